@@ -1,0 +1,76 @@
+// swift-tools-version: 6.2
+import CompilerPluginSupport
+import PackageDescription
+
+let swiftSettings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+  name: "cambium",
+  products: [
+    .library(name: "Cambium", targets: ["Cambium"]),
+    .library(name: "GraphContext", targets: ["GraphContext"]),
+    .library(name: "Predicates", targets: ["Predicates"]),
+    .library(name: "PageStore", targets: ["PageStore"]),
+    .executable(name: "cambium", targets: ["cambium-cli"]),
+    .executable(name: "flights", targets: ["Flights"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    .package(url: "https://github.com/swiftlang/swift-syntax", from: "602.0.0"),
+  ],
+  targets: [
+    // System calls that Swift's Glibc module hides, and the system's zlib.
+    .target(name: "CLinux"),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+
+    .target(name: "PageStore", dependencies: ["CLinux"], swiftSettings: swiftSettings),
+    .target(name: "Predicates", swiftSettings: swiftSettings),
+    .target(name: "GraphContext", dependencies: ["PageStore", "Predicates"], swiftSettings: swiftSettings),
+    .macro(
+      name: "CambiumMacros",
+      dependencies: [
+        .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+        .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+        .product(name: "SwiftSyntax", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+      ],
+      swiftSettings: swiftSettings),
+    .target(
+      name: "Cambium", dependencies: ["GraphContext", "Predicates", "CambiumMacros"],
+      swiftSettings: swiftSettings),
+
+    .executableTarget(
+      name: "cambium-cli",
+      dependencies: [
+        "GraphContext", "PageStore", "Predicates",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "Flights",
+      dependencies: ["Cambium", "CZlib", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Examples/Flights",
+      resources: [.copy("Sample")],
+      swiftSettings: swiftSettings),
+
+    .target(
+      name: "TestSupport", dependencies: ["PageStore"], path: "Tests/TestSupport",
+      swiftSettings: swiftSettings),
+    .testTarget(name: "PageStoreTests", dependencies: ["PageStore", "TestSupport"], swiftSettings: swiftSettings),
+    .testTarget(name: "PredicatesTests", dependencies: ["Predicates", "TestSupport"], swiftSettings: swiftSettings),
+    .testTarget(
+      name: "GraphContextTests", dependencies: ["Cambium", "GraphContext", "Predicates", "PageStore", "TestSupport"],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "CambiumMacrosTests",
+      dependencies: [
+        "CambiumMacros", .product(name: "SwiftSyntaxMacrosTestSupport", package: "swift-syntax"),
+      ],
+      swiftSettings: swiftSettings),
+  ]
+)

@@ -1,0 +1,40 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+int64_t clinux_pwrite_dsync(int32_t descriptor, const void *bytes, uint64_t count, int64_t offset) {
+  struct iovec vector = {.iov_base = (void *)bytes, .iov_len = count};
+  ssize_t written = pwritev2(descriptor, &vector, 1, offset, RWF_DSYNC);
+  return written < 0 ? -(int64_t)errno : (int64_t)written;
+}
+
+int32_t clinux_fallocate(int32_t descriptor, int64_t offset, int64_t count) {
+  return fallocate(descriptor, 0, offset, count) < 0 ? -errno : 0;
+}
+
+int32_t clinux_punch_hole(int32_t descriptor, int64_t offset, int64_t count) {
+  int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+  return fallocate(descriptor, mode, offset, count) < 0 ? -errno : 0;
+}
+
+static int32_t set_lock(int32_t descriptor, short type, int64_t offset, int64_t count) {
+  struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = offset, .l_len = count};
+  return fcntl(descriptor, F_OFD_SETLK, &lock) < 0 ? -errno : 0;
+}
+
+int32_t clinux_lock(int32_t descriptor, int32_t exclusive, int64_t offset, int64_t count) {
+  return set_lock(descriptor, exclusive ? F_WRLCK : F_RDLCK, offset, count);
+}
+
+int32_t clinux_unlock(int32_t descriptor, int64_t offset, int64_t count) {
+  return set_lock(descriptor, F_UNLCK, offset, count);
+}
+
+int32_t clinux_after_fork_in_child(void (*handler)(void)) {
+  return -pthread_atfork(NULL, NULL, handler);
+}

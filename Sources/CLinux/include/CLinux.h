@@ -1,0 +1,28 @@
+// Linux system calls that Swift's Glibc module does not show, as plain functions over fixed-width
+// integers. Each returns what the call returns, or the negated errno.
+#ifndef CAMBIUM_CLINUX_H
+#define CAMBIUM_CLINUX_H
+
+#include <stdint.h>
+
+/// `pwritev2` with `RWF_DSYNC`: the bytes written are durable when it returns, other dirty pages of the
+/// file are left alone. -EOPNOTSUPP or -EINVAL where the kernel or file system has no such flag.
+int64_t clinux_pwrite_dsync(int32_t descriptor, const void *bytes, uint64_t count, int64_t offset);
+
+/// `fallocate` mode 0: allocates blocks and extends the file. -EOPNOTSUPP where the file system can't.
+int32_t clinux_fallocate(int32_t descriptor, int64_t offset, int64_t count);
+
+/// `fallocate(PUNCH_HOLE | KEEP_SIZE)`.
+int32_t clinux_punch_hole(int32_t descriptor, int64_t offset, int64_t count);
+
+/// Tries to take an open-file-description lock on `count` bytes at `offset`; exclusive if `exclusive` is
+/// not 0, else shared. -EAGAIN when another description holds a conflicting one. Never waits.
+int32_t clinux_lock(int32_t descriptor, int32_t exclusive, int64_t offset, int64_t count);
+
+/// Gives such a lock back.
+int32_t clinux_unlock(int32_t descriptor, int64_t offset, int64_t count);
+
+/// Calls `handler` in the child after every fork of this process. -errno on failure.
+int32_t clinux_after_fork_in_child(void (*handler)(void));
+
+#endif

@@ -1,0 +1,37 @@
+/// The system calls a store makes on its file, behind a seam: a real file, memory, or the tests' simulated disk.
+///
+/// Each function returns what the call returns, or the negated `errno`. Nothing here loops or retries: short
+/// transfers and `EINTR` are handled above, once, by ``StoreFile``, so that the tests reach that code too.
+@_spi(Testing)
+public protocol RandomAccessFile: AnyObject, Sendable {
+  /// `pread`: bytes read, 0 at the end of the file.
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int
+  /// `pwrite`: bytes written.
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int
+  /// `pwritev2` with `RWF_DSYNC`: bytes written and durable; -EOPNOTSUPP where that can't be had.
+  func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int
+  /// `fdatasync`.
+  func synchronize() -> Int32
+  /// `fallocate` mode 0: the range has blocks, and the file is at least that long. -EOPNOTSUPP where it can't.
+  func allocate(at offset: UInt64, byteCount: UInt64) -> Int32
+  /// `ftruncate`.
+  func truncate(to byteCount: UInt64) -> Int32
+  /// `fstat`: the file's size in bytes.
+  func byteCount() -> Int64
+  /// Closes the file; its locks go with it.
+  func close()
+}
+
+/// The store's sources of everything that a run can't repeat by itself.
+@_spi(Testing)
+public struct StoreEnvironment: Sendable {
+  /// Milliseconds since 1970, UTC.
+  public var now: @Sendable () -> Int64
+  /// 64 random bits.
+  public var random: @Sendable () -> UInt64
+
+  public init(now: @escaping @Sendable () -> Int64, random: @escaping @Sendable () -> UInt64) {
+    self.now = now
+    self.random = random
+  }
+}

@@ -1,0 +1,131 @@
+/// A failure of a store: what kind, where, and what lies below it.
+///
+/// Decide on ``code``; ``description`` is for people. The context is boxed, so the error is one word wide and
+/// typed throws stay cheap on the success path.
+public struct StoreError: Error, Sendable {
+  /// What kind of failure this is.
+  public let code: Code
+  private let details: Details
+
+  private final class Details: Sendable {
+    let message: String
+    let context: Context
+    let systemError: SystemError?
+
+    init(message: String, context: Context, systemError: SystemError?) {
+      self.message = message
+      self.context = context
+      self.systemError = systemError
+    }
+  }
+
+  @_spi(Testing)
+  public init(_ code: Code, _ message: String, context: Context = Context(), systemError: SystemError? = nil) {
+    self.code = code
+    self.details = Details(message: message, context: context, systemError: systemError)
+  }
+
+  /// What went wrong, and what to do about it where something can be done.
+  public var message: String { details.message }
+  /// Where it went wrong, as far as it is known.
+  public var context: Context { details.context }
+  /// The system call that failed, if one did.
+  public var systemError: SystemError? { details.systemError }
+}
+
+extension StoreError {
+  /// Where a failure happened. Every field that is not known is nil.
+  public struct Context: Sendable, Hashable {
+    /// The store's path.
+    public var path: String?
+    /// The page's number, counted in pages from the start of the file.
+    public var page: UInt64?
+    /// Bytes from the start of the file.
+    public var offset: UInt64?
+    /// The name or number of the tree.
+    public var tree: String?
+
+    public init(path: String? = nil, page: UInt64? = nil, offset: UInt64? = nil, tree: String? = nil) {
+      self.path = path
+      self.page = page
+      self.offset = offset
+      self.tree = tree
+    }
+  }
+
+  /// A system call's name and its `errno`.
+  public struct SystemError: Sendable, Hashable {
+    public let call: String
+    public let errno: Int32
+
+    public init(call: String, errno: Int32) {
+      self.call = call
+      self.errno = errno
+    }
+  }
+
+  /// The same failure, with what `fill` adds to its context.
+  package func adding(_ fill: (inout Context) -> Void) -> StoreError {
+    var context = self.context
+    fill(&context)
+    return StoreError(code, message, context: context, systemError: systemError)
+  }
+}
+
+extension StoreError {
+  /// A kind of failure. New kinds may be added in any release.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    private let name: String
+    private init(_ name: String) { self.name = name }
+    public var description: String { name }
+
+    /// The file is not a Cambium store, or too short to be one.
+    public static let notAStore = Code("notAStore")
+    /// The file's format, or a feature it uses, is newer than this library.
+    public static let unsupportedFormat = Code("unsupportedFormat")
+    /// Bytes in the file are not what was written: a checksum, an order, a count or a bound is wrong.
+    public static let corrupt = Code("corrupt")
+    /// Another process or another incompatible handle holds the store; the message names the holder.
+    public static let storeInUse = Code("storeInUse")
+    /// The file system refused to open, create, lock or read the file.
+    public static let inputOutput = Code("inputOutput")
+    /// There is no room for the change; the transaction was aborted and nothing of it remains.
+    public static let diskFull = Code("diskFull")
+    /// A write or sync failed while committing: whether the commit survives is known after reopening.
+    public static let outcomeUnknown = Code("outcomeUnknown")
+    /// An earlier write or sync failed. Reads go on; reopen the store to write again.
+    public static let fenced = Code("fenced")
+    /// The store was opened read-only.
+    public static let readOnly = Code("readOnly")
+    /// The store is closed, or was inherited across a fork.
+    public static let closed = Code("closed")
+    /// A write transaction was begun inside another of the same thread.
+    public static let nestedWrite = Code("nestedWrite")
+    /// The transaction has ended or has failed; it can't be used any more.
+    public static let transactionEnded = Code("transactionEnded")
+    /// No tree has this name.
+    public static let noSuchTree = Code("noSuchTree")
+    /// A key is longer than the limit.
+    public static let keyTooLong = Code("keyTooLong")
+    /// A value is longer than the limit.
+    public static let valueTooLong = Code("valueTooLong")
+    /// Keys given to a bulk append don't ascend.
+    public static let keysOutOfOrder = Code("keysOutOfOrder")
+    /// An option has a value outside its limits, or differs from those the store is already open with.
+    public static let invalidOptions = Code("invalidOptions")
+  }
+}
+
+extension StoreError: CustomStringConvertible {
+  public var description: String {
+    var text = "\(code): \(message)"
+    var places: [String] = []
+    if let path = context.path { places.append("file \(path)") }
+    if let tree = context.tree { places.append("tree \(tree)") }
+    if let page = context.page { places.append("page \(page)") }
+    if let offset = context.offset { places.append("offset \(offset)") }
+    if !places.isEmpty { text += " (" + places.joined(separator: ", ") + ")" }
+    if let systemError { text += " [\(systemError.call): errno \(systemError.errno)]" }
+    return text
+  }
+}

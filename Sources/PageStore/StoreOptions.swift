@@ -1,0 +1,39 @@
+/// When a commit counts as done.
+public enum Durability: UInt8, Sendable, Hashable, CaseIterable {
+  /// Synced to the device before `write` returns: it survives a power failure.
+  case full = 0
+  /// Written, but synced a little later: the store is consistent after a power failure, the last moments may
+  /// be missing.
+  case relaxed = 1
+  /// Never synced until the store is closed or checkpointed. For a whole store only (tests, imports that can be
+  /// repeated): a power failure may lose everything since the last checkpoint.
+  case none = 2
+}
+
+/// How a store is opened.
+public struct StoreOptions: Sendable, Hashable {
+  /// When a commit counts as done, unless the transaction says otherwise.
+  public var durability: Durability = .full
+  /// Bytes in a page of a new store: a power of two from 4,096 to 65,536. An existing store keeps its own.
+  public var pageSize: Int = 8_192
+  /// Opens for reading only: takes the shared lock and writes nothing, not even to recover.
+  public var isReadOnly: Bool = false
+  /// Creates the file when there is none; otherwise a missing file is an error.
+  public var createsIfMissing: Bool = true
+  /// Bytes of log after which a commit starts a checkpoint.
+  public var checkpointLogBytes: Int = 16 << 20
+
+  public init() {}
+}
+
+/// Limits of the format. Docs/FileFormat.md states them too; a test compares the two.
+public enum StoreLimits {
+  /// The longest key, in bytes, whatever the page size.
+  public static let keyByteCount = 4_096
+  /// The longest value, in bytes.
+  public static let valueByteCount = Int(UInt32.max)
+  /// Values up to this many bytes travel inside the log record; longer ones are written ahead of it.
+  public static let loggedValueByteCount = 64 << 10
+  /// A transaction whose record would be longer than this is written as a checkpoint.
+  public static let logRecordByteCount = 4 << 20
+}

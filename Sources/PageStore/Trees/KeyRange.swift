@@ -1,0 +1,39 @@
+/// A range of keys in byte order.
+public struct KeyRange: Hashable, Sendable {
+  /// One end of a range.
+  public enum Bound: Hashable, Sendable {
+    case unbounded
+    case including([UInt8])
+    case excluding([UInt8])
+  }
+
+  public var lower: Bound
+  public var upper: Bound
+
+  public init(lower: Bound = .unbounded, upper: Bound = .unbounded) {
+    self.lower = lower
+    self.upper = upper
+  }
+
+  /// Every key.
+  public static let all = KeyRange()
+
+  /// The keys that begin with `prefix`.
+  public static func prefix(_ prefix: [UInt8]) -> KeyRange {
+    KeyRange(lower: prefix.isEmpty ? .unbounded : .including(prefix), upper: successor(ofPrefix: prefix))
+  }
+
+  /// The bound just above every key that begins with `prefix`: the shortest such byte string, or none when the
+  /// prefix is all 0xFF.
+  public static func successor(ofPrefix prefix: [UInt8]) -> Bound {
+    var bytes = prefix
+    while let last = bytes.last {
+      if last < 0xFF {
+        bytes[bytes.count - 1] = last + 1
+        return .excluding(bytes)
+      }
+      bytes.removeLast()
+    }
+    return .unbounded
+  }
+}

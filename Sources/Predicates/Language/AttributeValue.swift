@@ -1,0 +1,65 @@
+import Foundation
+
+/// One attribute's value, outside a record: a predicate's literal, an index key's component, a dynamic record's answer.
+///
+/// Kinds share a case where they share a meaning: every signed and unsigned integer up to 63 bits is `int`; `uint` holds
+/// only what `int` can't, so equal numbers are equal values. Float is `double`, exactly.
+public enum AttributeValue: Sendable {
+  case null
+  case bool(Bool)
+  case int(Int64)
+  case uint(UInt64)
+  case double(Double)
+  case date(Date)
+  case uuid(UUID)
+  case string(String)
+  case data(Data)
+  /// The number of an object of a known entity.
+  case reference(UInt64)
+
+  public var isNull: Bool { if case .null = self { true } else { false } }
+
+  /// The value of an unsigned integer: `int` where it fits.
+  public static func unsigned(_ value: UInt64) -> AttributeValue {
+    Int64(exactly: value).map(AttributeValue.int) ?? .uint(value)
+  }
+}
+
+extension AttributeValue: Hashable {
+  /// Identity of representation, for trees and tests: strings by their UTF-8 bytes, NaN equal to NaN, −0.0 equal to 0.0.
+  /// What a *predicate* means by equal is decided by the evaluator.
+  public static func == (left: AttributeValue, right: AttributeValue) -> Bool {
+    switch (left, right) {
+    case (.null, .null): true
+    case (.bool(let a), .bool(let b)): a == b
+    case (.int(let a), .int(let b)): a == b
+    case (.uint(let a), .uint(let b)): a == b
+    case (.double(let a), .double(let b)): a == b || (a.isNaN && b.isNaN)
+    case (.date(let a), .date(let b)):
+      a.timeIntervalSinceReferenceDate == b.timeIntervalSinceReferenceDate
+        || (a.timeIntervalSinceReferenceDate.isNaN && b.timeIntervalSinceReferenceDate.isNaN)
+    case (.uuid(let a), .uuid(let b)): a == b
+    case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+    case (.data(let a), .data(let b)): a == b
+    case (.reference(let a), .reference(let b)): a == b
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .bool(let value): hasher.combine(value)
+    case .int(let value): hasher.combine(value)
+    case .uint(let value): hasher.combine(value)
+    case .double(let value): hasher.combine(value.isNaN ? .nan.magnitude : value)
+    case .date(let value):
+      let seconds = value.timeIntervalSinceReferenceDate
+      hasher.combine(seconds.isNaN ? .nan.magnitude : seconds)
+    case .uuid(let value): hasher.combine(value)
+    case .string(let value): for byte in value.utf8 { hasher.combine(byte) }
+    case .data(let value): hasher.combine(value)
+    case .reference(let value): hasher.combine(value)
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import Foundation
+
+/// Reads stored values out of a record's bytes, checking every bound: bytes come from disk.
+///
+/// The view does not own the bytes; it must not outlive them.
+public struct RecordView {
+  public let bytes: UnsafeRawBufferPointer
+  public let layout: RecordLayout
+
+  /// Nil when the bytes are too few to be a record of this layout, or its table of ends is wrong. O(variable values).
+  public init?(_ bytes: UnsafeRawBufferPointer, layout: RecordLayout) {
+    guard bytes.count >= layout.variableOffset else { return nil }
+    self.bytes = bytes
+    self.layout = layout
+    var previous: UInt32 = 0
+    for ordinal in 0..<layout.variableCount {
+      let end = Self.end(ordinal, bytes, layout)
+      guard end >= previous else { return nil }
+      previous = end
+    }
+    guard layout.variableOffset + Int(previous) == bytes.count else { return nil }
+  }
+
+  /// For bytes that an `init?` has already accepted.
+  @inlinable
+  public init(validated bytes: UnsafeRawBufferPointer, layout: RecordLayout) {
+    self.bytes = bytes
+    self.layout = layout
+  }
+
+  private static func end(_ ordinal: Int, _ bytes: UnsafeRawBufferPointer, _ layout: RecordLayout) -> UInt32 {
+    UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: layout.endsOffset + 4 * ordinal, as: UInt32.self))
+  }
+
+  /// The commit that last changed the record.
+  public var commit: UInt64 { UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) }
+
+  @inlinable
+  public func isNull(_ slot: Int) -> Bool {
+    bytes[RecordLayout.headerByteCount &+ slot >> 3] & (1 << UInt8(truncatingIfNeeded: slot & 7)) != 0
+  }
+
+  /// The fixed-width integer at the slot, whatever it stands for. Meaningless where ``isNull(_:)``.
+  @inlinable
+  public func fixed<T: FixedWidthInteger & BitwiseCopyable>(_ slot: Int, as type: T.Type) -> T {
+    T(littleEndian: bytes.loadUnaligned(fromByteOffset: layout.fields[slot].position, as: type))
+  }
+
+  /// The bytes of a string or data value; empty where nil.
+  public func variable(_ slot: Int) -> UnsafeRawBufferPointer {
+    let ordinal = layout.fields[slot].position
+    let start = ordinal == 0 ? 0 : Int(Self.end(ordinal - 1, bytes, layout))
+    let end = Int(Self.end(ordinal, bytes, layout))
+    let base = layout.variableOffset
+    return UnsafeRawBufferPointer(rebasing: bytes[base + start..<base + end])
+  }
+
+  /// The value at the slot. Allocates for strings over 15 bytes and for data.
+  public func value(_ slot: Int) -> AttributeValue {
+    if isNull(slot) { return .null }
+    switch layout.fields[slot].kind {
+    case .bool: return .bool(fixed(slot, as: UInt8.self) != 0)
+    case .int8: return .int(Int64(fixed(slot, as: Int8.self)))
+    case .int16: return .int(Int64(fixed(slot, as: Int16.self)))
+    case .int32: return .int(Int64(fixed(slot, as: Int32.self)))
+    case .int64: return .int(fixed(slot, as: Int64.self))
+    case .uint8: return .int(Int64(fixed(slot, as: UInt8.self)))
+    case .uint16: return .int(Int64(fixed(slot, as: UInt16.self)))
+    case .uint32: return .int(Int64(fixed(slot, as: UInt32.self)))
+    case .uint64: return .unsigned(fixed(slot, as: UInt64.self))
+    case .float: return .double(Double(Float(bitPattern: fixed(slot, as: UInt32.self))))
+    case .double: return .double(Double(bitPattern: fixed(slot, as: UInt64.self)))
+    case .date: return .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: fixed(slot, as: UInt64.self))))
+    case .uuid: return .uuid(uuid(slot))
+    case .string: return .string(String(decoding: variable(slot), as: UTF8.self))
+    case .data: return .data(Data(variable(slot)))
+    case .reference: return .reference(fixed(slot, as: UInt64.self))
+    }
+  }
+
+  /// The UUID at the slot, its bytes in the order of its text.
+  public func uuid(_ slot: Int) -> UUID {
+    UUID(uuid: bytes.loadUnaligned(fromByteOffset: layout.fields[slot].position, as: uuid_t.self))
+  }
+}

@@ -1,0 +1,66 @@
+/// A predicate after its names were found in the schema and its literals were converted to the attributes' types:
+/// what the normaliser, the planner and both evaluators work on. Rulings on nil, rounding and types are already applied.
+///
+/// Literals are never null here (``isNull(_:)`` says that) and always in the attribute's own case of `AttributeValue`
+/// (`int` or `uint` for integers, `double` for Float and Double, …).
+package indirect enum ResolvedPredicate: Sendable, Hashable {
+  case constant(Bool)
+  /// The value is missing, at the leaf or at a hop before it.
+  case isNull(ResolvedPath)
+  /// Attribute against literal. False where the attribute is nil, except `notEqual`, which is true there.
+  case compare(ResolvedPath, ComparisonOperator, AttributeValue, StringOptions)
+  /// Attribute against attribute, compared exactly. nil equals nil; else false with a nil, except `notEqual`.
+  case comparePaths(ResolvedPath, ComparisonOperator, ResolvedPath, StringOptions)
+  /// The value equals one of these; `includesNull` says whether nil is among them.
+  case among(ResolvedPath, [AttributeValue], includesNull: Bool, StringOptions)
+  case within(ResolvedPath, ValueRange)
+  case not(ResolvedPredicate)
+  case and([ResolvedPredicate])
+  case or([ResolvedPredicate])
+}
+
+/// Where a value is found, starting from a record of the fetched entity.
+package struct ResolvedPath: Sendable, Hashable {
+  /// A step through a to-one relationship.
+  package struct Hop: Sendable, Hashable {
+    /// The reference's slot in the record at hand.
+    package var slot: Int
+    /// The entity whose record is read next.
+    package var destination: String
+    package var isOptional: Bool
+
+    package init(slot: Int, destination: String, isOptional: Bool) {
+      self.slot = slot
+      self.destination = destination
+      self.isOptional = isOptional
+    }
+  }
+
+  /// What is read at the end.
+  package enum Leaf: Sendable, Hashable {
+    case slot(Int, AttributeKind)
+    /// The object's own ID (its value is a `reference`).
+    case objectID
+  }
+
+  package var hops: [Hop]
+  package var leaf: Leaf
+  /// Whether the value can be missing, here or at a hop.
+  package var isOptional: Bool
+  /// The spelling, for messages and plans: `origin.name`.
+  package var name: String
+
+  package init(hops: [Hop], leaf: Leaf, isOptional: Bool, name: String) {
+    self.hops = hops
+    self.leaf = leaf
+    self.isOptional = isOptional
+    self.name = name
+  }
+
+  package var kind: AttributeKind {
+    switch leaf {
+    case .slot(_, let kind): kind
+    case .objectID: .reference
+    }
+  }
+}
