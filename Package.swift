@@ -2,11 +2,16 @@
 import CompilerPluginSupport
 import PackageDescription
 
-let swiftSettings: [SwiftSetting] = [
-  .swiftLanguageMode(.v6),
-  .enableUpcomingFeature("ExistentialAny"),
-  .enableUpcomingFeature("MemberImportVisibility"),
-]
+// `make ci` asks for warnings as errors; an app on a newer compiler must not fail because of a new warning.
+let warningSettings: [SwiftSetting] =
+  Context.environment["CAMBIUM_WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)]
+
+let swiftSettings: [SwiftSetting] =
+  [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+  ] + warningSettings
 
 let package = Package(
   name: "cambium",

@@ -1,0 +1,68 @@
+# Every command of the project. Each target installs what it lacks and says so in one line.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+SWIFT ?= swift
+STORE := .build/demo/flights.cambium
+SOURCES := Package.swift Sources Tests Examples Fuzz Benchmarks
+CRASH_SECONDS ?= 110
+FUZZ_SECONDS ?= 20
+
+.PHONY: help demo test build release lint format docs bench bench-smoke fuzz-smoke crash guards ci clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+demo: deps-library ## import a month of flights and take a guided tour
+	@$(SWIFT) build -c release --product flights
+	@$(SWIFT) build -c release --product cambium
+	@$$($(SWIFT) build -c release --show-bin-path)/flights demo --store $(STORE)
+
+test: deps-library ## run every test of the library, the macros and the tool
+	$(SWIFT) build --build-tests
+	$(SWIFT) build --product cambium
+	$(SWIFT) test --skip-build
+
+build: deps-library ## build everything for debugging
+	$(SWIFT) build
+
+release: deps-library ## build everything for use
+	$(SWIFT) build -c release
+
+lint: ## check layout and the rules of the source tree
+	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
+	python3 Scripts/check-source.py
+
+format: ## lay out every source file
+	$(SWIFT) format format --in-place --parallel --recursive $(SOURCES)
+
+docs: deps-library ## build the documentation of the modules into .build/docs
+	Scripts/build-docs.sh
+
+bench: deps-bench ## run the benchmarks beside their peers (many minutes)
+	$(SWIFT) run -c release --package-path Benchmarks benchmarks
+
+bench-smoke: deps-bench ## run the benchmarks on small data, so that they never rot
+	$(SWIFT) run -c release --package-path Benchmarks benchmarks --smoke
+
+crash: deps-library ## open thousands of crash images, and check each
+	$(SWIFT) run -c release --package-path Fuzz crash-rig --seconds $(CRASH_SECONDS)
+
+guards: deps-library ## remove each sync and each checksum check in turn, and show that `crash` notices (slow)
+	Scripts/remove-each-guard
+
+fuzz-smoke: deps-library ## run each fuzz target for a few seconds
+	Scripts/fuzz-smoke.sh $(FUZZ_SECONDS)
+
+ci: export CAMBIUM_WARNINGS_AS_ERRORS := 1
+ci: lint test demo crash fuzz-smoke bench-smoke docs ## everything that a change has to pass
+
+clean: ## remove every build folder
+	rm -rf .build .build-* Benchmarks/.build Fuzz/.build
+
+.PHONY: deps-library deps-bench
+deps-library:
+	@Scripts/install-packages.sh zlib1g-dev
+deps-bench:
+	@Scripts/install-packages.sh zlib1g-dev liblmdb-dev libsqlite3-dev
