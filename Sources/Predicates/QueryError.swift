@@ -12,7 +12,11 @@ public struct QueryError: Error, Sendable, Hashable {
   public var keyPath: String?
 
   public init(
-    _ code: Code, _ message: String, source: String? = nil, column: Int? = nil, keyPath: String? = nil
+    _ code: Code,
+    _ message: String,
+    source: String? = nil,
+    column: Int? = nil,
+    keyPath: String? = nil
   ) {
     self.code = code
     self.message = message
@@ -46,6 +50,7 @@ extension QueryError: CustomStringConvertible {
   /// The sentence, and for text the line with a caret under the column.
   public var description: String {
     guard let source, let column else { return message }
-    return message + "\n  " + source.map { $0.isNewline ? " " : $0 } + "\n  " + String(repeating: " ", count: column) + "^"
+    return message + "\n  " + source.map { $0.isNewline ? " " : $0 } + "\n  "
+      + String(repeating: " ", count: column) + "^"
   }
 }

@@ -31,6 +31,8 @@ public enum AttributeKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
     }
   }
 
-  public var isInteger: Bool { (AttributeKind.int8.rawValue...AttributeKind.uint64.rawValue).contains(rawValue) }
+  public var isInteger: Bool {
+    (AttributeKind.int8.rawValue...AttributeKind.uint64.rawValue).contains(rawValue)
+  }
   public var isNumeric: Bool { isInteger || self == .float || self == .double }
 }

@@ -29,7 +29,9 @@ public struct RecordView {
   }
 
   private static func end(_ ordinal: Int, _ bytes: UnsafeRawBufferPointer, _ layout: RecordLayout) -> UInt32 {
-    UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: layout.endsOffset + 4 * ordinal, as: UInt32.self))
+    UInt32(
+      littleEndian: bytes.loadUnaligned(fromByteOffset: layout.endsOffset + 4 * ordinal, as: UInt32.self)
+    )
   }
 
   /// The commit that last changed the record.
@@ -70,7 +72,8 @@ public struct RecordView {
     case .uint64: return .unsigned(fixed(slot, as: UInt64.self))
     case .float: return .double(Double(Float(bitPattern: fixed(slot, as: UInt32.self))))
     case .double: return .double(Double(bitPattern: fixed(slot, as: UInt64.self)))
-    case .date: return .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: fixed(slot, as: UInt64.self))))
+    case .date:
+      return .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: fixed(slot, as: UInt64.self))))
     case .uuid: return .uuid(uuid(slot))
     case .string: return .string(String(decoding: variable(slot), as: UTF8.self))
     case .data: return .data(Data(variable(slot)))

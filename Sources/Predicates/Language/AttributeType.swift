@@ -1,0 +1,234 @@
+import Foundation
+
+/// A type that an attribute of a model can have.
+///
+/// The standard library's and Foundation's value types conform here, optionals of them too. An enum or struct with a raw
+/// value conforms by saying so: `enum Cabin: Int, AttributeType { case economy, first }`; it is stored, compared and
+/// indexed as its raw value. An enum that is also `CaseIterable` takes its first case as ``tracerValue``.
+public protocol AttributeType: Sendable, PredicateArgument {
+  /// How the type is stored. An optional has the kind of what it wraps.
+  static var attributeKind: AttributeKind { get }
+  /// Whether nil is a value of the type.
+  static var isOptionalAttribute: Bool { get }
+  /// The value outside a record; `null` for nil.
+  var attributeValue: AttributeValue { get }
+  /// Nil when the value is not one of this type: another kind, out of range, or a raw value that no case has.
+  init?(attributeValue: AttributeValue)
+  /// Reads the value at a slot of a record. Nil when it is missing, or not one of this type.
+  ///
+  /// The default goes by way of ``init(attributeValue:)``; types with a fixed width read their bytes.
+  init?(record: borrowing RecordView, slot: Int)
+  /// Any value at all: what an attribute of a tracer object has while a key path is turned into names. Never stored.
+  static var tracerValue: Self { get }
+}
+
+extension AttributeType {
+  public static var isOptionalAttribute: Bool { false }
+
+  public init?(record: borrowing RecordView, slot: Int) {
+    self.init(attributeValue: record.value(slot))
+  }
+}
+
+// MARK: - Numbers
+
+extension AttributeType where Self: FixedWidthInteger & BitwiseCopyable {
+  public static var tracerValue: Self { 0 }
+
+  public var attributeValue: AttributeValue {
+    Int64(exactly: self).map(AttributeValue.int) ?? .uint(UInt64(self))
+  }
+
+  public init?(attributeValue: AttributeValue) {
+    switch attributeValue {
+    case .int(let value): self.init(exactly: value)
+    case .uint(let value): self.init(exactly: value)
+    default: return nil
+    }
+  }
+
+  public init?(record: borrowing RecordView, slot: Int) {
+    guard record.layout.fields[slot].kind == Self.attributeKind else {
+      self.init(attributeValue: record.value(slot))
+      return
+    }
+    if record.isNull(slot) { return nil }
+    self = record.fixed(slot, as: Self.self)
+  }
+}
+
+extension Int: AttributeType { public static var attributeKind: AttributeKind { .int64 } }
+extension Int8: AttributeType { public static var attributeKind: AttributeKind { .int8 } }
+extension Int16: AttributeType { public static var attributeKind: AttributeKind { .int16 } }
+extension Int32: AttributeType { public static var attributeKind: AttributeKind { .int32 } }
+extension Int64: AttributeType { public static var attributeKind: AttributeKind { .int64 } }
+extension UInt: AttributeType { public static var attributeKind: AttributeKind { .uint64 } }
+extension UInt8: AttributeType { public static var attributeKind: AttributeKind { .uint8 } }
+extension UInt16: AttributeType { public static var attributeKind: AttributeKind { .uint16 } }
+extension UInt32: AttributeType { public static var attributeKind: AttributeKind { .uint32 } }
+extension UInt64: AttributeType { public static var attributeKind: AttributeKind { .uint64 } }
+
+extension Double: AttributeType {
+  public static var attributeKind: AttributeKind { .double }
+  public static var tracerValue: Double { 0 }
+  public var attributeValue: AttributeValue { .double(self) }
+
+  public init?(attributeValue: AttributeValue) {
+    guard case .double(let value) = attributeValue else { return nil }
+    self = value
+  }
+
+  public init?(record: borrowing RecordView, slot: Int) {
+    guard record.layout.fields[slot].kind == .double else {
+      self.init(attributeValue: record.value(slot))
+      return
+    }
+    if record.isNull(slot) { return nil }
+    self.init(bitPattern: record.fixed(slot, as: UInt64.self))
+  }
+}
+
+extension Float: AttributeType {
+  public static var attributeKind: AttributeKind { .float }
+  public static var tracerValue: Float { 0 }
+  /// The same number as a Double: every Float is one.
+  public var attributeValue: AttributeValue { .double(Double(self)) }
+
+  /// Nil for a Double that no Float equals. Any NaN is a NaN.
+  public init?(attributeValue: AttributeValue) {
+    guard case .double(let value) = attributeValue else { return nil }
+    if value.isNaN { self = .nan } else { self.init(exactly: value) }
+  }
+}
+
+extension Bool: AttributeType {
+  public static var attributeKind: AttributeKind { .bool }
+  public static var tracerValue: Bool { false }
+  public var attributeValue: AttributeValue { .bool(self) }
+
+  public init?(attributeValue: AttributeValue) {
+    guard case .bool(let value) = attributeValue else { return nil }
+    self = value
+  }
+}
+
+// MARK: - Text, bytes, instants, identifiers
+
+extension String: AttributeType {
+  public static var attributeKind: AttributeKind { .string }
+  public static var tracerValue: String { "" }
+  public var attributeValue: AttributeValue { .string(self) }
+
+  public init?(attributeValue: AttributeValue) {
+    guard case .string(let value) = attributeValue else { return nil }
+    self = value
+  }
+}
+
+extension Data: AttributeType {
+  public static var attributeKind: AttributeKind { .data }
+  public static var tracerValue: Data { Data() }
+  public var attributeValue: AttributeValue { .data(self) }
+
+  public init?(attributeValue: AttributeValue) {
+    guard case .data(let value) = attributeValue else { return nil }
+    self = value
+  }
+}
+
+extension Date: AttributeType {
+  public static var attributeKind: AttributeKind { .date }
+  public static var tracerValue: Date { Date(timeIntervalSinceReferenceDate: 0) }
+  public var attributeValue: AttributeValue { .date(self) }
+
+  public init?(attributeValue: AttributeValue) {
+    guard case .date(let value) = attributeValue else { return nil }
+    self = value
+  }
+}
+
+extension UUID: AttributeType {
+  public static var attributeKind: AttributeKind { .uuid }
+  public static var tracerValue: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
+  public var attributeValue: AttributeValue { .uuid(self) }
+
+  public init?(attributeValue: AttributeValue) {
+    guard case .uuid(let value) = attributeValue else { return nil }
+    self = value
+  }
+}
+
+// MARK: - Optionals
+
+extension Optional: PredicateArgument where Wrapped: PredicateArgument {
+  public var predicateArgument: FormatArgument { self?.predicateArgument ?? .value(.null) }
+}
+
+extension Optional: AttributeType where Wrapped: AttributeType {
+  public static var attributeKind: AttributeKind { Wrapped.attributeKind }
+  public static var isOptionalAttribute: Bool { true }
+  /// Some value: a key path that looks through the optional has to find one.
+  public static var tracerValue: Wrapped? { Wrapped.tracerValue }
+  public var attributeValue: AttributeValue { self?.attributeValue ?? .null }
+
+  public init?(attributeValue: AttributeValue) {
+    if attributeValue.isNull {
+      self = .none
+      return
+    }
+    guard let wrapped = Wrapped(attributeValue: attributeValue) else { return nil }
+    self = .some(wrapped)
+  }
+
+  public init?(record: borrowing RecordView, slot: Int) {
+    if record.isNull(slot) {
+      self = .none
+      return
+    }
+    guard let wrapped = Wrapped(record: record, slot: slot) else { return nil }
+    self = .some(wrapped)
+  }
+}
+
+// MARK: - Raw values
+
+extension AttributeType where Self: RawRepresentable, RawValue: AttributeType {
+  public static var attributeKind: AttributeKind { RawValue.attributeKind }
+  public var attributeValue: AttributeValue { rawValue.attributeValue }
+
+  public init?(attributeValue: AttributeValue) {
+    guard let rawValue = RawValue(attributeValue: attributeValue) else { return nil }
+    self.init(rawValue: rawValue)
+  }
+
+  public init?(record: borrowing RecordView, slot: Int) {
+    guard let rawValue = RawValue(record: record, slot: slot) else { return nil }
+    self.init(rawValue: rawValue)
+  }
+
+  /// The value of the raw type's zero; for an enum that has no such case, its first case.
+  public static var tracerValue: Self {
+    if let value = Self(rawValue: RawValue.tracerValue) { return value }
+    precondition(
+      _isPOD(Self.self),
+      "\(Self.self) has no value for the raw value \(RawValue.tracerValue): give it a static tracerValue"
+    )
+    // A plain value whose bytes are all zero is, for an enum without payloads, its first case; a struct of plain
+    // values is made of zeros. It is only ever handed to a key path, never stored.
+    return withUnsafeTemporaryAllocation(
+      byteCount: max(MemoryLayout<Self>.size, 1),
+      alignment: MemoryLayout<Self>.alignment
+    ) { bytes in
+      bytes.initializeMemory(as: UInt8.self, repeating: 0)
+      return bytes.load(as: Self.self)
+    }
+  }
+}
+
+extension AttributeType where Self: RawRepresentable & CaseIterable, RawValue: AttributeType {
+  /// The first case.
+  public static var tracerValue: Self {
+    guard let first = allCases.first else { preconditionFailure("\(Self.self) has no cases, so no values") }
+    return first
+  }
+}

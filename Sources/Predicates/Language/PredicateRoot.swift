@@ -1,0 +1,33 @@
+/// A type whose values predicates can be about: a model class, or any type that can name its own key paths.
+public protocol PredicateRoot {
+  /// The names along a key path whose root is this type, through to-one relationships to an attribute or a to-one
+  /// relationship: `\.origin?.name` is `["origin", "name"]`.
+  ///
+  /// - Throws: `QueryError` of code `keyPath` when the key path is not a persistent property.
+  static func predicatePath(of keyPath: AnyKeyPath) throws(QueryError) -> [String]
+}
+
+/// The identity of an object, as far as predicates need it.
+public struct ObjectReference: Sendable, Hashable, Codable {
+  /// The object's entity.
+  public var entity: String
+  /// The object's number within the entity: what a `reference` holds.
+  public var number: UInt64
+
+  public init(entity: String, number: UInt64) {
+    self.entity = entity
+    self.number = number
+  }
+}
+
+/// Something that stands for an object in a predicate: the object, or its ID.
+public protocol ObjectReferencing: PredicateArgument {
+  /// The object's identity; nil while it has none because it is in no context.
+  var objectReference: ObjectReference? { get }
+}
+
+extension ObjectReferencing {
+  public var predicateArgument: FormatArgument {
+    objectReference.map(FormatArgument.object) ?? .objectWithoutID
+  }
+}
