@@ -1,26 +1,43 @@
 /// A predicate as a value: what every front-end makes, before names are looked up in a schema.
+///
+/// Front-ends make trees in *canonical form*: `and` and `or` hold two or more children, none of the same case. Two
+/// spellings of a predicate then make equal trees, and ``description`` is text that parses to the same tree again.
 public indirect enum PredicateTree: Sendable, Hashable {
   /// Matches everything, or nothing.
   case constant(Bool)
   case comparison(PredicateOperand, ComparisonOperator, PredicateOperand, StringOptions)
-  /// `IN`: the operand equals one of the values.
-  case membership(PredicateOperand, [AttributeValue], StringOptions)
-  /// `BETWEEN` and ranges.
-  case within(PredicateOperand, ValueRange)
+  /// `IN`: the operand equals one of these.
+  case membership(PredicateOperand, [PredicateOperand], StringOptions)
+  /// `BETWEEN`: the operand is the first bound, the second, or in between.
+  case between(PredicateOperand, PredicateOperand, PredicateOperand)
   case not(PredicateTree)
   /// All of them; of none, true.
   case and([PredicateTree])
   /// Any of them; of none, false.
   case or([PredicateTree])
+
+  /// How deep a tree may be nested: what text, archives and `&&`, `||`, `!` accept. Code that walks a tree recurses.
+  public static let maximumDepth = 200
 }
 
-/// One side of a comparison.
-public enum PredicateOperand: Sendable, Hashable {
-  /// Names from the fetched entity through to-one relationships to an attribute or a to-one relationship: `origin.name`.
-  case path([String])
-  /// The object itself.
-  case object
-  case value(AttributeValue)
+extension PredicateTree {
+  /// All of the predicates, in canonical form.
+  public static func all(_ children: some Sequence<PredicateTree>) -> PredicateTree {
+    var flat: [PredicateTree] = []
+    for child in children {
+      if case .and(let inner) = child { flat += inner } else { flat.append(child) }
+    }
+    return flat.count > 1 ? .and(flat) : flat.first ?? .constant(true)
+  }
+
+  /// Any of the predicates, in canonical form.
+  public static func any(_ children: some Sequence<PredicateTree>) -> PredicateTree {
+    var flat: [PredicateTree] = []
+    for child in children {
+      if case .or(let inner) = child { flat += inner } else { flat.append(child) }
+    }
+    return flat.count > 1 ? .or(flat) : flat.first ?? .constant(false)
+  }
 }
 
 /// How two operands are compared.
@@ -34,13 +51,41 @@ public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterabl
   case beginsWith = "BEGINSWITH"
   case endsWith = "ENDSWITH"
   case contains = "CONTAINS"
+
+  /// Whether it looks into strings.
+  public var isStringOperator: Bool {
+    switch self {
+    case .beginsWith, .endsWith, .contains: true
+    case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual: false
+    }
+  }
+
+  /// Whether it asks for an order.
+  public var isOrdering: Bool {
+    switch self {
+    case .less, .lessOrEqual, .greater, .greaterOrEqual: true
+    case .equal, .notEqual, .beginsWith, .endsWith, .contains: false
+    }
+  }
+
+  /// The operator that means the same with its sides exchanged; nil for those that look into strings.
+  public var mirrored: ComparisonOperator? {
+    switch self {
+    case .equal, .notEqual: self
+    case .less: .greater
+    case .lessOrEqual: .greaterOrEqual
+    case .greater: .less
+    case .greaterOrEqual: .lessOrEqual
+    case .beginsWith, .endsWith, .contains: nil
+    }
+  }
 }
 
 /// How strings are folded before they are compared.
 public struct StringOptions: OptionSet, Sendable, Hashable, Codable {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
-  /// `[c]`: letters of different case are equal.
+  /// `[c]`: letters of different case are equal, by Unicode's case folding; so are canonically equivalent strings.
   public static let caseInsensitive = StringOptions(rawValue: 1)
 }
 

@@ -1,0 +1,91 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Strings as predicates see them: their UTF-8 bytes, folded first where `[c]` asks for it.
+///
+/// The order of UTF-8 bytes is the order of Unicode scalars. `String`'s own `==` and `<` are not used: they take
+/// canonically equivalent strings for equal, which no index could follow byte by byte.
+package enum ByteComparison {
+  /// Less than, equal to or greater than 0: unsigned bytes from the left, a prefix before what it is a prefix of.
+  package static func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
+    let common = min(a.count, b.count)
+    if common > 0, let first = a.baseAddress, let second = b.baseAddress {
+      let difference = memcmp(first, second, common)
+      if difference != 0 { return Int(difference) }
+    }
+    return a.count - b.count
+  }
+
+  package static func hasPrefix(_ text: UnsafeRawBufferPointer, _ prefix: UnsafeRawBufferPointer) -> Bool {
+    text.count >= prefix.count
+      && order(UnsafeRawBufferPointer(rebasing: text.prefix(prefix.count)), prefix) == 0
+  }
+
+  package static func hasSuffix(_ text: UnsafeRawBufferPointer, _ suffix: UnsafeRawBufferPointer) -> Bool {
+    text.count >= suffix.count
+      && order(UnsafeRawBufferPointer(rebasing: text.suffix(suffix.count)), suffix) == 0
+  }
+
+  /// O(text × pattern) at worst, where the text repeats the pattern's start; O(text) as a rule.
+  package static func contains(_ text: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
+    guard let first = pattern.first else { return true }
+    guard var position = text.baseAddress, let needle = pattern.baseAddress else { return false }
+    var starts = text.count - pattern.count + 1
+    while starts > 0, let found = memchr(position, Int32(first), starts) {
+      if memcmp(found, needle, pattern.count) == 0 { return true }
+      starts -= position.distance(to: found) + 1
+      position = UnsafeRawPointer(found) + 1
+    }
+    return false
+  }
+
+  /// Whether a string operator holds between bytes that are folded already. Other operators compare the order.
+  package static func matches(
+    _ text: UnsafeRawBufferPointer,
+    _ comparison: ComparisonOperator,
+    _ pattern: UnsafeRawBufferPointer
+  ) -> Bool {
+    switch comparison {
+    case .beginsWith: hasPrefix(text, pattern)
+    case .endsWith: hasSuffix(text, pattern)
+    case .contains: contains(text, pattern)
+    case .equal: order(text, pattern) == 0
+    case .notEqual: order(text, pattern) != 0
+    case .less: order(text, pattern) < 0
+    case .lessOrEqual: order(text, pattern) <= 0
+    case .greater: order(text, pattern) > 0
+    case .greaterOrEqual: order(text, pattern) >= 0
+    }
+  }
+
+  static func order(_ a: String, _ b: String, _ options: StringOptions) -> Int {
+    withBytes(a, b, options) { order($0, $1) }
+  }
+
+  static func matches(
+    _ text: String,
+    _ comparison: ComparisonOperator,
+    _ pattern: String,
+    _ options: StringOptions
+  ) -> Bool {
+    withBytes(text, pattern, options) { matches($0, comparison, $1) }
+  }
+
+  private static func withBytes<R>(
+    _ a: String,
+    _ b: String,
+    _ options: StringOptions,
+    _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> R
+  ) -> R {
+    var first = options.contains(.caseInsensitive) ? CaseFolding.fold(a) : a
+    var second = options.contains(.caseInsensitive) ? CaseFolding.fold(b) : b
+    return first.withUTF8 { first in
+      second.withUTF8 { second in body(UnsafeRawBufferPointer(first), UnsafeRawBufferPointer(second)) }
+    }
+  }
+}

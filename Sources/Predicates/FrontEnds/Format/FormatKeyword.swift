@@ -1,0 +1,75 @@
+/// The words of NSPredicate's language. They mean something in any mix of capitals and small letters; `#word` is the
+/// name and not the keyword.
+enum FormatKeyword: String, CaseIterable {
+  case and = "AND"
+  case or = "OR"
+  case not = "NOT"
+  case `in` = "IN"
+  case between = "BETWEEN"
+  case beginsWith = "BEGINSWITH"
+  case endsWith = "ENDSWITH"
+  case contains = "CONTAINS"
+  case `nil` = "NIL"
+  case null = "NULL"
+  case `true` = "TRUE"
+  case yes = "YES"
+  case `false` = "FALSE"
+  case no = "NO"
+  case `self` = "SELF"
+  case truePredicate = "TRUEPREDICATE"
+  case falsePredicate = "FALSEPREDICATE"
+  case cast = "CAST"
+  // Known and refused.
+  case like = "LIKE"
+  case matches = "MATCHES"
+  case any = "ANY"
+  case some = "SOME"
+  case all = "ALL"
+  case none = "NONE"
+  case anyKey = "ANYKEY"
+  case subquery = "SUBQUERY"
+  case conformsTo = "UTI-CONFORMS-TO"
+  case equalsUTI = "UTI-EQUALS"
+  // Reserved by Apple's grammar in places that are not part of this one; ordinary names here.
+  case caseInsensitive = "CASEINSENSITIVE"
+  case ci = "CI"
+  case first = "FIRST"
+  case last = "LAST"
+  case size = "SIZE"
+
+  /// Whether the word can't start an operand as a name.
+  var isReserved: Bool {
+    switch self {
+    case .caseInsensitive, .ci, .first, .last, .size: false
+    default: true
+    }
+  }
+
+  private static let byName = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })
+  private static let longest = allCases.map(\.rawValue.utf8.count).max() ?? 0
+
+  /// The keyword that the word spells.
+  init?(_ word: String) {
+    guard word.utf8.count <= Self.longest, let keyword = Self.byName[word.uppercased()] else { return nil }
+    self = keyword
+  }
+
+  /// The name as it is written in a path: `#in` for a keyword, `` `any text` `` for what is no identifier.
+  static func escapedIdentifier(_ name: String) -> String {
+    if FormatIdentifier.isIdentifier(name) { return FormatKeyword(name) == nil ? name : "#" + name }
+    return "`" + name.replacing("\\", with: "\\\\").replacing("`", with: "\\`") + "`"
+  }
+}
+
+/// What a name is made of.
+enum FormatIdentifier {
+  /// A letter or an underscore, as Unicode and Swift see it.
+  static func isStart(_ scalar: Unicode.Scalar) -> Bool { scalar == "_" || scalar.properties.isXIDStart }
+  /// A letter, a digit, a mark or an underscore.
+  static func isContinuation(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isXIDContinue }
+
+  static func isIdentifier(_ name: String) -> Bool {
+    guard let first = name.unicodeScalars.first, isStart(first) else { return false }
+    return name.unicodeScalars.dropFirst().allSatisfy(isContinuation)
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+
+/// Literals of types that have none of their own, written as NSPredicate prints them: `CAST(631152000.0, "NSDate")`.
+///
+/// | text | value |
+/// |---|---|
+/// | `CAST(seconds, "Date")` | the instant so many seconds after 1 January 2001 UTC |
+/// | `CAST("E621E1F8-…", "UUID")` | the UUID |
+/// | `CAST("AAEC", "Data")` | the bytes, in Base64 |
+/// | `CAST("nan", "Double")`, `"inf"`, `"-inf"` | numbers that digits don't write |
+/// | `CAST("Airport/42", "ObjectID")` | the object of an entity with that number |
+///
+/// The types may carry the prefix `NS`. Casting anything but a literal is not supported.
+enum LiteralCast {
+  static func text(of value: Double) -> String { "CAST(\"\(value)\", \"Double\")" }
+
+  static func text(of date: Date) -> String {
+    let seconds = date.timeIntervalSinceReferenceDate
+    return seconds.isFinite ? "CAST(\(seconds), \"Date\")" : "CAST(\"\(seconds)\", \"Date\")"
+  }
+
+  static func text(of uuid: UUID) -> String { "CAST(\"\(uuid.uuidString)\", \"UUID\")" }
+  static func text(of data: Data) -> String { "CAST(\"\(data.base64EncodedString())\", \"Data\")" }
+  static func text(of object: ObjectReference) -> String {
+    "CAST(\("\(object.entity)/\(object.number)".formatLiteral), \"ObjectID\")"
+  }
+  static func text(ofReference number: UInt64) -> String { "CAST(\"\(number)\", \"ObjectID\")" }
+
+  /// The literal as the named type; nil when it is none, or there is no such type.
+  static func convert(_ literal: PredicateOperand.Content, to typeName: String) -> PredicateOperand.Content? {
+    let type = typeName.hasPrefix("NS") ? String(typeName.dropFirst(2)) : typeName
+    guard case .value(let value) = literal else { return nil }
+    switch (type, value) {
+    case ("Date", _):
+      return seconds(value).map { .value(.date(Date(timeIntervalSinceReferenceDate: $0))) }
+    case ("Double", .string(let text)):
+      return nonFinite(text).map { .value(.double($0)) }
+    case ("UUID", .string(let text)):
+      return UUID(uuidString: text).map { .value(.uuid($0)) }
+    case ("Data", .string(let text)):
+      return Data(base64Encoded: text).map { .value(.data($0)) }
+    case ("ObjectID", .string(let text)):
+      return object(text)
+    default:
+      return nil
+    }
+  }
+
+  private static func seconds(_ value: AttributeValue) -> Double? {
+    switch value {
+    case .int(let seconds): Double(seconds)
+    case .double(let seconds): seconds
+    case .string(let text): nonFinite(text)
+    default: nil
+    }
+  }
+
+  private static func nonFinite(_ text: String) -> Double? {
+    switch text {
+    case "nan": .nan
+    case "inf": .infinity
+    case "-inf": -.infinity
+    default: nil
+    }
+  }
+
+  private static func object(_ text: String) -> PredicateOperand.Content? {
+    guard let slash = text.lastIndex(of: "/") else { return UInt64(text).map { .value(.reference($0)) } }
+    guard let number = UInt64(text[text.index(after: slash)...]) else { return nil }
+    return .reference(ObjectReference(entity: String(text[..<slash]), number: number))
+  }
+}

@@ -1,0 +1,97 @@
+/// A decimal number by its digits, for literals that a `Double` would round: 0.digits × 10^exponent.
+///
+/// A literal is rounded only once, to the type of the attribute it is compared with; going by way of Double could round
+/// twice and land beside the nearest Float.
+public struct DecimalDigits: Sendable, Hashable {
+  public let isNegative: Bool
+  /// Significant digits, without zeros at either end; empty for zero.
+  public let digits: String
+  /// Where the point stands: before the first digit for 0, after it for 1.
+  public let exponent: Int
+
+  /// Reads `123`, `1.5`, `.5`, `1.`, `9.2e-5`. Nil for anything else, or an exponent beyond ±99,999.
+  public init?(_ text: String) {
+    var rest = text.utf8[...]
+    let isNegative = rest.first == UInt8(ascii: "-")
+    if isNegative { rest.removeFirst() }
+    var digits: [UInt8] = []
+    var pointPosition: Int?
+    var exponent = 0
+    scan: while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"):
+        digits.append(byte)
+      case UInt8(ascii: ".") where pointPosition == nil:
+        pointPosition = digits.count
+      case UInt8(ascii: "e"), UInt8(ascii: "E"):
+        guard let value = Int(String(rest) ?? ""), abs(value) <= 99_999 else { return nil }
+        exponent = value
+        break scan
+      default:
+        return nil
+      }
+    }
+    guard !digits.isEmpty else { return nil }
+    let zero = UInt8(ascii: "0")
+    let leadingZeros = digits.prefix { $0 == zero }.count
+    let significant = digits.dropFirst(leadingZeros).reversed().drop { $0 == zero }.reversed()
+    self.isNegative = isNegative
+    self.digits = String(decoding: Array(significant), as: UTF8.self)
+    self.exponent = significant.isEmpty ? 0 : exponent + (pointPosition ?? digits.count) - leadingZeros
+  }
+
+  /// The shortest digits that name this Double and no other. Nil for infinities and NaN.
+  public init?(_ value: Double) {
+    guard value.isFinite else { return nil }
+    self.init(value.description)
+  }
+
+  /// What can be put between a type's `init` and its correct rounding.
+  private var text: String { (isNegative ? "-0." : "0.") + (digits.isEmpty ? "0" : digits) + "e\(exponent)" }
+
+  /// The nearest Double; an infinity beyond the greatest.
+  public var nearestDouble: Double { Double(text) ?? .nan }
+  /// The nearest Float; an infinity beyond the greatest.
+  public var nearestFloat: Float { Float(text) ?? .nan }
+
+  /// The greatest integer that is not above, and whether anything was cut off; nil where no Int64 or UInt64 holds it.
+  var floor: (value: AttributeValue, isExact: Bool)? {
+    guard exponent <= 20 else { return nil }
+    let whole = exponent > 0 ? digits.prefix(exponent) : ""
+    let padding = String(repeating: "0", count: max(0, exponent - whole.count))
+    guard let magnitude = UInt64("0" + whole + padding) else { return nil }
+    let isExact = digits.count <= max(0, exponent)
+    guard isNegative else { return (.unsigned(magnitude), isExact) }
+    let (lowered, overflow) = magnitude.addingReportingOverflow(isExact ? 0 : 1)
+    guard !overflow, lowered <= Int64.min.magnitude else { return nil }
+    return (.int(Int64(truncatingIfNeeded: 0 &- lowered)), isExact)
+  }
+}
+
+extension DecimalDigits: CustomStringConvertible {
+  /// Text that ``init(_:)`` reads back, always with a point: `1.25`, `0.5e-40`.
+  public var description: String {
+    let sign = isNegative ? "-" : ""
+    if digits.isEmpty { return sign + "0.0" }
+    guard (-4...40).contains(exponent) else { return text }
+    if exponent <= 0 { return sign + "0." + String(repeating: "0", count: -exponent) + digits }
+    let whole = digits.prefix(exponent) + String(repeating: "0", count: max(0, exponent - digits.count))
+    let fraction = digits.dropFirst(exponent)
+    return sign + whole + "." + (fraction.isEmpty ? "0" : fraction)
+  }
+}
+
+extension DecimalDigits: Codable {
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    guard let digits = DecimalDigits(try container.decode(String.self)) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "Not a decimal number.")
+    }
+    self = digits
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(description)
+  }
+}

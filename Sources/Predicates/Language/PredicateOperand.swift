@@ -1,0 +1,87 @@
+/// One side of a comparison.
+///
+/// Where an operand stood in a text is carried along for error messages; it takes no part in what the operand is equal to.
+public struct PredicateOperand: Sendable {
+  public enum Content: Sendable, Hashable {
+    /// Names from the fetched entity through to-one relationships to an attribute or a to-one relationship: `origin.name`.
+    case path([String])
+    /// The fetched object itself.
+    case object
+    case value(AttributeValue)
+    /// A number whose digits no `AttributeValue` keeps. It is rounded once, to the type it is compared with.
+    case digits(DecimalDigits)
+    /// Another object.
+    case reference(ObjectReference)
+  }
+
+  public var content: Content
+  public var location: SourceLocation?
+
+  public init(_ content: Content, at location: SourceLocation? = nil) {
+    self.content = content
+    self.location = location
+  }
+
+  public static func path(_ names: [String]) -> PredicateOperand { PredicateOperand(.path(names)) }
+  public static func value(_ value: AttributeValue) -> PredicateOperand { PredicateOperand(.value(value)) }
+  public static func reference(_ object: ObjectReference) -> PredicateOperand {
+    PredicateOperand(.reference(object))
+  }
+  public static var object: PredicateOperand { PredicateOperand(.object) }
+
+  /// Whether the operand is the same for every object.
+  public var isLiteral: Bool {
+    switch content {
+    case .path, .object: false
+    case .value, .digits, .reference: true
+    }
+  }
+}
+
+extension PredicateOperand: Hashable {
+  public static func == (left: PredicateOperand, right: PredicateOperand) -> Bool {
+    left.content == right.content
+  }
+  public func hash(into hasher: inout Hasher) { hasher.combine(content) }
+}
+
+/// Where something stands in the text of a predicate.
+public struct SourceLocation: Sendable, Hashable {
+  /// The whole text.
+  public let text: String
+  /// How many UTF-8 bytes come before.
+  public let offset: Int
+  /// For a path that is spelled out: the offset of each of its names.
+  public let nameOffsets: [Int]
+
+  public init(text: String, offset: Int, nameOffsets: [Int] = []) {
+    self.text = text
+    self.offset = offset
+    self.nameOffsets = nameOffsets
+  }
+
+  /// How many characters come before. O(offset).
+  public var column: Int { Self.column(of: offset, in: text) }
+
+  /// How many characters come before the path's name at an index.
+  func column(ofName index: Int) -> Int {
+    nameOffsets.indices.contains(index) ? Self.column(of: nameOffsets[index], in: text) : column
+  }
+
+  private static func column(of offset: Int, in text: String) -> Int {
+    let utf8 = text.utf8
+    let position = utf8.index(utf8.startIndex, offsetBy: offset, limitedBy: utf8.endIndex) ?? utf8.endIndex
+    return text[..<position].count
+  }
+}
+
+extension QueryError {
+  /// The same mistake, found at a place in a text.
+  func at(_ location: SourceLocation?) -> QueryError {
+    guard let location, source == nil else { return self }
+    var error = self
+    error.source = location.text
+    error.column = location.column
+    return error
+  }
+}

@@ -1,0 +1,97 @@
+import Foundation
+
+/// Reads instants that are written as ISO 8601: `2013-01-01T10:00:00Z`, with a fraction of a second, an offset such as
+/// `+01:00` for `Z`, a blank for `T`, or the date alone for midnight UTC.
+///
+/// A time without `Z` or an offset is refused: it would mean another instant on another machine.
+enum ISO8601Text {
+  /// Nil for anything else, such as the 30th of February. O(length).
+  static func date(_ text: String) -> Date? {
+    var scanner = Scanner(text: text.utf8[...])
+    guard let year = scanner.digits(4), scanner.skip("-"),
+      let month = scanner.digits(2), scanner.skip("-"),
+      let day = scanner.digits(2), let days = daysSince2001(year, month, day)
+    else { return nil }
+    if scanner.isAtEnd { return Date(timeIntervalSinceReferenceDate: Double(days) * 86_400) }
+
+    guard scanner.skip("T") || scanner.skip("t") || scanner.skip(" "),
+      let hour = scanner.digits(2), hour < 24, scanner.skip(":"),
+      let minute = scanner.digits(2), minute < 60
+    else { return nil }
+    var second = 0
+    var fraction = 0.0
+    if scanner.skip(":") {
+      guard let value = scanner.digits(2), value < 60 else { return nil }
+      second = value
+      if scanner.skip(".") {
+        guard let value = scanner.fraction() else { return nil }
+        fraction = value
+      }
+    }
+    guard let offset = scanner.offset(), scanner.isAtEnd else { return nil }
+    let whole = ((days * 24 + hour) * 60 + minute) * 60 + second - offset
+    return Date(timeIntervalSinceReferenceDate: Double(whole) + fraction)
+  }
+
+  /// Days from 1 January 2001 in the proleptic Gregorian calendar, after Howard Hinnant's `days_from_civil`.
+  private static func daysSince2001(_ year: Int, _ month: Int, _ day: Int) -> Int? {
+    guard (1...12).contains(month), day >= 1 else { return nil }
+    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    guard day <= lengths[month - 1] else { return nil }
+    // Years are counted from 1 March, so that the leap day is their last; 400 more keep the division from going below 0.
+    let shifted = (month <= 2 ? year - 1 : year) + 400
+    let era = shifted / 400
+    let yearOfEra = shifted % 400
+    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    let daysTo2001 = 730_791 + 146_097
+    return era * 146_097 + dayOfEra - daysTo2001
+  }
+
+  private struct Scanner {
+    var text: Substring.UTF8View
+
+    var isAtEnd: Bool { text.isEmpty }
+
+    mutating func skip(_ character: Unicode.Scalar) -> Bool {
+      guard text.first == UInt8(ascii: character) else { return false }
+      text.removeFirst()
+      return true
+    }
+
+    private mutating func digit() -> Int? {
+      guard let byte = text.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+      text.removeFirst()
+      return Int(byte - UInt8(ascii: "0"))
+    }
+
+    mutating func digits(_ count: Int) -> Int? {
+      var value = 0
+      for _ in 0..<count {
+        guard let digit = digit() else { return nil }
+        value = value * 10 + digit
+      }
+      return value
+    }
+
+    /// The digits after the point, as a part of one.
+    mutating func fraction() -> Double? {
+      let start = text
+      while digit() != nil {}
+      let count = start.count - text.count
+      guard count > 0, let digits = String(start.prefix(count)) else { return nil }
+      return Double("0." + digits)
+    }
+
+    /// `Z`, or hours and minutes east of UTC; in seconds.
+    mutating func offset() -> Int? {
+      if skip("Z") || skip("z") { return 0 }
+      let sign = skip("+") ? 1 : skip("-") ? -1 : 0
+      guard sign != 0, let hours = digits(2), hours < 24 else { return nil }
+      _ = skip(":")
+      guard let minutes = digits(2), minutes < 60 else { return nil }
+      return sign * (hours * 60 + minutes) * 60
+    }
+  }
+}

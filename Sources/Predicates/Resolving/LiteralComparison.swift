@@ -1,0 +1,62 @@
+/// Comparisons that name no attribute, such as `5 < 6`: settled while the predicate is resolved.
+enum LiteralComparison {
+  /// - Throws: `typeMismatch` where the two have no common type.
+  static func holds(
+    _ left: PredicateOperand,
+    _ comparison: ComparisonOperator,
+    _ right: PredicateOperand,
+    _ options: StringOptions
+  ) throws(QueryError) -> Bool {
+    if case .reference(let first) = left.content, case .reference(let second) = right.content {
+      switch comparison {
+      case .equal: return first == second
+      case .notEqual: return first != second
+      default: break
+      }
+    } else if let first = left.literalValue, let second = right.literalValue,
+      isAllowed(first, comparison, second, options)
+    {
+      return ValueComparison.holds(first, comparison, second, options)
+    }
+    let message =
+      "\(left.noun.capitalizedFirst) can't be compared with \(right.noun) by \(comparison.rawValue)."
+    throw QueryError(.typeMismatch, message).at(right.location)
+  }
+
+  private static func isAllowed(
+    _ left: AttributeValue,
+    _ comparison: ComparisonOperator,
+    _ right: AttributeValue,
+    _ options: StringOptions
+  ) -> Bool {
+    if left.isNull || right.isNull { return true }
+    switch (left, right) {
+    case (.string, .string): return true
+    case (.int, .int), (.int, .uint), (.int, .double), (.uint, .int), (.uint, .uint), (.uint, .double),
+      (.double, .int), (.double, .uint), (.double, .double), (.bool, .bool), (.date, .date), (.uuid, .uuid),
+      (.data, .data):
+      return !comparison.isStringOperator && options.isEmpty
+    case (.reference, .reference):
+      return !comparison.isStringOperator && !comparison.isOrdering && options.isEmpty
+    default: return false
+    }
+  }
+}
+
+extension PredicateOperand {
+  /// The value of a literal; nil for paths. Digits are rounded to the nearest Double, which is the type of a number in
+  /// text that nothing else gives a type; a reference to an object loses its entity.
+  var literalValue: AttributeValue? {
+    switch content {
+    case .path, .object: nil
+    case .value(let value): value
+    case .digits(let digits): .double(digits.nearestDouble)
+    case .reference(let object): .reference(object.number)
+    }
+  }
+}
+
+extension String {
+  /// With a capital at its start, as a sentence wants it.
+  var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}
