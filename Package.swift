@@ -20,6 +20,8 @@ let package = Package(
     .library(name: "GraphContext", targets: ["GraphContext"]),
     .library(name: "Predicates", targets: ["Predicates"]),
     .library(name: "PageStore", targets: ["PageStore"]),
+    // For the nested package Fuzz and for the tests of what is built on the store; not for apps.
+    .library(name: "TestSupport", targets: ["TestSupport"]),
     .executable(name: "cambium", targets: ["cambium-cli"]),
     .executable(name: "flights", targets: ["Flights"]),
   ],

@@ -1,0 +1,164 @@
+import Glibc
+@_spi(Testing) import PageStore
+import Synchronization
+
+/// A file on a disk whose power can fail.
+///
+/// It remembers which bytes a sync has made durable and which are only in the page cache. ``crashPoint`` is the state
+/// at one moment; its ``CrashPoint/image(_:seed:)`` is what a power failure then leaves. Calls can be made to fail
+/// (``inject(_:)``), and each change can be watched (``observe(_:)``).
+///
+/// Only what the real calls promise is promised: a synced write makes its own sectors durable and the size that they
+/// need, nothing else; sectors reach the disk in any order; the size is independent of the bytes.
+@_spi(Testing)
+public final class SimulatedDisk: RandomAccessFile {
+  /// Called after each change has reached the page cache and before a sync of it counts, and once more after a sync.
+  public typealias Observer = @Sendable (DiskCall, CrashPoint) -> Void
+
+  private let state: Mutex<DiskState>
+
+  /// A disk that holds `image`, all of it durable: an empty file unless said otherwise.
+  public init(_ image: SparseBytes = SparseBytes()) {
+    var state = DiskState()
+    state.cached = image
+    state.durable = image
+    self.state = Mutex(state)
+  }
+
+  private init(state: consuming DiskState) { self.state = Mutex(state) }
+
+  /// The disk as the next process finds it when this one dies and the machine lives on: the page cache stays.
+  /// Faults, observers and counts don't go along.
+  public func afterProcessDeath() -> SimulatedDisk {
+    state.withLock { old in
+      var new = DiskState()
+      new.cached = old.cached
+      new.durable = old.durable
+      new.pending = old.pending
+      new.pendingSizes = old.pendingSizes
+      new.failedSync = old.failedSync
+      return SimulatedDisk(state: new)
+    }
+  }
+
+  /// What a power failure could do now.
+  public var crashPoint: CrashPoint { state.withLock { $0.crashPoint } }
+  /// The file as a process sees it.
+  public var content: SparseBytes { state.withLock { $0.cached } }
+  /// Calls and bytes so far.
+  public var statistics: DiskStatistics { state.withLock { $0.statistics } }
+  /// How many calls an injected fault has made to fail.
+  public var firedFaultCount: Int { state.withLock { $0.firedFaults } }
+
+  /// Makes a call fail; adds to the faults that are there.
+  public func inject(_ fault: DiskFault) {
+    state.withLock { $0.faults.append((fault, fault.position)) }
+  }
+
+  /// Ends every injected fault.
+  public func clearFaults() {
+    state.withLock { $0.faults = [] }
+  }
+
+  /// Decides what becomes of the pages whose sync fails.
+  public func setFailedSyncBehavior(_ behavior: FailedSyncBehavior) {
+    state.withLock { $0.failedSync = behavior }
+  }
+
+  /// Limits the size the file can grow to: what would go past it fails with `ENOSPC`.
+  public func setCapacity(_ byteCount: UInt64) {
+    state.withLock { $0.capacity = byteCount }
+  }
+
+  /// Watches every change from now on; nil ends it.
+  public func observe(_ observer: Observer?) {
+    state.withLock { $0.observer = observer }
+  }
+
+  /// From now on every call fails with `EIO` and changes nothing: what a store that is let go without being closed
+  /// may still try is without effect.
+  public func cut() {
+    state.withLock { $0.isCut = true }
+  }
+}
+
+// MARK: The calls
+
+@_spi(Testing)
+extension SimulatedDisk {
+  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int {
+    state.withLock { state in
+      let (allowed, error) = state.begin(.read, byteCount: buffer.count)
+      if error != 0 { return -Int(error) }
+      let target = UnsafeMutableRawBufferPointer(rebasing: buffer[0..<allowed])
+      let count = state.cached.read(into: target, at: offset)
+      state.statistics.add(.read, byteCount: count)
+      return count
+    }
+  }
+
+  public func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
+    let (result, watched) = state.withLock { state in
+      let result = state.transfer(bytes, at: offset, as: .write)
+      return (result, state.watched)
+    }
+    watched.map { $0.observer(.write, $0.point) }
+    return result
+  }
+
+  public func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
+    let (result, inFlight) = state.withLock { state in
+      let result = state.transfer(bytes, at: offset, as: .writeDurably)
+      return (result, state.watched)
+    }
+    inFlight.map { $0.observer(.writeDurably, $0.point) }
+    let done = state.withLock { state in
+      let written = offset..<offset + UInt64(max(result, 0))
+      if result > 0 { state.makeDurable(written) }
+      if result < 0, !state.isCut { state.failSync(offset..<offset + UInt64(bytes.count)) }
+      return state.watched
+    }
+    done.map { $0.observer(.writeDurably, $0.point) }
+    return result
+  }
+
+  public func synchronize() -> Int32 {
+    let (result, watched) = state.withLock { state in
+      let (_, error) = state.begin(.synchronize, byteCount: 0)
+      if error == 0 {
+        state.makeAllDurable()
+      } else if error != EINTR, !state.isCut {
+        state.failSync(0..<UInt64.max)
+      }
+      return (-error, state.watched)
+    }
+    watched.map { $0.observer(.synchronize, $0.point) }
+    return result
+  }
+
+  public func allocate(at offset: UInt64, byteCount: UInt64) -> Int32 {
+    let (result, watched) = state.withLock { state in
+      var (_, error) = state.begin(.allocate, byteCount: 0)
+      if error == 0, offset + byteCount > state.capacity { error = ENOSPC }
+      if error == 0 { state.setSize(max(state.cached.byteCount, offset + byteCount)) }
+      return (-error, state.watched)
+    }
+    watched.map { $0.observer(.allocate, $0.point) }
+    return result
+  }
+
+  public func truncate(to byteCount: UInt64) -> Int32 {
+    let (result, watched) = state.withLock { state in
+      var (_, error) = state.begin(.truncate, byteCount: 0)
+      if error == 0, byteCount > state.capacity { error = ENOSPC }
+      if error == 0 { state.setSize(byteCount) }
+      return (-error, state.watched)
+    }
+    watched.map { $0.observer(.truncate, $0.point) }
+    return result
+  }
+
+  public func byteCount() -> Int64 { state.withLock { Int64($0.cached.byteCount) } }
+
+  public func close() {}
+}

@@ -1,0 +1,22 @@
+import Foundation
+
+/// A folder of its own for a test, removed with everything in it when the last reference goes.
+public final class TemporaryFolder: Sendable {
+  /// The folder's absolute path.
+  public let path: String
+
+  /// Makes the folder where the system keeps temporary files.
+  public init() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "cambium-test-\(UUID().uuidString)"
+    )
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    path = folder.path
+  }
+
+  /// The path of `name` in the folder.
+  public func file(_ name: String) -> String { "\(path)/\(name)" }
+
+  // A folder that can't be removed is left to the system's own cleaning.
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+}
