@@ -1,0 +1,137 @@
+import Foundation
+package import Predicates
+
+/// Writes records, byte for byte as ``RecordLayout`` says.
+///
+/// Call ``begin()``, then ``set(_:at:)`` for every slot in ascending order, then ``finish()``. A slot that isn't set is
+/// nil. The order matters for values of variable width only: they are appended as they come.
+package struct RecordEncoder: ~Copyable {
+  package let layout: RecordLayout
+  private var arena: RecordArena
+  /// Ends of variable values written so far.
+  private var endsWritten = 0
+
+  package init(layout: RecordLayout, blockByteCount: Int = 1 << 20) {
+    self.layout = layout
+    self.arena = RecordArena(blockByteCount: blockByteCount)
+  }
+
+  /// The version of the records' own form; the layout itself is the schema's.
+  package static let version: UInt16 = 1
+
+  /// Starts a record in which everything is nil.
+  package mutating func begin() {
+    arena.begin(layout.variableOffset)
+    endsWritten = 0
+    let record = arena.current
+    record.storeBytes(of: Self.version.littleEndian, as: UInt16.self)
+    let bitmap = RecordLayout.headerByteCount
+    for slot in layout.fields.indices { record[bitmap + slot >> 3] |= 1 << UInt8(slot & 7) }
+  }
+
+  /// Ends the record. Its bytes stay where they are until the encoder goes; the commit in them is 0.
+  package mutating func finish() -> UnsafeMutableRawBufferPointer {
+    endVariables(before: layout.variableCount)
+    return arena.current
+  }
+
+  /// Writes the commit that changes a record into its header.
+  package static func stamp(_ record: UnsafeMutableRawBufferPointer, commit: UInt64) {
+    record.storeBytes(of: commit.littleEndian, toByteOffset: 8, as: UInt64.self)
+  }
+}
+
+// MARK: - Values
+
+extension RecordEncoder {
+  /// Sets what a slot holds. False, and nothing is set, when the value is not of the slot's kind or out of its range.
+  package mutating func set(_ value: AttributeValue, at slot: Int) -> Bool {
+    switch (value, layout.fields[slot].kind) {
+    case (.null, _): return true
+    case (.bool(let value), .bool): set(fixed: value ? 1 : 0 as UInt8, at: slot)
+    case (.int(let value), let kind) where kind.isInteger: return set(integer: value, kind, at: slot)
+    case (.uint(let value), .uint64), (.reference(let value), .reference): set(fixed: value, at: slot)
+    case (.double(let value), .double): set(fixed: value.bitPattern, at: slot)
+    case (.double(let value), .float): set(fixed: Float(value).bitPattern, at: slot)
+    case (.date(let value), .date): set(fixed: value.timeIntervalSinceReferenceDate.bitPattern, at: slot)
+    case (.uuid(let value), .uuid): withUnsafeBytes(of: value.uuid) { set(fixedBytes: $0, at: slot) }
+    case (.string(var value), .string): value.withUTF8 { set(variable: UnsafeRawBufferPointer($0), at: slot) }
+    case (.data(let value), .data): value.withUnsafeBytes { set(variable: $0, at: slot) }
+    default: return false
+    }
+    return true
+  }
+
+  /// Sets what a slot holds to what the same slot of another record of the same layout holds.
+  package mutating func copy(_ slot: Int, from record: borrowing RecordView) {
+    if record.isNull(slot) { return }
+    let field = layout.fields[slot]
+    if let width = field.kind.fixedByteCount {
+      set(
+        fixedBytes: UnsafeRawBufferPointer(rebasing: record.bytes[field.position..<field.position + width]),
+        at: slot
+      )
+    } else {
+      set(variable: record.variable(slot), at: slot)
+    }
+  }
+
+  private mutating func set(integer value: Int64, _ kind: AttributeKind, at slot: Int) -> Bool {
+    switch kind {
+    case .int8: set(exactly: Int8(exactly: value), at: slot)
+    case .int16: set(exactly: Int16(exactly: value), at: slot)
+    case .int32: set(exactly: Int32(exactly: value), at: slot)
+    case .int64: set(exactly: value, at: slot)
+    case .uint8: set(exactly: UInt8(exactly: value), at: slot)
+    case .uint16: set(exactly: UInt16(exactly: value), at: slot)
+    case .uint32: set(exactly: UInt32(exactly: value), at: slot)
+    default: set(exactly: UInt64(exactly: value), at: slot)
+    }
+  }
+
+  private mutating func set<T: FixedWidthInteger & BitwiseCopyable>(exactly value: T?, at slot: Int) -> Bool {
+    guard let value else { return false }
+    set(fixed: value, at: slot)
+    return true
+  }
+
+  private mutating func set<T: FixedWidthInteger & BitwiseCopyable>(fixed value: T, at slot: Int) {
+    markPresent(slot)
+    arena.current.storeBytes(of: value.littleEndian, toByteOffset: layout.fields[slot].position, as: T.self)
+  }
+
+  private mutating func set(fixedBytes bytes: UnsafeRawBufferPointer, at slot: Int) {
+    markPresent(slot)
+    let position = layout.fields[slot].position
+    UnsafeMutableRawBufferPointer(rebasing: arena.current[position...]).copyMemory(from: bytes)
+  }
+
+  private mutating func set(variable bytes: UnsafeRawBufferPointer, at slot: Int) {
+    let ordinal = layout.fields[slot].position
+    precondition(ordinal >= endsWritten, "values of variable width are set in slot order")
+    markPresent(slot)
+    endVariables(before: ordinal)
+    if let source = bytes.baseAddress, !bytes.isEmpty {
+      arena.extend(by: bytes.count).copyMemory(from: source, byteCount: bytes.count)
+    }
+    endVariables(before: ordinal + 1)
+  }
+
+  private mutating func markPresent(_ slot: Int) {
+    arena.current[RecordLayout.headerByteCount + slot >> 3] &= ~(1 << UInt8(slot & 7))
+  }
+
+  /// Ends every variable value below `ordinal` that has not ended at where the record ends now.
+  private mutating func endVariables(before ordinal: Int) {
+    let record = arena.current
+    let end = UInt32(truncatingIfNeeded: record.count - layout.variableOffset)
+    while endsWritten < ordinal {
+      record.storeBytes(
+        of: end.littleEndian,
+        toByteOffset: layout.endsOffset + 4 * endsWritten,
+        as: UInt32.self
+      )
+      endsWritten += 1
+    }
+  }
+}

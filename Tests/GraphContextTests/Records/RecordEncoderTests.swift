@@ -1,0 +1,107 @@
+import Foundation
+import Predicates
+import TestSupport
+import Testing
+
+@testable import GraphContext
+
+@Suite struct RecordEncoderTests {
+  /// Equal to the bit: −0.0 is not 0.0 here.
+  private func isSame(_ left: AttributeValue, _ right: AttributeValue) -> Bool {
+    if case .double(let a) = left, case .double(let b) = right, !a.isNaN {
+      return a.bitPattern == b.bitPattern
+    }
+    return left == right
+  }
+
+  @Test func whatIsEncodedIsReadBack() {
+    var random = RandomValues(generator: SeededGenerator())
+    for _ in 0..<200 {
+      let kinds = (0..<random.generator.number(in: 0...20)).map { _ in
+        random.generator.pick(AttributeKind.allCases)
+      }
+      var encoder = RecordEncoder(layout: RecordLayout(kinds: kinds), blockByteCount: 256)
+      var records: [([AttributeValue], UnsafeRawBufferPointer)] = []
+      for _ in 0..<30 {
+        let values = kinds.map { random.value($0, nilOneIn: 4) }
+        encoder.begin()
+        for (slot, value) in values.enumerated() { #expect(encoder.set(value, at: slot)) }
+        let bytes = encoder.finish()
+        RecordEncoder.stamp(bytes, commit: UInt64(records.count))
+        records.append((values, UnsafeRawBufferPointer(bytes)))
+      }
+      for (number, (values, bytes)) in records.enumerated() {
+        guard let view = RecordView(bytes, layout: encoder.layout) else {
+          Issue.record("not a record of its own layout")
+          continue
+        }
+        #expect(view.commit == UInt64(number))
+        for (slot, value) in values.enumerated() { #expect(isSame(view.value(slot), value)) }
+      }
+    }
+  }
+
+  @Test func theBytesAreAsTheLayoutSays() {
+    let kinds: [AttributeKind] = [.string, .int16, .bool, .data, .uint32]
+    var encoder = RecordEncoder(layout: RecordLayout(kinds: kinds))
+    encoder.begin()
+    #expect(encoder.set(.string("Blue"), at: 0))
+    #expect(encoder.set(.int(-2), at: 1))
+    #expect(encoder.set(.data(Data([7, 8])), at: 3))
+    #expect(encoder.set(.int(0x0102_0304), at: 4))
+    let bytes = encoder.finish()
+    RecordEncoder.stamp(bytes, commit: 0x1122)
+    let expected: [UInt8] =
+      [1, 0, 0, 0, 0, 0, 0, 0] + [0x22, 0x11, 0, 0, 0, 0, 0, 0]  // header and commit
+      + [0b0000_0100]  // only the third value is nil
+      + [0xFE, 0xFF] + [0] + [4, 3, 2, 1]  // fixed section
+      + [4, 0, 0, 0, 6, 0, 0, 0]  // ends
+      + Array("Blue".utf8) + [7, 8]
+    #expect([UInt8](bytes) == expected)
+  }
+
+  @Test func keysFromARecordAreThoseOfItsValues() {
+    var random = RandomValues(generator: SeededGenerator())
+    for _ in 0..<2_000 {
+      let kinds = AttributeKind.allCases.shuffled(using: &random.generator)
+      var encoder = RecordEncoder(layout: RecordLayout(kinds: kinds))
+      encoder.begin()
+      let values = kinds.map { random.value($0) }
+      for (slot, value) in values.enumerated() { _ = encoder.set(value, at: slot) }
+      let view = RecordView(validated: UnsafeRawBufferPointer(encoder.finish()), layout: encoder.layout)
+      for (slot, value) in values.enumerated() {
+        var (fromRecord, fromValue): ([UInt8], [UInt8]) = ([], [])
+        KeyCoder.append(slot, of: view, to: &fromRecord)
+        KeyCoder.append(value, to: &fromValue)
+        #expect(fromRecord == fromValue)
+      }
+    }
+  }
+
+  @Test func copyingEverySlotCopiesTheRecord() {
+    var random = RandomValues(generator: SeededGenerator())
+    let kinds = AttributeKind.allCases + [.string, .data]
+    var first = RecordEncoder(layout: RecordLayout(kinds: kinds))
+    for _ in 0..<300 {
+      var second = RecordEncoder(layout: first.layout)
+      first.begin()
+      for (slot, kind) in kinds.enumerated() { _ = first.set(random.value(kind), at: slot) }
+      let original = first.finish()
+      let view = RecordView(validated: UnsafeRawBufferPointer(original), layout: first.layout)
+      second.begin()
+      for slot in kinds.indices { second.copy(slot, from: view) }
+      #expect(original.elementsEqual(second.finish()))
+    }
+  }
+
+  @Test func aValueOfAnotherKindOrOutOfRangeIsRefused() {
+    var encoder = RecordEncoder(layout: RecordLayout(kinds: [.int8, .uint64, .string]))
+    encoder.begin()
+    #expect(!encoder.set(.int(128), at: 0))
+    #expect(!encoder.set(.string("1"), at: 0))
+    #expect(!encoder.set(.int(-1), at: 1))
+    #expect(!encoder.set(.data(Data()), at: 2))
+    let view = RecordView(validated: UnsafeRawBufferPointer(encoder.finish()), layout: encoder.layout)
+    #expect((0..<3).allSatisfy(view.isNull))
+  }
+}
