@@ -1,0 +1,46 @@
+import Predicates
+
+/// Where an object keeps the value of one attribute once it was decoded or set.
+public struct Cached<Value: AttributeType> {
+  @usableFromInline package var stored: Value?
+
+  /// A value that is not there yet.
+  @inlinable
+  public init() { stored = nil }
+
+  @inlinable
+  public init(_ value: Value) { stored = value }
+
+  /// The value. Only to be asked for when the object's state says that the slot is loaded.
+  @inlinable
+  public var value: Value { stored.unsafelyUnwrapped }
+}
+
+/// Where an object keeps what a to-one relationship leads to: the number of the object there.
+///
+/// A number, not the object: objects that refer to each other would keep each other alive. Only between objects that
+/// are in no context yet, and so have no numbers, is it the object.
+public struct ToOneReference<Target: ManagedObject> {
+  /// 0 for none.
+  @usableFromInline package var number: UInt64 = 0
+  /// What was assigned before this object was in a context.
+  @usableFromInline package var unattached: Target?
+
+  /// A reference that is not there yet, or is nil.
+  @inlinable
+  public init() {}
+
+  @inlinable
+  public init(_ target: Target?) { unattached = target }
+}
+
+/// Where an object keeps the members of a to-many relationship while it is in no context. Afterwards the context knows.
+public struct ToManyMembers<Target: ManagedObject> {
+  @usableFromInline package var unattached: [Target] = []
+
+  @inlinable
+  public init() {}
+
+  @inlinable
+  public init(_ members: some RelationshipCollection<Target>) { unattached = members.relatedObjects }
+}

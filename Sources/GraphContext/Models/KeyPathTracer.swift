@@ -1,0 +1,166 @@
+import Foundation
+import Predicates
+import Synchronization
+
+/// Finds the names along a key path by following it over an object that exists only for that: a *tracer*, whose getters
+/// note which property was read and return a value that is recognised at the end.
+///
+/// A key path is made of functions; it has no names. And not every key path that reads a property *is* that property:
+/// `\Song.title.count` reads the title too. So each property hands out a marked value, and only the same value arriving
+/// at the end proves that the key path leads there and no further. A second round with other marks rules out functions
+/// that happen to keep a mark as it is, such as a magnitude.
+final class KeyPathTracer: ObjectHost {
+  private let round: Int
+  private var names: [String] = []
+  private var mistake: String?
+  /// The tracer object whose property may be read next.
+  private var current: (any ManagedObject)?
+  /// What the end of the key path must be if the last property that was read is its end.
+  private var leaf: AttributeValue?
+
+  private init(round: Int) {
+    self.round = round
+    super.init()
+  }
+
+  override var storeID: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
+
+  /// The names along the key path.
+  static func names<Root: ManagedObject>(
+    along keyPath: AnyKeyPath,
+    from root: Root.Type
+  ) throws(QueryError) -> [String] {
+    let first = try KeyPathTracer(round: 0).follow(keyPath, from: root)
+    let second = try KeyPathTracer(round: 1).follow(keyPath, from: root)
+    guard first == second else { throw mistake(keyPath, root, "depends on the values of its object") }
+    return first
+  }
+
+  private func follow<Root: ManagedObject>(
+    _ keyPath: AnyKeyPath,
+    from root: Root.Type
+  ) throws(QueryError) -> [String] {
+    let object = makeObject(of: root)
+    current = object
+    // The objects hold this tracer; let go of the last of them, or nobody ever does.
+    defer { current = nil }
+    guard let end = object[keyPath: keyPath] else {
+      throw Self.mistake(keyPath, root, "is not one of \(root.entityName)'s")
+    }
+    if let mistake { throw Self.mistake(keyPath, root, mistake) }
+    guard !names.isEmpty, isLeaf(end) else {
+      throw Self.mistake(
+        keyPath,
+        root,
+        names.isEmpty
+          ? "is not a persistent property"
+          : "goes on from \(names.joined(separator: ".")), which is persistent"
+      )
+    }
+    return names
+  }
+
+  private func isLeaf(_ end: Any) -> Bool {
+    if let leaf { return (end as? any AttributeType)?.attributeValue == leaf }
+    guard let current, let object = end as? any ManagedObject else { return false }
+    return object === current
+  }
+
+  private static func mistake<Root: ManagedObject>(
+    _ keyPath: AnyKeyPath,
+    _ root: Root.Type,
+    _ what: String
+  ) -> QueryError {
+    let spelling = keyPath.debugDescription
+    return QueryError(.keyPath, "the key path \(spelling) \(what)", keyPath: spelling)
+  }
+
+  private func makeObject<Root: ManagedObject>(of type: Root.Type) -> Root {
+    var state = ObjectState(fault: 0, in: self)
+    state.phase = .tracer
+    state.announcesChange = false
+    return Root(_$state: state)
+  }
+
+  // MARK: What the getters of tracer objects call
+
+  /// Notes that an attribute was read. The value is one to recognise it by.
+  func value<Value: AttributeType>(of object: any ManagedObject, slot: Int) -> Value {
+    note(object, slot)
+    current = nil
+    let value = Value(attributeValue: mark(Value.attributeKind)) ?? Value.tracerValue
+    leaf = value.attributeValue
+    return value
+  }
+
+  /// Notes that a to-one relationship was read. The object is the one whose property may be read next.
+  func target<Target: ManagedObject>(of object: any ManagedObject, slot: Int) -> Target {
+    note(object, slot)
+    let target = makeObject(of: Target.self)
+    current = target
+    return target
+  }
+
+  func touchToMany(of object: any ManagedObject, ordinal: Int) {
+    let model = type(of: object)._$model
+    note(object, model.slotCount + ordinal)
+    mistake = "leads through the to-many relationship \(model.visitedNames[model.slotCount + ordinal])"
+  }
+
+  private func note(_ object: any ManagedObject, _ property: Int) {
+    if current !== object { mistake = "reads more than one property" }
+    names.append(type(of: object)._$model.visitedNames[property])
+  }
+
+  /// A value that functions rarely keep as it is, another one in each round.
+  private func mark(_ kind: AttributeKind) -> AttributeValue {
+    let first = round == 0
+    return switch kind {
+    case .bool: .bool(first)
+    case .int8, .int16, .int32, .int64: .int(first ? 90 : -91)
+    case .uint8, .uint16, .uint32, .uint64, .reference: .int(first ? 90 : 165)
+    case .float, .double: .double(first ? 90.5 : -91.25)
+    case .date: .date(Date(timeIntervalSinceReferenceDate: first ? 90.5 : -91.25))
+    case .uuid: .uuid(UUID(uuid: (90, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, first ? 15 : 16)))
+    case .string: .string(first ? " aZ\u{E9}9 " : "\u{C9}z A\t")
+    case .data: .data(Data(first ? [90, 0, 91] : [165, 7]))
+    }
+  }
+}
+
+extension ManagedObject {
+  /// The tracer that a tracer object belongs to.
+  var tracer: KeyPathTracer {
+    guard let tracer = _$state.host as? KeyPathTracer else { preconditionFailure("not a tracer object") }
+    return tracer
+  }
+
+  public static func predicatePath(of keyPath: AnyKeyPath) throws(QueryError) -> [String] {
+    if let names = TracedKeyPaths.shared[keyPath] { return names }
+    let names = try KeyPathTracer.names(along: keyPath, from: Self.self)
+    TracedKeyPaths.shared[keyPath] = names
+    return names
+  }
+}
+
+/// The names of the key paths that were traced already. There are as many as the program spells.
+private struct TracedKeyPaths: ~Copyable {
+  static let shared = TracedKeyPaths()
+
+  // Safety: key paths don't change after they are made; only their classes aren't marked so.
+  private struct Key: Hashable, @unchecked Sendable {
+    let keyPath: AnyKeyPath
+  }
+  private let names = Mutex<[Key: [String]]>([:])
+
+  subscript(keyPath: AnyKeyPath) -> [String]? {
+    get {
+      let key = Key(keyPath: keyPath)
+      return names.withLock { $0[key] }
+    }
+    nonmutating set {
+      let key = Key(keyPath: keyPath)
+      names.withLock { $0[key] = newValue }
+    }
+  }
+}

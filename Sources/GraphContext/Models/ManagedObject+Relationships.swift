@@ -1,0 +1,99 @@
+import Predicates
+
+// What the accessors of relationships call.
+
+extension ManagedObject {
+  // MARK: To-one
+
+  /// The object that a to-one relationship leads to.
+  public func _$toOne<Target: ManagedObject>(_ slot: Int, _ cache: inout ToOneReference<Target>) -> Target? {
+    if _$state.phase == .tracer { return tracer.target(of: self, slot: slot) }
+    if let unattached = cache.unattached { return unattached }
+    loadNumber(slot, &cache)
+    guard cache.number != 0, let host = _$state.host else { return nil }
+    return unsafeDowncast(host.object(of: Target.self, number: cache.number), to: Target.self)
+  }
+
+  /// The object that a required to-one relationship leads to. Where it can't be read: an object that is gone.
+  public func _$requiredToOne<Target: ManagedObject>(
+    _ slot: Int,
+    _ cache: inout ToOneReference<Target>
+  ) -> Target {
+    if let target = _$toOne(slot, &cache) { return target }
+    var state = ObjectState()
+    state.phase = .gone
+    state.fast = 0
+    state.loaded = 0
+    return Target(_$state: state)
+  }
+
+  /// Sets a to-one relationship. In a context, the target enters the context too, and the inverse follows.
+  public func _$setToOne<Target: ManagedObject>(
+    _ slot: Int,
+    _ cache: inout ToOneReference<Target>,
+    _ target: Target?
+  ) {
+    guard let host = _$state.host else {
+      cache = ToOneReference(target)
+      _$state.didSet(slot)
+      return
+    }
+    loadNumber(slot, &cache)
+    let old = cache.number
+    if let target { host.adopt(target) }
+    let new = target?._$state.number ?? 0
+    guard new != old else { return }
+    _$willSet(slot)
+    cache.number = new
+    host.didSetToOne(of: self, slot: slot, from: old, to: new)
+  }
+
+  /// Fills the cache from the record, if it isn't filled.
+  private func loadNumber<Target: ManagedObject>(_ slot: Int, _ cache: inout ToOneReference<Target>) {
+    guard !_$state.isLoaded(slot), let bytes = findRecord() else { return }
+    let record = RecordView(validated: bytes, layout: Self._$model.layout)
+    cache.number = record.isNull(slot) ? 0 : record.fixed(slot, as: UInt64.self)
+    cache.unattached = nil
+    _$state.didLoad(slot)
+  }
+
+  // MARK: To-many
+
+  /// The objects that a to-many relationship leads to.
+  public func _$toMany<Members: RelationshipCollection>(
+    _ ordinal: Int,
+    _ cache: inout ToManyMembers<Members.RelatedObject>
+  ) -> Members {
+    if _$state.phase == .tracer { tracer.touchToMany(of: self, ordinal: ordinal) }
+    guard let relationship = ToManyRelationship(of: self, ordinal: ordinal), _$state.phase != .tracer else {
+      return Members(relatedObjects: cache.unattached)
+    }
+    return Members(relationship) ?? Members(relatedObjects: relationship.objects())
+  }
+
+  /// The same, to be changed in place and given to ``_$setToMany(_:_:_:)`` afterwards. Of an object in no context the
+  /// members are moved out, so that an array grows without being copied.
+  public func _$takeToMany<Members: RelationshipCollection>(
+    _ ordinal: Int,
+    _ cache: inout ToManyMembers<Members.RelatedObject>
+  ) -> Members {
+    guard _$state.host == nil else { return _$toMany(ordinal, &cache) }
+    defer { cache.unattached = [] }
+    return Members(relatedObjects: cache.unattached)
+  }
+
+  /// Makes these the members. In a context they enter the context too, and the inverses follow.
+  public func _$setToMany<Members: RelationshipCollection>(
+    _ ordinal: Int,
+    _ cache: inout ToManyMembers<Members.RelatedObject>,
+    _ members: Members
+  ) {
+    guard let relationship = ToManyRelationship(of: self, ordinal: ordinal) else {
+      cache.unattached = members.relatedObjects
+      return
+    }
+    // A view of this very relationship has written through already.
+    if let same = members.relationship, same.isSame(as: relationship) { return }
+    relationship.replaceMembers(by: members.relatedObjects)
+  }
+}

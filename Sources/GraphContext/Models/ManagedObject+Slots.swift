@@ -1,0 +1,113 @@
+import Predicates
+
+// What a context does to an object whose class it doesn't know: read and write slots by number.
+
+extension ManagedObject {
+  /// Visits every attribute and to-one relationship, then every to-many relationship.
+  package func visitAll(_ visitor: inout some PropertyVisitor) {
+    for property in 0..<Self._$model.visitedNames.count { _$visit(property, &visitor) }
+  }
+
+  /// The value of a slot, read from the record if it isn't loaded; `null` when it can't be read.
+  package func attributeValue(at slot: Int) -> AttributeValue {
+    if !_$state.isLoaded(slot) {
+      guard let bytes = findRecord() else { return .null }
+      return RecordView(validated: bytes, layout: Self._$model.layout).value(slot)
+    }
+    var reader = SlotReader()
+    _$visit(slot, &reader)
+    return reader.value
+  }
+
+  /// The number at the other end of a to-one relationship; 0 for none.
+  package func reference(at slot: Int) -> UInt64 {
+    if case .reference(let number) = attributeValue(at: slot) { number } else { 0 }
+  }
+
+  /// Sets a to-one relationship by number, and the object is changed. The caller has looked after the inverse.
+  package func setReference(at slot: Int, to number: UInt64) {
+    _$willSet(slot)
+    var writer = ReferenceWriter(number: number)
+    _$visit(slot, &writer)
+  }
+
+  /// After the object was given its number in a context: brings the objects that its relationships lead to into the
+  /// context, and from then on refers to them by number.
+  ///
+  /// The host's `adopt` is called for each; it should queue what it adopts rather than call this again, or a long chain
+  /// of new objects overflows the stack.
+  package func attachRelationships() {
+    guard let host = _$state.host else { return }
+    for property in Self._$model.relationshipProperties {
+      var taker = UnattachedTaker()
+      _$visit(property, &taker)
+      for target in taker.targets { host.adopt(target) }
+      let slotCount = Self._$model.slotCount
+      if property < slotCount {
+        guard let target = taker.targets.first else { continue }
+        let number = target._$state.number
+        var writer = ReferenceWriter(number: number)
+        _$visit(property, &writer)
+        host.didSetToOne(of: self, slot: property, from: 0, to: number)
+      } else {
+        for member in taker.targets { host.add(member, to: self, toMany: property - slotCount) }
+      }
+    }
+  }
+
+  /// After an insertion was rolled back: the object is in no context, and leads to nothing.
+  package func detach() {
+    var detacher = RelationshipDetacher()
+    for property in Self._$model.relationshipProperties { _$visit(property, &detacher) }
+    _$state.becomeNew()
+  }
+}
+
+private struct SlotReader: PropertyVisitor {
+  var value = AttributeValue.null
+
+  mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
+    value = cache.value.attributeValue
+  }
+  mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {
+    value = cache.number == 0 ? .null : .reference(cache.number)
+  }
+  mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {}
+}
+
+private struct ReferenceWriter: PropertyVisitor {
+  let number: UInt64
+
+  mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {}
+  mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {
+    cache.number = number
+    cache.unattached = nil
+  }
+  mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {}
+}
+
+/// Takes the objects out that were assigned while there was no context. What it fills is acted upon after the visit:
+/// a context may look at the cache meanwhile.
+private struct UnattachedTaker: PropertyVisitor {
+  var targets: [any ManagedObject] = []
+
+  mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {}
+  mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {
+    if let target = cache.unattached { targets = [target] }
+    cache.unattached = nil
+  }
+  mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {
+    targets = cache.unattached
+    cache.unattached = []
+  }
+}
+
+private struct RelationshipDetacher: PropertyVisitor {
+  mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {}
+  mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {
+    cache = ToOneReference()
+  }
+  mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {
+    cache = ToManyMembers()
+  }
+}

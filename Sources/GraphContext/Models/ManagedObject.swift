@@ -1,0 +1,80 @@
+import Predicates
+
+/// An object of a model: it lives in a context, and its values in the store.
+///
+/// `@Model` on a class writes the conformance. A class can also be made a model by hand, with the same few members;
+/// Docs/Decisions/0010-how-a-model-expands.md shows one.
+///
+/// ## The life of an object
+/// - *New*: made by its initialiser. It needs no context, has no ID, and holds its values and the objects it was given.
+/// - *Inserted*: `context.insert(_:)`, or being reached through a relationship from an object in a context, gives it
+///   its ID, and with it come the objects it leads to. From now on the context keeps inverses up to date.
+/// - *Saved*: a fetch in another context makes a *fault*, whose values are decoded when they are touched.
+/// - *Deleted*: still readable until the deletion is saved. Afterwards, or after its context was reset, an object is
+///   *gone*: what was read before stays readable, and anything else reads as nil, or an empty value where nil is none.
+///
+/// ## When a value can't be read
+/// A getter can't throw. When the store fails under it (a damaged page, a record that isn't there), it returns nil or an
+/// empty value, and the context remembers the error: every fetch and save throws it, and so does the end of the block
+/// that the context was made for, until the context is rolled back or reset. A wrong value can't be saved, and can't
+/// leave the block as a result.
+///
+/// Objects are equal when they are the same object. They are not `Sendable`: send their ``objectID``.
+public protocol ManagedObject: AnyObject, Identifiable, Hashable, PredicateRoot, ObjectReferencing,
+  SendableMetatype
+{
+  /// The name of the model's entity: the class's name.
+  static var entityName: String { get }
+  static var _$model: ModelDescription { get }
+  var _$state: ObjectState { get set }
+  /// Makes a fault: no value is loaded.
+  init(_$state: consuming ObjectState)
+  /// Hands one property's cache to the visitor: a slot, or the number of slots plus the ordinal of a to-many
+  /// relationship.
+  func _$visit<Visitor: PropertyVisitor>(_ property: Int, _ visitor: inout Visitor)
+}
+
+// MARK: - Identity
+
+extension ManagedObject {
+  /// The object's name in its store. Traps for an object that was never inserted: it has none yet.
+  public var objectID: ManagedObjectID {
+    guard let host = _$state.host, _$state.number != 0 else {
+      preconditionFailure(
+        _$state.phase == .new
+          ? "\(Self.entityName) has no object ID before it is inserted in a context"
+          : "\(Self.entityName) \(_$state.number) is gone, and its context with it; keep the ID, not the object"
+      )
+    }
+    return ManagedObjectID(entityName: Self.entityName, number: _$state.number, storeID: host.storeID)
+  }
+
+  public var id: ManagedObjectID { objectID }
+
+  public static func == (left: Self, right: Self) -> Bool { left === right }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+  public var objectReference: ObjectReference? {
+    let number = _$state.number
+    return number == 0 ? nil : ObjectReference(entity: Self.entityName, number: number)
+  }
+
+  public static var entityDescription: EntityDescription { _$model.entity }
+}
+
+// MARK: - State
+
+extension ManagedObject {
+  /// Whether the object is in a context and was not saved yet.
+  public var isInserted: Bool { _$state.phase == .inserted }
+
+  /// Whether the object was deleted: in its context, in a save of its context, or elsewhere.
+  public var isDeleted: Bool { _$state.phase == .deleted || _$state.phase == .gone }
+
+  /// Whether the object has changes that its context has yet to save.
+  public var hasChanges: Bool { _$state.hasChanges }
+
+  /// Whether none of the object's values has been read or set.
+  public var isFault: Bool { _$state.loaded == 0 && _$state.phase == .persistent }
+}

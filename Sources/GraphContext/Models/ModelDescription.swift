@@ -1,0 +1,41 @@
+import Predicates
+
+/// What is worked out once for each model class.
+public final class ModelDescription: Sendable {
+  /// As the class declares it: inverses are named at one end only. A ``Schema`` completes them.
+  public let entity: EntityDescription
+  /// Where the values lie in a record.
+  public let layout: RecordLayout
+  /// How many attributes and to-one relationships there are.
+  package let slotCount: Int
+  /// Slots first, then to-many relationships.
+  package let visitedNames: [String]
+  /// The relationships among the visited properties, by their place there.
+  package let relationshipProperties: [Int]
+
+  /// Traps when there are more than ``ObjectState/maximumSlotCount`` attributes and to-one relationships.
+  public init(_ entity: EntityDescription) {
+    self.entity = entity
+    let stored = entity.storedProperties
+    precondition(
+      stored.count <= ObjectState.maximumSlotCount,
+      "\(entity.name) has \(stored.count) attributes and to-one relationships; "
+        + "a model can have \(ObjectState.maximumSlotCount)"
+    )
+    layout = RecordLayout(kinds: stored.map(\.storedKind))
+    slotCount = stored.count
+    let visited = stored + entity.properties.filter(\.isToMany)
+    visitedNames = visited.map(\.name)
+    relationshipProperties = visited.indices.filter { visited[$0].isRelationship }
+  }
+}
+
+extension PropertyDescription {
+  /// How the value lies in a record: a to-one relationship is a reference.
+  package var storedKind: AttributeKind {
+    switch self {
+    case .attribute(let attribute): attribute.kind
+    case .relationship: .reference
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import Predicates
+
+/// What an object asks of the world it lives in. `ManagedObjectContext` is the one that apps meet; the tracer of key
+/// paths is the other.
+///
+/// A class instead of a protocol, because every object holds one: a reference is one word, and the generation is one load.
+/// Like its objects, a host belongs to one task at a time and is not `Sendable`.
+public class ObjectHost {
+  /// Which snapshot the pointers to records that this host gave away belong to. A host raises it when it moves to
+  /// another snapshot; then every such pointer is stale.
+  @usableFromInline package final var generation: UInt32 = 1
+
+  package init() {}
+
+  /// The store that the objects' IDs name.
+  package var storeID: UUID { missing() }
+
+  // MARK: Reading
+
+  /// The object's record in the current snapshot. The bytes must have passed `RecordView(_:layout:)` for the layout of
+  /// the object's entity, and must stay where they are until `generation` changes.
+  ///
+  /// Nil when there is none or it can't be read. The host remembers why, and says so at the next call that can throw.
+  package func record(of object: any ManagedObject) -> UnsafeRawBufferPointer? { missing() }
+
+  /// The record holds something at this slot that is no value of the attribute's type. The host remembers it.
+  package func unreadableValue(of object: any ManagedObject, slot: Int) { missing() }
+
+  /// The one object of this number: the one that is already here, or a fault.
+  package func object(of type: any ManagedObject.Type, number: UInt64) -> any ManagedObject { missing() }
+
+  /// The numbers of the objects at the other end of a to-many relationship, unsaved changes included: those in the
+  /// store by number, then those that were added, in the order of their addition.
+  package func elements(of object: any ManagedObject, toMany: Int) -> [UInt64] { missing() }
+
+  /// How many those are, without listing them.
+  package func elementCount(of object: any ManagedObject, toMany: Int) -> Int { missing() }
+
+  package func isElement(_ number: UInt64, of object: any ManagedObject, toMany: Int) -> Bool { missing() }
+
+  // MARK: Changing
+
+  /// The object, which has no unsaved changes, is about to be changed. The host keeps it from now on.
+  package func willChange(_ object: any ManagedObject) { missing() }
+
+  /// The object is to be in this context: it is inserted if it is in none. Traps when it is in another.
+  package func adopt(_ object: any ManagedObject) { missing() }
+
+  /// A to-one relationship was set from one number to another (0 for none). The host brings the inverse up to date.
+  package func didSetToOne(of object: any ManagedObject, slot: Int, from old: UInt64, to new: UInt64) {
+    missing()
+  }
+
+  /// The object at the other end, which is in this context, is added; nothing happens when it is there already.
+  package func add(_ element: any ManagedObject, to object: any ManagedObject, toMany: Int) { missing() }
+
+  package func remove(_ element: any ManagedObject, from object: any ManagedObject, toMany: Int) { missing() }
+
+  private func missing(_ function: String = #function) -> Never {
+    preconditionFailure("\(type(of: self)) does not implement \(function)")
+  }
+}
+
+@available(*, unavailable, message: "a context stays in one task; send the IDs of objects instead")
+extension ObjectHost: Sendable {}

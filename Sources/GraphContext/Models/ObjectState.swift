@@ -1,0 +1,173 @@
+/// What an object of a model knows about itself, beside its values: who it is, which values it holds, where its record
+/// lies.
+///
+/// Every model class stores one, as `_$state`. The default means an object that was just made and is in no context; it
+/// allocates nothing. Apps have no business with it: `@Model` writes the code that uses it, and a model written by
+/// hand uses it the same way.
+///
+/// Invariants:
+/// 1. `fast ⊆ loaded`: a getter may return its cache without asking anybody exactly when its bit is in `fast`.
+/// 2. `changed ⊆ loaded`.
+/// 3. `record`, if not nil, was accepted by `RecordView(_:layout:)` and is valid while the host's generation is `generation`.
+/// 4. `number != 0` exactly when the object is, or has been, in a context. It never changes once set.
+public struct ObjectState {
+  /// Properties whose getter may return its cache at once. Clearing bits sends getters the long way.
+  @usableFromInline package var fast: UInt64 = ~0
+  /// Slots whose cache holds the object's value.
+  @usableFromInline package var loaded: UInt64 = ~0
+  /// Slots that were set since the object was fetched, saved or refreshed.
+  @usableFromInline package var changed: UInt64 = 0
+  /// The object's number within its entity; 0 before the object is inserted.
+  @usableFromInline package var number: UInt64 = 0
+  /// The context that the object lives in; nil before insertion and after the object left its context.
+  @usableFromInline package var host: ObjectHost?
+  /// The record in the context's snapshot; nil until it is looked for, and for objects that have none.
+  @usableFromInline package var record: UnsafeRawPointer?
+  @usableFromInline package var recordByteCount: UInt32 = 0
+  /// The host's generation when `record` was found.
+  @usableFromInline package var generation: UInt32 = 0
+  @usableFromInline package var phase: Phase = .new
+  /// Whether the context must hear of the next change: the object is in a context, which doesn't hold it as changed yet.
+  @usableFromInline package var announcesChange = false
+
+  /// Where an object is in its life.
+  @usableFromInline package enum Phase: UInt8, Sendable {
+    /// In no context yet.
+    case new
+    /// Inserted, not saved.
+    case inserted
+    /// Saved. Its values may or may not have been read.
+    case persistent
+    /// Deleted in its context, not saved. It can still be read.
+    case deleted
+    /// Its deletion was saved, or its context was reset. Values that were read before stay readable.
+    case gone
+    /// An object that only exists to find the names along a key path.
+    case tracer
+  }
+
+  /// The state of a new object in no context.
+  @inlinable
+  public init() {}
+
+  /// The state of an object that exists in a store and has none of its values yet.
+  @inlinable
+  package init(fault number: UInt64, in host: ObjectHost) {
+    fast = 0
+    loaded = 0
+    self.number = number
+    self.host = host
+    phase = .persistent
+    announcesChange = true
+  }
+
+  /// The most slots (attributes and to-one relationships) that a model can have: one bit of a word each.
+  public static let maximumSlotCount = 64
+}
+
+// MARK: - What getters and setters ask
+
+extension ObjectState {
+  /// Whether the getter of this slot may return its cache at once.
+  @inlinable @inline(__always)
+  public func isFast(_ slot: Int) -> Bool { fast & (1 &<< UInt64(truncatingIfNeeded: slot)) != 0 }
+
+  @inlinable @inline(__always)
+  package func isLoaded(_ slot: Int) -> Bool { loaded & (1 &<< UInt64(truncatingIfNeeded: slot)) != 0 }
+
+  /// Notes that the cache of this slot now holds the value.
+  @inlinable @inline(__always)
+  package mutating func didLoad(_ slot: Int) {
+    loaded |= 1 &<< UInt64(truncatingIfNeeded: slot)
+    fast |= 1 &<< UInt64(truncatingIfNeeded: slot)
+  }
+
+  /// Notes that the cache of this slot now holds a value of the user's.
+  @inlinable @inline(__always)
+  package mutating func didSet(_ slot: Int) {
+    changed |= 1 &<< UInt64(truncatingIfNeeded: slot)
+    didLoad(slot)
+  }
+
+  /// The record's bytes if they have been found and are still there.
+  @inlinable @inline(__always)
+  package var currentRecord: UnsafeRawBufferPointer? {
+    guard let record, let host, generation == host.generation else { return nil }
+    return UnsafeRawBufferPointer(start: record, count: Int(recordByteCount))
+  }
+}
+
+// MARK: - What the context does
+
+extension ObjectState {
+  /// The object is now in a context, with its final number. It keeps its values; the context holds it as inserted.
+  package mutating func enter(_ host: ObjectHost, number: UInt64) {
+    self.host = host
+    self.number = number
+    phase = .inserted
+    changed = 0
+    announcesChange = false
+  }
+
+  /// The object's values are now those in the store. It keeps what it has read and what was set.
+  package mutating func becomeSaved() {
+    phase = .persistent
+    changed = 0
+    forgetRecord()
+    announcesChange = true
+  }
+
+  /// Every value is to be read again when it is touched: after a rollback, a refresh, a merge.
+  package mutating func becomeFault() {
+    phase = .persistent
+    fast = 0
+    loaded = 0
+    changed = 0
+    forgetRecord()
+    announcesChange = true
+  }
+
+  /// Values that were not set by the user are to be read again: a merge into an object with unsaved changes.
+  package mutating func forgetUnchangedValues() {
+    loaded = changed
+    fast &= changed
+    forgetRecord()
+  }
+
+  /// Undoes the changes: the slots that were set are read again.
+  package mutating func forgetChanges() {
+    loaded &= ~changed
+    fast &= loaded
+    changed = 0
+    announcesChange = phase == .persistent
+  }
+
+  /// The record is to be looked up again.
+  package mutating func forgetRecord() {
+    record = nil
+    recordByteCount = 0
+  }
+
+  /// The object has left its context for good.
+  package mutating func leave() {
+    phase = .gone
+    host = nil
+    forgetRecord()
+    changed = 0
+    announcesChange = false
+  }
+
+  /// An insertion was rolled back: the object is in no context again, and keeps its attributes. Its number is not used
+  /// again; a second insertion gives it another.
+  package mutating func becomeNew() {
+    self = ObjectState()
+  }
+
+  package mutating func setRecord(_ bytes: UnsafeRawBufferPointer, generation: UInt32) {
+    record = bytes.baseAddress
+    recordByteCount = UInt32(bytes.count)
+    self.generation = generation
+  }
+
+  package var hasChanges: Bool { changed != 0 || phase == .inserted || phase == .deleted }
+}

@@ -1,0 +1,11 @@
+import Predicates
+
+/// Something that is done to the caches of an object, whatever their types: encode, compare, set by name.
+///
+/// Which slots hold a value is in the object's state; a visitor that fills a cache says so there.
+public protocol PropertyVisitor {
+  mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>)
+  mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>)
+  /// `relationship` counts the to-many relationships of the model from 0.
+  mutating func visit<Target: ManagedObject>(toMany relationship: Int, _ cache: inout ToManyMembers<Target>)
+}

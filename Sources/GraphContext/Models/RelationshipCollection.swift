@@ -1,0 +1,96 @@
+/// A type that a to-many relationship can be declared with: an array, a set, or ``ToMany``.
+///
+/// ```swift
+/// @Relationship(deleteRule: .cascade) var songs: [Song] = []
+/// ```
+///
+/// An array or a set is a copy, made at every read: the objects are faults, none of their records is read. Changing it
+/// in place lists the relationship first. A ``ToMany`` is a view: its count, additions and removals cost the same
+/// whatever the relationship's size. Whatever the type, each object is a member at most once, and the order is that of
+/// the objects' insertion in their contexts.
+public protocol RelationshipCollection<RelatedObject> {
+  associatedtype RelatedObject: ManagedObject
+  init(relatedObjects: [RelatedObject])
+  var relatedObjects: [RelatedObject] { get }
+  /// The collection that stands for an object's relationship, if the type can stand for one without listing it.
+  init?(_ relationship: ToManyRelationship)
+  /// The relationship that the collection stands for, if it stands for one.
+  var relationship: ToManyRelationship? { get }
+}
+
+extension RelationshipCollection {
+  public init?(_ relationship: ToManyRelationship) { nil }
+  public var relationship: ToManyRelationship? { nil }
+}
+
+extension Array: RelationshipCollection where Element: ManagedObject {
+  @inlinable public init(relatedObjects: [Element]) { self = relatedObjects }
+  @inlinable public var relatedObjects: [Element] { self }
+}
+
+extension Set: RelationshipCollection where Element: ManagedObject {
+  public init(relatedObjects: [Element]) { self.init(relatedObjects) }
+  public var relatedObjects: [Element] { Array(self) }
+}
+
+/// One to-many relationship of one object that is in a context.
+public struct ToManyRelationship {
+  let owner: any ManagedObject
+  /// Counts the to-many relationships of the model from 0.
+  let ordinal: Int
+  let host: ObjectHost
+
+  /// Nil for an object in no context.
+  package init?(of owner: any ManagedObject, ordinal: Int) {
+    guard let host = owner._$state.host else { return nil }
+    self.owner = owner
+    self.ordinal = ordinal
+    self.host = host
+  }
+
+  var numbers: [UInt64] { host.elements(of: owner, toMany: ordinal) }
+  var count: Int { host.elementCount(of: owner, toMany: ordinal) }
+
+  func contains(_ element: any ManagedObject) -> Bool {
+    let state = element._$state
+    return state.host === host && host.isElement(state.number, of: owner, toMany: ordinal)
+  }
+
+  func add(_ element: any ManagedObject) {
+    host.adopt(element)
+    host.add(element, to: owner, toMany: ordinal)
+  }
+
+  func remove(_ element: any ManagedObject) {
+    guard element._$state.host === host else { return }
+    host.remove(element, from: owner, toMany: ordinal)
+  }
+
+  func objects<Element: ManagedObject>(as type: Element.Type = Element.self) -> [Element] {
+    numbers.map { object($0, as: type) }
+  }
+
+  func object<Element: ManagedObject>(_ number: UInt64, as type: Element.Type) -> Element {
+    unsafeDowncast(host.object(of: type, number: number), to: type)
+  }
+
+  /// Makes these the members: adds those that are missing, removes those that are not among them.
+  func replaceMembers(by members: [some ManagedObject]) {
+    let old = numbers
+    var kept = Set<UInt64>(minimumCapacity: members.count)
+    let known = Set(old)
+    for member in members {
+      host.adopt(member)
+      let number = member._$state.number
+      guard kept.insert(number).inserted, !known.contains(number) else { continue }
+      host.add(member, to: owner, toMany: ordinal)
+    }
+    guard kept.count < known.count + members.count, !known.isSubset(of: kept) else { return }
+    let target = type(of: members).Element.self
+    for number in old where !kept.contains(number) {
+      host.remove(host.object(of: target, number: number), from: owner, toMany: ordinal)
+    }
+  }
+
+  func isSame(as other: ToManyRelationship) -> Bool { owner === other.owner && ordinal == other.ordinal }
+}

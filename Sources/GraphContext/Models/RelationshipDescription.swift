@@ -1,0 +1,49 @@
+/// What the schema says of one relationship: a link from the objects of an entity to one or many objects of another.
+public struct RelationshipDescription: Sendable, Hashable, Codable {
+  public var name: String
+  /// The entity at the other end.
+  public var destination: String
+  public var cardinality: Cardinality
+  /// The relationship of the destination that leads back. Where only one end of a pair names its inverse, a ``Schema``
+  /// fills in the other.
+  public var inverse: String?
+  /// What happens to the objects at the other end when an object of this entity is deleted.
+  public var deleteRule: DeleteRule
+
+  /// How many objects a relationship can lead to.
+  public enum Cardinality: String, Sendable, Hashable, Codable {
+    /// One or none.
+    case optional
+    /// Exactly one: an object without it can't be saved.
+    case required
+    /// Any number, each at most once.
+    case many
+  }
+
+  public init(
+    name: String,
+    destination: String,
+    cardinality: Cardinality,
+    inverse: String? = nil,
+    deleteRule: DeleteRule = .nullify
+  ) {
+    self.name = name
+    self.destination = destination
+    self.cardinality = cardinality
+    self.inverse = inverse
+    self.deleteRule = deleteRule
+  }
+
+  public var isToMany: Bool { cardinality == .many }
+}
+
+/// What the deletion of an object does to the objects that one of its relationships leads to.
+public enum DeleteRule: String, Sendable, Hashable, Codable, CaseIterable {
+  /// They stay; their link back to the deleted object is removed. An object whose link back is required can't lose it:
+  /// the save fails.
+  case nullify
+  /// They are deleted too, by their own rules.
+  case cascade
+  /// While there are any, the object can't be deleted: the save fails.
+  case deny
+}

@@ -1,0 +1,126 @@
+import Predicates
+
+/// What is wrong with a set of models, all of it.
+public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// A sentence each, which names the entity and the property.
+  public let problems: [String]
+
+  public init(problems: [String]) { self.problems = problems }
+
+  public var description: String { problems.joined(separator: "\n") }
+}
+
+extension Schema {
+  /// Every reason why these entities are no schema.
+  static func problems(in entities: [EntityDescription]) -> [String] {
+    var problems: [String] = []
+    for name in duplicates(in: entities.map(\.name)) { problems.append("two models are named \(name)") }
+    for entity in entities {
+      problems += nameProblems(of: entity)
+      problems += indexProblems(of: entity)
+      for relationship in entity.relationships {
+        problems += self.problems(of: relationship, of: entity, in: entities)
+      }
+      if entity.storedProperties.count > ObjectState.maximumSlotCount {
+        problems.append(
+          "\(entity.name) has \(entity.storedProperties.count) attributes and to-one relationships; "
+            + "\(ObjectState.maximumSlotCount) are possible"
+        )
+      }
+    }
+    return problems
+  }
+
+  private static func nameProblems(of entity: EntityDescription) -> [String] {
+    var problems: [String] = []
+    if !isName(entity.name) { problems.append("\"\(entity.name)\" is no name for an entity") }
+    for property in entity.properties where !isName(property.name) {
+      problems.append("\"\(property.name)\" is no name for a property of \(entity.name)")
+    }
+    let names = entity.properties.map(\.name)
+    for name in duplicates(in: names) { problems.append("\(entity.name) has two properties named \(name)") }
+    var owners: [UInt32: String] = [:]
+    for property in entity.properties {
+      if let owner = owners.updateValue(property.name, forKey: property.stableID), owner != property.name {
+        problems.append(
+          "\(owner) and \(property.name) of \(entity.name) have the same ID; rename one of them"
+        )
+      }
+    }
+    return problems
+  }
+
+  private static func indexProblems(of entity: EntityDescription) -> [String] {
+    var problems: [String] = []
+    for name in duplicates(in: entity.indexes.map(\.name)) {
+      problems.append("\(entity.name) has two indexes over \(name); a unique one serves queries too")
+    }
+    for index in entity.indexes {
+      if index.properties.isEmpty { problems.append("an index of \(entity.name) has no properties") }
+      for name in duplicates(in: index.properties) {
+        problems.append("an index of \(entity.name) has \(name) twice")
+      }
+      for name in index.properties {
+        guard let property = entity.property(named: name) else {
+          problems.append("an index of \(entity.name) has \(name), which is none of its properties")
+          continue
+        }
+        if property.isToMany {
+          problems.append("an index of \(entity.name) has \(name), which is a to-many relationship")
+        }
+      }
+    }
+    return problems
+  }
+
+  private static func problems(
+    of relationship: RelationshipDescription,
+    of entity: EntityDescription,
+    in entities: [EntityDescription]
+  ) -> [String] {
+    let name = "\(entity.name).\(relationship.name)"
+    guard let destination = entities.first(where: { $0.name == relationship.destination }) else {
+      return ["\(name) leads to \(relationship.destination), which is not among the models"]
+    }
+    guard let inverseName = relationship.inverse else {
+      return relationship.isToMany
+        ? [
+          "\(name) needs an inverse: a to-one or to-many relationship of \(destination.name) that leads back"
+        ] : []
+    }
+    guard case .relationship(let inverse)? = destination.property(named: inverseName) else {
+      return ["\(name) names \(destination.name).\(inverseName) as its inverse, which is no relationship"]
+    }
+    if inverse.destination != entity.name {
+      return [
+        "\(name) names \(destination.name).\(inverseName) as its inverse, which leads to \(inverse.destination)"
+      ]
+    }
+    if inverse.inverse != relationship.name {
+      return [
+        "\(name) names \(destination.name).\(inverseName) as its inverse, "
+          + "whose own inverse is \(inverse.inverse ?? "none")"
+      ]
+    }
+    if inverse.cardinality == .required, relationship.deleteRule == .nullify {
+      return [
+        "\(name) can't nullify: \(destination.name).\(inverseName) is required; use cascade or deny"
+      ]
+    }
+    return []
+  }
+
+  /// Names are Swift identifiers in ASCII or beyond; they also name trees and stand in URIs and format strings.
+  private static func isName(_ name: String) -> Bool {
+    guard let first = name.unicodeScalars.first, name.utf8.count <= 255 else { return false }
+    return (first == "_" || first.properties.isXIDStart)
+      && name.unicodeScalars.dropFirst().allSatisfy(\.properties.isXIDContinue)
+  }
+
+  private static func duplicates(in names: [String]) -> [String] {
+    var seen: Set<String> = []
+    var repeated: [String] = []
+    for name in names where !seen.insert(name).inserted && !repeated.contains(name) { repeated.append(name) }
+    return repeated
+  }
+}

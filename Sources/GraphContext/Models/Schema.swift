@@ -1,0 +1,171 @@
+import Predicates
+
+/// The entities of a store: what they hold, how they are linked, what is indexed. A valid schema is the only kind.
+///
+/// Made from model classes, or read from a store without them.
+public struct Schema: Sendable, Hashable {
+  /// Sorted by name.
+  public let entities: [EntityDescription]
+  private let places: [String: Int]
+  private let entitySchemas: [EntitySchema]
+
+  /// - Throws: `SchemaError`, which names everything that is wrong.
+  public init(_ models: [any ManagedObject.Type]) throws(SchemaError) {
+    try self.init(entities: models.map { $0._$model.entity })
+  }
+
+  /// Where only one relationship of a pair names its inverse, the other's is filled in.
+  ///
+  /// - Throws: `SchemaError`, which names everything that is wrong.
+  public init(entities: [EntityDescription]) throws(SchemaError) {
+    let completed = Self.completingInverses(
+      entities.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    )
+    let problems = Self.problems(in: completed)
+    guard problems.isEmpty else { throw SchemaError(problems: problems) }
+    self.entities = completed
+    places = Dictionary(uniqueKeysWithValues: completed.enumerated().map { ($1.name, $0) })
+    entitySchemas = completed.map(EntitySchema.init)
+  }
+
+  /// The entity of this name, or nil.
+  public func entity(named name: String) -> EntityDescription? { places[name].map { entities[$0] } }
+
+  public static func == (left: Schema, right: Schema) -> Bool { left.entities == right.entities }
+  public func hash(into hasher: inout Hasher) { hasher.combine(entities) }
+
+  /// A relationship is the inverse of the one that names it as inverse.
+  private static func completingInverses(_ entities: [EntityDescription]) -> [EntityDescription] {
+    var inverses: [[String]: String] = [:]
+    for entity in entities {
+      for relationship in entity.relationships {
+        if let inverse = relationship.inverse {
+          inverses[[relationship.destination, inverse]] = relationship.name
+        }
+      }
+    }
+    return entities.map { entity in
+      var entity = entity
+      entity.properties = entity.properties.map { property in
+        guard case .relationship(var relationship) = property, relationship.inverse == nil else {
+          return property
+        }
+        relationship.inverse = inverses[[entity.name, relationship.name]]
+        return .relationship(relationship)
+      }
+      return entity
+    }
+  }
+}
+
+extension Schema: SchemaProviding {
+  public func entitySchema(named name: String) -> EntitySchema? { places[name].map { entitySchemas[$0] } }
+}
+
+extension EntitySchema {
+  /// What predicates and plans need to know of an entity of a valid schema.
+  fileprivate init(_ entity: EntityDescription) {
+    let stored = entity.storedProperties.enumerated().map { slot, property in
+      switch property {
+      case .attribute(let attribute):
+        StoredProperty(
+          name: attribute.name,
+          slot: slot,
+          kind: attribute.kind,
+          isOptional: attribute.isOptional
+        )
+      case .relationship(let relationship):
+        StoredProperty(
+          name: relationship.name,
+          slot: slot,
+          kind: .reference,
+          isOptional: relationship.cardinality == .optional,
+          destination: relationship.destination
+        )
+      }
+    }
+    let toMany = entity.toManyRelationships.map {
+      ToManyProperty(name: $0.name, destination: $0.destination, inverse: $0.inverse ?? "")
+    }
+    let indexes = entity.indexes.map { index in
+      IndexSchema(
+        name: index.name,
+        slots: index.properties.compactMap { name in stored.first { $0.name == name }?.slot },
+        isUnique: index.isUnique
+      )
+    }
+    self.init(name: entity.name, stored: stored, toMany: toMany, indexes: indexes)
+  }
+}
+
+// MARK: - Storing
+
+extension Schema: Codable {
+  private enum CodingKeys: CodingKey { case entities }
+
+  /// Checks what it reads as strictly as what is declared.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    try self.init(entities: try container.decode([EntityDescription].self, forKey: .entities))
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(entities, forKey: .entities)
+  }
+}
+
+// MARK: - Identity
+
+extension Schema: CustomStringConvertible {
+  /// Everything that matters to a store, in lines: equal for equal schemas, whatever the order of declaration of the
+  /// models.
+  public var description: String { entities.map(\.description).joined(separator: "\n") }
+
+  /// The same in every process and every version for the same schema: FNV-1a, 64 bits, of ``description``'s UTF-8 bytes.
+  public var stableHash: UInt64 { fowlerNollVo64(description) }
+}
+
+extension EntityDescription: CustomStringConvertible {
+  public var description: String {
+    let lines = properties.map(\.description) + indexes.map(\.description)
+    return (["entity \(name)"] + lines.map { "  " + $0 }).joined(separator: "\n")
+  }
+}
+
+extension PropertyDescription: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .attribute(let attribute): "\(attribute.name): \(attribute.kind)\(attribute.isOptional ? "?" : "")"
+    case .relationship(let relationship): relationship.description
+    }
+  }
+
+  /// The property's number in what is stored about the entity: made of the name, so it doesn't depend on the order of
+  /// declaration. FNV-1a of the name's UTF-8 bytes, folded to 32 bits. No two properties of an entity share one.
+  public var stableID: UInt32 {
+    let hash = fowlerNollVo64(name)
+    return UInt32(truncatingIfNeeded: hash ^ (hash >> 32))
+  }
+}
+
+extension RelationshipDescription: CustomStringConvertible {
+  public var description: String {
+    let end =
+      switch cardinality {
+      case .optional: "\(destination)?"
+      case .required: destination
+      case .many: "[\(destination)]"
+      }
+    return "\(name): \(end)\(inverse.map { " inverse \($0)" } ?? "") \(deleteRule)"
+  }
+}
+
+extension IndexDescription: CustomStringConvertible {
+  public var description: String { "\(isUnique ? "unique" : "index") \(name)" }
+}
+
+/// FNV-1a, 64 bits. http://www.isthe.com/chongo/tech/comp/fnv/
+private func fowlerNollVo64(_ text: String) -> UInt64 {
+  text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
+}

@@ -1,0 +1,117 @@
+/// The objects at the other end of a to-many relationship, as a view that doesn't load them.
+///
+/// ```swift
+/// @Relationship(deleteRule: .deny) var departures: ToMany<Flight> = []
+/// airport.departures.append(flight)      // costs the same with ten departures and with a million
+/// airport.departures.count               // O(log n): read off the counted index
+/// for flight in airport.departures { … } // makes one object at a time
+/// ```
+///
+/// Taken from an object in a context, the view follows the relationship and writes through to it; taken from an object in
+/// no context, it is a plain collection. Every iteration goes over the members of the moment when it began.
+public struct ToMany<Element: ManagedObject> {
+  private enum Storage {
+    case members([Element])
+    case relationship(ToManyRelationship)
+  }
+  private var storage: Storage
+
+  public init() { storage = .members([]) }
+
+  /// How many there are. O(log n) in a context.
+  public var count: Int {
+    switch storage {
+    case .members(let members): members.count
+    case .relationship(let relationship): relationship.count
+    }
+  }
+
+  public var isEmpty: Bool { count == 0 }
+
+  /// O(log n) in a context.
+  public func contains(_ element: Element) -> Bool {
+    switch storage {
+    case .members(let members): members.contains { $0 === element }
+    case .relationship(let relationship): relationship.contains(element)
+    }
+  }
+
+  /// Adds an object; one that is a member stays one. Doesn't list the relationship.
+  public mutating func append(_ element: Element) {
+    switch storage {
+    case .relationship(let relationship): relationship.add(element)
+    case .members(var members):
+      storage = .members([])
+      if !members.contains(where: { $0 === element }) { members.append(element) }
+      storage = .members(members)
+    }
+  }
+
+  public mutating func append(contentsOf elements: some Sequence<Element>) {
+    for element in elements { append(element) }
+  }
+
+  /// Removes an object, if it is a member. Doesn't list the relationship.
+  public mutating func remove(_ element: Element) {
+    switch storage {
+    case .relationship(let relationship): relationship.remove(element)
+    case .members(let members): storage = .members(members.filter { $0 !== element })
+    }
+  }
+}
+
+extension ToMany: Sequence {
+  /// Makes the objects one at a time.
+  public struct Iterator: IteratorProtocol {
+    fileprivate enum Source {
+      case members([Element].Iterator)
+      case numbers([UInt64].Iterator, ToManyRelationship)
+    }
+    fileprivate var source: Source
+
+    public mutating func next() -> Element? {
+      switch source {
+      case .members(var members):
+        defer { source = .members(members) }
+        return members.next()
+      case .numbers(var numbers, let relationship):
+        defer { source = .numbers(numbers, relationship) }
+        return numbers.next().map { relationship.object($0, as: Element.self) }
+      }
+    }
+  }
+
+  public func makeIterator() -> Iterator {
+    switch storage {
+    case .members(let members): Iterator(source: .members(members.makeIterator()))
+    case .relationship(let relationship):
+      Iterator(source: .numbers(relationship.numbers.makeIterator(), relationship))
+    }
+  }
+
+  public var underestimatedCount: Int { count }
+}
+
+extension ToMany: ExpressibleByArrayLiteral {
+  public init(arrayLiteral elements: Element...) {
+    self.init()
+    append(contentsOf: elements)
+  }
+}
+
+extension ToMany: RelationshipCollection {
+  public init(relatedObjects: [Element]) { storage = .members(relatedObjects) }
+
+  public var relatedObjects: [Element] {
+    switch storage {
+    case .members(let members): members
+    case .relationship(let relationship): relationship.objects()
+    }
+  }
+
+  public init?(_ relationship: ToManyRelationship) { storage = .relationship(relationship) }
+
+  public var relationship: ToManyRelationship? {
+    if case .relationship(let relationship) = storage { relationship } else { nil }
+  }
+}
