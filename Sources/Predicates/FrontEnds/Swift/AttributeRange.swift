@@ -1,0 +1,83 @@
+/// A range of attribute values: the standard library's five kinds, each meaning what it says.
+///
+/// A value that is missing or NaN is in no range.
+public protocol AttributeRange<Bound> {
+  associatedtype Bound: Comparable
+  /// The lower bound, and whether it is in the range.
+  var lowerAttributeBound: (value: Bound, isIncluded: Bool)? { get }
+  /// The upper bound, and whether it is in the range.
+  var upperAttributeBound: (value: Bound, isIncluded: Bool)? { get }
+}
+
+extension ClosedRange: AttributeRange {
+  public var lowerAttributeBound: (value: Bound, isIncluded: Bool)? { (lowerBound, true) }
+  public var upperAttributeBound: (value: Bound, isIncluded: Bool)? { (upperBound, true) }
+}
+
+extension Range: AttributeRange {
+  public var lowerAttributeBound: (value: Bound, isIncluded: Bool)? { (lowerBound, true) }
+  public var upperAttributeBound: (value: Bound, isIncluded: Bool)? { (upperBound, false) }
+}
+
+extension PartialRangeFrom: AttributeRange {
+  public var lowerAttributeBound: (value: Bound, isIncluded: Bool)? { (lowerBound, true) }
+  public var upperAttributeBound: (value: Bound, isIncluded: Bool)? { nil }
+}
+
+extension PartialRangeThrough: AttributeRange {
+  public var lowerAttributeBound: (value: Bound, isIncluded: Bool)? { nil }
+  public var upperAttributeBound: (value: Bound, isIncluded: Bool)? { (upperBound, true) }
+}
+
+extension PartialRangeUpTo: AttributeRange {
+  public var lowerAttributeBound: (value: Bound, isIncluded: Bool)? { nil }
+  public var upperAttributeBound: (value: Bound, isIncluded: Bool)? { (upperBound, false) }
+}
+
+extension AttributeRange where Bound: AttributeType {
+  /// `BETWEEN` for a closed range, comparisons for the others.
+  func tree(for operand: PredicateOperand) -> PredicateTree {
+    let (lower, upper) = (lowerAttributeBound, upperAttributeBound)
+    if let lower, let upper, lower.isIncluded, upper.isIncluded {
+      return .between(operand, lower.value.operand, upper.value.operand)
+    }
+    var conditions: [PredicateTree] = []
+    if let lower {
+      let comparison: ComparisonOperator = lower.isIncluded ? .greaterOrEqual : .greater
+      conditions.append(.comparison(operand, comparison, lower.value.operand, []))
+    }
+    if let upper {
+      let comparison: ComparisonOperator = upper.isIncluded ? .lessOrEqual : .less
+      conditions.append(.comparison(operand, comparison, upper.value.operand, []))
+    }
+    return .all(conditions)
+  }
+}
+
+// MARK: - `contains` and `~=`
+
+extension AttributeRange where Bound: AttributeType {
+  /// Whether the value is in the range: `(1...3).contains($0.month)`.
+  public func contains<Root>(_ value: ValueExpression<Root, Bound>) -> Where<Root> { value.between(self) }
+}
+
+extension Array where Element: AttributeType {
+  /// Whether the value is one of the array's: `[1, 2].contains($0.month)`.
+  public func contains<Root>(_ value: ValueExpression<Root, Element>) -> Where<Root> { value.in(self) }
+
+  /// Whether the value is one of the array's, with nil among them for a missing one.
+  public func contains<Root, Value>(_ value: ValueExpression<Root, Value>) -> Where<Root>
+  where Element == Value? { value.in(self) }
+}
+
+extension Set where Element: AttributeType {
+  /// Whether the value is one of the set's.
+  public func contains<Root>(_ value: ValueExpression<Root, Element>) -> Where<Root> { value.in(self) }
+}
+
+extension Sequence where Element: ObjectReferencing {
+  /// Whether the object is one of these: `[jfk, lga].contains($0.origin)`, `ids.contains($0)`.
+  public func contains<Root, Value: ObjectReferencing>(_ value: ValueExpression<Root, Value>) -> Where<Root> {
+    value.in(self)
+  }
+}

@@ -1,0 +1,138 @@
+// The key-path spelling: `\.seconds > 180 && \.title == "Carey"`. Static members of constrained extensions again. A key
+// path's value may be optional, so each operator comes for the value and for what it wraps.
+
+extension KeyPath where Root: PredicateRoot, Value: AttributeType {
+  public static func == (left: KeyPath<Root, Value>, right: Value) -> Where<Root> {
+    ValueExpression<Root, Value>(left).compare(.equal, right.operand)
+  }
+
+  public static func != (left: KeyPath<Root, Value>, right: Value) -> Where<Root> {
+    ValueExpression<Root, Value>(left).compare(.notEqual, right.operand)
+  }
+
+  /// Whether the value is one of these: `["JFK", "LGA"] ~= \.origin?.faa`.
+  public static func ~= (values: [Value], keyPath: KeyPath<Root, Value>) -> Where<Root> {
+    ValueExpression<Root, Value>(keyPath).isAmong(values.map(\.operand))
+  }
+}
+
+extension KeyPath where Root: PredicateRoot, Value: AttributeType & Comparable {
+  public static func < (left: KeyPath<Root, Value>, right: Value?) -> Where<Root> {
+    ValueExpression<Root, Value>(left) < right
+  }
+
+  public static func <= (left: KeyPath<Root, Value>, right: Value?) -> Where<Root> {
+    ValueExpression<Root, Value>(left) <= right
+  }
+
+  public static func > (left: KeyPath<Root, Value>, right: Value?) -> Where<Root> {
+    ValueExpression<Root, Value>(left) > right
+  }
+
+  public static func >= (left: KeyPath<Root, Value>, right: Value?) -> Where<Root> {
+    ValueExpression<Root, Value>(left) >= right
+  }
+
+  /// Whether the value is in the range: `1980...1989 ~= \.year`.
+  public static func ~= (range: some AttributeRange<Value>, keyPath: KeyPath<Root, Value>) -> Where<Root> {
+    ValueExpression<Root, Value>(keyPath).between(range)
+  }
+}
+
+// MARK: - Optional values
+
+extension KeyPath where Root: PredicateRoot {
+  public static func < <Wrapped: AttributeType & Comparable>(
+    left: KeyPath<Root, Value>,
+    right: Wrapped?
+  ) -> Where<Root> where Value == Wrapped? {
+    ValueExpression<Root, Wrapped>(left) < right
+  }
+
+  public static func <= <Wrapped: AttributeType & Comparable>(
+    left: KeyPath<Root, Value>,
+    right: Wrapped?
+  ) -> Where<Root> where Value == Wrapped? {
+    ValueExpression<Root, Wrapped>(left) <= right
+  }
+
+  public static func > <Wrapped: AttributeType & Comparable>(
+    left: KeyPath<Root, Value>,
+    right: Wrapped?
+  ) -> Where<Root> where Value == Wrapped? {
+    ValueExpression<Root, Wrapped>(left) > right
+  }
+
+  public static func >= <Wrapped: AttributeType & Comparable>(
+    left: KeyPath<Root, Value>,
+    right: Wrapped?
+  ) -> Where<Root> where Value == Wrapped? {
+    ValueExpression<Root, Wrapped>(left) >= right
+  }
+
+  public static func ~= <Wrapped: AttributeType & Comparable>(
+    range: some AttributeRange<Wrapped>,
+    keyPath: KeyPath<Root, Value>
+  ) -> Where<Root> where Value == Wrapped? {
+    ValueExpression<Root, Wrapped>(keyPath).between(range)
+  }
+}
+
+// MARK: - Objects
+
+extension KeyPath where Root: PredicateRoot {
+  public static func == <Object: ObjectReferencing>(
+    left: KeyPath<Root, Value>,
+    right: Value
+  ) -> Where<Root> where Value == Object? {
+    ValueExpression<Root, Object>(left) == right
+  }
+
+  public static func != <Object: ObjectReferencing>(
+    left: KeyPath<Root, Value>,
+    right: Value
+  ) -> Where<Root> where Value == Object? {
+    ValueExpression<Root, Object>(left) != right
+  }
+}
+
+extension KeyPath where Root: PredicateRoot, Value: ObjectReferencing {
+  public static func == (left: KeyPath<Root, Value>, right: Value) -> Where<Root> {
+    ValueExpression<Root, Value>(left) == right
+  }
+
+  public static func != (left: KeyPath<Root, Value>, right: Value) -> Where<Root> {
+    ValueExpression<Root, Value>(left) != right
+  }
+}
+
+// MARK: - Strings
+
+extension KeyPath where Root: PredicateRoot, Value == String {
+  /// Whether the string begins with another: `(\Song.title).hasPrefix("Ca")`.
+  public func hasPrefix(_ prefix: String?, _ options: StringOptions = []) -> Where<Root> {
+    ValueExpression<Root, String>(self).hasPrefix(prefix, options)
+  }
+
+  public func hasSuffix(_ suffix: String?, _ options: StringOptions = []) -> Where<Root> {
+    ValueExpression<Root, String>(self).hasSuffix(suffix, options)
+  }
+
+  public func contains(_ part: String?, _ options: StringOptions = []) -> Where<Root> {
+    ValueExpression<Root, String>(self).contains(part, options)
+  }
+}
+
+extension KeyPath where Root: PredicateRoot, Value == String? {
+  public func hasPrefix(_ prefix: String?, _ options: StringOptions = []) -> Where<Root> {
+    ValueExpression<Root, String>(self).hasPrefix(prefix, options)
+  }
+
+  public func hasSuffix(_ suffix: String?, _ options: StringOptions = []) -> Where<Root> {
+    ValueExpression<Root, String>(self).hasSuffix(suffix, options)
+  }
+
+  public func contains(_ part: String?, _ options: StringOptions = []) -> Where<Root> {
+    ValueExpression<Root, String>(self).contains(part, options)
+  }
+}

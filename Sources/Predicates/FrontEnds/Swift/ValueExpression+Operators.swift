@@ -1,0 +1,104 @@
+// Operators are static members of constrained extensions, never free functions: the type checker then looks only at the
+// few that fit and settles a closure of twenty terms at once, where free generic functions make it give up at nine.
+// `SolverBudgetTests` holds that down.
+//
+// The right side is always optional, so that `nil` and captured optionals go with every operator.
+
+extension ValueExpression where Value: AttributeType {
+  public static func == (left: Self, right: Value?) -> Where<Root> { left.compare(.equal, right.operand) }
+  public static func != (left: Self, right: Value?) -> Where<Root> { left.compare(.notEqual, right.operand) }
+  public static func == (left: Self, right: Self) -> Where<Root> { left.compare(.equal, right) }
+  public static func != (left: Self, right: Self) -> Where<Root> { left.compare(.notEqual, right) }
+}
+
+extension ValueExpression where Value: AttributeType & Comparable {
+  public static func < (left: Self, right: Value?) -> Where<Root> { left.compare(.less, right.operand) }
+  public static func <= (left: Self, right: Value?) -> Where<Root> {
+    left.compare(.lessOrEqual, right.operand)
+  }
+  public static func > (left: Self, right: Value?) -> Where<Root> { left.compare(.greater, right.operand) }
+  public static func >= (left: Self, right: Value?) -> Where<Root> {
+    left.compare(.greaterOrEqual, right.operand)
+  }
+
+  public static func < (left: Self, right: Self) -> Where<Root> { left.compare(.less, right) }
+  public static func <= (left: Self, right: Self) -> Where<Root> { left.compare(.lessOrEqual, right) }
+  public static func > (left: Self, right: Self) -> Where<Root> { left.compare(.greater, right) }
+  public static func >= (left: Self, right: Self) -> Where<Root> { left.compare(.greaterOrEqual, right) }
+
+  /// Whether the value is in the range.
+  public func between(_ range: some AttributeRange<Value>) -> Where<Root> {
+    Where(operand.map { range.tree(for: $0) })
+  }
+}
+
+extension ValueExpression where Value: AttributeType {
+  /// Whether the value is one of these; `nil` among them asks for a missing value too.
+  public func `in`(_ values: [Value?]) -> Where<Root> { isAmong(values.map(\.operand)) }
+
+  /// Whether the value is one of these.
+  public func `in`(_ values: Set<Value>) -> Where<Root> where Value: Hashable {
+    isAmong(values.map(\.operand))
+  }
+}
+
+// MARK: - Strings
+
+extension ValueExpression where Value == String {
+  public func hasPrefix(_ prefix: String?, _ options: StringOptions = []) -> Where<Root> {
+    compare(.beginsWith, prefix.operand, options)
+  }
+
+  public func hasSuffix(_ suffix: String?, _ options: StringOptions = []) -> Where<Root> {
+    compare(.endsWith, suffix.operand, options)
+  }
+
+  public func contains(_ part: String?, _ options: StringOptions = []) -> Where<Root> {
+    compare(.contains, part.operand, options)
+  }
+
+  /// Whether the strings are equal once folded as the options say: `$0.title.equals("blue", .caseInsensitive)`.
+  public func equals(_ other: String?, _ options: StringOptions) -> Where<Root> {
+    compare(.equal, other.operand, options)
+  }
+
+  /// Whether the string is one of these once folded as the options say.
+  public func `in`(_ values: [String?], _ options: StringOptions) -> Where<Root> {
+    isAmong(values.map(\.operand), options)
+  }
+}
+
+// MARK: - Objects
+
+extension ValueExpression where Value: ObjectReferencing {
+  public static func == (left: Self, right: Value?) -> Where<Root> {
+    left.compare(.equal, toObjectIfAny: right)
+  }
+  public static func != (left: Self, right: Value?) -> Where<Root> {
+    left.compare(.notEqual, toObjectIfAny: right)
+  }
+  public static func == (left: Self, right: Self) -> Where<Root> { left.compare(.equal, right) }
+  public static func != (left: Self, right: Self) -> Where<Root> { left.compare(.notEqual, right) }
+
+  /// An object's ID, or anything else that stands for an object.
+  public static func == (left: Self, right: (some ObjectReferencing)?) -> Where<Root> {
+    left.compare(.equal, toObjectIfAny: right)
+  }
+
+  public static func != (left: Self, right: (some ObjectReferencing)?) -> Where<Root> {
+    left.compare(.notEqual, toObjectIfAny: right)
+  }
+
+  /// Whether the object is one of these: objects, or IDs.
+  public func `in`(_ objects: some Sequence<some ObjectReferencing>) -> Where<Root> {
+    isAmong(objects: objects)
+  }
+
+  private func compare(
+    _ comparison: ComparisonOperator,
+    toObjectIfAny other: (some ObjectReferencing)?
+  ) -> Where<Root> {
+    guard let other else { return compare(comparison, .value(.null)) }
+    return compare(comparison, toObject: other)
+  }
+}

@@ -1,0 +1,103 @@
+/// A value in a condition: the fetched object (`$0`), or what a path from it leads to (`$0.album.year`).
+///
+/// An optional property has the type of what it wraps: any value may be missing at run time, as a path may lead through
+/// a relationship that is nil. Compare with `nil` to ask.
+@dynamicMemberLookup
+public struct ValueExpression<Root, Value>: Sendable {
+  let operand: Result<PredicateOperand, QueryError>
+
+  init(_ operand: Result<PredicateOperand, QueryError>) {
+    self.operand = operand
+  }
+
+  /// A property of the object.
+  public subscript<Property>(
+    dynamicMember keyPath: KeyPath<Value, Property>
+  ) -> ValueExpression<Root, Property> where Value: PredicateRoot {
+    ValueExpression<Root, Property>(extended(by: keyPath))
+  }
+
+  /// An optional property of the object.
+  public subscript<Property>(
+    dynamicMember keyPath: KeyPath<Value, Property?>
+  ) -> ValueExpression<Root, Property> where Value: PredicateRoot {
+    ValueExpression<Root, Property>(extended(by: keyPath))
+  }
+
+  private func extended(by keyPath: PartialKeyPath<Value>) -> Result<PredicateOperand, QueryError>
+  where Value: PredicateRoot {
+    operand.flatMap { operand in
+      Result { () throws(QueryError) in
+        var names: [String] = []
+        if case .path(let first) = operand.content { names = first }
+        names += try Value.predicatePath(of: keyPath)
+        return .path(names)
+      }
+    }
+  }
+}
+
+extension ValueExpression where Root: PredicateRoot {
+  /// What a key path leads to from the object.
+  init(_ keyPath: PartialKeyPath<Root>) {
+    self.init(Result { () throws(QueryError) in .path(try Root.predicatePath(of: keyPath)) })
+  }
+}
+
+// MARK: - Building conditions
+
+extension ValueExpression {
+  func compare(
+    _ comparison: ComparisonOperator,
+    _ other: PredicateOperand,
+    _ options: StringOptions = []
+  ) -> Where<Root> {
+    Where(operand.map { .comparison($0, comparison, other, options) })
+  }
+
+  /// A comparison of two values of the same object.
+  func compare(_ comparison: ComparisonOperator, _ other: ValueExpression<Root, Value>) -> Where<Root> {
+    Where(operand.flatMap { left in other.operand.map { .comparison(left, comparison, $0, []) } })
+  }
+
+  func compare(_ comparison: ComparisonOperator, toObject other: some ObjectReferencing) -> Where<Root> {
+    Where(
+      operand.flatMap { left in
+        other.referenceOperand.map { .comparison(left, comparison, $0, []) }
+      }
+    )
+  }
+
+  func isAmong(_ elements: [PredicateOperand], _ options: StringOptions = []) -> Where<Root> {
+    Where(operand.map { .membership($0, elements, options) })
+  }
+
+  func isAmong(objects: some Sequence<some ObjectReferencing>) -> Where<Root> {
+    Where(
+      operand.flatMap { left in
+        Result { () throws(QueryError) in
+          var elements: [PredicateOperand] = []
+          for object in objects { elements.append(try object.referenceOperand.get()) }
+          return .membership(left, elements, [])
+        }
+      }
+    )
+  }
+}
+
+extension ObjectReferencing {
+  var referenceOperand: Result<PredicateOperand, QueryError> {
+    guard let objectReference else { return .failure(.objectWithoutID) }
+    return .success(.reference(objectReference))
+  }
+}
+
+extension AttributeType {
+  var operand: PredicateOperand { .value(attributeValue) }
+}
+
+extension QueryError {
+  static var objectWithoutID: QueryError {
+    QueryError(.arguments, "An object that is in no context has no identity to compare with.")
+  }
+}

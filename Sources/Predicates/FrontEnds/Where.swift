@@ -1,0 +1,104 @@
+/// A condition on objects of one type, in any spelling: a closure, key paths and operators, or a format string.
+///
+/// ```swift
+/// let long = Where<Song> { $0.seconds > 180 && $0.album.year < 1980 }
+/// let blue: Where<Song> = \.album?.title == "Blue"
+/// let both = try long && (blue || Where(format: "title BEGINSWITH[c] %@", "car"))
+/// ```
+///
+/// `&&`, `||` and `!` combine conditions whichever way they were spelled. A mistake that shows while a condition is
+/// built in Swift, such as a key path that is not persistent, is kept and thrown by ``tree``.
+public struct Where<Root>: Sendable {
+  let content: Result<PredicateTree, QueryError>
+  /// How deep the tree is nested, so that combining doesn't have to walk it.
+  private let depth: Int
+
+  /// The condition as a tree.
+  ///
+  /// - Throws: the first mistake that was made while the condition was built.
+  public var tree: PredicateTree { get throws(QueryError) { try content.get() } }
+
+  /// A condition from a tree.
+  public init(_ tree: PredicateTree) {
+    self.init(.success(tree), depth: tree.depth)
+  }
+
+  /// A condition from a closure, whose argument stands for the object: `{ $0.seconds > 180 && $0.album.year < 1980 }`.
+  public init(_ condition: (ValueExpression<Root, Root>) -> Where<Root>) {
+    self = condition(ValueExpression(.success(.object)))
+  }
+
+  /// Matches everything, or nothing.
+  public init(_ value: Bool) {
+    self.init(.success(.constant(value)), depth: 0)
+  }
+
+  init(_ content: Result<PredicateTree, QueryError>, depth: Int = 0) {
+    self.content = depth > PredicateTree.maximumDepth ? .failure(.nestedTooDeeply) : content
+    self.depth = depth
+  }
+}
+
+// MARK: - Combining
+
+extension Where {
+  public static func && (left: Where, right: Where) -> Where {
+    combine(left, right) { .all([$0, $1]) }
+  }
+
+  public static func || (left: Where, right: Where) -> Where {
+    combine(left, right) { .any([$0, $1]) }
+  }
+
+  public static prefix func ! (condition: Where) -> Where {
+    Where(condition.content.map(PredicateTree.not), depth: condition.depth + 1)
+  }
+
+  private static func combine(
+    _ left: Where,
+    _ right: Where,
+    _ join: (PredicateTree, PredicateTree) -> PredicateTree
+  ) -> Where {
+    let tree: Result<PredicateTree, QueryError> = left.content.flatMap { left in
+      right.content.map { right in join(left, right) }
+    }
+    // A side of the same kind is taken apart, not nested; counting it in full errs on the safe side only when the two
+    // kinds alternate, which is when it nests.
+    let depth = [left, right].map { $0.isJoined(like: tree) ? $0.depth : $0.depth + 1 }.max() ?? 0
+    return Where(tree, depth: depth)
+  }
+
+  private func isJoined(like other: Result<PredicateTree, QueryError>) -> Bool {
+    switch (content, other) {
+    case (.success(.and), .success(.and)), (.success(.or), .success(.or)): true
+    default: false
+    }
+  }
+}
+
+extension Where: CustomStringConvertible {
+  /// The condition as a format string, or the mistake that was made building it.
+  public var description: String {
+    switch content {
+    case .success(let tree): tree.description
+    case .failure(let error): error.description
+    }
+  }
+}
+
+extension PredicateTree {
+  /// How many levels of `NOT`, `AND` and `OR` are above the deepest comparison.
+  var depth: Int {
+    var deepest = 0
+    var pending = [(self, 0)]
+    while let (tree, depth) = pending.popLast() {
+      deepest = max(deepest, depth)
+      switch tree {
+      case .constant, .comparison, .membership, .between: break
+      case .not(let child): pending.append((child, depth + 1))
+      case .and(let children), .or(let children): pending += children.map { ($0, depth + 1) }
+      }
+    }
+    return deepest
+  }
+}

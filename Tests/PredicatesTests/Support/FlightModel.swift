@@ -1,0 +1,151 @@
+import Foundation
+import Predicates
+import Testing
+
+/// A small model for the tests of the language: no store behind it, key paths named by a table.
+enum Cabin: Int, AttributeType, Comparable {
+  case economy = 1, business, first
+  static func < (left: Cabin, right: Cabin) -> Bool { left.rawValue < right.rawValue }
+}
+
+enum Status: String, AttributeType, CaseIterable {
+  case planned, departed, cancelled
+}
+
+final class Airport: PredicateRoot, ObjectReferencing {
+  var faa = ""
+  var name = ""
+  var altitude = 0
+  var city: City?
+  let number: UInt64?
+
+  init(number: UInt64?) { self.number = number }
+
+  var objectReference: ObjectReference? { number.map { ObjectReference(entity: "Airport", number: $0) } }
+
+  static func predicatePath(of keyPath: AnyKeyPath) throws(QueryError) -> [String] {
+    try KeyPathTable.names(
+      of: keyPath,
+      [
+        (\Airport.faa, "faa"), (\Airport.name, "name"), (\Airport.altitude, "altitude"),
+        (\Airport.city, "city"),
+      ]
+    )
+  }
+}
+
+final class City: PredicateRoot, ObjectReferencing {
+  var title = ""
+  var objectReference: ObjectReference? { nil }
+
+  static func predicatePath(of keyPath: AnyKeyPath) throws(QueryError) -> [String] {
+    try KeyPathTable.names(of: keyPath, [(\City.title, "title")])
+  }
+}
+
+final class Flight: PredicateRoot, ObjectReferencing {
+  var month = 0
+  var day: Int8 = 0
+  var seats: UInt64 = 0
+  var depTime: Int?
+  var delay: Double?
+  var distance = 0.0
+  var fare: Float = 0
+  var tailnum: String?
+  var title = ""
+  var departed = Date.distantPast
+  var landed: Date?
+  var token = UUID()
+  var blob: Data?
+  var isLate = false
+  var cabin = Cabin.economy
+  var status: Status?
+  var origin: Airport?
+  var dest: Airport?
+  var notes = "not persistent"
+
+  var objectReference: ObjectReference? { ObjectReference(entity: "Flight", number: 1) }
+
+  static func predicatePath(of keyPath: AnyKeyPath) throws(QueryError) -> [String] {
+    try KeyPathTable.names(
+      of: keyPath,
+      [
+        (\Flight.month, "month"), (\Flight.day, "day"), (\Flight.seats, "seats"),
+        (\Flight.depTime, "depTime"),
+        (\Flight.delay, "delay"), (\Flight.distance, "distance"), (\Flight.fare, "fare"),
+        (\Flight.tailnum, "tailnum"), (\Flight.title, "title"), (\Flight.departed, "departed"),
+        (\Flight.landed, "landed"), (\Flight.token, "token"), (\Flight.blob, "blob"),
+        (\Flight.isLate, "isLate"),
+        (\Flight.cabin, "cabin"), (\Flight.status, "status"), (\Flight.origin, "origin"),
+        (\Flight.dest, "dest"),
+        (\Flight.origin?.name, "origin.name"), (\Flight.origin?.faa, "origin.faa"),
+        (\Flight.origin?.altitude, "origin.altitude"), (\Flight.dest?.faa, "dest.faa"),
+        (\Flight.origin?.city?.title, "origin.city.title"),
+      ]
+    )
+  }
+}
+
+enum KeyPathTable {
+  static func names(
+    of keyPath: AnyKeyPath,
+    _ table: [(AnyKeyPath, String)]
+  ) throws(QueryError) -> [String] {
+    guard let entry = table.first(where: { $0.0 == keyPath }) else {
+      throw QueryError(.keyPath, "\(keyPath) is not a persistent property.")
+    }
+    return entry.1.split(separator: ".").map(String.init)
+  }
+}
+
+/// The schema of the model above.
+struct FlightSchema: SchemaProviding {
+  static let shared = FlightSchema()
+
+  let entities: [String: EntitySchema] = [
+    "Flight": entity(
+      "Flight",
+      [
+        ("month", .int64, false, nil), ("day", .int8, false, nil), ("seats", .uint64, false, nil),
+        ("depTime", .int64, true, nil), ("delay", .double, true, nil), ("distance", .double, false, nil),
+        ("fare", .float, false, nil), ("tailnum", .string, true, nil), ("title", .string, false, nil),
+        ("departed", .date, false, nil), ("landed", .date, true, nil), ("token", .uuid, false, nil),
+        ("blob", .data, true, nil), ("isLate", .bool, false, nil), ("cabin", .int64, false, nil),
+        ("status", .string, true, nil), ("origin", .reference, true, "Airport"),
+        ("dest", .reference, true, "Airport"),
+      ],
+      toMany: [ToManyProperty(name: "legs", destination: "Leg", inverse: "flight")]
+    ),
+    "Airport": entity(
+      "Airport",
+      [
+        ("faa", .string, false, nil), ("name", .string, false, nil), ("altitude", .int64, false, nil),
+        ("city", .reference, true, "City"),
+      ]
+    ),
+    "City": entity("City", [("title", .string, false, nil)]),
+  ]
+
+  static var flight: EntitySchema {
+    get throws { try #require(shared.entitySchema(named: "Flight")) }
+  }
+
+  func entitySchema(named name: String) -> EntitySchema? { entities[name] }
+
+  private static func entity(
+    _ name: String,
+    _ stored: [(String, AttributeKind, Bool, String?)],
+    toMany: [ToManyProperty] = []
+  ) -> EntitySchema {
+    let properties = stored.enumerated().map { slot, property in
+      StoredProperty(
+        name: property.0,
+        slot: slot,
+        kind: property.1,
+        isOptional: property.2,
+        destination: property.3
+      )
+    }
+    return EntitySchema(name: name, stored: properties, toMany: toMany, indexes: [])
+  }
+}
