@@ -1,5 +1,5 @@
 import Foundation
-package import Predicates
+import Predicates
 
 /// Order-preserving encodings: the bytes of two keys compare as the values they stand for.
 ///

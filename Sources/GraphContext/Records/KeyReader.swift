@@ -1,5 +1,5 @@
 import Foundation
-package import Predicates
+import Predicates
 
 /// Takes a key apart into its components again: what ``KeyCoder`` wrote, checked byte by byte.
 package struct KeyReader {

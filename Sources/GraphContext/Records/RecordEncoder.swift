@@ -1,5 +1,5 @@
 import Foundation
-package import Predicates
+import Predicates
 
 /// Writes records, byte for byte as ``RecordLayout`` says.
 ///
