@@ -1,0 +1,67 @@
+import Foundation
+import PageStore
+
+/// PageStore through its public calls.
+final class CambiumKeyValuePeer: KeyValuePeer {
+  static let name = Report.ownName
+
+  private static let tree = "entry"
+  private let store: Store
+
+  init(folder: String) throws {
+    store = try Store.open(at: folder + "/store.cambium")
+    try store.write { transaction in _ = try transaction.tree(Self.tree) }
+  }
+
+  deinit { try? store.close() }
+
+  func load(_ entries: Entries, order: [Int], isSorted: Bool) throws {
+    try store.write { transaction in
+      let tree = try transaction.tree(Self.tree)
+      for number in order { try put(entries, number, tree) }
+    }
+  }
+
+  func get(_ entries: Entries, order: [Int]) throws -> Checksum {
+    let tree = try store.snapshot().tree(Self.tree)
+    var sum = Checksum()
+    for number in order {
+      try entries.withKey(number) { key in
+        let isFound = try tree.withValue(for: key) { value in
+          guard let value else { return false }
+          value.withUnsafeBytes { sum.add($0) }
+          return true
+        }
+        guard isFound else { throw PeerError(peer: Self.name, message: "a key is missing") }
+      }
+    }
+    return sum
+  }
+
+  func scan() throws -> Checksum {
+    let tree = try store.snapshot().tree(Self.tree)
+    var sum = Checksum()
+    try tree.forEach { key, value in
+      key.withUnsafeBytes { sum.add($0) }
+      value.withUnsafeBytes { sum.add($0) }
+      return true
+    }
+    return sum
+  }
+
+  func putEach(_ entries: Entries, order: ArraySlice<Int>) throws {
+    for number in order {
+      try store.write { transaction in try put(entries, number, transaction.tree(Self.tree)) }
+    }
+  }
+
+  func count(from lower: [UInt8], to upper: [UInt8]) throws -> Int {
+    try store.snapshot().tree(Self.tree).count(in: KeyRange(lower: .including(lower), upper: .excluding(upper)))
+  }
+
+  private func put(_ entries: Entries, _ number: Int, _ tree: WriteTree) throws {
+    try entries.withKey(number) { key in
+      try entries.withValue(number) { value in _ = try tree.put(key, value) }
+    }
+  }
+}

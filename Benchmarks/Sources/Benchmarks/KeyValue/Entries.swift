@@ -1,0 +1,68 @@
+/// The records of the key-value workloads: random keys of 16 bytes, values of 100, the same for every peer.
+final class Entries {
+  static let keyByteCount = 16
+  static let valueByteCount = 100
+
+  let count: Int
+  private let keys: [UInt8]
+  private let values: [UInt8]
+  /// The numbers of the records in the order of their keys.
+  let sortedOrder: [Int]
+  /// The numbers of the records in a random order, other than that of insertion.
+  let readOrder: [Int]
+
+  init(count: Int, seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var keys: [UInt8] = []
+    var values: [UInt8] = []
+    keys.reserveCapacity(count * Self.keyByteCount)
+    values.reserveCapacity(count * Self.valueByteCount + 8)
+    for number in 0..<count {
+      Self.append(random.next(), to: &keys)
+      // The number makes every key different from every other.
+      Self.append(SeededGenerator.mix(UInt64(number)), to: &keys)
+      while values.count < (number + 1) * Self.valueByteCount { Self.append(random.next(), to: &values) }
+      values.removeLast(values.count - (number + 1) * Self.valueByteCount)
+    }
+    self.count = count
+    self.keys = keys
+    self.values = values
+    sortedOrder = Self.order(of: keys, count: count)
+    var shuffled = Array(0..<count)
+    shuffled.shuffle(using: &random)
+    readOrder = shuffled
+  }
+
+  func withKey<R>(_ number: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+    try keys.withUnsafeBytes {
+      let start = number &* Self.keyByteCount
+      return try body(UnsafeRawBufferPointer(rebasing: $0[start..<start &+ Self.keyByteCount]))
+    }
+  }
+
+  func withValue<R>(_ number: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+    try values.withUnsafeBytes {
+      let start = number &* Self.valueByteCount
+      return try body(UnsafeRawBufferPointer(rebasing: $0[start..<start &+ Self.valueByteCount]))
+    }
+  }
+
+  func key(_ number: Int) -> [UInt8] { withKey(number) { Array($0) } }
+
+  private static func append(_ word: UInt64, to bytes: inout [UInt8]) {
+    withUnsafeBytes(of: word.bigEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  private static func order(of keys: [UInt8], count: Int) -> [Int] {
+    keys.withUnsafeBytes { bytes in
+      let words = (0..<count).map { number in
+        (
+          UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: number * keyByteCount, as: UInt64.self)),
+          UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: number * keyByteCount + 8, as: UInt64.self)),
+          number
+        )
+      }
+      return words.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.2)
+    }
+  }
+}
