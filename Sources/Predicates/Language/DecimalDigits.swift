@@ -46,7 +46,16 @@ public struct DecimalDigits: Sendable, Hashable {
     self.init(value.description)
   }
 
-  /// What can be put between a type's `init` and its correct rounding.
+  private init(isNegative: Bool, digits: String, exponent: Int) {
+    self.isNegative = isNegative
+    self.digits = digits
+    self.exponent = exponent
+  }
+
+  /// The same digits with the other sign.
+  var negated: DecimalDigits { DecimalDigits(isNegative: !isNegative, digits: digits, exponent: exponent) }
+
+  /// Text that the initialisers of Double and Float read, which round correctly.
   private var text: String { (isNegative ? "-0." : "0.") + (digits.isEmpty ? "0" : digits) + "e\(exponent)" }
 
   /// The nearest Double; an infinity beyond the greatest.

@@ -11,8 +11,10 @@ public enum FormatArgument: Sendable, Hashable {
   case object(ObjectReference)
   /// An object that has no identity yet, because it is in no context.
   case objectWithoutID
-  /// What `IN` and `BETWEEN` take.
+  /// What `IN` takes, and `BETWEEN` if there are two.
   case list([FormatArgument])
+  /// What `IN` and `BETWEEN` take: everything from one value to another, both included.
+  case range(AttributeValue, AttributeValue)
 }
 
 extension AttributeType {
@@ -31,9 +33,8 @@ extension Set: PredicateArgument where Element: PredicateArgument {
   public var predicateArgument: FormatArgument { .list(map(\.predicateArgument)) }
 }
 
-extension ClosedRange: PredicateArgument where Bound: PredicateArgument {
-  /// The two bounds, as `BETWEEN` takes them.
+extension ClosedRange: PredicateArgument where Bound: AttributeType {
   public var predicateArgument: FormatArgument {
-    .list([lowerBound.predicateArgument, upperBound.predicateArgument])
+    .range(lowerBound.attributeValue, upperBound.attributeValue)
   }
 }

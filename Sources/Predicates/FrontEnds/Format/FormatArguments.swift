@@ -1,0 +1,65 @@
+/// The arguments of a format string, handed out in the order of its placeholders.
+struct FormatArguments {
+  private let arguments: [FormatArgument]
+  private(set) var usedCount = 0
+
+  init(_ arguments: [FormatArgument]) {
+    self.arguments = arguments
+  }
+
+  var count: Int { arguments.count }
+
+  /// The argument for the next placeholder.
+  ///
+  /// - Throws: `arguments` where there is none left.
+  mutating func next() throws(QueryError) -> FormatArgument {
+    guard usedCount < count else {
+      throw QueryError(
+        .arguments,
+        "There is no argument for this placeholder: only \(count) \(count == 1 ? "was" : "were") passed."
+      )
+    }
+    defer { usedCount += 1 }
+    return arguments[usedCount]
+  }
+
+  /// The next argument as an integer, for `%d` and its like. nil is taken for what it is.
+  mutating func nextInteger(for conversion: String) throws(QueryError) -> AttributeValue {
+    switch try next() {
+    case .value(let value):
+      switch value {
+      case .int, .uint, .null: return value
+      default: break
+      }
+    default: break
+    }
+    throw QueryError(.arguments, "\(conversion) takes an integer; argument \(usedCount) is none.")
+  }
+
+  /// The next argument as a floating-point number, for `%f` and its like.
+  mutating func nextFloating(for conversion: String) throws(QueryError) -> AttributeValue {
+    switch try next() {
+    case .value(let value):
+      switch value {
+      case .double, .null: return value
+      case .int(let integer): return .double(Double(integer))
+      case .uint(let integer): return .double(Double(integer))
+      default: break
+      }
+    default: break
+    }
+    throw QueryError(.arguments, "\(conversion) takes a number; argument \(usedCount) is none.")
+  }
+
+  /// The next argument as the names of a key path, for `%K`.
+  mutating func nextKeyPath() throws(QueryError) -> [String] {
+    guard case .value(.string(let text)) = try next() else {
+      throw QueryError(.arguments, "%K takes a key path as a string; argument \(usedCount) is none.")
+    }
+    let names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    guard names.allSatisfy({ !$0.isEmpty }) else {
+      throw QueryError(.arguments, "%K takes names with points between them; “\(text)” is no key path.")
+    }
+    return names.first?.uppercased() == "SELF" ? Array(names.dropFirst()) : names
+  }
+}

@@ -1,0 +1,148 @@
+extension FormatParser {
+  /// What stands between two sides.
+  private enum Infix {
+    case comparison(ComparisonOperator)
+    case membership
+    case between
+  }
+
+  mutating func comparison() throws(QueryError) -> Node {
+    let left = try primary()
+    let operatorToken = token
+    guard let infix = try acceptInfix() else { return left }
+    if case .condition = left {
+      throw error(.syntax, "A condition can't be compared.", at: operatorToken.start)
+    }
+    let options = try acceptOptions()
+    let rightStart = token
+    let right = try primary()
+    if case .condition = right {
+      throw error(.syntax, "A condition can't be compared.", at: rightStart.start)
+    }
+    switch infix {
+    case .comparison(.contains):
+      // A collection on the left: the mirror image of IN.
+      if case .operand = left { break }
+      return .condition(try membership(right, in: left, options, at: operatorToken, and: rightStart))
+    case .membership:
+      return .condition(try membership(left, in: right, options, at: operatorToken, and: rightStart))
+    case .between:
+      guard options.isEmpty else {
+        throw error(.syntax, "[c] is not supported after BETWEEN.", at: operatorToken.start)
+      }
+      return .condition(try between(left, right, at: operatorToken, and: rightStart))
+    case .comparison: break
+    }
+    guard case .comparison(let comparison) = infix, case .operand(let first) = left,
+      case .operand(let second) = right
+    else {
+      throw error(.syntax, "A list goes with IN and BETWEEN only.", at: operatorToken.start)
+    }
+    return .condition(.comparison(first, comparison, second, options))
+  }
+
+  private mutating func acceptInfix() throws(QueryError) -> Infix? {
+    if let refusal = refusal(ofInfix: token) { throw refusal }
+    let infix: Infix
+    switch token.keyword {
+    case .in: infix = .membership
+    case .between: infix = .between
+    case .beginsWith: infix = .comparison(.beginsWith)
+    case .endsWith: infix = .comparison(.endsWith)
+    case .contains: infix = .comparison(.contains)
+    default:
+      guard case .symbol(let symbol) = token.kind, let comparison = symbol.comparison else { return nil }
+      infix = .comparison(comparison)
+    }
+    try advance()
+    return infix
+  }
+
+  /// `[c]` after an operator.
+  private mutating func acceptOptions() throws(QueryError) -> StringOptions {
+    guard try accept(.openBracket) else { return [] }
+    let start = token.start
+    guard case .word(let letters) = token.kind else {
+      throw error(.syntax, "Expected the option c between the brackets.", at: start)
+    }
+    var options: StringOptions = []
+    for (index, letter) in letters.enumerated() {
+      switch letter {
+      case "c", "C": options.insert(.caseInsensitive)
+      case "d", "D", "n", "N", "l", "L":
+        throw error(.syntax, "The option [\(letter)] is not supported; [c] is.", at: start + index)
+      default:
+        throw error(.syntax, "There is no option [\(letter)].", at: start + index)
+      }
+    }
+    try advance()
+    try expect(.closeBracket, "after the options")
+    return options
+  }
+
+  /// `left IN right`: one of a list, within a range, or a part of a string.
+  private func membership(
+    _ left: Node,
+    in right: Node,
+    _ options: StringOptions,
+    at operatorToken: FormatToken,
+    and rightToken: FormatToken
+  ) throws(QueryError) -> PredicateTree {
+    guard case .operand(let operand) = left else {
+      throw error(.syntax, "A list in a list is not supported.", at: operatorToken.start)
+    }
+    switch right {
+    case .list(let elements):
+      return .membership(operand, elements, options)
+    case .range(let lower, let upper):
+      guard options.isEmpty else {
+        throw error(.syntax, "[c] is not supported with a range.", at: operatorToken.start)
+      }
+      return .between(operand, lower, upper)
+    case .operand(let text):
+      return .comparison(text, .contains, operand, options)
+    case .condition:
+      throw error(.syntax, "Expected a list such as {1, 2}.", at: rightToken.start)
+    }
+  }
+
+  private func between(
+    _ left: Node,
+    _ right: Node,
+    at operatorToken: FormatToken,
+    and rightToken: FormatToken
+  ) throws(QueryError) -> PredicateTree {
+    guard case .operand(let operand) = left else {
+      throw error(.syntax, "A list goes on the right of BETWEEN.", at: operatorToken.start)
+    }
+    switch right {
+    case .range(let lower, let upper):
+      return .between(operand, lower, upper)
+    case .list(let bounds) where bounds.count == 2:
+      return .between(operand, bounds[0], bounds[1])
+    default:
+      throw error(.syntax, "BETWEEN takes two bounds, such as {1, 5}.", at: rightToken.start)
+    }
+  }
+
+  /// Why a token that could follow a value in NSPredicate's language can't here; nil for one that can, or means nothing.
+  func refusal(ofInfix token: FormatToken) -> QueryError? {
+    switch token.kind {
+    case .symbol(let symbol) where symbol.isArithmetic:
+      let name = symbol == .percent ? "%" : symbol.rawValue
+      return error(.syntax, "Arithmetic (\(name)) is not supported.", at: token.start)
+    case .symbol(.openBracket):
+      return error(.syntax, "Picking an element with […] is not supported.", at: token.start)
+    case .word(let word) where ["UNION", "INTERSECT", "MINUS"].contains(word.uppercased()):
+      return error(.syntax, "The set operator \(word.uppercased()) is not supported.", at: token.start)
+    default:
+      break
+    }
+    switch token.keyword {
+    case .like, .matches, .conformsTo, .equalsUTI:
+      return error(.syntax, "\(token.keyword?.rawValue ?? "") is not supported.", at: token.start)
+    default:
+      return nil
+    }
+  }
+}
