@@ -7,7 +7,7 @@ final class Airline {
 
   var carrier: String
   var name: String
-  @Relationship(deleteRule: .nullify, inverse: \Flight.airline) var flights: [Flight] = []
+  @Relationship(deleteRule: .nullify, inverse: \Flight.airline) var flights: ToMany<Flight> = []
 
   init(carrier: String, name: String) {
     self.carrier = carrier

@@ -18,9 +18,9 @@ final class Airport {
   var dst: String
   /// The IANA time zone.
   var tzone: String?
-  @Relationship(deleteRule: .nullify, inverse: \Flight.origin) var departures: [Flight] = []
-  @Relationship(deleteRule: .nullify, inverse: \Flight.dest) var arrivals: [Flight] = []
-  @Relationship(deleteRule: .cascade, inverse: \WeatherHour.origin) var weather: [WeatherHour] = []
+  @Relationship(deleteRule: .nullify, inverse: \Flight.origin) var departures: ToMany<Flight> = []
+  @Relationship(deleteRule: .nullify, inverse: \Flight.dest) var arrivals: ToMany<Flight> = []
+  @Relationship(deleteRule: .cascade, inverse: \WeatherHour.origin) var weather: ToMany<WeatherHour> = []
 
   init(_ row: AirportRow) {
     faa = row.faa

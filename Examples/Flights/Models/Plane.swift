@@ -17,7 +17,7 @@ final class Plane {
   /// Average cruising speed in miles an hour.
   var speed: Int?
   var engine: String
-  @Relationship(deleteRule: .nullify, inverse: \Flight.plane) var flights: [Flight] = []
+  @Relationship(deleteRule: .nullify, inverse: \Flight.plane) var flights: ToMany<Flight> = []
 
   init(_ row: PlaneRow) {
     tailnum = row.tailnum

@@ -31,9 +31,9 @@ final class WeatherHour {
   var visib: Double
   var timeHour: Date
   @Relationship var origin: Airport?
-  @Relationship(deleteRule: .nullify, inverse: \Flight.weather) var flights: [Flight] = []
+  @Relationship(deleteRule: .nullify, inverse: \Flight.weather) var flights: ToMany<Flight> = []
 
-  init(_ row: WeatherRow, origin: Airport?) {
+  init(_ row: WeatherRow) {
     originCode = row.originCode
     year = row.year
     month = row.month
@@ -49,6 +49,5 @@ final class WeatherHour {
     pressure = row.pressure
     visib = row.visib
     timeHour = row.timeHour
-    self.origin = origin
   }
 }

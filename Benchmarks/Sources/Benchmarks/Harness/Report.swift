@@ -55,7 +55,8 @@ struct Report: Codable {
     for result in imports {
       lines.append(
         "| \(result.peer) | \(result.rows) | \(Self.duration(result.seconds)) "
-          + "| \(result.peakBytes >> 20) MiB | \(result.fileBytes >> 20) MiB |")
+          + "| \(result.peakBytes >> 20) MiB | \(result.fileBytes >> 20) MiB |"
+      )
     }
     return lines
   }
@@ -64,7 +65,8 @@ struct Report: Codable {
 
   /// Three digits and a unit: `839 ns`, `1.80 µs`, `48.7 ms`.
   static func duration(_ seconds: Double) -> String {
-    for (limit, factor, unit) in [(1e-6, 1e9, "ns"), (1e-3, 1e6, "µs"), (1.0, 1e3, "ms")] where seconds < limit {
+    for (limit, factor, unit) in [(1e-6, 1e9, "ns"), (1e-3, 1e6, "µs"), (1.0, 1e3, "ms")]
+    where seconds < limit {
       return threeDigits(seconds * factor) + " " + unit
     }
     return threeDigits(seconds) + " s"

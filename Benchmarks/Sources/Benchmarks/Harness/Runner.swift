@@ -54,8 +54,14 @@ struct Runner {
     }
     results.append(
       Result(
-        id: workload.id, title: workload.title, unit: workload.unit, operations: workload.operations,
-        rounds: workload.rounds, times: times))
+        id: workload.id,
+        title: workload.title,
+        unit: workload.unit,
+        operations: workload.operations,
+        rounds: workload.rounds,
+        times: times
+      )
+    )
   }
 
   private func note(_ line: String) { FileHandle.standardError.write(Data((line + "\n").utf8)) }

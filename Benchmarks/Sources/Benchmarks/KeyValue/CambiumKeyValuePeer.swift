@@ -56,7 +56,9 @@ final class CambiumKeyValuePeer: KeyValuePeer {
   }
 
   func count(from lower: [UInt8], to upper: [UInt8]) throws -> Int {
-    try store.snapshot().tree(Self.tree).count(in: KeyRange(lower: .including(lower), upper: .excluding(upper)))
+    try store.snapshot().tree(Self.tree).count(
+      in: KeyRange(lower: .including(lower), upper: .excluding(upper))
+    )
   }
 
   private func put(_ entries: Entries, _ number: Int, _ tree: WriteTree) throws {

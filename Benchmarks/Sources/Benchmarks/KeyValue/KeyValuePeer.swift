@@ -1,6 +1,6 @@
 /// A store of the key-value workloads. Each call does a whole workload, so that nothing but the peer's own code and the
 /// checksum is inside the loop.
-protocol KeyValuePeer: AnyObject {
+protocol KeyValuePeer: AnyObject, SendableMetatype {
   static var name: String { get }
   /// Makes an empty store in an empty folder, tuned as its documentation advises for data that fits into memory.
   init(folder: String) throws

@@ -7,17 +7,22 @@ struct KeyValueWorkloads {
   var rounds: Int
   var folders: ScratchFolders
 
-  private static let peers: [any KeyValuePeer.Type] = [CambiumKeyValuePeer.self, LMDBPeer.self, SQLitePeer.self]
+  private static let peers: [any KeyValuePeer.Type] = [
+    CambiumKeyValuePeer.self, LMDBPeer.self, SQLitePeer.self,
+  ]
   static let ids: Set<String> = ["K1", "K2", "K3a", "K3b", "K4", "K6"]
 
   func run(_ runner: inout Runner) throws {
     guard Self.ids.contains(where: runner.wants) else { return }
     let entries = Entries(count: count, seed: 1)
     let everything = entries.sortedOrder
-    try runner.run(loading("K3a", "sorted bulk load, one transaction", entries, order: everything, isSorted: true))
+    try runner.run(
+      loading("K3a", "sorted bulk load, one transaction", entries, order: everything, isSorted: true)
+    )
     let insertion = Array(0..<count)
     try runner.run(
-      loading("K3b", "random-order insert, one transaction", entries, order: insertion, isSorted: false))
+      loading("K3b", "random-order insert, one transaction", entries, order: insertion, isSorted: false)
+    )
 
     // What is read was inserted in random order, as in an application's life.
     let stores = try Self.peers.map { peer in
@@ -28,7 +33,8 @@ struct KeyValueWorkloads {
     try runner.run(
       workload("K1", "random get", stores, operations: count, unit: "each") {
         try $0.get(entries, order: entries.readOrder)
-      })
+      }
+    )
     try runner.run(workload("K2", "full ordered scan, keys and values", stores) { try $0.scan() })
     let lower = entries.key(everything[count / 4])
     let upper = entries.key(everything[count / 4 + count / 2])
@@ -37,7 +43,8 @@ struct KeyValueWorkloads {
         var sum = Checksum()
         sum.add(try $0.count(from: lower, to: upper))
         return sum
-      })
+      }
+    )
     var next = 0
     try runner.run(
       workload("K4", "one durable put a commit", stores, operations: commits, unit: "each") {
@@ -46,19 +53,29 @@ struct KeyValueWorkloads {
         next += 1
         try $0.putEach(entries, order: entries.readOrder[start..<start + commits])
         return Checksum()
-      })
+      }
+    )
     // After the writes the peers still agree on everything.
     guard Set(try stores.map { try $0.scan().value }).count == 1 else {
-      throw ChecksumMismatch(workload: "K4", sums: try stores.map { (type(of: $0).name, try $0.scan().value) })
+      throw ChecksumMismatch(
+        workload: "K4",
+        sums: try stores.map { (type(of: $0).name, try $0.scan().value) }
+      )
     }
   }
 
   /// A load makes a store of its own each round, and reads it back outside the measured time.
   private func loading(
-    _ id: String, _ title: String, _ entries: Entries, order: [Int], isSorted: Bool
+    _ id: String,
+    _ title: String,
+    _ entries: Entries,
+    order: [Int],
+    isSorted: Bool
   ) -> Workload {
     Workload(
-      id: id, title: title, rounds: rounds,
+      id: id,
+      title: title,
+      rounds: rounds,
       contenders: Self.peers.map { peer in
         Workload.Contender(peer: peer.name) {
           let folder = try folders.make()
@@ -70,17 +87,27 @@ struct KeyValueWorkloads {
           }
           return Run(time: run.time, checksum: try store.scan().value)
         }
-      })
+      }
+    )
   }
 
   private func workload(
-    _ id: String, _ title: String, _ stores: [any KeyValuePeer], operations: Int = 1, unit: String = "",
+    _ id: String,
+    _ title: String,
+    _ stores: [any KeyValuePeer],
+    operations: Int = 1,
+    unit: String = "",
     _ body: @escaping (any KeyValuePeer) throws -> Checksum
   ) -> Workload {
     Workload(
-      id: id, title: title, operations: operations, unit: unit, rounds: rounds,
+      id: id,
+      title: title,
+      operations: operations,
+      unit: unit,
+      rounds: rounds,
       contenders: stores.map { store in
         Workload.Contender(peer: type(of: store).name) { try measured { try body(store) } }
-      })
+      }
+    )
   }
 }

@@ -71,7 +71,7 @@ final class LMDBPeer: KeyValuePeer {
       var cursor: OpaquePointer?
       try check(mdb_cursor_open(transaction, database, &cursor))
       defer { mdb_cursor_close(cursor) }
-      return try upper.withUnsafeBytes { upper in
+      return upper.withUnsafeBytes { upper in
         var limit = Self.value(upper)
         var key = MDB_val()
         var data = MDB_val()

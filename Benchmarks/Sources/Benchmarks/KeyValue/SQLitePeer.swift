@@ -111,6 +111,8 @@ final class SQLitePeer: KeyValuePeer {
 
   private static func blob(_ statement: OpaquePointer, _ column: Int32) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(
-      start: sqlite3_column_blob(statement, column), count: Int(sqlite3_column_bytes(statement, column)))
+      start: sqlite3_column_blob(statement, column),
+      count: Int(sqlite3_column_bytes(statement, column))
+    )
   }
 }

@@ -43,7 +43,11 @@ final class CambiumObjectPeer: ObjectPeer {
 
   init(folder: String) throws {
     container = try PersistentContainer(
-      "People", models: City.self, Person.self, at: URL(fileURLWithPath: folder + "/people.cambium"))
+      "People",
+      models: City.self,
+      Person.self,
+      at: URL(fileURLWithPath: folder + "/people.cambium")
+    )
   }
 
   func insert(_ people: People) throws {

@@ -37,8 +37,14 @@ final class GRDBCodablePeer: ObjectPeer {
       for (index, name) in people.cities.enumerated() { try City(id: index + 1, name: name).insert(database) }
       for person in people.persons {
         var record = Person(
-          email: person.email, name: person.name, age: person.age, score: person.score, created: person.created,
-          bio: person.bio, cityId: person.city)
+          email: person.email,
+          name: person.name,
+          age: person.age,
+          score: person.score,
+          created: person.created,
+          bio: person.bio,
+          cityId: person.city
+        )
         try record.insert(database)
       }
     }
@@ -86,7 +92,13 @@ final class GRDBCodablePeer: ObjectPeer {
 
   private static func add(_ person: Person, to sum: inout Checksum) {
     sum.add(
-      email: person.email, name: person.name, age: person.age, score: person.score, created: person.created,
-      bio: person.bio, city: person.cityId)
+      email: person.email,
+      name: person.name,
+      age: person.age,
+      score: person.score,
+      created: person.created,
+      bio: person.bio,
+      city: person.cityId
+    )
   }
 }

@@ -39,7 +39,8 @@ final class GRDBFastPeer: ObjectPeer {
       let city = try database.makeStatement(sql: "INSERT INTO city (id, name) VALUES (?, ?)")
       for (index, name) in people.cities.enumerated() { try city.execute(arguments: [index + 1, name]) }
       let insert = try database.makeStatement(
-        sql: "INSERT INTO person (\(Person.columns)) VALUES (?, ?, ?, ?, ?, ?, ?)")
+        sql: "INSERT INTO person (\(Person.columns)) VALUES (?, ?, ?, ?, ?, ?, ?)"
+      )
       for person in people.persons {
         // The values are known to fit: GRDB's advice for the fastest way to bind.
         insert.setUncheckedArguments([
@@ -69,7 +70,8 @@ final class GRDBFastPeer: ObjectPeer {
   func fetchByAge(_ ages: ClosedRange<Int>) throws -> Checksum {
     try pool.read { database in
       let select = try database.cachedStatement(
-        sql: "SELECT \(Person.columns) FROM person WHERE age BETWEEN ? AND ? ORDER BY age, id")
+        sql: "SELECT \(Person.columns) FROM person WHERE age BETWEEN ? AND ? ORDER BY age, id"
+      )
       let persons = try Person.fetchAll(select, arguments: [ages.lowerBound, ages.upperBound])
       var sum = Checksum()
       for person in persons { Self.add(person, to: &sum) }
@@ -95,7 +97,13 @@ final class GRDBFastPeer: ObjectPeer {
 
   private static func add(_ person: Person, to sum: inout Checksum) {
     sum.add(
-      email: person.email, name: person.name, age: person.age, score: person.score, created: person.created,
-      bio: person.bio, city: person.city)
+      email: person.email,
+      name: person.name,
+      age: person.age,
+      score: person.score,
+      created: person.created,
+      bio: person.bio,
+      city: person.city
+    )
   }
 }

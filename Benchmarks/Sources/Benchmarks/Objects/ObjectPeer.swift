@@ -1,5 +1,5 @@
 /// A store of the object workloads. Each call does a whole workload.
-protocol ObjectPeer: AnyObject {
+protocol ObjectPeer: AnyObject, SendableMetatype {
   static var name: String { get }
   /// Makes an empty store, with its tables and indexes, in an empty folder.
   init(folder: String) throws

@@ -28,15 +28,18 @@ struct ObjectWorkloads {
     try runner.run(
       workload("O2", "fetch by unique email, all attributes", stores, operations: fetches, unit: "each") {
         try $0.fetchByEmail(people, people.order.prefix(fetches))
-      })
+      }
+    )
     try runner.run(
-      workload("O3", "indexed age 30…34, all attributes", stores) { try $0.fetchByAge(Self.someAges) })
+      workload("O3", "indexed age 30…34, all attributes", stores) { try $0.fetchByAge(Self.someAges) }
+    )
     try runner.run(
       workload("O5", "count(age ≥ 40)", stores) {
         var sum = Checksum()
         sum.add(try $0.count(ageAtLeast: 40))
         return sum
-      })
+      }
+    )
     var next = 0
     try runner.run(
       workload("O9", "one object changed and saved durably", stores, operations: commits, unit: "each") {
@@ -44,14 +47,17 @@ struct ObjectWorkloads {
         next += 1
         try $0.changeEach(people, people.order[start..<start + commits])
         return Checksum()
-      })
+      }
+    )
     let sums = try stores.map { (type(of: $0).name, try $0.fetchByAge(Self.allAges).value) }
     guard Set(sums.map(\.1)).count == 1 else { throw ChecksumMismatch(workload: "O9", sums: sums) }
   }
 
   private func inserting(_ people: People) -> Workload {
     Workload(
-      id: "O1", title: "insert all, one transaction", rounds: max(1, rounds / 2),
+      id: "O1",
+      title: "insert all, one transaction",
+      rounds: max(1, rounds / 2),
       contenders: Self.peers.map { peer in
         Workload.Contender(peer: peer.name) {
           let folder = try folders.make()
@@ -63,17 +69,27 @@ struct ObjectWorkloads {
           }
           return Run(time: run.time, checksum: try store.fetchByAge(Self.allAges).value)
         }
-      })
+      }
+    )
   }
 
   private func workload(
-    _ id: String, _ title: String, _ stores: [any ObjectPeer], operations: Int = 1, unit: String = "",
+    _ id: String,
+    _ title: String,
+    _ stores: [any ObjectPeer],
+    operations: Int = 1,
+    unit: String = "",
     _ body: @escaping (any ObjectPeer) throws -> Checksum
   ) -> Workload {
     Workload(
-      id: id, title: title, operations: operations, unit: unit, rounds: rounds,
+      id: id,
+      title: title,
+      operations: operations,
+      unit: unit,
+      rounds: rounds,
       contenders: stores.map { store in
         Workload.Contender(peer: type(of: store).name) { try measured { try body(store) } }
-      })
+      }
+    )
   }
 }

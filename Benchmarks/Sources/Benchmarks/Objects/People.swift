@@ -29,9 +29,12 @@ struct People {
         name: "\(Self.word(6, &random)) \(Self.word(9, &random))",
         age: Int.random(in: 18..<91, using: &random),
         score: Double.random(in: 0..<1, using: &random),
-        created: Date(timeIntervalSince1970: Double(Int.random(in: 1_000_000_000..<1_700_000_000, using: &random))),
+        created: Date(
+          timeIntervalSince1970: Double(Int.random(in: 1_000_000_000..<1_700_000_000, using: &random))
+        ),
         bio: Self.word(80, &random),
-        city: Int.random(in: 1...cityCount, using: &random))
+        city: Int.random(in: 1...cityCount, using: &random)
+      )
     }
     order = Array(0..<count).shuffled(using: &random)
   }
@@ -53,7 +56,13 @@ struct People {
 extension Checksum {
   /// Everything of one person; of the city its number.
   mutating func add(
-    email: String, name: String, age: Int, score: Double, created: Date, bio: String, city: Int
+    email: String,
+    name: String,
+    age: Int,
+    score: Double,
+    created: Date,
+    bio: String,
+    city: Int
   ) {
     add(email)
     add(name)

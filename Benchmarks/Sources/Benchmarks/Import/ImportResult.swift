@@ -1,0 +1,10 @@
+/// One import of the flights, in a process of its own so that its peak memory is its own.
+struct ImportResult: Codable {
+  var peer: String
+  var rows: Int
+  var seconds: Double
+  var peakBytes: Int
+  var fileBytes: Int
+  /// How many rows of each kind answer a question that needs an index and a relationship, to compare peers by.
+  var answers: [Int]
+}
