@@ -103,6 +103,8 @@ extension StoreError {
     public static let nestedWrite = Code("nestedWrite")
     /// The transaction has ended or has failed; it can't be used any more.
     public static let transactionEnded = Code("transactionEnded")
+    /// A cursor over a write transaction's tree was moved after the tree had changed.
+    public static let cursorInvalidated = Code("cursorInvalidated")
     /// No tree has this name.
     public static let noSuchTree = Code("noSuchTree")
     /// A key is longer than the limit.

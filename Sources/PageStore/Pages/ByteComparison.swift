@@ -1,0 +1,77 @@
+/// The order of keys: by unsigned bytes, a proper prefix first.
+enum ByteComparison {
+  /// Negative, zero or positive as the first string sorts before, equals or sorts after the second.
+  @inline(__always)
+  static func compare(
+    _ left: UnsafeRawPointer,
+    _ leftCount: Int,
+    _ right: UnsafeRawPointer,
+    _ rightCount: Int
+  ) -> Int {
+    let common = min(leftCount, rightCount)
+    var offset = 0
+    while offset &+ 8 <= common {
+      let a = left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      let b = right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      if a != b { return UInt64(bigEndian: a) < UInt64(bigEndian: b) ? -1 : 1 }
+      offset &+= 8
+    }
+    while offset < common {
+      let a = left.load(fromByteOffset: offset, as: UInt8.self)
+      let b = right.load(fromByteOffset: offset, as: UInt8.self)
+      if a != b { return Int(a) &- Int(b) }
+      offset &+= 1
+    }
+    return leftCount &- rightCount
+  }
+
+  /// ``compare(_:_:_:_:)`` of two buffers.
+  static func compare(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
+    compare(left.start, left.count, right.start, right.count)
+  }
+
+  /// How many leading bytes two strings share, looking at no more than `limit`.
+  @inline(__always)
+  static func commonPrefix(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, limit: Int) -> Int {
+    var offset = 0
+    while offset &+ 8 <= limit {
+      let a = left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      let b = right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      if a != b { return offset &+ (UInt64(littleEndian: a ^ b).trailingZeroBitCount >> 3) }
+      offset &+= 8
+    }
+    while offset < limit {
+      if left.load(fromByteOffset: offset, as: UInt8.self)
+        != right.load(fromByteOffset: offset, as: UInt8.self)
+      {
+        return offset
+      }
+      offset &+= 1
+    }
+    return offset
+  }
+
+  /// The first four bytes as a big-endian number, zero bytes added where there are fewer: an order-preserving
+  /// digest of a key, whose ties the whole key decides.
+  @inline(__always)
+  static func head(_ bytes: UnsafeRawPointer, _ count: Int) -> UInt32 {
+    if count >= 4 { return UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self)) }
+    var head: UInt32 = 0
+    var offset = 0
+    while offset < count {
+      head |= UInt32(bytes.load(fromByteOffset: offset, as: UInt8.self)) &<< UInt32(24 &- 8 &* offset)
+      offset &+= 1
+    }
+    return head
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// The first byte's address; for an empty buffer, which may have none, any address at all.
+  @inline(__always)
+  var start: UnsafeRawPointer {
+    // An empty buffer is never read through, so the address only has to be non-zero. A positive bit pattern
+    // always makes a pointer.
+    baseAddress ?? UnsafeRawPointer(bitPattern: 1).unsafelyUnwrapped
+  }
+}

@@ -1,0 +1,109 @@
+/// What one write transaction has made and replaced: the frames it may change in place, and the ones that die
+/// with its commit.
+///
+/// Used by one thread at a time. It ends with exactly one of ``finish()`` and ``abort()``.
+final class DirtySet {
+  /// The number of the transaction, which stamps every frame it makes.
+  let commit: UInt64
+  let pool: PagePool
+
+  private var frames: [UInt64] = []
+  private var blobs: [UInt64] = []
+  /// Own frames that are not needed any more.
+  private var spareFrames: [UInt64] = []
+  private var spareBlobs: Set<UInt64> = []
+  private var retired = RetiredMemory()
+  /// Subtrees and overflow pages in the file that this transaction's version no longer reaches.
+  private(set) var retiredPages: [RetiredPages] = []
+  private var blobByteCount = 0
+
+  init(commit: UInt64, pool: PagePool) {
+    self.commit = commit
+    self.pool = pool
+  }
+
+  /// Memory that the transaction has taken, in bytes.
+  var byteCount: Int { (frames.count - spareFrames.count) * pool.geometry.pageSize + blobByteCount }
+
+  /// A frame whose bytes are undefined.
+  func allocateFrame() -> UInt64 {
+    if let frame = spareFrames.popLast() { return frame }
+    let frame = pool.arena.allocate()
+    frames.append(frame)
+    return frame
+  }
+
+  /// A reference to a buffer with a copy of `bytes`.
+  func allocateBlob(copying bytes: UnsafeRawBufferPointer) -> ChildReference {
+    let blob = pool.blobs.allocate(copying: bytes)
+    blobs.append(blob)
+    blobByteCount += bytes.count
+    return ChildReference(location: .frame(blob), checksum: 0, birth: commit, count: UInt64(bytes.count))
+  }
+
+  /// Whether the page at `location` was made by this transaction, so that nobody else sees it.
+  @inline(__always)
+  func owns(_ image: PageImage, at location: PageLocation) -> Bool {
+    location.isFrame && image.birth == commit
+  }
+
+  /// Gives up a tree page. One from the file stands for everything below it that hasn't been given up yet.
+  func retirePage(_ reference: ChildReference, level: UInt8) {
+    if !reference.location.isFrame {
+      retiredPages.append(RetiredPages(reference: reference, content: .page(level: level)))
+    } else if reference.birth == commit {
+      spareFrames.append(reference.location.number)
+    } else {
+      retired.frames.append(reference.location.number)
+    }
+  }
+
+  /// Gives up an overflowing value or key's rest.
+  func retireOverflow(_ reference: ChildReference) {
+    if !reference.location.isFrame {
+      retiredPages.append(RetiredPages(reference: reference, content: .overflow))
+    } else if reference.birth == commit {
+      spareBlobs.insert(reference.location.number)
+      blobByteCount -= Int(reference.count)
+    } else {
+      retired.blobs.append(reference.location.number)
+    }
+  }
+
+  /// Ends a transaction that takes effect. Returns the memory that is to be given back to the pool when no
+  /// snapshot from before this commit is left.
+  func finish() -> RetiredMemory {
+    pool.free(RetiredMemory(frames: spareFrames, blobs: Array(spareBlobs)))
+    defer { reset() }
+    return retired
+  }
+
+  /// Ends a transaction of which nothing remains.
+  func abort() {
+    pool.free(RetiredMemory(frames: frames, blobs: blobs))
+    reset()
+  }
+
+  private func reset() {
+    frames = []
+    blobs = []
+    spareFrames = []
+    spareBlobs = []
+    retired = RetiredMemory()
+    retiredPages = []
+    blobByteCount = 0
+  }
+}
+
+/// Pages in the file that died.
+struct RetiredPages: Hashable, Sendable {
+  enum Content: Hashable, Sendable {
+    /// A page of a tree and, for a branch, every page below it that isn't listed on its own.
+    case page(level: UInt8)
+    /// The pages of an overflow.
+    case overflow
+  }
+
+  let reference: ChildReference
+  let content: Content
+}

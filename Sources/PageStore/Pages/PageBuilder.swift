@@ -1,0 +1,160 @@
+/// Lays entries out in fresh pages, densely and in order.
+struct PageBuilder {
+  let geometry: PageGeometry
+  let isLeaf: Bool
+
+  /// Writes `entries` into `page`, with the longest common prefix they have. They fit: ``Partition`` says so.
+  ///
+  /// A lone key shares all of itself with all others; taking `lonePrefix` bytes of it for the prefix saves the
+  /// next insertion from having to rewrite the page.
+  func build(
+    _ page: UnsafeMutableRawPointer,
+    treeID: UInt32,
+    level: UInt8,
+    birth: UInt64,
+    entries: UnsafeBufferPointer<PageEntry>,
+    lonePrefix: Int
+  ) {
+    PageEditor(page, geometry).initializeHeader(treeID: treeID, level: level, birth: birth)
+    let keyedCount = isLeaf ? entries.count : entries.count - 1
+    let shared = commonPrefix(entries)
+    let prefixCount = keyedCount > 1 ? shared : min(lonePrefix, shared)
+    var heap = geometry.pageSize - prefixCount
+    if prefixCount > 0 { copyPrefix(prefixCount, of: entries[entries.count - 1], to: page + heap) }
+    var flags: UInt16 = 0
+    var slot = page + PageHeader.byteCount
+    for index in 0..<entries.count {
+      let entry = entries[index]
+      let isFirstOfBranch = !isLeaf && index == 0
+      let skipped = isFirstOfBranch ? 0 : prefixCount
+      heap &-= PageEditor.cellLength(of: entry, isLeaf: isLeaf, skipping: skipped)
+      let word = PageEditor.writeCell(entry, isLeaf: isLeaf, skipping: skipped, in: page, at: heap)
+      slot.storeLittle(word.rawValue, 0)
+      slot += PageSlot.byteCount
+      flags |= word.flags
+    }
+    page.storeLittle(UInt16(entries.count), PageHeader.slotCount)
+    page.storeLittle(UInt16(prefixCount), PageHeader.prefixLength)
+    page.storeLittle(UInt32(heap), PageHeader.heapStart)
+    page.storeLittle(flags == 0 ? 0 : PageFlags.hasOverflow, PageHeader.flags)
+  }
+
+  private func copyPrefix(_ count: Int, of entry: PageEntry, to target: UnsafeMutableRawPointer) {
+    let first = min(count, entry.prefixCount)
+    target.copyMemory(from: entry.prefix, byteCount: first)
+    (target + first).copyMemory(from: entry.suffix, byteCount: count - first)
+  }
+
+  /// The bytes that all keys of sorted entries share at the start: those the first and the last share.
+  private func commonPrefix(_ entries: UnsafeBufferPointer<PageEntry>) -> Int {
+    let first = isLeaf ? 0 : 1
+    guard entries.count > first else { return 0 }
+    return min(entries[first].commonPrefix(with: entries[entries.count - 1]), geometry.prefixLimit)
+  }
+}
+
+/// How entries are divided among pages.
+struct Partition {
+  /// Where the pages begin; the first is 0.
+  private(set) var starts: [Int] = [0]
+
+  /// What an insertion at one end of the tree says about those to come.
+  enum Bias {
+    case balanced
+    /// Keys arrive in ascending order: fill the left page.
+    case ascending
+    /// Keys arrive in descending order: fill the right page.
+    case descending
+  }
+
+  /// Divides `entries` into as few pages as hold them: one, or two of even size (uneven on purpose where keys
+  /// arrive in order), or, where a lost common prefix makes them grow, as many as it takes.
+  init(
+    _ entries: UnsafeBufferPointer<PageEntry>,
+    isLeaf: Bool,
+    geometry: PageGeometry,
+    bias: Bias = .balanced
+  ) {
+    let sizes = EntrySizes(entries, isLeaf: isLeaf, geometry: geometry)
+    let capacity = geometry.capacity
+    if sizes.byteCount(0, entries.count) <= capacity { return }
+    if let middle = Self.middle(sizes, capacity, bias) {
+      starts.append(middle)
+      return
+    }
+    var start = 0
+    for end in 1...entries.count where sizes.byteCount(start, end) > capacity {
+      start = end - 1
+      starts.append(start)
+    }
+  }
+
+  /// Where to divide into two pages that both fit, as evenly as possible; nil where no place will do.
+  private static func middle(_ sizes: EntrySizes, _ capacity: Int, _ bias: Bias) -> Int? {
+    let count = sizes.count
+    func fits(_ middle: Int) -> Bool {
+      middle > 0 && middle < count && sizes.byteCount(0, middle) <= capacity
+        && sizes.byteCount(middle, count) <= capacity
+    }
+    switch bias {
+    case .ascending where fits(count - 1): return count - 1
+    case .descending where fits(1): return 1
+    default: break
+    }
+    let center = sizes.halfway
+    for distance in 0..<count {
+      if fits(center - distance) { return center - distance }
+      if fits(center + distance) { return center + distance }
+      if center - distance <= 0, center + distance >= count { break }
+    }
+    return nil
+  }
+}
+
+/// Sizes of runs of entries, from running sums.
+private struct EntrySizes {
+  private let entries: UnsafeBufferPointer<PageEntry>
+  private let isLeaf: Bool
+  private let geometry: PageGeometry
+  private var sums: [Int]
+
+  init(_ entries: UnsafeBufferPointer<PageEntry>, isLeaf: Bool, geometry: PageGeometry) {
+    self.entries = entries
+    self.geometry = geometry
+    self.isLeaf = isLeaf
+    sums = [Int](unsafeUninitializedCapacity: entries.count + 1) { sums, count in
+      var sum = 0
+      sums[0] = 0
+      for index in 0..<entries.count {
+        sum &+= entries[index].byteCount(isLeaf: isLeaf)
+        sums[index &+ 1] = sum
+      }
+      count = entries.count + 1
+    }
+  }
+
+  var count: Int { entries.count }
+
+  /// Bytes that entries `first..<end` take in a page of their own.
+  func byteCount(_ first: Int, _ end: Int) -> Int {
+    let whole = sums[end] - sums[first]
+    let firstKeyed = isLeaf ? first : first + 1
+    // A branch's first separator isn't stored.
+    let unstored = isLeaf ? 0 : entries[first].keyCount + entries[first].keyRestCount
+    guard end - firstKeyed > 1 else { return whole - unstored }
+    let prefix = min(entries[firstKeyed].commonPrefix(with: entries[end - 1]), geometry.prefixLimit)
+    return whole - unstored - (end - firstKeyed - 1) * prefix
+  }
+
+  /// The entry with which the first half of all bytes is reached.
+  var halfway: Int {
+    let half = sums[count] / 2
+    var low = 1
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if sums[middle] < half { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

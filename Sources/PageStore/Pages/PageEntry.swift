@@ -1,0 +1,131 @@
+/// One entry of a leaf or branch, wherever its bytes are: the currency of everything that rewrites pages.
+///
+/// Owns nothing; the bytes it points to stay as they are until the new pages are built.
+struct PageEntry {
+  /// The first part of the key, `prefixCount` bytes: the old page's common prefix.
+  var prefix: UnsafeRawPointer
+  var prefixCount: Int
+  /// The rest of the key, as far as it stays in the page.
+  var suffix: UnsafeRawPointer
+  var suffixCount: Int
+  /// The reference to what doesn't stay in the page, 32 bytes.
+  var keyRest: UnsafeRawPointer?
+  /// In a leaf the value or the reference to its overflow, in a branch the child reference.
+  var payload: UnsafeRawPointer
+  var payloadCount: Int
+  /// Whether the payload is a reference to an overflowing value.
+  var valueOverflows: Bool
+
+  /// Bytes of the key in the page, shared prefix included.
+  @inline(__always)
+  var keyCount: Int { prefixCount &+ suffixCount }
+
+  var flags: UInt16 {
+    (keyRest == nil ? 0 : PageSlot.keyOverflows) | (valueOverflows ? PageSlot.valueOverflows : 0)
+  }
+
+  /// Bytes of slot and cell, were nothing of the key in the page's prefix.
+  @inline(__always)
+  func byteCount(isLeaf: Bool) -> Int {
+    PageSlot.byteCount &+ (isLeaf ? LeafCell.keyOffset : 0) &+ keyCount &+ payloadCount
+      &+ keyRestCount
+  }
+
+  /// Bytes of the reference to the key's rest.
+  @inline(__always)
+  var keyRestCount: Int { keyRest == nil ? 0 : ChildReference.byteCount }
+
+  /// An entry with a whole key that stays in the page.
+  init(key: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer) {
+    prefix = key.start
+    prefixCount = 0
+    suffix = key.start
+    suffixCount = key.count
+    keyRest = nil
+    self.payload = payload.start
+    payloadCount = payload.count
+    valueOverflows = false
+  }
+
+  /// The entry at `index` of a page.
+  @inline(__always)
+  init(_ page: PageImage, _ index: Int, _ geometry: PageGeometry) {
+    let slot = page.slot(index)
+    prefix = page.prefix(geometry)
+    suffixCount = slot.keyLength
+    keyRest = slot.keyOverflows ? page.keyRest(slot) : nil
+    valueOverflows = slot.valueOverflows
+    if page.isLeaf {
+      prefixCount = page.prefixLength
+      suffix = page.leafKey(slot)
+      let bytes = page.leafPayload(slot)
+      payload = bytes.start
+      payloadCount = bytes.count
+    } else {
+      // The first separator is empty: "below every key".
+      prefixCount = index == 0 ? 0 : page.prefixLength
+      suffix = page.branchKey(slot)
+      payload = page.base + slot.offset
+      payloadCount = ChildReference.byteCount
+    }
+  }
+
+  /// Takes the key of `other`, which stays what it was.
+  mutating func takeKey(of other: PageEntry) {
+    prefix = other.prefix
+    prefixCount = other.prefixCount
+    suffix = other.suffix
+    suffixCount = other.suffixCount
+    keyRest = other.keyRest
+  }
+
+  /// Makes this the first entry of a branch, whose separator is empty.
+  mutating func removeKey() {
+    prefixCount = 0
+    suffixCount = 0
+    keyRest = nil
+  }
+
+  /// Leaves only the first `count` bytes of the key, all of which are in the page.
+  mutating func truncateKey(to count: Int) {
+    prefixCount = min(prefixCount, count)
+    suffixCount = count - prefixCount
+    keyRest = nil
+  }
+
+  /// Copies the key's bytes in the page, from `offset` on.
+  @inline(__always)
+  func copyKey(from offset: Int, to target: UnsafeMutableRawPointer) {
+    var written = 0
+    if offset < prefixCount {
+      written = prefixCount &- offset
+      target.copyMemory(from: prefix + offset, byteCount: written)
+    }
+    let start = max(0, offset &- prefixCount)
+    (target + written).copyMemory(from: suffix + start, byteCount: suffixCount &- start)
+  }
+
+  /// Byte `index` of the key.
+  @inline(__always)
+  private func keyByte(_ index: Int) -> UInt8 {
+    index < prefixCount
+      ? prefix.load(fromByteOffset: index, as: UInt8.self)
+      : suffix.load(fromByteOffset: index &- prefixCount, as: UInt8.self)
+  }
+
+  /// How many bytes this key shares with `other`'s at the start, of those that are in the page.
+  func commonPrefix(with other: PageEntry) -> Int {
+    let limit = min(keyCount, other.keyCount)
+    var shared = 0
+    if prefixCount == other.prefixCount {
+      if prefix != other.prefix {
+        shared = ByteComparison.commonPrefix(prefix, other.prefix, limit: prefixCount)
+        if shared < prefixCount { return shared }
+      }
+      return prefixCount
+        &+ ByteComparison.commonPrefix(suffix, other.suffix, limit: limit &- prefixCount)
+    }
+    while shared < limit, keyByte(shared) == other.keyByte(shared) { shared &+= 1 }
+    return shared
+  }
+}

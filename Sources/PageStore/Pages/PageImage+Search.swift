@@ -1,0 +1,152 @@
+/// A key that is looked for: bytes that stay where they are during the call.
+struct SearchKey {
+  let start: UnsafeRawPointer
+  let count: Int
+
+  @inline(__always)
+  init(_ bytes: UnsafeRawBufferPointer) {
+    start = bytes.start
+    count = bytes.count
+  }
+}
+
+extension PageImage {
+  /// The first entry of a leaf whose key is not below `key`, and whether it is that key.
+  ///
+  /// Heads decide nearly every step, without touching a cell: that is most of the speed of a lookup.
+  @inline(__always)
+  func lowerBound(of key: SearchKey, in pool: PagePool) throws(StoreError) -> (index: Int, isEqual: Bool) {
+    let count = self.count
+    let prefixLength = self.prefixLength
+    if prefixLength > 0 {
+      let order = comparePrefix(prefixLength, key, pool.geometry)
+      if order > 0 { return (0, false) }
+      if order < 0 { return (count, false) }
+    }
+    let rest = key.start + prefixLength
+    let restCount = key.count &- prefixLength
+    let head = ByteComparison.head(rest, restCount)
+    var index = firstHead(notBelow: head, from: 0, to: count)
+    // Entries with the key's own head: the cells decide.
+    var end = count
+    if index < count, self.head(index) == head, index &+ 4 < count, self.head(index &+ 4) == head {
+      end = firstHead(above: head, from: index &+ 4, to: count)
+      while end &- index > 4 {
+        let middle = (index &+ end) >> 1
+        let order = try compareEntry(slot(middle), rest, restCount, pool)
+        if order == 0 { return (middle, true) }
+        if order < 0 { index = middle &+ 1 } else { end = middle }
+      }
+    }
+    while index < end {
+      let slot = self.slot(index)
+      guard slot.head == head else { break }
+      let order = try compareEntry(slot, rest, restCount, pool)
+      if order >= 0 { return (index, order == 0) }
+      index &+= 1
+    }
+    return (index, false)
+  }
+
+  /// The child of a branch below which `key` is, or would be: the last one whose separator isn't above it.
+  @inline(__always)
+  func childIndex(for key: SearchKey, in pool: PagePool) throws(StoreError) -> Int {
+    let count = self.count
+    let prefixLength = self.prefixLength
+    if prefixLength > 0 {
+      let order = comparePrefix(prefixLength, key, pool.geometry)
+      if order > 0 { return 0 }
+      if order < 0 { return count &- 1 }
+    }
+    let rest = key.start + prefixLength
+    let restCount = key.count &- prefixLength
+    let head = ByteComparison.head(rest, restCount)
+    var end = firstHead(above: head, from: 1, to: count)
+    var index = end
+    // Entries with the key's own head, from the right: find the first that is above the key.
+    if index > 5, self.head(index &- 5) == head {
+      index = firstHead(notBelow: head, from: 1, to: index &- 5)
+      while end &- index > 4 {
+        let middle = (index &+ end) >> 1
+        if try compareEntry(slot(middle), rest, restCount, pool) <= 0 {
+          index = middle &+ 1
+        } else {
+          end = middle
+        }
+      }
+    }
+    while end > 1 {
+      let slot = self.slot(end &- 1)
+      if slot.head != head { break }
+      if try compareEntry(slot, rest, restCount, pool) <= 0 { break }
+      end &-= 1
+    }
+    return end &- 1
+  }
+
+  /// How the page's prefix compares with the start of `key`: zero when the key begins with it.
+  @inline(__always)
+  private func comparePrefix(_ prefixLength: Int, _ key: SearchKey, _ geometry: PageGeometry) -> Int {
+    let start = base + (geometry.pageSize &- prefixLength)
+    return ByteComparison.compare(start, prefixLength, key.start, min(prefixLength, key.count))
+  }
+
+  @inline(__always)
+  private func firstHead(notBelow head: UInt32, from first: Int, to end: Int) -> Int {
+    var low = first
+    var count = end &- first
+    while count > 0 {
+      let half = count >> 1
+      let isBelow = self.head(low &+ half) < head
+      low = isBelow ? low &+ half &+ 1 : low
+      count = isBelow ? count &- half &- 1 : half
+    }
+    return low
+  }
+
+  @inline(__always)
+  private func firstHead(above head: UInt32, from first: Int, to end: Int) -> Int {
+    var low = first
+    var count = end &- first
+    while count > 0 {
+      let half = count >> 1
+      let isBelow = self.head(low &+ half) <= head
+      low = isBelow ? low &+ half &+ 1 : low
+      count = isBelow ? count &- half &- 1 : half
+    }
+    return low
+  }
+
+  /// How an entry's key compares with one that begins with the page's prefix and goes on with `rest`.
+  @inline(__always)
+  private func compareEntry(
+    _ slot: PageSlotWord,
+    _ rest: UnsafeRawPointer,
+    _ restCount: Int,
+    _ pool: PagePool
+  ) throws(StoreError) -> Int {
+    if slot.keyOverflows { return try compareOverflowing(slot, rest, restCount, pool) }
+    return ByteComparison.compare(key(slot), slot.keyLength, rest, restCount)
+  }
+
+  /// The same for an entry whose key goes on in an overflow page, which is read only if it must be.
+  @inline(never)
+  private func compareOverflowing(
+    _ slot: PageSlotWord,
+    _ rest: UnsafeRawPointer,
+    _ restCount: Int,
+    _ pool: PagePool
+  ) throws(StoreError) -> Int {
+    let common = min(slot.keyLength, restCount)
+    let order = ByteComparison.compare(key(slot), common, rest, common)
+    if order != 0 { return order }
+    if restCount <= slot.keyLength { return 1 }
+    let tail = try pool.overflow(ChildReference(loading: keyRest(slot)), treeID: treeID)
+    return ByteComparison.compare(
+      tail.bytes.start,
+      tail.bytes.count,
+      rest + slot.keyLength,
+      restCount &- slot.keyLength
+    )
+  }
+}

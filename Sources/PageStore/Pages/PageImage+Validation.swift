@@ -1,0 +1,91 @@
+extension PageImage {
+  /// Checks the bytes of a page that was just read: after this no access by slot can leave the page, whoever made
+  /// the bytes. Order of keys is not checked; wrong order gives wrong answers, which ``TreeVerifier`` finds, but
+  /// never a trap.
+  func validate(_ geometry: PageGeometry, as reference: ChildReference) throws(StoreError) {
+    let expectedNumber = reference.location.number
+    let covered = UnsafeRawBufferPointer(start: base + 8, count: geometry.pageSize - 8)
+    guard checksum == reference.checksum, XXH64.hash(covered) == checksum else {
+      throw StoreError(.corrupt, "A page's checksum is wrong.", context: .init(page: expectedNumber))
+    }
+    guard number == expectedNumber, birth == reference.birth else {
+      throw StoreError(.corrupt, "A page is not the one referred to.", context: .init(page: expectedNumber))
+    }
+    guard hasSoundStructure(geometry), entryCount == reference.count else {
+      throw StoreError(
+        .corrupt,
+        "A page's contents contradict each other.",
+        context: .init(page: expectedNumber)
+      )
+    }
+  }
+
+  /// Entries in a leaf, or below a branch according to its references; nil when the sum can't be.
+  private var entryCount: UInt64? {
+    if isLeaf { return UInt64(count) }
+    var sum: UInt64 = 0
+    for index in 0..<count {
+      sum += reference(index).loadLittle(24, as: UInt64.self) & PageLocation.numberMask
+    }
+    return sum
+  }
+
+  /// Whether header, slots and cells fit into the page and into each other.
+  private func hasSoundStructure(_ geometry: PageGeometry) -> Bool {
+    let expectedKind = isLeaf ? PageKind.leaf : PageKind.branch
+    guard kind == expectedKind.rawValue, flags & ~PageFlags.known == 0, level < TreeLimits.height else {
+      return false
+    }
+    let heapEnd = geometry.pageSize - prefixLength
+    guard prefixLength <= geometry.prefixLimit, heapStart <= heapEnd, freeBytes >= 0, isLeaf || count > 0
+    else { return false }
+    var cellBytes = 0
+    for index in 0..<count {
+      guard let length = soundCellLength(index, heapEnd: heapEnd, geometry) else { return false }
+      cellBytes += length
+    }
+    return heapEnd - heapStart == cellBytes + garbage
+  }
+
+  /// The length of an entry's cell, or nil when the cell isn't sound.
+  private func soundCellLength(_ index: Int, heapEnd: Int, _ geometry: PageGeometry) -> Int? {
+    let slot = self.slot(index)
+    let lead = isLeaf ? LeafCell.keyOffset : BranchCell.keyOffset
+    guard slot.lengthAndFlags & ~PageSlot.known == 0, slot.offset >= heapStart,
+      slot.offset + lead + slot.keyLength + slot.keyRestLength <= heapEnd
+    else { return nil }
+    let length = cellLength(slot)
+    guard slot.offset + length <= heapEnd, hasSoundKey(slot, index: index, geometry) else { return nil }
+    if slot.keyOverflows || slot.valueOverflows, flags & PageFlags.hasOverflow == 0 { return nil }
+    if isLeaf {
+      guard !slot.valueOverflows || hasSoundOverflowValue(slot) else { return nil }
+      return length
+    }
+    guard !slot.valueOverflows, isSoundReference(reference(index)) else { return nil }
+    return length
+  }
+
+  private func hasSoundKey(_ slot: PageSlotWord, index: Int, _ geometry: PageGeometry) -> Bool {
+    if !isLeaf, index == 0 { return slot.keyLength == 0 && !slot.keyOverflows }
+    let inline = prefixLength + slot.keyLength
+    guard slot.keyOverflows else { return inline <= geometry.inlineKeyLimit }
+    let rest = ChildReference(loading: keyRest(slot))
+    return inline == geometry.splitKeyLength && isSoundReference(keyRest(slot))
+      && rest.count > 0 && inline + Int(rest.count) <= StoreLimits.keyByteCount
+  }
+
+  private func hasSoundOverflowValue(_ slot: PageSlotWord) -> Bool {
+    let payload = leafPayload(slot)
+    guard payload.count == ChildReference.byteCount, isSoundReference(payload.start) else { return false }
+    let count = ChildReference(loading: payload.start).count
+    return count > 0 && count <= UInt64(StoreLimits.valueByteCount)
+  }
+
+  /// Whether a reference in a page from a file can be followed: a page number, no frame, nothing in reserved bits.
+  private func isSoundReference(_ bytes: UnsafeRawPointer) -> Bool {
+    let location = PageLocation(rawValue: bytes.loadLittle(0))
+    return !location.isNone && location.rawValue == location.number
+      && bytes.loadLittle(16, as: UInt64.self) <= min(birth, PageLocation.numberMask)
+      && bytes.loadLittle(24, as: UInt64.self) <= PageLocation.numberMask
+  }
+}

@@ -1,0 +1,89 @@
+/// What can be read from a tree, of a snapshot or of a write transaction.
+public protocol OrderedTree {
+  /// The version to read: opaque, for the methods below. Throws `.transactionEnded` when it is gone.
+  var core: TreeCore { get throws(StoreError) }
+
+  /// A cursor over the entries whose key is in `range`.
+  func cursor(in range: KeyRange) throws(StoreError) -> TreeCursor
+}
+
+extension OrderedTree {
+  /// Entries in the tree. O(1).
+  public var count: Int {
+    get throws(StoreError) { try core.count }
+  }
+
+  /// A cursor over all entries.
+  public func cursor() throws(StoreError) -> TreeCursor { try cursor(in: .all) }
+
+  /// The value for `key`, or nil when there is none: the bytes where they lie, without a copy wherever possible.
+  /// O(log *n*).
+  package func find(_ key: UnsafeRawBufferPointer) throws(StoreError) -> ValueBytes? {
+    try core.find(key)
+  }
+
+  /// Calls `body` with the value for `key`, or nil when there is none. O(log *n*).
+  public func withValue<R>(for key: [UInt8], _ body: (RawSpan?) throws -> R) throws -> R {
+    guard let value = try key.withBytes({ bytes throws(StoreError) in try core.find(bytes) }) else {
+      return try body(nil)
+    }
+    return try value.withBytes { bytes in try body(bytes.bytes) }
+  }
+
+  /// A copy of the value for `key`, or nil when there is none. O(log *n*).
+  public func value(for key: [UInt8]) throws(StoreError) -> [UInt8]? {
+    let value = try key.withBytes { bytes throws(StoreError) in try core.find(bytes) }
+    return value.map { value in value.withBytes { [UInt8]($0) } }
+  }
+
+  /// Whether the tree has `key`. O(log *n*).
+  public func contains(_ key: [UInt8]) throws(StoreError) -> Bool {
+    try key.withBytes { bytes throws(StoreError) in try core.contains(bytes) }
+  }
+
+  /// Entries whose key is in `range`. O(log *n*), however many they are.
+  public func count(in range: KeyRange) throws(StoreError) -> Int { try core.count(in: range) }
+
+  /// Entries whose key is below `key`. O(log *n*).
+  public func rank(of key: [UInt8]) throws(StoreError) -> Int {
+    try key.withBytes { bytes throws(StoreError) in try core.rank(of: bytes) }
+  }
+
+  /// ``rank(of:)`` for borrowed bytes.
+  package func rank(of key: UnsafeRawBufferPointer) throws(StoreError) -> Int { try core.rank(of: key) }
+
+  /// Copies of the entry that has `position` entries before it, or nil when there are not so many. O(log *n*).
+  public func entry(at position: Int) throws(StoreError) -> (key: [UInt8], value: [UInt8])? {
+    var cursor = try cursor(in: .all)
+    guard try cursor.seek(toPosition: position) else { return nil }
+    return (key: [UInt8](try cursor.key()), value: [UInt8](try cursor.value()))
+  }
+
+  /// Calls `body` with key and value of each entry in `range`, in order or in reverse, until it returns false.
+  public func forEach(
+    in range: KeyRange = .all,
+    reversed: Bool = false,
+    _ body: (RawSpan, RawSpan) throws -> Bool
+  ) throws {
+    var cursor = try cursor(in: range)
+    while reversed ? try cursor.previous() : try cursor.next() {
+      guard try cursor.withEntry(body) else { return }
+    }
+  }
+}
+
+/// A tree as a snapshot has it. Keeps the snapshot alive.
+public struct TreeReader: OrderedTree, Sendable {
+  public let core: TreeCore
+  private let owner: any AnyObject & Sendable
+
+  /// A reader of `core`, which lives as long as `owner`.
+  init(core: TreeCore, owner: any AnyObject & Sendable) {
+    self.core = core
+    self.owner = owner
+  }
+
+  public func cursor(in range: KeyRange = .all) -> TreeCursor {
+    TreeCursor(core: core, range: range, owner: owner, changes: core.pool.unchanging)
+  }
+}

@@ -1,0 +1,158 @@
+/// One version of one tree, and all lookups in it: what snapshots' readers and write transactions share.
+///
+/// A plain value of a few words: copying it touches no reference count. Whoever holds one keeps the version alive
+/// by other means, a snapshot or a transaction.
+public struct TreeCore: Sendable {
+  // Safety: the pool belongs to the store, which a snapshot or transaction keeps alive for as long as anybody
+  // may use this version.
+  unowned(unsafe) let pool: PagePool
+  let root: TreeRoot
+
+  init(root: TreeRoot, pool: PagePool) {
+    self.root = root
+    self.pool = pool
+  }
+
+  /// Entries in the tree. O(1).
+  var count: Int { Int(truncatingIfNeeded: root.count) }
+
+  /// What a reference to a page of `level` promises.
+  @inline(__always)
+  func identity(_ level: Int) -> UInt64 {
+    PageImage.identity(treeID: root.treeID, level: UInt8(truncatingIfNeeded: level))
+  }
+
+  /// The root page of a tree that has one.
+  @inline(__always)
+  func rootPage() throws(StoreError) -> PageImage {
+    try pool.page(root.reference, identity: identity(Int(root.height) &- 1))
+  }
+
+  /// The child at `index` of a branch of `level`.
+  @inline(__always)
+  func child(_ page: PageImage, _ index: Int, below level: Int) throws(StoreError) -> PageImage {
+    try pool.page(referredToAt: page.reference(index), identity: identity(level &- 1))
+  }
+
+  /// The leaf where `key` is or would be; the tree isn't empty.
+  @inline(__always)
+  private func leaf(for key: SearchKey) throws(StoreError) -> PageImage {
+    var level = Int(root.height) &- 1
+    var page = try rootPage()
+    while level > 0 {
+      page = try child(page, page.childIndex(for: key, in: pool), below: level)
+      level &-= 1
+    }
+    return page
+  }
+
+  /// The value for `key`, or nil when there is none. O(log *n*).
+  func find(_ key: UnsafeRawBufferPointer) throws(StoreError) -> ValueBytes? {
+    guard root.height > 0 else { return nil }
+    let key = SearchKey(key)
+    let leaf = try leaf(for: key)
+    let (index, isEqual) = try leaf.lowerBound(of: key, in: pool)
+    return isEqual ? try value(leaf, leaf.slot(index)) : nil
+  }
+
+  /// Whether the tree has `key`. O(log *n*).
+  func contains(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+    guard root.height > 0 else { return false }
+    let key = SearchKey(key)
+    return try leaf(for: key).lowerBound(of: key, in: pool).isEqual
+  }
+
+  /// The value of a leaf's entry.
+  @inline(__always)
+  func value(_ leaf: PageImage, _ slot: PageSlotWord) throws(StoreError) -> ValueBytes {
+    let payload = leaf.leafPayload(slot)
+    if !slot.valueOverflows { return ValueBytes(borrowing: payload) }
+    return try pool.overflow(ChildReference(loading: payload.start), treeID: root.treeID)
+  }
+}
+
+extension TreeCore {
+  /// Entries whose key is below `key`, or not above it if `inclusive`. O(log *n*).
+  func rank(of key: UnsafeRawBufferPointer, inclusive: Bool = false) throws(StoreError) -> Int {
+    guard root.height > 0 else { return 0 }
+    let key = SearchKey(key)
+    var level = Int(root.height) &- 1
+    var page = try rootPage()
+    var total = root.count
+    var rank: UInt64 = 0
+    while level > 0 {
+      let index = try page.childIndex(for: key, in: pool)
+      rank &+= page.entries(before: index, of: total)
+      let reference = page.reference(index)
+      total = reference.loadLittle(24, as: UInt64.self) & PageLocation.numberMask
+      page = try pool.page(referredToAt: reference, identity: identity(level &- 1))
+      level &-= 1
+    }
+    let (index, isEqual) = try page.lowerBound(of: key, in: pool)
+    return Int(truncatingIfNeeded: rank) &+ index &+ (inclusive && isEqual ? 1 : 0)
+  }
+
+  /// Entries whose key is in `range`. O(log *n*).
+  func count(in range: KeyRange) throws(StoreError) -> Int {
+    let upper = try rank(of: range.upper, ifUnbounded: count, includesEqual: true)
+    guard upper > 0 else { return 0 }
+    return max(0, upper &- (try rank(of: range.lower, ifUnbounded: 0, includesEqual: false)))
+  }
+
+  /// Entries before a bound. An `including` bound's own key counts if `includesEqual`, an `excluding` one's if not.
+  func rank(
+    of bound: KeyRange.Bound,
+    ifUnbounded: Int,
+    includesEqual: Bool
+  ) throws(StoreError) -> Int {
+    switch bound {
+    case .unbounded: ifUnbounded
+    case .including(let key): try rank(of: key, inclusive: includesEqual)
+    case .excluding(let key): try rank(of: key, inclusive: !includesEqual)
+    }
+  }
+
+  private func rank(of key: [UInt8], inclusive: Bool) throws(StoreError) -> Int {
+    try key.withBytes { bytes throws(StoreError) in try rank(of: bytes, inclusive: inclusive) }
+  }
+}
+
+extension PageImage {
+  /// Entries below the children of a branch before `index`, of `total` below them all. Counts from the nearer end.
+  @inline(__always)
+  func entries(before index: Int, of total: UInt64) -> UInt64 {
+    let count = self.count
+    var sum: UInt64 = 0
+    if index &+ index <= count {
+      var child = 0
+      while child < index {
+        sum &+= self.count(ofChild: child)
+        child &+= 1
+      }
+      return sum
+    }
+    var child = index
+    while child < count {
+      sum &+= self.count(ofChild: child)
+      child &+= 1
+    }
+    return total &- sum
+  }
+
+  /// Entries below a branch's child.
+  @inline(__always)
+  func count(ofChild index: Int) -> UInt64 {
+    reference(index).loadLittle(24, as: UInt64.self) & PageLocation.numberMask
+  }
+}
+
+extension Array where Element == UInt8 {
+  /// `withUnsafeBytes` with a typed error.
+  @inline(__always)
+  func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    let result = withUnsafeBytes { bytes in
+      Result { () throws(E) in try body(bytes) }
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,210 @@
+extension TreeEditor {
+  /// Lists the entries of a page. They point into it.
+  func withEntries<R, E: Error>(
+    of page: PageImage,
+    _ body: (UnsafeMutableBufferPointer<PageEntry>) throws(E) -> R
+  ) throws(E) -> R {
+    let count = page.count
+    let entries = UnsafeMutableBufferPointer<PageEntry>.allocate(capacity: count)
+    defer { entries.deallocate() }
+    for index in 0..<count { entries.initializeElement(at: index, to: PageEntry(page, index, geometry)) }
+    return try body(entries)
+  }
+
+  /// Lays the path's page of `level` out anew with `replacement` instead of the entries at `range`, in as many pages
+  /// as that takes, and tells the parent.
+  func rewrite(
+    _ level: Int,
+    replacing range: Range<Int>,
+    with replacement: UnsafeBufferPointer<PageEntry>,
+    bias: Partition.Bias
+  ) throws(StoreError) {
+    let page = path[level].page
+    let count = page.count
+    let total = count - range.count + replacement.count
+    let entries = UnsafeMutableBufferPointer<PageEntry>.allocate(capacity: total)
+    defer { entries.deallocate() }
+    for index in 0..<range.lowerBound {
+      entries.initializeElement(at: index, to: PageEntry(page, index, geometry))
+    }
+    for index in 0..<replacement.count {
+      entries.initializeElement(at: range.lowerBound + index, to: replacement[index])
+    }
+    for index in range.upperBound..<count {
+      entries.initializeElement(
+        at: index - range.count + replacement.count,
+        to: PageEntry(page, index, geometry)
+      )
+    }
+    let old = reference(level)
+    let pages = try layOut(
+      UnsafeBufferPointer(entries),
+      level: level,
+      bias: bias,
+      lonePrefix: page.prefixLength
+    )
+    try replaceChildren(level, count: 1, with: pages)
+    dirty.retirePage(old, level: UInt8(level))
+  }
+
+  /// Lays entries out in fresh frames.
+  func layOut(
+    _ entries: UnsafeBufferPointer<PageEntry>,
+    level: Int,
+    bias: Partition.Bias,
+    lonePrefix: Int = 0
+  ) throws(StoreError) -> NewPages {
+    let isLeaf = level == 0
+    let starts = Partition(entries, isLeaf: isLeaf, geometry: geometry, bias: bias).starts
+    let pages = NewPages(capacity: starts.count)
+    for (position, start) in starts.enumerated() {
+      let end = position + 1 < starts.count ? starts[position + 1] : entries.count
+      let run = UnsafeBufferPointer(rebasing: entries[start..<end])
+      let frame = dirty.allocateFrame()
+      PageBuilder(geometry: geometry, isLeaf: isLeaf).build(
+        pool.arena.address(frame),
+        treeID: root.treeID,
+        level: UInt8(level),
+        birth: dirty.commit,
+        entries: run,
+        lonePrefix: lonePrefix
+      )
+      let reference = ChildReference(
+        location: .frame(frame),
+        checksum: 0,
+        birth: dirty.commit,
+        count: Self.entryCount(run, isLeaf: isLeaf)
+      )
+      if position == 0 {
+        pages.append(reference)
+      } else if isLeaf {
+        try appendLeaf(reference, after: entries[start - 1], first: entries[start], to: pages)
+      } else {
+        pages.append(reference, separator: entries[start])
+      }
+    }
+    return pages
+  }
+
+  private static func entryCount(_ entries: UnsafeBufferPointer<PageEntry>, isLeaf: Bool) -> UInt64 {
+    if isLeaf { return UInt64(entries.count) }
+    var sum: UInt64 = 0
+    for entry in entries { sum &+= ChildReference(loading: entry.payload).count }
+    return sum
+  }
+
+  /// Adds a leaf with the shortest separator between it and the one before: the first leaf key's bytes up to the
+  /// first that differs from the last key before it.
+  private func appendLeaf(
+    _ reference: ChildReference,
+    after last: PageEntry,
+    first: PageEntry,
+    to pages: NewPages
+  ) throws(StoreError) {
+    let shared = first.commonPrefix(with: last)
+    if shared < first.keyCount {
+      var separator = first
+      separator.truncateKey(to: shared + 1)
+      pages.append(reference, separator: separator)
+      return
+    }
+    // The bytes in the page don't tell the keys apart: both go on in overflow, or the shorter one doesn't.
+    let lastKey = try wholeKey(last)
+    let firstKey = try wholeKey(first)
+    let common = firstKey.withUnsafeBytes { first in
+      lastKey.withUnsafeBytes { last in
+        ByteComparison.commonPrefix(first.start, last.start, limit: min(first.count, last.count))
+      }
+    }
+    let length = min(common + 1, firstKey.count)
+    firstKey[..<length].withUnsafeBytes { key in
+      pages.append(reference, separator: makeSeparator(key))
+    }
+  }
+
+  /// All bytes of an entry's key.
+  func wholeKey(_ entry: PageEntry) throws(StoreError) -> [UInt8] {
+    var key = [UInt8](unsafeUninitializedCapacity: entry.keyCount) { buffer, count in
+      if let target = buffer.baseAddress { entry.copyKey(from: 0, to: UnsafeMutableRawPointer(target)) }
+      count = entry.keyCount
+    }
+    if let rest = entry.keyRest {
+      let tail = try pool.overflow(ChildReference(loading: rest), treeID: root.treeID)
+      tail.withBytes { key.append(contentsOf: $0) }
+    }
+    return key
+  }
+
+  /// Puts `pages` in the place of `count` children of the path's page above `level`, the first of which the path
+  /// goes through. The first new page goes on under the old one's separator.
+  func replaceChildren(_ level: Int, count: Int, with pages: NewPages) throws(StoreError) {
+    guard level < height - 1 else { return try growRoot(level, pages) }
+    setReference(level, pages.reference(0))
+    let parentLevel = level + 1
+    let index = path[parentLevel].index
+    let parent = editor(path[parentLevel].page)
+    for _ in 1..<max(1, count) { parent.remove(at: index + 1) }
+    for position in 1..<max(1, pages.count) {
+      if parent.insert(pages[position], at: index + position) { continue }
+      let rest = UnsafeBufferPointer(rebasing: pages.entries[position..<pages.count])
+      let at = index + position
+      return try rewrite(
+        parentLevel,
+        replacing: at..<at,
+        with: rest,
+        bias: bias(ofInsertionAt: at, level: parentLevel)
+      )
+    }
+  }
+
+  /// Makes `pages`, of `level`, the tree: the only one is its root, several get a root above them.
+  private func growRoot(_ level: Int, _ pages: NewPages) throws(StoreError) {
+    guard pages.count > 1 else { return setRoot(pages.reference(0), height: level + 1) }
+    let upper = try layOut(UnsafeBufferPointer(pages.entries), level: level + 1, bias: .balanced)
+    try growRoot(level + 1, upper)
+  }
+}
+
+/// Fresh pages on their way to their parent: its entries for them, with the bytes they point to.
+final class NewPages {
+  private(set) var entries: UnsafeMutableBufferPointer<PageEntry>
+  private(set) var count = 0
+  private var storage: [UnsafeMutableRawPointer] = []
+
+  init(capacity: Int) {
+    entries = .allocate(capacity: capacity)
+  }
+
+  deinit {
+    entries.deallocate()
+    for block in storage { block.deallocate() }
+  }
+
+  subscript(position: Int) -> PageEntry { entries[position] }
+
+  func reference(_ position: Int) -> ChildReference { ChildReference(loading: entries[position].payload) }
+
+  /// Adds a page; `separator` has the key to find it by, which the first page doesn't need.
+  func append(_ reference: ChildReference, separator: PageEntry? = nil) {
+    let keyCount = separator?.keyCount ?? 0
+    let block = UnsafeMutableRawPointer.allocate(
+      byteCount: 2 * ChildReference.byteCount + keyCount,
+      alignment: 8
+    )
+    storage.append(block)
+    let key = block + 2 * ChildReference.byteCount
+    separator?.copyKey(from: 0, to: key)
+    reference.store(to: block)
+    var entry = PageEntry(
+      key: UnsafeRawBufferPointer(start: key, count: keyCount),
+      payload: UnsafeRawBufferPointer(start: block, count: ChildReference.byteCount)
+    )
+    if let rest = separator?.keyRest {
+      let copy = block + ChildReference.byteCount
+      copy.copyMemory(from: rest, byteCount: ChildReference.byteCount)
+      entry.keyRest = UnsafeRawPointer(copy)
+    }
+    entries.initializeElement(at: count, to: entry)
+    count += 1
+  }
+}

@@ -1,0 +1,338 @@
+/// Changes one tree within one write transaction.
+///
+/// The version the transaction began with stays as it is: a page is copied to a frame of the transaction before its
+/// first change, and so are the pages above it; after that it is changed in place. Where pages are rewritten at
+/// all (divided, merged, evened out, or only tidied up), their entries are listed as ``PageEntry``s and laid out
+/// anew in fresh frames; there is one way to do it.
+///
+/// Used by one thread at a time. After an error that comes from the file or its contents the tree is in no
+/// definite state, ``isIntact`` is false, and the transaction has to be aborted.
+final class TreeEditor {
+  private(set) var root: TreeRoot
+  let pool: PagePool
+  let dirty: DirtySet
+  let geometry: PageGeometry
+  /// False after a failure in the middle of a change.
+  private(set) var isIntact = true
+
+  /// Counts changes, so that cursors find out that what they point to may be gone.
+  let changes: UnsafeMutablePointer<UInt64>
+  /// The pages from a leaf (0) to the root that the current operation goes through.
+  let path: UnsafeMutablePointer<PathStep>
+  /// Room for the references of an entry that overflows (value, key's rest) and of a separator that does.
+  private let references: UnsafeMutableRawPointer
+
+  struct PathStep {
+    var page: PageImage
+    /// In a branch, the child that the path goes through.
+    var index: Int
+  }
+
+  init(root: TreeRoot, dirty: DirtySet) {
+    self.root = root
+    self.dirty = dirty
+    pool = dirty.pool
+    geometry = dirty.pool.geometry
+    changes = .allocate(capacity: 1)
+    changes.initialize(to: 0)
+    path = .allocate(capacity: TreeLimits.height + 1)
+    references = .allocate(byteCount: 3 * ChildReference.byteCount, alignment: 8)
+  }
+
+  deinit {
+    changes.deallocate()
+    path.deallocate()
+    references.deallocate()
+  }
+
+  /// The tree as it is now, for lookups until the next change.
+  var core: TreeCore { TreeCore(root: root, pool: pool) }
+
+  /// Entries in the tree.
+  var count: Int { Int(truncatingIfNeeded: root.count) }
+
+  /// The tree's height in pages.
+  var height: Int { Int(root.height) }
+
+  // MARK: Operations
+
+  /// Stores `value` under `key`. Returns whether a value was there before. O(log *n*).
+  @discardableResult
+  func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+    try Self.checkLengths(key, value)
+    return try change { () throws(StoreError) in
+      guard height > 0 else {
+        startTree(with: key, value)
+        return false
+      }
+      let (index, exists) = try descend(to: SearchKey(key))
+      try makePathWritable()
+      if exists {
+        try replaceValue(at: index, keyCount: key.count, with: value)
+      } else {
+        addToCounts(1)
+        try insert(makeEntry(key, value), at: index, level: 0)
+      }
+      return exists
+    }
+  }
+
+  /// Ends the editor's life with its transaction: nothing can be read or changed through it any more.
+  func end() {
+    changes.pointee &+= 1
+    isIntact = false
+  }
+
+  /// Runs one change, which makes cursors stale and, if it fails, the tree unusable.
+  @inline(__always)
+  func change<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    guard isIntact else {
+      throw StoreError(.transactionEnded, "The transaction failed before; it can only be abandoned.")
+    }
+    changes.pointee &+= 1
+    isIntact = false
+    let result = try body()
+    isIntact = true
+    return result
+  }
+
+  static func checkLengths(
+    _ key: UnsafeRawBufferPointer,
+    _ value: UnsafeRawBufferPointer
+  ) throws(StoreError) {
+    guard key.count <= StoreLimits.keyByteCount else {
+      throw StoreError(.keyTooLong, "A key of \(key.count) bytes; \(StoreLimits.keyByteCount) are the limit.")
+    }
+    guard value.count <= StoreLimits.valueByteCount else {
+      throw StoreError(
+        .valueTooLong,
+        "A value of \(value.count) bytes; \(StoreLimits.valueByteCount) are the limit."
+      )
+    }
+  }
+
+  // MARK: The path
+
+  /// Notes the pages from the root to the leaf where `key` is or would be, and finds its place there.
+  @inline(__always)
+  func descend(to key: SearchKey) throws(StoreError) -> (index: Int, isEqual: Bool) {
+    let core = self.core
+    var level = height &- 1
+    var page = try core.rootPage()
+    while level > 0 {
+      let index = try page.childIndex(for: key, in: pool)
+      path[level] = PathStep(page: page, index: index)
+      page = try core.child(page, index, below: level)
+      level &-= 1
+    }
+    let place = try page.lowerBound(of: key, in: pool)
+    path[0] = PathStep(page: page, index: place.index)
+    return place
+  }
+
+  /// Makes every page of the path one that the transaction may change.
+  @inline(__always)
+  func makePathWritable() throws(StoreError) {
+    var level = height &- 1
+    while level >= 0 {
+      if !dirty.owns(path[level].page, at: reference(level).location) { try copyPage(level) }
+      level &-= 1
+    }
+  }
+
+  /// The reference by which the path's page of `level` is reached.
+  @inline(__always)
+  func reference(_ level: Int) -> ChildReference {
+    if level == height &- 1 { return root.reference }
+    let parent = path[level &+ 1]
+    return ChildReference(loading: parent.page.reference(parent.index))
+  }
+
+  /// Replaces the reference by which the path's page of `level` is reached.
+  @inline(__always)
+  func setReference(_ level: Int, _ reference: ChildReference) {
+    if level == height &- 1 {
+      root.reference = reference
+    } else {
+      let parent = path[level &+ 1]
+      editor(parent.page).setReference(parent.index, reference)
+    }
+  }
+
+  /// Gives the transaction its own copy of the path's page of `level`; the pages above are its own already.
+  ///
+  /// A page from the file is laid out anew instead of copied: in a forged one cells may overlap, and changing one
+  /// must not change the lengths in another.
+  private func copyPage(_ level: Int) throws(StoreError) {
+    let old = path[level].page
+    let oldReference = reference(level)
+    let frame = dirty.allocateFrame()
+    let bytes = pool.arena.address(frame)
+    if oldReference.location.isFrame {
+      copyUsedBytes(old, to: bytes)
+      bytes.storeLittle(dirty.commit, PageHeader.birth)
+    } else {
+      withEntries(of: old) { entries in
+        PageBuilder(geometry: geometry, isLeaf: level == 0).build(
+          bytes,
+          treeID: root.treeID,
+          level: UInt8(level),
+          birth: dirty.commit,
+          entries: UnsafeBufferPointer(entries),
+          lonePrefix: old.prefixLength
+        )
+      }
+    }
+    setReference(
+      level,
+      ChildReference(
+        location: .frame(frame),
+        checksum: 0,
+        birth: dirty.commit,
+        count: oldReference.count
+      )
+    )
+    dirty.retirePage(oldReference, level: UInt8(level))
+    path[level].page = PageImage(UnsafeRawPointer(bytes))
+  }
+
+  private func copyUsedBytes(_ page: PageImage, to target: UnsafeMutableRawPointer) {
+    let low = PageHeader.byteCount + PageSlot.byteCount * page.count
+    target.copyMemory(from: page.base, byteCount: low)
+    let heap = page.heapStart
+    (target + heap).copyMemory(from: page.base + heap, byteCount: geometry.pageSize - heap)
+  }
+
+  /// Adds to the counts in every reference of the path.
+  @inline(__always)
+  func addToCounts(_ difference: Int) {
+    root.reference.count &+= UInt64(bitPattern: Int64(difference))
+    var level = height &- 1
+    while level > 0 {
+      let step = path[level]
+      editor(step.page).addToCount(ofChild: step.index, difference)
+      level &-= 1
+    }
+  }
+
+  /// An editor of a page that the transaction owns.
+  @inline(__always)
+  func editor(_ page: PageImage) -> PageEditor {
+    PageEditor(UnsafeMutableRawPointer(mutating: page.base), geometry)
+  }
+
+  func setRoot(_ reference: ChildReference, height: Int) {
+    root.reference = reference
+    root.height = UInt8(height)
+  }
+
+  // MARK: Entries
+
+  /// The entry for a new key, its overflowing parts in buffers of the transaction. Valid until the next call.
+  @inline(__always)
+  func makeEntry(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> PageEntry {
+    var entry = makeKey(key, payload: value, rest: references + ChildReference.byteCount)
+    let payload = makePayload(value, keyCount: key.count)
+    entry.payload = payload.bytes.start
+    entry.payloadCount = payload.bytes.count
+    entry.valueOverflows = payload.overflows
+    return entry
+  }
+
+  /// A branch's entry with the separator `key`, still without a child. Valid until the next call.
+  func makeSeparator(_ key: UnsafeRawBufferPointer) -> PageEntry {
+    makeKey(
+      key,
+      payload: UnsafeRawBufferPointer(start: nil, count: 0),
+      rest: references + 2 * ChildReference.byteCount
+    )
+  }
+
+  @inline(__always)
+  private func makeKey(
+    _ key: UnsafeRawBufferPointer,
+    payload: UnsafeRawBufferPointer,
+    rest target: UnsafeMutableRawPointer
+  ) -> PageEntry {
+    var entry = PageEntry(key: key, payload: payload)
+    if key.count > geometry.inlineKeyLimit {
+      entry.suffixCount = geometry.splitKeyLength
+      let rest = UnsafeRawBufferPointer(rebasing: key[geometry.splitKeyLength...])
+      dirty.allocateBlob(copying: rest).store(to: target)
+      entry.keyRest = UnsafeRawPointer(target)
+    }
+    return entry
+  }
+
+  /// What a leaf holds for a value: the value, or a reference to its overflow. Valid until the next call.
+  @inline(__always)
+  private func makePayload(
+    _ value: UnsafeRawBufferPointer,
+    keyCount: Int
+  ) -> (bytes: UnsafeRawBufferPointer, overflows: Bool) {
+    if geometry.keepsValueInline(keyCount: keyCount, valueCount: value.count) { return (value, false) }
+    dirty.allocateBlob(copying: value).store(to: references)
+    return (UnsafeRawBufferPointer(start: references, count: ChildReference.byteCount), true)
+  }
+
+  private func startTree(with key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+    let frame = dirty.allocateFrame()
+    let page = PageEditor(pool.arena.address(frame), geometry)
+    page.initializeHeader(treeID: root.treeID, level: 0, birth: dirty.commit)
+    _ = page.insert(makeEntry(key, value), at: 0)
+    setRoot(
+      ChildReference(location: .frame(frame), checksum: 0, birth: dirty.commit, count: 1),
+      height: 1
+    )
+  }
+
+  /// Puts an entry into the path's page of `level`, dividing it if there is no room.
+  @inline(__always)
+  private func insert(_ entry: PageEntry, at index: Int, level: Int) throws(StoreError) {
+    if editor(path[level].page).insert(entry, at: index) { return }
+    try withUnsafePointer(to: entry) { (entry) throws(StoreError) in
+      try rewrite(
+        level,
+        replacing: index..<index,
+        with: UnsafeBufferPointer(start: entry, count: 1),
+        bias: bias(ofInsertionAt: index, level: level)
+      )
+    }
+  }
+
+  /// Gives the path's entry another value.
+  private func replaceValue(
+    at index: Int,
+    keyCount: Int,
+    with value: UnsafeRawBufferPointer
+  ) throws(StoreError) {
+    let page = path[0].page
+    let slot = page.slot(index)
+    if slot.valueOverflows {
+      dirty.retireOverflow(ChildReference(loading: page.leafPayload(slot).start))
+    }
+    let payload = makePayload(value, keyCount: keyCount)
+    if editor(page).replacePayload(at: index, with: payload.bytes, overflows: payload.overflows) { return }
+    var entry = PageEntry(page, index, geometry)
+    entry.payload = payload.bytes.start
+    entry.payloadCount = payload.bytes.count
+    entry.valueOverflows = payload.overflows
+    try withUnsafePointer(to: entry) { (entry) throws(StoreError) in
+      try rewrite(
+        0,
+        replacing: index..<(index + 1),
+        with: UnsafeBufferPointer(start: entry, count: 1),
+        bias: .balanced
+      )
+    }
+  }
+
+  /// Whether an insertion continues an ascending or descending run at an end of the whole tree.
+  func bias(ofInsertionAt index: Int, level: Int) -> Partition.Bias {
+    let count = path[level].page.count
+    let upper = (level + 1)..<max(level + 1, height)
+    if index == count, upper.allSatisfy({ path[$0].index == path[$0].page.count - 1 }) { return .ascending }
+    if index == 0, upper.allSatisfy({ path[$0].index == 0 }) { return .descending }
+    return .balanced
+  }
+}
