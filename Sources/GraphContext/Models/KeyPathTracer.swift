@@ -10,18 +10,14 @@ import Synchronization
 /// at the end proves that the key path leads there and no further. A second round with other marks rules out functions
 /// that happen to keep a mark as it is, such as a magnitude.
 final class KeyPathTracer: ObjectHost {
-  private let round: Int
+  /// 0 or 1.
+  private var round = 0
   private var names: [String] = []
   private var mistake: String?
   /// The tracer object whose property may be read next.
   private var current: (any ManagedObject)?
   /// What the end of the key path must be if the last property that was read is its end.
   private var leaf: AttributeValue?
-
-  private init(round: Int) {
-    self.round = round
-    super.init()
-  }
 
   override var storeID: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
 
@@ -30,8 +26,10 @@ final class KeyPathTracer: ObjectHost {
     along keyPath: AnyKeyPath,
     from root: Root.Type
   ) throws(QueryError) -> [String] {
-    let first = try KeyPathTracer(round: 0).follow(keyPath, from: root)
-    let second = try KeyPathTracer(round: 1).follow(keyPath, from: root)
+    let first = try KeyPathTracer().follow(keyPath, from: root)
+    let tracer = KeyPathTracer()
+    tracer.round = 1
+    let second = try tracer.follow(keyPath, from: root)
     guard first == second else { throw mistake(keyPath, root, "depends on the values of its object") }
     return first
   }

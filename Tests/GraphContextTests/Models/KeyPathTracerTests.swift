@@ -1,0 +1,81 @@
+import Predicates
+import Testing
+
+@testable import GraphContext
+
+struct KeyPathTracerTests {
+  @Test func aPersistentKeyPathHasNames() throws {
+    let expected: [(AnyKeyPath, [String])] = [
+      (\Tune.isrc, ["isrc"]),
+      (\Tune.seconds, ["seconds"]),
+      (\Tune.rating, ["rating"]),
+      (\Tune.genre, ["genre"]),
+      (\Tune.record, ["record"]),
+      (\Tune.record?.title, ["record", "title"]),
+      (\Tune.record?.year, ["record", "year"]),
+      (\Tune.record!.year, ["record", "year"]),
+    ]
+    for (keyPath, names) in expected {
+      #expect(try Tune.predicatePath(of: keyPath) == names)
+      #expect(try Tune.predicatePath(of: keyPath) == names, "from the cache")
+    }
+  }
+
+  @Test func requiredRelationshipsAreFollowedToo() throws {
+    #expect(try Player.predicatePath(of: \Player.favourite) == ["favourite"])
+    #expect(try Player.predicatePath(of: \Player.favourite.genre) == ["favourite", "genre"])
+    #expect(
+      try Player.predicatePath(of: \Player.favourite.record?.title) == ["favourite", "record", "title"]
+    )
+  }
+
+  @Test func aPropertyThatOnlyPassesAnotherOnIsThatProperty() throws {
+    #expect(try Tune.predicatePath(of: \Tune.alias) == ["seconds"])
+  }
+
+  @Test func anyOtherKeyPathIsAnErrorThatNamesIt() throws {
+    let others: [AnyKeyPath] = [
+      \Tune.label,
+      \Tune.doubled,
+      \Tune.isrc.count,
+      \Tune.isrc.utf8.first,
+      \Tune.seconds.magnitude,
+      \Tune.seconds.byteSwapped,
+      \Tune.rating?.magnitude,
+      \Tune.isFault,
+      \Tune.self,
+      \Tune.players,
+      \Tune.players.count,
+      \Tune.record?.tunes,
+      \Record.title,
+    ]
+    for keyPath in others {
+      let error = #expect(throws: QueryError.self) { try Tune.predicatePath(of: keyPath) }
+      #expect(error?.code == .keyPath)
+      let spelling = try #require(error?.keyPath)
+      #expect(!spelling.isEmpty && error?.message.contains(spelling) == true)
+    }
+  }
+
+  @Test func tracersDoNotOutliveTheirTrace() throws {
+    weak var witness: Tune?
+    witness = TracerWitness.lastTune
+    #expect(witness == nil)
+    _ = try Tune.predicatePath(of: \Tune.witnessed)
+    witness = TracerWitness.lastTune
+    #expect(witness == nil)
+  }
+}
+
+/// Remembers, weakly, the last object whose ``Tune/witnessed`` was read.
+private enum TracerWitness {
+  // Safety: written and read by one test only, in order.
+  nonisolated(unsafe) static weak var lastTune: Tune?
+}
+
+extension Tune {
+  fileprivate var witnessed: Int {
+    TracerWitness.lastTune = self
+    return seconds
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Predicates
+
+@testable import GraphContext
+
+/// A context of a dictionary's depth: enough to show what an object asks of one, and what happens when the answer is no.
+final class MemoryHost: ObjectHost {
+  enum Event: Equatable {
+    case willChange(UInt64)
+    case adopted(UInt64)
+    case toOne(UInt64, slot: Int, from: UInt64, to: UInt64)
+    case added(UInt64, to: UInt64)
+    case removed(UInt64, from: UInt64)
+    case unreadable(UInt64, slot: Int)
+    case recordLookedUp(UInt64)
+    case listed(UInt64)
+  }
+
+  var events: [Event] = []
+  private var records: [UInt64: UnsafeMutableRawBufferPointer] = [:]
+  private var objects: [UInt64: any ManagedObject] = [:]
+  private var members: [UInt64: [UInt64]] = [:]
+  private var lastNumber: UInt64 = 0
+  private var queue: [any ManagedObject] = []
+  private var isDraining = false
+
+  deinit { for record in records.values { record.deallocate() } }
+
+  override var storeID: UUID { UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)) }
+
+  /// Puts a record in the store.
+  func store<Object: ManagedObject>(
+    _ type: Object.Type,
+    _ number: UInt64,
+    _ values: [AttributeValue]
+  ) -> Object {
+    var encoder = RecordEncoder(layout: Object._$model.layout)
+    encoder.begin()
+    for (slot, value) in values.enumerated() { precondition(encoder.set(value, at: slot)) }
+    storeBytes(Array(encoder.finish()), number)
+    lastNumber = max(lastNumber, number)
+    return unsafeDowncast(object(of: type, number: number), to: type)
+  }
+
+  func storeBytes(_ bytes: [UInt8], _ number: UInt64) {
+    records[number]?.deallocate()
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)
+    copy.copyBytes(from: bytes)
+    records[number] = copy
+    generation += 1
+  }
+
+  /// What a context does at its end: objects and context no longer hold each other.
+  func releaseAll() {
+    for object in objects.values { object._$state.leave() }
+    objects = [:]
+  }
+
+  override func record(of object: any ManagedObject) -> UnsafeRawBufferPointer? {
+    events.append(.recordLookedUp(object._$state.number))
+    return records[object._$state.number].map { UnsafeRawBufferPointer($0) }
+  }
+
+  override func unreadableValue(of object: any ManagedObject, slot: Int) {
+    events.append(.unreadable(object._$state.number, slot: slot))
+  }
+
+  override func object(of type: any ManagedObject.Type, number: UInt64) -> any ManagedObject {
+    if let known = objects[number] { return known }
+    let fault = type.init(_$state: ObjectState(fault: number, in: self))
+    objects[number] = fault
+    return fault
+  }
+
+  override func elements(of object: any ManagedObject, toMany: Int) -> [UInt64] {
+    events.append(.listed(object._$state.number))
+    return members[object._$state.number] ?? []
+  }
+
+  override func elementCount(of object: any ManagedObject, toMany: Int) -> Int {
+    members[object._$state.number]?.count ?? 0
+  }
+
+  override func isElement(_ number: UInt64, of object: any ManagedObject, toMany: Int) -> Bool {
+    members[object._$state.number]?.contains(number) ?? false
+  }
+
+  override func willChange(_ object: any ManagedObject) { events.append(.willChange(object._$state.number)) }
+
+  override func adopt(_ object: any ManagedObject) {
+    guard object._$state.host == nil else { return }
+    lastNumber += 1
+    object._$state.enter(self, number: lastNumber)
+    objects[lastNumber] = object
+    events.append(.adopted(lastNumber))
+    queue.append(object)
+    guard !isDraining else { return }
+    isDraining = true
+    while let next = queue.popLast() { next.attachRelationships() }
+    isDraining = false
+  }
+
+  override func didSetToOne(of object: any ManagedObject, slot: Int, from old: UInt64, to new: UInt64) {
+    events.append(.toOne(object._$state.number, slot: slot, from: old, to: new))
+  }
+
+  override func add(_ element: any ManagedObject, to object: any ManagedObject, toMany: Int) {
+    events.append(.added(element._$state.number, to: object._$state.number))
+    members[object._$state.number, default: []].append(element._$state.number)
+  }
+
+  override func remove(_ element: any ManagedObject, from object: any ManagedObject, toMany: Int) {
+    events.append(.removed(element._$state.number, from: object._$state.number))
+    members[object._$state.number]?.removeAll { $0 == element._$state.number }
+  }
+}

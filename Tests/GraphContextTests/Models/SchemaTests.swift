@@ -1,0 +1,169 @@
+import Foundation
+import Predicates
+import Testing
+
+@testable import GraphContext
+
+struct SchemaTests {
+  @Test func aSchemaIsMadeFromModels() throws {
+    let schema = try Schema([Tune.self, Record.self, Player.self])
+    #expect(schema.entities.map(\.name) == ["Player", "Record", "Tune"])
+    let tune = try #require(schema.entitySchema(named: "Tune"))
+    #expect(tune.stored.map(\.name) == ["isrc", "seconds", "rating", "genre", "record"])
+    #expect(tune.stored.map(\.slot) == [0, 1, 2, 3, 4])
+    #expect(tune.stored.map(\.kind) == [.string, .int64, .double, .int64, .reference])
+    #expect(tune.stored.map(\.isOptional) == [false, false, true, false, true])
+    #expect(tune.stored[4].destination == "Record")
+    #expect(tune.toMany == [ToManyProperty(name: "players", destination: "Player", inverse: "tunes")])
+    #expect(tune.indexes.map(\.slots) == [[1], [0]])
+    #expect(tune.indexes.map(\.isUnique) == [false, true])
+    #expect(schema.entitySchema(named: "Album") == nil)
+  }
+
+  @Test func anInverseIsNamedAtOneEndAndKnownAtBoth() throws {
+    let schema = try Schema([Tune.self, Record.self, Player.self])
+    #expect(schema.entity(named: "Record")?.toManyRelationships[0].inverse == "record")
+    #expect(schema.entity(named: "Tune")?.toManyRelationships[0].inverse == "tunes")
+  }
+
+  @Test func aSchemaSurvivesEncoding() throws {
+    let schema = try Schema([Tune.self, Record.self, Player.self])
+    let copy = try JSONDecoder().decode(Schema.self, from: JSONEncoder().encode(schema))
+    #expect(copy == schema)
+    #expect(copy.stableHash == schema.stableHash)
+  }
+
+  @Test func theHashIsTheSameInEveryProcessAndOrder() throws {
+    let schema = try Schema([Tune.self, Record.self, Player.self])
+    #expect(try Schema([Player.self, Tune.self, Record.self]).stableHash == schema.stableHash)
+    #expect(
+      schema.description == """
+        entity Player
+          name: string
+          favourite: Tune nullify
+          tunes: [Tune] inverse players nullify
+        entity Record
+          title: string
+          year: int16?
+          tunes: [Tune] inverse record cascade
+        entity Tune
+          isrc: string
+          seconds: int64
+          rating: double?
+          genre: int64
+          record: Record? inverse tunes nullify
+          players: [Player] inverse tunes nullify
+          index seconds
+          unique isrc
+        """
+    )
+    #expect(PropertyDescription.attribute("isrc", String.self).stableID == 0xdccc_3dd7)
+  }
+
+  @Test func everythingThatIsWrongIsNamed() throws {
+    let song = EntityDescription(
+      name: "Song",
+      properties: [
+        .attribute(AttributeDescription(name: "title", kind: .string)),
+        .attribute(AttributeDescription(name: "title", kind: .string)),
+        .attribute(AttributeDescription(name: "a b", kind: .string)),
+        .relationship(
+          RelationshipDescription(
+            name: "album",
+            destination: "Album",
+            cardinality: .required,
+            inverse: "songs"
+          )
+        ),
+        .relationship(RelationshipDescription(name: "covers", destination: "Song", cardinality: .many)),
+        .relationship(RelationshipDescription(name: "label", destination: "Label", cardinality: .optional)),
+      ],
+      indexes: [
+        IndexDescription(["year"]), IndexDescription(["covers"]), IndexDescription(["album", "album"]),
+        IndexDescription([]), IndexDescription(["title"]), IndexDescription(["title"], isUnique: true),
+      ]
+    )
+    let album = EntityDescription(
+      name: "Album",
+      properties: [
+        .relationship(
+          RelationshipDescription(
+            name: "songs",
+            destination: "Song",
+            cardinality: .many,
+            deleteRule: .nullify
+          )
+        ),
+        .relationship(
+          RelationshipDescription(name: "hits", destination: "Song", cardinality: .many, inverse: "album")
+        ),
+        .relationship(
+          RelationshipDescription(name: "odd", destination: "Song", cardinality: .many, inverse: "covers")
+        ),
+        .relationship(
+          RelationshipDescription(name: "bad", destination: "Song", cardinality: .many, inverse: "title")
+        ),
+      ]
+    )
+    let error = #expect(throws: SchemaError.self) { try Schema(entities: [song, album, album]) }
+    let text = try #require(error?.description)
+    for sentence in [
+      "two models are named Album",
+      "Song has two properties named title",
+      "\"a b\" is no name for a property of Song",
+      "an index of Song has year, which is none of its properties",
+      "an index of Song has covers, which is a to-many relationship",
+      "an index of Song has album twice",
+      "an index of Song has no properties",
+      "Song has two indexes over title",
+      "Song.label leads to Label, which is not among the models",
+      "Album.songs can't nullify: Song.album is required",
+      "Album.hits names Song.album as its inverse, whose own inverse is songs",
+      "Album.odd names Song.covers as its inverse, which leads to Song",
+      "Album.bad names Song.title as its inverse, which is no relationship",
+    ] {
+      #expect(text.contains(sentence))
+    }
+  }
+
+  @Test func aToManyNeedsAnInverse() throws {
+    let error = #expect(throws: SchemaError.self) { try Schema([Tune.self, Record.self]) }
+    #expect(error?.problems == ["Tune.players leads to Player, which is not among the models"])
+  }
+
+  @Test func aDamagedSchemaIsRefused() {
+    let text = """
+      {"entities": [{"name": "A", "properties": [], "indexes": [{"properties": ["x"], "isUnique": false}]}]}
+      """
+    #expect(throws: SchemaError.self) { try JSONDecoder().decode(Schema.self, from: Data(text.utf8)) }
+  }
+}
+
+struct ManagedObjectIDTests {
+  let id = ManagedObjectID(
+    entityName: "Tune",
+    number: 42,
+    storeID: UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 255))
+  )
+
+  @Test func anIDSurvivesItsURI() throws {
+    #expect(id.uriRepresentation == "cambium://01020304-0506-0708-090a-0b0c0d0e0fff/Tune/42")
+    #expect(ManagedObjectID(uriRepresentation: id.uriRepresentation) == id)
+    let copy = try JSONDecoder().decode([ManagedObjectID].self, from: JSONEncoder().encode([id]))
+    #expect(copy == [id])
+  }
+
+  @Test(arguments: [
+    "", "cambium://", "cambium://01020304-0506-0708-090a-0b0c0d0e0fff/Tune",
+    "cambium://01020304-0506-0708-090a-0b0c0d0e0fff/Tune/0",
+    "cambium://01020304-0506-0708-090a-0b0c0d0e0fff/Tune/+1",
+    "cambium://01020304-0506-0708-090a-0b0c0d0e0fff/Tune/042",
+    "cambium://01020304-0506-0708-090A-0b0c0d0e0fff/Tune/42",
+    "cambium://01020304-0506-0708-090a-0b0c0d0e0fff//42",
+    "cambium://01020304-0506-0708-090a-0b0c0d0e0fff/Tune/42/",
+    "http://01020304-0506-0708-090a-0b0c0d0e0fff/Tune/42",
+  ])
+  func otherTextIsNoID(text: String) {
+    #expect(ManagedObjectID(uriRepresentation: text) == nil)
+  }
+}
