@@ -1,0 +1,63 @@
+import ArgumentParser
+import Foundation
+import GraphContext
+import PageStore
+import Predicates
+
+/// How the tool ends when it can't do what it was asked to.
+struct Failure: Error {
+  /// What a shell script sees.
+  enum Status: Int32 {
+    case success = 0
+    /// The store or the system is at fault.
+    case store = 1
+    /// The command line is at fault.
+    case use = 2
+  }
+
+  var status: Status
+  /// Nothing is printed when it is empty.
+  var message: String
+
+  init(_ status: Status, _ message: String) {
+    self.status = status
+    self.message = message
+  }
+
+  /// Says who is at fault for any error that can come up.
+  init(_ error: any Error) {
+    switch error {
+    case let failure as Failure: self = failure
+    case let error as QueryError: self.init(.use, "error: \(error)")
+    case let error as StoreError: self.init(Self.wrongFiles.contains(error.code) ? .use : .store, "error: \(error)")
+    case let error as ContextError: self.init(error)
+    default: self.init(parsing: error)
+    }
+  }
+
+  private init(_ error: ContextError) {
+    if let cause = error.storeError {
+      self.init(cause)
+    } else {
+      self.init(.store, "error: \(error)")
+    }
+  }
+
+  /// A request for help ends well; everything else that ArgumentParser throws is wrong use.
+  private init(parsing error: any Error) {
+    let isHelp = ToolCommand.exitCode(for: error) == .success
+    self.init(isHelp ? .success : .use, ToolCommand.fullMessage(for: error))
+  }
+
+  /// A file that was never a store is a wrong argument, not a damaged store.
+  private static let wrongFiles: Set<StoreError.Code> = [.notAStore]
+
+  /// Ends the process. Help goes to standard output, everything else to standard error.
+  func exit() -> Never {
+    if !message.isEmpty {
+      let handle = status == .success ? FileHandle.standardOutput : FileHandle.standardError
+      handle.write(Data((message + "\n").utf8))
+    }
+    Foundation.exit(status.rawValue)
+  }
+}

@@ -1,0 +1,18 @@
+import ArgumentParser
+import Foundation
+
+/// The store that every command takes.
+struct StoreArgument: ParsableArguments {
+  @Argument(help: "The store's file.", completion: .file(extensions: ["cambium"]))
+  var store: String
+
+  /// The path, if there is a file; opening would say the same, but could not tell a wrong argument from a failing disk.
+  func path() throws -> String {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: store, isDirectory: &isFolder) else {
+      throw Failure(.use, "error: there is no file \(store)")
+    }
+    guard !isFolder.boolValue else { throw Failure(.use, "error: \(store) is a folder") }
+    return store
+  }
+}

@@ -1,0 +1,28 @@
+import ArgumentParser
+
+/// The command-line tool `cambium`.
+struct ToolCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cambium",
+    abstract: "Looks into a Cambium store.",
+    discussion: """
+      The store is opened for reading only, without its model classes, and nothing is written to it.
+
+      Exit status: 0 when all is well, 2 for wrong use (a predicate that is none, an unknown name, a missing file), 1 for \
+      anything else, such as a damaged store.
+      """,
+    subcommands: [InfoCommand.self, VerifyCommand.self, QueryCommand.self])
+}
+
+@main
+enum Tool {
+  /// Not ArgumentParser's own `main`: the exit status of wrong use is 2 here.
+  static func main() {
+    do {
+      var command = try ToolCommand.parseAsRoot()
+      try command.run()
+    } catch {
+      Failure(error).exit()
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Predicates
+
+/// How an attribute's value is written in a table and in JSON.
+enum ValueText {
+  /// For people: nothing for nil, control characters of strings escaped so that a row stays a line.
+  static func table(_ value: AttributeValue) -> String {
+    switch value {
+    case .null: ""
+    case .bool(let value): value ? "true" : "false"
+    case .int(let value): String(value)
+    case .uint(let value): String(value)
+    case .double(let value): String(value)
+    case .date(let value): date(value)
+    case .uuid(let value): value.uuidString.lowercased()
+    case .string(let value): oneLine(value)
+    case .data(let value): "\(value.count) bytes"
+    case .reference(let number): "#\(number)"
+    }
+  }
+
+  /// For programs. Numbers that JSON can't hold are strings: NaN, infinities. Data is in Base64, a reference the number of
+  /// the object.
+  static func json(_ value: AttributeValue) -> String {
+    switch value {
+    case .null: "null"
+    case .bool, .int, .uint: table(value)
+    case .double(let value): value.isFinite ? String(value) : quoted(String(value))
+    case .date(let value): quoted(date(value))
+    case .uuid: quoted(table(value))
+    case .string(let value): quoted(value)
+    case .data(let value): quoted(value.base64EncodedString())
+    case .reference(let number): String(number)
+    }
+  }
+
+  /// A JSON string (RFC 8259): quotes, backslashes and control characters are escaped.
+  static func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case "\n": result += "\\n"
+      case "\r": result += "\\r"
+      case "\t": result += "\\t"
+      case _ where scalar.value < 0x20:
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+
+  /// ISO 8601 in UTC, with milliseconds where there are any.
+  private static func date(_ date: Date) -> String {
+    // Beyond these years the calendar's text means nothing to anybody; the seconds do.
+    guard abs(date.timeIntervalSinceReferenceDate) < 250_000_000_000 else {
+      return String(date.timeIntervalSinceReferenceDate)
+    }
+    let isWhole = date.timeIntervalSinceReferenceDate.rounded(.down) == date.timeIntervalSinceReferenceDate
+    return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: !isWhole))
+  }
+
+  private static func oneLine(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { return text }
+    return text.unicodeScalars.reduce(into: "") { result, scalar in
+      if scalar.value < 0x20 || scalar.value == 0x7F {
+        result += "\\u{\(String(scalar.value, radix: 16))}"
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
+  }
+}
