@@ -1,0 +1,181 @@
+import Foundation
+
+extension FilterProgram {
+  /// Compiles a predicate on records of an entity.
+  ///
+  /// - Throws: `unknownName` for an entity on the way that the schema doesn't have.
+  package init(
+    compiling predicate: ResolvedPredicate,
+    for entity: EntitySchema,
+    in schema: any SchemaProviding
+  ) throws(QueryError) {
+    try self.init(compiling: Normaliser.normalise(predicate), paths: RowPaths(entity, in: schema))
+  }
+
+  /// Compiles a predicate in normal form. What else is read of the rows may already be among the paths.
+  package init(compiling predicate: NormalPredicate, paths: RowPaths) throws(QueryError) {
+    var compiler = FilterCompiler(paths: paths)
+    let start = try compiler.compile(predicate, Outcome.accepted, Outcome.rejected)
+    self.init(
+      paths: compiler.paths,
+      steps: compiler.steps,
+      start: start,
+      words: compiler.words,
+      constants: compiler.constants,
+      byteSets: compiler.byteSets,
+      lists: compiler.lists,
+      fields: compiler.fields
+    )
+  }
+}
+
+/// Lays out a program from its end: when a test is written, both steps that can follow it are known.
+struct FilterCompiler {
+  var paths: RowPaths
+  var steps: [FilterProgram.Step] = []
+  var words: [ClosedRange<Int64>] = []
+  var constants: [[UInt8]] = []
+  var byteSets: [FilterProgram.ByteSet] = []
+  var lists: [[[UInt8]]] = []
+  var fields: [RowField] = []
+
+  init(paths: RowPaths) { self.paths = paths }
+
+  /// The step at which the predicate begins.
+  mutating func compile(
+    _ predicate: NormalPredicate,
+    _ whenTrue: Int32,
+    _ whenFalse: Int32
+  ) throws(QueryError) -> Int32 {
+    switch predicate {
+    case .constant(let value): return value ? whenTrue : whenFalse
+    case .values(let path, let set):
+      let field = try paths.field(for: path)
+      return append(field, test(for: set), whenTrue, whenFalse)
+    case .test(let test, let isNegated):
+      return try isNegated ? compile(test, whenFalse, whenTrue) : compile(test, whenTrue, whenFalse)
+    case .and(let children):
+      var next = whenTrue
+      for child in Self.cheapestFirst(children).reversed() { next = try compile(child, next, whenFalse) }
+      return next
+    case .or(let children):
+      var next = whenFalse
+      for child in Self.cheapestFirst(children).reversed() { next = try compile(child, whenTrue, next) }
+      return next
+    }
+  }
+
+  private mutating func compile(
+    _ test: ResolvedPredicate,
+    _ whenTrue: Int32,
+    _ whenFalse: Int32
+  ) throws(QueryError) -> Int32 {
+    switch test {
+    case .compare(let path, .notEqual, let value, let options):
+      return try compile(.compare(path, .equal, value, options), whenFalse, whenTrue)
+    case .compare(let path, let comparison, .string(let text), let options):
+      let field = try paths.field(for: path)
+      if options.contains(.caseInsensitive) {
+        return append(
+          field,
+          .folded(comparison, constant: constant(FoldedBytes.folded(text))),
+          whenTrue,
+          whenFalse
+        )
+      }
+      return append(field, .search(comparison, constant: constant(Array(text.utf8))), whenTrue, whenFalse)
+    case .among(let path, let values, let includesNull, let options) where options.contains(.caseInsensitive):
+      let field = try paths.field(for: path)
+      let texts = values.compactMap {
+        if case .string(let text) = $0 { FoldedBytes.folded(text) } else { nil }
+      }
+      lists.append(texts)
+      return append(field, .foldedMember(list: lists.count - 1, orNull: includesNull), whenTrue, whenFalse)
+    case .comparePaths(let left, let comparison, let right, let options):
+      let field = try paths.field(for: left)
+      fields.append(try paths.field(for: right))
+      return append(field, .pair(comparison, field: fields.count - 1, options), whenTrue, whenFalse)
+    case .compare:
+      // A string operator on what is no string holds for nothing.
+      return whenFalse
+    case .constant, .isNull, .among, .within, .not, .and, .or:
+      return try compile(Normaliser.normalise(test), whenTrue, whenFalse)
+    }
+  }
+
+  private mutating func append(
+    _ field: RowField,
+    _ test: FilterProgram.Test,
+    _ whenTrue: Int32,
+    _ whenFalse: Int32
+  ) -> Int32 {
+    steps.append(FilterProgram.Step(field: field, test: test, whenTrue: whenTrue, whenFalse: whenFalse))
+    return Int32(steps.count - 1)
+  }
+
+  private mutating func constant(_ bytes: [UInt8]) -> Int {
+    constants.append(bytes)
+    return constants.count - 1
+  }
+}
+
+// MARK: - Sets
+
+extension FilterCompiler {
+  private mutating func test(for set: ValueSet) -> FilterProgram.Test {
+    if set == .null(set.kind) { return .isNull }
+    if let ranges = FilterWord.ranges(of: set) {
+      if ranges.count == 1 { return .word(ranges[0], orNull: set.includesNull) }
+      words += ranges
+      return .words(first: words.count - ranges.count, count: ranges.count, orNull: set.includesNull)
+    }
+    if let point = set.point, let bytes = point.comparedBytes { return .equals(constant: constant(bytes)) }
+    let boundaries = set.boundaries
+    let cuts = boundaries.compactMap { cut -> FilterProgram.ByteSet.Cut? in
+      switch cut {
+      case .before(let value): value.comparedBytes.map { .init(bytes: $0, isAfter: false) }
+      case .after(let value): value.comparedBytes.map { .init(bytes: $0, isAfter: true) }
+      case .lowest, .highest: nil
+      }
+    }
+    // The cuts around nil come before every byte string: an odd number of them puts the first string inside.
+    let leading = boundaries.prefix { $0 <= .afterNull }.count
+    byteSets.append(FilterProgram.ByteSet(cuts: cuts, beginsInside: leading % 2 == 1))
+    return .bytes(set: byteSets.count - 1, orNull: set.includesNull)
+  }
+
+  /// Tests of the record at hand before those that follow relationships, numbers before strings.
+  private static func cheapestFirst(_ children: [NormalPredicate]) -> [NormalPredicate] {
+    children.enumerated()
+      .map { (cost: cost(of: $0.element), place: $0.offset, child: $0.element) }
+      .sorted { ($0.cost, $0.place) < ($1.cost, $1.place) }
+      .map(\.child)
+  }
+
+  private static func cost(of predicate: NormalPredicate) -> Int {
+    switch predicate {
+    case .constant: 0
+    case .values(let path, let set): 20 * path.hops.count + (set.kind.fixedByteCount == nil ? 2 : 1)
+    case .test(.compare(let path, _, _, let options), _): 20 * path.hops.count + (options.isEmpty ? 4 : 8)
+    case .test(let test, _):
+      { () -> Int in
+        var cost = 8
+        test.forEachPath { cost += 20 * $0.hops.count }
+        return cost
+      }()
+    case .and(let children), .or(let children): children.reduce(0) { $0 + cost(of: $1) }
+    }
+  }
+}
+
+extension AttributeValue {
+  /// The bytes by which strings, data and UUIDs compare; nil for other values.
+  fileprivate var comparedBytes: [UInt8]? {
+    switch self {
+    case .string(let text): Array(text.utf8)
+    case .data(let data): Array(data)
+    case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { Array($0) }
+    default: nil
+    }
+  }
+}

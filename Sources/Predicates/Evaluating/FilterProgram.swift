@@ -1,0 +1,184 @@
+/// A predicate compiled for records: a flat list of tests, each of which names the next one for either outcome.
+///
+/// A test loads a value from its place in the record's bytes and compares it with constants that the compiler laid out;
+/// nothing is allocated or decoded, but for strings that have to be folded and aren't ASCII. It means what
+/// ``ValueComparison`` means.
+package struct FilterProgram: Sendable {
+  /// Where a finished program has arrived, in place of a step.
+  enum Outcome {
+    static let accepted: Int32 = -1
+    static let rejected: Int32 = -2
+  }
+
+  struct Step: Sendable {
+    var field: RowField
+    var test: Test
+    var whenTrue: Int32
+    var whenFalse: Int32
+  }
+
+  /// What is asked of a value. Numbers stand for constants of the program.
+  enum Test: Sendable {
+    /// It is missing.
+    case isNull
+    /// Its word is in the range; a missing value if `orNull`.
+    case word(ClosedRange<Int64>, orNull: Bool)
+    /// Its word is in one of the ranges from `first` on.
+    case words(first: Int, count: Int, orNull: Bool)
+    /// Its bytes are a constant's.
+    case equals(constant: Int)
+    /// Its bytes are in a set.
+    case bytes(set: Int, orNull: Bool)
+    /// Its bytes compare so with a constant's.
+    case search(ComparisonOperator, constant: Int)
+    /// The same after folding both.
+    case folded(ComparisonOperator, constant: Int)
+    /// Folded, it is one of the constants of a list.
+    case foldedMember(list: Int, orNull: Bool)
+    /// It compares so with the value of another field.
+    case pair(ComparisonOperator, field: Int, StringOptions)
+  }
+
+  /// A set of byte strings: where membership changes, ascending.
+  struct ByteSet: Sendable {
+    struct Cut: Sendable {
+      var bytes: [UInt8]
+      /// After the bytes rather than before them.
+      var isAfter: Bool
+    }
+    var cuts: [Cut]
+    /// Whether what is below the first cut is in the set.
+    var beginsInside: Bool
+  }
+
+  /// The values and records that the program reads.
+  package let paths: RowPaths
+  var steps: [Step]
+  var start: Int32
+  var words: [ClosedRange<Int64>]
+  var constants: [[UInt8]]
+  var byteSets: [ByteSet]
+  var lists: [[[UInt8]]]
+  var fields: [RowField]
+
+  /// Whether every row passes.
+  package var acceptsEverything: Bool { start == Outcome.accepted }
+
+  /// Whether the row that the reader has begun matches. The reader must have the program's ``paths``, or ones that were
+  /// extended from them.
+  ///
+  /// - Throws: ``DamagedRecord``, or what the reader's source throws.
+  package func matches(_ row: inout RowReader) throws -> Bool {
+    var next = start
+    while next >= 0 {
+      let step = steps[Int(next)]
+      next = try holds(step, &row) ? step.whenTrue : step.whenFalse
+    }
+    return next == Outcome.accepted
+  }
+}
+
+// MARK: - Tests
+
+extension FilterProgram {
+  @inline(__always)
+  private func holds(_ step: Step, _ row: inout RowReader) throws -> Bool {
+    let field = step.field
+    if field.isObjectID { return try holds(step.test, objectID: row.value(of: field), field, &row) }
+    guard let record = try row.record(of: field), !field.isNull(in: record) else {
+      return try holdsForNull(step.test, &row)
+    }
+    switch step.test {
+    case .isNull: return false
+    case .word(let range, _): return range.contains(FilterWord.word(of: field, in: record))
+    case .words(let first, let count, _):
+      return contains(FilterWord.word(of: field, in: record), first, count)
+    case .pair(let comparison, let other, let options):
+      return try holds(field, comparison, fields[other], options, &row)
+    case .equals, .bytes, .search, .folded, .foldedMember:
+      guard let bytes = field.bytes(in: record) else { throw row.damage(of: field) }
+      return holds(step.test, bytes)
+    }
+  }
+
+  /// For missing values: a comparison with one is false, nil apart.
+  private func holdsForNull(_ test: Test, _ row: inout RowReader) throws -> Bool {
+    switch test {
+    case .isNull: true
+    case .word(_, let orNull), .words(_, _, let orNull), .bytes(_, let orNull), .foldedMember(_, let orNull):
+      orNull
+    case .equals, .search, .folded: false
+    case .pair(let comparison, let other, _):
+      ValueComparison.holds(.null, comparison, try row.value(of: fields[other]))
+    }
+  }
+
+  private func holds(_ test: Test, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    switch test {
+    case .equals(let constant):
+      constants[constant].withUnsafeBytes { bytes.count == $0.count && ByteComparison.order(bytes, $0) == 0 }
+    case .bytes(let set, _): byteSets[set].contains(bytes)
+    case .search(let comparison, let constant):
+      constants[constant].withUnsafeBytes { ByteComparison.matches(bytes, comparison, $0) }
+    case .folded(let comparison, let constant):
+      FoldedBytes.withFolded(bytes) { text in
+        constants[constant].withUnsafeBytes { ByteComparison.matches(text, comparison, $0) }
+      }
+    case .foldedMember(let list, _):
+      FoldedBytes.withFolded(bytes) { text in
+        lists[list].contains { $0.withUnsafeBytes { ByteComparison.order(text, $0) == 0 } }
+      }
+    case .isNull, .word, .words, .pair: false
+    }
+  }
+
+  private func holds(
+    _ test: Test,
+    objectID: AttributeValue,
+    _ field: RowField,
+    _ row: inout RowReader
+  ) throws -> Bool {
+    guard let word = FilterWord.word(of: objectID, as: .reference) else { return false }
+    switch test {
+    case .word(let range, _): return range.contains(word)
+    case .words(let first, let count, _): return contains(word, first, count)
+    case .pair(let comparison, let other, _):
+      return ValueComparison.holds(objectID, comparison, try row.value(of: fields[other]))
+    case .isNull, .equals, .bytes, .search, .folded, .foldedMember: return false
+    }
+  }
+
+  private func holds(
+    _ left: RowField,
+    _ comparison: ComparisonOperator,
+    _ right: RowField,
+    _ options: StringOptions,
+    _ row: inout RowReader
+  ) throws -> Bool {
+    let value = try row.value(of: left)
+    return ValueComparison.holds(value, comparison, try row.value(of: right), options)
+  }
+
+  /// Whether one of `count` ascending ranges holds the word. O(log count).
+  private func contains(_ word: Int64, _ first: Int, _ count: Int) -> Bool {
+    var (low, high) = (first, first + count)
+    while low < high {
+      let middle = (low + high) / 2
+      if words[middle].upperBound < word { low = middle + 1 } else { high = middle }
+    }
+    return low < first + count && words[low].lowerBound <= word
+  }
+}
+
+extension FilterProgram.ByteSet {
+  /// O(log cuts) comparisons.
+  func contains(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var (low, high) = (0, cuts.count)
+    while low < high {
+      let middle = (low + high) / 2
+      let order = cuts[middle].bytes.withUnsafeBytes { ByteComparison.order($0, bytes) }
+      if cuts[middle].isAfter ? order < 0 : order <= 0 { low = middle + 1 } else { high = middle }
+    }
+    return beginsInside != (low % 2 == 1)
+  }
+}

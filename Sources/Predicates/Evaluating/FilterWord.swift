@@ -1,0 +1,82 @@
+import Foundation
+
+/// Values of fixed width as signed 64-bit integers that order as the values do, so that every range is two comparisons.
+enum FilterWord {
+  /// NaN's word: after infinity's, and before nothing.
+  static let nan = Int64.max
+
+  /// The word of a Double: its bits, the ones below the sign turned over where it is negative. −0.0 is 0.0.
+  @inline(__always)
+  static func word(_ value: Double) -> Int64 {
+    if value.isNaN { return nan }
+    let bits = Int64(bitPattern: (value == 0 ? 0.0 : value).bitPattern)
+    return bits ^ (bits >> 63 & .max)
+  }
+
+  /// The word of an unsigned integer.
+  @inline(__always)
+  static func word(_ value: UInt64) -> Int64 { Int64(bitPattern: value ^ 1 << 63) }
+
+  /// The word of what a record holds in a field; it isn't nil. What has no word, such as a string, is 0: the only range
+  /// that is asked about it is that of all words.
+  @inline(__always)
+  static func word(of field: RowField, in record: UnsafeRawBufferPointer) -> Int64 {
+    switch field.kind {
+    case .bool: field.load(UInt8.self, from: record) != 0 ? 1 : 0
+    case .int8: Int64(field.load(Int8.self, from: record))
+    case .int16: Int64(field.load(Int16.self, from: record))
+    case .int32: Int64(field.load(Int32.self, from: record))
+    case .int64: field.load(Int64.self, from: record)
+    case .uint8: Int64(field.load(UInt8.self, from: record))
+    case .uint16: Int64(field.load(UInt16.self, from: record))
+    case .uint32: Int64(field.load(UInt32.self, from: record))
+    case .uint64, .reference: word(field.load(UInt64.self, from: record))
+    case .float: word(Double(Float(bitPattern: field.load(UInt32.self, from: record))))
+    case .double, .date: word(Double(bitPattern: field.load(UInt64.self, from: record)))
+    case .uuid, .string, .data: 0
+    }
+  }
+
+  /// The word of a literal for an attribute of a kind. Nil for values that have none.
+  static func word(of literal: AttributeValue, as kind: AttributeKind) -> Int64? {
+    switch literal {
+    case .bool(let value): value ? 1 : 0
+    case .int(let value): kind == .uint64 ? word(UInt64(max(0, value))) : value
+    case .uint(let value), .reference(let value): word(value)
+    case .double(let value): word(value)
+    case .date(let value): word(value.timeIntervalSinceReferenceDate)
+    case .null, .uuid, .string, .data: nil
+    }
+  }
+
+  /// The set's segments as pairs of a first and a last word, ascending; nil for kinds without words.
+  static func ranges(of set: ValueSet) -> [ClosedRange<Int64>]? {
+    var result: [ClosedRange<Int64>] = []
+    for segment in set.segments where segment.upper != .afterNull {
+      guard let first = first(from: segment.lower, set.kind), let last = last(to: segment.upper, set.kind)
+      else {
+        return nil
+      }
+      if first <= last { result.append(first...last) }
+    }
+    return result
+  }
+
+  private static func first(from cut: ValueCut, _ kind: AttributeKind) -> Int64? {
+    switch cut {
+    case .lowest, .afterNull: .min
+    case .before(let value): word(of: value, as: kind)
+    case .after(let value): word(of: value, as: kind).map { $0 == .max ? $0 : $0 + 1 }
+    case .highest: .max
+    }
+  }
+
+  private static func last(to cut: ValueCut, _ kind: AttributeKind) -> Int64? {
+    switch cut {
+    case .lowest: .min
+    case .before(let value): word(of: value, as: kind).map { $0 == .min ? $0 : $0 - 1 }
+    case .after(let value): word(of: value, as: kind)
+    case .highest: .max
+    }
+  }
+}

@@ -1,0 +1,18 @@
+/// Finds the records that a row's relationships lead to.
+package protocol RecordSource: AnyObject {
+  /// The bytes of an object's record; nil when there is no such object. They stay where they are until
+  /// ``releaseRecords()``.
+  ///
+  /// - Parameter place: which of ``RowPaths/places`` the record is wanted for; it says the entity.
+  func record(_ number: UInt64, at place: Int) throws -> UnsafeRawBufferPointer?
+
+  /// The bytes that were handed out are not used any more.
+  func releaseRecords()
+}
+
+/// A record whose bytes don't follow its entity's layout.
+package struct DamagedRecord: Error, Hashable {
+  package var entity: String
+  /// The object whose record it is, or that leads to it.
+  package var number: UInt64
+}

@@ -1,0 +1,140 @@
+/// The values that a query reads of each row, and the records that they lie in: the row's own, and those that its
+/// relationships lead to, each found once however many values are read from it.
+package struct RowPaths: Sendable {
+  /// A record that belongs to a row.
+  package struct Place: Sendable {
+    package let entity: String
+    /// The place whose record refers to this one; the row's own place is 0 and has none.
+    let parent: Int
+    /// The reference, in the parent's record.
+    let reference: RowField
+    /// No valid record is shorter.
+    let byteCount: Int
+    let layout: RecordLayout
+    let hop: ResolvedPath.Hop?
+  }
+
+  package private(set) var places: [Place]
+  private let schema: any SchemaProviding
+
+  package init(_ entity: EntitySchema, in schema: any SchemaProviding) {
+    self.schema = schema
+    let layout = entity.layout
+    places = [
+      Place(
+        entity: entity.name,
+        parent: -1,
+        reference: .objectID(at: 0),
+        byteCount: layout.variableOffset,
+        layout: layout,
+        hop: nil
+      )
+    ]
+  }
+
+  /// Whether any record but the row's own is read.
+  package var followsRelationships: Bool { places.count > 1 }
+
+  /// Where the path's value is found.
+  ///
+  /// - Throws: `unknownName` for an entity that the schema doesn't have.
+  package mutating func field(for path: ResolvedPath) throws(QueryError) -> RowField {
+    let path = path.shortened
+    var place = 0
+    for hop in path.hops { place = try self.place(from: place, by: hop) }
+    switch path.leaf {
+    case .slot(let slot, let kind): return RowField(slot, kind, in: places[place].layout, at: place)
+    case .objectID: return .objectID(at: place)
+    }
+  }
+
+  private mutating func place(from parent: Int, by hop: ResolvedPath.Hop) throws(QueryError) -> Int {
+    if let known = places.firstIndex(where: { $0.parent == parent && $0.hop?.slot == hop.slot }) {
+      return known
+    }
+    guard let entity = schema.entitySchema(named: hop.destination) else {
+      throw QueryError(.unknownName, "The entity \(hop.destination) is not in the schema.")
+    }
+    let layout = entity.layout
+    places.append(
+      Place(
+        entity: entity.name,
+        parent: parent,
+        reference: RowField(hop.slot, .reference, in: places[parent].layout, at: parent),
+        byteCount: layout.variableOffset,
+        layout: layout,
+        hop: hop
+      )
+    )
+    return places.count - 1
+  }
+}
+
+/// A value's place in a row: plain numbers, so that reading it asks nobody.
+package struct RowField: Sendable, Hashable {
+  /// Which of the row's records.
+  let place: Int
+  package let kind: AttributeKind
+  /// −1 for the object's own ID, which stands in no record.
+  let slot: Int
+  /// For a fixed width bytes from the record's start, else the ordinal among the values of variable width.
+  let position: Int
+  let nullByte: Int
+  let nullMask: UInt8
+  let endsOffset: Int
+  let variableOffset: Int
+
+  init(_ slot: Int, _ kind: AttributeKind, in layout: RecordLayout, at place: Int) {
+    self.place = place
+    self.kind = kind
+    self.slot = slot
+    position = layout.fields[slot].position
+    nullByte = RecordLayout.headerByteCount + slot >> 3
+    nullMask = 1 << UInt8(slot & 7)
+    endsOffset = layout.endsOffset
+    variableOffset = layout.variableOffset
+  }
+
+  private init(objectIDAt place: Int) {
+    self.place = place
+    kind = .reference
+    slot = -1
+    position = 0
+    nullByte = 0
+    nullMask = 0
+    endsOffset = 0
+    variableOffset = 0
+  }
+
+  static func objectID(at place: Int) -> RowField { RowField(objectIDAt: place) }
+
+  var isObjectID: Bool { slot < 0 }
+}
+
+// MARK: - Reading
+
+extension RowField {
+  @inline(__always)
+  func isNull(in record: UnsafeRawBufferPointer) -> Bool { record[nullByte] & nullMask != 0 }
+
+  @inline(__always)
+  func load<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type, from record: UnsafeRawBufferPointer) -> T
+  {
+    T(littleEndian: record.loadUnaligned(fromByteOffset: position, as: T.self))
+  }
+
+  /// The bytes of a string, data or UUID; nil when the record's table of ends is wrong.
+  @inline(__always)
+  func bytes(in record: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    if kind == .uuid { return UnsafeRawBufferPointer(rebasing: record[position..<position + 16]) }
+    let start = position == 0 ? 0 : end(position - 1, in: record)
+    let end = end(position, in: record)
+    guard start <= end, end <= record.count - variableOffset else { return nil }
+    return UnsafeRawBufferPointer(rebasing: record[variableOffset + start..<variableOffset + end])
+  }
+
+  @inline(__always)
+  private func end(_ ordinal: Int, in record: UnsafeRawBufferPointer) -> Int {
+    Int(UInt32(littleEndian: record.loadUnaligned(fromByteOffset: endsOffset + 4 * ordinal, as: UInt32.self)))
+  }
+}

@@ -1,0 +1,60 @@
+/// A predicate in normal form: no negated brackets, nothing nested in its own kind, no constants inside, and for each
+/// path at most one set of values in a bracket.
+package indirect enum NormalPredicate: Sendable, Hashable {
+  case constant(Bool)
+  /// The path's value is one of the set: what comparisons with literals turn into.
+  case values(ResolvedPath, ValueSet)
+  /// A comparison that no set of values expresses, or its complement.
+  case test(ResolvedPredicate, isNegated: Bool)
+  /// All of two or more.
+  case and([NormalPredicate])
+  /// Any of two or more.
+  case or([NormalPredicate])
+}
+
+extension NormalPredicate {
+  /// The predicates that must all hold: those of an `and`, none for what always holds, else this one alone.
+  package var conjuncts: [NormalPredicate] {
+    switch self {
+    case .and(let children): children
+    case .constant(true): []
+    default: [self]
+    }
+  }
+
+  /// What holds where all of the predicates hold.
+  package static func all(_ predicates: [NormalPredicate]) -> NormalPredicate {
+    Normaliser.combine(predicates, .all)
+  }
+
+  /// What holds where any of the predicates holds.
+  package static func any(_ predicates: [NormalPredicate]) -> NormalPredicate {
+    Normaliser.combine(predicates, .any)
+  }
+
+  /// Calls `body` for each path that is read.
+  package func forEachPath(_ body: (ResolvedPath) -> Void) {
+    switch self {
+    case .constant: break
+    case .values(let path, _): body(path)
+    case .test(let test, _): test.forEachPath(body)
+    case .and(let children), .or(let children): for child in children { child.forEachPath(body) }
+    }
+  }
+}
+
+extension ResolvedPredicate {
+  /// Calls `body` for each path that is read.
+  package func forEachPath(_ body: (ResolvedPath) -> Void) {
+    switch self {
+    case .constant: break
+    case .isNull(let path), .compare(let path, _, _, _), .among(let path, _, _, _), .within(let path, _):
+      body(path)
+    case .comparePaths(let left, _, let right, _):
+      body(left)
+      body(right)
+    case .not(let child): child.forEachPath(body)
+    case .and(let children), .or(let children): for child in children { child.forEachPath(body) }
+    }
+  }
+}

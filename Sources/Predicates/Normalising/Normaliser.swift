@@ -1,0 +1,169 @@
+/// Brings predicates into normal form without changing what they mean.
+///
+/// NOT moves down to the comparisons; comparisons of a path with literals become sets of values, in which NOT, AND and
+/// OR are computed; nested brackets of a kind become one; constants disappear.
+package enum Normaliser {
+  package static func normalise(_ predicate: ResolvedPredicate) -> NormalPredicate {
+    normalise(predicate, isNegated: false)
+  }
+
+  private static func normalise(_ predicate: ResolvedPredicate, isNegated: Bool) -> NormalPredicate {
+    switch predicate {
+    case .constant(let value): return .constant(value != isNegated)
+    case .not(let child): return normalise(child, isNegated: !isNegated)
+    case .and(let children):
+      return combine(children.map { normalise($0, isNegated: isNegated) }, isNegated ? .any : .all)
+    case .or(let children):
+      return combine(children.map { normalise($0, isNegated: isNegated) }, isNegated ? .all : .any)
+    case .isNull, .compare, .comparePaths, .among, .within:
+      guard let (path, set) = values(of: predicate) else { return test(predicate, isNegated: isNegated) }
+      return simplified(path.shortened, isNegated ? set.complement : set)
+    }
+  }
+
+  /// `!=` is spelled as the complement of `==`, so that a test and its negation differ in the flag only.
+  private static func test(_ predicate: ResolvedPredicate, isNegated: Bool) -> NormalPredicate {
+    switch predicate {
+    case .compare(let path, .notEqual, let value, let options):
+      .test(.compare(path, .equal, value, options), isNegated: !isNegated)
+    case .comparePaths(let left, .notEqual, let right, let options):
+      .test(.comparePaths(left, .equal, right, options), isNegated: !isNegated)
+    default: .test(predicate, isNegated: isNegated)
+    }
+  }
+
+  private static func simplified(_ path: ResolvedPath, _ set: ValueSet) -> NormalPredicate {
+    set.isEmpty ? .constant(false) : set.isEverything ? .constant(true) : .values(path, set)
+  }
+}
+
+// MARK: - Brackets
+
+extension Normaliser {
+  enum Bracket {
+    case all, any
+  }
+
+  /// The bracket of normal predicates, in normal form.
+  static func combine(_ children: [NormalPredicate], _ bracket: Bracket) -> NormalPredicate {
+    var parts: [NormalPredicate] = []
+    var placeOfPath: [ResolvedPath.Identity: Int] = [:]
+    var placeOfTest: [NormalPredicate: Int] = [:]
+    var pending = children[...]
+    while let child = pending.popFirst() {
+      switch (child, bracket) {
+      case (.and(let inner), .all), (.or(let inner), .any): pending = inner + pending
+      case (.constant(true), .all), (.constant(false), .any): break
+      case (.constant(let value), _): return .constant(value)
+      case (.values(let path, let set), _):
+        guard let place = placeOfPath[path.identity] else {
+          placeOfPath[path.identity] = parts.count
+          parts.append(child)
+          break
+        }
+        guard case .values(_, let known) = parts[place] else { break }
+        parts[place] = .values(path, bracket == .all ? known.intersection(set) : known.union(set))
+      default:
+        if placeOfTest[child] == nil {
+          placeOfTest[child] = parts.count
+          parts.append(child)
+        }
+      }
+    }
+    return closed(parts, bracket, tests: placeOfTest)
+  }
+
+  /// Drops parts that say nothing, and the whole where a part decides it or contradicts another.
+  private static func closed(
+    _ parts: [NormalPredicate],
+    _ bracket: Bracket,
+    tests: [NormalPredicate: Int]
+  ) -> NormalPredicate {
+    let decided = NormalPredicate.constant(bracket == .any)
+    var kept: [NormalPredicate] = []
+    for part in parts {
+      switch part {
+      case .values(let path, let set):
+        let part = simplified(path, set)
+        if part == decided { return decided }
+        if case .constant = part { break }
+        kept.append(part)
+      case .test(let test, let isNegated):
+        if tests[.test(test, isNegated: !isNegated)] != nil { return decided }
+        kept.append(part)
+      default: kept.append(part)
+      }
+    }
+    switch kept.count {
+    case 0: return .constant(bracket == .all)
+    case 1: return kept[0]
+    default: return bracket == .all ? .and(kept) : .or(kept)
+    }
+  }
+}
+
+// MARK: - Comparisons as sets of values
+
+extension Normaliser {
+  /// The set of values for which a comparison of a path with literals holds; nil where none says it.
+  static func values(of predicate: ResolvedPredicate) -> (ResolvedPath, ValueSet)? {
+    switch predicate {
+    case .isNull(let path): return (path, .null(path.kind))
+    case .compare(let path, let comparison, let value, let options) where options.isEmpty:
+      return values(path.kind, comparison, value).map { (path, $0) }
+    case .among(let path, let values, let includesNull, let options) where options.isEmpty:
+      let set = ValueSet(path.kind, anyOf: values.filter { !$0.isNaN })
+      return (path, includesNull ? set.union(.null(path.kind)) : set)
+    case .within(let path, let range): return (path, values(path.kind, in: range))
+    default: return nil
+    }
+  }
+
+  private static func values(
+    _ kind: AttributeKind,
+    _ comparison: ComparisonOperator,
+    _ value: AttributeValue
+  ) -> ValueSet? {
+    // NaN equals nothing and is neither less nor greater.
+    if value.isNaN { return comparison == .notEqual ? .all(kind) : .empty(kind) }
+    switch comparison {
+    case .equal: return ValueSet(kind, only: value)
+    case .notEqual: return ValueSet(kind, only: value).complement
+    case .less: return ValueSet(kind, from: .afterNull, to: .before(value))
+    case .lessOrEqual: return ValueSet(kind, from: .afterNull, to: .after(value))
+    case .greater: return ValueSet(kind, from: .after(value), to: kind.comparableEnd)
+    case .greaterOrEqual: return ValueSet(kind, from: .before(value), to: kind.comparableEnd)
+    case .beginsWith: return PrefixRange.values(kind, beginningWith: value)
+    case .endsWith, .contains: return nil
+    }
+  }
+
+  private static func values(_ kind: AttributeKind, in range: ValueRange) -> ValueSet {
+    let bounds = [range.lower, range.upper].compactMap { $0 }
+    if bounds.contains(where: { $0.value.isNaN || $0.value.isNull }) { return .empty(kind) }
+    return ValueSet(
+      kind,
+      from: range.lower.map { $0.isIncluded ? .before($0.value) : .after($0.value) } ?? .afterNull,
+      to: range.upper.map { $0.isIncluded ? .after($0.value) : .before($0.value) } ?? kind.comparableEnd
+    )
+  }
+}
+
+extension ResolvedPath {
+  /// What of a path decides the value: two spellings of a path have the same.
+  struct Identity: Hashable {
+    var hops: [Int]
+    var leaf: Leaf
+  }
+
+  var identity: Identity { Identity(hops: hops.map(\.slot), leaf: leaf) }
+
+  /// The same value by a shorter way: the ID of an object that a relationship leads to is the relationship's own value.
+  package var shortened: ResolvedPath {
+    guard leaf == .objectID, let last = hops.last else { return self }
+    var path = self
+    path.hops.removeLast()
+    path.leaf = .slot(last.slot, .reference)
+    return path
+  }
+}

@@ -1,0 +1,172 @@
+/// A set of values of one attribute, nil and NaN among them: what any number of comparisons with literals amounts to.
+///
+/// AND, OR and NOT of comparisons of one attribute are intersection, union and complement here, which is how ranges
+/// merge, contradictions turn into the empty set, and tautologies into the whole.
+package struct ValueSet: Sendable, Hashable {
+  package let kind: AttributeKind
+  /// Where membership changes: the set begins at the cuts at even places and ends at those at odd ones.
+  /// Invariant: ascending, no two equal, each canonical for the kind, an even number of them.
+  private var cuts: [ValueCut]
+
+  private init(kind: AttributeKind, cuts: [ValueCut]) {
+    self.kind = kind
+    self.cuts = cuts
+  }
+
+  /// The values from `lower` to `upper`.
+  package init(_ kind: AttributeKind, from lower: ValueCut, to upper: ValueCut) {
+    let (lower, upper) = (lower.canonical(for: kind), upper.canonical(for: kind))
+    self.init(kind: kind, cuts: lower < upper ? [lower, upper] : [])
+  }
+
+  /// One value, which may be nil or NaN.
+  package init(_ kind: AttributeKind, only value: AttributeValue) {
+    self.init(kind, from: .before(value), to: .after(value))
+  }
+
+  /// The given values. O(n log n).
+  package init(_ kind: AttributeKind, anyOf values: some Collection<AttributeValue>) {
+    let sorted = values.sorted { ValueComparison.sortOrder($0, $1) < 0 }
+    var cuts: [ValueCut] = []
+    for value in sorted {
+      let lower = ValueCut.before(value).canonical(for: kind)
+      let upper = ValueCut.after(value).canonical(for: kind)
+      guard lower < upper, cuts.last.map({ $0 < upper }) ?? true else { continue }
+      if cuts.last == lower { cuts.removeLast() } else { cuts.append(lower) }
+      cuts.append(upper)
+    }
+    self.init(kind: kind, cuts: cuts)
+  }
+
+  package static func empty(_ kind: AttributeKind) -> ValueSet { ValueSet(kind: kind, cuts: []) }
+  package static func all(_ kind: AttributeKind) -> ValueSet {
+    ValueSet(kind: kind, cuts: [.lowest, .highest])
+  }
+  package static func null(_ kind: AttributeKind) -> ValueSet {
+    ValueSet(kind: kind, cuts: [.lowest, .afterNull])
+  }
+
+  /// Every value that compares: not nil, not NaN.
+  package static func comparable(_ kind: AttributeKind) -> ValueSet {
+    ValueSet(kind, from: .afterNull, to: kind.comparableEnd)
+  }
+}
+
+// MARK: - Algebra
+
+extension ValueSet {
+  package var isEmpty: Bool { cuts.isEmpty }
+  package var isEverything: Bool { cuts == [.lowest, .highest] }
+  package var includesNull: Bool { cuts.first == .lowest }
+
+  /// Whether the value is in the set. O(log n).
+  package func contains(_ value: AttributeValue) -> Bool {
+    let place = ValueCut.before(value)
+    var (low, high) = (0, cuts.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if cuts[middle] <= place { low = middle + 1 } else { high = middle }
+    }
+    // −∞ is spelled `afterNull`, as is every kind's first value: the cut before it compares as below the value itself.
+    return low % 2 == 1
+  }
+
+  package var complement: ValueSet {
+    var cuts = cuts
+    if cuts.first == .lowest { cuts.removeFirst() } else { cuts.insert(.lowest, at: 0) }
+    if cuts.last == .highest { cuts.removeLast() } else { cuts.append(.highest) }
+    return ValueSet(kind: kind, cuts: cuts)
+  }
+
+  package func union(_ other: ValueSet) -> ValueSet { combine(with: other) { $0 || $1 } }
+  package func intersection(_ other: ValueSet) -> ValueSet { combine(with: other) { $0 && $1 } }
+
+  /// Sweeps over both sets' cuts and keeps those where the combined membership changes. O(n + m).
+  private func combine(with other: ValueSet, _ isMember: (Bool, Bool) -> Bool) -> ValueSet {
+    var result: [ValueCut] = []
+    var (i, j) = (0, 0)
+    var inside = false
+    while i < cuts.count || j < other.cuts.count {
+      let cut =
+        i == cuts.count ? other.cuts[j] : j == other.cuts.count ? cuts[i] : min(cuts[i], other.cuts[j])
+      if i < cuts.count, cuts[i] == cut { i += 1 }
+      if j < other.cuts.count, other.cuts[j] == cut { j += 1 }
+      let now = isMember(i % 2 == 1, j % 2 == 1)
+      if now != inside {
+        result.append(cut)
+        inside = now
+      }
+    }
+    return ValueSet(kind: kind, cuts: result)
+  }
+}
+
+// MARK: - Segments
+
+extension ValueSet {
+  /// A run of neighbouring values that are all in the set.
+  package struct Segment: Sendable, Hashable {
+    package var lower: ValueCut
+    package var upper: ValueCut
+
+    package static let everything = Segment(lower: .lowest, upper: .highest)
+
+    /// The only value of the segment, which may be nil or NaN.
+    package var point: AttributeValue? {
+      switch (lower, upper) {
+      case (.lowest, .after(.null)): .null
+      case (.before(let low), .after(let high)) where ValueComparison.sortOrder(low, high) == 0: low
+      case (.before(let value), .highest) where value.isNaN: value
+      default: nil
+      }
+    }
+  }
+
+  /// How many runs the set has.
+  package var segmentCount: Int { cuts.count / 2 }
+
+  /// The runs, ascending. Bounds are included ones where the kind has successors.
+  package var segments: [Segment] {
+    stride(from: 0, to: cuts.count, by: 2).map { segment(cuts[$0], cuts[$0 + 1]) }
+  }
+
+  /// From the first to the last member.
+  package var hull: Segment? {
+    guard let first = cuts.first, let last = cuts.last else { return nil }
+    return segment(first, last)
+  }
+
+  /// Where membership changes, ascending: from not being a member, at every other cut into the set.
+  package var boundaries: [ValueCut] { cuts }
+
+  /// The members, if there is only one; nil and NaN count.
+  package var point: AttributeValue? {
+    segmentCount == 1 ? hull?.point : nil
+  }
+
+  /// The members, if each stands alone and they are at most `limit`.
+  package func points(atMost limit: Int) -> [AttributeValue]? {
+    guard segmentCount <= limit else { return nil }
+    var result: [AttributeValue] = []
+    for segment in segments {
+      guard let point = segment.point else { return nil }
+      result.append(point)
+    }
+    return result
+  }
+
+  private func segment(_ lower: ValueCut, _ upper: ValueCut) -> Segment {
+    var segment = Segment(lower: lower, upper: upper)
+    if case .before(let value) = upper, let last = kind.predecessor(of: value) {
+      segment.upper = .after(last)
+    }
+    // The least and the greatest value are hidden in the canonical spelling of their cuts: a point shows them.
+    if lower == .afterNull, case .after(let value) = segment.upper, kind.isAtOrBelowFirst(value) {
+      segment.lower = .before(value)
+    }
+    if upper == kind.comparableEnd, case .before(let value) = lower, kind.isAtOrAboveLast(value) {
+      segment.upper = .after(value)
+    }
+    return segment
+  }
+}

@@ -1,0 +1,80 @@
+/// What a plan costs, in units of a record that a full scan reads.
+///
+/// Row counts are exact; what is weighed here is only what a row costs by the way it is reached. The weights are those of
+/// trees whose pages are in memory: an index entry is smaller than a record and needs no test; a record that is sought by
+/// ID costs a step from its neighbour if IDs come ascending, and a descent if they don't.
+struct CostModel {
+  static let indexEntry = 0.2
+  static let neighbour = 2.0
+  static let descent = 5.0
+  /// One comparison of a sort.
+  static let comparison = 0.05
+
+  let query: ResolvedQuery
+  /// No more rows than this can match: the smallest of the candidates' counts.
+  let mostMatches: Int
+  private let needsRecords: Bool
+
+  init(query: ResolvedQuery, purpose: QueryPlanner<some IndexCounting>.Purpose, mostMatches: Int) {
+    self.query = query
+    self.mostMatches = mostMatches
+    switch purpose {
+    case .objects: needsRecords = true
+    case .count: needsRecords = false
+    }
+  }
+
+  func cost(of plan: PlannedQuery) -> Double {
+    if !needsRecords, plan.isCountExact { return 0 }
+    let rows = Double(plan.access.rowCount)
+    let tested = plan.residual != .constant(true)
+    switch plan.order {
+    case .access where needsRecords:
+      let visited = tested ? expectedVisits(rows) : returned(rows)
+      return visited * perRow(plan.access, isInIndexOrder: true)
+    case .sorted(let keys, _) where needsRecords:
+      let sorting =
+        rows * max(1, (query.wanted.map { min(Double($0), rows) } ?? rows)).logarithm * Self.comparison
+      if tested || !keys.isEmpty { return rows * perRow(plan.access, isInIndexOrder: false) + sorting }
+      return rows * perEntry(plan.access) + sorting + returned(rows) * Self.neighbour
+    case .access, .sorted:
+      return rows * (tested ? perRow(plan.access, isInIndexOrder: false) : perEntry(plan.access))
+    }
+  }
+
+  /// How many rows are read in order until the wanted ones are found, if matches lie evenly among them.
+  private func expectedVisits(_ rows: Double) -> Double {
+    guard let wanted = query.wanted else { return rows }
+    return min(rows, Double(wanted) * rows / max(1, Double(mostMatches)))
+  }
+
+  /// Rows that are skipped by rank cost nothing.
+  private func returned(_ rows: Double) -> Double {
+    min(query.limit.map(Double.init) ?? rows, max(0, rows - Double(query.offset)))
+  }
+
+  private func perRow(_ access: AccessPath, isInIndexOrder: Bool) -> Double {
+    switch access {
+    case .nothing: 0
+    case .fullScan: 1
+    case .objects: Self.descent
+    case .index(let scan):
+      Self.indexEntry + (isInIndexOrder && !scan.isInIDOrder ? Self.descent : Self.neighbour)
+    case .union: Self.indexEntry + Self.neighbour
+    }
+  }
+
+  private func perEntry(_ access: AccessPath) -> Double {
+    switch access {
+    case .nothing: 0
+    case .fullScan: 1
+    case .objects: Self.descent
+    case .index, .union: Self.indexEntry
+    }
+  }
+}
+
+extension Double {
+  /// To the base 2, of the exponent alone: good enough to weigh a sort.
+  fileprivate var logarithm: Double { Double(max(1, exponent)) }
+}

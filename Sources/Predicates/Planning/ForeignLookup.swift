@@ -1,0 +1,85 @@
+/// Turns conditions on objects at the other end of a relationship into conditions on the relationship itself.
+///
+/// `dest.faa == "IAH"` is answered by the index on `faa`: the few airports that match are the values that `dest` may
+/// have, which is a condition that the relationship's own index, and every other index with that column, can serve; and
+/// as a filter it spares reading the other record.
+struct ForeignLookup<Counting: IndexCounting> {
+  let schema: any SchemaProviding
+  let counting: Counting
+  /// Entities whose stored records are not what the query sees, as unsaved changes hide them: not looked up.
+  let hiddenEntities: Set<String>
+  private(set) var lookups: [QueryPlan.Lookup] = []
+
+  /// More objects than this are found row by row.
+  static var maximumObjectCount: Int { 1_024 }
+
+  init(schema: any SchemaProviding, counting: Counting, hiddenEntities: Set<String>) {
+    self.schema = schema
+    self.counting = counting
+    self.hiddenEntities = hiddenEntities
+  }
+
+  /// The predicate with every such condition replaced that costs less that way.
+  mutating func rewrite(_ predicate: NormalPredicate, from entity: EntitySchema) throws -> NormalPredicate {
+    switch predicate {
+    case .constant, .test: return predicate
+    case .values(let path, let set): return try rewrite(path, set, from: entity)
+    case .and(let children): return .all(try children.map { try rewrite($0, from: entity) })
+    case .or(let children): return .any(try children.map { try rewrite($0, from: entity) })
+    }
+  }
+
+  /// From the far end of the path, hop by hop, as far as indexes lead.
+  private mutating func rewrite(
+    _ path: ResolvedPath,
+    _ set: ValueSet,
+    from entity: EntitySchema
+  ) throws -> NormalPredicate {
+    var (path, set) = (path.shortened, set)
+    while let hop = path.hops.last, case .slot(let slot, _) = path.leaf {
+      guard let found = try references(to: hop.destination, where: slot, in: set, named: path) else { break }
+      path.hops.removeLast()
+      path.leaf = .slot(hop.slot, .reference)
+      path.name = String(path.name[..<(path.name.lastIndex(of: ".") ?? path.name.startIndex)])
+      set = found
+    }
+    return set.isEmpty ? .constant(false) : set.isEverything ? .constant(true) : .values(path, set)
+  }
+
+  /// The references whose objects have a value of `set` in the slot, as few lookups find them.
+  ///
+  /// A missing object has no values: if the set includes nil, the references that it leaves out are looked up instead.
+  private mutating func references(
+    to destination: String,
+    where slot: Int,
+    in set: ValueSet,
+    named path: ResolvedPath
+  ) throws -> ValueSet? {
+    guard !hiddenEntities.contains(destination), let entity = schema.entitySchema(named: destination) else {
+      return nil
+    }
+    let wanted = set.includesNull ? set.complement : set
+    guard let index = entity.indexReferences.first(where: { $0.slots.first == slot }),
+      wanted.segmentCount <= Self.maximumObjectCount
+    else { return nil }
+    let ranges = wanted.segments.map { segment in
+      segment.point.map { IndexRange(prefix: [$0]) } ?? IndexRange(next: segment)
+    }
+    var rowCount = 0
+    for range in ranges {
+      rowCount += try counting.count(range, in: index)
+      if rowCount > Self.maximumObjectCount { return nil }
+    }
+    let numbers = try ranges.flatMap { try counting.objectIDs($0, in: index) }
+    lookups.append(
+      QueryPlan.Lookup(
+        entity: destination,
+        index: index.name,
+        condition: wanted.text(path.name),
+        rowCount: rowCount
+      )
+    )
+    let found = ValueSet(.reference, anyOf: numbers.map(AttributeValue.reference))
+    return set.includesNull ? found.complement : found
+  }
+}

@@ -1,0 +1,70 @@
+/// A query and the way to answer it: what the executor follows. ``QueryPlan`` is its explanation.
+package struct PlannedQuery: Sendable {
+  package var entity: EntitySchema
+  package var access: AccessPath
+  /// What the rows of the access path have still to be tested for; `constant(true)` for nothing.
+  package var residual: NormalPredicate
+  package var order: ResultOrder
+  package var limit: Int?
+  package var offset: Int
+  /// The conditions on other entities' objects that the planner looked up.
+  package var lookups: [QueryPlan.Lookup]
+
+  /// Whether the counts of the access path are the count of the results: no row has to be read or compared.
+  package var isCountExact: Bool {
+    guard residual == .constant(true) else { return false }
+    return switch access {
+    case .nothing, .fullScan, .index: true
+    case .objects, .union: false
+    }
+  }
+}
+
+/// Where the rows come from.
+package enum AccessPath: Sendable, Hashable {
+  /// The predicate can't hold.
+  case nothing
+  case fullScan(rows: Int)
+  /// These objects, as far as they exist; ascending.
+  case objects([UInt64])
+  case index(IndexScan)
+  /// Every object that is in one of them, once.
+  case union([IndexScan])
+
+  /// At most so many rows; exactly, but for unions and objects.
+  package var rowCount: Int {
+    switch self {
+    case .nothing: 0
+    case .fullScan(let rows): rows
+    case .objects(let numbers): numbers.count
+    case .index(let scan): scan.rowCount
+    case .union(let scans): scans.reduce(0) { $0 + $1.rowCount }
+    }
+  }
+}
+
+/// Ranges of one index, in index order, none overlapping another.
+package struct IndexScan: Sendable, Hashable {
+  package struct CountedRange: Sendable, Hashable {
+    package var range: IndexRange
+    /// Exact.
+    package var rowCount: Int
+  }
+
+  package var index: IndexReference
+  package var ranges: [CountedRange]
+
+  package var rowCount: Int { ranges.reduce(0) { $0 + $1.rowCount } }
+  /// Whether the scan reads the whole index: it is there for its order.
+  package var isWhole: Bool { ranges.map(\.range) == [.all] }
+  /// Whether the rows come ordered by object ID: all of a key's columns are the same throughout.
+  package var isInIDOrder: Bool { ranges.count == 1 && ranges[0].range.prefix.count == index.slots.count }
+}
+
+/// How the results get into order.
+package enum ResultOrder: Sendable, Hashable {
+  /// The access path, followed forwards or backwards, yields them in order.
+  case access(isReversed: Bool)
+  /// They are sorted by these keys (by object ID alone if there are none); ties by object ID.
+  case sorted([ResolvedSort], isIDAscending: Bool)
+}

@@ -1,0 +1,178 @@
+/// How a query is answered, explained: a value to print, to compare in a test, or to encode.
+///
+/// ```
+/// Flight: index range, 842 rows
+///   index month,day, month == 1 AND day == 1: 842 rows (exact)
+///   filter: carrier == "UA"
+///   order: by arrDelay descending, keeping 20
+///   limit 20, offset 0
+/// ```
+public struct QueryPlan: Sendable, Hashable, Codable {
+  /// Where the rows come from.
+  public enum Access: String, Sendable, Hashable, Codable {
+    /// Every object of the entity.
+    case fullScan = "full scan"
+    /// One or more ranges of an index.
+    case indexRange = "index range"
+    /// Ranges of several indexes, or that may overlap; each object counts once.
+    case indexUnion = "union of index ranges"
+    /// A whole index, for its order.
+    case orderedScan = "ordered scan"
+    /// Objects by their IDs.
+    case objectIDs = "object IDs"
+    /// The predicate can't hold for anything.
+    case nothing
+  }
+
+  /// A range of an index.
+  public struct Range: Sendable, Hashable, Codable {
+    public var index: String
+    /// The condition that the range's rows meet, as a format string.
+    public var condition: String
+    public var rowCount: Int
+    /// Whether ``rowCount`` is counted, not estimated. Always, in this version.
+    public var isExact: Bool
+  }
+
+  /// A condition on objects at the other end of a relationship, found there first.
+  public struct Lookup: Sendable, Hashable, Codable {
+    public var entity: String
+    public var index: String
+    public var condition: String
+    public var rowCount: Int
+  }
+
+  /// How the results get into order.
+  public enum Order: Sendable, Hashable, Codable {
+    /// The rows come in the order that is asked for, or the other way round and are read backwards.
+    case inAccessOrder(isReversed: Bool)
+    /// The rows are sorted; only the first `keeping` are kept while that goes on.
+    case sorted(by: [String], keeping: Int?)
+  }
+
+  public var entity: String
+  public var access: Access
+  public var ranges: [Range]
+  public var lookups: [Lookup]
+  /// How many rows the access path yields, at most.
+  public var rowCount: Int
+  /// What is tested on each row, as a format string.
+  public var filter: String?
+  public var order: Order
+  public var limit: Int?
+  public var offset: Int
+}
+
+extension QueryPlan: CustomStringConvertible {
+  /// The plan in lines; stable, so that tests can compare it.
+  public var description: String {
+    var lines = ["\(entity): \(access.rawValue), \(Self.rows(rowCount))"]
+    for lookup in lookups {
+      lines.append(
+        "  first \(lookup.entity) by index \(lookup.index), \(lookup.condition): \(Self.rows(lookup.rowCount)) (exact)"
+      )
+    }
+    let shown = 12
+    for range in ranges.prefix(shown) {
+      let exactness = range.isExact ? "exact" : "estimated"
+      lines.append("  index \(range.index), \(range.condition): \(Self.rows(range.rowCount)) (\(exactness))")
+    }
+    if ranges.count > shown {
+      let rest = ranges.dropFirst(shown).reduce(0) { $0 + $1.rowCount }
+      lines.append("  and \(ranges.count - shown) ranges more: \(Self.rows(rest)) (exact)")
+    }
+    if let filter { lines.append("  filter: \(filter)") }
+    if access != .nothing { lines.append("  order: \(orderText)") }
+    if limit != nil || offset > 0 {
+      let parts = [limit.map { "limit \($0)" }, offset > 0 ? "offset \(offset)" : nil].compactMap { $0 }
+      lines.append("  " + parts.joined(separator: ", "))
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private var orderText: String {
+    switch order {
+    case .inAccessOrder(let isReversed):
+      let name = access == .indexRange || access == .orderedScan ? "in index order" : "in order of object ID"
+      return isReversed ? name + ", reversed" : name
+    case .sorted(let keys, let kept):
+      return "sorted by " + keys.joined(separator: ", ") + (kept.map { ", keeping \($0)" } ?? "")
+    }
+  }
+
+  private static func rows(_ count: Int) -> String { count == 1 ? "1 row" : "\(count) rows" }
+}
+
+extension PlannedQuery {
+  /// The plan as a value to show.
+  package var explanation: QueryPlan {
+    QueryPlan(
+      entity: entity.name,
+      access: explainedAccess,
+      ranges: explainedRanges,
+      lookups: lookups,
+      rowCount: access.rowCount,
+      filter: residual == .constant(true) ? nil : residual.description,
+      order: explainedOrder,
+      limit: limit,
+      offset: offset
+    )
+  }
+
+  private var explainedAccess: QueryPlan.Access {
+    switch access {
+    case .nothing: .nothing
+    case .fullScan: .fullScan
+    case .objects: .objectIDs
+    case .index(let scan): scan.isWhole ? .orderedScan : .indexRange
+    case .union: .indexUnion
+    }
+  }
+
+  private var explainedRanges: [QueryPlan.Range] {
+    let scans: [IndexScan] =
+      switch access {
+      case .index(let scan): [scan]
+      case .union(let scans): scans
+      case .nothing, .fullScan, .objects: []
+      }
+    return scans.flatMap { scan in
+      scan.ranges.map { counted in
+        QueryPlan.Range(
+          index: scan.index.name,
+          condition: counted.range.text(scan.index, of: entity),
+          rowCount: counted.rowCount,
+          isExact: true
+        )
+      }
+    }
+  }
+
+  private var explainedOrder: QueryPlan.Order {
+    switch order {
+    case .access(let isReversed): return .inAccessOrder(isReversed: isReversed)
+    case .sorted(let keys, let isIDAscending):
+      let names = keys.map { "\($0.path.name) \($0.isAscending ? "ascending" : "descending")" }
+      let fallback = isIDAscending ? "object ID" : "object ID descending"
+      let kept = limit.map { offset.addingReportingOverflow($0) }.flatMap {
+        $0.overflow ? nil : $0.partialValue
+      }
+      return .sorted(by: names.isEmpty ? [fallback] : names, keeping: kept)
+    }
+  }
+}
+
+extension IndexRange {
+  /// The condition that the range's rows meet.
+  func text(_ index: IndexReference, of entity: EntitySchema) -> String {
+    func name(_ column: Int) -> String { entity.stored[index.slots[column]].name }
+    var terms = prefix.enumerated().map { column, value in
+      ValueSet.Segment(lower: .before(value), upper: .after(value)).conditions(name(column)).text
+    }
+    if let next, prefix.count < index.slots.count {
+      let condition = next.conditions(name(prefix.count))
+      terms.append(condition.isAlternative && !terms.isEmpty ? "(\(condition.text))" : condition.text)
+    }
+    return terms.isEmpty ? "every row" : terms.joined(separator: " AND ")
+  }
+}

@@ -1,0 +1,42 @@
+/// A query whose names are resolved: what the planner turns into a plan.
+package struct ResolvedQuery: Sendable {
+  package var entity: EntitySchema
+  package var predicate: ResolvedPredicate
+  package var sort: [ResolvedSort]
+  package var limit: Int?
+  package var offset: Int
+
+  package init(
+    entity: EntitySchema,
+    predicate: ResolvedPredicate = .constant(true),
+    sort: [ResolvedSort] = [],
+    limit: Int? = nil,
+    offset: Int = 0
+  ) {
+    self.entity = entity
+    self.predicate = predicate
+    self.sort = sort
+    self.limit = limit.map { max(0, $0) }
+    self.offset = max(0, offset)
+  }
+
+  /// Results are totally ordered: what the sort keys leave equal is in the order of object IDs, in the direction of the
+  /// last key. So an index serves both directions, and turning all keys around turns the list around.
+  package var isIDAscending: Bool { sort.last?.isAscending ?? true }
+
+  /// How many results, counted from the first, decide what is returned; nil for all.
+  package var wanted: Int? {
+    limit.map { $0.addingReportingOverflow(offset) }.map { $0.overflow ? .max : $0.partialValue }
+  }
+}
+
+/// One key of a sort.
+package struct ResolvedSort: Sendable, Hashable {
+  package var path: ResolvedPath
+  package var isAscending: Bool
+
+  package init(_ path: ResolvedPath, ascending isAscending: Bool = true) {
+    self.path = path
+    self.isAscending = isAscending
+  }
+}
