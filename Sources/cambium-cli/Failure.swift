@@ -29,7 +29,8 @@ struct Failure: Error {
     switch error {
     case let failure as Failure: self = failure
     case let error as QueryError: self.init(.use, "error: \(error)")
-    case let error as StoreError: self.init(Self.wrongFiles.contains(error.code) ? .use : .store, "error: \(error)")
+    case let error as StoreError:
+      self.init(Self.wrongFiles.contains(error.code) ? .use : .store, "error: \(error)")
     case let error as ContextError: self.init(error)
     default: self.init(parsing: error)
     }

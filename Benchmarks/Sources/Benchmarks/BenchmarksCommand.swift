@@ -35,7 +35,7 @@ struct Sizes {
   }()
 }
 
-struct RunCommand: ParsableCommand {
+struct RunCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
     abstract: "Runs the workloads and prints a table."
@@ -65,7 +65,7 @@ struct RunCommand: ParsableCommand {
   @Option(help: "Writes every time that was taken to this file.")
   var json: String?
 
-  func run() throws {
+  func run() async throws {
     var sizes = smoke ? Sizes.smoke : Sizes()
     sizes.rounds = rounds ?? sizes.rounds
     let folders = try ScratchFolders(root: folder)
@@ -73,13 +73,13 @@ struct RunCommand: ParsableCommand {
 
     var runner = Runner(only: Set((only ?? "").split(separator: ",").map(String.init)))
     let syncedWrite = try SyncedWrite.medianSeconds(in: folders.root, count: smoke ? 20 : 500)
-    try KeyValueWorkloads(
+    try await KeyValueWorkloads(
       count: sizes.entries,
       commits: sizes.keyValueCommits,
       rounds: sizes.rounds,
       folders: folders
     ).run(&runner)
-    try ObjectWorkloads(
+    try await ObjectWorkloads(
       persons: sizes.persons,
       cities: sizes.cities,
       fetches: sizes.fetches,

@@ -3,10 +3,13 @@ import Foundation
 // One type for each file, with the file's columns in camel case. `dest` and `origin` are the names of relationships, so
 // the codes are `destCode` and `originCode`.
 
-struct AirlineRow: CSVRecord {
-  static let columns = ["carrier", "name"]
+struct AirlineRow {
   var carrier: String
   var name: String
+}
+
+extension AirlineRow: CSVRecord {
+  static let columns = ["carrier", "name"]
 
   init(_ fields: inout CSVFields) throws {
     carrier = try fields.string()
@@ -14,8 +17,7 @@ struct AirlineRow: CSVRecord {
   }
 }
 
-struct AirportRow: CSVRecord {
-  static let columns = ["faa", "name", "lat", "lon", "alt", "tz", "dst", "tzone"]
+struct AirportRow {
   var faa: String
   var name: String
   var lat: Double
@@ -24,6 +26,10 @@ struct AirportRow: CSVRecord {
   var tz: Int
   var dst: String
   var tzone: String?
+}
+
+extension AirportRow: CSVRecord {
+  static let columns = ["faa", "name", "lat", "lon", "alt", "tz", "dst", "tzone"]
 
   init(_ fields: inout CSVFields) throws {
     faa = try fields.string()
@@ -37,10 +43,7 @@ struct AirportRow: CSVRecord {
   }
 }
 
-struct PlaneRow: CSVRecord {
-  static let columns = [
-    "tailnum", "year", "type", "manufacturer", "model", "engines", "seats", "speed", "engine",
-  ]
+struct PlaneRow {
   var tailnum: String
   var year: Int?
   var type: String
@@ -50,6 +53,12 @@ struct PlaneRow: CSVRecord {
   var seats: Int
   var speed: Int?
   var engine: String
+}
+
+extension PlaneRow: CSVRecord {
+  static let columns = [
+    "tailnum", "year", "type", "manufacturer", "model", "engines", "seats", "speed", "engine",
+  ]
 
   init(_ fields: inout CSVFields) throws {
     tailnum = try fields.string()
@@ -64,11 +73,7 @@ struct PlaneRow: CSVRecord {
   }
 }
 
-struct WeatherRow: CSVRecord {
-  static let columns = [
-    "origin", "year", "month", "day", "hour", "temp", "dewp", "humid", "wind_dir", "wind_speed", "wind_gust",
-    "precip", "pressure", "visib", "time_hour",
-  ]
+struct WeatherRow {
   var originCode: String
   var year: Int
   var month: Int
@@ -84,6 +89,13 @@ struct WeatherRow: CSVRecord {
   var pressure: Double?
   var visib: Double
   var timeHour: Date
+}
+
+extension WeatherRow: CSVRecord {
+  static let columns = [
+    "origin", "year", "month", "day", "hour", "temp", "dewp", "humid", "wind_dir", "wind_speed", "wind_gust",
+    "precip", "pressure", "visib", "time_hour",
+  ]
 
   init(_ fields: inout CSVFields) throws {
     originCode = try fields.string()
@@ -104,12 +116,7 @@ struct WeatherRow: CSVRecord {
   }
 }
 
-struct FlightRow: CSVRecord {
-  static let columns = [
-    "year", "month", "day", "dep_time", "sched_dep_time", "dep_delay", "arr_time", "sched_arr_time",
-    "arr_delay",
-    "carrier", "flight", "tailnum", "origin", "dest", "air_time", "distance", "hour", "minute", "time_hour",
-  ]
+struct FlightRow {
   var year: Int
   var month: Int
   var day: Int
@@ -129,6 +136,14 @@ struct FlightRow: CSVRecord {
   var hour: Int
   var minute: Int
   var timeHour: Date
+}
+
+extension FlightRow: CSVRecord {
+  static let columns = [
+    "year", "month", "day", "dep_time", "sched_dep_time", "dep_delay", "arr_time", "sched_arr_time",
+    "arr_delay",
+    "carrier", "flight", "tailnum", "origin", "dest", "air_time", "distance", "hour", "minute", "time_hour",
+  ]
 
   init(_ fields: inout CSVFields) throws {
     year = try fields.int()

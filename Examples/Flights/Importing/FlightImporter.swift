@@ -66,7 +66,9 @@ struct FlightImporter: Sendable {
   }
 
   private func importFlights(
-    _ codes: Codes, into context: ManagedObjectContext, progress: (Double) -> Void
+    _ codes: Codes,
+    into context: ManagedObjectContext,
+    progress: (Double) -> Void
   ) throws -> ImportCounts {
     var counts = codes.counts
     let byteCount = try folder.flightsByteCount()
@@ -87,7 +89,8 @@ struct FlightImporter: Sendable {
     return counts
   }
 
-  private func inserted<Object: ManagedObject>(_ object: Object, into context: ManagedObjectContext) -> Object {
+  private func inserted<Object: ManagedObject>(_ object: Object, into context: ManagedObjectContext) -> Object
+  {
     context.insert(object)
     return object
   }

@@ -8,7 +8,14 @@ import Foundation
 @Model
 final class Flight {
   #Index<Flight>(
-    [\.month, \.day], [\.depTime], [\.depDelay], [\.arrDelay], [\.destCode], [\.distance], [\.timeHour])
+    [\.month, \.day],
+    [\.depTime],
+    [\.depDelay],
+    [\.arrDelay],
+    [\.destCode],
+    [\.distance],
+    [\.timeHour]
+  )
 
   var year: Int
   var month: Int

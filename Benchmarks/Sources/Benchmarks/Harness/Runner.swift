@@ -32,7 +32,7 @@ struct Runner {
   func wants(_ id: String) -> Bool { only.isEmpty || only.contains(id) }
 
   /// Runs the workload if it is wanted. Throws ``ChecksumMismatch`` when two peers read different data.
-  mutating func run(_ workload: Workload) throws {
+  mutating func run(_ workload: Workload) async throws {
     guard wants(workload.id) else { return }
     note("\(workload.id) \(workload.title)")
     var times = workload.contenders.map { PeerTimes(peer: $0.peer, seconds: []) }
@@ -41,7 +41,7 @@ struct Runner {
       for place in workload.contenders.indices {
         // Each round begins with another peer.
         let index = (place + round) % workload.contenders.count
-        let run = try workload.contenders[index].run()
+        let run = try await workload.contenders[index].run()
         times[index].seconds.append(run.time / .seconds(1))
         sums.append((workload.contenders[index].peer, run.checksum))
       }

@@ -19,7 +19,7 @@ struct Workload {
 
   struct Contender {
     var peer: String
-    var run: () throws -> Run
+    var run: () async throws -> Run
   }
 }
 
@@ -35,9 +35,9 @@ struct ChecksumMismatch: Error, CustomStringConvertible {
 }
 
 /// Times `body`, and keeps what it read from being optimised away by handing on its sum.
-func measured(_ body: () throws -> Checksum) rethrows -> Run {
+func measured(_ body: () async throws -> Checksum) async throws -> Run {
   let clock = ContinuousClock()
   let start = clock.now
-  let sum = try body()
+  let sum = try await body()
   return Run(time: clock.now - start, checksum: sum.value)
 }

@@ -12,15 +12,15 @@ struct KeyValueWorkloads {
   ]
   static let ids: Set<String> = ["K1", "K2", "K3a", "K3b", "K4", "K6"]
 
-  func run(_ runner: inout Runner) throws {
+  func run(_ runner: inout Runner) async throws {
     guard Self.ids.contains(where: runner.wants) else { return }
     let entries = Entries(count: count, seed: 1)
     let everything = entries.sortedOrder
-    try runner.run(
+    try await runner.run(
       loading("K3a", "sorted bulk load, one transaction", entries, order: everything, isSorted: true)
     )
     let insertion = Array(0..<count)
-    try runner.run(
+    try await runner.run(
       loading("K3b", "random-order insert, one transaction", entries, order: insertion, isSorted: false)
     )
 
@@ -30,15 +30,15 @@ struct KeyValueWorkloads {
       try store.load(entries, order: insertion, isSorted: false)
       return store
     }
-    try runner.run(
+    try await runner.run(
       workload("K1", "random get", stores, operations: count, unit: "each") {
         try $0.get(entries, order: entries.readOrder)
       }
     )
-    try runner.run(workload("K2", "full ordered scan, keys and values", stores) { try $0.scan() })
+    try await runner.run(workload("K2", "full ordered scan, keys and values", stores) { try $0.scan() })
     let lower = entries.key(everything[count / 4])
     let upper = entries.key(everything[count / 4 + count / 2])
-    try runner.run(
+    try await runner.run(
       workload("K6", "count a range of half", stores) {
         var sum = Checksum()
         sum.add(try $0.count(from: lower, to: upper))
@@ -46,7 +46,7 @@ struct KeyValueWorkloads {
       }
     )
     var next = 0
-    try runner.run(
+    try await runner.run(
       workload("K4", "one durable put a commit", stores, operations: commits, unit: "each") {
         // Other keys each time, the same for every peer of a round: the values are those that are there already.
         let start = next / stores.count % (count / commits) * commits
@@ -81,7 +81,7 @@ struct KeyValueWorkloads {
           let folder = try folders.make()
           defer { folders.remove(folder) }
           let store = try peer.init(folder: folder)
-          let run = try measured {
+          let run = try await measured {
             try store.load(entries, order: order, isSorted: isSorted)
             return Checksum()
           }
@@ -106,7 +106,7 @@ struct KeyValueWorkloads {
       unit: unit,
       rounds: rounds,
       contenders: stores.map { store in
-        Workload.Contender(peer: type(of: store).name) { try measured { try body(store) } }
+        Workload.Contender(peer: type(of: store).name) { try await measured { try body(store) } }
       }
     )
   }

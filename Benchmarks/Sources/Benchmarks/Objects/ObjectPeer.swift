@@ -2,16 +2,16 @@
 protocol ObjectPeer: AnyObject, SendableMetatype {
   static var name: String { get }
   /// Makes an empty store, with its tables and indexes, in an empty folder.
-  init(folder: String) throws
+  init(folder: String) async throws
 
   /// O1: all cities and persons in one durable transaction.
-  func insert(_ people: People) throws
+  func insert(_ people: People) async throws
   /// O2: one fetch for each of these persons by the unique email address, every attribute read.
-  func fetchByEmail(_ people: People, _ numbers: ArraySlice<Int>) throws -> Checksum
+  func fetchByEmail(_ people: People, _ numbers: ArraySlice<Int>) async throws -> Checksum
   /// O3: everybody of these ages, every attribute read, in the order of age and insertion.
-  func fetchByAge(_ ages: ClosedRange<Int>) throws -> Checksum
+  func fetchByAge(_ ages: ClosedRange<Int>) async throws -> Checksum
   /// O5: how many are of this age or above.
-  func count(ageAtLeast age: Int) throws -> Int
+  func count(ageAtLeast age: Int) async throws -> Int
   /// O9: adds 1 to the score of each of these persons, each in a durable save of its own.
-  func changeEach(_ people: People, _ numbers: ArraySlice<Int>) throws
+  func changeEach(_ people: People, _ numbers: ArraySlice<Int>) async throws
 }

@@ -15,42 +15,45 @@ struct ObjectWorkloads {
   private static let someAges = 30...34
   private static let allAges = 0...200
 
-  func run(_ runner: inout Runner) throws {
+  func run(_ runner: inout Runner) async throws {
     guard Self.ids.contains(where: runner.wants) else { return }
     let people = People(persons: persons, cities: cities, seed: 2)
-    try runner.run(inserting(people))
+    try await runner.run(inserting(people))
 
-    let stores = try Self.peers.map { peer in
-      let store = try peer.init(folder: folders.make())
-      try store.insert(people)
-      return store
+    var stores: [any ObjectPeer] = []
+    for peer in Self.peers {
+      stores.append(try await peer.init(folder: folders.make()))
+      try await stores[stores.count - 1].insert(people)
     }
-    try runner.run(
+    try await runner.run(
       workload("O2", "fetch by unique email, all attributes", stores, operations: fetches, unit: "each") {
-        try $0.fetchByEmail(people, people.order.prefix(fetches))
+        try await $0.fetchByEmail(people, people.order.prefix(fetches))
       }
     )
-    try runner.run(
-      workload("O3", "indexed age 30…34, all attributes", stores) { try $0.fetchByAge(Self.someAges) }
+    try await runner.run(
+      workload("O3", "indexed age 30…34, all attributes", stores) { try await $0.fetchByAge(Self.someAges) }
     )
-    try runner.run(
+    try await runner.run(
       workload("O5", "count(age ≥ 40)", stores) {
         var sum = Checksum()
-        sum.add(try $0.count(ageAtLeast: 40))
+        sum.add(try await $0.count(ageAtLeast: 40))
         return sum
       }
     )
     var next = 0
-    try runner.run(
+    try await runner.run(
       workload("O9", "one object changed and saved durably", stores, operations: commits, unit: "each") {
         let start = next / stores.count % (persons / commits) * commits
         next += 1
-        try $0.changeEach(people, people.order[start..<start + commits])
+        try await $0.changeEach(people, people.order[start..<start + commits])
         return Checksum()
       }
     )
-    let sums = try stores.map { (type(of: $0).name, try $0.fetchByAge(Self.allAges).value) }
-    guard Set(sums.map(\.1)).count == 1 else { throw ChecksumMismatch(workload: "O9", sums: sums) }
+    var sums: [(peer: String, sum: UInt64)] = []
+    for store in stores {
+      sums.append((type(of: store).name, try await store.fetchByAge(Self.allAges).value))
+    }
+    guard Set(sums.map(\.sum)).count == 1 else { throw ChecksumMismatch(workload: "O9", sums: sums) }
   }
 
   private func inserting(_ people: People) -> Workload {
@@ -62,12 +65,12 @@ struct ObjectWorkloads {
         Workload.Contender(peer: peer.name) {
           let folder = try folders.make()
           defer { folders.remove(folder) }
-          let store = try peer.init(folder: folder)
-          let run = try measured {
-            try store.insert(people)
+          let store = try await peer.init(folder: folder)
+          let run = try await measured {
+            try await store.insert(people)
             return Checksum()
           }
-          return Run(time: run.time, checksum: try store.fetchByAge(Self.allAges).value)
+          return Run(time: run.time, checksum: try await store.fetchByAge(Self.allAges).value)
         }
       }
     )
@@ -79,7 +82,7 @@ struct ObjectWorkloads {
     _ stores: [any ObjectPeer],
     operations: Int = 1,
     unit: String = "",
-    _ body: @escaping (any ObjectPeer) throws -> Checksum
+    _ body: @escaping (any ObjectPeer) async throws -> Checksum
   ) -> Workload {
     Workload(
       id: id,
@@ -88,7 +91,7 @@ struct ObjectWorkloads {
       unit: unit,
       rounds: rounds,
       contenders: stores.map { store in
-        Workload.Contender(peer: type(of: store).name) { try measured { try body(store) } }
+        Workload.Contender(peer: type(of: store).name) { try await measured { try body(store) } }
       }
     )
   }

@@ -1,0 +1,27 @@
+import ArgumentParser
+import Cambium
+import Foundation
+
+@main
+struct FlightsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "flights",
+    abstract: "All flights that left New York in 2013, in a Cambium store.",
+    subcommands: [ImportCommand.self, DemoCommand.self, SaveLoopCommand.self]
+  )
+}
+
+extension PersistentContainer {
+  /// Opens the store of flights at the path, or makes it.
+  static func flights(at path: String) async throws -> PersistentContainer {
+    try await PersistentContainer(
+      "Flights",
+      models: Airline.self,
+      Airport.self,
+      Plane.self,
+      WeatherHour.self,
+      Flight.self,
+      at: URL(fileURLWithPath: path)
+    )
+  }
+}
