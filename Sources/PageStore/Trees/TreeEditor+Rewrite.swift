@@ -43,7 +43,7 @@ extension TreeEditor {
       bias: bias,
       lonePrefix: page.prefixLength
     )
-    try replaceChildren(level, count: 1, with: pages)
+    _ = try replaceChildren(level, count: 1, with: pages)
     dirty.retirePage(old, level: UInt8(level))
   }
 
@@ -60,21 +60,7 @@ extension TreeEditor {
     for (position, start) in starts.enumerated() {
       let end = position + 1 < starts.count ? starts[position + 1] : entries.count
       let run = UnsafeBufferPointer(rebasing: entries[start..<end])
-      let frame = dirty.allocateFrame()
-      PageBuilder(geometry: geometry, isLeaf: isLeaf).build(
-        pool.arena.address(frame),
-        treeID: root.treeID,
-        level: UInt8(level),
-        birth: dirty.commit,
-        entries: run,
-        lonePrefix: lonePrefix
-      )
-      let reference = ChildReference(
-        location: .frame(frame),
-        checksum: 0,
-        birth: dirty.commit,
-        count: Self.entryCount(run, isLeaf: isLeaf)
-      )
+      let reference = buildPage(run, level: level, lonePrefix: lonePrefix)
       if position == 0 {
         pages.append(reference)
       } else if isLeaf {
@@ -84,6 +70,48 @@ extension TreeEditor {
       }
     }
     return pages
+  }
+
+  /// Lays entries that fit out in one fresh frame.
+  func buildPage(
+    _ entries: UnsafeBufferPointer<PageEntry>,
+    level: Int,
+    lonePrefix: Int
+  ) -> ChildReference {
+    let frame = dirty.allocateFrame()
+    PageBuilder(geometry: geometry, isLeaf: level == 0).build(
+      pool.arena.address(frame),
+      treeID: root.treeID,
+      level: UInt8(level),
+      birth: dirty.commit,
+      entries: entries,
+      lonePrefix: lonePrefix
+    )
+    return ChildReference(
+      location: .frame(frame),
+      checksum: 0,
+      birth: dirty.commit,
+      count: Self.entryCount(entries, isLeaf: level == 0)
+    )
+  }
+
+  /// Begins a leaf after the tree's last one, which the path leads to, and which is full though nothing in it is
+  /// wasted. Returns false, having done nothing, if it isn't.
+  func addLastLeaf(_ entry: PageEntry) throws(StoreError) -> Bool {
+    let last = path[0].page
+    let needed = entry.byteCount(isLeaf: true) - min(last.prefixLength, entry.keyCount)
+    guard last.garbage == 0, last.freeBytes < needed, last.count > 0 else { return false }
+    let pages = NewPages(capacity: 2)
+    // The counts on the path have the new entry already.
+    var kept = reference(0)
+    kept.count = UInt64(last.count)
+    pages.append(kept)
+    let fresh = withUnsafePointer(to: entry) { entry in
+      buildPage(UnsafeBufferPointer(start: entry, count: 1), level: 0, lonePrefix: last.prefixLength)
+    }
+    try appendLeaf(fresh, after: PageEntry(last, last.count - 1, geometry), first: entry, to: pages)
+    _ = try replaceChildren(0, count: 1, with: pages)
+    return true
   }
 
   private static func entryCount(_ entries: UnsafeBufferPointer<PageEntry>, isLeaf: Bool) -> UInt64 {
@@ -102,7 +130,7 @@ extension TreeEditor {
     to pages: NewPages
   ) throws(StoreError) {
     let shared = first.commonPrefix(with: last)
-    if shared < first.keyCount {
+    if shared < first.keyCount, shared < last.keyCount || last.keyRest == nil {
       var separator = first
       separator.truncateKey(to: shared + 1)
       pages.append(reference, separator: separator)
@@ -136,9 +164,13 @@ extension TreeEditor {
   }
 
   /// Puts `pages` in the place of `count` children of the path's page above `level`, the first of which the path
-  /// goes through. The first new page goes on under the old one's separator.
-  func replaceChildren(_ level: Int, count: Int, with pages: NewPages) throws(StoreError) {
-    guard level < height - 1 else { return try growRoot(level, pages) }
+  /// goes through. The first new page goes on under the old one's separator. Returns whether the path still leads
+  /// through its parent, changed in place.
+  func replaceChildren(_ level: Int, count: Int, with pages: NewPages) throws(StoreError) -> Bool {
+    guard level < height - 1 else {
+      try growRoot(level, pages)
+      return false
+    }
     setReference(level, pages.reference(0))
     let parentLevel = level + 1
     let index = path[parentLevel].index
@@ -148,13 +180,15 @@ extension TreeEditor {
       if parent.insert(pages[position], at: index + position) { continue }
       let rest = UnsafeBufferPointer(rebasing: pages.entries[position..<pages.count])
       let at = index + position
-      return try rewrite(
+      try rewrite(
         parentLevel,
         replacing: at..<at,
         with: rest,
         bias: bias(ofInsertionAt: at, level: parentLevel)
       )
+      return false
     }
+    return true
   }
 
   /// Makes `pages`, of `level`, the tree: the only one is its root, several get a root above them.

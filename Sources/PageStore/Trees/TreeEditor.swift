@@ -71,7 +71,7 @@ final class TreeEditor {
         try replaceValue(at: index, keyCount: key.count, with: value)
       } else {
         addToCounts(1)
-        try insert(makeEntry(key, value), at: index, level: 0)
+        try insert(makeEntry(key, value), at: index)
       }
       return exists
     }
@@ -86,14 +86,19 @@ final class TreeEditor {
   /// Runs one change, which makes cursors stale and, if it fails, the tree unusable.
   @inline(__always)
   func change<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
-    guard isIntact else {
-      throw StoreError(.transactionEnded, "The transaction failed before; it can only be abandoned.")
-    }
+    try checkIntact()
     changes.pointee &+= 1
     isIntact = false
     let result = try body()
     isIntact = true
     return result
+  }
+
+  /// Throws if the transaction has ended, or failed in the middle of a change.
+  func checkIntact() throws(StoreError) {
+    guard isIntact else {
+      throw StoreError(.transactionEnded, "The write transaction has ended or has failed.")
+    }
   }
 
   static func checkLengths(
@@ -275,7 +280,7 @@ final class TreeEditor {
     return (UnsafeRawBufferPointer(start: references, count: ChildReference.byteCount), true)
   }
 
-  private func startTree(with key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+  func startTree(with key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
     let frame = dirty.allocateFrame()
     let page = PageEditor(pool.arena.address(frame), geometry)
     page.initializeHeader(treeID: root.treeID, level: 0, birth: dirty.commit)
@@ -286,17 +291,20 @@ final class TreeEditor {
     )
   }
 
-  /// Puts an entry into the path's page of `level`, dividing it if there is no room.
+  /// Puts an entry into the path's leaf, dividing it if there is no room.
   @inline(__always)
-  private func insert(_ entry: PageEntry, at index: Int, level: Int) throws(StoreError) {
-    if editor(path[level].page).insert(entry, at: index) { return }
+  func insert(_ entry: PageEntry, at index: Int) throws(StoreError) {
+    if editor(path[0].page).insert(entry, at: index) { return }
+    try insertWithNewLeaf(entry, at: index)
+  }
+
+  @inline(never)
+  private func insertWithNewLeaf(_ entry: PageEntry, at index: Int) throws(StoreError) {
+    let bias = bias(ofInsertionAt: index, level: 0)
+    if bias == .ascending, try addLastLeaf(entry) { return }
     try withUnsafePointer(to: entry) { (entry) throws(StoreError) in
-      try rewrite(
-        level,
-        replacing: index..<index,
-        with: UnsafeBufferPointer(start: entry, count: 1),
-        bias: bias(ofInsertionAt: index, level: level)
-      )
+      let replacement = UnsafeBufferPointer(start: entry, count: 1)
+      try rewrite(0, replacing: index..<index, with: replacement, bias: bias)
     }
   }
 

@@ -27,9 +27,7 @@ public struct WriteTree: OrderedTree {
 
   public var core: TreeCore {
     get throws(StoreError) {
-      guard editor.isIntact else {
-        throw StoreError(.transactionEnded, "The write transaction has ended or has failed.")
-      }
+      try editor.checkIntact()
       return editor.core
     }
   }
@@ -57,5 +55,71 @@ extension WriteTree {
     let replaced = try editor.put(key, value)
     try recorder.recordPut(treeID: editor.root.treeID, key: key, value: value)
     return replaced
+  }
+}
+
+extension WriteTree {
+  /// Removes `key` and its value. Returns whether it was there. O(log *n*).
+  @discardableResult
+  public func remove(_ key: [UInt8]) throws(StoreError) -> Bool {
+    try key.withBytes { key throws(StoreError) in try remove(key) }
+  }
+
+  /// ``remove(_:)`` for borrowed bytes.
+  @discardableResult
+  package func remove(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+    guard try editor.remove(key) else { return false }
+    try recorder.recordRemove(treeID: editor.root.treeID, key: key)
+    return true
+  }
+
+  /// Removes every entry whose key is in `range`; returns how many there were.
+  ///
+  /// Changes O(log *n*) pages, however many entries there are.
+  @discardableResult
+  public func removeRange(_ range: KeyRange) throws(StoreError) -> Int {
+    let removed = try editor.removeRange(range)
+    if removed > 0 { try recorder.recordRemoveRange(treeID: editor.root.treeID, range: range) }
+    return removed
+  }
+
+  /// Appends entries whose keys ascend, the first one above the tree's last key, and fills pages as it goes: the
+  /// quickest way to load sorted data. Returns how many there were.
+  ///
+  /// Throws `.keysOutOfOrder` at the first key that doesn't ascend; the entries before it stay.
+  @discardableResult
+  public func append(
+    sorted entries: some Sequence<(key: [UInt8], value: [UInt8])>
+  ) throws(StoreError) -> Int {
+    var iterator = entries.makeIterator()
+    return try append { (take) throws(StoreError) in
+      guard let entry = iterator.next() else { return false }
+      try entry.key.withBytes { key throws(StoreError) in
+        try entry.value.withBytes { value throws(StoreError) in try take(key, value) }
+      }
+      return true
+    }
+  }
+
+  /// ``append(sorted:)`` for borrowed bytes: `next` hands one entry to its argument and returns true, or returns
+  /// false when there are no more.
+  @discardableResult
+  package func append(
+    _ next: (
+      _ take: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
+    ) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Int {
+    var appender = try TreeAppender(editor)
+    let treeID = editor.root.treeID
+    do throws(StoreError) {
+      while try next({ (key, value) throws(StoreError) in
+        try appender.append(key, value)
+        try recorder.recordPut(treeID: treeID, key: key, value: value)
+      }) {}
+    } catch {
+      if editor.isIntact { _ = try appender.finish() }
+      throw error
+    }
+    return try appender.finish()
   }
 }

@@ -1,0 +1,113 @@
+/// Appends entries with ascending keys to the end of a tree, filling each page before it begins the next.
+///
+/// Between its first ``append(_:_:)`` and its ``finish()`` nothing else may use the editor: the counts in branches
+/// are brought up to date only where a page is full, and at the end.
+struct TreeAppender: ~Copyable {
+  private let editor: TreeEditor
+  /// The last key appended, or the tree's last one before.
+  private var lastKey: [UInt8] = []
+  private var hasLastKey = false
+  /// Entries appended to the last leaf and not counted above it yet.
+  private var uncounted = 0
+  private(set) var count = 0
+
+  init(_ editor: TreeEditor) throws(StoreError) {
+    self.editor = editor
+    lastKey.reserveCapacity(64)
+    try editor.checkIntact()
+    guard editor.height > 0 else { return }
+    try editor.descendToEnd()
+    let leaf = editor.path[0].page
+    guard leaf.count > 0 else { return }
+    lastKey = try editor.wholeKey(PageEntry(leaf, leaf.count - 1, editor.geometry))
+    hasLastKey = true
+  }
+
+  /// Appends an entry. Throws `.keysOutOfOrder`, without a change, if the key isn't above the last one.
+  mutating func append(
+    _ key: UnsafeRawBufferPointer,
+    _ value: UnsafeRawBufferPointer
+  ) throws(StoreError) {
+    try TreeEditor.checkLengths(key, value)
+    guard !hasLastKey || isAboveLast(key) else {
+      throw StoreError(
+        .keysOutOfOrder,
+        "Keys given to a bulk append must ascend, and be above the tree's last."
+      )
+    }
+    if count == 0, editor.height > 0 {
+      try editor.change { () throws(StoreError) in try editor.makePathWritable() }
+    }
+    if editor.appendInPlace(key, value) {
+      uncounted &+= 1
+    } else {
+      let uncounted = self.uncounted
+      try editor.change { () throws(StoreError) in
+        editor.addToCounts(uncounted)
+        try editor.appendWithNewLeaf(key, value)
+      }
+      self.uncounted = 0
+    }
+    lastKey.removeAll(keepingCapacity: true)
+    lastKey.append(contentsOf: key)
+    hasLastKey = true
+    count &+= 1
+  }
+
+  /// Brings all counts up to date and evens out the last pages. Returns how many entries were appended.
+  consuming func finish() throws(StoreError) -> Int {
+    guard count > 0 else { return 0 }
+    let uncounted = self.uncounted
+    try editor.change { () throws(StoreError) in
+      editor.addToCounts(uncounted)
+      try editor.mendSeam(at: TreeEditor.highestKey)
+    }
+    return count
+  }
+
+  private func isAboveLast(_ key: UnsafeRawBufferPointer) -> Bool {
+    lastKey.withUnsafeBytes { ByteComparison.compare(key, $0) > 0 }
+  }
+}
+
+extension TreeEditor {
+  /// Makes the path lead to the tree's last leaf.
+  fileprivate func descendToEnd() throws(StoreError) {
+    var page = try core.rootPage()
+    for level in (0..<height).reversed() {
+      path[level] = PathStep(page: page, index: level == 0 ? page.count : page.count - 1)
+      if level > 0 { page = try core.child(page, page.count - 1, below: level) }
+    }
+  }
+
+  /// Appends to the path's leaf if there is room.
+  @inline(__always)
+  fileprivate func appendInPlace(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
+    guard height > 0, isPlain(key, value) else { return false }
+    let page = path[0].page
+    guard editor(page).insert(PageEntry(key: key, payload: value), at: page.count) else { return false }
+    changes.pointee &+= 1
+    return true
+  }
+
+  /// Whether an entry takes no overflow pages.
+  @inline(__always)
+  private func isPlain(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
+    key.count <= geometry.inlineKeyLimit
+      && geometry.keepsValueInline(keyCount: key.count, valueCount: value.count)
+  }
+
+  /// Appends an entry for which the path's leaf may have no room, and leaves the path at the new end.
+  fileprivate func appendWithNewLeaf(
+    _ key: UnsafeRawBufferPointer,
+    _ value: UnsafeRawBufferPointer
+  ) throws(StoreError) {
+    if height == 0 {
+      startTree(with: key, value)
+    } else {
+      addToCounts(1)
+      try insert(makeEntry(key, value), at: path[0].page.count)
+    }
+    try descendToEnd()
+  }
+}

@@ -1,0 +1,94 @@
+extension TreeEditor {
+  /// Removes `key` and its value. Returns whether it was there. O(log *n*).
+  @discardableResult
+  func remove(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+    guard height > 0, key.count <= StoreLimits.keyByteCount else { return false }
+    try checkIntact()
+    let (index, exists) = try descend(to: SearchKey(key))
+    guard exists else { return false }
+    try change { () throws(StoreError) in
+      try makePathWritable()
+      addToCounts(-1)
+      retireOverflow(of: path[0].page, index)
+      editor(path[0].page).remove(at: index)
+      try mendPath()
+    }
+    return true
+  }
+
+  /// Gives up what an entry keeps in overflow pages.
+  func retireOverflow(of page: PageImage, _ index: Int) {
+    let slot = page.slot(index)
+    if slot.keyOverflows { dirty.retireOverflow(ChildReference(loading: page.keyRest(slot))) }
+    if slot.valueOverflows { dirty.retireOverflow(ChildReference(loading: page.leafPayload(slot).start)) }
+  }
+
+  // MARK: Pages that have become too empty
+
+  /// After a removal from the path's leaf: merges or evens out pages that are less than half full with a
+  /// neighbour, from the leaf upwards, and lets the tree shrink at the root. The path is stale afterwards.
+  private func mendPath() throws(StoreError) {
+    var level = 0
+    while level < height - 1 {
+      guard isUnderfull(path[level].page), try mend(level) else { break }
+      level += 1
+    }
+    try shrinkRoot()
+  }
+
+  func isUnderfull(_ page: PageImage) -> Bool { page.usedBytes(geometry) < geometry.capacity / 2 }
+
+  /// Merges the path's page of `level` with a neighbour under the same parent or, if both don't fit into one,
+  /// divides their entries evenly. Returns false when nothing was done to the parent that could have left it underfull,
+  /// or when the parent was rewritten, after which the path no longer leads through it.
+  func mend(_ level: Int) throws(StoreError) -> Bool {
+    let parent = path[level + 1].page
+    guard parent.count > 1 else {
+      guard path[level].page.count == 0 else { return true }
+      dirty.retirePage(reference(level), level: UInt8(level))
+      editor(parent).remove(at: 0)
+      return true
+    }
+    let left = min(path[level + 1].index, parent.count - 2)
+    let references = [left, left + 1].map { ChildReference(loading: parent.reference($0)) }
+    let pages = try combine(parent, left, level: level)
+    if level == 0 { retireOverflow(of: parent, left + 1) }
+    path[level + 1].index = left
+    let isParentCurrent = try replaceChildren(level, count: 2, with: pages)
+    for reference in references { dirty.retirePage(reference, level: UInt8(level)) }
+    return isParentCurrent
+  }
+
+  /// The entries of two neighbouring children, in one fresh page or two.
+  private func combine(_ parent: PageImage, _ left: Int, level: Int) throws(StoreError) -> NewPages {
+    let first = try core.child(parent, left, below: level + 1)
+    let second = try core.child(parent, left + 1, below: level + 1)
+    let entries = UnsafeMutableBufferPointer<PageEntry>.allocate(capacity: first.count + second.count)
+    defer { entries.deallocate() }
+    for index in 0..<first.count {
+      entries.initializeElement(at: index, to: PageEntry(first, index, geometry))
+    }
+    for index in 0..<second.count {
+      var entry = PageEntry(second, index, geometry)
+      // Between two branches stands the separator that the parent had for the second.
+      if level > 0, index == 0 { entry.takeKey(of: PageEntry(parent, left + 1, geometry)) }
+      entries.initializeElement(at: first.count + index, to: entry)
+    }
+    return try layOut(UnsafeBufferPointer(entries), level: level, bias: .balanced)
+  }
+
+  /// Takes away roots with one child and a last leaf without entries.
+  func shrinkRoot() throws(StoreError) {
+    while height > 0 {
+      let page = try core.rootPage()
+      guard page.count <= (height > 1 ? 1 : 0) else { return }
+      let old = root.reference
+      if page.count == 0 {
+        setRoot(ChildReference(location: .none, checksum: 0, birth: 0, count: 0), height: 0)
+        return dirty.retirePage(old, level: page.level)
+      }
+      setRoot(ChildReference(loading: page.reference(0)), height: height - 1)
+      dirty.retirePage(old, level: page.level)
+    }
+  }
+}

@@ -1,0 +1,181 @@
+extension TreeEditor {
+  /// Removes every entry whose key is in `range`; returns how many there were. O(log *n*) pages are changed; pages
+  /// that are in the range as a whole are given up unread if they are in the file.
+  @discardableResult
+  func removeRange(_ range: KeyRange) throws(StoreError) -> Int {
+    try checkIntact()
+    let doomed = try core.count(in: range)
+    guard doomed > 0 else { return 0 }
+    try change { () throws(StoreError) in
+      let trimmed = try trim(root.reference, level: height - 1, range)
+      guard let trimmed else {
+        return setRoot(ChildReference(location: .none, checksum: 0, birth: 0, count: 0), height: 0)
+      }
+      setRoot(trimmed, height: height)
+      try mendSeam(at: range.lower.key ?? [])
+      try mendSeam(at: range.upper.key ?? Self.highestKey)
+    }
+    return doomed
+  }
+
+  /// Removes everything, giving all pages up. O(pages that no checkpoint has written yet).
+  func removeAll() throws(StoreError) {
+    try change { () throws(StoreError) in
+      guard height > 0 else { return }
+      try drop(root.reference, level: height - 1)
+      setRoot(ChildReference(location: .none, checksum: 0, birth: 0, count: 0), height: 0)
+    }
+  }
+
+  /// A key that isn't below any other.
+  static let highestKey = [UInt8](repeating: 0xFF, count: StoreLimits.keyByteCount)
+
+  // MARK: Trimming
+
+  /// What is left of a subtree without the entries in `range`; nil if nothing is.
+  private func trim(
+    _ reference: ChildReference,
+    level: Int,
+    _ range: KeyRange
+  ) throws(StoreError) -> ChildReference? {
+    if range == .all {
+      try drop(reference, level: level)
+      return nil
+    }
+    let page = try pool.page(reference, identity: core.identity(level))
+    return level == 0 ? try trimLeaf(page, reference, range) : try trimBranch(page, reference, level, range)
+  }
+
+  private func trimLeaf(
+    _ page: PageImage,
+    _ reference: ChildReference,
+    _ range: KeyRange
+  ) throws(StoreError) -> ChildReference? {
+    let first = try index(of: range.lower, in: page, skipsEqual: false) ?? 0
+    let end = try index(of: range.upper, in: page, skipsEqual: true) ?? page.count
+    guard first < end else { return reference }
+    for index in first..<end { retireOverflow(of: page, index) }
+    let kept = (0..<first).map { PageEntry(page, $0, geometry) }
+    return rebuild(kept + (end..<page.count).map { PageEntry(page, $0, geometry) }, reference, level: 0)
+  }
+
+  private func index(
+    of bound: KeyRange.Bound,
+    in page: PageImage,
+    skipsEqual: Bool
+  ) throws(StoreError) -> Int? {
+    guard let key = bound.key else { return nil }
+    let place = try key.withBytes { key throws(StoreError) in
+      try page.lowerBound(of: SearchKey(key), in: pool)
+    }
+    let skips = bound.isIncluding ? skipsEqual : !skipsEqual
+    return place.index + (skips && place.isEqual ? 1 : 0)
+  }
+
+  private func trimBranch(
+    _ page: PageImage,
+    _ reference: ChildReference,
+    _ level: Int,
+    _ range: KeyRange
+  ) throws(StoreError) -> ChildReference? {
+    let first = try childIndex(for: range.lower, in: page) ?? 0
+    let last = try childIndex(for: range.upper, in: page) ?? page.count - 1
+    // Only a forged page can turn them around.
+    guard first <= last else { return reference }
+    // References to what is left of the children at the range's ends, for the entries to point to.
+    let trimmed = UnsafeMutableRawPointer.allocate(byteCount: 2 * ChildReference.byteCount, alignment: 8)
+    defer { trimmed.deallocate() }
+    var entries = (0..<first).map { PageEntry(page, $0, geometry) }
+    for index in first...last {
+      let child = ChildReference(loading: page.reference(index))
+      let part = KeyRange(
+        lower: index == first ? range.lower : .unbounded,
+        upper: index == last ? range.upper : .unbounded
+      )
+      if let rest = try trim(child, level: level - 1, part) {
+        let target = index == first ? trimmed : trimmed + ChildReference.byteCount
+        rest.store(to: target)
+        var entry = PageEntry(page, index, geometry)
+        entry.payload = UnsafeRawPointer(target)
+        entries.append(entry)
+      } else {
+        retireOverflow(of: page, index)
+      }
+    }
+    entries += (last + 1..<max(last + 1, page.count)).map { PageEntry(page, $0, geometry) }
+    // The first separator, now the branch's empty one, isn't stored any more.
+    if let rest = entries.first?.keyRest { dirty.retireOverflow(ChildReference(loading: rest)) }
+    return rebuild(entries, reference, level: level)
+  }
+
+  private func childIndex(for bound: KeyRange.Bound, in page: PageImage) throws(StoreError) -> Int? {
+    guard let key = bound.key else { return nil }
+    return try key.withBytes { key throws(StoreError) in
+      try page.childIndex(for: SearchKey(key), in: pool)
+    }
+  }
+
+  /// One fresh page with a part of an old one's entries; nil if there are none.
+  private func rebuild(_ entries: [PageEntry], _ old: ChildReference, level: Int) -> ChildReference? {
+    defer { dirty.retirePage(old, level: UInt8(level)) }
+    guard !entries.isEmpty else { return nil }
+    return entries.withUnsafeBufferPointer { buildPage($0, level: level, lonePrefix: 0) }
+  }
+
+  /// Gives up a subtree. What is in the file is given up by its top.
+  private func drop(_ reference: ChildReference, level: Int) throws(StoreError) {
+    if reference.location.isFrame {
+      let page = try pool.page(reference, identity: core.identity(level))
+      for index in 0..<page.count {
+        if page.flags & PageFlags.hasOverflow != 0 { retireOverflow(of: page, index) }
+        if level > 0 { try drop(ChildReference(loading: page.reference(index)), level: level - 1) }
+      }
+    }
+    dirty.retirePage(reference, level: UInt8(level))
+  }
+
+  // MARK: Mending
+
+  /// Merges or evens out pages on the way to `key`, and their right neighbours, that a removal has left less than
+  /// half full. From the root downwards: a merge of branches makes neighbours of the pages at their seam.
+  func mendSeam(at key: [UInt8]) throws(StoreError) {
+    // Every round but the last mends a page; evening out large entries may not mend it for good.
+    for _ in 0..<(4 * TreeLimits.height) {
+      try shrinkRoot()
+      guard height > 1 else { return }
+      try key.withBytes { key throws(StoreError) in _ = try descend(to: SearchKey(key)) }
+      guard let level = try levelToMend() else { return }
+      try makePathWritable()
+      _ = try mend(level)
+    }
+  }
+
+  /// The highest level at which the path's page or its right neighbour is underfull and can be mended. The path
+  /// then leads through that page.
+  private func levelToMend() throws(StoreError) -> Int? {
+    for level in (0..<(height - 1)).reversed() {
+      let parent = path[level + 1]
+      guard parent.page.count > 1 else { continue }
+      if isUnderfull(path[level].page) { return level }
+      guard parent.index + 1 < parent.page.count else { continue }
+      let neighbour = try core.child(parent.page, parent.index + 1, below: level + 1)
+      guard isUnderfull(neighbour) else { continue }
+      return level
+    }
+    return nil
+  }
+}
+
+extension KeyRange.Bound {
+  /// The bound's key.
+  var key: [UInt8]? {
+    switch self {
+    case .unbounded: nil
+    case .including(let key), .excluding(let key): key
+    }
+  }
+
+  var isIncluding: Bool {
+    if case .including = self { true } else { false }
+  }
+}

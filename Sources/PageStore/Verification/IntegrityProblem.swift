@@ -1,0 +1,22 @@
+/// Something that is wrong with a store, found by ``Store/verify()``.
+public struct IntegrityProblem: Sendable, Hashable, CustomStringConvertible {
+  /// What is wrong.
+  public let message: String
+  /// The tree's name, if it is in a tree.
+  public let tree: String?
+  /// The page's number, if it is in a page of the file.
+  public let page: UInt64?
+
+  init(message: String, tree: String? = nil, page: UInt64? = nil) {
+    self.message = message
+    self.tree = tree
+    self.page = page
+  }
+
+  public var description: String {
+    var places: [String] = []
+    if let tree { places.append("tree \(tree)") }
+    if let page { places.append("page \(page)") }
+    return places.isEmpty ? message : message + " (" + places.joined(separator: ", ") + ")"
+  }
+}
