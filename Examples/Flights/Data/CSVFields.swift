@@ -24,6 +24,7 @@ struct CSVFields {
   // MARK: Filling, by the table
 
   var isAtFieldStart: Bool { bytes.count == (ends.last ?? 0) && !quoted.contains(ends.count) }
+  var isUntouched: Bool { bytes.isEmpty && ends.isEmpty && quoted.isEmpty }
   var isBlank: Bool { bytes.isEmpty && ends.count <= 1 && quoted.isEmpty }
 
   mutating func removeAll() {
@@ -34,6 +35,7 @@ struct CSVFields {
   }
 
   mutating func append(_ byte: UInt8) { bytes.append(byte) }
+  mutating func append(_ run: Slice<UnsafeBufferPointer<UInt8>>) { bytes.append(contentsOf: run) }
   mutating func markQuoted() { quoted.insert(ends.count) }
   mutating func endField() { ends.append(bytes.count) }
 

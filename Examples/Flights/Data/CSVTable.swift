@@ -61,10 +61,10 @@ final class CSVTable<Record: CSVRecord> {
   }
 
   private func scanRow() throws -> Bool {
-    var sawAnything = false
     var isInQuotes = false
-    while let byte = try nextByte() {
-      sawAnything = true
+    while true {
+      takePlainBytes()
+      guard let byte = try nextByte() else { break }
       switch byte {
       case UInt8(ascii: "\"") where isInQuotes:
         if try peekByte() == UInt8(ascii: "\"") {
@@ -92,8 +92,19 @@ final class CSVTable<Record: CSVRecord> {
     guard !isInQuotes else {
       throw DataError(path: file.path, line: line, message: "a quote is opened and never closed")
     }
-    if sawAnything { fields.endField() }
-    return sawAnything
+    // The last line needs no line break; nothing at all is no line.
+    guard !fields.isUntouched else { return false }
+    fields.endField()
+    return true
+  }
+
+  /// Takes what is at hand up to the next byte that may mean something: most bytes of most files.
+  private func takePlainBytes() {
+    let start = position
+    chunk.withUnsafeBufferPointer { bytes in
+      while position < end, bytes[position] > UInt8(ascii: ",") { position += 1 }
+      fields.append(bytes[start..<position])
+    }
   }
 
   private func nextByte() throws -> UInt8? {

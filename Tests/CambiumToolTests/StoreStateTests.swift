@@ -1,0 +1,76 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("What cambium says of a store")
+struct StoreStateTests {
+  @Test func infoNamesEntitiesWithTheirCountsAndIndexes() async throws {
+    let library = try await Library()
+    let run = try ToolRun("info", library.path)
+    #expect(run.status == 0)
+    #expect(run.output.contains("Book"))
+    #expect(run.output.contains("203"))
+    #expect(run.output.contains("year"))
+  }
+
+  @Test func infoIsJSONForPrograms() async throws {
+    let library = try await Library()
+    let run = try ToolRun("info", library.path, "--json")
+    let info = try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
+    let entities = try #require(info["entities"] as? [[String: Any]])
+    #expect(entities.map { $0["name"] as? String } == ["Author", "Book"])
+    #expect(entities.map { $0["count"] as? Int } == [2, 203])
+  }
+
+  @Test func aSoundStorePassesVerification() async throws {
+    let library = try await Library()
+    let run = try ToolRun("verify", library.path)
+    #expect(run.status == 0)
+    #expect(run.errors.isEmpty)
+  }
+
+  @Test func theToolWritesNothing() async throws {
+    let library = try await Library()
+    let before = try Data(contentsOf: URL(fileURLWithPath: library.path))
+    _ = try ToolRun("info", library.path)
+    _ = try ToolRun("verify", library.path)
+    _ = try ToolRun("query", library.path, "Book", "year > 1900")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: library.path)) == before)
+  }
+
+  @Test func aDamagedStoreEndsWithStatus1() async throws {
+    let library = try await Library()
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: library.path))
+    // A title, in every copy that the file has of it.
+    var place = bytes.firstRange(of: Data("Volume 77".utf8))
+    while let found = place {
+      bytes[found.lowerBound] ^= 1
+      place = bytes[found.upperBound...].firstRange(of: Data("Volume 77".utf8))
+    }
+    try bytes.write(to: URL(fileURLWithPath: library.path))
+    let verification = try ToolRun("verify", library.path)
+    #expect(verification.status == 1)
+    let query = try ToolRun("query", library.path, "Book", "--select", "title,price")
+    #expect(query.status == 1)
+    #expect(query.errors.contains("library.cambium"))
+  }
+
+  @Test func aStoreThatIsBeingWrittenNamesItsHolder() async throws {
+    let library = try await Library()
+    let container = try await Library.open(library.path)
+    let run = try ToolRun("query", library.path, "Book", "--count")
+    #expect(run.status == 1)
+    #expect(run.errors.contains("storeInUse"))
+    #expect(run.errors.contains(String(ProcessInfo.processInfo.processIdentifier)))
+    try container.close()
+    #expect(try ToolRun("query", library.path, "Book", "--count").output == "203\n")
+  }
+
+  @Test func twoReadersDoNotDisturbEachOther() async throws {
+    let library = try await Library()
+    async let first = ToolRun("query", library.path, "Book", "--count")
+    async let second = ToolRun("verify", library.path)
+    let statuses = try await [first.status, second.status]
+    #expect(statuses == [0, 0])
+  }
+}

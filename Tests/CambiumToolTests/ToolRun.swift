@@ -1,0 +1,34 @@
+import Foundation
+import Testing
+
+/// One run of the built tool.
+struct ToolRun {
+  var status: Int32
+  var output: String
+  var errors: String
+
+  /// Runs `cambium` with these arguments and waits for it.
+  init(_ arguments: String...) throws {
+    let process = Process()
+    process.executableURL = Self.tool
+    process.arguments = arguments
+    let output = Pipe()
+    let errors = Pipe()
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    // The tool says little on standard error: a pipe's buffer holds it while the output is read.
+    self.output = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    self.errors = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    status = process.terminationStatus
+  }
+
+  var lines: [Substring] { output.split(separator: "\n", omittingEmptySubsequences: false).dropLast() }
+
+  /// The tool lies beside the bundle of tests.
+  private static let tool: URL = {
+    let own = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    return own.deletingLastPathComponent().appendingPathComponent("cambium")
+  }()
+}
