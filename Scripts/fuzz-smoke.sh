@@ -5,16 +5,28 @@ cd "$(dirname "$0")/.."
 
 seconds=${1:-20}
 scratch=Fuzz/.build-fuzzer
+# Without it the package holds the crash rig alone.
+export CAMBIUM_FUZZERS=1
 # A crash must end the process at once instead of waiting for the backtracer.
 export SWIFT_BACKTRACE=enable=no
 
 swift build --package-path Fuzz --scratch-path "$scratch" -c release --sanitize fuzzer
 binaries=$(swift build --package-path Fuzz --scratch-path "$scratch" -c release --sanitize fuzzer --show-bin-path)
+status=0
 for target in "$binaries"/fuzz-*; do
   [[ -f $target && -x $target ]] || continue
   name=$(basename "$target")
   corpus=$scratch/corpus/$name
   mkdir -p "$corpus"
   echo "== $name for $seconds s"
-  "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 "$corpus" 2>&1 | tail -n 8
+  log=$scratch/$name.log
+  if "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=4096 -print_final_stats=1 \
+    -artifact_prefix="$scratch/$name-" "$corpus" >"$log" 2>&1; then
+    grep -E '^stat::number_of_executed_units|^stat::peak_rss_mb' "$log"
+  else
+    status=1
+    tail -n 30 "$log"
+    echo "== $name failed; the input is in $scratch/$name-*"
+  fi
 done
+exit $status

@@ -1,0 +1,42 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The crash rig and the fuzz targets. A package of its own, so that nobody who uses Cambium builds them; of Cambium it
+// builds PageStore and TestSupport alone.
+//
+// The fuzz targets have no `main` of their own (libFuzzer brings one), so they are only there when
+// Scripts/fuzz-smoke.sh asks for them through the environment.
+let swiftSettings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let store: [Target.Dependency] = [
+  .product(name: "PageStore", package: "cambium"),
+  .product(name: "TestSupport", package: "cambium"),
+]
+
+func fuzzTarget(_ name: String) -> Target {
+  .executableTarget(
+    name: name,
+    dependencies: store + ["FuzzSupport"],
+    path: "Sources/\(name)",
+    swiftSettings: swiftSettings + [.unsafeFlags(["-parse-as-library"])]
+  )
+}
+
+let fuzzers = ["fuzz-open", "fuzz-log", "fuzz-page", "fuzz-program"]
+let buildsFuzzers = Context.environment["CAMBIUM_FUZZERS"] != nil
+
+let package = Package(
+  name: "fuzz",
+  products: buildsFuzzers
+    ? fuzzers.map { .executable(name: $0, targets: [$0]) }
+    : [.executable(name: "crash-rig", targets: ["CrashRig"])],
+  dependencies: [.package(name: "cambium", path: "..")],
+  targets: buildsFuzzers
+    ? [.target(name: "FuzzSupport", dependencies: store, swiftSettings: swiftSettings)]
+      + fuzzers.map(fuzzTarget)
+    : [.executableTarget(name: "CrashRig", dependencies: store, swiftSettings: swiftSettings)]
+)

@@ -1,0 +1,56 @@
+import Glibc
+import TestSupport
+
+/// What the command line asks for.
+struct Arguments {
+  /// When to stop, in seconds from the start.
+  var seconds = 60.0
+  /// How many crash images are enough; the run ends at whatever comes first.
+  var images = Int.max
+  /// How many threads work at once.
+  var workers = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+  /// What every scenario's seed is made from.
+  var seed = SeededGenerator.seedOfThisRun()
+  /// The only scenario to run, by its own seed.
+  var scenario: UInt64?
+  /// Whether a cell of the table may stay empty: short runs don't reach them all.
+  var allowsEmptyCells = false
+  /// Whether the run ends at the first failure.
+  var stopsAtFirstFailure = false
+
+  static let usage = """
+    usage: crash-rig [--seconds N] [--images N] [--workers N] [--seed N] [--scenario N]
+                     [--allow-empty-cells] [--stop-at-first]
+    """
+
+  init(_ words: ArraySlice<String>) throws(UsageError) {
+    var rest = words
+    while let word = rest.popFirst() {
+      switch word {
+      case "--seconds": seconds = try Self.value(of: word, in: &rest)
+      case "--images": images = try Self.value(of: word, in: &rest)
+      case "--workers": workers = try Self.value(of: word, in: &rest)
+      case "--seed": seed = try Self.value(of: word, in: &rest)
+      case "--scenario": scenario = try Self.value(of: word, in: &rest) as UInt64
+      case "--allow-empty-cells": allowsEmptyCells = true
+      case "--stop-at-first": stopsAtFirstFailure = true
+      default: throw UsageError(message: "unknown argument \(word)")
+      }
+    }
+    guard workers > 0, seconds > 0 else { throw UsageError(message: "nothing to do") }
+  }
+
+  private static func value<Value: LosslessStringConvertible>(
+    of word: String,
+    in rest: inout ArraySlice<String>
+  ) throws(UsageError) -> Value {
+    guard let text = rest.popFirst(), let value = Value(text) else {
+      throw UsageError(message: "\(word) wants a number")
+    }
+    return value
+  }
+}
+
+struct UsageError: Error {
+  var message: String
+}

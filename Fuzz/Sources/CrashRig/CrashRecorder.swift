@@ -1,0 +1,62 @@
+import Synchronization
+@_spi(Testing) import TestSupport
+
+/// A moment at which the power might have failed, and what the store had promised by then.
+struct Moment: Sendable {
+  var point: CrashPoint
+  var operation: Operation
+  var model: StoreModel
+}
+
+/// Watches a disk and keeps moments of it: each change, or a fair sample where there are many.
+final class CrashRecorder: Sendable {
+  private struct State {
+    var operation = Operation.creation
+    var moments: [Moment] = []
+    var seen = 0
+    var generator: SeededGenerator
+  }
+
+  private let state: Mutex<State>
+  private let ledger: ModelLedger
+  private let capacity: Int
+
+  init(ledger: ModelLedger, capacity: Int, seed: UInt64) {
+    self.ledger = ledger
+    self.capacity = capacity
+    state = Mutex(State(generator: SeededGenerator(seed: seed)))
+  }
+
+  /// Watches `disk` from now on.
+  func watch(_ disk: SimulatedDisk) {
+    disk.observe { [self] _, point in record(point) }
+  }
+
+  /// Says what is going on from now on.
+  func begin(_ operation: Operation) { state.withLock { $0.operation = operation } }
+
+  func record(_ point: CrashPoint) {
+    let model = ledger.model
+    state.withLock { state in
+      let moment = Moment(point: point, operation: state.operation, model: model)
+      state.seen += 1
+      if state.moments.count < capacity {
+        state.moments.append(moment)
+      } else {
+        let place = state.generator.number(in: 0...state.seen - 1)
+        if place < capacity { state.moments[place] = moment }
+      }
+    }
+  }
+
+  /// The moments since the last call.
+  func take() -> [Moment] {
+    state.withLock { state in
+      defer {
+        state.moments = []
+        state.seen = 0
+      }
+      return state.moments
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import Dispatch
+import Glibc
+import TestSupport
+
+/// Crashes stores on simulated disks until the time is over, and says what was lost.
+@main
+struct CrashRig {
+  static func main() {
+    do {
+      let arguments = try Arguments(CommandLine.arguments.dropFirst())
+      exit(run(arguments) ? 0 : 1)
+    } catch {
+      print("crash-rig: \(error.message)\n\(Arguments.usage)")
+      exit(2)
+    }
+  }
+
+  /// True if nothing was lost or wrong, and no cell of the table is empty.
+  private static func run(_ arguments: Arguments) -> Bool {
+    let tally = Tally()
+    if let scenario = arguments.scenario {
+      runScenario(scenario, tally) { false }
+    } else {
+      print("crash-rig: --seed \(arguments.seed), \(arguments.workers) workers, \(arguments.seconds) s")
+      runAll(arguments, tally)
+    }
+    return report(tally.counts, arguments)
+  }
+
+  private static func runAll(_ arguments: Arguments, _ tally: Tally) {
+    let end = ContinuousClock.now + .seconds(arguments.seconds)
+    let isOver: @Sendable () -> Bool = {
+      if ContinuousClock.now >= end { return true }
+      let counts = tally.counts
+      return counts.imageCount >= arguments.images
+        || (arguments.stopsAtFirstFailure && counts.failureCount > 0)
+    }
+    DispatchQueue.concurrentPerform(iterations: arguments.workers) { worker in
+      var number: UInt64 = 0
+      while !isOver() {
+        runScenario(mixed(mixed(arguments.seed, UInt64(worker)), number), tally, until: isOver)
+        number += 1
+      }
+    }
+  }
+
+  private static func runScenario(_ seed: UInt64, _ tally: Tally, until isOver: () -> Bool) {
+    // The seed alone says which kind it is, so that it can be repeated.
+    switch seed % 8 {
+    case 0: RotScenario(seed: seed, tally: tally).run(until: isOver)
+    case 1: FaultScenario(seed: seed, tally: tally).run(until: isOver)
+    default:
+      var scenario = CrashScenario(seed: seed, tally: tally)
+      scenario.run(until: isOver)
+    }
+  }
+
+  private static func report(_ counts: Tally.Counts, _ arguments: Arguments) -> Bool {
+    print(counts.report)
+    print("")
+    for failure in counts.failures { print(failure) }
+    let emptyCells = arguments.allowsEmptyCells || arguments.scenario != nil ? [] : counts.emptyCells
+    for cell in emptyCells { print("no image: \(cell)") }
+    print("\(counts.scenarios) scenarios")
+    print("crash: \(counts.imageCount) images, \(counts.lost) lost, \(counts.wrong) wrong")
+    return counts.failureCount == 0 && emptyCells.isEmpty
+  }
+}

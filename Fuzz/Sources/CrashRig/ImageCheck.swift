@@ -1,0 +1,77 @@
+@_spi(Testing) import PageStore
+@_spi(Testing) import TestSupport
+
+/// Opens crash images with the real recovery and judges what it shows.
+struct ImageCheck {
+  let tally: Tally
+  let options: StoreOptions
+  /// The scenario that the images come from.
+  let scenario: UInt64
+
+  /// Crashes in recovery are followed this deep.
+  private static let depthLimit = 3
+
+  /// Makes images of `moment` in `imageCount` of the damage classes that are possible, and judges each.
+  func check(_ moment: Moment, imageCount: Int, seed: UInt64, depth: Int = 0) {
+    var generator = SeededGenerator(seed: seed)
+    for damage in moment.point.possibleDamage.shuffled(using: &generator).prefix(imageCount) {
+      let imageSeed = generator.next()
+      let image = moment.point.image(damage, seed: imageSeed)
+      let (verdict, moments) = judge(image, moment.model, seed: imageSeed, depth: depth)
+      tally.countImage(moment.operation, damage, verdict, scenario: scenario)
+      guard case .right = verdict else { continue }
+      for (index, moment) in moments.enumerated() {
+        check(moment, imageCount: 2, seed: mixed(imageSeed, UInt64(index)), depth: depth + 1)
+      }
+    }
+  }
+
+  /// Opens the image, compares, commits once more, loses the power and opens again. Some openings are watched: the
+  /// moments of these come back.
+  private func judge(
+    _ image: SparseBytes,
+    _ model: StoreModel,
+    seed: UInt64,
+    depth: Int
+  ) -> (verdict: Verdict, moments: [Moment]) {
+    let subject = StoreUnderTest(disk: SimulatedDisk(image), model: model, options: options, seed: seed)
+    let isWatched = depth < Self.depthLimit && mixed(seed, 7) % (depth == 0 ? 8 : 2) == 0
+    let recorder = CrashRecorder(ledger: subject.ledger, capacity: 4, seed: seed)
+    recorder.begin(depth == 0 ? .recovery : .nestedRecovery)
+    if isWatched { recorder.watch(subject.disk) }
+    do {
+      if mixed(seed, 8) % 8 == 0 { try checkReadOnly(image, model, seed: seed) }
+      try subject.open()
+      // What was shown must stay: the moment right after opening counts as one of the recovery.
+      if isWatched { recorder.record(subject.disk.crashPoint) }
+      subject.disk.observe(nil)
+      try subject.check(seed: seed)
+      guard case .committed = try subject.commit(.small, durability: .full) else {
+        throw OracleMismatch("the commit after recovery fails")
+      }
+      subject.loseThePower(.allLost, seed: seed)
+      try subject.open()
+      try subject.check(seed: seed &+ 1)
+      if mixed(seed, 9) % 4 == 0 { try subject.close() }
+    } catch let error as LostCommits {
+      return (.lost("\(error)"), [])
+    } catch {
+      return (.wrong("\(error)"), [])
+    }
+    return (.right, isWatched ? recorder.take() : [])
+  }
+
+  /// Opened for reading only, the image shows the same, and nothing is written to it.
+  private func checkReadOnly(_ image: SparseBytes, _ model: StoreModel, seed: UInt64) throws {
+    guard image.byteCount > 0, model.required > 0 else { return }
+    var options = options
+    options.isReadOnly = true
+    let subject = StoreUnderTest(disk: SimulatedDisk(image), model: model, options: options, seed: seed)
+    try subject.open()
+    try subject.check(seed: seed)
+    try subject.close()
+    for call in DiskCall.allCases where call.changes && subject.disk.statistics.count(call) > 0 {
+      throw OracleMismatch("opened for reading only, and yet: \(call.rawValue)")
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import Glibc
+@_spi(Testing) import PageStore
+@_spi(Testing) import TestSupport
+
+/// A store whose file rots, many times over, each time in another way.
+struct RotScenario {
+  let seed: UInt64
+  let tally: Tally
+
+  private static let trialCount = 150
+
+  func run(until isOver: () -> Bool) {
+    var generator = SeededGenerator(seed: seed)
+    let options = StoreOptions.random(using: &generator)
+    let isClosed = generator.chance(2, in: 3)
+    do {
+      let trial = try RotTrial(
+        seed: generator.next(),
+        options: options,
+        stepCount: generator.number(in: 2...16),
+        isClosed: isClosed
+      )
+      for _ in 0..<Self.trialCount where !isOver() {
+        runTrial(trial, isClosed: isClosed, using: &generator)
+      }
+    } catch {
+      tally.note(.wrong("\(error)"), "making a file to rot", scenario: seed)
+    }
+    tally.countScenario()
+  }
+
+  private func runTrial(_ trial: RotTrial, isClosed: Bool, using generator: inout SeededGenerator) {
+    let rot = generator.pick(Rot.allCases)
+    let group = isClosed ? "closed files that rot" : "files left open that rot"
+    do {
+      let isRefused = try trial.run(rot, seed: generator.next())
+      tally.count(
+        group,
+        "\(rot.rawValue), \(isRefused ? "refused" : "without effect")",
+        .right,
+        scenario: seed
+      )
+    } catch {
+      tally.count(group, rot.rawValue, .wrong("\(error)"), scenario: seed)
+    }
+  }
+}
+
+/// Stores on disks of which a call fails.
+struct FaultScenario {
+  let seed: UInt64
+  let tally: Tally
+
+  private static let trialCount = 40
+
+  func run(until isOver: () -> Bool) {
+    var generator = SeededGenerator(seed: seed)
+    for _ in 0..<Self.trialCount where !isOver() {
+      let call = generator.pick(DiskCall.allCases)
+      let failure = generator.pick(FaultTrial.failures(of: call))
+      let isSticky = failure != .error(EINTR) && generator.chance(1, in: 2)
+      let fault = DiskFault(call, at: generator.number(in: 0...60), failure, isSticky: isSticky)
+      let failedSync = generator.pick(Array(FailedSyncBehavior.allCases))
+      let trial = FaultTrial(fault, failedSync: failedSync, seed: generator.next())
+      do {
+        let wasMet = try trial.run()
+        tally.count(
+          "runs with failing calls",
+          "\(call.rawValue), \(wasMet ? "met" : "not met")",
+          .right,
+          scenario: seed
+        )
+      } catch let error as LostCommits {
+        tally.count("runs with failing calls", call.rawValue, .lost("\(fault): \(error)"), scenario: seed)
+      } catch {
+        tally.count("runs with failing calls", call.rawValue, .wrong("\(fault): \(error)"), scenario: seed)
+      }
+    }
+    tally.countScenario()
+  }
+}

@@ -1,0 +1,123 @@
+@_spi(Testing) import PageStore
+@_spi(Testing) import TestSupport
+
+/// One store's life under a seed: created, written to, checkpointed, killed, closed and opened again, while crash images
+/// are taken of every change.
+struct CrashScenario {
+  private let seed: UInt64
+  private let tally: Tally
+  private let check: ImageCheck
+  private let subject: StoreUnderTest
+  private let recorder: CrashRecorder
+  private var generator: SeededGenerator
+  /// Given to each step's images, so that a step's images don't depend on those before.
+  private var stepCount: UInt64 = 0
+
+  init(seed: UInt64, tally: Tally) {
+    self.seed = seed
+    self.tally = tally
+    generator = SeededGenerator(seed: seed)
+    let options = StoreOptions.random(using: &generator)
+    check = ImageCheck(tally: tally, options: options, scenario: seed)
+    subject = StoreUnderTest(options: options, seed: seed)
+    recorder = CrashRecorder(ledger: subject.ledger, capacity: 12, seed: seed)
+  }
+
+  mutating func run(until isOver: () -> Bool) {
+    recorder.watch(subject.disk)
+    do {
+      try step(.creation) { subject throws in try subject.open() }
+      let steps = generator.number(in: 6...30)
+      let bulkStep = generator.chance(1, in: 4) ? generator.number(in: 0...steps - 1) : -1
+      for number in 0..<steps where !isOver() {
+        if number == bulkStep {
+          try step(.bulk, imageCount: 2) { try Self.commit(.bulk, on: $0) }
+        } else {
+          try randomStep()
+        }
+      }
+      try subject.check(seed: seed)
+      if generator.chance(1, in: 2) { try step(.close) { try $0.close() } }
+    } catch let error as LostCommits {
+      tally.note(.lost("\(error)"), "scenario", scenario: seed)
+    } catch {
+      tally.note(.wrong("\(error)"), "scenario", scenario: seed)
+    }
+    subject.disk.observe(nil)
+    tally.countScenario()
+  }
+
+  private mutating func randomStep() throws {
+    let isUnsynced = subject.options.durability == .none
+    switch generator.number(in: 0...23) {
+    case 0...7:
+      let shape = generator.pick([StoreWorkload.Shape.small, .small, .range, .trees])
+      try step(.commitFull) { try Self.commit(shape, durability: .full, on: $0) }
+    case 8...14:
+      let shape = generator.pick([StoreWorkload.Shape.small, .small, .range, .trees])
+      if isUnsynced {
+        try step(.commitNone) { try Self.commit(shape, on: $0) }
+      } else {
+        try step(.commitRelaxed) { try Self.commit(shape, durability: .relaxed, on: $0) }
+      }
+    case 15, 16:
+      try step(.largeValue) { try Self.commit(.largeValue, on: $0) }
+    case 17, 18:
+      try step(.checkpoint) { try $0.checkpoint() }
+    case 19:
+      try subject.abort()
+    case 20:
+      try step(.close) { try $0.close() }
+      try reopen()
+    case 21, 22:
+      subject.die()
+      try reopen()
+    default:
+      subject.loseThePower(generator.pick(Damage.allCases), seed: generator.next())
+      try reopen()
+    }
+  }
+
+  private mutating func reopen() throws {
+    recorder.watch(subject.disk)
+    try step(.recovery) { try $0.open() }
+    try subject.check(seed: generator.next())
+  }
+
+  private static func commit(
+    _ shape: StoreWorkload.Shape,
+    durability: Durability? = nil,
+    on subject: StoreUnderTest
+  ) throws {
+    guard case .committed = try subject.commit(shape, durability: durability) else {
+      throw OracleMismatch("a commit failed on a disk without faults")
+    }
+  }
+
+  /// Does `body` while its moments are kept, and judges images of these.
+  private mutating func step(
+    _ operation: Operation,
+    imageCount: Int = 4,
+    _ body: (StoreUnderTest) throws -> Void
+  ) throws {
+    recorder.begin(operation)
+    try body(subject)
+    // Between two calls, right after the acknowledgement, the power may fail too.
+    recorder.record(subject.disk.crashPoint)
+    stepCount += 1
+    for (index, moment) in recorder.take().enumerated() {
+      check.check(moment, imageCount: imageCount, seed: mixed(mixed(seed, stepCount), UInt64(index)))
+    }
+  }
+}
+
+extension StoreOptions {
+  /// Options that make a small store meet what a large one meets.
+  static func random(using generator: inout SeededGenerator) -> StoreOptions {
+    var options = StoreOptions()
+    options.pageSize = generator.pick([4_096, 4_096, 8_192, 16_384])
+    options.checkpointLogBytes = generator.pick([16 << 10, 64 << 10, 256 << 10, 16 << 20])
+    options.durability = generator.pick([.full, .full, .relaxed, .none])
+    return options
+  }
+}

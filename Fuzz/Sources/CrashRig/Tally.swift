@@ -1,0 +1,118 @@
+import Synchronization
+import TestSupport
+
+/// What was going on when the power failed.
+enum Operation: String, CaseIterable, Sendable {
+  case creation
+  case commitFull = "commit, full"
+  case commitRelaxed = "commit, relaxed"
+  case commitNone = "commit, none"
+  case largeValue = "large value"
+  case bulk = "bulk transaction"
+  case checkpoint
+  case close
+  case recovery
+  case nestedRecovery = "recovery of recovery"
+}
+
+/// How a check ended.
+enum Verdict: Sendable {
+  case right
+  /// An acknowledged commit is missing.
+  case lost(String)
+  /// Anything else that must not be.
+  case wrong(String)
+}
+
+/// Counts of what all workers have done.
+final class Tally: Sendable {
+  struct Counts: Sendable {
+    var images: [Operation: [Damage: Int]] = [:]
+    /// Files with bytes changed at rest, and runs with failing calls, by kind.
+    var others: [String: [String: Int]] = [:]
+    var lost = 0
+    var wrong = 0
+    var scenarios = 0
+    var failures: [String] = []
+
+    var imageCount: Int { images.values.reduce(0) { $0 + $1.values.reduce(0, +) } }
+    var failureCount: Int { lost + wrong }
+  }
+
+  private let state = Mutex(Counts())
+
+  var counts: Counts { state.withLock { $0 } }
+
+  func countImage(_ operation: Operation, _ damage: Damage, _ verdict: Verdict, scenario: UInt64) {
+    state.withLock { counts in
+      counts.images[operation, default: [:]][damage, default: 0] += 1
+      counts.note(verdict, "\(operation.rawValue), \(damage.rawValue)", scenario: scenario)
+    }
+  }
+
+  func count(_ group: String, _ kind: String, _ verdict: Verdict, scenario: UInt64) {
+    state.withLock { counts in
+      counts.others[group, default: [:]][kind, default: 0] += 1
+      counts.note(verdict, "\(group), \(kind)", scenario: scenario)
+    }
+  }
+
+  func countScenario() { state.withLock { $0.scenarios += 1 } }
+
+  /// A scenario itself, not an image of it, went wrong.
+  func note(_ verdict: Verdict, _ place: String, scenario: UInt64) {
+    state.withLock { $0.note(verdict, place, scenario: scenario) }
+  }
+}
+
+extension Tally.Counts {
+  private static let keptFailures = 20
+
+  fileprivate mutating func note(_ verdict: Verdict, _ place: String, scenario: UInt64) {
+    let text: String
+    switch verdict {
+    case .right: return
+    case .lost(let what):
+      lost += 1
+      text = "LOST (\(place)): \(what)"
+    case .wrong(let what):
+      wrong += 1
+      text = "WRONG (\(place)): \(what)"
+    }
+    if failures.count < Self.keptFailures {
+      failures.append("\(text)\n  repeat with: crash-rig --scenario \(scenario)")
+    }
+  }
+
+  /// The operations and damage classes that no image had.
+  var emptyCells: [String] {
+    Operation.allCases.flatMap { operation in
+      Damage.allCases.filter { images[operation]?[$0, default: 0] ?? 0 == 0 }
+        .map { "\(operation.rawValue) × \($0.rawValue)" }
+    }
+  }
+
+  /// The table of images, and the other counts below it.
+  var report: String {
+    let width = 22
+    var lines = ["images".padded(to: width) + Damage.allCases.map { $0.rawValue.paddedLeft(to: 11) }.joined()]
+    for operation in Operation.allCases {
+      let cells = Damage.allCases.map { String(images[operation]?[$0] ?? 0).paddedLeft(to: 11) }
+      lines.append(operation.rawValue.padded(to: width) + cells.joined())
+    }
+    for (group, kinds) in others.sorted(by: { $0.key < $1.key }) {
+      lines.append("")
+      lines.append(group)
+      lines += kinds.sorted { $0.key < $1.key }.map {
+        "  " + $0.key.padded(to: 40) + String($0.value).paddedLeft(to: 9)
+      }
+    }
+    return lines.joined(separator: "\n")
+  }
+}
+
+extension String {
+  fileprivate func padded(to width: Int) -> String { self + spaces(width) }
+  fileprivate func paddedLeft(to width: Int) -> String { spaces(width) + self }
+  private func spaces(_ width: Int) -> String { String(repeating: " ", count: max(0, width - count)) }
+}

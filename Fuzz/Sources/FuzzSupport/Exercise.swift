@@ -1,0 +1,48 @@
+@_spi(Testing) import PageStore
+@_spi(Testing) import TestSupport
+
+/// Opens a file of any content, reads all that it shows, writes to it and closes it. Typed errors are welcome; anything
+/// else ends the process.
+public func exercise(_ file: [UInt8], isReadOnly: Bool) {
+  var options = StoreOptions()
+  options.isReadOnly = isReadOnly
+  do {
+    let store = try Store.open(
+      file: SimulatedDisk(SparseBytes(file)),
+      path: "fuzzed",
+      options: options,
+      environment: .simulated(seed: 1)
+    )
+    read(store)
+    _ = try store.verify()
+    if !isReadOnly {
+      try store.write { transaction in try transaction.tree("fuzzed").put([1], [2]) }
+    }
+    try store.close()
+  } catch {
+    guard error is StoreError else { report("an error that is not typed: \(error)") }
+  }
+}
+
+/// Reads every tree; one that is damaged doesn't keep the others from being read.
+private func read(_ store: Store) {
+  guard let snapshot = try? store.snapshot(), let names = try? snapshot.treeNames else { return }
+  for name in names {
+    do {
+      let tree = try snapshot.tree(name)
+      var walked = 0
+      try tree.forEach(in: .all, reversed: false) { _, _ in
+        walked += 1
+        return walked < 100_000
+      }
+      for position in stride(from: 0, to: min(tree.count, 100_000), by: max(1, min(tree.count, 100_000) / 16))
+      {
+        guard let entry = try tree.entry(at: position) else { continue }
+        _ = try tree.rank(of: entry.key)
+        _ = try tree.value(for: entry.key)
+      }
+    } catch {
+      guard error is StoreError else { report("an error that is not typed: \(error)") }
+    }
+  }
+}

@@ -1,0 +1,87 @@
+/// Decodes one page of any content as if it had come from a file with the right checksum: a way for fuzzers past the
+/// checksums, behind which hostile bytes would have to lie.
+@_spi(Testing)
+public enum PageProbe {
+  /// Does all that a tree can do with the page as its root: looks up, counts, walks both ways, verifies. Throws what is
+  /// wrong with it; must never do anything else.
+  public static func examine(_ bytes: [UInt8], key: [UInt8]) throws(StoreError) {
+    let page = SinglePage(bytes)
+    let pool = PagePool(pageSize: SinglePage.pageSize, loader: page)
+    let core = TreeCore(root: page.root, pool: pool)
+    var verifier = TreeVerifier(pool: pool)
+    verifier.verify(page.root, name: "probed")
+    do throws(StoreError) {
+      try look(core, key)
+    } catch {
+      withExtendedLifetime(pool) {}
+      throw error
+    }
+    withExtendedLifetime(pool) {}
+  }
+
+  private static func look(_ core: TreeCore, _ key: [UInt8]) throws(StoreError) {
+    try key.withBytes { (key) throws(StoreError) in
+      _ = try core.find(key)
+      _ = try core.rank(of: key)
+    }
+    _ = try core.count(in: KeyRange(lower: .excluding(key), upper: .unbounded))
+    for isReversed in [false, true] {
+      var cursor = TreeCursor(core: core, range: .all, owner: core.pool, changes: core.pool.unchanging)
+      var walked = 0
+      while walked < 10_000, isReversed ? try cursor.previous() : try cursor.next() {
+        _ = try cursor.key()
+        _ = try cursor.value()
+        walked += 1
+      }
+    }
+  }
+}
+
+/// A file that holds one page at every page number.
+private final class SinglePage: PageLoader {
+  static let pageSize = 4_096
+  private static let number: UInt64 = 1
+
+  private let bytes: [UInt8]
+  /// A root that the page satisfies, as far as its header goes.
+  let root: TreeRoot
+
+  init(_ given: [UInt8]) {
+    var bytes = Array(given.prefix(Self.pageSize))
+    bytes += [UInt8](repeating: 0, count: Self.pageSize - bytes.count)
+    let root = bytes.withUnsafeMutableBytes { bytes in
+      bytes.storeBytes(of: Self.number.littleEndian, toByteOffset: PageHeader.number, as: UInt64.self)
+      let covered = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[8...])
+      let checksum = XXH64.hash(covered)
+      bytes.storeBytes(of: checksum.littleEndian, toByteOffset: PageHeader.checksum, as: UInt64.self)
+      return Self.root(of: UnsafeRawBufferPointer(bytes), checksum: checksum)
+    }
+    self.bytes = bytes
+    self.root = root
+  }
+
+  private static func root(of bytes: UnsafeRawBufferPointer, checksum: UInt64) -> TreeRoot {
+    // The memory outlives this function's use of it, and has a page's length.
+    let image = PageImage(bytes.baseAddress.unsafelyUnwrapped)
+    let count = image.isLeaf ? UInt64(image.count) : bytes.load(fromByteOffset: pageSize - 8, as: UInt64.self)
+    return TreeRoot(
+      treeID: image.treeID,
+      height: image.level &+ 1,
+      reference: ChildReference(
+        location: .page(number),
+        checksum: checksum,
+        birth: image.birth,
+        count: count & PageLocation.numberMask
+      )
+    )
+  }
+
+  func loadPages(from number: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) {
+    for start in stride(from: 0, to: buffer.count, by: Self.pageSize) {
+      let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[start...])
+      bytes.withUnsafeBytes {
+        rest.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<min(rest.count, $0.count)]))
+      }
+    }
+  }
+}
