@@ -10,7 +10,7 @@ package struct RowReader {
   private var records: [UnsafeRawBufferPointer?]
   /// Which of them were looked for; a bit a place, the row's own always set.
   private var isKnown: [Bool]
-  private var holdsRecords = false
+  private var hasFollowed = false
 
   package init(_ paths: RowPaths, source: (any RecordSource)?) {
     self.paths = paths
@@ -27,12 +27,12 @@ package struct RowReader {
     self.number = number
     records[0] = record
     isKnown[0] = true
-    guard holdsRecords else { return }
+    guard hasFollowed else { return }
     for place in records.indices.dropFirst() {
       records[place] = nil
       isKnown[place] = false
     }
-    holdsRecords = false
+    hasFollowed = false
     source?.releaseRecords()
   }
 
@@ -45,11 +45,11 @@ package struct RowReader {
   private mutating func follow(to place: Int) throws -> UnsafeRawBufferPointer? {
     let target = paths.places[place]
     isKnown[place] = true
+    hasFollowed = true
     guard let parent = try record(of: target.reference), !target.reference.isNull(in: parent) else {
       return nil
     }
     let number = target.reference.load(UInt64.self, from: parent)
-    holdsRecords = true
     guard let record = try source?.record(number, at: place) else { return nil }
     guard record.count >= target.byteCount else { throw DamagedRecord(entity: target.entity, number: number) }
     records[place] = record

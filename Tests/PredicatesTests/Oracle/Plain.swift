@@ -1,0 +1,89 @@
+/// A value as the oracle knows it: no type of the engine, no rule of the engine.
+enum Plain: Hashable {
+  case missing
+  case flag(Bool)
+  /// Wide enough for every integer type.
+  case whole(Int128)
+  case real(Double)
+  /// Seconds.
+  case moment(Double)
+  case text(String)
+  case bytes([UInt8])
+  case uuid([UInt8])
+  /// Another object, or the object itself.
+  case link(UInt64)
+}
+
+extension Plain {
+  var isMissing: Bool { self == .missing }
+
+  /// Where the value stands among those of its attribute when they are sorted: missing, comparable, NaN.
+  private var section: Int {
+    switch self {
+    case .missing: 0
+    case .real(let value), .moment(let value): value.isNaN ? 2 : 1
+    default: 1
+    }
+  }
+
+  /// Whether the value compares with anything.
+  var isComparable: Bool { section == 1 }
+
+  /// The order of sorting.
+  static func precedes(_ a: Plain, _ b: Plain) -> Bool {
+    if a.section != b.section { return a.section < b.section }
+    if a.section != 1 { return false }
+    switch (a, b) {
+    case (.flag(let a), .flag(let b)): return !a && b
+    case (.whole(let a), .whole(let b)): return a < b
+    case (.real(let a), .real(let b)), (.moment(let a), .moment(let b)): return a < b
+    case (.text(let a), .text(let b)):
+      return Array(a.utf8).lexicographicallyPrecedes(Array(b.utf8))
+    case (.bytes(let a), .bytes(let b)), (.uuid(let a), .uuid(let b)): return a.lexicographicallyPrecedes(b)
+    case (.link(let a), .link(let b)): return a < b
+    case (.whole(let a), .real(let b)): return PlainNumber.precedes(a, b)
+    case (.real(let a), .whole(let b)): return PlainNumber.precedes(a, b)
+    default: return false
+    }
+  }
+
+  /// Equal as a predicate means it; both compare.
+  static func areEqual(_ a: Plain, _ b: Plain) -> Bool { !precedes(a, b) && !precedes(b, a) }
+}
+
+/// Integers against doubles, without rounding: both as whole numbers of 2⁻¹⁰… is too wide, so by parts.
+enum PlainNumber {
+  static func precedes(_ a: Int128, _ b: Double) -> Bool {
+    if b == .infinity || b >= 0x1p100 { return true }
+    if b == -.infinity || b <= -0x1p100 { return false }
+    let whole = Int128(b.rounded(.down))
+    return a < whole || (a == whole && b > b.rounded(.down))
+  }
+
+  static func precedes(_ a: Double, _ b: Int128) -> Bool {
+    if a == .infinity || a >= 0x1p100 { return false }
+    if a == -.infinity || a <= -0x1p100 { return true }
+    return Int128(a.rounded(.down)) < b
+  }
+}
+
+/// Case folding for the letters that the tests use, by a table of their own.
+enum PlainFolding {
+  private static let small: [Unicode.Scalar: String] = [
+    "A": "a", "B": "b", "É": "é", "Σ": "σ", "ς": "σ", "ß": "ss", "ẞ": "ss",
+  ]
+  private static let composed: [Unicode.Scalar: Unicode.Scalar] = ["a": "á", "e": "é", "s": "ś"]
+  private static let acute: Unicode.Scalar = "\u{301}"
+
+  static func fold(_ text: String) -> String {
+    var scalars: [Unicode.Scalar] = []
+    for scalar in text.unicodeScalars {
+      if scalar == acute, let last = scalars.last, let letter = composed[last] {
+        scalars[scalars.count - 1] = letter
+      } else {
+        scalars += Array((small[scalar] ?? String(scalar)).unicodeScalars)
+      }
+    }
+    return String(String.UnicodeScalarView(scalars))
+  }
+}
