@@ -1,0 +1,87 @@
+/// Makes a class a model: its objects can be stored.
+///
+/// ```swift
+/// @Model final class Song {
+///   #Index<Song>([\.title], [\.album, \.track])
+///   @Attribute(.unique) var isrc: String
+///   var title: String
+///   var track: Int = 1
+///   var rating: Double?
+///   var added: Date = .now
+///   @Relationship(inverse: \Album.songs) var album: Album?
+///
+///   init(isrc: String, title: String) {
+///     self.isrc = isrc
+///     self.title = title
+///   }
+/// }
+/// ```
+///
+/// Every stored property is persistent. It is a `var` with its type written out:
+/// - an *attribute* of type `Bool`, any integer, `Float`, `Double`, `String`, `Date`, `Data`, `UUID`, an enum or struct
+///   with a raw value of one of these that conforms to `AttributeType`, or an optional of any of them;
+/// - a *relationship*, marked ``Relationship(deleteRule:inverse:)``, whose type is another model, an optional of one, or
+///   an array, `Set` or `ToMany` of one.
+///
+/// Computed and static properties, methods and initialisers are left alone. The class must be final. A default value
+/// that takes work to compute (`UUID()`) is also computed, and dropped, when an object is read from the store; leave
+/// such values to the initialiser.
+@attached(member, names: named(_$state), named(_$model), named(_$visit), named(entityName), named(init))
+@attached(memberAttribute)
+@attached(extension, conformances: ManagedObject, Sendable)
+public macro Model() = #externalMacro(module: "CambiumMacros", type: "ModelMacro")
+
+/// Says more about an attribute of a model.
+///
+/// `@Attribute(.unique) var isrc: String`: no two objects have the same value, checked at every save. An attribute that
+/// is nil is free. Same as `#Unique<Song>([\.isrc])`.
+@attached(peer)
+public macro Attribute(_ options: AttributeOption...) =
+  #externalMacro(module: "CambiumMacros", type: "AttributeMacro")
+
+/// What ``Attribute(_:)`` can say.
+public struct AttributeOption: Sendable, Hashable {
+  private let name: String
+  /// No two objects have the same value.
+  public static let unique = AttributeOption(name: "unique")
+}
+
+/// Makes a property of a model a relationship: a link to objects of another model, or of the same.
+///
+/// - Parameters:
+///   - deleteRule: What happens to the objects at the other end when this one is deleted. By default they stay, and
+///     their link back goes.
+///   - inverse: The relationship at the other end that leads back. Name it at one end of each pair; at both ends, the
+///     compiler finds a circle. A to-many relationship needs one; a to-one can do without.
+@attached(peer)
+public macro Relationship(deleteRule: DeleteRule = .nullify, inverse: AnyKeyPath? = nil) =
+  #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
+
+/// Declares indexes of a model, inside the class: each array is one, over one or more attributes and to-one
+/// relationships. `#Index<Song>([\.title], [\.album, \.track])`
+@freestanding(declaration)
+public macro Index<Root: ManagedObject>(_ indexes: [PartialKeyPath<Root>]...) =
+  #externalMacro(module: "CambiumMacros", type: "IndexMacro")
+
+/// Declares what is unique among the objects of a model, inside the class: no two objects are equal in all properties
+/// of one of these arrays. An object with nil in one of them is free. `#Unique<Song>([\.isrc], [\.album, \.track])`
+@freestanding(declaration)
+public macro Unique<Root: ManagedObject>(_ constraints: [PartialKeyPath<Root>]...) =
+  #externalMacro(module: "CambiumMacros", type: "IndexMacro")
+
+// What `@Model` attaches to the properties of a class. The argument is the place of the property in the record, or among
+// the to-many relationships.
+
+@attached(accessor, names: named(init), named(get), named(set))
+@attached(peer, names: prefixed(_))
+public macro _StoredAttribute(_ slot: Int) =
+  #externalMacro(module: "CambiumMacros", type: "StoredAttributeMacro")
+
+@attached(accessor, names: named(init), named(get), named(set))
+@attached(peer, names: prefixed(_))
+public macro _StoredToOne(_ slot: Int) = #externalMacro(module: "CambiumMacros", type: "StoredToOneMacro")
+
+@attached(accessor, names: named(init), named(get), named(set), named(_modify))
+@attached(peer, names: prefixed(_))
+public macro _StoredToMany(_ ordinal: Int) =
+  #externalMacro(module: "CambiumMacros", type: "StoredToManyMacro")

@@ -1,0 +1,60 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+// `@Attribute`, `@Relationship`, `#Index` and `#Unique` say something to `@Model`, which reads them. They write nothing
+// themselves, and check that they stand where it will.
+
+enum AttributeMacro: PeerMacro {
+  static func expansion(
+    of node: AttributeSyntax,
+    providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] {
+    checkPlace(of: node, named: "@Attribute", on: declaration, in: context)
+    return []
+  }
+}
+
+enum RelationshipMacro: PeerMacro {
+  static func expansion(
+    of node: AttributeSyntax,
+    providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] {
+    checkPlace(of: node, named: "@Relationship", on: declaration, in: context)
+    return []
+  }
+}
+
+/// Both `#Index` and `#Unique`.
+enum IndexMacro: DeclarationMacro {
+  static func expansion(
+    of node: some FreestandingMacroExpansionSyntax,
+    in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] {
+    if !context.isDirectlyInAModel {
+      context.diagnose(ModelDiagnostic.outsideAModel("#\(node.macroName.text)").at(node))
+    }
+    return []
+  }
+}
+
+private func checkPlace(
+  of node: AttributeSyntax,
+  named name: String,
+  on declaration: some DeclSyntaxProtocol,
+  in context: some MacroExpansionContext
+) {
+  if declaration.as(VariableDeclSyntax.self)?.isStoredInInstances != true {
+    context.diagnose(ModelDiagnostic.notStored(name).at(node))
+  } else if !context.isDirectlyInAModel {
+    context.diagnose(ModelDiagnostic.outsideAModel(name).at(node))
+  }
+}
+
+extension MacroExpansionContext {
+  fileprivate var isDirectlyInAModel: Bool {
+    lexicalContext.first?.as(ClassDeclSyntax.self)?.attributes.first(named: "Model") != nil
+  }
+}

@@ -1,0 +1,74 @@
+import SwiftDiagnostics
+import SwiftSyntax
+
+/// What a class marked `@Model` says, and what is wrong with it.
+struct ModelDeclaration {
+  /// One bit of a word stands for each attribute and to-one relationship; `ObjectState.maximumSlotCount`.
+  static let maximumSlotCount = 64
+
+  let name: String
+  /// For members that fulfil public requirements.
+  let access: String
+  /// In the order of their declaration.
+  let properties: [ModelProperty]
+  let indexes: [ModelIndex]
+  let diagnostics: [Diagnostic]
+
+  /// Attributes and to-one relationships: those with a slot.
+  var stored: [ModelProperty] { properties.filter { !$0.isToMany } }
+  var toMany: [ModelProperty] { properties.filter(\.isToMany) }
+
+  init(_ model: ClassDeclSyntax) {
+    name = model.name.text
+    access = model.witnessAccess
+    var diagnostics = Self.mistakes(of: model)
+    let members = model.memberBlock.members.map(\.decl)
+    properties = members.compactMap { member in
+      member.as(VariableDeclSyntax.self).flatMap { ModelProperty($0, diagnostics: &diagnostics) }
+    }
+    // An index may name a property that is wrong in itself; one message is enough.
+    let arePropertiesRight = diagnostics.isEmpty
+    var indexes = properties.filter(\.isUnique).map { ModelIndex(properties: [$0.name], isUnique: true) }
+    if arePropertiesRight {
+      for case let expansion? in members.map({ $0.as(MacroExpansionDeclSyntax.self) }) {
+        for index in ModelIndex.declared(by: expansion, in: name, properties, &diagnostics) {
+          if indexes.contains(where: { $0.name == index.name }) {
+            diagnostics.append(ModelDiagnostic.repeatedIndex(index.name).at(expansion))
+          }
+          indexes.append(index)
+        }
+      }
+    }
+    self.indexes = indexes
+    let slotCount = properties.count { !$0.isToMany }
+    if slotCount > Self.maximumSlotCount {
+      diagnostics.append(ModelDiagnostic.tooMany(slotCount, limit: Self.maximumSlotCount).at(model.name))
+    }
+    self.diagnostics = diagnostics
+  }
+
+  private static func mistakes(of model: ClassDeclSyntax) -> [Diagnostic] {
+    var mistakes: [Diagnostic] = []
+    if !model.modifiers.contains(where: { $0.name.text == "final" }) {
+      let keyword = model.classKeyword
+      let fixed = TokenSyntax.identifier("final class")
+        .with(\.leadingTrivia, keyword.leadingTrivia).with(\.trailingTrivia, keyword.trailingTrivia)
+      mistakes.append(
+        ModelDiagnostic.notFinal(model.name.text)
+          .at(keyword, fixIts: .replacing(keyword, by: fixed, "insert 'final'"))
+      )
+    }
+    if let parameters = model.genericParameterClause {
+      mistakes.append(ModelDiagnostic.generic.at(parameters))
+    }
+    for member in model.memberBlock.members {
+      guard let condition = member.decl.as(IfConfigDeclSyntax.self) else { continue }
+      let isStored = condition.clauses.contains { clause in
+        guard case .decls(let members)? = clause.elements else { return false }
+        return members.contains { $0.decl.as(VariableDeclSyntax.self)?.isStoredInInstances == true }
+      }
+      if isStored { mistakes.append(ModelDiagnostic.conditional.at(condition)) }
+    }
+    return mistakes
+  }
+}

@@ -1,0 +1,167 @@
+import SwiftDiagnostics
+import SwiftSyntax
+
+/// A mistake in the use of a macro.
+struct ModelDiagnostic: DiagnosticMessage {
+  let id: String
+  let message: String
+
+  var diagnosticID: MessageID { MessageID(domain: "Cambium", id: id) }
+  var severity: DiagnosticSeverity { .error }
+
+  /// The mistake at a place, with ways to mend it.
+  func at(_ node: some SyntaxProtocol, fixIts: FixIt...) -> Diagnostic {
+    Diagnostic(node: Syntax(node), message: self, fixIts: fixIts)
+  }
+}
+
+extension ModelDiagnostic {
+  // MARK: The class
+
+  static let notAClass = ModelDiagnostic(id: "notAClass", message: "'@Model' can only be attached to a class")
+
+  static func notFinal(_ name: String) -> ModelDiagnostic {
+    ModelDiagnostic(id: "notFinal", message: "a model can't be subclassed: '\(name)' must be final")
+  }
+
+  static let generic = ModelDiagnostic(
+    id: "generic",
+    message: "a model can't be generic: an entity is one class"
+  )
+
+  static func tooMany(_ count: Int, limit: Int) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "tooMany",
+      message: "\(count) attributes and to-one relationships; a model can have \(limit). "
+        + "Move some to a model of their own and relate the two"
+    )
+  }
+
+  // MARK: Properties
+
+  static func constant(_ name: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "constant",
+      message: "'\(name)' must be a 'var': its value is read from the store after the object was made; "
+        + "'private(set) var' keeps others from changing it"
+    )
+  }
+
+  static func missingType(_ name: String) -> ModelDiagnostic {
+    ModelDiagnostic(id: "missingType", message: "'\(name)' needs a type: a macro can't see what is inferred")
+  }
+
+  static let severalVariables = ModelDiagnostic(
+    id: "severalVariables",
+    message: "each property of a model needs a 'var' of its own"
+  )
+
+  static func modifier(_ modifier: String) -> ModelDiagnostic {
+    ModelDiagnostic(id: "modifier", message: "a property of a model can't be '\(modifier)'")
+  }
+
+  static let observer = ModelDiagnostic(
+    id: "observer",
+    message: "a property of a model can't have 'willSet' or 'didSet': its values come from the store"
+  )
+
+  static let conditional = ModelDiagnostic(
+    id: "conditional",
+    message: "a property of a model can't depend on '#if': the schema would too"
+  )
+
+  static func taken(_ name: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "taken",
+      message: "'\(name)' is a member of every model; the property needs another name"
+    )
+  }
+
+  static func unsupported(_ type: String, _ hint: String) -> ModelDiagnostic {
+    ModelDiagnostic(id: "unsupported", message: "'\(type)' can't be stored: \(hint)")
+  }
+
+  static func unmarkedRelationship(_ type: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "unmarkedRelationship",
+      message: "'\(type)' can only be stored as a to-many relationship, which is marked '@Relationship'"
+    )
+  }
+
+  static let attributeAndRelationship = ModelDiagnostic(
+    id: "attributeAndRelationship",
+    message: "a property is an '@Attribute' or a '@Relationship', not both"
+  )
+
+  static let optionalToMany = ModelDiagnostic(
+    id: "optionalToMany",
+    message: "a to-many relationship is empty, never nil: its type can't be optional"
+  )
+
+  // MARK: Arguments
+
+  static let unknownOption = ModelDiagnostic(id: "unknownOption", message: "'@Attribute' takes '.unique'")
+
+  static let inverse = ModelDiagnostic(
+    id: "inverse",
+    message: "the inverse must be written as a key path to one property, such as '\\Album.songs'"
+  )
+
+  static func notAProperty(_ name: String, of model: String) -> ModelDiagnostic {
+    ModelDiagnostic(id: "notAProperty", message: "'\(name)' is not a stored property of '\(model)'")
+  }
+
+  static func toManyInIndex(_ name: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "toManyInIndex",
+      message: "'\(name)' is a to-many relationship; an index has values of the object itself"
+    )
+  }
+
+  static let indexForm = ModelDiagnostic(
+    id: "indexForm",
+    message: "each index must be written as an array of key paths to one property each, "
+      + "such as '[\\.title, \\.year]'"
+  )
+
+  static func repeatedIndex(_ name: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "repeatedIndex",
+      message: "there is an index over \(name) already; a unique one serves queries too"
+    )
+  }
+
+  static func repeatedInIndex(_ name: String) -> ModelDiagnostic {
+    ModelDiagnostic(id: "repeatedInIndex", message: "'\(name)' is in this index twice")
+  }
+
+  static func indexOfAnother(_ other: String, in model: String) -> ModelDiagnostic {
+    ModelDiagnostic(id: "indexOfAnother", message: "an index in '\(model)' can't be one of '\(other)'")
+  }
+
+  // MARK: Places
+
+  static func outsideAModel(_ macro: String) -> ModelDiagnostic {
+    ModelDiagnostic(id: "outsideAModel", message: "'\(macro)' has a meaning only in a class marked '@Model'")
+  }
+
+  static func notStored(_ macro: String) -> ModelDiagnostic {
+    ModelDiagnostic(id: "notStored", message: "'\(macro)' can only be attached to a stored property")
+  }
+}
+
+/// A way to mend a mistake, as the editor shows it.
+private struct FixMessage: FixItMessage {
+  let message: String
+  var fixItID: MessageID { MessageID(domain: "Cambium", id: "fix") }
+}
+
+extension FixIt {
+  /// Puts one node in the place of another.
+  static func replacing(_ old: some SyntaxProtocol, by new: some SyntaxProtocol, _ message: String) -> FixIt {
+    FixIt(
+      message: FixMessage(message: message),
+      changes: [.replace(oldNode: Syntax(old), newNode: Syntax(new))]
+    )
+  }
+}

@@ -1,0 +1,162 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+/// `@Model`: makes a class a model. The members and accessors are those of a model written by hand;
+/// Docs/Decisions/0010-how-a-model-expands.md says why they look as they do.
+enum ModelMacro {}
+
+extension ModelMacro: MemberMacro {
+  static func expansion(
+    of node: AttributeSyntax,
+    providingMembersOf declaration: some DeclGroupSyntax,
+    conformingTo protocols: [TypeSyntax],
+    in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] {
+    guard let model = declaration.as(ClassDeclSyntax.self) else {
+      context.diagnose(ModelDiagnostic.notAClass.at(node))
+      return []
+    }
+    let declared = ModelDeclaration(model)
+    guard declared.diagnostics.isEmpty else {
+      declared.diagnostics.forEach(context.diagnose)
+      return []
+    }
+    return [
+      "@exclusivity(unchecked) \(raw: declared.access)final var _$state = GraphContext.ObjectState()",
+      declared.entityName,
+      declared.description,
+      declared.faultInitializer,
+      declared.visit,
+    ]
+  }
+}
+
+extension ModelMacro: MemberAttributeMacro {
+  static func expansion(
+    of node: AttributeSyntax,
+    attachedTo declaration: some DeclGroupSyntax,
+    providingAttributesFor member: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [AttributeSyntax] {
+    guard let model = declaration.as(ClassDeclSyntax.self), let variable = member.as(VariableDeclSyntax.self),
+      variable.isStoredInInstances
+    else { return [] }
+    let declared = ModelDeclaration(model)
+    guard declared.diagnostics.isEmpty,
+      let name = variable.bindings.first?.pattern.as(IdentifierPatternSyntax.self)?.identifier.text
+    else { return [] }
+    if let ordinal = declared.toMany.firstIndex(where: { $0.name == name }) {
+      return ["@_StoredToMany(\(raw: ordinal))"]
+    }
+    guard let slot = declared.stored.firstIndex(where: { $0.name == name }) else { return [] }
+    if case .attribute = declared.stored[slot].kind { return ["@_StoredAttribute(\(raw: slot))"] }
+    return ["@_StoredToOne(\(raw: slot))"]
+  }
+}
+
+extension ModelMacro: ExtensionMacro {
+  static func expansion(
+    of node: AttributeSyntax,
+    attachedTo declaration: some DeclGroupSyntax,
+    providingExtensionsOf type: some TypeSyntaxProtocol,
+    conformingTo protocols: [TypeSyntax],
+    in context: some MacroExpansionContext
+  ) throws -> [ExtensionDeclSyntax] {
+    guard let model = declaration.as(ClassDeclSyntax.self), ModelDeclaration(model).diagnostics.isEmpty else {
+      return []
+    }
+    return [
+      try ExtensionDeclSyntax("extension \(type.trimmed): GraphContext.ManagedObject {}"),
+      try ExtensionDeclSyntax(
+        """
+        @available(*, unavailable, message: "an object stays with its context; send its objectID instead")
+        extension \(type.trimmed): Sendable {}
+        """
+      ),
+    ]
+  }
+}
+
+// MARK: - Members
+
+extension ModelDeclaration {
+  fileprivate var entityName: DeclSyntax {
+    "\(raw: access)static let entityName = \"\(raw: name)\""
+  }
+
+  fileprivate var description: DeclSyntax {
+    let indexes = indexes.map { index in
+      let names = index.properties.map { "\"\($0)\"" }.joined(separator: ", ")
+      return "GraphContext.IndexDescription([\(names)], isUnique: \(index.isUnique)),"
+    }
+    return """
+      \(raw: access)static let _$model = GraphContext.ModelDescription(
+        GraphContext.EntityDescription(
+          name: "\(raw: name)",
+          properties: [
+            \(raw: properties.map(\.description).joined(separator: "\n      "))
+          ],
+          indexes: [
+            \(raw: indexes.joined(separator: "\n      "))
+          ]))
+      """
+  }
+
+  fileprivate var faultInitializer: DeclSyntax {
+    let lines = properties.map { "_\($0.name) = GraphContext.\($0.cacheType)()" }
+    return """
+      \(raw: access)init(_$state state: consuming GraphContext.ObjectState) {
+        _$state = state
+        \(raw: lines.joined(separator: "\n  "))
+      }
+      """
+  }
+
+  fileprivate var visit: DeclSyntax {
+    let slots = stored.enumerated().map { slot, property in
+      let role = if case .attribute = property.kind { "attribute" } else { "toOne" }
+      return "case \(slot): visitor.visit(\(role): \(slot), &_\(property.name))"
+    }
+    let relationships = toMany.enumerated().map { ordinal, property in
+      "case \(slots.count + ordinal): visitor.visit(toMany: \(ordinal), &_\(property.name))"
+    }
+    return """
+      \(raw: access)func _$visit<Visitor: GraphContext.PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {
+        switch property {
+        \(raw: (slots + relationships).joined(separator: "\n  "))
+        default: preconditionFailure("\(raw: name) has no property \\(property)")
+        }
+      }
+      """
+  }
+}
+
+extension ModelProperty {
+  /// The type of the stored property behind this one.
+  var cacheType: String {
+    switch kind {
+    case .attribute: "Cached<\(type.trimmedDescription)>"
+    case .toOne(let target), .requiredToOne(let target): "ToOneReference<\(target.trimmedDescription)>"
+    case .toMany(let element): "ToManyMembers<\(element.trimmedDescription)>"
+    }
+  }
+
+  /// The entry in the model's description.
+  fileprivate var description: String {
+    switch kind {
+    case .attribute: ".attribute(\"\(name)\", (\(type.trimmedDescription)).self),"
+    case .toOne(let target): relationship("toOne", target)
+    case .requiredToOne(let target): relationship("requiredToOne", target)
+    case .toMany(let element): relationship("toMany", element)
+    }
+  }
+
+  private func relationship(_ function: String, _ target: TypeSyntax) -> String {
+    var arguments = ["\"\(name)\"", "\(target.trimmedDescription).self"]
+    if let inverse { arguments.append("inverse: \"\(inverse)\"") }
+    if let deleteRule { arguments.append("deleteRule: \(deleteRule.trimmedDescription)") }
+    return ".\(function)(\(arguments.joined(separator: ", "))),"
+  }
+}

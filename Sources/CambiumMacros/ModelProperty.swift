@@ -1,0 +1,165 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// One persistent property of a model, as the class declares it.
+struct ModelProperty {
+  enum Kind {
+    case attribute
+    case toOne(TypeSyntax)
+    case requiredToOne(TypeSyntax)
+    case toMany(TypeSyntax)
+  }
+
+  let name: String
+  let type: TypeSyntax
+  let kind: Kind
+  /// `@Attribute(.unique)`.
+  let isUnique: Bool
+  /// The name in `inverse: \Album.songs`.
+  let inverse: String?
+  /// The expression after `deleteRule:`, as written.
+  let deleteRule: ExprSyntax?
+
+  var isToMany: Bool { if case .toMany = kind { true } else { false } }
+
+  /// Names that a property can't have, because every model has a member of that name and means something by it.
+  private static let takenNames: Set<String> = [
+    "entityDescription", "entityName", "hasChanges", "hashValue", "isDeleted", "isFault", "isInserted",
+    "objectID",
+    "objectReference", "predicateArgument",
+  ]
+
+  /// Nil for what isn't stored (computed, static) and for mistakes, which are added to `diagnostics`.
+  init?(_ variable: VariableDeclSyntax, diagnostics: inout [Diagnostic]) {
+    guard variable.isStoredInInstances else { return nil }
+    guard let binding = variable.bindings.first, variable.bindings.count == 1,
+      let pattern = binding.pattern.as(IdentifierPatternSyntax.self)
+    else {
+      diagnostics.append(ModelDiagnostic.severalVariables.at(variable.bindings))
+      return nil
+    }
+    name = pattern.identifier.text
+    let before = diagnostics.count
+    diagnostics += Self.mistakes(of: variable, binding, named: name)
+    guard let annotation = binding.typeAnnotation else {
+      diagnostics.append(Self.missingType(binding, named: name))
+      return nil
+    }
+    type = annotation.type.trimmed
+
+    let attribute = variable.attribute(named: "Attribute")
+    let relationship = variable.attribute(named: "Relationship")
+    if attribute != nil, let relationship {
+      diagnostics.append(ModelDiagnostic.attributeAndRelationship.at(relationship))
+    }
+    isUnique = Self.isUnique(attribute, &diagnostics)
+    inverse = Self.inverse(relationship, &diagnostics)
+    deleteRule = relationship?.argument(labeled: "deleteRule")
+    let kind = Self.kind(of: annotation.type, variable, isRelationship: relationship != nil, &diagnostics)
+    guard let kind, diagnostics.count == before else { return nil }
+    self.kind = kind
+  }
+}
+
+// MARK: - Kinds
+
+extension ModelProperty {
+  private static func kind(
+    of type: TypeSyntax,
+    _ variable: VariableDeclSyntax,
+    isRelationship: Bool,
+    _ diagnostics: inout [Diagnostic]
+  ) -> Kind? {
+    switch PropertyType(type.trimmed) {
+    case .single(let target): return isRelationship ? .requiredToOne(target) : .attribute
+    case .optional(let target): return isRelationship ? .toOne(target) : .attribute
+    case .many(let element):
+      if isRelationship { return .toMany(element) }
+      diagnostics.append(
+        ModelDiagnostic.unmarkedRelationship(type.trimmedDescription)
+          .at(
+            type,
+            fixIts: .replacing(variable, by: variable.marked("@Relationship"), "insert '@Relationship'")
+          )
+      )
+    case .optionalMany:
+      diagnostics.append(ModelDiagnostic.optionalToMany.at(type, fixIts: dropOptional(type)))
+    case .unsupported(let hint):
+      diagnostics.append(ModelDiagnostic.unsupported(type.trimmedDescription, hint).at(type))
+    }
+    return nil
+  }
+
+  private static func dropOptional(_ type: TypeSyntax) -> FixIt {
+    let wrapped = type.as(OptionalTypeSyntax.self)?.wrappedType ?? type
+    return .replacing(type, by: wrapped.with(\.trailingTrivia, type.trailingTrivia), "remove '?'")
+  }
+}
+
+// MARK: - Mistakes
+
+extension ModelProperty {
+  private static func mistakes(
+    of variable: VariableDeclSyntax,
+    _ binding: PatternBindingSyntax,
+    named name: String
+  ) -> [Diagnostic] {
+    var mistakes: [Diagnostic] = []
+    let specifier = variable.bindingSpecifier
+    if specifier.tokenKind == .keyword(.let) {
+      let fixed = specifier.with(\.tokenKind, .keyword(.var))
+      mistakes.append(
+        ModelDiagnostic.constant(name).at(specifier, fixIts: .replacing(specifier, by: fixed, "use 'var'"))
+      )
+    }
+    for modifier in variable.modifiers where ["lazy", "weak", "unowned"].contains(modifier.name.text) {
+      mistakes.append(ModelDiagnostic.modifier(modifier.name.text).at(modifier))
+    }
+    if let accessors = binding.accessorBlock { mistakes.append(ModelDiagnostic.observer.at(accessors)) }
+    if takenNames.contains(name) { mistakes.append(ModelDiagnostic.taken(name).at(binding.pattern)) }
+    return mistakes
+  }
+
+  private static func missingType(_ binding: PatternBindingSyntax, named name: String) -> Diagnostic {
+    let diagnostic = ModelDiagnostic.missingType(name)
+    let type = binding.initializer?.value.evidentType
+    var fixed = binding
+    fixed.pattern.trailingTrivia = []
+    fixed.typeAnnotation = TypeAnnotationSyntax(
+      colon: .colonToken(trailingTrivia: .space),
+      type: IdentifierTypeSyntax(name: .identifier(type ?? "<#Type#>")),
+      trailingTrivia: binding.pattern.trailingTrivia
+    )
+    return diagnostic.at(
+      binding.pattern,
+      fixIts: .replacing(binding, by: fixed, "insert ': \(type ?? "<#Type#>")'")
+    )
+  }
+
+  private static func isUnique(_ attribute: AttributeSyntax?, _ diagnostics: inout [Diagnostic]) -> Bool {
+    guard let attribute, let arguments = attribute.arguments?.as(LabeledExprListSyntax.self) else {
+      return false
+    }
+    var isUnique = false
+    for argument in arguments {
+      if argument.label == nil,
+        argument.expression.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "unique"
+      {
+        isUnique = true
+      } else {
+        diagnostics.append(ModelDiagnostic.unknownOption.at(argument.expression))
+      }
+    }
+    return isUnique
+  }
+
+  private static func inverse(_ relationship: AttributeSyntax?, _ diagnostics: inout [Diagnostic]) -> String?
+  {
+    guard let expression = relationship?.argument(labeled: "inverse") else { return nil }
+    guard !expression.is(NilLiteralExprSyntax.self) else { return nil }
+    if let name = expression.as(KeyPathExprSyntax.self)?.onlyProperty { return name }
+    diagnostics.append(ModelDiagnostic.inverse.at(expression))
+    return nil
+  }
+}

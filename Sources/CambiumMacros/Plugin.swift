@@ -1,0 +1,11 @@
+import SwiftCompilerPlugin
+import SwiftSyntaxMacros
+
+@main
+struct CambiumPlugin: CompilerPlugin {
+  let providingMacros: [any Macro.Type] = [
+    ModelMacro.self,
+    StoredAttributeMacro.self, StoredToOneMacro.self, StoredToManyMacro.self,
+    AttributeMacro.self, RelationshipMacro.self, IndexMacro.self,
+  ]
+}

@@ -1,0 +1,85 @@
+import SwiftSyntax
+
+/// What the spelling of a property's type says. A macro sees no more than the spelling.
+enum PropertyType {
+  /// Names of types that hold many elements and stand for a relationship if the elements are models.
+  private static let collections: Set<String> = ["Array", "Set", "ToMany"]
+  /// Names of types that are surely no models.
+  private static let values: Set<String> = [
+    "Bool", "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64", "Float",
+    "Double",
+    "String", "Character", "Data", "Date", "UUID", "URL", "Decimal", "Any",
+  ]
+
+  /// A type that stands for one value or one object.
+  case single(TypeSyntax)
+  /// The same, or nil.
+  case optional(TypeSyntax)
+  /// An array, a set or a `ToMany` of elements.
+  case many(TypeSyntax)
+  /// The same, or nil.
+  case optionalMany
+  /// A type that can be neither an attribute nor a relationship, and what to do about it.
+  case unsupported(String)
+
+  init(_ type: TypeSyntax) {
+    if let wrapped = Self.wrapped(type) {
+      switch PropertyType(wrapped) {
+      case .single(let type): self = .optional(type)
+      case .many: self = .optionalMany
+      case .optional: self = .unsupported("nil in nil would be lost; one '?' is enough")
+      case let other: self = other
+      }
+      return
+    }
+    self = Self.element(of: type).map(Self.collection) ?? Self.simple(type)
+  }
+
+  /// What is in `T?` or `Optional<T>`.
+  private static func wrapped(_ type: TypeSyntax) -> TypeSyntax? {
+    if let optional = type.as(OptionalTypeSyntax.self) { return optional.wrappedType.trimmed }
+    guard let generic = type.as(IdentifierTypeSyntax.self), generic.name.text == "Optional" else {
+      return nil
+    }
+    return argument(of: generic)
+  }
+
+  /// What is in `[T]`, `Array<T>`, `Set<T>` or `ToMany<T>`.
+  private static func element(of type: TypeSyntax) -> TypeSyntax? {
+    if let array = type.as(ArrayTypeSyntax.self) { return array.element.trimmed }
+    guard let generic = type.as(IdentifierTypeSyntax.self), collections.contains(generic.name.text) else {
+      return nil
+    }
+    return argument(of: generic)
+  }
+
+  private static func argument(of type: IdentifierTypeSyntax) -> TypeSyntax? {
+    guard let arguments = type.genericArgumentClause?.arguments, arguments.count == 1,
+      case .type(let argument)? = arguments.first?.argument
+    else { return nil }
+    return argument.trimmed
+  }
+
+  private static func collection(of element: TypeSyntax) -> PropertyType {
+    guard let name = element.as(IdentifierTypeSyntax.self)?.name.text else {
+      return .unsupported("a collection can only have models as elements")
+    }
+    if name == "UInt8" { return .unsupported("'Data' is the type for bytes") }
+    if values.contains(name) {
+      return .unsupported("an attribute has one value; make the elements a model, or encode them as 'Data'")
+    }
+    return .many(element)
+  }
+
+  private static func simple(_ type: TypeSyntax) -> PropertyType {
+    switch type.kind {
+    case .identifierType, .memberType: .single(type)
+    case .implicitlyUnwrappedOptionalType: .unsupported("write '?' instead of '!'")
+    case .dictionaryType: .unsupported("make its entries a model, or encode it as 'Data'")
+    case .tupleType: .unsupported("give each element an attribute of its own")
+    case .functionType: .unsupported("a function is no value")
+    case .someOrAnyType, .compositionType: .unsupported("an attribute has one concrete type")
+    default: .unsupported("it is neither a type of attribute nor a model")
+    }
+  }
+}

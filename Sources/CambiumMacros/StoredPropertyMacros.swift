@@ -1,0 +1,157 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+// The accessors of a model's properties, and the caches behind them. `@Model` attaches these with the slot as argument.
+
+enum StoredAttributeMacro: AccessorMacro, PeerMacro {
+  static func expansion(
+    of node: AttributeSyntax,
+    providingAccessorsOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [AccessorDeclSyntax] {
+    guard let (name, slot) = StoredProperty.nameAndPlace(declaration, node) else { return [] }
+    return [
+      """
+      @storageRestrictions(initializes: _\(raw: name))
+      init(newValue) {
+        _\(raw: name) = GraphContext.Cached(newValue)
+      }
+      """,
+      """
+      get {
+        _$state.isFast(\(raw: slot)) ? _\(raw: name).value : _$load(\(raw: slot), &_\(raw: name))
+      }
+      """,
+      """
+      set {
+        _$willSet(\(raw: slot))
+        _\(raw: name) = GraphContext.Cached(newValue)
+      }
+      """,
+    ]
+  }
+
+  static func expansion(
+    of node: AttributeSyntax,
+    providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] {
+    StoredProperty.cache(declaration)
+  }
+}
+
+enum StoredToOneMacro: AccessorMacro, PeerMacro {
+  static func expansion(
+    of node: AttributeSyntax,
+    providingAccessorsOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [AccessorDeclSyntax] {
+    guard let (name, slot) = StoredProperty.nameAndPlace(declaration, node),
+      let property = StoredProperty.property(declaration)
+    else { return [] }
+    let function = if case .requiredToOne = property.kind { "_$requiredToOne" } else { "_$toOne" }
+    return [
+      """
+      @storageRestrictions(initializes: _\(raw: name))
+      init(newValue) {
+        _\(raw: name) = GraphContext.ToOneReference(newValue)
+      }
+      """,
+      """
+      get {
+        \(raw: function)(\(raw: slot), &_\(raw: name))
+      }
+      """,
+      """
+      set {
+        _$setToOne(\(raw: slot), &_\(raw: name), newValue)
+      }
+      """,
+    ]
+  }
+
+  static func expansion(
+    of node: AttributeSyntax,
+    providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] {
+    StoredProperty.cache(declaration)
+  }
+}
+
+enum StoredToManyMacro: AccessorMacro, PeerMacro {
+  static func expansion(
+    of node: AttributeSyntax,
+    providingAccessorsOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [AccessorDeclSyntax] {
+    guard let (name, ordinal) = StoredProperty.nameAndPlace(declaration, node),
+      let property = StoredProperty.property(declaration)
+    else { return [] }
+    return [
+      """
+      @storageRestrictions(initializes: _\(raw: name))
+      init(newValue) {
+        _\(raw: name) = GraphContext.ToManyMembers(newValue)
+      }
+      """,
+      """
+      get {
+        _$toMany(\(raw: ordinal), &_\(raw: name))
+      }
+      """,
+      """
+      set {
+        _$setToMany(\(raw: ordinal), &_\(raw: name), newValue)
+      }
+      """,
+      """
+      _modify {
+        var members: \(property.type) = _$takeToMany(\(raw: ordinal), &_\(raw: name))
+        defer {
+          _$setToMany(\(raw: ordinal), &_\(raw: name), members)
+        }
+        yield &members
+      }
+      """,
+    ]
+  }
+
+  static func expansion(
+    of node: AttributeSyntax,
+    providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] {
+    StoredProperty.cache(declaration)
+  }
+}
+
+private enum StoredProperty {
+  /// The property's name, and its slot or ordinal as written in the attribute.
+  static func nameAndPlace(
+    _ declaration: some DeclSyntaxProtocol,
+    _ node: AttributeSyntax
+  ) -> (String, String)? {
+    guard let variable = declaration.as(VariableDeclSyntax.self),
+      let name = variable.bindings.first?.pattern.as(IdentifierPatternSyntax.self)?.identifier.text,
+      let place = node.arguments?.as(LabeledExprListSyntax.self)?.first?.expression.trimmedDescription
+    else { return nil }
+    return (name, place)
+  }
+
+  /// Without diagnostics: `@Model` gave them.
+  static func property(_ declaration: some DeclSyntaxProtocol) -> ModelProperty? {
+    guard let variable = declaration.as(VariableDeclSyntax.self) else { return nil }
+    var ignored: [Diagnostic] = []
+    return ModelProperty(variable, diagnostics: &ignored)
+  }
+
+  static func cache(_ declaration: some DeclSyntaxProtocol) -> [DeclSyntax] {
+    guard let property = property(declaration) else { return [] }
+    return [
+      "@exclusivity(unchecked) private final var _\(raw: property.name): GraphContext.\(raw: property.cacheType)"
+    ]
+  }
+}

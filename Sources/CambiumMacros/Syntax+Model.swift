@@ -1,0 +1,80 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+extension VariableDeclSyntax {
+  /// Whether each object has storage of its own for it: not static, not computed.
+  var isStoredInInstances: Bool {
+    if modifiers.contains(where: { $0.name.text == "static" || $0.name.text == "class" }) { return false }
+    return bindings.contains { binding in
+      guard let block = binding.accessorBlock else { return true }
+      guard case .accessors(let accessors) = block.accessors else { return false }
+      return accessors.allSatisfy { ["willSet", "didSet"].contains($0.accessorSpecifier.text) }
+    }
+  }
+
+  func attribute(named name: String) -> AttributeSyntax? { attributes.first(named: name) }
+
+  /// The declaration with one more attribute in front.
+  func marked(_ attribute: String) -> VariableDeclSyntax {
+    var marked = trimmed
+    let attribute = AttributeSyntax("\(raw: attribute)").with(\.trailingTrivia, .space)
+    marked.attributes.insert(.attribute(attribute), at: marked.attributes.startIndex)
+    return marked.with(\.leadingTrivia, leadingTrivia).with(\.trailingTrivia, trailingTrivia)
+  }
+}
+
+extension AttributeListSyntax {
+  /// The attribute of this name, whether or not a module stands before it.
+  func first(named name: String) -> AttributeSyntax? {
+    for case .attribute(let attribute) in self {
+      let spelled = attribute.attributeName
+      let found =
+        spelled.as(IdentifierTypeSyntax.self)?.name.text ?? spelled.as(MemberTypeSyntax.self)?.name.text
+      if found == name { return attribute }
+    }
+    return nil
+  }
+}
+
+extension AttributeSyntax {
+  func argument(labeled label: String) -> ExprSyntax? {
+    arguments?.as(LabeledExprListSyntax.self)?.first { $0.label?.text == label }?.expression.trimmed
+  }
+}
+
+extension KeyPathExprSyntax {
+  /// The name in `\.title` or `\Song.title`; nil for longer key paths, subscripts and the like.
+  var onlyProperty: String? {
+    guard components.count == 1,
+      let component = components.first?.component.as(KeyPathPropertyComponentSyntax.self),
+      component.declName.argumentNames == nil, component.genericArgumentClause == nil
+    else { return nil }
+    return component.declName.baseName.text
+  }
+}
+
+extension ExprSyntax {
+  /// The type of a literal, or of `Type(…)` as far as its spelling goes; nil when it isn't evident.
+  var evidentType: String? {
+    switch kind {
+    case .stringLiteralExpr: return "String"
+    case .integerLiteralExpr: return "Int"
+    case .floatLiteralExpr: return "Double"
+    case .booleanLiteralExpr: return "Bool"
+    case .functionCallExpr:
+      guard let called = self.as(FunctionCallExprSyntax.self)?.calledExpression else { return nil }
+      guard let name = called.as(DeclReferenceExprSyntax.self)?.baseName.text else { return nil }
+      return name.first?.isUppercase == true ? name : nil
+    default: return nil
+    }
+  }
+}
+
+extension DeclGroupSyntax {
+  /// The access level that a public requirement's witness needs here, with a space after it.
+  var witnessAccess: String {
+    let levels = modifiers.map(\.name.text)
+    if levels.contains("public") || levels.contains("open") { return "public " }
+    return levels.contains("package") ? "package " : ""
+  }
+}
