@@ -74,6 +74,12 @@ let package = Package(
       name: "GraphContextTests", dependencies: ["Cambium", "GraphContext", "Predicates", "PageStore", "TestSupport"],
       swiftSettings: swiftSettings),
     .testTarget(
+      name: "CambiumToolTests", dependencies: ["Cambium", "TestSupport", "cambium-cli"],
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "FlightsTests", dependencies: ["Cambium", "Flights", "TestSupport"],
+      swiftSettings: swiftSettings),
+    .testTarget(
       name: "CambiumMacrosTests",
       dependencies: [
         "CambiumMacros", .product(name: "SwiftSyntaxMacrosTestSupport", package: "swift-syntax"),

@@ -6,7 +6,8 @@ import Foundation
 struct CSVFields {
   /// What is wrong with a field.
   struct Mistake: Error {
-    var column: String
+    /// Nil where the whole line is meant.
+    var column: String?
     var message: String
   }
 
@@ -54,7 +55,7 @@ struct CSVFields {
 
   func checkCount() throws {
     guard ends.count == fieldCount else {
-      throw Mistake(column: "line", message: "\(ends.count) fields where \(fieldCount) are named")
+      throw Mistake(column: nil, message: "\(ends.count) fields where \(fieldCount) are named")
     }
   }
 

@@ -91,7 +91,7 @@ struct ObjectWorkloads {
       unit: unit,
       rounds: rounds,
       contenders: stores.map { store in
-        Workload.Contender(peer: type(of: store).name) { try await measured { try body(store) } }
+        Workload.Contender(peer: type(of: store).name) { try await measured { try await body(store) } }
       }
     )
   }
