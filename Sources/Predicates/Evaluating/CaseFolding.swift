@@ -5,7 +5,8 @@ import Foundation
 ///
 /// The result is NFC(fold(NFD(text))), with the folding of the Unicode version that the running standard library knows:
 /// “Straße”, “STRASSE” and “strasse” are equal, and so are “É” in one scalar and “é” in two. Nothing depends on a locale:
-/// the Turkish dotless ı stays apart from i.
+/// the Turkish dotless ı stays apart from i. (Cherokee letters fold to small ones here, to capital ones in Unicode's table:
+/// the same letters are equal.)
 package enum CaseFolding {
   /// O(length). Text in ASCII is folded without a table.
   package static func fold(_ text: String) -> String {

@@ -1,0 +1,162 @@
+import Foundation
+import Predicates
+import Testing
+
+@Suite struct FormatErrorTests {
+  /// The column is where the caret stands in the second string: `^` under the mistake.
+  struct Row: Sendable, CustomTestStringConvertible {
+    let text: String
+    let caret: String
+    let part: String
+    let code: QueryError.Code
+    init(_ text: String, _ caret: String, _ part: String, _ code: QueryError.Code = .syntax) {
+      self.text = text
+      self.caret = caret
+      self.part = part
+      self.code = code
+    }
+    var testDescription: String { text }
+  }
+
+  static let mistakes: [Row] = [
+    Row("", "^", "Expected a value"),
+    Row("   ", "   ^", "Expected a value"),
+    Row("a ==", "    ^", "Expected a value"),
+    Row("a == 1 AND", "          ^", "Expected a value"),
+    Row("AND a == 1", "^", "not AND"),
+    Row("a == 1 b == 2", "       ^", "Expected AND, OR"),
+    Row("(a == 1", "       ^", "to close the parenthesis at column 0"),
+    Row("a == 1)", "      ^", "Nothing was opened"),
+    Row("a == 'x", "     ^", "no closing quote"),
+    Row("a == 'x\\q'", "       ^", "Unknown escape"),
+    Row("a == '\\ud83c'", "      ^", "surrogate"),
+    Row("`a == 1", "^", "backtick"),
+    Row("a < b < c", "      ^", "don't chain"),
+    Row("a == 1 == 2", "       ^", "don't chain"),
+    Row("(a == 1) == 2", "         ^", "can't be compared"),
+    Row("1 == (a == 1)", "     ^", "can't be compared"),
+    Row("5", " ^", "no operator"),
+    Row("5 AND a == 1", "^", "A value alone"),
+    Row("a == 1 AND {1, 2}", "                 ^", "no operator"),
+    Row("a.5 == 1", " ^", "Expected AND"),
+    Row("a. == 1", "   ^", "name of a property"),
+    Row("a == 5x", "      ^", "run into a name"),
+    Row("a == 0xZZ", "     ^", "base 16"),
+    Row("a == 1e", "     ^", "no digits"),
+    Row("a == 1e999999999", "     ^", "out of range"),
+    Row("a ? 1", "  ^", "Unexpected character “?”"),
+    Row("größe == ; 1", "         ^", "Unexpected character “;”"),
+    Row("🎉 == 1", "^", "Unexpected character “🎉”"),
+    Row("'🎉🎉' == ; 1", "        ^", "Unexpected character “;”"),
+    Row("a IN {1, 2", "          ^", "in the list"),
+    Row("a IN {1, {2}}", "         ^", "values and paths only"),
+    Row("a IN (a == 1)", "     ^", "can't be compared"),
+    Row("a == {1}", "  ^", "IN and BETWEEN only"),
+    Row("a BETWEEN {1}", "          ^", "two bounds"),
+    Row("a BETWEEN 5", "          ^", "two bounds"),
+    Row("a BETWEEN[c] {1, 2}", "  ^", "not supported after BETWEEN"),
+    Row("a ==[x] 1", "     ^", "no option [x]"),
+    Row("a ==[c 1", "       ^", "after the options"),
+    Row("# == 1", "^", "spelled like a keyword"),
+    Row("a == %", "     ^", "followed by nothing"),
+    Row("a == %y", "     ^", "no conversion"),
+    Row("a == %s", "     ^", "pass a String"),
+  ]
+
+  static let unsupported: [Row] = [
+    Row("a LIKE 'x*'", "  ^", "LIKE"), Row("a like[c] 'x*'", "  ^", "LIKE"),
+    Row("a MATCHES 'x'", "  ^", "MATCHES"),
+    Row("a UTI-CONFORMS-TO 'x'", "  ^", "UTI-CONFORMS-TO"), Row("a uti-equals 'x'", "  ^", "UTI-EQUALS"),
+    Row("ANY a.b == 1", "^", "ANY"), Row("a == 1 OR SOME a.b == 1", "          ^", "SOME"),
+    Row("ALL a.b == 1", "^", "ALL"), Row("NONE a.b == 1", "^", "NONE"), Row("ANYKEY == 1", "^", "ANYKEY"),
+    Row("SUBQUERY(a, $x, $x.b == 1).@count > 0", "^", "SUBQUERY"),
+    Row("a.@count > 0", "  ^", "@count"), Row("@sum.a > 0", "^", "@sum"),
+    Row("$x == 1", "^", "$x"), Row("a == $x", "     ^", "$x"),
+    Row("a + 1 == 2", "  ^", "(+)"), Row("a == 2 - 1", "       ^", "(-)"), Row("a * 2 == 2", "  ^", "(*)"),
+    Row("a / 2 == 2", "  ^", "(/)"), Row("a ** 2 == 2", "  ^", "(**)"), Row("a %% 2 == 2", "  ^", "(%)"),
+    Row("-a == 2", "^", "(-)"), Row("a & 1 == 1", "  ^", "(&)"), Row("(a + 1) == 2", "   ^", "(+)"),
+    Row("a[FIRST] == 1", " ^", "[…]"), Row("a[0] == 1", " ^", "[…]"),
+    Row("sum(a) > 1", "^", "sum(…)"), Row("a == now()", "     ^", "now(…)"),
+    Row("FUNCTION(a, 'x') == 1", "^", "FUNCTION(…)"), Row("TERNARY(a, 1, 2) == 1", "^", "TERNARY(…)"),
+    Row("CAST(a, 'NSDate') == 1", "^", "CAST"), Row("a == CAST('x', 'Color')", "     ^", "CAST"),
+    Row("a ==[d] 'x'", "     ^", "[d]"), Row("a ==[cd] 'x'", "      ^", "[d]"),
+    Row("a ==[n] 'x'", "     ^", "[n]"),
+    Row("a ==[l] 'x'", "     ^", "[l]"), Row("a UNION b == c", "  ^", "UNION"), Row("a := 1", "  ^", "(:=)"),
+  ]
+
+  @Test(arguments: mistakes)
+  func aMistakeIsFoundAtItsColumn(_ row: Row) throws {
+    let error = try #require(performing { () throws(QueryError) in _ = try PredicateTree(format: row.text) })
+    #expect(error.code == row.code)
+    #expect(error.column == row.caret.count - 1, "\(error)")
+    #expect(error.source == row.text)
+    #expect(error.message.contains(row.part), "\(error)")
+  }
+
+  @Test(arguments: unsupported)
+  func whatIsNotSupportedIsRefusedByName(_ row: Row) throws {
+    let error = try #require(performing { () throws(QueryError) in _ = try PredicateTree(format: row.text) })
+    #expect(error.code == .syntax)
+    #expect(error.column == row.caret.count - 1, "\(error)")
+    #expect(error.message.contains(row.part) && error.message.contains("not supported"), "\(error)")
+  }
+
+  @Test func theDescriptionPutsACaretUnderTheColumn() throws {
+    let error = try #require(
+      performing { () throws(QueryError) in _ = try PredicateTree(format: "month == 1 AND\nday LIKE 'x'") }
+    )
+    #expect(
+      error.description == """
+        LIKE is not supported.
+          month == 1 AND day LIKE 'x'
+                             ^
+        """
+    )
+  }
+
+  static let arguments: [(String, [FormatArgument], Int, String)] = [
+    ("a == %@", [], 5, "only 0 were passed"),
+    ("a == %@ AND b == %d", [.value(.int(1))], 17, "only 1 was passed"),
+    ("a == 1", [.value(.int(1))], 6, "placeholders for 0"),
+    ("a == %d", [.value(.string("1"))], 5, "%d takes an integer"),
+    ("a == %ld", [.value(.double(1))], 5, "%ld takes an integer"),
+    ("a == %f", [.value(.string("x"))], 5, "%f takes a number"),
+    ("%K == 1", [.value(.int(1))], 0, "%K takes a key path"),
+    ("%K == 1", [.value(.string("a..b"))], 0, "“a..b” is no key path"),
+    ("a IN %@", [.list([.list([])])], 5, "list in a list"),
+  ]
+
+  @Test(arguments: arguments)
+  func argumentsThatDoNotFitAreFoundAtTheirPlaceholder(
+    _ text: String,
+    _ arguments: [FormatArgument],
+    _ column: Int,
+    _ part: String
+  ) throws {
+    let error = try #require(
+      performing { () throws(QueryError) in _ = try PredicateTree(format: text, arguments: arguments) }
+    )
+    #expect(error.code == .arguments)
+    #expect(error.column == column)
+    #expect(error.message.contains(part), "\(error)")
+  }
+
+  @Test func placeholdersTakeTheirArgumentsInOrder() throws {
+    let tree = try PredicateTree(
+      format: "%K == %d AND b.%K == %lld AND c == %u AND d > %f AND e < %g AND f == %i AND g == %x",
+      arguments: ["a.x", 1, "y", Int64(2), UInt64.max, 1.5, 2, Int8(3), nil]
+    )
+    #expect(
+      tree.description
+        == "a.x == 1 AND b.y == 2 AND c == 18446744073709551615 AND d > 1.5 AND e < 2.0 AND f == 3 AND g == nil"
+    )
+  }
+
+  @Test func anArgumentIsNeverReadAsText() throws {
+    let hostile = "x' OR TRUEPREDICATE OR '%@"
+    let tree = try PredicateTree(format: "a == %@", arguments: [hostile])
+    #expect(tree == .comparison(.path(["a"]), .equal, .value(.string(hostile)), []))
+    let path = try PredicateTree(format: "%K == 1", arguments: ["a == 1 OR b"])
+    #expect(path == .comparison(.path(["a == 1 OR b"]), .equal, .value(.int(1)), []))
+  }
+}
