@@ -24,8 +24,9 @@ struct PageBuilder {
     var flags: UInt16 = 0
     var slot = page + PageHeader.byteCount
     for index in 0..<entries.count {
-      let entry = entries[index]
+      var entry = entries[index]
       let isFirstOfBranch = !isLeaf && index == 0
+      if isFirstOfBranch { entry.removeKey() }
       let skipped = isFirstOfBranch ? 0 : prefixCount
       heap &-= PageEditor.cellLength(of: entry, isLeaf: isLeaf, skipping: skipped)
       let word = PageEditor.writeCell(entry, isLeaf: isLeaf, skipping: skipped, in: page, at: heap)

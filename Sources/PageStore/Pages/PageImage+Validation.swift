@@ -31,7 +31,7 @@ extension PageImage {
   }
 
   /// Whether header, slots and cells fit into the page and into each other.
-  private func hasSoundStructure(_ geometry: PageGeometry) -> Bool {
+  func hasSoundStructure(_ geometry: PageGeometry) -> Bool {
     let expectedKind = isLeaf ? PageKind.leaf : PageKind.branch
     guard kind == expectedKind.rawValue, flags & ~PageFlags.known == 0, level < TreeLimits.height else {
       return false
@@ -81,10 +81,12 @@ extension PageImage {
     return count > 0 && count <= UInt64(StoreLimits.valueByteCount)
   }
 
-  /// Whether a reference in a page from a file can be followed: a page number, no frame, nothing in reserved bits.
+  /// Whether a reference can be followed: nothing in reserved bits, and to a frame only from a page that is in
+  /// memory alone, which has no number.
   private func isSoundReference(_ bytes: UnsafeRawPointer) -> Bool {
     let location = PageLocation(rawValue: bytes.loadLittle(0))
-    return !location.isNone && location.rawValue == location.number
+    let tag = location.isFrame && number == 0 ? PageLocation.frameTag : 0
+    return !location.isNone && location.rawValue == location.number | tag
       && bytes.loadLittle(16, as: UInt64.self) <= min(birth, PageLocation.numberMask)
       && bytes.loadLittle(24, as: UInt64.self) <= PageLocation.numberMask
   }

@@ -52,6 +52,7 @@ extension TreeEditor {
     let left = min(path[level + 1].index, parent.count - 2)
     let references = [left, left + 1].map { ChildReference(loading: parent.reference($0)) }
     let pages = try combine(parent, left, level: level)
+    defer { withExtendedLifetime(pages) {} }
     if level == 0 { retireOverflow(of: parent, left + 1) }
     path[level + 1].index = left
     let isParentCurrent = try replaceChildren(level, count: 2, with: pages)

@@ -43,6 +43,7 @@ extension TreeEditor {
       bias: bias,
       lonePrefix: page.prefixLength
     )
+    defer { withExtendedLifetime(pages) {} }
     _ = try replaceChildren(level, count: 1, with: pages)
     dirty.retirePage(old, level: UInt8(level))
   }
@@ -102,6 +103,7 @@ extension TreeEditor {
     let needed = entry.byteCount(isLeaf: true) - min(last.prefixLength, entry.keyCount)
     guard last.garbage == 0, last.freeBytes < needed, last.count > 0 else { return false }
     let pages = NewPages(capacity: 2)
+    defer { withExtendedLifetime(pages) {} }
     // The counts on the path have the new entry already.
     var kept = reference(0)
     kept.count = UInt64(last.count)
@@ -195,6 +197,7 @@ extension TreeEditor {
   private func growRoot(_ level: Int, _ pages: NewPages) throws(StoreError) {
     guard pages.count > 1 else { return setRoot(pages.reference(0), height: level + 1) }
     let upper = try layOut(UnsafeBufferPointer(pages.entries), level: level + 1, bias: .balanced)
+    defer { withExtendedLifetime(upper) {} }
     try growRoot(level + 1, upper)
   }
 }

@@ -59,6 +59,9 @@ struct TreeVerifier {
       page = try pool.page(reference, identity: walk.core.identity(level))
       // The page may have been read before, by another reference.
       if !reference.location.isFrame { try page.validate(pool.geometry, as: reference) }
+      if !page.hasSoundStructure(pool.geometry) {
+        return report("A page's contents contradict each other.", walk, reference.location)
+      }
     } catch {
       return report(error.message, walk, reference.location)
     }
