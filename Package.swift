@@ -82,7 +82,13 @@ let package = Package(
     .testTarget(
       name: "CambiumMacrosTests",
       dependencies: [
-        "CambiumMacros", .product(name: "SwiftSyntaxMacrosTestSupport", package: "swift-syntax"),
+        "CambiumMacros",
+        .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+        .product(name: "SwiftParser", package: "swift-syntax"),
+        .product(name: "SwiftSyntax", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
       ],
       swiftSettings: swiftSettings),
   ]

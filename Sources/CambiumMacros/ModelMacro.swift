@@ -45,7 +45,7 @@ extension ModelMacro: MemberAttributeMacro {
     else { return [] }
     let declared = ModelDeclaration(model)
     guard declared.diagnostics.isEmpty,
-      let name = variable.bindings.first?.pattern.as(IdentifierPatternSyntax.self)?.identifier.text
+      let name = variable.bindings.first?.pattern.as(IdentifierPatternSyntax.self)?.identifier.plainText
     else { return [] }
     if let ordinal = declared.toMany.firstIndex(where: { $0.name == name }) {
       return ["@_StoredToMany(\(raw: ordinal))"]

@@ -39,7 +39,7 @@ struct ModelProperty {
       diagnostics.append(ModelDiagnostic.severalVariables.at(variable.bindings))
       return nil
     }
-    name = pattern.identifier.text
+    name = pattern.identifier.plainText
     let before = diagnostics.count
     diagnostics += Self.mistakes(of: variable, binding, named: name)
     guard let annotation = binding.typeAnnotation else {

@@ -135,7 +135,7 @@ private enum StoredProperty {
     _ node: AttributeSyntax
   ) -> (String, String)? {
     guard let variable = declaration.as(VariableDeclSyntax.self),
-      let name = variable.bindings.first?.pattern.as(IdentifierPatternSyntax.self)?.identifier.text,
+      let name = variable.bindings.first?.pattern.as(IdentifierPatternSyntax.self)?.identifier.plainText,
       let place = node.arguments?.as(LabeledExprListSyntax.self)?.first?.expression.trimmedDescription
     else { return nil }
     return (name, place)

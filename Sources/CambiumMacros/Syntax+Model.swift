@@ -38,8 +38,13 @@ extension AttributeListSyntax {
 
 extension AttributeSyntax {
   func argument(labeled label: String) -> ExprSyntax? {
-    arguments?.as(LabeledExprListSyntax.self)?.first { $0.label?.text == label }?.expression.trimmed
+    arguments?.as(LabeledExprListSyntax.self)?.first { $0.label?.text == label }?.expression
   }
+}
+
+extension TokenSyntax {
+  /// The name, without the backticks around a keyword.
+  var plainText: String { identifier?.name ?? text }
 }
 
 extension KeyPathExprSyntax {
@@ -49,7 +54,7 @@ extension KeyPathExprSyntax {
       let component = components.first?.component.as(KeyPathPropertyComponentSyntax.self),
       component.declName.argumentNames == nil, component.genericArgumentClause == nil
     else { return nil }
-    return component.declName.baseName.text
+    return component.declName.baseName.plainText
   }
 }
 

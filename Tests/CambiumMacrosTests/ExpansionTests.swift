@@ -1,0 +1,184 @@
+import Testing
+
+/// What the macros write. Models written by hand with the same text are in the tests of GraphContext.
+struct ExpansionTests {
+  @Test func anAttributeReadsItsCacheOrItsRecord() {
+    #expect(
+      expansion(of: "private(set) var title: String = \"\"").contains(
+        """
+          private(set) var title: String {
+            @storageRestrictions(initializes: _title)
+            init(newValue) {
+              _title = GraphContext.Cached(newValue)
+            }
+            get {
+              _$state.isFast(0) ? _title.value : _$load(0, &_title)
+            }
+            set {
+              _$willSet(0)
+              _title = GraphContext.Cached(newValue)
+            }
+          }
+
+          @exclusivity(unchecked) private final var _title: GraphContext.Cached<String>
+        """
+      )
+    )
+  }
+
+  @Test func aToOneRelationshipAsksForItsObject() {
+    let accessors = """
+          get {
+            _$toOne(0, &_album)
+          }
+          set {
+            _$setToOne(0, &_album, newValue)
+          }
+      """
+    let cache = "@exclusivity(unchecked) private final var _album: GraphContext.ToOneReference<Album>"
+    let optional = expansion(of: "@Relationship var album: Album?")
+    #expect(optional.contains(accessors) && optional.contains(cache))
+    let spelledOut = expansion(of: "@Relationship var album: Optional<Album>")
+    #expect(spelledOut.contains(accessors) && spelledOut.contains(cache))
+    let required = expansion(of: "@Relationship var album: Album")
+    #expect(
+      required.contains(accessors.replacing("_$toOne", with: "_$requiredToOne")) && required.contains(cache)
+    )
+  }
+
+  @Test(arguments: ["[Song]", "Set<Song>", "ToMany<Song>"])
+  func aToManyRelationshipIsChangedInPlace(type: String) {
+    #expect(
+      expansion(of: "@Relationship var others: \(type) = []").contains(
+        """
+          var others: \(type) {
+            @storageRestrictions(initializes: _others)
+            init(newValue) {
+              _others = GraphContext.ToManyMembers(newValue)
+            }
+            get {
+              _$toMany(0, &_others)
+            }
+            set {
+              _$setToMany(0, &_others, newValue)
+            }
+            _modify {
+              var members: \(type) = _$takeToMany(0, &_others)
+              defer {
+                _$setToMany(0, &_others, members)
+              }
+              yield &members
+            }
+          }
+
+          @exclusivity(unchecked) private final var _others: GraphContext.ToManyMembers<Song>
+        """
+      )
+    )
+  }
+
+  @Test func theMembersOfAModel() {
+    let text = Expansion(
+      """
+      @Model public final class Song {
+        #Index<Song>([\\.title, \\.album], [\\.rating])
+        @Relationship(deleteRule: .cascade) var takes: [Take]
+        @Attribute(.unique) public var isrc: String
+        var title: String
+        @Relationship(inverse: \\Album.songs) var album: Album?
+        var rating: Double?
+        var `class`: Int
+        static let limit = 3
+        var label: String { title }
+        func play() {}
+      }
+      """
+    ).text
+    #expect(
+      text.hasSuffix(
+        """
+          static let limit = 3
+          var label: String { title }
+          func play() {}
+
+          @exclusivity(unchecked) public final var _$state = GraphContext.ObjectState()
+
+          public static let entityName = "Song"
+
+          public static let _$model = GraphContext.ModelDescription(
+            GraphContext.EntityDescription(
+              name: "Song",
+              properties: [
+                .toMany("takes", Take.self, deleteRule: .cascade),
+                .attribute("isrc", (String).self),
+                .attribute("title", (String).self),
+                .toOne("album", Album.self, inverse: "songs"),
+                .attribute("rating", (Double?).self),
+                .attribute("class", (Int).self),
+              ],
+              indexes: [
+                GraphContext.IndexDescription(["isrc"], isUnique: true),
+                GraphContext.IndexDescription(["title", "album"], isUnique: false),
+                GraphContext.IndexDescription(["rating"], isUnique: false),
+              ]))
+
+          public init(_$state state: consuming GraphContext.ObjectState) {
+            _$state = state
+            _takes = GraphContext.ToManyMembers<Take>()
+            _isrc = GraphContext.Cached<String>()
+            _title = GraphContext.Cached<String>()
+            _album = GraphContext.ToOneReference<Album>()
+            _rating = GraphContext.Cached<Double?>()
+            _class = GraphContext.Cached<Int>()
+          }
+
+          public func _$visit<Visitor: GraphContext.PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {
+            switch property {
+            case 0:
+              visitor.visit(attribute: 0, &_isrc)
+            case 1:
+              visitor.visit(attribute: 1, &_title)
+            case 2:
+              visitor.visit(toOne: 2, &_album)
+            case 3:
+              visitor.visit(attribute: 3, &_rating)
+            case 4:
+              visitor.visit(attribute: 4, &_class)
+            case 5:
+              visitor.visit(toMany: 0, &_takes)
+            default:
+              preconditionFailure("Song has no property \\(property)")
+            }
+          }
+        }
+
+        extension Song: GraphContext.ManagedObject {
+        }
+
+        @available(*, unavailable, message: "an object stays with its context; send its objectID instead")
+        extension Song: Sendable {
+        }
+        """
+      )
+    )
+  }
+
+  @Test(arguments: [("public", "public "), ("package", "package "), ("internal", ""), ("fileprivate", "")])
+  func membersAreAsVisibleAsTheProtocolAsks(access: String, prefix: String) {
+    let text = Expansion("@Model \(access) final class Song {}").text
+    #expect(text.contains("\n  \(prefix)static let entityName = \"Song\""))
+    #expect(
+      text.contains("\n  @exclusivity(unchecked) \(prefix)final var _$state = GraphContext.ObjectState()")
+    )
+  }
+
+  @Test func aMistakenModelExpandsToNothing() {
+    let text = Expansion("@Model final class Song {\n  let title: String\n}").text
+    #expect(text == "final class Song {\n  let title: String\n}")
+  }
+
+  /// The text of a model that has this one property.
+  private func expansion(of property: String) -> String {
+    Expansion("@Model final class Song {\n  \(property)\n}").text
+  }
+}

@@ -1,0 +1,230 @@
+import Testing
+
+/// Every mistake that the macros know, where they point, and how they would mend it.
+struct MistakeTests {
+  /// What is wrong with a model that has these members.
+  private func mistakes(in members: String) -> [String] {
+    Expansion("@Model final class Song {\n\(members)\n}").mistakes
+  }
+
+  @Test func onlyAClassCanBeAModel() {
+    #expect(
+      Expansion("@Model struct Song { var title: String }").mistakes
+        == ["1:1: '@Model' can only be attached to a class"]
+    )
+    #expect(Expansion("@Model enum Song {}").mistakes == ["1:1: '@Model' can only be attached to a class"])
+  }
+
+  @Test func aModelMustBeFinal() {
+    #expect(
+      Expansion("@Model class Song { var title: String }").mistakes == [
+        "1:8: a model can't be subclassed: 'Song' must be final", "fix: insert 'final': final class",
+      ]
+    )
+  }
+
+  @Test func aModelCannotBeGeneric() {
+    #expect(
+      Expansion("@Model final class Song<T> {}").mistakes
+        == ["1:24: a model can't be generic: an entity is one class"]
+    )
+  }
+
+  @Test func aPropertyIsAVariable() {
+    #expect(
+      mistakes(in: "let title: String") == [
+        "2:1: 'title' must be a 'var': its value is read from the store after the object was made; "
+          + "'private(set) var' keeps others from changing it",
+        "fix: use 'var': var",
+      ]
+    )
+  }
+
+  @Test(arguments: [
+    ("title = \"\"", "String"), ("track = 1", "Int"), ("gain = 1.5", "Double"), ("isLive = true", "Bool"),
+    ("added = Date()", "Date"), ("genre = genres[0]", "<#Type#>"), ("album = makeAlbum()", "<#Type#>"),
+  ])
+  func aPropertyNeedsAType(declaration: String, type: String) throws {
+    let name = try #require(declaration.split(separator: " ").first)
+    let value = declaration.dropFirst(name.count)
+    #expect(
+      mistakes(in: "var \(declaration)") == [
+        "2:5: '\(name)' needs a type: a macro can't see what is inferred",
+        "fix: insert ': \(type)': \(name): \(type)\(value)",
+      ]
+    )
+  }
+
+  @Test func eachPropertyHasItsOwnVar() {
+    #expect(mistakes(in: "var a: Int, b: Int") == ["2:5: each property of a model needs a 'var' of its own"])
+    #expect(
+      mistakes(in: "var (a, b): (Int, Int)") == ["2:5: each property of a model needs a 'var' of its own"]
+    )
+  }
+
+  @Test(arguments: ["lazy", "weak", "unowned"])
+  func aPropertyIsStoredPlainly(modifier: String) {
+    #expect(
+      mistakes(in: "\(modifier) var title: String") == ["2:1: a property of a model can't be '\(modifier)'"]
+    )
+  }
+
+  @Test func aPropertyHasNoObservers() {
+    #expect(
+      mistakes(in: "var title: String { didSet {} }") == [
+        "2:19: a property of a model can't have 'willSet' or 'didSet': its values come from the store"
+      ]
+    )
+  }
+
+  @Test func aPropertyIsNotConditional() {
+    #expect(
+      mistakes(in: "#if os(Linux)\nvar title: String\n#endif")
+        == ["2:1: a property of a model can't depend on '#if': the schema would too"]
+    )
+    #expect(mistakes(in: "#if os(Linux)\nfunc play() {}\nvar x: Int { 1 }\n#endif").isEmpty)
+  }
+
+  @Test(arguments: ["objectID", "hasChanges", "isDeleted"])
+  func aNameCanBeTaken(name: String) {
+    #expect(
+      mistakes(in: "var \(name): Int")
+        == ["2:5: '\(name)' is a member of every model; the property needs another name"]
+    )
+  }
+
+  @Test(arguments: [
+    ("[String: Int]", "make its entries a model, or encode it as 'Data'"),
+    ("(Int, Int)", "give each element an attribute of its own"),
+    ("() -> Void", "a function is no value"),
+    ("any Hashable", "an attribute has one concrete type"),
+    ("String!", "write '?' instead of '!'"),
+    ("Int??", "nil in nil would be lost; one '?' is enough"),
+    ("[String]", "an attribute has one value; make the elements a model, or encode them as 'Data'"),
+    ("Set<Int>", "an attribute has one value; make the elements a model, or encode them as 'Data'"),
+    ("[UInt8]", "'Data' is the type for bytes"),
+    ("[[Song]]", "a collection can only have models as elements"),
+  ])
+  func someTypesCannotBeStored(type: String, hint: String) {
+    #expect(mistakes(in: "var value: \(type)") == ["2:12: '\(type)' can't be stored: \(hint)"])
+    #expect(mistakes(in: "@Relationship var value: \(type)") == ["2:26: '\(type)' can't be stored: \(hint)"])
+  }
+
+  @Test(arguments: ["[Song]", "Set<Song>", "ToMany<Song>", "Array<Song>"])
+  func aToManyRelationshipIsMarked(type: String) {
+    #expect(
+      mistakes(in: "var others: \(type) = []") == [
+        "2:13: '\(type)' can only be stored as a to-many relationship, which is marked '@Relationship'",
+        "fix: insert '@Relationship': @Relationship var others: \(type) = []",
+      ]
+    )
+  }
+
+  @Test func aToManyRelationshipIsNeverNil() {
+    #expect(
+      mistakes(in: "@Relationship var others: [Song]?") == [
+        "2:27: a to-many relationship is empty, never nil: its type can't be optional",
+        "fix: remove '?': [Song]",
+      ]
+    )
+  }
+
+  @Test func anAttributeIsNoRelationship() {
+    #expect(
+      mistakes(in: "@Attribute(.unique) @Relationship var album: Album?")
+        == ["2:21: a property is an '@Attribute' or a '@Relationship', not both"]
+    )
+  }
+
+  @Test func anAttributeHasOnlyOptionsThatWork() {
+    #expect(
+      mistakes(in: "@Attribute(.externalStorage) var cover: Data?") == ["2:12: '@Attribute' takes '.unique'"]
+    )
+  }
+
+  @Test(arguments: ["inversePath", "\\Album.songs.count", "\\Album.songs[0]"])
+  func anInverseIsAKeyPathToOneProperty(path: String) {
+    #expect(
+      mistakes(in: "@Relationship(inverse: \(path)) var album: Album?")
+        == ["2:24: the inverse must be written as a key path to one property, such as '\\Album.songs'"]
+    )
+  }
+
+  @Test func anIndexHasPropertiesOfItsModel() {
+    #expect(
+      mistakes(in: "#Index<Song>([\\.year])\nvar title: String")
+        == ["2:15: 'year' is not a stored property of 'Song'"]
+    )
+    #expect(
+      mistakes(in: "#Unique<Song>([\\.title, \\.title])\nvar title: String")
+        == ["2:25: 'title' is in this index twice"]
+    )
+    #expect(
+      mistakes(in: "#Index<Song>([\\.others])\n@Relationship var others: [Song]")
+        == ["2:15: 'others' is a to-many relationship; an index has values of the object itself"]
+    )
+    #expect(
+      mistakes(in: "#Index<Album>([\\.title])\nvar title: String")
+        == ["2:1: an index in 'Song' can't be one of 'Album'"]
+    )
+  }
+
+  @Test(arguments: [("[\\.album?.year]", 15), ("[]", 14), ("paths", 14), ("[path]", 15)])
+  func anIndexIsWrittenOut(argument: String, column: Int) {
+    #expect(
+      mistakes(in: "#Index<Song>(\(argument))\nvar title: String") == [
+        "2:\(column): each index must be written as an array of key paths to one property each, "
+          + "such as '[\\.title, \\.year]'"
+      ]
+    )
+  }
+
+  @Test func anIndexIsDeclaredOnce() {
+    let message = "there is an index over title already; a unique one serves queries too"
+    #expect(
+      mistakes(in: "#Index<Song>([\\.title])\n#Unique<Song>([\\.title])\nvar title: String") == [
+        "3:1: \(message)"
+      ]
+    )
+    #expect(
+      mistakes(in: "#Unique<Song>([\\.title])\n@Attribute(.unique) var title: String") == ["2:1: \(message)"]
+    )
+  }
+
+  @Test func aModelHasAtMostSixtyFourSlots() {
+    let relationship = "@Relationship var others: [Song]"
+    func members(_ count: Int) -> String {
+      ((0..<count).map { "var p\($0): Int" } + [relationship]).joined(separator: "\n")
+    }
+    #expect(mistakes(in: members(64)).isEmpty)
+    #expect(
+      mistakes(in: members(65)) == [
+        "1:20: 65 attributes and to-one relationships; a model can have 64. "
+          + "Move some to a model of their own and relate the two"
+      ]
+    )
+  }
+
+  @Test func markersBelongToStoredPropertiesOfModels() {
+    #expect(
+      mistakes(in: "@Attribute(.unique) var title: String { \"\" }")
+        == ["2:1: '@Attribute' can only be attached to a stored property"]
+    )
+    #expect(
+      mistakes(in: "@Relationship static var all: [Song] = []")
+        == ["2:1: '@Relationship' can only be attached to a stored property"]
+    )
+    #expect(
+      Expansion("class Song { @Attribute(.unique) var title: String }").mistakes
+        == ["1:14: '@Attribute' has a meaning only in a class marked '@Model'"]
+    )
+    #expect(
+      Expansion("class Song { #Index<Song>([\\.title]) }").mistakes
+        == ["1:14: '#Index' has a meaning only in a class marked '@Model'"]
+    )
+  }
+
+  @Test func severalMistakesAreToldAtOnce() {
+    #expect(mistakes(in: "let title: String\nvar year = 1971\nvar songs: [Song]").count == 6)
+  }
+}
