@@ -18,7 +18,18 @@ final class CambiumKeyValuePeer: KeyValuePeer {
   func load(_ entries: Entries, order: [Int], isSorted: Bool) throws {
     try store.write { transaction in
       let tree = try transaction.tree(Self.tree)
-      for number in order { try put(entries, number, tree) }
+      guard isSorted else {
+        for number in order { try put(entries, number, tree) }
+        return
+      }
+      var numbers = order.makeIterator()
+      try tree.append(next: { take throws(StoreError) in
+        guard let number = numbers.next() else { return false }
+        try entries.withKey(number) { key throws(StoreError) in
+          try entries.withValue(number) { value throws(StoreError) in try take(key.bytes, value.bytes) }
+        }
+        return true
+      })
     }
   }
 
@@ -27,7 +38,7 @@ final class CambiumKeyValuePeer: KeyValuePeer {
     var sum = Checksum()
     for number in order {
       try entries.withKey(number) { key in
-        let isFound = try tree.withValue(for: key) { value in
+        let isFound = try tree.withValue(for: key.bytes) { value in
           guard let value else { return false }
           value.withUnsafeBytes { sum.add($0) }
           return true
@@ -63,7 +74,7 @@ final class CambiumKeyValuePeer: KeyValuePeer {
 
   private func put(_ entries: Entries, _ number: Int, _ tree: WriteTree) throws {
     try entries.withKey(number) { key in
-      try entries.withValue(number) { value in _ = try tree.put(key, value) }
+      try entries.withValue(number) { value in _ = try tree.put(key.bytes, value.bytes) }
     }
   }
 }

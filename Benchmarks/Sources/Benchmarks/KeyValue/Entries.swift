@@ -33,17 +33,17 @@ final class Entries {
     readOrder = shuffled
   }
 
-  func withKey<R>(_ number: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
-    try keys.withUnsafeBytes {
+  func withKey<R, E: Error>(_ number: Int, _ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try keys.withUnsafeBytes { bytes throws(E) in
       let start = number &* Self.keyByteCount
-      return try body(UnsafeRawBufferPointer(rebasing: $0[start..<start &+ Self.keyByteCount]))
+      return try body(UnsafeRawBufferPointer(rebasing: bytes[start..<start &+ Self.keyByteCount]))
     }
   }
 
-  func withValue<R>(_ number: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
-    try values.withUnsafeBytes {
+  func withValue<R, E: Error>(_ number: Int, _ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    try values.withUnsafeBytes { bytes throws(E) in
       let start = number &* Self.valueByteCount
-      return try body(UnsafeRawBufferPointer(rebasing: $0[start..<start &+ Self.valueByteCount]))
+      return try body(UnsafeRawBufferPointer(rebasing: bytes[start..<start &+ Self.valueByteCount]))
     }
   }
 

@@ -1,0 +1,38 @@
+// The calls with keys and values as spans: for bytes that lie somewhere already and need not become arrays first.
+
+extension OrderedTree {
+  /// Calls `body` with the value for `key`, or nil when there is none. O(log *n*).
+  public func withValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
+    guard let value = try key.withUnsafeBytes({ key throws(StoreError) in try core.find(key) }) else {
+      return try body(nil)
+    }
+    return try value.withBytes { bytes in try body(bytes.bytes) }
+  }
+}
+
+extension WriteTree {
+  /// Stores `value` under `key`. Returns whether the key had a value before. O(log *n*).
+  @discardableResult
+  public func put(_ key: RawSpan, _ value: RawSpan) throws(StoreError) -> Bool {
+    try key.withUnsafeBytes { key throws(StoreError) in
+      try value.withUnsafeBytes { value throws(StoreError) in try put(key, value) }
+    }
+  }
+
+  /// Appends entries whose keys ascend, as ``append(sorted:)`` does: `next` hands one entry to its argument and returns
+  /// true, or returns false when there are no more.
+  @discardableResult
+  public func append(
+    next: (_ take: (RawSpan, RawSpan) throws(StoreError) -> Void) throws(StoreError) -> Bool
+  ) throws(StoreError) -> Int {
+    try append {
+      (take: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError)
+      in
+      try next { (key, value) throws(StoreError) in
+        try key.withUnsafeBytes { key throws(StoreError) in
+          try value.withUnsafeBytes { value throws(StoreError) in try take(key, value) }
+        }
+      }
+    }
+  }
+}
