@@ -4,8 +4,9 @@ final class Entries {
   static let valueByteCount = 100
 
   let count: Int
-  private let keys: [UInt8]
-  private let values: [UInt8]
+  // At fixed addresses: handing one out costs nothing.
+  private let keys: UnsafeRawBufferPointer
+  private let values: UnsafeRawBufferPointer
   /// The numbers of the records in the order of their keys.
   let sortedOrder: [Int]
   /// The numbers of the records in a random order, other than that of insertion.
@@ -25,29 +26,36 @@ final class Entries {
       values.removeLast(values.count - (number + 1) * Self.valueByteCount)
     }
     self.count = count
-    self.keys = keys
-    self.values = values
+    self.keys = Self.copy(keys)
+    self.values = Self.copy(values)
     sortedOrder = Self.order(of: keys, count: count)
     var shuffled = Array(0..<count)
     shuffled.shuffle(using: &random)
     readOrder = shuffled
   }
 
+  deinit {
+    keys.deallocate()
+    values.deallocate()
+  }
+
   func withKey<R, E: Error>(_ number: Int, _ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-    try keys.withUnsafeBytes { bytes throws(E) in
-      let start = number &* Self.keyByteCount
-      return try body(UnsafeRawBufferPointer(rebasing: bytes[start..<start &+ Self.keyByteCount]))
-    }
+    let start = number &* Self.keyByteCount
+    return try body(UnsafeRawBufferPointer(rebasing: keys[start..<start &+ Self.keyByteCount]))
   }
 
   func withValue<R, E: Error>(_ number: Int, _ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-    try values.withUnsafeBytes { bytes throws(E) in
-      let start = number &* Self.valueByteCount
-      return try body(UnsafeRawBufferPointer(rebasing: bytes[start..<start &+ Self.valueByteCount]))
-    }
+    let start = number &* Self.valueByteCount
+    return try body(UnsafeRawBufferPointer(rebasing: values[start..<start &+ Self.valueByteCount]))
   }
 
   func key(_ number: Int) -> [UInt8] { withKey(number) { Array($0) } }
+
+  private static func copy(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
+    copy.copyBytes(from: bytes)
+    return UnsafeRawBufferPointer(copy)
+  }
 
   private static func append(_ word: UInt64, to bytes: inout [UInt8]) {
     withUnsafeBytes(of: word.bigEndian) { bytes.append(contentsOf: $0) }
