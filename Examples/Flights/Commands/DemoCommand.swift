@@ -31,12 +31,12 @@ struct DemoCommand: AsyncParsableCommand {
     try container.close()
 
     try await KillDemonstration(store: store, kills: 5).run()
-    try Verification(store: store).run()
+    try await Verification(store: store).run()
     printNextCommands()
   }
 
   private func printNextCommands() {
-    Terminal.section("7. Yours to try")
+    Terminal.section("8. Yours to try")
     let tool =
       "\(URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().relativePath)/cambium"
     for command in [

@@ -1,0 +1,26 @@
+import ArgumentParser
+import Foundation
+
+/// `cambium info STORE`: what is in the store.
+struct InfoCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "info",
+    abstract: "Shows what the store holds: entities, their properties and indexes, and the file."
+  )
+
+  @OptionGroup var store: StoreArgument
+
+  @Flag(help: "Prints JSON.")
+  var json = false
+
+  func run() throws {
+    let info = try StoreInfo(path: store.path())
+    if json {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+      print(String(decoding: try encoder.encode(info), as: UTF8.self))
+    } else {
+      print(info.description)
+    }
+  }
+}

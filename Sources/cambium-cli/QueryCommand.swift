@@ -1,0 +1,89 @@
+import ArgumentParser
+import Foundation
+import GraphContext
+import Predicates
+
+/// `cambium query STORE ENTITY [PREDICATE]`: finds objects by a predicate.
+struct QueryCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "query",
+    abstract: "Finds the objects of an entity that a predicate describes.",
+    discussion: """
+      The predicate is a format string such as 'arrDelay >= 120 AND dest.faa == "IAH"'. Key paths go through to-one \
+      relationships. Without --select, every attribute is shown.
+      """
+  )
+
+  @OptionGroup var store: StoreArgument
+
+  @Argument(help: "The entity, such as Flight.")
+  var entity: String
+
+  @Argument(help: "What the objects have in common; everything, if it is left out.")
+  var predicate: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Sorts by this key path; may be given several times.", valueName: "key[:desc]")
+  )
+  var sort: [SortArgument] = []
+
+  @Option(name: .long, help: ArgumentHelp("Shows these key paths.", valueName: "key,…"))
+  var select: String?
+
+  @Option(help: "Shows at most so many.")
+  var limit: Int?
+
+  @Option(help: "Passes over so many first.")
+  var offset = 0
+
+  @Flag(help: "Prints only how many there are.")
+  var count = false
+
+  @Flag(help: "Prints how they would be found, without finding them.")
+  var explain = false
+
+  @Flag(help: "Prints JSON.")
+  var json = false
+
+  func validate() throws {
+    guard limit ?? 0 >= 0, offset >= 0 else {
+      throw ValidationError("--limit and --offset must not be negative")
+    }
+    guard !(count && explain) else { throw ValidationError("--count and --explain exclude each other") }
+  }
+
+  func run() throws {
+    let store = try DynamicStore(at: self.store.path())
+    let request = try request(in: store)
+    if explain {
+      try printPlan(store.explain(request))
+    } else if count {
+      print(try store.count(request))
+    } else {
+      try printObjects(store, request)
+    }
+  }
+
+  private func request(in store: DynamicStore) throws -> DynamicRequest {
+    guard store.schema.entity(named: entity) != nil else {
+      let names = store.schema.entities.map(\.name).joined(separator: ", ")
+      throw Failure(
+        .use,
+        "error: there is no entity \(entity); the store has \(names.isEmpty ? "none" : names)"
+      )
+    }
+    var request = DynamicRequest(entity, format: predicate)
+    request.sort = sort.map { DynamicRequest.Sort($0.keyPath, isAscending: $0.isAscending) }
+    request.limit = limit
+    request.offset = offset
+    return request
+  }
+
+  private func printPlan(_ plan: QueryPlan) throws {
+    guard json else { return print(plan) }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+    print(String(decoding: try encoder.encode(plan), as: UTF8.self))
+  }
+}

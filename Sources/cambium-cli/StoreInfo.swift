@@ -1,0 +1,78 @@
+import Foundation
+import GraphContext
+import PageStore
+import Predicates
+
+/// What `cambium info` says.
+struct StoreInfo: Encodable {
+  struct Entity: Encodable {
+    var name: String
+    var count: Int
+    var properties: [String]
+    var indexes: [String]
+  }
+
+  var path: String
+  /// What the file takes on its disk.
+  var byteCount: Int
+  var store: UUID
+  var commit: UInt64
+  /// When that commit was made; nil before the first.
+  var committed: String?
+  var entities: [Entity]
+
+  init(path: String) throws {
+    let store = try Store.open(at: path, options: .readOnly)
+    let snapshot = try store.snapshot()
+    self.path = path
+    byteCount = Self.allocatedBytes(path)
+    self.store = UUID(store.uuid)
+    commit = snapshot.commit
+    let date = Date(timeIntervalSince1970: Double(snapshot.timestamp) / 1_000)
+    committed = snapshot.commit == 0 ? nil : ValueText.table(.date(date))
+    entities = try Self.entities(snapshot)
+  }
+
+  private static func entities(_ snapshot: Snapshot) throws -> [Entity] {
+    guard let schema = try Catalogue.schema(in: snapshot) else { return [] }
+    let stored = try StoredSchema(schema)
+    let view = StoreView(schema: stored, snapshot: snapshot)
+    return try zip(schema.entities, stored.entities).map { description, entity in
+      Entity(
+        name: description.name,
+        count: try view.records(of: entity)?.count ?? 0,
+        properties: description.properties.map { "\($0)" },
+        indexes: description.indexes.map { ($0.isUnique ? "unique " : "") + $0.name }
+      )
+    }
+  }
+
+  private static func allocatedBytes(_ path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_blocks) * 512 : 0
+  }
+}
+
+extension StoreInfo: CustomStringConvertible {
+  var description: String {
+    var lines = [
+      path,
+      "  file      \(Self.bytes(byteCount))",
+      "  store     \(store.uuidString.lowercased())",
+      "  commit    \(commit)" + (committed.map { ", \($0)" } ?? ""),
+    ]
+    if entities.isEmpty { lines += ["", "There are no entities."] }
+    for entity in entities {
+      lines += ["", "\(entity.name): \(entity.count) \(entity.count == 1 ? "object" : "objects")"]
+      lines += entity.properties.map { "  \($0)" }
+      lines += entity.indexes.map { "  index \($0)" }
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private static func bytes(_ count: Int) -> String {
+    count < 10 << 20
+      ? String(format: "%.1f KiB", Double(count) / 1_024)
+      : String(format: "%.1f MiB", Double(count) / 1_048_576)
+  }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import GraphContext
+import PageStore
+
+/// `cambium verify STORE`: reads everything and recounts it.
+struct VerifyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify",
+    abstract: "Reads everything in the store, checks it and recounts it.",
+    discussion: "Prints every problem on standard error, one a line, and ends with status 1 if there is any."
+  )
+
+  @OptionGroup var store: StoreArgument
+
+  func run() throws {
+    let path = try store.path()
+    let store = try Store.open(at: path, options: .readOnly)
+    let snapshot = try store.snapshot()
+    var problems = try store.verify()
+    if problems.isEmpty, let schema = try Catalogue.schema(in: snapshot) {
+      problems = try StoreVerifier(StoreView(schema: StoredSchema(schema), snapshot: snapshot)).problems()
+    }
+    guard problems.isEmpty else {
+      let count = problems.count == 1 ? "1 problem" : "\(problems.count) problems"
+      throw Failure(.store, problems.map { "\($0)\n" }.joined() + "error: \(path) has \(count)")
+    }
+    let treeNames = try snapshot.treeNames
+    let entryCount = try treeNames.reduce(0) { try $0 + snapshot.tree($1).count }
+    print("\(path): \(treeNames.count) trees, \(entryCount) entries, everything is in order")
+  }
+}
+
+extension StoreOptions {
+  /// How the tool opens every store.
+  static let readOnly: StoreOptions = {
+    var options = StoreOptions()
+    options.isReadOnly = true
+    options.createsIfMissing = false
+    return options
+  }()
+}
