@@ -55,7 +55,7 @@ struct TreeAppender: ~Copyable {
   }
 
   /// Brings all counts up to date and evens out the last pages. Returns how many entries were appended.
-  consuming func finish() throws(StoreError) -> Int {
+  mutating func finish() throws(StoreError) -> Int {
     guard count > 0 else { return 0 }
     let uncounted = self.uncounted
     try editor.change { () throws(StoreError) in

@@ -85,6 +85,9 @@ public struct TreeCursor: ~Copyable {
   /// Moves to the first entry of the range that isn't below `key`. Returns false if there is none. O(log *n*).
   public mutating func seek(to key: [UInt8]) throws(StoreError) -> Bool {
     try checkUnchanged()
+    if let lowest = range.lower.key, key.lexicographicallyPrecedes(lowest) {
+      return try moveToFirst(notBelow: range.lower)
+    }
     return try moveToFirst(notBelow: .including(key))
   }
 

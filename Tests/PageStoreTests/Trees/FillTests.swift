@@ -1,0 +1,140 @@
+import TestSupport
+import Testing
+
+@_spi(Testing) @testable import PageStore
+
+@Suite struct FillTests {
+  /// Bytes used in each page but the root, as a share of what it holds.
+  private func fills(_ fixture: TreeFixture) throws -> [Double] {
+    var fills: [Double] = []
+    func visit(_ reference: ChildReference, _ level: Int) throws {
+      let page = try fixture.pool.page(
+        reference,
+        identity: PageImage.identity(treeID: 7, level: UInt8(level))
+      )
+      if reference != fixture.root.reference {
+        let geometry = fixture.pool.geometry
+        fills.append(Double(page.usedBytes(geometry)) / Double(geometry.capacity))
+      }
+      guard level > 0 else { return }
+      for index in 0..<page.count { try visit(ChildReference(loading: page.reference(index)), level - 1) }
+    }
+    if fixture.root.height > 0 { try visit(fixture.root.reference, Int(fixture.root.height) - 1) }
+    return fills
+  }
+
+  private func load(
+    _ fixture: TreeFixture,
+    _ count: Int,
+    _ generator: inout SeededGenerator
+  ) throws -> [[UInt8]] {
+    let keys = (0..<count).map { _ in generator.bytes(16) }
+    let value = generator.bytes(100)
+    try fixture.write { editor in for key in keys { try editor.put(key, value) } }
+    return keys
+  }
+
+  @Test(arguments: TreeOracleTests.pageSizes)
+  func randomRemovalKeepsPagesHalfFull(pageSize: Int) throws {
+    var generator = SeededGenerator("randomRemovalKeepsPagesHalfFull")
+    let fixture = TreeFixture(pageSize: pageSize)
+    let keys = try load(fixture, 20_000, &generator).shuffled(using: &generator)
+    try fixture.write { editor in for key in keys.prefix(17_000) { try editor.remove(key) } }
+    #expect(fixture.problems() == [])
+    // Less an entry: entries can't be cut to make two halves even.
+    let least = 0.5 - 200.0 / Double(pageSize)
+    #expect(try fills(fixture).allSatisfy { $0 >= least })
+  }
+
+  @Test(arguments: TreeOracleTests.pageSizes)
+  func rangeRemovalKeepsPagesHalfFull(pageSize: Int) throws {
+    var generator = SeededGenerator("rangeRemovalKeepsPagesHalfFull")
+    let fixture = TreeFixture(pageSize: pageSize)
+    _ = try load(fixture, 20_000, &generator)
+    for _ in 0..<40 {
+      try fixture.write { editor in
+        let low = generator.bytes(16)
+        var high = low
+        high[0] = high[0] &+ 5
+        try editor.removeRange(KeyRange(lower: .including(low), upper: .excluding(high)))
+      }
+      #expect(fixture.problems() == [])
+    }
+    let fills = try fills(fixture)
+    let poor = fills.filter { $0 < 0.5 - 200.0 / Double(pageSize) }
+    #expect(poor.count <= fills.count / 20)
+  }
+
+  @Test func appendingFillsPages() throws {
+    let fixture = TreeFixture(pageSize: 8_192)
+    try fixture.write { editor in
+      var appender = try TreeAppender(editor)
+      for index in 0..<30_000 as Range<UInt32> {
+        try withUnsafeBytes(of: index.bigEndian) { key in try appender.append(key, key) }
+      }
+      #expect(try appender.finish() == 30_000)
+    }
+    #expect(fixture.problems() == [])
+    let fills = try fills(fixture)
+    #expect(fills.reduce(0, +) / Double(fills.count) > 0.97)
+    #expect(fills.allSatisfy { $0 > 0.48 })
+    #expect(try fixture.reader.count(in: .all) == 30_000)
+  }
+
+  @Test func ascendingInsertionFillsPages() throws {
+    let fixture = TreeFixture(pageSize: 8_192)
+    try fixture.write { editor in
+      for index in 0..<30_000 as Range<UInt32> {
+        try withUnsafeBytes(of: index.bigEndian) { key in _ = try editor.put(key, key) }
+      }
+    }
+    let fills = try fills(fixture)
+    #expect(fills.reduce(0, +) / Double(fills.count) > 0.95)
+  }
+
+  @Test func appendingContinuesATree() throws {
+    var generator = SeededGenerator("appendingContinuesATree")
+    for style in [KeyStyle.ragged, .longPrefix] {
+      let fixture = TreeFixture(pageSize: 4_096)
+      let keys = Set((0..<3_000).map { _ in style.key(&generator) }).sorted {
+        $0.lexicographicallyPrecedes($1)
+      }
+      var expected: [(key: [UInt8], value: [UInt8])] = []
+      for part in 0..<5 {
+        let slice = keys[(keys.count * part / 5)..<(keys.count * (part + 1) / 5)]
+        try fixture.write { editor in
+          var appender = try TreeAppender(editor)
+          for key in slice {
+            let value = generator.value(upTo: 9_000)
+            try key.withUnsafeBytes { key in try value.withUnsafeBytes { try appender.append(key, $0) } }
+            expected.append((key: key, value: value))
+          }
+          _ = try appender.finish()
+        }
+        #expect(fixture.problems() == [])
+      }
+      #expect(sameEntries(try fixture.reader.list(), expected))
+    }
+  }
+
+  @Test func appendingRefusesKeysOutOfOrder() throws {
+    let fixture = TreeFixture(pageSize: 4_096)
+    try fixture.write { editor in
+      try editor.put([5], [])
+      var appender = try TreeAppender(editor)
+      func code(_ key: [UInt8]) -> StoreError.Code? {
+        do throws(StoreError) {
+          try key.withBytes { (key) throws(StoreError) in try appender.append(key, key) }
+          return nil
+        } catch { return error.code }
+      }
+      #expect(code([5]) == .keysOutOfOrder)
+      #expect(code([4, 9]) == .keysOutOfOrder)
+      #expect(code([5, 0]) == nil)
+      #expect(code([]) == .keysOutOfOrder)
+      #expect(code([6]) == nil)
+      #expect(try appender.finish() == 2)
+    }
+    #expect(try fixture.reader.list().map(\.key) == [[5], [5, 0], [6]])
+  }
+}

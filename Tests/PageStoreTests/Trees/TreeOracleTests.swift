@@ -1,0 +1,118 @@
+import TestSupport
+import Testing
+
+@_spi(Testing) @testable import PageStore
+
+@Suite struct TreeOracleTests {
+  static let pageSizes = [4_096, 8_192, 65_536]
+
+  @Test(arguments: pageSizes, KeyStyle.allCases)
+  func aTreeAnswersLikeASortedArray(pageSize: Int, style: KeyStyle) throws {
+    var generator = SeededGenerator("aTreeAnswersLikeASortedArray \(pageSize) \(style)")
+    let fixture = TreeFixture(pageSize: pageSize)
+    var oracle = SortedArrayOracle()
+    for round in 0..<24 {
+      // Growing for two thirds of the time, then shrinking.
+      let puts = round < 16 ? 4 : 1
+      try fixture.write { editor in
+        for _ in 0..<120 {
+          try change(editor, &oracle, style, &generator, puts: puts, pageSize: pageSize)
+        }
+        try compareSamples(editor.reader, oracle, style, &generator)
+      }
+      if generator.chance(1, in: 4) { try fixture.checkpoint() }
+      if generator.chance(1, in: 5) { try fixture.reopen() }
+      #expect(fixture.problems() == [])
+      try compareWhole(fixture.reader, oracle)
+    }
+  }
+
+  private func change(
+    _ editor: TreeEditor,
+    _ oracle: inout SortedArrayOracle,
+    _ style: KeyStyle,
+    _ generator: inout SeededGenerator,
+    puts: Int,
+    pageSize: Int
+  ) throws {
+    switch generator.number(in: 0...11) {
+    case 0...(2 * puts):
+      let key = style.key(&generator)
+      let value = generator.value(upTo: 2 * pageSize)
+      #expect(try editor.put(key, value) == (oracle.put(key, value) != nil))
+    case 11 where generator.chance(1, in: 6):
+      let range = self.range(style, &generator)
+      #expect(try editor.removeRange(range) == oracle.removeRange(range))
+    case _ where !oracle.entries.isEmpty && generator.chance(3, in: 4):
+      let key = generator.pick(oracle.entries).key
+      #expect(try editor.remove(key))
+      oracle.remove(key)
+    default:
+      let key = style.key(&generator)
+      #expect(try editor.remove(key) == (oracle.remove(key) != nil))
+    }
+  }
+
+  private func range(_ style: KeyStyle, _ generator: inout SeededGenerator) -> KeyRange {
+    func bound() -> KeyRange.Bound {
+      switch generator.number(in: 0...8) {
+      case 0: .unbounded
+      case 1...4: .including(style.key(&generator))
+      default: .excluding(style.key(&generator))
+      }
+    }
+    return KeyRange(lower: bound(), upper: bound())
+  }
+
+  private func compareWhole(_ tree: some OrderedTree, _ oracle: SortedArrayOracle) throws {
+    #expect(try tree.count == oracle.count)
+    #expect(sameEntries(try tree.list(), oracle.entries))
+    #expect(sameEntries(try tree.list(reversed: true), oracle.entries.reversed()))
+  }
+
+  private func compareSamples(
+    _ tree: some OrderedTree,
+    _ oracle: SortedArrayOracle,
+    _ style: KeyStyle,
+    _ generator: inout SeededGenerator
+  ) throws {
+    for _ in 0..<12 {
+      let key = style.key(&generator)
+      #expect(try tree.value(for: key) == oracle.value(for: key))
+      #expect(try tree.contains(key) == (oracle.value(for: key) != nil))
+      #expect(try tree.rank(of: key) == oracle.rank(of: key))
+      let range = self.range(style, &generator)
+      #expect(try tree.count(in: range) == oracle.entries(in: range).count)
+      #expect(sameEntries(try tree.list(range), oracle.entries(in: range)))
+      #expect(sameEntries(try tree.list(range, reversed: true), oracle.entries(in: range).reversed()))
+      try compareSeek(tree, oracle, range, key)
+    }
+    if let position = oracle.entries.indices.randomElement(using: &generator) {
+      let entry = try tree.entry(at: position)
+      #expect(entry?.key == oracle.entries[position].key)
+      #expect(entry?.value == oracle.entries[position].value)
+      #expect(try tree.value(for: oracle.entries[position].key) == oracle.entries[position].value)
+    }
+    #expect(try tree.entry(at: oracle.count) == nil)
+    #expect(try tree.entry(at: -1) == nil)
+  }
+
+  private func compareSeek(
+    _ tree: some OrderedTree,
+    _ oracle: SortedArrayOracle,
+    _ range: KeyRange,
+    _ key: [UInt8]
+  ) throws {
+    let positions = oracle.positions(in: range)
+    let target = max(oracle.rank(of: key), positions.lowerBound)
+    var cursor = try tree.cursor(in: range)
+    let found = try cursor.seek(to: key)
+    #expect(found == (target < positions.upperBound))
+    guard found else { return }
+    #expect([UInt8](try cursor.key()) == oracle.entries[target].key)
+    #expect(try cursor.position == target)
+    let hasNext = try cursor.next()
+    #expect(hasNext == (target + 1 < positions.upperBound))
+    if hasNext { #expect([UInt8](try cursor.key()) == oracle.entries[target + 1].key) }
+  }
+}
