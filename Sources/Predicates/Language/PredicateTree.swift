@@ -17,7 +17,7 @@ public indirect enum PredicateTree: Sendable, Hashable {
   case or([PredicateTree])
 
   /// How deep a tree may be nested: what text, archives and `&&`, `||`, `!` accept. Code that walks a tree recurses.
-  public static let maximumDepth = 200
+  public static let maximumDepth = 100
 }
 
 extension PredicateTree {

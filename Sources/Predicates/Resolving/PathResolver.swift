@@ -143,13 +143,13 @@ extension AttributeKind {
 
 /// Finds the name that was probably meant.
 enum NearestName {
-  /// The name with the fewest edits, if they are at most a third of its letters (and two at least are left alone).
+  /// The name with the fewest edits, if they are at most some third of its letters and leave two at least alone.
   static func find(_ name: String, among candidates: [String]) -> String? {
     guard name.utf8.count <= 64 else { return nil }
     return
       candidates
       .map { (name: $0, edits: edits(from: name.lowercased(), to: $0.lowercased())) }
-      .filter { $0.edits <= max(1, $0.name.utf8.count / 3) && $0.name.utf8.count - $0.edits >= 2 }
+      .filter { $0.edits <= max(1, ($0.name.utf8.count + 1) / 3) && $0.name.utf8.count - $0.edits >= 2 }
       .min { $0.edits < $1.edits }?
       .name
   }

@@ -9,7 +9,7 @@ import Testing
     ("2001-01-01T00:00:00Z", 0.0), ("2001-01-01", 0), ("2013-01-01T10:00:00Z", 378_727_200),
     ("2013-01-01 10:00Z", 378_727_200), ("2013-01-01T11:00:00+01:00", 378_727_200),
     ("2013-01-01T05:00:00-0500", 378_727_200), ("2013-01-01t10:00:00.25z", 378_727_200.25),
-    ("1970-01-01T00:00:00Z", -978_307_200), ("2000-02-29T23:59:59Z", -26_611_201),
+    ("1970-01-01T00:00:00Z", -978_307_200), ("2000-02-29T23:59:59Z", -26_438_401),
     ("0001-01-01", -63_113_904_000), ("0000-01-01", -63_145_526_400), ("9999-12-31", 252_423_907_200),
   ])
   func textIsAnInstant(_ text: String, _ seconds: Double) {
@@ -28,12 +28,13 @@ import Testing
 
   @Test func itAgreesWithFoundation() throws {
     var random = SeededGenerator()
-    let calendar = Date.ISO8601FormatStyle()
+    // After 1588: Foundation's formatter is Julian before October 1582, ISO 8601 is Gregorian throughout.
+    let style = Date.ISO8601FormatStyle()
     for _ in 0..<2_000 {
       let date = Date(
-        timeIntervalSinceReferenceDate: Double(random.number(in: -30_000_000_000...200_000_000_000))
+        timeIntervalSinceReferenceDate: Double(random.number(in: -13_000_000_000...200_000_000_000))
       )
-      #expect(ISO8601Text.date(date.formatted(calendar)) == date)
+      #expect(ISO8601Text.date(date.formatted(style)) == date)
     }
   }
 }

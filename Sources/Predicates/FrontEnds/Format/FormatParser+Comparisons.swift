@@ -6,8 +6,8 @@ extension FormatParser {
     case between
   }
 
-  mutating func comparison() throws(QueryError) -> Node {
-    let left = try primary()
+  /// The rest of a comparison whose left side is read; the left side itself if there is no more.
+  mutating func comparison(after left: Node) throws(QueryError) -> Node {
     let operatorToken = token
     guard let infix = try acceptInfix() else { return left }
     if case .condition = left {
@@ -15,10 +15,7 @@ extension FormatParser {
     }
     let options = try acceptOptions()
     let rightStart = token
-    let right = try primary()
-    if case .condition = right {
-      throw error(.syntax, "A condition can't be compared.", at: rightStart.start)
-    }
+    let right = try rightSide()
     switch infix {
     case .comparison(.contains):
       // A collection on the left: the mirror image of IN.
@@ -41,19 +38,39 @@ extension FormatParser {
     return .condition(.comparison(first, comparison, second, options))
   }
 
+  /// A value, which may stand in parentheses.
+  private mutating func rightSide() throws(QueryError) -> Node {
+    let outermost = token.start
+    var openings: [Int] = []
+    while token.kind == .symbol(.openParenthesis) {
+      openings.append(token.start)
+      try advance()
+    }
+    let node = try side()
+    if case .condition = node { throw error(.syntax, "A condition can't be compared.", at: outermost) }
+    while let opening = openings.popLast() {
+      if infix(token) != nil { throw error(.syntax, "A condition can't be compared.", at: outermost) }
+      try close(opening)
+    }
+    return node
+  }
+
+  private func infix(_ token: FormatToken) -> Infix? {
+    switch token.keyword {
+    case .in: return .membership
+    case .between: return .between
+    case .beginsWith: return .comparison(.beginsWith)
+    case .endsWith: return .comparison(.endsWith)
+    case .contains: return .comparison(.contains)
+    default:
+      guard case .symbol(let symbol) = token.kind else { return nil }
+      return symbol.comparison.map(Infix.comparison)
+    }
+  }
+
   private mutating func acceptInfix() throws(QueryError) -> Infix? {
     if let refusal = refusal(ofInfix: token) { throw refusal }
-    let infix: Infix
-    switch token.keyword {
-    case .in: infix = .membership
-    case .between: infix = .between
-    case .beginsWith: infix = .comparison(.beginsWith)
-    case .endsWith: infix = .comparison(.endsWith)
-    case .contains: infix = .comparison(.contains)
-    default:
-      guard case .symbol(let symbol) = token.kind, let comparison = symbol.comparison else { return nil }
-      infix = .comparison(comparison)
-    }
+    guard let infix = infix(token) else { return nil }
     try advance()
     return infix
   }

@@ -1,14 +1,8 @@
 extension FormatParser {
-  /// A value, a path, a list, or anything in parentheses.
-  mutating func primary() throws(QueryError) -> Node {
+  /// A value, a path or a list: whatever is no parenthesis.
+  mutating func side() throws(QueryError) -> Node {
     let start = token
     switch start.kind {
-    case .symbol(.openParenthesis):
-      try advance()
-      let node = try nested { (parser) throws(QueryError) in try parser.disjunction() }
-      if token.kind != .symbol(.closeParenthesis), let refusal = refusal(ofInfix: token) { throw refusal }
-      try expect(.closeParenthesis, "to close the parenthesis at column \(location(start.start).column)")
-      return node
     case .symbol(.openBrace):
       return .list(try list())
     case .symbol(.minus):
@@ -63,10 +57,9 @@ extension FormatParser {
     var elements: [PredicateOperand] = []
     if try accept(.closeBrace) { return elements }
     repeat {
-      let start = token
-      let node = try nested { (parser) throws(QueryError) in try parser.primary() }
-      guard case .operand(let element) = node else {
-        throw error(.syntax, "A list holds values and paths only.", at: start.start)
+      let start = token.start
+      guard token.kind != .symbol(.openBrace), case .operand(let element) = try side() else {
+        throw error(.syntax, "A list holds values and paths only.", at: start)
       }
       elements.append(element)
     } while try accept(.comma)
@@ -121,6 +114,10 @@ extension FormatParser {
       case .word(let name), .name(let name):
         names.append(name)
         offsets.append(token.start)
+      case .placeholder(.keyPath):
+        let more = try keyPathArgument()
+        names += more
+        offsets += more.map { [token] _ in token.start }
       case .collectionOperator(let name):
         throw error(.syntax, "The collection operator @\(name) is not supported.", at: token.start)
       default:
@@ -137,19 +134,22 @@ extension FormatParser {
   /// `CAST(literal, "Type")`; see ``LiteralCast``.
   private mutating func cast() throws(QueryError) -> PredicateOperand {
     let start = token.start
+    let refusal = error(
+      .syntax,
+      "This CAST is not supported: only that of a literal to its type is.",
+      at: start
+    )
     try advance()
     try expect(.openParenthesis, "after CAST")
-    let node = try nested { (parser) throws(QueryError) in try parser.primary() }
+    // CAST in CAST is not read, so that nothing here calls itself.
+    guard token.keyword != .cast, case .operand(let literal) = try side() else { throw refusal }
     try expect(.comma, "between the literal and the type")
     guard case .string(let type) = token.kind else {
       throw error(.syntax, "Expected the name of a type, in quotes.", at: token.start)
     }
     try advance()
     try expect(.closeParenthesis, "after the type")
-    guard case .operand(let literal) = node, let content = LiteralCast.convert(literal.content, to: type)
-    else {
-      throw error(.syntax, "This CAST is not supported: only that of a literal to its type is.", at: start)
-    }
+    guard let content = LiteralCast.convert(literal.content, to: type) else { throw refusal }
     return PredicateOperand(content, at: location(start))
   }
 
@@ -157,18 +157,19 @@ extension FormatParser {
 
   private mutating func argument(for placeholder: FormatPlaceholder) throws(QueryError) -> Node {
     let place = location(token.start)
+    if placeholder == .keyPath {
+      let names = try keyPathArgument()
+      try advance()
+      return .operand(try path(names, names.isEmpty ? [place.offset] : names.map { _ in place.offset }))
+    }
     let node: Node
     do {
       switch placeholder {
-      case .keyPath:
-        let names = try arguments.nextKeyPath()
-        try advance()
-        return .operand(try path(names, names.map { _ in place.offset }))
       case .integer(let conversion):
         node = .operand(PredicateOperand(.value(try arguments.nextInteger(for: conversion)), at: place))
       case .floating(let conversion):
         node = .operand(PredicateOperand(.value(try arguments.nextFloating(for: conversion)), at: place))
-      case .value:
+      case .value, .keyPath:
         node = try Self.node(for: try arguments.next(), at: place)
       }
     } catch {
@@ -176,6 +177,15 @@ extension FormatParser {
     }
     try advance()
     return node
+  }
+
+  /// The names that stand for the `%K` at hand.
+  private mutating func keyPathArgument() throws(QueryError) -> [String] {
+    do throws(QueryError) {
+      return try arguments.nextKeyPath()
+    } catch {
+      throw error.at(location(token.start))
+    }
   }
 
   private static func node(for argument: FormatArgument, at place: SourceLocation) throws(QueryError) -> Node

@@ -1,25 +1,27 @@
-/// Reads NSPredicate's language by recursive descent.
+/// Reads NSPredicate's language.
 ///
 /// ```
 /// disjunction := conjunction (("OR" | "||") conjunction)*
-/// conjunction := negation (("AND" | "&&") negation)*
-/// negation    := ("NOT" | "!")* comparison
-/// comparison  := primary [operator ["[" options "]"] primary]
-/// primary     := "(" disjunction ")" | literal | path | list | placeholder | "TRUEPREDICATE" | "FALSEPREDICATE"
+/// conjunction := term (("AND" | "&&") term)*
+/// term        := ("NOT" | "!")* side [operator ["[" options "]"] side]
+/// side        := "(" disjunction ")" | literal | path | list | placeholder | "TRUEPREDICATE" | "FALSEPREDICATE"
 /// ```
 ///
-/// A parenthesis may hold a condition or a value; which, shows only inside it. So every rule gives a ``Node``, and what
+/// A parenthesis may hold a condition or a value; which, shows only inside it. So the rules give a ``Node``, and what
 /// needs a condition asks for one. What the language has and this parser doesn't is recognised and refused by name, at
-/// its column. Nesting is limited to ``PredicateTree/maximumDepth``; everything flat is read in loops.
+/// its column.
+///
+/// There is a function for each rule but no recursion: what surrounds an open parenthesis waits in an array, so that
+/// hostile text can't exhaust the stack. The tree that comes out is at most ``PredicateTree/maximumDepth`` levels deep,
+/// because what walks trees recurses.
 struct FormatParser {
   private var lexer: FormatLexer
   var arguments: FormatArguments
   /// The token at hand, not consumed yet.
   private(set) var token: FormatToken
-  private var depth = 0
 
   /// What a rule has read.
-  enum Node {
+  indirect enum Node {
     case condition(PredicateTree)
     case operand(PredicateOperand)
     /// `{1, 2}`, or an argument that is an array or a set.
@@ -39,12 +41,12 @@ struct FormatParser {
   /// - Throws: `syntax`, `arguments` or `tooComplex`, with the column.
   static func parse(_ text: String, _ arguments: [FormatArgument]) throws(QueryError) -> PredicateTree {
     var parser = try FormatParser(text, arguments)
-    let start = parser.token
+    let start = parser.token.start
     let node = try parser.disjunction()
     guard parser.token.kind == .end else { throw parser.unexpectedToken() }
     let tree = try parser.condition(node, startingAt: start)
     guard tree.depth <= PredicateTree.maximumDepth else {
-      throw QueryError.nestedTooDeeply.at(parser.location(start.start))
+      throw QueryError.nestedTooDeeply.at(parser.location(start))
     }
     guard parser.arguments.usedCount == parser.arguments.count else {
       let (used, count) = (parser.arguments.usedCount, parser.arguments.count)
@@ -84,68 +86,100 @@ struct FormatParser {
     }
   }
 
-  /// Runs a rule one level deeper.
-  mutating func nested<R>(
-    _ rule: (inout FormatParser) throws(QueryError) -> R
-  ) throws(QueryError) -> R {
-    guard depth < PredicateTree.maximumDepth else {
-      throw QueryError.nestedTooDeeply.at(location(token.start))
-    }
-    depth += 1
-    defer { depth -= 1 }
-    return try rule(&self)
+  // MARK: AND, OR, NOT, parentheses
+
+  /// What is read so far between two parentheses, or of the whole text.
+  private struct Level {
+    /// Where the parenthesis was opened.
+    let opening: Int
+    /// Of `OR`.
+    var alternatives: [PredicateTree] = []
+    /// Of the `AND` at hand.
+    var conjuncts: [PredicateTree] = []
+    /// How many `NOT`s precede the term at hand, and where it starts after them.
+    var negations = 0
+    var termStart = 0
   }
 
-  // MARK: AND, OR, NOT
-
-  mutating func disjunction() throws(QueryError) -> Node {
-    try joined(by: .or, .or, PredicateTree.any) { (parser) throws(QueryError) in try parser.conjunction() }
-  }
-
-  private mutating func conjunction() throws(QueryError) -> Node {
-    try joined(by: .and, .and, PredicateTree.all) { (parser) throws(QueryError) in try parser.negation() }
-  }
-
-  private mutating func joined(
-    by keyword: FormatKeyword,
-    _ symbol: FormatSymbol,
-    _ join: ([PredicateTree]) -> PredicateTree,
-    _ rule: (inout FormatParser) throws(QueryError) -> Node
-  ) throws(QueryError) -> Node {
-    var start = token
-    let first = try rule(&self)
-    guard token.keyword == keyword || token.kind == .symbol(symbol) else { return first }
-    var conditions = [try condition(first, startingAt: start)]
-    while token.keyword == keyword || token.kind == .symbol(symbol) {
-      try advance()
-      start = token
-      let node = try rule(&self)
-      conditions.append(try condition(node, startingAt: start))
-    }
-    return .condition(join(conditions))
-  }
-
-  private mutating func negation() throws(QueryError) -> Node {
-    var count = 0
-    while token.keyword == .not || token.kind == .symbol(.not) {
-      count += 1
-      guard depth + count <= PredicateTree.maximumDepth else {
-        throw QueryError.nestedTooDeeply.at(location(token.start))
+  private mutating func disjunction() throws(QueryError) -> Node {
+    var outer: [Level] = []
+    var level = Level(opening: token.start)
+    var depth = 0
+    while true {
+      level.negations = try acceptNegations(at: depth)
+      level.termStart = token.start
+      depth += level.negations
+      if token.kind == .symbol(.openParenthesis) {
+        depth += 1
+        try checkDepth(depth)
+        outer.append(level)
+        level = Level(opening: token.start)
+        try advance()
+        continue
       }
+      var node = try comparison(after: try side())
+      depth -= level.negations
+      while let whole = try end(node, of: &level) {
+        guard let surrounding = outer.popLast() else { return whole }
+        try close(level.opening)
+        level = surrounding
+        node = try comparison(after: whole)
+        depth -= 1 + level.negations
+      }
+    }
+  }
+
+  /// Ends a term and, unless another is joined to it, the level: gives what the level holds. A level of a single term
+  /// may be a value in parentheses.
+  private mutating func end(_ term: Node, of level: inout Level) throws(QueryError) -> Node? {
+    let joint = joint
+    if joint == nil, level.negations == 0, level.alternatives.isEmpty, level.conjuncts.isEmpty { return term }
+    var tree = try condition(term, startingAt: level.termStart)
+    for _ in 0..<level.negations { tree = .not(tree) }
+    level.conjuncts.append(tree)
+    if joint != .and {
+      level.alternatives.append(.all(level.conjuncts))
+      level.conjuncts = []
+    }
+    if joint == nil { return .condition(.any(level.alternatives)) }
+    try advance()
+    return nil
+  }
+
+  /// `and` or `or` if the token is one, in either spelling.
+  private var joint: FormatKeyword? {
+    switch token.kind {
+    case .symbol(.and): .and
+    case .symbol(.or): .or
+    case .word: [.and, .or].first { $0 == token.keyword }
+    default: nil
+    }
+  }
+
+  private mutating func acceptNegations(at depth: Int) throws(QueryError) -> Int {
+    var count = 0
+    while token.kind == .symbol(.not) || token.keyword == .not {
+      count += 1
+      try checkDepth(depth + count)
       try advance()
     }
-    let start = token
-    guard count > 0 else { return try comparison() }
-    depth += count
-    defer { depth -= count }
-    let node = try comparison()
-    var tree = try condition(node, startingAt: start)
-    for _ in 0..<count { tree = .not(tree) }
-    return .condition(tree)
+    return count
+  }
+
+  /// Consumes the parenthesis that closes the one at an offset.
+  mutating func close(_ start: Int) throws(QueryError) {
+    if token.kind == .symbol(.closeParenthesis) { return try advance() }
+    if let refusal = refusal(ofInfix: token) { throw refusal }
+    let column = location(start).column
+    throw error(.syntax, "Expected “)” to close the parenthesis at column \(column).", at: token.start)
+  }
+
+  private func checkDepth(_ depth: Int) throws(QueryError) {
+    if depth > PredicateTree.maximumDepth { throw QueryError.nestedTooDeeply.at(location(token.start)) }
   }
 
   /// The node as a condition. A path alone asks whether it is true; `TRUE` and `FALSE` alone are conditions too.
-  private func condition(_ node: Node, startingAt start: FormatToken) throws(QueryError) -> PredicateTree {
+  private func condition(_ node: Node, startingAt start: Int) throws(QueryError) -> PredicateTree {
     switch node {
     case .condition(let tree): return tree
     case .operand(let operand):
@@ -159,7 +193,7 @@ struct FormatParser {
     if token.kind == .end {
       throw error(.syntax, "The condition has no operator.", at: token.start)
     }
-    throw error(.syntax, "A value alone is no condition.", at: start.start)
+    throw error(.syntax, "A value alone is no condition.", at: start)
   }
 
   func unexpectedToken() -> QueryError {
