@@ -1,0 +1,118 @@
+import PageStore
+import Predicates
+
+/// A failure of a container or a context: what kind, of which objects and properties, and what lies below it.
+///
+/// Decide on ``code``; ``description`` is for people. A save that throws has changed nothing, neither in the store nor in
+/// the context.
+public struct ContextError: Error, Sendable {
+  /// What kind of failure this is.
+  public let code: Code
+  private let details: Details
+
+  private final class Details: Sendable {
+    let message: String
+    let context: Context
+    let storeError: StoreError?
+
+    init(message: String, context: Context, storeError: StoreError?) {
+      self.message = message
+      self.context = context
+      self.storeError = storeError
+    }
+  }
+
+  package init(_ code: Code, _ message: String, context: Context = Context(), storeError: StoreError? = nil) {
+    self.code = code
+    self.details = Details(message: message, context: context, storeError: storeError)
+  }
+
+  /// What went wrong, in a sentence.
+  public var message: String { details.message }
+  /// Which objects and properties it is about, as far as that is known.
+  public var context: Context { details.context }
+  /// The store's error, when `code` is ``Code/store``.
+  public var storeError: StoreError? { details.storeError }
+}
+
+extension ContextError {
+  /// What a failure is about. Every field that is not known is nil or empty.
+  public struct Context: Sendable, Hashable {
+    /// The entity.
+    public var entity: String?
+    /// The object that the failure is about, or the first of several.
+    public var objectID: ManagedObjectID?
+    /// Another object that is involved: the one that has the values already, or that still refers to the first.
+    public var otherID: ManagedObjectID?
+    /// The attributes or relationships.
+    public var properties: [String]
+    /// What the object has in `properties`, in the same order, where that matters.
+    public var values: [AttributeValue]
+
+    public init(
+      entity: String? = nil,
+      objectID: ManagedObjectID? = nil,
+      otherID: ManagedObjectID? = nil,
+      properties: [String] = [],
+      values: [AttributeValue] = []
+    ) {
+      self.entity = entity
+      self.objectID = objectID
+      self.otherID = otherID
+      self.properties = properties
+      self.values = values
+    }
+  }
+
+  /// The failure of a store below a context.
+  package init(_ error: StoreError) {
+    self.init(.store, error.description, storeError: error)
+  }
+
+  /// Any error as this type: what a transaction's closure threw.
+  package init(any error: any Error) {
+    switch error {
+    case let error as ContextError: self = error
+    case let error as StoreError: self.init(error)
+    default: self.init(.store, String(describing: error))
+    }
+  }
+}
+
+extension ContextError {
+  /// A kind of failure. New kinds may be added in any release.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    private let name: String
+    private init(_ name: String) { self.name = name }
+    public var description: String { name }
+
+    /// The page store failed; ``ContextError/storeError`` says how.
+    public static let store = Code("store")
+    /// A required attribute or relationship has no value.
+    public static let missingValue = Code("missingValue")
+    /// Two objects have equal values where the model says they are unique.
+    public static let notUnique = Code("notUnique")
+    /// Somebody else changed or deleted an object since this context last looked.
+    public static let conflict = Code("conflict")
+    /// A relationship whose rule is `deny` still leads from a deleted object to others.
+    public static let deletionDenied = Code("deletionDenied")
+    /// A relationship leads to an object that doesn't exist.
+    public static let missingDestination = Code("missingDestination")
+    /// An indexed value, or several together, are longer than a key can be.
+    public static let indexedValueTooLong = Code("indexedValueTooLong")
+    /// The store was written with a schema that this one doesn't go together with.
+    public static let schemaMismatch = Code("schemaMismatch")
+    /// The models given to a container don't go together, or an ID or a type is none of theirs.
+    public static let unknownEntity = Code("unknownEntity")
+    /// There is no object of this ID.
+    public static let objectNotFound = Code("objectNotFound")
+    /// A record, an index entry or the stored schema is not what it must be.
+    public static let corrupt = Code("corrupt")
+    /// The container is closed, or the context was ended.
+    public static let closed = Code("closed")
+  }
+}
+
+extension ContextError: CustomStringConvertible {
+  public var description: String { "\(code): \(message)" }
+}

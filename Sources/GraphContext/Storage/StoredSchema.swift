@@ -1,0 +1,152 @@
+import Predicates
+
+/// A schema, worked out: which trees hold what, and what refers to what. Made once for each container.
+package final class StoredSchema: Sendable {
+  package let schema: Schema
+  /// In the schema's order; `entities[i].ordinal == i`.
+  package let entities: [StoredEntity]
+  private let ordinals: [String: Int]
+
+  /// - Throws: `unknownEntity` when a relationship leads to an entity or an inverse that the schema doesn't have.
+  package init(_ schema: Schema) throws(ContextError) {
+    var builder = StoredSchemaBuilder(schema)
+    self.schema = schema
+    self.entities = try builder.build()
+    self.ordinals = builder.ordinals
+  }
+
+  package func entity(named name: String) -> StoredEntity? { ordinals[name].map { entities[$0] } }
+}
+
+/// One entity: its records' layout, its trees, its relationships in both directions.
+package final class StoredEntity: Sendable {
+  package let ordinal: Int
+  package let name: String
+  package let schema: EntitySchema
+  package let layout: RecordLayout
+  /// The tree of the records: object number → record.
+  package let treeName: String
+  package let indexes: [StoredIndex]
+  /// To-one relationships, in slot order.
+  package let toOnes: [StoredToOne]
+  /// To-many relationships, in the order of their declaration.
+  package let toManys: [StoredToMany]
+  /// To-one relationships that lead here, of every entity.
+  package let incoming: [IncomingToOne]
+  /// To-many relationships kept as pairs that lead here.
+  package let incomingPairs: [IncomingPairs]
+  /// Bits of the slots that must not be nil.
+  package let requiredSlots: UInt64
+
+  init(
+    ordinal: Int, schema: EntitySchema, toOnes: [StoredToOne], toManys: [StoredToMany], incoming: [IncomingToOne],
+    incomingPairs: [IncomingPairs]
+  ) {
+    self.ordinal = ordinal
+    self.name = schema.name
+    self.schema = schema
+    self.layout = schema.layout
+    self.treeName = TreeName.records(schema.name)
+    self.indexes = schema.indexes.map { StoredIndex($0, entity: schema.name) }
+    self.toOnes = toOnes
+    self.toManys = toManys
+    self.incoming = incoming
+    self.incomingPairs = incomingPairs
+    self.requiredSlots = schema.stored.reduce(0) { $1.isOptional ? $0 : $0 | 1 << UInt64($1.slot) }
+  }
+
+  /// The to-one relationship at this slot. O(relationships).
+  package func toOne(slot: Int) -> StoredToOne? { toOnes.first { $0.slot == slot } }
+}
+
+/// An index and its tree: components and object number → nothing.
+package struct StoredIndex: Sendable {
+  package let schema: IndexSchema
+  package let treeName: String
+  package let slots: [Int]
+  package let isUnique: Bool
+  /// Bits of `slots`.
+  package let slotMask: UInt64
+
+  init(_ schema: IndexSchema, entity: String) {
+    self.schema = schema
+    self.treeName = TreeName.index(schema.name, of: entity)
+    self.slots = schema.slots
+    self.isUnique = schema.isUnique
+    self.slotMask = schema.slots.reduce(0) { $0 | 1 << UInt64($1) }
+  }
+}
+
+/// A to-one relationship and the tree that answers who refers to an object: destination and object number → nothing.
+package struct StoredToOne: Sendable {
+  package let name: String
+  package let slot: Int
+  /// Ordinal of the entity at the other end.
+  package let destination: Int
+  package let treeName: String
+  package let isRequired: Bool
+  package let deleteRule: DeleteRule
+  package let inverse: Inverse
+
+  /// The relationship that leads back.
+  package enum Inverse: Sendable, Equatable {
+    case none
+    /// A to-one relationship: its slot.
+    case toOne(Int)
+    /// A to-many relationship: its place among those of the destination.
+    case toMany(Int)
+  }
+}
+
+/// A to-many relationship: where its elements are found.
+package struct StoredToMany: Sendable {
+  package let name: String
+  package let ordinal: Int
+  /// Ordinal of the entity at the other end.
+  package let destination: Int
+  package let deleteRule: DeleteRule
+  package let storage: Storage
+
+  package enum Storage: Sendable {
+    /// The other end is the to-one relationship at this slot: its tree has the elements.
+    case references(slot: Int, treeName: String)
+    /// Pairs of numbers, kept from both ends: owner and element → nothing, element and owner → nothing.
+    case pairs(PairTrees)
+  }
+}
+
+/// The two trees of a many-to-many relationship, seen from one end, and the relationship at the other end if it has a name.
+package struct PairTrees: Sendable {
+  package let forward: String
+  package let backward: String
+  package let inverse: Int?
+}
+
+/// A to-one relationship, seen from where it leads to.
+package struct IncomingToOne: Sendable {
+  /// Ordinal of the entity that has the relationship.
+  package let source: Int
+  package let toOne: StoredToOne
+  /// What the deletion of a destination does to the objects that refer to it: the rule of the inverse, or nullify.
+  package let rule: DeleteRule
+}
+
+/// A to-many relationship kept as pairs, seen from where it leads to, when it has no inverse there.
+package struct IncomingPairs: Sendable {
+  package let source: Int
+  package let trees: PairTrees
+}
+
+/// The names of a store's trees.
+package enum TreeName {
+  /// What describes the rest: the schema and the counters.
+  package static let catalogue = "schema"
+  package static func records(_ entity: String) -> String { "e/\(entity)" }
+  package static func index(_ index: String, of entity: String) -> String { "i/\(entity)/\(index)" }
+  package static func references(_ relationship: String, of entity: String) -> String { "r/\(entity)/\(relationship)" }
+  package static func pairs(_ relationship: String, of entity: String) -> String { "m/\(entity)/\(relationship)" }
+  /// The backward tree of a to-many relationship without an inverse.
+  package static func reversedPairs(_ relationship: String, of entity: String) -> String {
+    "m/\(entity)/\(relationship)/inverse"
+  }
+}
