@@ -3,23 +3,23 @@
 /// The lists only grow until the save or rollback that empties them. An object's phase says which list it is in now, so
 /// an entry that doesn't fit its object's phase any more is skipped, and so is the second entry of an object that left
 /// and came back.
-struct ChangedObjects {
+package struct ChangedObjects {
   private var insertedEntries: [any ManagedObject] = []
   private var updatedEntries: [any ManagedObject] = []
   private var deletedEntries: [any ManagedObject] = []
 
-  var isEmpty: Bool { insertedEntries.isEmpty && updatedEntries.isEmpty && deletedEntries.isEmpty }
+  package var isEmpty: Bool { insertedEntries.isEmpty && updatedEntries.isEmpty && deletedEntries.isEmpty }
 
   mutating func noteInserted(_ object: any ManagedObject) { insertedEntries.append(object) }
   mutating func noteUpdated(_ object: any ManagedObject) { updatedEntries.append(object) }
   mutating func noteDeleted(_ object: any ManagedObject) { deletedEntries.append(object) }
 
   /// Inserted and not deleted since, by number, which is the order of insertion.
-  var inserted: [any ManagedObject] { entries(insertedEntries) { $0.phase == .inserted } }
+  package var inserted: [any ManagedObject] { entries(insertedEntries) { $0.phase == .inserted } }
   /// Changed and not deleted since, by number.
-  var updated: [any ManagedObject] { entries(updatedEntries) { $0.phase == .persistent && $0.changed != 0 } }
+  package var updated: [any ManagedObject] { entries(updatedEntries) { $0.phase == .persistent && $0.changed != 0 } }
   /// Deleted, not counting those that were never saved, by number.
-  var deleted: [any ManagedObject] { entries(deletedEntries) { $0.phase == .deleted } }
+  package var deleted: [any ManagedObject] { entries(deletedEntries) { $0.phase == .deleted } }
 
   private func entries(
     _ entries: [any ManagedObject], where isIncluded: (ObjectState) -> Bool

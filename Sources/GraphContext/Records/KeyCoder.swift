@@ -152,3 +152,14 @@ extension KeyCoder {
     )
   }
 }
+
+extension KeyCoder {
+  /// A key of two object numbers: of a to-one relationship's tree, destination first; of a pair.
+  package static func pair(_ first: UInt64, _ second: UInt64) -> [UInt8] {
+    var key: [UInt8] = []
+    key.reserveCapacity(2 * objectIDByteCount)
+    append(objectID: first, to: &key)
+    append(objectID: second, to: &key)
+    return key
+  }
+}

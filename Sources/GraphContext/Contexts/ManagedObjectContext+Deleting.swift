@@ -1,0 +1,107 @@
+import Predicates
+
+extension ManagedObjectContext {
+  /// Deletes an object, when the context is saved. Delete rules are applied at once to all that the context knows: what
+  /// cascades is deleted with it, what nullifies no longer refers to it. A rule that denies is checked by the save, and
+  /// so is everything that other contexts have saved in the meantime.
+  ///
+  /// An object that was never saved leaves the context. An object in no context is left alone.
+  public func delete(_ object: some ManagedObject) {
+    var queue: [any ManagedObject] = [object]
+    while let next = queue.popLast() {
+      guard next._$state.host === self else { continue }
+      switch next._$state.phase {
+      case .persistent, .inserted: remove(next, &queue)
+      default: continue
+      }
+    }
+  }
+
+  private func remove(_ object: any ManagedObject, _ queue: inout [any ManagedObject]) {
+    let entity = entity(of: type(of: object))
+    let isSaved = object._$state.phase == .persistent
+    // An object may only be deleted if the relationships it leads to can be read.
+    let toManys = entity.toManys.map { elements(of: object, toMany: $0.ordinal) }
+    for toOne in entity.toOnes { release(toOne, of: object, entity, &queue) }
+    for (relationship, elements) in zip(entity.toManys, toManys) {
+      release(relationship, elements, of: object, &queue)
+    }
+    releaseUnnamed(object, entity)
+    if isSaved {
+      object._$state.phase = .deleted
+      object._$state.announcesChange = false
+      changes[entity.ordinal].noteDeleted(object)
+    } else {
+      let number = object._$state.number
+      for relationship in entity.toManys { pendingPairs[entity.ordinal][relationship.ordinal].forget(number) }
+      objects[entity.ordinal].remove(number)
+      object.detach()
+    }
+  }
+
+  /// What a deleted object's to-one relationship leads to loses its link back, or is deleted too.
+  private func release(
+    _ toOne: StoredToOne, of object: any ManagedObject, _ entity: StoredEntity, _ queue: inout [any ManagedObject]
+  ) {
+    let target = object.reference(at: toOne.slot)
+    let number = object._$state.number
+    guard target != 0 else { return }
+    relink(number, entity, toOne, from: target, to: 0)
+    let destination = self.entity(toOne.destination)
+    switch toOne.deleteRule {
+    case .cascade: queue.append(self.object(target, of: destination))
+    case .deny: return
+    case .nullify: break
+    }
+    if case .toOne(let inverse) = toOne.inverse {
+      let other = self.object(target, of: destination)
+      if other.reference(at: inverse) == number { set(other, slot: inverse, to: 0) }
+    }
+  }
+
+  private func release(
+    _ relationship: StoredToMany, _ elements: [UInt64], of object: any ManagedObject,
+    _ queue: inout [any ManagedObject]
+  ) {
+    let destination = entity(relationship.destination)
+    for number in elements {
+      let element = self.object(number, of: destination)
+      switch relationship.deleteRule {
+      case .cascade:
+        if case .pairs = relationship.storage { remove(element, from: object, toMany: relationship.ordinal) }
+        queue.append(element)
+      case .nullify: remove(element, from: object, toMany: relationship.ordinal)
+      case .deny: break
+      }
+    }
+  }
+
+  /// Objects that refer to a deleted one by a relationship without an inverse lose the reference.
+  private func releaseUnnamed(_ object: any ManagedObject, _ entity: StoredEntity) {
+    let number = object._$state.number
+    for incoming in entity.incoming where incoming.toOne.inverse == .none {
+      let source = self.entity(incoming.source)
+      guard let place = source.toOnes.firstIndex(where: { $0.slot == incoming.toOne.slot }) else { continue }
+      let pending = pendingReferences(source, place)
+      let stored = noting([]) { () throws(ContextError) in
+        try storedElements(of: number, in: incoming.toOne.treeName)
+      }
+      let referrers = Set(stored).subtracting(pending?.removed[number] ?? []).union(pending?.added[number] ?? [])
+      for referrer in referrers.sorted() { set(self.object(referrer, of: source), slot: incoming.toOne.slot, to: 0) }
+    }
+    for incoming in entity.incomingPairs {
+      let source = self.entity(incoming.source)
+      for relationship in source.toManys {
+        guard case .pairs(let trees) = relationship.storage, trees.forward == incoming.trees.forward else { continue }
+        let pending = pendingPairs[source.ordinal][relationship.ordinal]
+        let stored = noting([]) { () throws(ContextError) in
+          try storedElements(of: number, in: trees.backward)
+        }
+        let owners = stored + pending.added.filter { $0.value.contains(number) }.map(\.key)
+        for owner in Set(owners).sorted() where pending.isLinked(owner, number) ?? true {
+          pendingPairs[source.ordinal][relationship.ordinal].unlink(owner, number)
+        }
+      }
+    }
+  }
+}

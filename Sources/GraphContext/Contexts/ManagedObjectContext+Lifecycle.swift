@@ -1,0 +1,178 @@
+import PageStore
+import Predicates
+
+// Rolling back, starting afresh, and moving to a newer snapshot.
+
+extension ManagedObjectContext {
+  /// Undoes everything that is not saved: new objects leave the context, changed ones are as the snapshot has them,
+  /// deleted ones are back. Clears what went wrong while values were read. The context stays at its snapshot.
+  public func rollback() {
+    for (ordinal, pending) in changes.enumerated() {
+      for object in pending.inserted {
+        objects[ordinal].remove(object._$state.number)
+        object.detach()
+      }
+      for object in pending.updated + pending.deleted {
+        object._$state.phase = .persistent
+        object._$state.forgetChanges()
+      }
+    }
+    forgetChanges()
+    failure = nil
+  }
+
+  /// Lets go of every object, saved or not, and moves to the newest commit. Objects that somebody still holds are gone:
+  /// what was read of them stays readable, and they are in no context any more.
+  public func reset() {
+    leaveAll()
+    noting(()) { () throws(ContextError) in
+      let newest = try coordinator.newestView()
+      show(newest)
+    }
+  }
+
+  /// The same without a new snapshot: the context will not be used again.
+  package func end() { leaveAll() }
+
+  private func leaveAll() {
+    for ordinal in objects.indices {
+      for object in objects[ordinal].all { knownObject(object, ordinal)._$state.leave() }
+      objects[ordinal].removeAll()
+    }
+    forgetChanges()
+    failure = nil
+  }
+
+  private func knownObject(_ object: AnyObject, _ ordinal: Int) -> any ManagedObject {
+    func open<Object: ManagedObject>(_ type: Object.Type) -> any ManagedObject { unsafeDowncast(object, to: type) }
+    return open(coordinator.types[ordinal])
+  }
+
+  /// Forgets what there was to save.
+  func forgetChanges() {
+    for ordinal in changes.indices {
+      changes[ordinal].removeAll()
+      conflicts[ordinal] = []
+      for place in pendingPairs[ordinal].indices { pendingPairs[ordinal][place] = PendingLinks() }
+    }
+    forgetPendingReferences()
+  }
+
+  private func forgetPendingReferences() {
+    for ordinal in pendingReferences.indices {
+      for place in pendingReferences[ordinal].indices { pendingReferences[ordinal][place] = nil }
+    }
+  }
+
+  private func show(_ newest: StoreView) {
+    view = newest
+    generation &+= 1
+    forgetPendingReferences()
+  }
+}
+
+// MARK: - Moving on
+
+extension ManagedObjectContext {
+  /// Moves to the newest commit. Values that have unsaved changes here keep them; all others are as they are now in the
+  /// store. An object that was changed both here and elsewhere is a conflict: saving it fails, until it is rolled back.
+  /// Objects that were deleted elsewhere are gone.
+  public func refresh() throws(ContextError) {
+    try checkUsable()
+    try moveToNewest()
+    try checkUsable()
+  }
+
+  /// Reads the object's values anew when they are touched, except those with unsaved changes. The context stays at its
+  /// snapshot.
+  public func refresh(_ object: some ManagedObject) {
+    guard object._$state.host === self, object._$state.phase == .persistent else { return }
+    object._$state.forgetUnchangedValues()
+  }
+
+  /// - Parameter own: a commit of this context, whose objects know about it already, and what its rules touched.
+  func moveToNewest(after own: CommitSummary? = nil, touchedByRules: [[UInt64]] = []) throws(ContextError) {
+    let newest = try coordinator.newestView()
+    let base = view.commit
+    guard newest.commit != base else { return }
+    let changed = coordinator.commits.changes(after: base, through: newest.commit, except: own?.commit)
+    show(newest)
+    for (ordinal, numbers) in touchedByRules.enumerated() {
+      for number in numbers { update(number, ordinal, base) }
+    }
+    if let changed {
+      for (ordinal, numbers) in changed.enumerated() {
+        for number in numbers { update(number, ordinal, base) }
+      }
+    } else {
+      updateAll(since: max(base, own?.commit ?? 0))
+    }
+    normalisePendingPairs()
+  }
+
+  /// Brings an object up to date, if it is here, whose record somebody changed or removed.
+  private func update(_ number: UInt64, _ ordinal: Int, _ base: UInt64) {
+    let entity = entity(ordinal)
+    guard let object = knownObject(number, of: entity), object._$state.phase != .inserted else { return }
+    noting(()) { () throws(ContextError) in
+      let exists = try view.contains(number, of: entity)
+      switch (object._$state.hasChanges, exists) {
+      case (true, _):
+        conflicts[ordinal].insert(number)
+        if exists { object._$state.forgetUnchangedValues() }
+      case (false, true): object._$state.becomeFault()
+      case (false, false):
+        objects[ordinal].remove(number)
+        object._$state.leave()
+      }
+    }
+  }
+
+  /// The same for every object, where it isn't known which ones were changed.
+  private func updateAll(since base: UInt64) {
+    for ordinal in objects.indices {
+      let entity = entity(ordinal)
+      for object in objects[ordinal].all {
+        let object = knownObject(object, ordinal)
+        guard object._$state.phase != .inserted else { continue }
+        let number = object._$state.number
+        noting(()) { () throws(ContextError) in
+          let record = try view.record(number, of: entity)
+          let commit = record.map { RecordView(validated: $0, layout: entity.layout).commit }
+          if (commit ?? .max) > base { update(number, ordinal, base) }
+        }
+      }
+    }
+  }
+
+  /// Pending links stay differences to what the store has: a link that somebody else has added or removed as well is
+  /// no longer pending.
+  private func normalisePendingPairs() {
+    for (ordinal, relationships) in pendingPairs.enumerated() {
+      for (place, links) in relationships.enumerated() where !links.isEmpty {
+        guard case .pairs(let trees) = entity(ordinal).toManys[place].storage else { continue }
+        noting(()) { () throws(ContextError) in
+          pendingPairs[ordinal][place] = try links.filter { owner, element, isAdded throws(ContextError) in
+            try isStored(owner, element, in: trees.forward) != isAdded
+          }
+        }
+      }
+    }
+  }
+}
+
+extension PendingLinks {
+  /// The links for which `isIncluded` says so; its last argument is whether the link was added.
+  func filter(
+    _ isIncluded: (UInt64, UInt64, Bool) throws(ContextError) -> Bool
+  ) throws(ContextError) -> PendingLinks {
+    var result = PendingLinks()
+    for (owner, elements) in added {
+      for element in elements where try isIncluded(owner, element, true) { result.link(owner, element) }
+    }
+    for (owner, elements) in removed {
+      for element in elements where try isIncluded(owner, element, false) { result.unlink(owner, element) }
+    }
+    return result
+  }
+}

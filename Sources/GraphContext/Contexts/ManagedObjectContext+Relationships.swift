@@ -1,0 +1,221 @@
+import PageStore
+import Predicates
+
+// Relationships in memory: inverses, and to-many relationships as what the store has plus what is pending.
+
+// MARK: - To-one
+
+extension ManagedObjectContext {
+  package override func didSetToOne(of object: any ManagedObject, slot: Int, from old: UInt64, to new: UInt64) {
+    let entity = entity(of: type(of: object))
+    guard let toOne = entity.toOne(slot: slot) else { return }
+    relink(object._$state.number, entity, toOne, from: old, to: new)
+    guard case .toOne(let inverseSlot) = toOne.inverse else { return }
+    let number = object._$state.number
+    let destination = self.entity(toOne.destination)
+    if old != 0 { clear(self.object(old, of: destination), slot: inverseSlot, ifLeadingTo: number) }
+    guard new != 0 else { return }
+    let target = self.object(new, of: destination)
+    let rival = target.reference(at: inverseSlot)
+    guard rival != number else { return }
+    if rival != 0 { clear(self.object(rival, of: entity), slot: slot, ifLeadingTo: new) }
+    set(target, slot: inverseSlot, to: number)
+  }
+
+  private func clear(_ object: any ManagedObject, slot: Int, ifLeadingTo number: UInt64) {
+    if object.reference(at: slot) == number { set(object, slot: slot, to: 0) }
+  }
+
+  /// Sets a reference whose inverse is looked after by the caller.
+  func set(_ object: any ManagedObject, slot: Int, to new: UInt64) {
+    let entity = entity(of: type(of: object))
+    guard let toOne = entity.toOne(slot: slot) else { return }
+    let old = object.reference(at: slot)
+    guard old != new else { return }
+    object.setReference(at: slot, to: new)
+    relink(object._$state.number, entity, toOne, from: old, to: new)
+  }
+
+  /// Brings pending links up to date, if there are any yet.
+  func relink(_ number: UInt64, _ entity: StoredEntity, _ toOne: StoredToOne, from old: UInt64, to new: UInt64) {
+    guard let place = entity.toOnes.firstIndex(where: { $0.slot == toOne.slot }),
+      pendingReferences[entity.ordinal][place] != nil
+    else { return }
+    if old != 0 { pendingReferences[entity.ordinal][place]?.unlink(old, number) }
+    if new != 0 { pendingReferences[entity.ordinal][place]?.link(new, number) }
+  }
+}
+
+// MARK: - To-many
+
+extension ManagedObjectContext {
+  package override func elements(of object: any ManagedObject, toMany: Int) -> [UInt64] {
+    let relationship = entity(of: type(of: object)).toManys[toMany]
+    let pending = pendingLinks(relationship, of: object)
+    let owner = object._$state.number
+    return noting([]) { () throws(ContextError) in
+      let stored = try storedElements(of: owner, in: treeName(relationship))
+      return Self.merge(stored, adding: pending?.added[owner], removing: pending?.removed[owner])
+    }
+  }
+
+  package override func elementCount(of object: any ManagedObject, toMany: Int) -> Int {
+    let relationship = entity(of: type(of: object)).toManys[toMany]
+    let pending = pendingLinks(relationship, of: object)
+    let owner = object._$state.number
+    return noting(0) { () throws(ContextError) in
+      let stored = try storedCount(of: owner, in: treeName(relationship))
+      return stored + (pending?.added[owner]?.count ?? 0) - (pending?.removed[owner]?.count ?? 0)
+    }
+  }
+
+  package override func isElement(_ number: UInt64, of object: any ManagedObject, toMany: Int) -> Bool {
+    let relationship = entity(of: type(of: object)).toManys[toMany]
+    let owner = object._$state.number
+    if let answer = pendingLinks(relationship, of: object)?.isLinked(owner, number) { return answer }
+    return noting(false) { () throws(ContextError) in
+      try isStored(owner, number, in: treeName(relationship))
+    }
+  }
+
+  package override func add(_ element: any ManagedObject, to object: any ManagedObject, toMany: Int) {
+    let entity = entity(of: type(of: object))
+    let relationship = entity.toManys[toMany]
+    switch relationship.storage {
+    case .references(let slot, _): set(element, slot: slot, to: object._$state.number)
+    case .pairs(let trees):
+      let (owner, number) = (object._$state.number, element._$state.number)
+      guard !isElement(number, of: object, toMany: toMany) else { return }
+      pendingPairs[entity.ordinal][toMany].link(owner, number)
+      guard let inverse = trees.inverse, !isOwnInverse(entity, relationship, inverse) || owner != number else {
+        return
+      }
+      pendingPairs[relationship.destination][inverse].link(number, owner)
+    }
+  }
+
+  package override func remove(_ element: any ManagedObject, from object: any ManagedObject, toMany: Int) {
+    let entity = entity(of: type(of: object))
+    let relationship = entity.toManys[toMany]
+    switch relationship.storage {
+    case .references(let slot, _):
+      if element.reference(at: slot) == object._$state.number { set(element, slot: slot, to: 0) }
+    case .pairs(let trees):
+      let (owner, number) = (object._$state.number, element._$state.number)
+      guard isElement(number, of: object, toMany: toMany) else { return }
+      pendingPairs[entity.ordinal][toMany].unlink(owner, number)
+      guard let inverse = trees.inverse, !isOwnInverse(entity, relationship, inverse) || owner != number else {
+        return
+      }
+      pendingPairs[relationship.destination][inverse].unlink(number, owner)
+    }
+  }
+
+  private func isOwnInverse(_ entity: StoredEntity, _ relationship: StoredToMany, _ inverse: Int) -> Bool {
+    relationship.destination == entity.ordinal && relationship.ordinal == inverse
+  }
+
+  /// Elements of the store in order of number, with what is pending worked in.
+  private static func merge(_ stored: [UInt64], adding added: Set<UInt64>?, removing removed: Set<UInt64>?) -> [UInt64]
+  {
+    var result = stored
+    if let removed { result.removeAll { removed.contains($0) } }
+    if let added {
+      result.append(contentsOf: added)
+      result.sort()
+    }
+    return result
+  }
+}
+
+// MARK: - Pending links
+
+extension ManagedObjectContext {
+  private func treeName(_ relationship: StoredToMany) -> String {
+    switch relationship.storage {
+    case .references(_, let treeName): treeName
+    case .pairs(let trees): trees.forward
+    }
+  }
+
+  /// The unsaved changes of a to-many relationship; nil when there are none.
+  private func pendingLinks(_ relationship: StoredToMany, of object: any ManagedObject) -> PendingLinks? {
+    switch relationship.storage {
+    case .pairs:
+      return pendingPairs[entity(of: type(of: object)).ordinal][relationship.ordinal]
+    case .references(let slot, _):
+      let source = entity(relationship.destination)
+      guard let place = source.toOnes.firstIndex(where: { $0.slot == slot }) else { return nil }
+      return pendingReferences(source, place)
+    }
+  }
+
+  /// The unsaved changes of a to-one relationship, seen from its destinations: worked out from the changed objects when
+  /// they are first asked for, kept up to date from then on. An import that asks no to-many relationship pays nothing.
+  func pendingReferences(_ source: StoredEntity, _ place: Int) -> PendingLinks? {
+    if changes[source.ordinal].isEmpty { return nil }
+    if let links = pendingReferences[source.ordinal][place] { return links }
+    let slot = source.toOnes[place].slot
+    var links = PendingLinks()
+    for object in changes[source.ordinal].inserted {
+      let number = object.reference(at: slot)
+      if number != 0 { links.link(number, object._$state.number) }
+    }
+    for object in changes[source.ordinal].updated where object._$state.changed & 1 << UInt64(slot) != 0 {
+      let (old, new) = (storedReference(of: object, source, slot), object.reference(at: slot))
+      guard old != new else { continue }
+      if old != 0 { links.unlink(old, object._$state.number) }
+      if new != 0 { links.link(new, object._$state.number) }
+    }
+    for object in changes[source.ordinal].deleted {
+      let old = storedReference(of: object, source, slot)
+      if old != 0 { links.unlink(old, object._$state.number) }
+    }
+    pendingReferences[source.ordinal][place] = links
+    return links
+  }
+
+  /// What the snapshot has in a slot; 0 for nil.
+  private func storedReference(of object: any ManagedObject, _ entity: StoredEntity, _ slot: Int) -> UInt64 {
+    noting(0) { () throws(ContextError) in
+      guard let record = try view.record(object._$state.number, of: entity) else { return 0 }
+      let view = RecordView(validated: record, layout: entity.layout)
+      return view.isNull(slot) ? 0 : view.fixed(slot, as: UInt64.self)
+    }
+  }
+}
+
+// MARK: - What the store has
+
+extension ManagedObjectContext {
+  /// The numbers linked to `owner` in a tree of pairs of numbers, ascending. O(log n + elements).
+  func storedElements(of owner: UInt64, in treeName: String) throws(ContextError) -> [UInt64] {
+    do throws(StoreError) {
+      guard let tree = try view.tree(named: treeName) else { return [] }
+      var elements: [UInt64] = []
+      var cursor = tree.cursor(in: .prefix(KeyCoder.key(objectID: owner)))
+      while try cursor.next() {
+        if let number = KeyCoder.objectID(ending: try cursor.key()) { elements.append(number) }
+      }
+      return elements
+    } catch {
+      throw ContextError(error)
+    }
+  }
+
+  private func storedCount(of owner: UInt64, in treeName: String) throws(ContextError) -> Int {
+    do throws(StoreError) {
+      return try view.tree(named: treeName)?.count(in: .prefix(KeyCoder.key(objectID: owner))) ?? 0
+    } catch {
+      throw ContextError(error)
+    }
+  }
+
+  func isStored(_ owner: UInt64, _ element: UInt64, in treeName: String) throws(ContextError) -> Bool {
+    do throws(StoreError) {
+      return try view.tree(named: treeName)?.contains(KeyCoder.pair(owner, element)) ?? false
+    } catch {
+      throw ContextError(error)
+    }
+  }
+}

@@ -1,0 +1,226 @@
+import Foundation
+import PageStore
+import Predicates
+
+/// A place to work with objects: what it reads is one snapshot of the store, what it changes is its own until it saves.
+///
+/// Every object is in a context, and a context has at most one object for each ID. A context and its objects belong to
+/// one task at a time and can't be sent to another; IDs can. Get one from a ``PersistentContainer``.
+///
+/// ```swift
+/// try await container.performBackgroundTask { context in
+///   context.insert(Song(title: "Carey", seconds: 182))
+///   try context.save()
+/// }
+/// ```
+///
+/// Invariants:
+/// 1. An object is in the identity map of its entity exactly while its host is this context.
+/// 2. `changes` holds every object whose phase is inserted or deleted, or that has changed slots.
+/// 3. A reference in memory leads to an object that isn't deleted, unless a rule `deny` forbids the deletion: then the
+///    save fails.
+/// 4. Pending links are differences to the snapshot of `view`.
+public final class ManagedObjectContext: ObjectHost {
+  package let coordinator: StoreCoordinator
+  /// The snapshot that the context shows.
+  package internal(set) var view: StoreView
+  /// What to call the context in messages.
+  public var name: String?
+  /// Whether the context moves to a newer snapshot by itself when another context saves. Set for the view context.
+  public var automaticallyMergesChangesFromParent = false
+
+  /// By the entity's ordinal.
+  var objects: [IdentityMap]
+  /// By the entity's ordinal.
+  var changes: [ChangedObjects]
+  /// Objects with unsaved changes here that somebody else changed too, by the entity's ordinal.
+  var conflicts: [Set<UInt64>]
+  /// Unsaved changes of to-one relationships, by entity and by place among its to-one relationships: links from the
+  /// destination to the object. Made when a to-many relationship is first asked for; nil before.
+  var pendingReferences: [[PendingLinks?]]
+  /// Unsaved changes of relationships kept as pairs, by entity and place among its to-many relationships.
+  var pendingPairs: [[PendingLinks]]
+  /// Why a value couldn't be read, until the context is rolled back or reset.
+  var failure: ContextError?
+  /// Objects that are in the context but whose relationships have yet to be looked at.
+  var adopted: [any ManagedObject] = []
+  var isAdopting = false
+  /// The entity found last, by the identity of the class.
+  private var lastType: (ObjectIdentifier, StoredEntity)?
+
+  package init(coordinator: StoreCoordinator) throws(ContextError) {
+    self.coordinator = coordinator
+    view = try coordinator.newestView()
+    let entities = coordinator.schema.entities
+    objects = entities.map { _ in IdentityMap() }
+    changes = entities.map { _ in ChangedObjects() }
+    conflicts = entities.map { _ in [] }
+    pendingReferences = entities.map { entity in entity.toOnes.map { _ in nil } }
+    pendingPairs = entities.map { entity in entity.toManys.map { _ in PendingLinks() } }
+    super.init()
+  }
+
+  package override var storeID: UUID { coordinator.storeID }
+
+  // MARK: Entities
+
+  /// The entity of a model class. Traps when the container was made without it.
+  package func entity(of type: any ManagedObject.Type) -> StoredEntity {
+    let identity = ObjectIdentifier(type)
+    if let lastType, lastType.0 == identity { return lastType.1 }
+    guard let entity = coordinator.entity(of: type) else {
+      preconditionFailure("\(type) is not one of the models that the container was made with")
+    }
+    lastType = (identity, entity)
+    return entity
+  }
+
+  func entity(_ ordinal: Int) -> StoredEntity { coordinator.schema.entities[ordinal] }
+
+  // MARK: Failures
+
+  /// Throws what went wrong while values were read, if anything did.
+  package func checkUsable() throws(ContextError) {
+    if let failure { throw failure }
+  }
+
+  /// Keeps the first failure for the next call that can throw.
+  func note(_ error: ContextError) {
+    if failure == nil { failure = error }
+  }
+
+  /// Runs `body`; a failure is noted, and `fallback` takes the place of the result.
+  func noting<R>(_ fallback: R, _ body: () throws(ContextError) -> R) -> R {
+    do throws(ContextError) { return try body() } catch {
+      note(error)
+      return fallback
+    }
+  }
+}
+
+// MARK: - Faulting
+
+extension ManagedObjectContext {
+  package override func record(of object: any ManagedObject) -> UnsafeRawBufferPointer? {
+    let entity = entity(of: type(of: object))
+    let number = object._$state.number
+    return noting(nil) { () throws(ContextError) in
+      if let record = try view.record(number, of: entity) { return record }
+      throw notFound(number, entity)
+    }
+  }
+
+  func notFound(_ number: UInt64, _ entity: StoredEntity) -> ContextError {
+    ContextError(
+      .objectNotFound, "there is no \(entity.name) \(number)",
+      context: .init(entity: entity.name, objectID: id(number, entity)))
+  }
+
+  func id(_ number: UInt64, _ entity: StoredEntity) -> ManagedObjectID {
+    ManagedObjectID(entityName: entity.name, number: number, storeID: storeID)
+  }
+
+  package override func unreadableValue(of object: any ManagedObject, slot: Int) {
+    let entity = entity(of: type(of: object))
+    let property = entity.schema.stored[slot].name
+    note(
+      ContextError(
+        .corrupt, "\(entity.name).\(property) of object \(object._$state.number) holds no value of its type",
+        context: .init(
+          entity: entity.name, objectID: id(object._$state.number, entity), properties: [property])))
+  }
+
+  package override func object(of type: any ManagedObject.Type, number: UInt64) -> any ManagedObject {
+    object(of: type, number)
+  }
+
+  private func object<Object: ManagedObject>(of type: Object.Type, _ number: UInt64) -> any ManagedObject {
+    object(type, number: number)
+  }
+
+  /// The one object of this number: the one that is already here, or a fault. O(1).
+  package func object<Object: ManagedObject>(_ type: Object.Type, number: UInt64) -> Object {
+    let ordinal = entity(of: type).ordinal
+    // The map of an entity holds objects of its one class.
+    if let known = objects[ordinal][number] { return unsafeDowncast(known, to: Object.self) }
+    let object = Object(_$state: ObjectState(fault: number, in: self))
+    objects[ordinal].insert(object, number: number)
+    return object
+  }
+
+  /// The same for a record at hand, which the object then needn't look for. The bytes were accepted by
+  /// `RecordView(_:layout:)` and belong to ``view``.
+  package func object<Object: ManagedObject>(
+    _ type: Object.Type, number: UInt64, record: UnsafeRawBufferPointer
+  ) -> Object {
+    let object = object(type, number: number)
+    if object._$state.phase == .persistent { object._$state.setRecord(record, generation: generation) }
+    return object
+  }
+
+  /// The object of a number, of an entity whose class isn't known statically.
+  func object(_ number: UInt64, of entity: StoredEntity) -> any ManagedObject {
+    object(of: coordinator.types[entity.ordinal], number: number)
+  }
+
+  /// The object of a number if it is in the context already.
+  func knownObject(_ number: UInt64, of entity: StoredEntity) -> (any ManagedObject)? {
+    objects[entity.ordinal][number] == nil ? nil : object(number, of: entity)
+  }
+}
+
+// MARK: - Objects by ID
+
+extension ManagedObjectContext {
+  /// The object of an ID, as a fault: whether it exists shows when a value is read. Use
+  /// ``existingObject(_:with:)`` to know at once.
+  ///
+  /// - Throws: `unknownEntity` when the ID is of another store or another entity.
+  public func object<Object: ManagedObject>(
+    _ type: Object.Type = Object.self, with id: ManagedObjectID
+  ) throws(ContextError) -> Object {
+    try check(id, type)
+    return object(type, number: id.number)
+  }
+
+  /// The object of an ID, if it exists in the context's snapshot or among its unsaved objects.
+  ///
+  /// - Throws: `objectNotFound` when there is none, or it was deleted in this context.
+  public func existingObject<Object: ManagedObject>(
+    _ type: Object.Type = Object.self, with id: ManagedObjectID
+  ) throws(ContextError) -> Object {
+    try check(id, type)
+    try checkUsable()
+    let entity = entity(of: type)
+    if let known = registeredObject(type, with: id) {
+      switch known._$state.phase {
+      case .inserted: return known
+      case .deleted, .gone: throw notFound(id.number, entity)
+      default: break
+      }
+    }
+    guard let record = try view.record(id.number, of: entity) else { throw notFound(id.number, entity) }
+    return object(type, number: id.number, record: record)
+  }
+
+  /// The object of an ID if the context has it in memory, and nil otherwise.
+  public func registeredObject<Object: ManagedObject>(
+    _ type: Object.Type = Object.self, with id: ManagedObjectID
+  ) -> Object? {
+    guard id.storeID == storeID, id.entityName == Object.entityName else { return nil }
+    return objects[entity(of: type).ordinal][id.number].map { unsafeDowncast($0, to: Object.self) }
+  }
+
+  private func check(_ id: ManagedObjectID, _ type: any ManagedObject.Type) throws(ContextError) {
+    guard id.storeID == storeID else {
+      throw ContextError(.unknownEntity, "\(id) is of another store", context: .init(objectID: id))
+    }
+    guard id.entityName == type.entityName else {
+      throw ContextError(
+        .unknownEntity, "\(id) is no \(type.entityName)", context: .init(entity: type.entityName, objectID: id))
+    }
+  }
+}
+
+@available(*, unavailable, message: "a context stays in one task; send the IDs of objects instead")
+extension ManagedObjectContext: Sendable {}

@@ -1,0 +1,145 @@
+import Predicates
+
+/// Turns a context's unsaved changes into a ``SaveRequest``: checks what can be checked without the store, and encodes
+/// the records straight from the objects' caches.
+struct ChangeEncoder {
+  private let context: ManagedObjectContext
+  private var request: SaveRequest
+
+  init(_ context: ManagedObjectContext) {
+    self.context = context
+    request = SaveRequest(baseCommit: context.view.commit, conflicts: context.conflicts)
+  }
+
+  consuming func encode() throws(ContextError) -> SaveRequest {
+    for entity in context.coordinator.schema.entities {
+      let changes = EntityChanges(entity)
+      let pending = context.changes[entity.ordinal]
+      for object in pending.inserted { try encode(inserted: object, changes) }
+      for object in pending.updated { try encode(updated: object, changes) }
+      for object in pending.deleted {
+        try checkDenied(object, entity)
+        changes.deleted.append(object._$state.number)
+      }
+      request.entities.append(changes)
+      encodePairs(of: entity)
+    }
+    try context.checkUsable()
+    return request
+  }
+
+  // MARK: Records
+
+  private func encode(inserted object: any ManagedObject, _ changes: EntityChanges) throws(ContextError) {
+    let entity = changes.entity
+    changes.encoder.begin()
+    var visitor = SlotEncoder(changes)
+    for slot in 0..<entity.schema.stored.count { object._$visit(slot, &visitor) }
+    let number = object._$state.number
+    let bytes = changes.encoder.finish()
+    try check(visitor, bytes, number, entity)
+    changes.inserted.append(.init(number: number, bytes: bytes, changed: .max))
+  }
+
+  private func encode(updated object: any ManagedObject, _ changes: EntityChanges) throws(ContextError) {
+    let entity = changes.entity
+    let number = object._$state.number
+    guard let stored = try context.view.record(number, of: entity) else { throw context.notFound(number, entity) }
+    let old = RecordView(validated: stored, layout: entity.layout)
+    let changed = object._$state.changed
+    changes.encoder.begin()
+    var visitor = SlotEncoder(changes)
+    for slot in 0..<entity.schema.stored.count {
+      if changed & 1 << UInt64(slot) == 0 {
+        changes.encoder.copy(slot, from: old)
+      } else {
+        object._$visit(slot, &visitor)
+      }
+    }
+    let bytes = changes.encoder.finish()
+    try check(visitor, bytes, number, entity)
+    // Equal values were set again: nothing to store.
+    if bytes.dropFirst(RecordLayout.headerByteCount).elementsEqual(stored.dropFirst(RecordLayout.headerByteCount)) {
+      return
+    }
+    changes.updated.append(.init(number: number, bytes: bytes, changed: changed))
+  }
+
+  private func check(
+    _ visitor: SlotEncoder, _ bytes: UnsafeMutableRawBufferPointer, _ number: UInt64, _ entity: StoredEntity
+  ) throws(ContextError) {
+    if let slot = visitor.refusedSlot {
+      let property = entity.schema.stored[slot]
+      throw ContextError(
+        .missingValue, "\(entity.name).\(property.name) is given a value that is no \(property.kind)",
+        context: .init(
+          entity: entity.name, objectID: context.id(number, entity), properties: [property.name]))
+    }
+    let record = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
+    guard let slot = record.firstMissingSlot(entity.requiredSlots) else { return }
+    let name = entity.schema.stored[slot].name
+    throw ContextError(
+      .missingValue, "\(entity.name).\(name) is required, and object \(number) has no value for it",
+      context: .init(entity: entity.name, objectID: context.id(number, entity), properties: [name]))
+  }
+
+  // MARK: Relationships
+
+  /// A to-one relationship whose rule is `deny` must lead nowhere, or to an object that is deleted too.
+  private func checkDenied(_ object: any ManagedObject, _ entity: StoredEntity) throws(ContextError) {
+    for toOne in entity.toOnes where toOne.deleteRule == .deny {
+      let number = object.reference(at: toOne.slot)
+      let destination = context.entity(toOne.destination)
+      guard number != 0, context.knownObject(number, of: destination)?._$state.phase != .deleted else { continue }
+      throw ContextError(
+        .deletionDenied,
+        "\(entity.name) \(object._$state.number) can't be deleted: its \(toOne.name) leads to \(destination.name) \(number)",
+        context: .init(
+          entity: entity.name, objectID: context.id(object._$state.number, entity),
+          otherID: context.id(number, destination), properties: [toOne.name]))
+    }
+  }
+
+  private mutating func encodePairs(of entity: StoredEntity) {
+    for relationship in entity.toManys {
+      guard case .pairs(let trees) = relationship.storage else { continue }
+      let links = context.pendingPairs[entity.ordinal][relationship.ordinal]
+      if links.isEmpty { continue }
+      request.pairs.append(
+        PairChanges(source: entity, relationship: relationship, trees: trees, links: links))
+    }
+  }
+}
+
+/// Writes the slots of an object into the record that its entity's encoder is building.
+struct SlotEncoder: PropertyVisitor {
+  private let changes: EntityChanges
+  /// A slot whose value didn't fit its kind: a type converts to another kind of value than it declares.
+  private(set) var refusedSlot: Int?
+
+  init(_ changes: EntityChanges) { self.changes = changes }
+
+  mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
+    if !changes.encoder.set(cache.value.attributeValue, at: slot) { refusedSlot = refusedSlot ?? slot }
+  }
+
+  mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {
+    let value: AttributeValue = cache.number == 0 ? .null : .reference(cache.number)
+    if !changes.encoder.set(value, at: slot) { refusedSlot = refusedSlot ?? slot }
+  }
+
+  mutating func visit<Target: ManagedObject>(toMany relationship: Int, _ cache: inout ToManyMembers<Target>) {}
+}
+
+extension RecordView {
+  /// The first of the slots in `mask` that is nil.
+  func firstMissingSlot(_ mask: UInt64) -> Int? {
+    var rest = mask
+    while rest != 0 {
+      let slot = rest.trailingZeroBitCount
+      if isNull(slot) { return slot }
+      rest &= rest - 1
+    }
+    return nil
+  }
+}

@@ -1,0 +1,57 @@
+import Predicates
+
+/// What a save does to the records of one entity: encoded before the writer's turn, so that the turn runs none of the
+/// model's code.
+final class EntityChanges {
+  /// A record to be stored.
+  struct Record {
+    let number: UInt64
+    /// Lives as long as the encoder. The commit is not stamped yet.
+    let bytes: UnsafeMutableRawBufferPointer
+    /// Bits of the slots that differ from the stored record; all for a new one.
+    let changed: UInt64
+  }
+
+  let entity: StoredEntity
+  var encoder: RecordEncoder
+  /// Each by number, ascending.
+  var inserted: [Record] = []
+  var updated: [Record] = []
+  var deleted: [UInt64] = []
+
+  init(_ entity: StoredEntity) {
+    self.entity = entity
+    encoder = RecordEncoder(layout: entity.layout)
+  }
+
+  var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+}
+
+/// The links that a save adds to and removes from one relationship that is kept as pairs.
+struct PairChanges {
+  let source: StoredEntity
+  let relationship: StoredToMany
+  let trees: PairTrees
+  let links: PendingLinks
+}
+
+/// Everything that a save wants to change, and what it was based on.
+struct SaveRequest {
+  var entities: [EntityChanges] = []
+  var pairs: [PairChanges] = []
+  /// The commit of the snapshot that the changes were made on. A record changed by a later one is a conflict.
+  var baseCommit: UInt64
+  /// Objects that are known to be in conflict, by the entity's ordinal.
+  var conflicts: [Set<UInt64>]
+
+  var isEmpty: Bool { pairs.isEmpty && entities.allSatisfy(\.isEmpty) }
+}
+
+/// What a commit did to objects that may be in memory somewhere: by the entity's ordinal, the numbers of the objects whose
+/// records were changed or removed.
+struct CommitSummary: Sendable {
+  var commit: UInt64
+  var changed: [[UInt64]]
+
+  var count: Int { changed.reduce(0) { $0 + $1.count } }
+}

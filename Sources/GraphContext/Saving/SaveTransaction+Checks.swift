@@ -1,0 +1,169 @@
+import PageStore
+import Predicates
+
+// What must hold when a transaction ends: references lead to objects, unique tuples are unique, numbers are leased.
+
+// MARK: - References
+
+extension SaveTransaction {
+  /// Every reference that this save stored leads to an object that exists now. The keys are sorted by destination, so each
+  /// destination is looked for once.
+  func checkDestinations(_ transaction: inout WriteTransaction) throws {
+    for entity in schema.entities {
+      for (place, toOne) in entity.toOnes.enumerated() {
+        let batch = added[entity.ordinal][entity.indexes.count + place]
+        guard !batch.isEmpty else { continue }
+        let destination = schema.entities[toOne.destination]
+        var checked: UInt64 = 0
+        for entry in batch.entries {
+          // Both numbers are in the head: the destination first.
+          let number = UInt64(truncatingIfNeeded: entry.head >> 64)
+          if number == checked { continue }
+          checked = number
+          let object = UInt64(truncatingIfNeeded: entry.head)
+          try checkExists(number, destination, toOne.name, of: object, from: entity, &transaction)
+        }
+      }
+    }
+  }
+
+  func checkExists(
+    _ number: UInt64, _ destination: StoredEntity, _ relationship: String, of object: UInt64,
+    from entity: StoredEntity? = nil, _ transaction: inout WriteTransaction
+  ) throws {
+    let tree = try records(destination, &transaction)
+    if try withKey(number, { key throws(StoreError) in try tree.contains(key) }) { return }
+    throw ContextError(
+      .missingDestination,
+      "\(entity.map { "\($0.name) \(object)" } ?? "an object") is linked by \(relationship) to \(destination.name) \(number),"
+        + " which doesn't exist",
+      context: .init(
+        entity: entity?.name ?? destination.name, objectID: entity.map { id(object, $0) },
+        otherID: id(number, destination), properties: [relationship]))
+  }
+}
+
+// MARK: - Uniqueness
+
+extension SaveTransaction {
+  func checkUniqueness(_ transaction: inout WriteTransaction) throws {
+    for entity in schema.entities {
+      for (place, index) in entity.indexes.enumerated() where index.isUnique {
+        let batch = added[entity.ordinal][place]
+        guard !batch.isEmpty else { continue }
+        let tree = try tree(index.treeName, &transaction)
+        // A few keys in a big tree are looked up one by one; many are checked by walking the tree once.
+        let pair = try tree.count > 16 * batch.count ? twins(of: batch, in: tree) : neighbours(in: tree, index, entity)
+        if let pair { throw try notUnique(pair, index, entity, &transaction) }
+      }
+    }
+  }
+
+  /// A key of the batch, and another of the tree with the same components: by number.
+  private func twins(of batch: KeyBatch, in tree: WriteTree) throws(StoreError) -> (UInt64, UInt64)? {
+    var result: (UInt64, UInt64)?
+    var cursor = try tree.cursor()
+    try batch.forEach { key, entry throws(StoreError) in
+      guard entry.isConstrained, result == nil else { return }
+      let components = UnsafeRawBufferPointer(rebasing: key.dropLast(KeyCoder.objectIDByteCount))
+      var isThere = try cursor.seek(to: components)
+      var first: UInt64?
+      while isThere {
+        let found = try cursor.key()
+        guard Self.components(found, equal: components), let number = KeyCoder.objectID(ending: found) else { break }
+        if let first {
+          result = (first, number)
+          return
+        }
+        first = number
+        isThere = try cursor.next()
+      }
+    }
+    return result
+  }
+
+  /// Two neighbours in the tree with the same components, none of them nil: by number.
+  private func neighbours(
+    in tree: WriteTree, _ index: StoredIndex, _ entity: StoredEntity
+  ) throws(StoreError) -> (UInt64, UInt64)? {
+    var last: [UInt8] = []
+    var cursor = try tree.cursor()
+    while try cursor.next() {
+      let key = try cursor.key()
+      let components = UnsafeRawBufferPointer(rebasing: key.dropLast(min(key.count, KeyCoder.objectIDByteCount)))
+      let isSame = last.withUnsafeBytes { Self.components($0, equal: components) }
+      if isSame, !Self.hasNil(key, index, entity), let number = KeyCoder.objectID(ending: key),
+        let other = last.withUnsafeBytes({ KeyCoder.objectID(ending: $0) })
+      {
+        return (other, number)
+      }
+      last.removeAll(keepingCapacity: true)
+      last.append(contentsOf: key)
+    }
+    return nil
+  }
+
+  /// Whether a key is `components` and an object's number.
+  private static func components(_ key: UnsafeRawBufferPointer, equal components: UnsafeRawBufferPointer) -> Bool {
+    key.count == components.count + KeyCoder.objectIDByteCount
+      && key.prefix(components.count).elementsEqual(components)
+  }
+
+  private static func hasNil(_ key: UnsafeRawBufferPointer, _ index: StoredIndex, _ entity: StoredEntity) -> Bool {
+    var reader = KeyReader(key)
+    return index.slots.contains { reader.next(entity.layout.fields[$0].kind)?.isNull ?? true }
+  }
+
+  private func notUnique(
+    _ numbers: (UInt64, UInt64), _ index: StoredIndex, _ entity: StoredEntity,
+    _ transaction: inout WriteTransaction
+  ) throws -> ContextError {
+    // The younger one is more likely the one that was just saved.
+    let (older, younger) = (min(numbers.0, numbers.1), max(numbers.0, numbers.1))
+    let tree = try records(entity, &transaction)
+    let found = try withKey(younger) { key throws(StoreError) in try tree.find(key) }
+    let values = found?.withBytes { bytes in
+      RecordView(bytes, layout: entity.layout).map { record in index.slots.map(record.value) }
+    }
+    let names = index.slots.map { entity.schema.stored[$0].name }
+    let list = zip(names, (values ?? nil) ?? []).map { "\($0) \($1.spelling)" }.joined(separator: ", ")
+    return ContextError(
+      .notUnique, "\(entity.name) is unique by \(index.schema.name), and two objects have \(list)",
+      context: .init(
+        entity: entity.name, objectID: id(younger, entity), otherID: id(older, entity), properties: names,
+        values: (values ?? nil) ?? []))
+  }
+}
+
+extension AttributeValue {
+  /// The value as messages show it.
+  var spelling: String {
+    switch self {
+    case .null: "nil"
+    case .bool(let value): "\(value)"
+    case .int(let value): "\(value)"
+    case .uint(let value): "\(value)"
+    case .double(let value): "\(value)"
+    case .date(let value): "\(value)"
+    case .uuid(let value): "\(value)"
+    case .string(let value): "\"\(value)\""
+    case .data(let value): "\(value.count) bytes"
+    case .reference(let value): "object \(value)"
+    }
+  }
+}
+
+// MARK: - Numbers
+
+extension SaveTransaction {
+  /// Leases the block of the highest number that was used, where it lies beyond the block leased last.
+  func leaseNumbers(_ transaction: inout WriteTransaction) throws {
+    for changes in request.entities {
+      guard let highest = changes.inserted.last?.number else { continue }
+      let tree = try tree(TreeName.catalogue, &transaction)
+      let key = Catalogue.numbersKey(changes.entity.name)
+      guard highest >= Catalogue.number(try tree.value(for: key)) else { continue }
+      try tree.put(key, Catalogue.bytes(ObjectNumbers.leaseEnd(for: highest)))
+    }
+  }
+}

@@ -1,0 +1,192 @@
+import PageStore
+import Predicates
+
+// Deleted objects leave nothing that leads to them. The context has applied the rules to all that its snapshot knew;
+// here they meet what others have saved since, record by record.
+
+extension SaveTransaction {
+  func applyDeleteRules(_ transaction: inout WriteTransaction) throws {
+    while let (entity, number) = deletions.popLast() {
+      for incoming in entity.incoming { try release(number, entity, incoming, &transaction) }
+      for relationship in entity.toManys {
+        guard case .pairs(let trees) = relationship.storage else { continue }
+        try releasePairs(of: number, entity, relationship, trees, &transaction)
+      }
+      for incoming in entity.incomingPairs {
+        for owner in try linked(to: number, in: incoming.trees.backward, &transaction) {
+          try removePair(owner, number, incoming.trees, &transaction)
+        }
+      }
+    }
+  }
+
+  /// Applies a rule to the objects whose to-one relationship leads to a deleted object.
+  private func release(
+    _ number: UInt64, _ entity: StoredEntity, _ incoming: IncomingToOne, _ transaction: inout WriteTransaction
+  ) throws {
+    let source = schema.entities[incoming.source]
+    for referrer in try linked(to: number, in: incoming.toOne.treeName, &transaction) {
+      switch incoming.rule {
+      case .nullify: try nullify(incoming.toOne, of: referrer, source, &transaction)
+      case .cascade: try delete(referrer, source, &transaction)
+      case .deny: throw denied(number, entity, referrer, source, incoming.toOne.name)
+      }
+    }
+  }
+
+  private func releasePairs(
+    of number: UInt64, _ entity: StoredEntity, _ relationship: StoredToMany, _ trees: PairTrees,
+    _ transaction: inout WriteTransaction
+  ) throws {
+    let destination = schema.entities[relationship.destination]
+    for element in try linked(to: number, in: trees.forward, &transaction) {
+      switch relationship.deleteRule {
+      case .deny: throw denied(number, entity, element, destination, relationship.name)
+      case .cascade:
+        try removePair(number, element, trees, &transaction)
+        try delete(element, destination, &transaction)
+      case .nullify: try removePair(number, element, trees, &transaction)
+      }
+    }
+  }
+
+  private func denied(
+    _ number: UInt64, _ entity: StoredEntity, _ other: UInt64, _ otherEntity: StoredEntity, _ relationship: String
+  ) -> ContextError {
+    ContextError(
+      .deletionDenied,
+      "\(entity.name) \(number) can't be deleted: \(otherEntity.name) \(other) is still linked to it (\(relationship))",
+      context: .init(
+        entity: entity.name, objectID: id(number, entity), otherID: id(other, otherEntity),
+        properties: [relationship]))
+  }
+
+  // MARK: One record
+
+  /// Sets a to-one relationship of a stored object to nil.
+  private func nullify(
+    _ toOne: StoredToOne, of number: UInt64, _ entity: StoredEntity, _ transaction: inout WriteTransaction
+  ) throws {
+    if toOne.isRequired {
+      throw ContextError(
+        .missingValue,
+        "\(entity.name).\(toOne.name) is required, and the object that \(entity.name) \(number) has there is deleted",
+        context: .init(entity: entity.name, objectID: id(number, entity), properties: [toOne.name]))
+    }
+    var encoder = RecordEncoder(layout: entity.layout)
+    encoder.begin()
+    let old = try storedBytes(number, entity, &transaction)
+    try old.withUnsafeBytes { old in
+      let record = RecordView(validated: old, layout: entity.layout)
+      for slot in entity.layout.fields.indices where slot != toOne.slot { encoder.copy(slot, from: record) }
+      let bytes = encoder.finish()
+      RecordEncoder.stamp(bytes, commit: commit)
+      let new = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
+      try replaceKeys(from: record, to: new, number, entity, &transaction)
+      let tree = try records(entity, &transaction)
+      try withKey(number) { key throws(StoreError) in _ = try tree.put(key, UnsafeRawBufferPointer(bytes)) }
+    }
+    touchedByRules[entity.ordinal].append(number)
+  }
+
+  /// Deletes a stored object, and applies its own rules.
+  private func delete(_ number: UInt64, _ entity: StoredEntity, _ transaction: inout WriteTransaction) throws {
+    let tree = try records(entity, &transaction)
+    guard try withKey(number, { key throws(StoreError) in try tree.find(key) }) != nil else { return }
+    let bytes = try storedBytes(number, entity, &transaction)
+    try withKey(number) { key throws(StoreError) in _ = try tree.remove(key) }
+    touchedByRules[entity.ordinal].append(number)
+    deletions.append((entity, number))
+    try bytes.withUnsafeBytes { bytes in
+      let record = RecordView(validated: bytes, layout: entity.layout)
+      try replaceKeys(from: record, to: nil, number, entity, &transaction)
+      for toOne in entity.toOnes where !record.isNull(toOne.slot) {
+        let destination = schema.entities[toOne.destination]
+        switch toOne.deleteRule {
+        case .nullify: break
+        case .cascade: try delete(record.reference(toOne.slot), destination, &transaction)
+        case .deny: throw denied(number, entity, record.reference(toOne.slot), destination, toOne.name)
+        }
+      }
+    }
+  }
+
+  /// A copy of a record, checked.
+  private func storedBytes(
+    _ number: UInt64, _ entity: StoredEntity, _ transaction: inout WriteTransaction
+  ) throws -> [UInt8] {
+    let tree = try records(entity, &transaction)
+    let found = try withKey(number) { key throws(StoreError) in try tree.find(key) }
+    let bytes = found?.withBytes { [UInt8]($0) } ?? []
+    guard bytes.withUnsafeBytes({ RecordView($0, layout: entity.layout) != nil }) else {
+      throw StoreView.damaged(number, of: entity)
+    }
+    return bytes
+  }
+
+  /// Brings the trees of keys from one state of a record to another, at once.
+  private func replaceKeys(
+    from old: RecordView, to new: RecordView?, _ number: UInt64, _ entity: StoredEntity,
+    _ transaction: inout WriteTransaction
+  ) throws(StoreError) {
+    for index in entity.indexes {
+      var (before, after): ([UInt8], [UInt8]) = ([], [])
+      _ = index.appendKey(of: old, number, to: &before)
+      if let new { _ = index.appendKey(of: new, number, to: &after) }
+      if before == after { continue }
+      let tree = try tree(index.treeName, &transaction)
+      _ = try tree.remove(before)
+      if new != nil { _ = try tree.put(after, []) }
+    }
+    for toOne in entity.toOnes {
+      let (before, after) = (old.reference(toOne.slot), new?.reference(toOne.slot) ?? 0)
+      if before == after { continue }
+      let tree = try tree(toOne.treeName, &transaction)
+      if before != 0 { _ = try tree.remove(KeyCoder.pair(before, number)) }
+      if after != 0 { _ = try tree.put(KeyCoder.pair(after, number), []) }
+    }
+  }
+
+  // MARK: Pairs
+
+  /// Stores the links of many-to-many relationships that were added, and removes those that were removed.
+  func storePairs(_ transaction: inout WriteTransaction) throws {
+    for changes in request.pairs {
+      let destination = schema.entities[changes.relationship.destination]
+      for (owner, elements) in changes.links.removed {
+        for element in elements { try removePair(owner, element, changes.trees, &transaction) }
+      }
+      for (owner, elements) in changes.links.added.sorted(by: { $0.key < $1.key }) {
+        try checkExists(owner, changes.source, changes.relationship.name, of: element(elements), &transaction)
+        for element in elements.sorted() {
+          try checkExists(element, destination, changes.relationship.name, of: owner, &transaction)
+          _ = try tree(changes.trees.forward, &transaction).put(KeyCoder.pair(owner, element), [])
+          _ = try tree(changes.trees.backward, &transaction).put(KeyCoder.pair(element, owner), [])
+        }
+      }
+    }
+  }
+
+  private func element(_ elements: Set<UInt64>) -> UInt64 { elements.min() ?? 0 }
+
+  private func removePair(
+    _ owner: UInt64, _ element: UInt64, _ trees: PairTrees, _ transaction: inout WriteTransaction
+  ) throws(StoreError) {
+    _ = try tree(trees.forward, &transaction).remove(KeyCoder.pair(owner, element))
+    _ = try tree(trees.backward, &transaction).remove(KeyCoder.pair(element, owner))
+  }
+
+  /// The numbers that follow `number` in a tree of pairs of numbers.
+  private func linked(
+    to number: UInt64, in treeName: String, _ transaction: inout WriteTransaction
+  ) throws(StoreError) -> [UInt64] {
+    let tree = try tree(treeName, &transaction)
+    if try tree.count == 0 { return [] }
+    var numbers: [UInt64] = []
+    var cursor = try tree.cursor(in: .prefix(KeyCoder.key(objectID: number)))
+    while try cursor.next() {
+      if let number = KeyCoder.objectID(ending: try cursor.key()) { numbers.append(number) }
+    }
+    return numbers
+  }
+}

@@ -1,0 +1,238 @@
+import Foundation
+import PageStore
+import Predicates
+
+/// A save in the writer's turn: everything that has to be decided against the store as it is *now*.
+///
+/// The order matters:
+/// 1. Records are stored and removed; a record that somebody else changed is a conflict.
+/// 2. Keys of indexes and references follow, all removals before all additions, sorted for each tree.
+/// 3. Pairs of many-to-many relationships.
+/// 4. Delete rules, for what still refers to deleted objects: in the context they were applied to what its snapshot knew.
+/// 5. Every reference that was set leads to an object.
+/// 6. Unique tuples are unique. They are looked at once, at the end: two objects may swap theirs.
+/// 7. Numbers beyond the lease are leased.
+///
+/// An error anywhere aborts the transaction, and nothing remains of it.
+final class SaveTransaction {
+  let schema: StoredSchema
+  let request: SaveRequest
+  let storeID: UUID
+  let commit: UInt64
+  /// Objects that rules changed or deleted, by the entity's ordinal.
+  var touchedByRules: [[UInt64]]
+  /// Deleted objects whose references have yet to be looked at.
+  var deletions: [(entity: StoredEntity, number: UInt64)] = []
+  private var trees: [String: WriteTree] = [:]
+  private var recordTrees: [WriteTree?]
+  /// Keys to add, by entity and place: indexes first, then to-one relationships.
+  var added: [[KeyBatch]]
+  private var removed: [[KeyBatch]]
+  private var scratch: (old: [UInt8], new: [UInt8]) = ([], [])
+
+  init(_ request: SaveRequest, schema: StoredSchema, storeID: UUID, commit: UInt64) {
+    self.request = request
+    self.schema = schema
+    self.storeID = storeID
+    self.commit = commit
+    touchedByRules = schema.entities.map { _ in [] }
+    recordTrees = schema.entities.map { _ in nil }
+    added = schema.entities.map { entity in Array(repeating: KeyBatch(), count: entity.keyTreeCount) }
+    removed = added
+  }
+
+  /// Does all of it, and says which objects' records were changed or removed.
+  func run(_ transaction: inout WriteTransaction) throws -> CommitSummary {
+    for changes in request.entities where !changes.isEmpty {
+      try storeInserted(changes, &transaction)
+      try storeUpdated(changes, &transaction)
+      try removeDeleted(changes, &transaction)
+    }
+    for changes in request.entities where !changes.isEmpty { try storeKeys(changes.entity, &transaction) }
+    try storePairs(&transaction)
+    try applyDeleteRules(&transaction)
+    try checkDestinations(&transaction)
+    try checkUniqueness(&transaction)
+    try leaseNumbers(&transaction)
+    return summary()
+  }
+
+  private func summary() -> CommitSummary {
+    var changed = touchedByRules
+    for changes in request.entities {
+      changed[changes.entity.ordinal] += changes.updated.map(\.number) + changes.deleted
+    }
+    return CommitSummary(commit: commit, changed: changed)
+  }
+
+  func id(_ number: UInt64, _ entity: StoredEntity) -> ManagedObjectID {
+    ManagedObjectID(entityName: entity.name, number: number, storeID: storeID)
+  }
+
+  // MARK: Trees
+
+  func records(_ entity: StoredEntity, _ transaction: inout WriteTransaction) throws(StoreError) -> WriteTree {
+    if let tree = recordTrees[entity.ordinal] { return tree }
+    let tree = try transaction.tree(entity.treeName)
+    recordTrees[entity.ordinal] = tree
+    return tree
+  }
+
+  func tree(_ name: String, _ transaction: inout WriteTransaction) throws(StoreError) -> WriteTree {
+    if let tree = trees[name] { return tree }
+    let tree = try transaction.tree(name)
+    trees[name] = tree
+    return tree
+  }
+}
+
+// MARK: - Records
+
+extension SaveTransaction {
+  private func storeInserted(_ changes: EntityChanges, _ transaction: inout WriteTransaction) throws {
+    guard !changes.inserted.isEmpty else { return }
+    let entity = changes.entity
+    let tree = try records(entity, &transaction)
+    for record in changes.inserted {
+      RecordEncoder.stamp(record.bytes, commit: commit)
+      try withKey(record.number) { key throws(StoreError) in
+        _ = try tree.put(key, UnsafeRawBufferPointer(record.bytes))
+      }
+      let view = RecordView(validated: UnsafeRawBufferPointer(record.bytes), layout: entity.layout)
+      try noteKeys(from: nil, to: view, record.number, entity, changed: .max)
+    }
+  }
+
+  private func storeUpdated(_ changes: EntityChanges, _ transaction: inout WriteTransaction) throws {
+    guard !changes.updated.isEmpty else { return }
+    let entity = changes.entity
+    let tree = try records(entity, &transaction)
+    for record in changes.updated {
+      let new = RecordView(validated: UnsafeRawBufferPointer(record.bytes), layout: entity.layout)
+      try withStored(record.number, entity, tree) { old in
+        try noteKeys(from: old, to: new, record.number, entity, changed: record.changed)
+      }
+      RecordEncoder.stamp(record.bytes, commit: commit)
+      try withKey(record.number) { key throws(StoreError) in
+        _ = try tree.put(key, UnsafeRawBufferPointer(record.bytes))
+      }
+    }
+  }
+
+  private func removeDeleted(_ changes: EntityChanges, _ transaction: inout WriteTransaction) throws {
+    guard !changes.deleted.isEmpty else { return }
+    let entity = changes.entity
+    let tree = try records(entity, &transaction)
+    for number in changes.deleted {
+      try withStored(number, entity, tree) { old in
+        try noteKeys(from: old, to: nil, number, entity, changed: .max)
+      }
+      try withKey(number) { key throws(StoreError) in _ = try tree.remove(key) }
+      deletions.append((entity, number))
+    }
+  }
+
+  /// Calls `body` with the stored record of an object that this save changes, unless somebody else changed it.
+  private func withStored(
+    _ number: UInt64, _ entity: StoredEntity, _ tree: WriteTree, _ body: (RecordView) throws -> Void
+  ) throws {
+    guard let found = try withKey(number, { key throws(StoreError) in try tree.find(key) }) else {
+      throw conflict(number, entity, "deleted")
+    }
+    try found.withBytes { (bytes: UnsafeRawBufferPointer) throws in
+      guard let record = RecordView(bytes, layout: entity.layout) else { throw StoreView.damaged(number, of: entity) }
+      if record.commit > request.baseCommit || request.conflicts[entity.ordinal].contains(number) {
+        throw conflict(number, entity, "changed")
+      }
+      try body(record)
+    }
+  }
+
+  private func conflict(_ number: UInt64, _ entity: StoredEntity, _ what: String) -> ContextError {
+    ContextError(
+      .conflict, "\(entity.name) \(number) was \(what) by another context after this one had read it",
+      context: .init(entity: entity.name, objectID: id(number, entity)))
+  }
+}
+
+// MARK: - Keys
+
+extension StoredEntity {
+  /// Trees of keys that a record has entries in: those of the indexes, then those of the to-one relationships.
+  var keyTreeCount: Int { indexes.count + toOnes.count }
+
+  func keyTreeName(_ place: Int) -> String {
+    place < indexes.count ? indexes[place].treeName : toOnes[place - indexes.count].treeName
+  }
+}
+
+extension SaveTransaction {
+  /// Notes what has to change in the trees of keys when a record changes; nil stands for no record.
+  private func noteKeys(
+    from old: RecordView?, to new: RecordView?, _ number: UInt64, _ entity: StoredEntity, changed: UInt64
+  ) throws(ContextError) {
+    for (place, index) in entity.indexes.enumerated() where index.slotMask & changed != 0 {
+      scratch.old.removeAll(keepingCapacity: true)
+      scratch.new.removeAll(keepingCapacity: true)
+      if let old { _ = index.appendKey(of: old, number, to: &scratch.old) }
+      let isConstrained = new.map { index.appendKey(of: $0, number, to: &scratch.new) } ?? false
+      if old != nil, new != nil, scratch.old == scratch.new { continue }
+      if old != nil { removed[entity.ordinal][place].append(scratch.old) }
+      guard new != nil else { continue }
+      try checkLength(scratch.new, index, number, entity)
+      added[entity.ordinal][place].append(scratch.new, isConstrained: isConstrained && index.isUnique)
+    }
+    for (place, toOne) in entity.toOnes.enumerated() where changed & 1 << UInt64(toOne.slot) != 0 {
+      let (before, after) = (old?.reference(toOne.slot) ?? 0, new?.reference(toOne.slot) ?? 0)
+      guard before != after else { continue }
+      let place = entity.indexes.count + place
+      if before != 0 { removed[entity.ordinal][place].append(KeyCoder.pair(before, number)) }
+      if after != 0 { added[entity.ordinal][place].append(KeyCoder.pair(after, number)) }
+    }
+  }
+
+  private func checkLength(
+    _ key: [UInt8], _ index: StoredIndex, _ number: UInt64, _ entity: StoredEntity
+  ) throws(ContextError) {
+    guard key.count > StoreLimits.keyByteCount else { return }
+    throw ContextError(
+      .indexedValueTooLong,
+      "\(entity.name).\(index.schema.name) is indexed, and its key for object \(number) has \(key.count) bytes;"
+        + " a key can have \(StoreLimits.keyByteCount)",
+      context: .init(
+        entity: entity.name, objectID: id(number, entity),
+        properties: index.slots.map { entity.schema.stored[$0].name }))
+  }
+
+  /// Brings what was noted into an entity's trees.
+  private func storeKeys(_ entity: StoredEntity, _ transaction: inout WriteTransaction) throws(StoreError) {
+    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+    for place in 0..<entity.keyTreeCount {
+      if removed[entity.ordinal][place].isEmpty && added[entity.ordinal][place].isEmpty { continue }
+      let tree = try tree(entity.keyTreeName(place), &transaction)
+      removed[entity.ordinal][place].sort()
+      try removed[entity.ordinal][place].forEach { key, _ throws(StoreError) in _ = try tree.remove(key) }
+      removed[entity.ordinal][place].removeAll()
+      added[entity.ordinal][place].sort()
+      try added[entity.ordinal][place].forEach { key, _ throws(StoreError) in _ = try tree.put(key, nothing) }
+    }
+  }
+}
+
+extension StoredIndex {
+  /// Appends the key of a record. Returns whether no component is nil.
+  func appendKey(of record: RecordView, _ number: UInt64, to key: inout [UInt8]) -> Bool {
+    var isComplete = true
+    for slot in slots {
+      if record.isNull(slot) { isComplete = false }
+      KeyCoder.append(slot, of: record, to: &key)
+    }
+    KeyCoder.append(objectID: number, to: &key)
+    return isComplete
+  }
+}
+
+extension RecordView {
+  /// The number at a to-one relationship's slot; 0 for nil.
+  func reference(_ slot: Int) -> UInt64 { isNull(slot) ? 0 : fixed(slot, as: UInt64.self) }
+}

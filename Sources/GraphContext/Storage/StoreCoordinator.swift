@@ -1,0 +1,74 @@
+import Foundation
+import PageStore
+import Synchronization
+
+/// What the contexts of a store share: the store itself, its schema, the numbers of new objects, and the news of commits.
+///
+/// There is one for each open store in a process, however many containers were opened on it.
+package final class StoreCoordinator: Sendable {
+  package let store: Store
+  package let schema: StoredSchema
+  package let storeID: UUID
+  /// The model classes, by the entity's ordinal.
+  package let types: [any ManagedObject.Type]
+  let numbers: ObjectNumbers
+  let commits = CommitLog()
+  private let ordinals: [ObjectIdentifier: Int]
+  private let listeners = Mutex<[UInt64: @Sendable () -> Void]>([:])
+  private let nextListener = Atomic<UInt64>(1)
+
+  init(
+    store: Store, schema: StoredSchema, types: [any ManagedObject.Type], numbers: ObjectNumbers
+  ) {
+    self.store = store
+    self.schema = schema
+    self.types = types
+    self.numbers = numbers
+    storeID = UUID(store.uuid)
+    ordinals = Dictionary(
+      types.enumerated().map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The entity of a model class, or nil when it isn't among the models.
+  func entity(of type: any ManagedObject.Type) -> StoredEntity? {
+    ordinals[ObjectIdentifier(type)].map { schema.entities[$0] }
+  }
+
+  /// The store as its last commit left it.
+  package func newestView() throws(ContextError) -> StoreView {
+    do throws(StoreError) {
+      return StoreView(schema: schema, snapshot: try store.snapshot())
+    } catch {
+      throw ContextError(error)
+    }
+  }
+
+  /// Saves in the writer's turn, and logs what changed before the turn ends for anybody who sees the commit.
+  func write(
+    _ request: SaveRequest, _ durability: Durability?
+  ) throws -> (summary: CommitSummary, touchedByRules: [[UInt64]]) {
+    let outcome = try store.write(durability: durability) { transaction in
+      let save = SaveTransaction(request, schema: schema, storeID: storeID, commit: transaction.commit)
+      let summary = try save.run(&transaction)
+      return (summary: summary, touchedByRules: save.touchedByRules)
+    }
+    commits.append(outcome.summary)
+    return outcome
+  }
+
+  // MARK: News
+
+  /// Tells listeners that there is a newer commit.
+  func announce(_ summary: CommitSummary) {
+    for listener in listeners.withLock({ Array($0.values) }) { listener() }
+  }
+
+  /// `listener` is called after each save, on the thread of the save. It must be quick, and must not save.
+  func addListener(_ listener: @escaping @Sendable () -> Void) -> UInt64 {
+    let token = nextListener.add(1, ordering: .relaxed).newValue
+    listeners.withLock { $0[token] = listener }
+    return token
+  }
+
+  func removeListener(_ token: UInt64) { listeners.withLock { $0[token] = nil } }
+}
