@@ -105,7 +105,7 @@ extension ManagedObjectContext {
         for number in numbers { update(number, ordinal, base) }
       }
     } else {
-      updateAll(since: max(base, own?.commit ?? 0))
+      updateAll(since: base)
     }
     normalisePendingPairs()
   }

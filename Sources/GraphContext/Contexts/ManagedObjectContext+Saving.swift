@@ -20,7 +20,10 @@ extension ManagedObjectContext {
       throw ContextError(any: error)
     }
     finishSave()
-    try moveToNewest(after: outcome.summary, touchedByRules: outcome.touchedByRules)
+    // The save is done: if the context can't move on, that is the next call's failure.
+    noting(()) { () throws(ContextError) in
+      try moveToNewest(after: outcome.summary, touchedByRules: outcome.touchedByRules)
+    }
     coordinator.announce(outcome.summary)
   }
 

@@ -39,7 +39,7 @@ struct StoredSchemaBuilder {
         way = schema.entities[destination].toManyRelationships.firstIndex { $0.name == inverse.name }
           .map(StoredToOne.Inverse.toMany) ?? .none
       } else if let inverse {
-        way = slot(named: inverse.name, in: schema.entities[destination]).map(StoredToOne.Inverse.toOne) ?? .none
+        way = self.slot(named: inverse.name, in: schema.entities[destination]).map(StoredToOne.Inverse.toOne) ?? .none
       }
       result.append(
         StoredToOne(

@@ -7,7 +7,7 @@ public struct IntegrityProblem: Sendable, Hashable, CustomStringConvertible {
   /// The page's number, if it is in a page of the file.
   public let page: UInt64?
 
-  init(message: String, tree: String? = nil, page: UInt64? = nil) {
+  package init(message: String, tree: String? = nil, page: UInt64? = nil) {
     self.message = message
     self.tree = tree
     self.page = page

@@ -1,0 +1,57 @@
+import Dispatch
+import Foundation
+import PageStore
+
+/// A context of its own, on a queue of its own: a handle that can be sent anywhere, while the context inside it and its
+/// objects can't leave the blocks that work with them.
+///
+/// ```swift
+/// let importer = try container.newBackgroundContext(name: "import")
+/// let count = try await importer.perform { context in
+///   context.insert(Song(title: "Carey", seconds: 182))
+///   try context.save()
+///   return context.insertedObjects.count
+/// }
+/// ```
+///
+/// Each block starts at the newest commit, unless the context has unsaved changes: then it stays where it was.
+public actor BackgroundContext {
+  private let executor: QueueExecutor
+  private let context: ManagedObjectContext
+
+  init(coordinator: StoreCoordinator, name: String?) throws(ContextError) {
+    executor = QueueExecutor(label: name ?? "cambium.context")
+    context = try ManagedObjectContext(coordinator: coordinator)
+    context.name = name
+  }
+
+  deinit { context.end() }
+
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// Runs `body` with the context, and returns what it returns. Throws what it throws, and what went wrong while values
+  /// were read in it.
+  public func perform<Result: Sendable>(
+    _ body: @Sendable (ManagedObjectContext) throws -> Result
+  ) throws -> Result {
+    if !context.hasChanges { try context.refresh() }
+    let result = try body(context)
+    try context.checkUsable()
+    return result
+  }
+}
+
+/// Runs an actor's jobs one after the other on a dispatch queue, so that waiting for the disk holds up none of the threads
+/// that Swift's tasks share.
+final class QueueExecutor: SerialExecutor {
+  private let queue: DispatchQueue
+
+  init(label: String) { queue = DispatchQueue(label: label) }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+  }
+
+  func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+}

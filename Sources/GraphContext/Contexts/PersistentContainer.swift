@@ -1,0 +1,143 @@
+import Dispatch
+import Foundation
+import PageStore
+import Predicates
+
+/// Where a container keeps its objects.
+public enum StoreLocation: Sendable, Hashable {
+  /// In a file, made if there is none.
+  case file(URL)
+  /// In memory, as long as the container lives.
+  case inMemory
+}
+
+/// A store and its models: what an app opens once, and gets its contexts from.
+///
+/// ```swift
+/// let music = try await PersistentContainer("Music", models: Song.self, Album.self, at: url)
+/// ```
+///
+/// A store keeps the schema it was made with. Models with new entities, or with other indexes, are taken up when it is
+/// opened; models that differ in any other way are refused with `schemaMismatch`, and the store is left as it was.
+public final class PersistentContainer: Sendable {
+  /// What to call the container in messages.
+  public let name: String
+  package let coordinator: StoreCoordinator
+  private let queue: DispatchQueue
+  @MainActor private var viewContextHolder: ViewContextHolder?
+
+  /// Opens a store in a file.
+  public convenience init<each Model: ManagedObject>(
+    _ name: String, models: repeat (each Model).Type, at url: URL, options: StoreOptions = StoreOptions()
+  ) async throws(ContextError) {
+    try await self.init(name, models: repeat each models, at: .file(url), options: options)
+  }
+
+  /// Opens a store in a file or in memory.
+  public convenience init<each Model: ManagedObject>(
+    _ name: String, models: repeat (each Model).Type, at location: StoreLocation,
+    options: StoreOptions = StoreOptions()
+  ) async throws(ContextError) {
+    var list: [any ManagedObject.Type] = []
+    repeat list.append((each models).self)
+    try await self.init(name, models: list, at: location, options: options)
+  }
+
+  /// The same for a list of models.
+  ///
+  /// - Throws: `schemaMismatch` when the models don't go together with each other or with the store; `store` when the
+  ///   store can't be opened.
+  public init(
+    _ name: String, models: [any ManagedObject.Type], at location: StoreLocation,
+    options: StoreOptions = StoreOptions()
+  ) async throws(ContextError) {
+    let queue = DispatchQueue(label: "cambium.\(name)", attributes: .concurrent)
+    self.name = name
+    self.queue = queue
+    coordinator = try await queue.run { () throws(ContextError) in
+      try Self.open(location, options, models)
+    }
+  }
+
+  private static func open(
+    _ location: StoreLocation, _ options: StoreOptions, _ models: [any ManagedObject.Type]
+  ) throws(ContextError) -> StoreCoordinator {
+    let store: Store
+    do throws(StoreError) {
+      switch location {
+      case .file(let url): store = try Store.open(at: url.path, options: options)
+      case .inMemory: store = try Store.inMemory(options: options)
+      }
+    } catch {
+      throw ContextError(error)
+    }
+    return try StoreCoordinator.open(store, models: models)
+  }
+
+  /// The entities of the store.
+  public var schema: Schema { coordinator.schema.schema }
+  /// The store's identifier, which every object's ID repeats.
+  public var storeID: UUID { coordinator.storeID }
+}
+
+// MARK: - Contexts
+
+extension PersistentContainer {
+  /// The context of the main actor, for what people look at. It follows the saves of other contexts by itself: between two
+  /// turns of the main actor it moves to the newest commit.
+  @MainActor public var viewContext: ManagedObjectContext {
+    if let viewContextHolder { return viewContextHolder.context }
+    let holder = ViewContextHolder(coordinator, name: name)
+    viewContextHolder = holder
+    return holder.context
+  }
+
+  /// Runs `body` on a background queue with a context of its own, at the newest commit. What isn't saved when `body`
+  /// returns is dropped.
+  ///
+  /// Objects can't leave the block: return their IDs.
+  public func performBackgroundTask<Result: Sendable>(
+    _ body: @Sendable @escaping (ManagedObjectContext) throws -> Result
+  ) async throws -> Result {
+    try await queue.run { [coordinator] in
+      let context = try ManagedObjectContext(coordinator: coordinator)
+      defer { context.end() }
+      let result = try body(context)
+      try context.checkUsable()
+      return result
+    }
+  }
+
+  /// A context on a background queue, to be used again and again.
+  public func newBackgroundContext(name: String? = nil) throws(ContextError) -> BackgroundContext {
+    try BackgroundContext(coordinator: coordinator, name: name)
+  }
+}
+
+// MARK: - The store
+
+extension PersistentContainer {
+  /// Writes everything since the last checkpoint to its place, so that the next open has nothing to replay.
+  public func checkpoint() throws(ContextError) {
+    do throws(StoreError) { try coordinator.store.checkpoint() } catch { throw ContextError(error) }
+  }
+
+  /// Closes the store: writes a checkpoint and gives up the lock on the file. Contexts can't be used any more.
+  public func close() throws(ContextError) {
+    do throws(StoreError) { try coordinator.store.close() } catch { throw ContextError(error) }
+  }
+
+  /// What the store has done since it was opened, and how big it is.
+  public var statistics: StoreStatistics { coordinator.store.statistics }
+
+  /// Reads everything and compares everything with everything: pages, records, index entries, relationships. Returns
+  /// every problem found. O(size of the store).
+  public func verify() throws(ContextError) -> [IntegrityProblem] {
+    let view = try coordinator.newestView()
+    do throws(StoreError) {
+      return try coordinator.store.verify() + StoreVerifier(view).problems()
+    } catch {
+      throw ContextError(error)
+    }
+  }
+}

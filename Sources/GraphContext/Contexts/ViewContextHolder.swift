@@ -1,0 +1,58 @@
+import Dispatch
+import Synchronization
+
+/// Keeps the view context, and moves it on after saves of other contexts.
+@MainActor
+final class ViewContextHolder {
+  let context: ManagedObjectContext
+  private let coordinator: StoreCoordinator
+  private var listener: UInt64 = 0
+
+  init(_ coordinator: StoreCoordinator, name: String) {
+    self.coordinator = coordinator
+    do throws(ContextError) {
+      context = try ManagedObjectContext(coordinator: coordinator)
+    } catch {
+      preconditionFailure("the container \(name) has no view context any more: \(error)")
+    }
+    context.name = "view"
+    context.automaticallyMergesChangesFromParent = true
+    let news = News()
+    listener = coordinator.addListener { [weak self] in
+      // Saves that come before the main actor gets round to the first one need no turn of their own.
+      guard !news.isPending.exchange(true, ordering: .acquiringAndReleasing) else { return }
+      Task { @MainActor in
+        news.isPending.store(false, ordering: .releasing)
+        self?.moveOn()
+      }
+    }
+  }
+
+  isolated deinit {
+    coordinator.removeListener(listener)
+    context.end()
+  }
+
+  /// Moves the context to the newest commit, if it follows the others.
+  private func moveOn() {
+    guard context.automaticallyMergesChangesFromParent else { return }
+    context.noting(()) { () throws(ContextError) in try context.moveToNewest() }
+  }
+
+  /// Whether a turn of the main actor is on its way.
+  private final class News: Sendable {
+    let isPending = Atomic<Bool>(false)
+  }
+}
+
+extension DispatchQueue {
+  /// Runs `body` on the queue and waits for it without holding a thread.
+  func run<Success: Sendable, Failure: Error>(
+    _ body: @Sendable @escaping () throws(Failure) -> Success
+  ) async throws(Failure) -> Success {
+    let result: Result<Success, Failure> = await withCheckedContinuation { continuation in
+      self.async { continuation.resume(returning: Result(catching: body)) }
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import PageStore
+import Predicates
+import Synchronization
+
+/// The coordinators of this process, so that two containers on one store share what must be shared.
+private enum OpenCoordinators {
+  struct Reference {
+    weak var coordinator: StoreCoordinator?
+  }
+  static let all = Mutex<[ObjectIdentifier: Reference]>([:])
+}
+
+extension StoreCoordinator {
+  /// The coordinator of an open store. Compares the models with the schema in the store, and takes up what can be taken
+  /// up: new entities, new and dropped indexes.
+  ///
+  /// - Throws: `schemaMismatch` when the models and the store don't go together; nothing has been written then.
+  static func open(_ store: Store, models: [any ManagedObject.Type]) throws(ContextError) -> StoreCoordinator {
+    let key = ObjectIdentifier(store)
+    let opened = try make(store, models)
+    return OpenCoordinators.all.withLock { all in
+      all = all.filter { $0.value.coordinator != nil }
+      if let known = all[key]?.coordinator, known.store === store, known.types.elementsEqual(opened.types, by: ==) {
+        return known
+      }
+      all[key] = .init(coordinator: opened)
+      return opened
+    }
+  }
+
+  private static func make(
+    _ store: Store, _ models: [any ManagedObject.Type]
+  ) throws(ContextError) -> StoreCoordinator {
+    let schema: Schema
+    do throws(SchemaError) { schema = try Schema(models) } catch {
+      throw ContextError(.schemaMismatch, "\(error)")
+    }
+    let stored = try StoredSchema(schema)
+    let types = stored.entities.compactMap { entity in models.first { $0.entityName == entity.name } }
+    do {
+      let before = try store.snapshot()
+      try takeUp(schema, stored, from: try Catalogue.schema(in: before), store)
+      let leased = try Catalogue.leasedNumbers(in: try store.snapshot(), stored)
+      return StoreCoordinator(store: store, schema: stored, types: types, numbers: ObjectNumbers(leased: leased))
+    } catch {
+      throw ContextError(any: error)
+    }
+  }
+
+  /// Makes the store's schema the given one, in one transaction; throws before anything is written if that can't be.
+  private static func takeUp(_ schema: Schema, _ stored: StoredSchema, from old: Schema?, _ store: Store) throws {
+    let change = old.map { SchemaChange(from: $0, to: schema) }
+    if let change {
+      guard change.obstacles.isEmpty else {
+        throw ContextError(
+          .schemaMismatch,
+          "the store was written with other models: " + change.obstacles.joined(separator: "; "))
+      }
+      if change.isEmpty { return }
+    }
+    let model = try Catalogue.encoded(schema)
+    try store.write { transaction in
+      let catalogue = try transaction.tree(TreeName.catalogue)
+      try catalogue.put(Catalogue.formatKey, Catalogue.bytes(Catalogue.formatVersion))
+      try catalogue.put(Catalogue.modelKey, model)
+      guard let change else { return }
+      for (entity, index) in change.droppedIndexes {
+        let name = TreeName.index(index.name, of: entity)
+        if try transaction.treeIfPresent(name) != nil { try transaction.dropTree(name) }
+      }
+      for (entity, index) in change.addedIndexes {
+        guard let entity = stored.entity(named: entity) else { continue }
+        try IndexBuilder(entity, StoredIndex(index, entity: entity.name)).build(&transaction)
+      }
+    }
+  }
+}
+
+/// Makes the tree of an index over records that are there already.
+struct IndexBuilder {
+  private let entity: StoredEntity
+  private let index: StoredIndex
+
+  init(_ entity: StoredEntity, _ index: StoredIndex) {
+    self.entity = entity
+    self.index = index
+  }
+
+  func build(_ transaction: inout WriteTransaction) throws {
+    guard let records = try transaction.treeIfPresent(entity.treeName) else { return }
+    var batch = KeyBatch()
+    var key: [UInt8] = []
+    var cursor = try records.cursor()
+    while try cursor.next() {
+      let bytes = try cursor.value()
+      guard let number = KeyCoder.objectID(ending: try cursor.key()),
+        let record = RecordView(bytes, layout: entity.layout)
+      else { throw StoreView.damaged(KeyCoder.objectID(ending: try cursor.key()) ?? 0, of: entity) }
+      key.removeAll(keepingCapacity: true)
+      let isConstrained = index.appendKey(of: record, number, to: &key)
+      guard key.count <= StoreLimits.keyByteCount else {
+        throw ContextError(
+          .indexedValueTooLong, "\(entity.name) \(number) has values too long for the index \(index.schema.name)")
+      }
+      batch.append(key, isConstrained: isConstrained)
+    }
+    batch.sort()
+    try checkUnique(batch)
+    let tree = try transaction.tree(index.treeName)
+    try batch.forEach { key, _ throws(StoreError) in
+      _ = try tree.put(key, UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+  }
+
+  private func checkUnique(_ batch: KeyBatch) throws(ContextError) {
+    guard index.isUnique else { return }
+    var last: [UInt8] = []
+    try batch.forEach { key, entry throws(ContextError) in
+      let components = [UInt8](key.dropLast(KeyCoder.objectIDByteCount))
+      if entry.isConstrained, components == last {
+        throw ContextError(
+          .notUnique,
+          "\(entity.name) is to be unique by \(index.schema.name), and there are objects with equal values",
+          context: .init(
+            entity: entity.name, properties: index.slots.map { entity.schema.stored[$0].name }))
+      }
+      last = components
+    }
+  }
+}
+
+extension UUID {
+  /// The store's identifier, the high half first.
+  init(_ uuid: StoreUUID) {
+    var halves = (uuid.high.bigEndian, uuid.low.bigEndian)
+    self = withUnsafeBytes(of: &halves) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+  }
+}
