@@ -17,12 +17,15 @@ package struct ChangedObjects {
   /// Inserted and not deleted since, by number, which is the order of insertion.
   package var inserted: [any ManagedObject] { entries(insertedEntries) { $0.phase == .inserted } }
   /// Changed and not deleted since, by number.
-  package var updated: [any ManagedObject] { entries(updatedEntries) { $0.phase == .persistent && $0.changed != 0 } }
+  package var updated: [any ManagedObject] {
+    entries(updatedEntries) { $0.phase == .persistent && $0.changed != 0 }
+  }
   /// Deleted, not counting those that were never saved, by number.
   package var deleted: [any ManagedObject] { entries(deletedEntries) { $0.phase == .deleted } }
 
   private func entries(
-    _ entries: [any ManagedObject], where isIncluded: (ObjectState) -> Bool
+    _ entries: [any ManagedObject],
+    where isIncluded: (ObjectState) -> Bool
   ) -> [any ManagedObject] {
     var result = entries.filter { isIncluded($0._$state) }
     let numbers = result.map(\._$state.number)

@@ -5,15 +5,17 @@ import Predicates
 extension ManagedObjectContext {
   /// Puts a new object into the context, and every new object that its relationships lead to. It has its final ID from
   /// now on. Does nothing for an object that is in the context. Traps for one that is in another, or gone.
-  public func insert(_ object: some ManagedObject) { adopt(object) }
+  public func insert(_ object: some ManagedObject) { enter(object) }
 
-  package override func adopt(_ object: any ManagedObject) {
+  func enter(_ object: any ManagedObject) {
     if let host = object._$state.host {
       precondition(host === self, "\(type(of: object)) is in another context; send its objectID instead")
       return
     }
     precondition(
-      object._$state.phase == .new, "\(type(of: object)) is gone: it was deleted, or its context was reset")
+      object._$state.phase == .new,
+      "\(type(of: object)) is gone: it was deleted, or its context was reset"
+    )
     let entity = entity(of: type(of: object))
     let number = coordinator.numbers.take(entity.ordinal)
     object._$state.enter(self, number: number)
@@ -29,10 +31,6 @@ extension ManagedObjectContext {
     isAdopting = true
     defer { isAdopting = false }
     while let object = adopted.popLast() { object.attachRelationships() }
-  }
-
-  package override func willChange(_ object: any ManagedObject) {
-    changes[entity(of: type(of: object)).ordinal].noteUpdated(object)
   }
 
   // MARK: What there is to save

@@ -21,7 +21,7 @@ extension ManagedObjectContext {
     let entity = entity(of: type(of: object))
     let isSaved = object._$state.phase == .persistent
     // An object may only be deleted if the relationships it leads to can be read.
-    let toManys = entity.toManys.map { elements(of: object, toMany: $0.ordinal) }
+    let toManys = entity.toManys.map { listElements(of: object, toMany: $0.ordinal) }
     for toOne in entity.toOnes { release(toOne, of: object, entity, &queue) }
     for (relationship, elements) in zip(entity.toManys, toManys) {
       release(relationship, elements, of: object, &queue)
@@ -41,7 +41,10 @@ extension ManagedObjectContext {
 
   /// What a deleted object's to-one relationship leads to loses its link back, or is deleted too.
   private func release(
-    _ toOne: StoredToOne, of object: any ManagedObject, _ entity: StoredEntity, _ queue: inout [any ManagedObject]
+    _ toOne: StoredToOne,
+    of object: any ManagedObject,
+    _ entity: StoredEntity,
+    _ queue: inout [any ManagedObject]
   ) {
     let target = object.reference(at: toOne.slot)
     let number = object._$state.number
@@ -60,7 +63,9 @@ extension ManagedObjectContext {
   }
 
   private func release(
-    _ relationship: StoredToMany, _ elements: [UInt64], of object: any ManagedObject,
+    _ relationship: StoredToMany,
+    _ elements: [UInt64],
+    of object: any ManagedObject,
     _ queue: inout [any ManagedObject]
   ) {
     let destination = entity(relationship.destination)
@@ -68,9 +73,9 @@ extension ManagedObjectContext {
       let element = self.object(number, of: destination)
       switch relationship.deleteRule {
       case .cascade:
-        if case .pairs = relationship.storage { remove(element, from: object, toMany: relationship.ordinal) }
+        if case .pairs = relationship.storage { unlink(element, from: object, toMany: relationship.ordinal) }
         queue.append(element)
-      case .nullify: remove(element, from: object, toMany: relationship.ordinal)
+      case .nullify: unlink(element, from: object, toMany: relationship.ordinal)
       case .deny: break
       }
     }
@@ -86,13 +91,19 @@ extension ManagedObjectContext {
       let stored = noting([]) { () throws(ContextError) in
         try storedElements(of: number, in: incoming.toOne.treeName)
       }
-      let referrers = Set(stored).subtracting(pending?.removed[number] ?? []).union(pending?.added[number] ?? [])
-      for referrer in referrers.sorted() { set(self.object(referrer, of: source), slot: incoming.toOne.slot, to: 0) }
+      let referrers = Set(stored).subtracting(pending?.removed[number] ?? []).union(
+        pending?.added[number] ?? []
+      )
+      for referrer in referrers.sorted() {
+        set(self.object(referrer, of: source), slot: incoming.toOne.slot, to: 0)
+      }
     }
     for incoming in entity.incomingPairs {
       let source = self.entity(incoming.source)
       for relationship in source.toManys {
-        guard case .pairs(let trees) = relationship.storage, trees.forward == incoming.trees.forward else { continue }
+        guard case .pairs(let trees) = relationship.storage, trees.forward == incoming.trees.forward else {
+          continue
+        }
         let pending = pendingPairs[source.ordinal][relationship.ordinal]
         let stored = noting([]) { () throws(ContextError) in
           try storedElements(of: number, in: trees.backward)

@@ -44,7 +44,9 @@ extension ManagedObjectContext {
   }
 
   private func knownObject(_ object: AnyObject, _ ordinal: Int) -> any ManagedObject {
-    func open<Object: ManagedObject>(_ type: Object.Type) -> any ManagedObject { unsafeDowncast(object, to: type) }
+    func open<Object: ManagedObject>(_ type: Object.Type) -> any ManagedObject {
+      unsafeDowncast(object, to: type)
+    }
     return open(coordinator.types[ordinal])
   }
 

@@ -6,7 +6,8 @@ import Predicates
 // MARK: - To-one
 
 extension ManagedObjectContext {
-  package override func didSetToOne(of object: any ManagedObject, slot: Int, from old: UInt64, to new: UInt64) {
+  /// A reference was set: its inverse, and the inverse of its inverse, follow.
+  func follow(_ object: any ManagedObject, slot: Int, from old: UInt64, to new: UInt64) {
     let entity = entity(of: type(of: object))
     guard let toOne = entity.toOne(slot: slot) else { return }
     relink(object._$state.number, entity, toOne, from: old, to: new)
@@ -37,7 +38,13 @@ extension ManagedObjectContext {
   }
 
   /// Brings pending links up to date, if there are any yet.
-  func relink(_ number: UInt64, _ entity: StoredEntity, _ toOne: StoredToOne, from old: UInt64, to new: UInt64) {
+  func relink(
+    _ number: UInt64,
+    _ entity: StoredEntity,
+    _ toOne: StoredToOne,
+    from old: UInt64,
+    to new: UInt64
+  ) {
     guard let place = entity.toOnes.firstIndex(where: { $0.slot == toOne.slot }),
       pendingReferences[entity.ordinal][place] != nil
     else { return }
@@ -49,7 +56,7 @@ extension ManagedObjectContext {
 // MARK: - To-many
 
 extension ManagedObjectContext {
-  package override func elements(of object: any ManagedObject, toMany: Int) -> [UInt64] {
+  func listElements(of object: any ManagedObject, toMany: Int) -> [UInt64] {
     let relationship = entity(of: type(of: object)).toManys[toMany]
     let pending = pendingLinks(relationship, of: object)
     let owner = object._$state.number
@@ -59,7 +66,7 @@ extension ManagedObjectContext {
     }
   }
 
-  package override func elementCount(of object: any ManagedObject, toMany: Int) -> Int {
+  func countElements(of object: any ManagedObject, toMany: Int) -> Int {
     let relationship = entity(of: type(of: object)).toManys[toMany]
     let pending = pendingLinks(relationship, of: object)
     let owner = object._$state.number
@@ -69,7 +76,7 @@ extension ManagedObjectContext {
     }
   }
 
-  package override func isElement(_ number: UInt64, of object: any ManagedObject, toMany: Int) -> Bool {
+  func hasElement(_ number: UInt64, of object: any ManagedObject, toMany: Int) -> Bool {
     let relationship = entity(of: type(of: object)).toManys[toMany]
     let owner = object._$state.number
     if let answer = pendingLinks(relationship, of: object)?.isLinked(owner, number) { return answer }
@@ -78,23 +85,24 @@ extension ManagedObjectContext {
     }
   }
 
-  package override func add(_ element: any ManagedObject, to object: any ManagedObject, toMany: Int) {
+  func link(_ element: any ManagedObject, to object: any ManagedObject, toMany: Int) {
     let entity = entity(of: type(of: object))
     let relationship = entity.toManys[toMany]
     switch relationship.storage {
     case .references(let slot, _): set(element, slot: slot, to: object._$state.number)
     case .pairs(let trees):
       let (owner, number) = (object._$state.number, element._$state.number)
-      guard !isElement(number, of: object, toMany: toMany) else { return }
+      guard !hasElement(number, of: object, toMany: toMany) else { return }
       pendingPairs[entity.ordinal][toMany].link(owner, number)
-      guard let inverse = trees.inverse, !isOwnInverse(entity, relationship, inverse) || owner != number else {
+      guard let inverse = trees.inverse, !isOwnInverse(entity, relationship, inverse) || owner != number
+      else {
         return
       }
       pendingPairs[relationship.destination][inverse].link(number, owner)
     }
   }
 
-  package override func remove(_ element: any ManagedObject, from object: any ManagedObject, toMany: Int) {
+  func unlink(_ element: any ManagedObject, from object: any ManagedObject, toMany: Int) {
     let entity = entity(of: type(of: object))
     let relationship = entity.toManys[toMany]
     switch relationship.storage {
@@ -102,9 +110,10 @@ extension ManagedObjectContext {
       if element.reference(at: slot) == object._$state.number { set(element, slot: slot, to: 0) }
     case .pairs(let trees):
       let (owner, number) = (object._$state.number, element._$state.number)
-      guard isElement(number, of: object, toMany: toMany) else { return }
+      guard hasElement(number, of: object, toMany: toMany) else { return }
       pendingPairs[entity.ordinal][toMany].unlink(owner, number)
-      guard let inverse = trees.inverse, !isOwnInverse(entity, relationship, inverse) || owner != number else {
+      guard let inverse = trees.inverse, !isOwnInverse(entity, relationship, inverse) || owner != number
+      else {
         return
       }
       pendingPairs[relationship.destination][inverse].unlink(number, owner)
@@ -116,8 +125,11 @@ extension ManagedObjectContext {
   }
 
   /// Elements of the store in order of number, with what is pending worked in.
-  private static func merge(_ stored: [UInt64], adding added: Set<UInt64>?, removing removed: Set<UInt64>?) -> [UInt64]
-  {
+  private static func merge(
+    _ stored: [UInt64],
+    adding added: Set<UInt64>?,
+    removing removed: Set<UInt64>?
+  ) -> [UInt64] {
     var result = stored
     if let removed { result.removeAll { removed.contains($0) } }
     if let added {

@@ -60,7 +60,52 @@ public final class ManagedObjectContext: ObjectHost {
     super.init()
   }
 
+  // MARK: What objects ask
+
   package override var storeID: UUID { coordinator.storeID }
+
+  package override func record(of object: any ManagedObject) -> UnsafeRawBufferPointer? {
+    findRecord(of: object)
+  }
+
+  package override func unreadableValue(of object: any ManagedObject, slot: Int) {
+    noteUnreadable(object, slot: slot)
+  }
+
+  package override func object(of type: any ManagedObject.Type, number: UInt64) -> any ManagedObject {
+    object(type, number: number)
+  }
+
+  package override func elements(of object: any ManagedObject, toMany: Int) -> [UInt64] {
+    listElements(of: object, toMany: toMany)
+  }
+
+  package override func elementCount(of object: any ManagedObject, toMany: Int) -> Int {
+    countElements(of: object, toMany: toMany)
+  }
+
+  package override func isElement(_ number: UInt64, of object: any ManagedObject, toMany: Int) -> Bool {
+    hasElement(number, of: object, toMany: toMany)
+  }
+
+  package override func adopt(_ object: any ManagedObject) { enter(object) }
+
+  package override func willChange(_ object: any ManagedObject) {
+    changes[entity(of: type(of: object)).ordinal].noteUpdated(object)
+  }
+
+  package override func didSetToOne(of object: any ManagedObject, slot: Int, from old: UInt64, to new: UInt64)
+  {
+    follow(object, slot: slot, from: old, to: new)
+  }
+
+  package override func add(_ element: any ManagedObject, to object: any ManagedObject, toMany: Int) {
+    link(element, to: object, toMany: toMany)
+  }
+
+  package override func remove(_ element: any ManagedObject, from object: any ManagedObject, toMany: Int) {
+    unlink(element, from: object, toMany: toMany)
+  }
 
   // MARK: Entities
 
@@ -101,7 +146,7 @@ public final class ManagedObjectContext: ObjectHost {
 // MARK: - Faulting
 
 extension ManagedObjectContext {
-  package override func record(of object: any ManagedObject) -> UnsafeRawBufferPointer? {
+  func findRecord(of object: any ManagedObject) -> UnsafeRawBufferPointer? {
     let entity = entity(of: type(of: object))
     let number = object._$state.number
     return noting(nil) { () throws(ContextError) in
@@ -112,30 +157,30 @@ extension ManagedObjectContext {
 
   func notFound(_ number: UInt64, _ entity: StoredEntity) -> ContextError {
     ContextError(
-      .objectNotFound, "there is no \(entity.name) \(number)",
-      context: .init(entity: entity.name, objectID: id(number, entity)))
+      .objectNotFound,
+      "there is no \(entity.name) \(number)",
+      context: .init(entity: entity.name, objectID: id(number, entity))
+    )
   }
 
   func id(_ number: UInt64, _ entity: StoredEntity) -> ManagedObjectID {
     ManagedObjectID(entityName: entity.name, number: number, storeID: storeID)
   }
 
-  package override func unreadableValue(of object: any ManagedObject, slot: Int) {
+  func noteUnreadable(_ object: any ManagedObject, slot: Int) {
     let entity = entity(of: type(of: object))
     let property = entity.schema.stored[slot].name
     note(
       ContextError(
-        .corrupt, "\(entity.name).\(property) of object \(object._$state.number) holds no value of its type",
+        .corrupt,
+        "\(entity.name).\(property) of object \(object._$state.number) holds no value of its type",
         context: .init(
-          entity: entity.name, objectID: id(object._$state.number, entity), properties: [property])))
-  }
-
-  package override func object(of type: any ManagedObject.Type, number: UInt64) -> any ManagedObject {
-    object(of: type, number)
-  }
-
-  private func object<Object: ManagedObject>(of type: Object.Type, _ number: UInt64) -> any ManagedObject {
-    object(type, number: number)
+          entity: entity.name,
+          objectID: id(object._$state.number, entity),
+          properties: [property]
+        )
+      )
+    )
   }
 
   /// The one object of this number: the one that is already here, or a fault. O(1).
@@ -151,7 +196,9 @@ extension ManagedObjectContext {
   /// The same for a record at hand, which the object then needn't look for. The bytes were accepted by
   /// `RecordView(_:layout:)` and belong to ``view``.
   package func object<Object: ManagedObject>(
-    _ type: Object.Type, number: UInt64, record: UnsafeRawBufferPointer
+    _ type: Object.Type,
+    number: UInt64,
+    record: UnsafeRawBufferPointer
   ) -> Object {
     let object = object(type, number: number)
     if object._$state.phase == .persistent { object._$state.setRecord(record, generation: generation) }
@@ -160,7 +207,7 @@ extension ManagedObjectContext {
 
   /// The object of a number, of an entity whose class isn't known statically.
   func object(_ number: UInt64, of entity: StoredEntity) -> any ManagedObject {
-    object(of: coordinator.types[entity.ordinal], number: number)
+    object(coordinator.types[entity.ordinal], number: number)
   }
 
   /// The object of a number if it is in the context already.
@@ -177,7 +224,8 @@ extension ManagedObjectContext {
   ///
   /// - Throws: `unknownEntity` when the ID is of another store or another entity.
   public func object<Object: ManagedObject>(
-    _ type: Object.Type = Object.self, with id: ManagedObjectID
+    _ type: Object.Type = Object.self,
+    with id: ManagedObjectID
   ) throws(ContextError) -> Object {
     try check(id, type)
     return object(type, number: id.number)
@@ -187,7 +235,8 @@ extension ManagedObjectContext {
   ///
   /// - Throws: `objectNotFound` when there is none, or it was deleted in this context.
   public func existingObject<Object: ManagedObject>(
-    _ type: Object.Type = Object.self, with id: ManagedObjectID
+    _ type: Object.Type = Object.self,
+    with id: ManagedObjectID
   ) throws(ContextError) -> Object {
     try check(id, type)
     try checkUsable()
@@ -205,7 +254,8 @@ extension ManagedObjectContext {
 
   /// The object of an ID if the context has it in memory, and nil otherwise.
   public func registeredObject<Object: ManagedObject>(
-    _ type: Object.Type = Object.self, with id: ManagedObjectID
+    _ type: Object.Type = Object.self,
+    with id: ManagedObjectID
   ) -> Object? {
     guard id.storeID == storeID, id.entityName == Object.entityName else { return nil }
     return objects[entity(of: type).ordinal][id.number].map { unsafeDowncast($0, to: Object.self) }
@@ -217,10 +267,10 @@ extension ManagedObjectContext {
     }
     guard id.entityName == type.entityName else {
       throw ContextError(
-        .unknownEntity, "\(id) is no \(type.entityName)", context: .init(entity: type.entityName, objectID: id))
+        .unknownEntity,
+        "\(id) is no \(type.entityName)",
+        context: .init(entity: type.entityName, objectID: id)
+      )
     }
   }
 }
-
-@available(*, unavailable, message: "a context stays in one task; send the IDs of objects instead")
-extension ManagedObjectContext: Sendable {}

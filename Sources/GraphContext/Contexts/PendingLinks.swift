@@ -30,7 +30,9 @@ struct PendingLinks {
     removed[owner] = nil
   }
 
-  private func hasNothing(_ owner: UInt64, in links: [UInt64: Set<UInt64>]) -> Bool { links[owner]?.isEmpty ?? true }
+  private func hasNothing(_ owner: UInt64, in links: [UInt64: Set<UInt64>]) -> Bool {
+    links[owner]?.isEmpty ?? true
+  }
 
   /// Removes a link from `links` if it is there.
   private func take(_ element: UInt64, of owner: UInt64, from links: inout [UInt64: Set<UInt64>]) -> Bool {

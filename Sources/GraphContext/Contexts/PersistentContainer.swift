@@ -28,14 +28,19 @@ public final class PersistentContainer: Sendable {
 
   /// Opens a store in a file.
   public convenience init<each Model: ManagedObject>(
-    _ name: String, models: repeat (each Model).Type, at url: URL, options: StoreOptions = StoreOptions()
+    _ name: String,
+    models: repeat (each Model).Type,
+    at url: URL,
+    options: StoreOptions = StoreOptions()
   ) async throws(ContextError) {
     try await self.init(name, models: repeat each models, at: .file(url), options: options)
   }
 
   /// Opens a store in a file or in memory.
   public convenience init<each Model: ManagedObject>(
-    _ name: String, models: repeat (each Model).Type, at location: StoreLocation,
+    _ name: String,
+    models: repeat (each Model).Type,
+    at location: StoreLocation,
     options: StoreOptions = StoreOptions()
   ) async throws(ContextError) {
     var list: [any ManagedObject.Type] = []
@@ -48,7 +53,9 @@ public final class PersistentContainer: Sendable {
   /// - Throws: `schemaMismatch` when the models don't go together with each other or with the store; `store` when the
   ///   store can't be opened.
   public init(
-    _ name: String, models: [any ManagedObject.Type], at location: StoreLocation,
+    _ name: String,
+    models: [any ManagedObject.Type],
+    at location: StoreLocation,
     options: StoreOptions = StoreOptions()
   ) async throws(ContextError) {
     let queue = DispatchQueue(label: "cambium.\(name)", attributes: .concurrent)
@@ -60,7 +67,9 @@ public final class PersistentContainer: Sendable {
   }
 
   private static func open(
-    _ location: StoreLocation, _ options: StoreOptions, _ models: [any ManagedObject.Type]
+    _ location: StoreLocation,
+    _ options: StoreOptions,
+    _ models: [any ManagedObject.Type]
   ) throws(ContextError) -> StoreCoordinator {
     let store: Store
     do throws(StoreError) {

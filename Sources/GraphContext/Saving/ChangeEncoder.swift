@@ -44,7 +44,9 @@ struct ChangeEncoder {
   private func encode(updated object: any ManagedObject, _ changes: EntityChanges) throws(ContextError) {
     let entity = changes.entity
     let number = object._$state.number
-    guard let stored = try context.view.record(number, of: entity) else { throw context.notFound(number, entity) }
+    guard let stored = try context.view.record(number, of: entity) else {
+      throw context.notFound(number, entity)
+    }
     let old = RecordView(validated: stored, layout: entity.layout)
     let changed = object._$state.changed
     changes.encoder.begin()
@@ -59,28 +61,40 @@ struct ChangeEncoder {
     let bytes = changes.encoder.finish()
     try check(visitor, bytes, number, entity)
     // Equal values were set again: nothing to store.
-    if bytes.dropFirst(RecordLayout.headerByteCount).elementsEqual(stored.dropFirst(RecordLayout.headerByteCount)) {
+    if bytes.dropFirst(RecordLayout.headerByteCount).elementsEqual(
+      stored.dropFirst(RecordLayout.headerByteCount)
+    ) {
       return
     }
     changes.updated.append(.init(number: number, bytes: bytes, changed: changed))
   }
 
   private func check(
-    _ visitor: SlotEncoder, _ bytes: UnsafeMutableRawBufferPointer, _ number: UInt64, _ entity: StoredEntity
+    _ visitor: SlotEncoder,
+    _ bytes: UnsafeMutableRawBufferPointer,
+    _ number: UInt64,
+    _ entity: StoredEntity
   ) throws(ContextError) {
     if let slot = visitor.refusedSlot {
       let property = entity.schema.stored[slot]
       throw ContextError(
-        .missingValue, "\(entity.name).\(property.name) is given a value that is no \(property.kind)",
+        .missingValue,
+        "\(entity.name).\(property.name) is given a value that is no \(property.kind)",
         context: .init(
-          entity: entity.name, objectID: context.id(number, entity), properties: [property.name]))
+          entity: entity.name,
+          objectID: context.id(number, entity),
+          properties: [property.name]
+        )
+      )
     }
     let record = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
     guard let slot = record.firstMissingSlot(entity.requiredSlots) else { return }
     let name = entity.schema.stored[slot].name
     throw ContextError(
-      .missingValue, "\(entity.name).\(name) is required, and object \(number) has no value for it",
-      context: .init(entity: entity.name, objectID: context.id(number, entity), properties: [name]))
+      .missingValue,
+      "\(entity.name).\(name) is required, and object \(number) has no value for it",
+      context: .init(entity: entity.name, objectID: context.id(number, entity), properties: [name])
+    )
   }
 
   // MARK: Relationships
@@ -90,13 +104,19 @@ struct ChangeEncoder {
     for toOne in entity.toOnes where toOne.deleteRule == .deny {
       let number = object.reference(at: toOne.slot)
       let destination = context.entity(toOne.destination)
-      guard number != 0, context.knownObject(number, of: destination)?._$state.phase != .deleted else { continue }
+      guard number != 0, context.knownObject(number, of: destination)?._$state.phase != .deleted else {
+        continue
+      }
       throw ContextError(
         .deletionDenied,
         "\(entity.name) \(object._$state.number) can't be deleted: its \(toOne.name) leads to \(destination.name) \(number)",
         context: .init(
-          entity: entity.name, objectID: context.id(object._$state.number, entity),
-          otherID: context.id(number, destination), properties: [toOne.name]))
+          entity: entity.name,
+          objectID: context.id(object._$state.number, entity),
+          otherID: context.id(number, destination),
+          properties: [toOne.name]
+        )
+      )
     }
   }
 
@@ -106,7 +126,8 @@ struct ChangeEncoder {
       let links = context.pendingPairs[entity.ordinal][relationship.ordinal]
       if links.isEmpty { continue }
       request.pairs.append(
-        PairChanges(source: entity, relationship: relationship, trees: trees, links: links))
+        PairChanges(source: entity, relationship: relationship, trees: trees, links: links)
+      )
     }
   }
 }
@@ -128,7 +149,8 @@ struct SlotEncoder: PropertyVisitor {
     if !changes.encoder.set(value, at: slot) { refusedSlot = refusedSlot ?? slot }
   }
 
-  mutating func visit<Target: ManagedObject>(toMany relationship: Int, _ cache: inout ToManyMembers<Target>) {}
+  mutating func visit<Target: ManagedObject>(toMany relationship: Int, _ cache: inout ToManyMembers<Target>) {
+  }
 }
 
 extension RecordView {

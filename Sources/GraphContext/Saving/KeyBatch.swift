@@ -19,7 +19,8 @@ struct KeyBatch {
   /// Adds a key.
   mutating func append(_ key: [UInt8], isConstrained: Bool = false) {
     entries.append(
-      Entry(head: Self.head(of: key), offset: bytes.count, count: key.count, isConstrained: isConstrained))
+      Entry(head: Self.head(of: key), offset: bytes.count, count: key.count, isConstrained: isConstrained)
+    )
     bytes.append(contentsOf: key)
   }
 

@@ -28,18 +28,26 @@ extension SaveTransaction {
   }
 
   func checkExists(
-    _ number: UInt64, _ destination: StoredEntity, _ relationship: String, of object: UInt64,
-    from entity: StoredEntity? = nil, _ transaction: inout WriteTransaction
+    _ number: UInt64,
+    _ destination: StoredEntity,
+    _ relationship: String,
+    of object: UInt64,
+    from entity: StoredEntity? = nil,
+    _ transaction: inout WriteTransaction
   ) throws {
     let tree = try records(destination, &transaction)
-    if try withKey(number, { key throws(StoreError) in try tree.contains(key) }) { return }
+    if try withKey(number, { key throws(StoreError) in try tree.find(key) != nil }) { return }
     throw ContextError(
       .missingDestination,
       "\(entity.map { "\($0.name) \(object)" } ?? "an object") is linked by \(relationship) to \(destination.name) \(number),"
         + " which doesn't exist",
       context: .init(
-        entity: entity?.name ?? destination.name, objectID: entity.map { id(object, $0) },
-        otherID: id(number, destination), properties: [relationship]))
+        entity: entity?.name ?? destination.name,
+        objectID: entity.map { id(object, $0) },
+        otherID: id(number, destination),
+        properties: [relationship]
+      )
+    )
   }
 }
 
@@ -53,7 +61,8 @@ extension SaveTransaction {
         guard !batch.isEmpty else { continue }
         let tree = try tree(index.treeName, &transaction)
         // A few keys in a big tree are looked up one by one; many are checked by walking the tree once.
-        let pair = try tree.count > 16 * batch.count ? twins(of: batch, in: tree) : neighbours(in: tree, index, entity)
+        let pair =
+          try tree.count > 16 * batch.count ? twins(of: batch, in: tree) : neighbours(in: tree, index, entity)
         if let pair { throw try notUnique(pair, index, entity, &transaction) }
       }
     }
@@ -70,7 +79,9 @@ extension SaveTransaction {
       var first: UInt64?
       while isThere {
         let found = try cursor.key()
-        guard Self.components(found, equal: components), let number = KeyCoder.objectID(ending: found) else { break }
+        guard Self.components(found, equal: components), let number = KeyCoder.objectID(ending: found) else {
+          break
+        }
         if let first {
           result = (first, number)
           return
@@ -84,13 +95,17 @@ extension SaveTransaction {
 
   /// Two neighbours in the tree with the same components, none of them nil: by number.
   private func neighbours(
-    in tree: WriteTree, _ index: StoredIndex, _ entity: StoredEntity
+    in tree: WriteTree,
+    _ index: StoredIndex,
+    _ entity: StoredEntity
   ) throws(StoreError) -> (UInt64, UInt64)? {
     var last: [UInt8] = []
     var cursor = try tree.cursor()
     while try cursor.next() {
       let key = try cursor.key()
-      let components = UnsafeRawBufferPointer(rebasing: key.dropLast(min(key.count, KeyCoder.objectIDByteCount)))
+      let components = UnsafeRawBufferPointer(
+        rebasing: key.dropLast(min(key.count, KeyCoder.objectIDByteCount))
+      )
       let isSame = last.withUnsafeBytes { Self.components($0, equal: components) }
       if isSame, !Self.hasNil(key, index, entity), let number = KeyCoder.objectID(ending: key),
         let other = last.withUnsafeBytes({ KeyCoder.objectID(ending: $0) })
@@ -104,18 +119,27 @@ extension SaveTransaction {
   }
 
   /// Whether a key is `components` and an object's number.
-  private static func components(_ key: UnsafeRawBufferPointer, equal components: UnsafeRawBufferPointer) -> Bool {
+  private static func components(
+    _ key: UnsafeRawBufferPointer,
+    equal components: UnsafeRawBufferPointer
+  ) -> Bool {
     key.count == components.count + KeyCoder.objectIDByteCount
       && key.prefix(components.count).elementsEqual(components)
   }
 
-  private static func hasNil(_ key: UnsafeRawBufferPointer, _ index: StoredIndex, _ entity: StoredEntity) -> Bool {
+  private static func hasNil(
+    _ key: UnsafeRawBufferPointer,
+    _ index: StoredIndex,
+    _ entity: StoredEntity
+  ) -> Bool {
     var reader = KeyReader(key)
     return index.slots.contains { reader.next(entity.layout.fields[$0].kind)?.isNull ?? true }
   }
 
   private func notUnique(
-    _ numbers: (UInt64, UInt64), _ index: StoredIndex, _ entity: StoredEntity,
+    _ numbers: (UInt64, UInt64),
+    _ index: StoredIndex,
+    _ entity: StoredEntity,
     _ transaction: inout WriteTransaction
   ) throws -> ContextError {
     // The younger one is more likely the one that was just saved.
@@ -128,10 +152,16 @@ extension SaveTransaction {
     let names = index.slots.map { entity.schema.stored[$0].name }
     let list = zip(names, (values ?? nil) ?? []).map { "\($0) \($1.spelling)" }.joined(separator: ", ")
     return ContextError(
-      .notUnique, "\(entity.name) is unique by \(index.schema.name), and two objects have \(list)",
+      .notUnique,
+      "\(entity.name) is unique by \(index.schema.name), and two objects have \(list)",
       context: .init(
-        entity: entity.name, objectID: id(younger, entity), otherID: id(older, entity), properties: names,
-        values: (values ?? nil) ?? []))
+        entity: entity.name,
+        objectID: id(younger, entity),
+        otherID: id(older, entity),
+        properties: names,
+        values: (values ?? nil) ?? []
+      )
+    )
   }
 }
 

@@ -22,7 +22,10 @@ extension SaveTransaction {
 
   /// Applies a rule to the objects whose to-one relationship leads to a deleted object.
   private func release(
-    _ number: UInt64, _ entity: StoredEntity, _ incoming: IncomingToOne, _ transaction: inout WriteTransaction
+    _ number: UInt64,
+    _ entity: StoredEntity,
+    _ incoming: IncomingToOne,
+    _ transaction: inout WriteTransaction
   ) throws {
     let source = schema.entities[incoming.source]
     for referrer in try linked(to: number, in: incoming.toOne.treeName, &transaction) {
@@ -35,7 +38,10 @@ extension SaveTransaction {
   }
 
   private func releasePairs(
-    of number: UInt64, _ entity: StoredEntity, _ relationship: StoredToMany, _ trees: PairTrees,
+    of number: UInt64,
+    _ entity: StoredEntity,
+    _ relationship: StoredToMany,
+    _ trees: PairTrees,
     _ transaction: inout WriteTransaction
   ) throws {
     let destination = schema.entities[relationship.destination]
@@ -51,27 +57,39 @@ extension SaveTransaction {
   }
 
   private func denied(
-    _ number: UInt64, _ entity: StoredEntity, _ other: UInt64, _ otherEntity: StoredEntity, _ relationship: String
+    _ number: UInt64,
+    _ entity: StoredEntity,
+    _ other: UInt64,
+    _ otherEntity: StoredEntity,
+    _ relationship: String
   ) -> ContextError {
     ContextError(
       .deletionDenied,
       "\(entity.name) \(number) can't be deleted: \(otherEntity.name) \(other) is still linked to it (\(relationship))",
       context: .init(
-        entity: entity.name, objectID: id(number, entity), otherID: id(other, otherEntity),
-        properties: [relationship]))
+        entity: entity.name,
+        objectID: id(number, entity),
+        otherID: id(other, otherEntity),
+        properties: [relationship]
+      )
+    )
   }
 
   // MARK: One record
 
   /// Sets a to-one relationship of a stored object to nil.
   private func nullify(
-    _ toOne: StoredToOne, of number: UInt64, _ entity: StoredEntity, _ transaction: inout WriteTransaction
+    _ toOne: StoredToOne,
+    of number: UInt64,
+    _ entity: StoredEntity,
+    _ transaction: inout WriteTransaction
   ) throws {
     if toOne.isRequired {
       throw ContextError(
         .missingValue,
         "\(entity.name).\(toOne.name) is required, and the object that \(entity.name) \(number) has there is deleted",
-        context: .init(entity: entity.name, objectID: id(number, entity), properties: [toOne.name]))
+        context: .init(entity: entity.name, objectID: id(number, entity), properties: [toOne.name])
+      )
     }
     var encoder = RecordEncoder(layout: entity.layout)
     encoder.begin()
@@ -90,7 +108,8 @@ extension SaveTransaction {
   }
 
   /// Deletes a stored object, and applies its own rules.
-  private func delete(_ number: UInt64, _ entity: StoredEntity, _ transaction: inout WriteTransaction) throws {
+  private func delete(_ number: UInt64, _ entity: StoredEntity, _ transaction: inout WriteTransaction) throws
+  {
     let tree = try records(entity, &transaction)
     guard try withKey(number, { key throws(StoreError) in try tree.find(key) }) != nil else { return }
     let bytes = try storedBytes(number, entity, &transaction)
@@ -113,7 +132,9 @@ extension SaveTransaction {
 
   /// A copy of a record, checked.
   private func storedBytes(
-    _ number: UInt64, _ entity: StoredEntity, _ transaction: inout WriteTransaction
+    _ number: UInt64,
+    _ entity: StoredEntity,
+    _ transaction: inout WriteTransaction
   ) throws -> [UInt8] {
     let tree = try records(entity, &transaction)
     let found = try withKey(number) { key throws(StoreError) in try tree.find(key) }
@@ -126,7 +147,10 @@ extension SaveTransaction {
 
   /// Brings the trees of keys from one state of a record to another, at once.
   private func replaceKeys(
-    from old: RecordView, to new: RecordView?, _ number: UInt64, _ entity: StoredEntity,
+    from old: RecordView,
+    to new: RecordView?,
+    _ number: UInt64,
+    _ entity: StoredEntity,
     _ transaction: inout WriteTransaction
   ) throws(StoreError) {
     for index in entity.indexes {
@@ -170,7 +194,10 @@ extension SaveTransaction {
   private func element(_ elements: Set<UInt64>) -> UInt64 { elements.min() ?? 0 }
 
   private func removePair(
-    _ owner: UInt64, _ element: UInt64, _ trees: PairTrees, _ transaction: inout WriteTransaction
+    _ owner: UInt64,
+    _ element: UInt64,
+    _ trees: PairTrees,
+    _ transaction: inout WriteTransaction
   ) throws(StoreError) {
     _ = try tree(trees.forward, &transaction).remove(KeyCoder.pair(owner, element))
     _ = try tree(trees.backward, &transaction).remove(KeyCoder.pair(element, owner))
@@ -178,7 +205,9 @@ extension SaveTransaction {
 
   /// The numbers that follow `number` in a tree of pairs of numbers.
   private func linked(
-    to number: UInt64, in treeName: String, _ transaction: inout WriteTransaction
+    to number: UInt64,
+    in treeName: String,
+    _ transaction: inout WriteTransaction
   ) throws(StoreError) -> [UInt64] {
     let tree = try tree(treeName, &transaction)
     if try tree.count == 0 { return [] }

@@ -71,7 +71,8 @@ final class SaveTransaction {
 
   // MARK: Trees
 
-  func records(_ entity: StoredEntity, _ transaction: inout WriteTransaction) throws(StoreError) -> WriteTree {
+  func records(_ entity: StoredEntity, _ transaction: inout WriteTransaction) throws(StoreError) -> WriteTree
+  {
     if let tree = recordTrees[entity.ordinal] { return tree }
     let tree = try transaction.tree(entity.treeName)
     recordTrees[entity.ordinal] = tree
@@ -134,13 +135,18 @@ extension SaveTransaction {
 
   /// Calls `body` with the stored record of an object that this save changes, unless somebody else changed it.
   private func withStored(
-    _ number: UInt64, _ entity: StoredEntity, _ tree: WriteTree, _ body: (RecordView) throws -> Void
+    _ number: UInt64,
+    _ entity: StoredEntity,
+    _ tree: WriteTree,
+    _ body: (RecordView) throws -> Void
   ) throws {
     guard let found = try withKey(number, { key throws(StoreError) in try tree.find(key) }) else {
       throw conflict(number, entity, "deleted")
     }
     try found.withBytes { (bytes: UnsafeRawBufferPointer) throws in
-      guard let record = RecordView(bytes, layout: entity.layout) else { throw StoreView.damaged(number, of: entity) }
+      guard let record = RecordView(bytes, layout: entity.layout) else {
+        throw StoreView.damaged(number, of: entity)
+      }
       if record.commit > request.baseCommit || request.conflicts[entity.ordinal].contains(number) {
         throw conflict(number, entity, "changed")
       }
@@ -150,8 +156,10 @@ extension SaveTransaction {
 
   private func conflict(_ number: UInt64, _ entity: StoredEntity, _ what: String) -> ContextError {
     ContextError(
-      .conflict, "\(entity.name) \(number) was \(what) by another context after this one had read it",
-      context: .init(entity: entity.name, objectID: id(number, entity)))
+      .conflict,
+      "\(entity.name) \(number) was \(what) by another context after this one had read it",
+      context: .init(entity: entity.name, objectID: id(number, entity))
+    )
   }
 }
 
@@ -169,7 +177,11 @@ extension StoredEntity {
 extension SaveTransaction {
   /// Notes what has to change in the trees of keys when a record changes; nil stands for no record.
   private func noteKeys(
-    from old: RecordView?, to new: RecordView?, _ number: UInt64, _ entity: StoredEntity, changed: UInt64
+    from old: RecordView?,
+    to new: RecordView?,
+    _ number: UInt64,
+    _ entity: StoredEntity,
+    changed: UInt64
   ) throws(ContextError) {
     for (place, index) in entity.indexes.enumerated() where index.slotMask & changed != 0 {
       scratch.old.removeAll(keepingCapacity: true)
@@ -192,7 +204,10 @@ extension SaveTransaction {
   }
 
   private func checkLength(
-    _ key: [UInt8], _ index: StoredIndex, _ number: UInt64, _ entity: StoredEntity
+    _ key: [UInt8],
+    _ index: StoredIndex,
+    _ number: UInt64,
+    _ entity: StoredEntity
   ) throws(ContextError) {
     guard key.count > StoreLimits.keyByteCount else { return }
     throw ContextError(
@@ -200,8 +215,11 @@ extension SaveTransaction {
       "\(entity.name).\(index.schema.name) is indexed, and its key for object \(number) has \(key.count) bytes;"
         + " a key can have \(StoreLimits.keyByteCount)",
       context: .init(
-        entity: entity.name, objectID: id(number, entity),
-        properties: index.slots.map { entity.schema.stored[$0].name }))
+        entity: entity.name,
+        objectID: id(number, entity),
+        properties: index.slots.map { entity.schema.stored[$0].name }
+      )
+    )
   }
 
   /// Brings what was noted into an entity's trees.

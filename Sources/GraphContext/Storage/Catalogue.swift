@@ -19,7 +19,8 @@ package enum Catalogue {
 
   /// The schema that a snapshot was written with, or nil for a store that holds no models yet.
   package static func schema(in snapshot: Snapshot) throws(ContextError) -> Schema? {
-    guard let tree = try store({ () throws(StoreError) in try snapshot.treeIfPresent(TreeName.catalogue) }) else {
+    guard let tree = try store({ () throws(StoreError) in try snapshot.treeIfPresent(TreeName.catalogue) })
+    else {
       return nil
     }
     let format = try store { () throws(StoreError) in try tree.value(for: formatKey) }
@@ -28,7 +29,8 @@ package enum Catalogue {
     guard version <= formatVersion else {
       throw ContextError(
         .schemaMismatch,
-        "the store was written by a newer library: its format is \(version), this one reads up to \(formatVersion)")
+        "the store was written by a newer library: its format is \(version), this one reads up to \(formatVersion)"
+      )
     }
     guard let model = try store({ () throws(StoreError) in try tree.value(for: modelKey) }) else {
       throw damaged("the schema")
@@ -52,7 +54,9 @@ package enum Catalogue {
     }
   }
 
-  static func number(_ bytes: [UInt8]?) -> UInt64 { (bytes ?? []).reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+  static func number(_ bytes: [UInt8]?) -> UInt64 {
+    (bytes ?? []).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  }
 
   static func bytes(_ value: some FixedWidthInteger) -> [UInt8] {
     withUnsafeBytes(of: value.littleEndian) { [UInt8]($0) }

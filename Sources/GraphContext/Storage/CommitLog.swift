@@ -25,7 +25,9 @@ final class CommitLog: Sendable {
       state.summaries[summary.commit] = summary
       state.numberCount += summary.count + 1
       while state.numberCount > capacity, state.summaries.count > 1 {
-        if let gone = state.summaries.removeValue(forKey: state.oldest) { state.numberCount -= gone.count + 1 }
+        if let gone = state.summaries.removeValue(forKey: state.oldest) {
+          state.numberCount -= gone.count + 1
+        }
         state.oldest += 1
       }
     }

@@ -18,7 +18,8 @@ struct SchemaChange {
   init(from old: Schema, to new: Schema) {
     isIdentical = old == new
     for entity in old.entities {
-      guard let wanted = new.entitySchema(named: entity.name), let kept = old.entitySchema(named: entity.name) else {
+      guard let wanted = new.entitySchema(named: entity.name), let kept = old.entitySchema(named: entity.name)
+      else {
         obstacles.append("the store has \(entity.name), which is not among the models")
         continue
       }
@@ -40,7 +41,9 @@ struct SchemaChange {
         obstacles.append("\(name).\(property.name) \(difference)")
       }
     }
-    if Set(old.toMany) != Set(new.toMany) { obstacles.append("the to-many relationships of \(name) have changed") }
+    if Set(old.toMany) != Set(new.toMany) {
+      obstacles.append("the to-many relationships of \(name) have changed")
+    }
     addedIndexes += new.indexes.filter { !old.indexes.contains($0) }.map { (name, $0) }
     droppedIndexes += old.indexes.filter { !new.indexes.contains($0) }.map { (name, $0) }
   }
@@ -51,7 +54,8 @@ struct SchemaChange {
       return old.isOptional ? "may be nil in the store, but not in the model" : "may be nil in the model only"
     }
     if old.destination != new.destination {
-      return "leads to \(old.destination ?? "nothing") in the store and to \(new.destination ?? "nothing") in the model"
+      return
+        "leads to \(old.destination ?? "nothing") in the store and to \(new.destination ?? "nothing") in the model"
     }
     return old.slot == new.slot ? nil : "has another place in the model than in the store"
   }

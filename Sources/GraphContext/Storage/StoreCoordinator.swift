@@ -18,7 +18,10 @@ package final class StoreCoordinator: Sendable {
   private let nextListener = Atomic<UInt64>(1)
 
   init(
-    store: Store, schema: StoredSchema, types: [any ManagedObject.Type], numbers: ObjectNumbers
+    store: Store,
+    schema: StoredSchema,
+    types: [any ManagedObject.Type],
+    numbers: ObjectNumbers
   ) {
     self.store = store
     self.schema = schema
@@ -26,7 +29,9 @@ package final class StoreCoordinator: Sendable {
     self.numbers = numbers
     storeID = UUID(store.uuid)
     ordinals = Dictionary(
-      types.enumerated().map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: { first, _ in first })
+      types.enumerated().map { (ObjectIdentifier($1), $0) },
+      uniquingKeysWith: { first, _ in first }
+    )
   }
 
   /// The entity of a model class, or nil when it isn't among the models.
@@ -45,7 +50,8 @@ package final class StoreCoordinator: Sendable {
 
   /// Saves in the writer's turn, and logs what changed before the turn ends for anybody who sees the commit.
   func write(
-    _ request: SaveRequest, _ durability: Durability?
+    _ request: SaveRequest,
+    _ durability: Durability?
   ) throws -> (summary: CommitSummary, touchedByRules: [[UInt64]]) {
     let outcome = try store.write(durability: durability) { transaction in
       let save = SaveTransaction(request, schema: schema, storeID: storeID, commit: transaction.commit)

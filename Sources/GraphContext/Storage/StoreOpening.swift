@@ -16,12 +16,15 @@ extension StoreCoordinator {
   /// up: new entities, new and dropped indexes.
   ///
   /// - Throws: `schemaMismatch` when the models and the store don't go together; nothing has been written then.
-  static func open(_ store: Store, models: [any ManagedObject.Type]) throws(ContextError) -> StoreCoordinator {
+  static func open(_ store: Store, models: [any ManagedObject.Type]) throws(ContextError) -> StoreCoordinator
+  {
     let key = ObjectIdentifier(store)
     let opened = try make(store, models)
     return OpenCoordinators.all.withLock { all in
       all = all.filter { $0.value.coordinator != nil }
-      if let known = all[key]?.coordinator, known.store === store, known.types.elementsEqual(opened.types, by: ==) {
+      if let known = all[key]?.coordinator, known.store === store,
+        known.types.elementsEqual(opened.types, by: ==)
+      {
         return known
       }
       all[key] = .init(coordinator: opened)
@@ -30,7 +33,8 @@ extension StoreCoordinator {
   }
 
   private static func make(
-    _ store: Store, _ models: [any ManagedObject.Type]
+    _ store: Store,
+    _ models: [any ManagedObject.Type]
   ) throws(ContextError) -> StoreCoordinator {
     let schema: Schema
     do throws(SchemaError) { schema = try Schema(models) } catch {
@@ -42,20 +46,31 @@ extension StoreCoordinator {
       let before = try store.snapshot()
       try takeUp(schema, stored, from: try Catalogue.schema(in: before), store)
       let leased = try Catalogue.leasedNumbers(in: try store.snapshot(), stored)
-      return StoreCoordinator(store: store, schema: stored, types: types, numbers: ObjectNumbers(leased: leased))
+      return StoreCoordinator(
+        store: store,
+        schema: stored,
+        types: types,
+        numbers: ObjectNumbers(leased: leased)
+      )
     } catch {
       throw ContextError(any: error)
     }
   }
 
   /// Makes the store's schema the given one, in one transaction; throws before anything is written if that can't be.
-  private static func takeUp(_ schema: Schema, _ stored: StoredSchema, from old: Schema?, _ store: Store) throws {
+  private static func takeUp(
+    _ schema: Schema,
+    _ stored: StoredSchema,
+    from old: Schema?,
+    _ store: Store
+  ) throws {
     let change = old.map { SchemaChange(from: $0, to: schema) }
     if let change {
       guard change.obstacles.isEmpty else {
         throw ContextError(
           .schemaMismatch,
-          "the store was written with other models: " + change.obstacles.joined(separator: "; "))
+          "the store was written with other models: " + change.obstacles.joined(separator: "; ")
+        )
       }
       if change.isEmpty { return }
     }
@@ -101,7 +116,9 @@ struct IndexBuilder {
       let isConstrained = index.appendKey(of: record, number, to: &key)
       guard key.count <= StoreLimits.keyByteCount else {
         throw ContextError(
-          .indexedValueTooLong, "\(entity.name) \(number) has values too long for the index \(index.schema.name)")
+          .indexedValueTooLong,
+          "\(entity.name) \(number) has values too long for the index \(index.schema.name)"
+        )
       }
       batch.append(key, isConstrained: isConstrained)
     }
@@ -123,7 +140,10 @@ struct IndexBuilder {
           .notUnique,
           "\(entity.name) is to be unique by \(index.schema.name), and there are objects with equal values",
           context: .init(
-            entity: entity.name, properties: index.slots.map { entity.schema.stored[$0].name }))
+            entity: entity.name,
+            properties: index.slots.map { entity.schema.stored[$0].name }
+          )
+        )
       }
       last = components
     }

@@ -31,7 +31,8 @@ struct StoreVerifier {
     var cursor = tree.cursor()
     while try cursor.next() {
       let key = try cursor.key()
-      guard key.count == KeyCoder.objectIDByteCount, let number = KeyCoder.objectID(ending: key), number != 0 else {
+      guard key.count == KeyCoder.objectIDByteCount, let number = KeyCoder.objectID(ending: key), number != 0
+      else {
         report("a key of \(key.count) bytes is no object number", entity.treeName)
         continue
       }
@@ -43,7 +44,11 @@ struct StoreVerifier {
     }
   }
 
-  private mutating func verify(_ record: RecordView, _ number: UInt64, _ entity: StoredEntity) throws(StoreError) {
+  private mutating func verify(
+    _ record: RecordView,
+    _ number: UInt64,
+    _ entity: StoredEntity
+  ) throws(StoreError) {
     if record.commit > view.commit {
       report("\(entity.name) \(number) claims the later commit \(record.commit)", entity.treeName)
     }
@@ -64,7 +69,10 @@ struct StoreVerifier {
       }
       let destination = view.schema.entities[toOne.destination]
       if try !exists(target, destination) {
-        report("\(entity.name) \(number) refers to \(destination.name) \(target), which doesn't exist", toOne.treeName)
+        report(
+          "\(entity.name) \(number) refers to \(destination.name) \(target), which doesn't exist",
+          toOne.treeName
+        )
       }
     }
   }
@@ -99,7 +107,9 @@ struct StoreVerifier {
     var count = 0
     var cursor = tree.cursor()
     while try cursor.next() {
-      if let record = RecordView(try cursor.value(), layout: entity.layout), !record.isNull(toOne.slot) { count += 1 }
+      if let record = RecordView(try cursor.value(), layout: entity.layout), !record.isNull(toOne.slot) {
+        count += 1
+      }
     }
     return count
   }
@@ -123,7 +133,9 @@ struct StoreVerifier {
   // MARK: Pairs
 
   private mutating func verifyPairs(_ relationship: StoredToMany) throws(StoreError) {
-    guard case .pairs(let trees) = relationship.storage, let tree = try view.tree(named: trees.forward) else { return }
+    guard case .pairs(let trees) = relationship.storage, let tree = try view.tree(named: trees.forward) else {
+      return
+    }
     let backward = try view.tree(named: trees.backward)
     let destination = view.schema.entities[relationship.destination]
     var cursor = tree.cursor()

@@ -45,10 +45,14 @@ extension StoreView {
   }
 
   /// The tree of an index: the components' keys (``KeyCoder``) and the object number → nothing.
-  package func tree(of index: StoredIndex) throws(StoreError) -> TreeReader? { try tree(named: index.treeName) }
+  package func tree(of index: StoredIndex) throws(StoreError) -> TreeReader? {
+    try tree(named: index.treeName)
+  }
 
   /// The tree of a to-one relationship: destination's and object's number, 8 bytes each → nothing.
-  package func tree(of toOne: StoredToOne) throws(StoreError) -> TreeReader? { try tree(named: toOne.treeName) }
+  package func tree(of toOne: StoredToOne) throws(StoreError) -> TreeReader? {
+    try tree(named: toOne.treeName)
+  }
 
   /// A tree by its name in ``TreeName``, or nil while there was none yet.
   package func tree(named name: String) throws(StoreError) -> TreeReader? {
@@ -69,10 +73,13 @@ extension StoreView {
   /// The record of an object, checked, or nil when there is none. The bytes stay where they are while the view lives.
   /// O(log n).
   package func record(
-    _ number: UInt64, of entity: StoredEntity
+    _ number: UInt64,
+    of entity: StoredEntity
   ) throws(ContextError) -> UnsafeRawBufferPointer? {
     guard let found = try find(number, of: entity) else { return nil }
-    guard RecordView(found.bytes, layout: entity.layout) != nil else { throw Self.damaged(number, of: entity) }
+    guard RecordView(found.bytes, layout: entity.layout) != nil else {
+      throw Self.damaged(number, of: entity)
+    }
     if found.isOwned { longRecords.append(found) }
     return found.bytes
   }
@@ -94,7 +101,10 @@ extension StoreView {
   /// What is wrong when bytes are no record of their entity.
   package static func damaged(_ number: UInt64, of entity: StoredEntity) -> ContextError {
     ContextError(
-      .corrupt, "the record of \(entity.name) \(number) is damaged", context: .init(entity: entity.name))
+      .corrupt,
+      "the record of \(entity.name) \(number) is damaged",
+      context: .init(entity: entity.name)
+    )
   }
 }
 

@@ -39,7 +39,11 @@ package final class StoredEntity: Sendable {
   package let requiredSlots: UInt64
 
   init(
-    ordinal: Int, schema: EntitySchema, toOnes: [StoredToOne], toManys: [StoredToMany], incoming: [IncomingToOne],
+    ordinal: Int,
+    schema: EntitySchema,
+    toOnes: [StoredToOne],
+    toManys: [StoredToMany],
+    incoming: [IncomingToOne],
     incomingPairs: [IncomingPairs]
   ) {
     self.ordinal = ordinal
@@ -143,8 +147,12 @@ package enum TreeName {
   package static let catalogue = "schema"
   package static func records(_ entity: String) -> String { "e/\(entity)" }
   package static func index(_ index: String, of entity: String) -> String { "i/\(entity)/\(index)" }
-  package static func references(_ relationship: String, of entity: String) -> String { "r/\(entity)/\(relationship)" }
-  package static func pairs(_ relationship: String, of entity: String) -> String { "m/\(entity)/\(relationship)" }
+  package static func references(_ relationship: String, of entity: String) -> String {
+    "r/\(entity)/\(relationship)"
+  }
+  package static func pairs(_ relationship: String, of entity: String) -> String {
+    "m/\(entity)/\(relationship)"
+  }
   /// The backward tree of a to-many relationship without an inverse.
   package static func reversedPairs(_ relationship: String, of entity: String) -> String {
     "m/\(entity)/\(relationship)/inverse"

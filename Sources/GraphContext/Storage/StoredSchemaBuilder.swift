@@ -8,7 +8,9 @@ struct StoredSchemaBuilder {
   init(_ schema: Schema) {
     self.schema = schema
     ordinals = Dictionary(
-      schema.entities.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
+      schema.entities.enumerated().map { ($0.element.name, $0.offset) },
+      uniquingKeysWith: { first, _ in first }
+    )
   }
 
   mutating func build() throws(ContextError) -> [StoredEntity] {
@@ -20,11 +22,19 @@ struct StoredSchemaBuilder {
     }
     var built: [StoredEntity] = []
     for (ordinal, entity) in schema.entities.enumerated() {
-      guard let entitySchema = schema.entitySchema(named: entity.name) else { throw unknown(entity.name, in: entity) }
+      guard let entitySchema = schema.entitySchema(named: entity.name) else {
+        throw unknown(entity.name, in: entity)
+      }
       built.append(
         StoredEntity(
-          ordinal: ordinal, schema: entitySchema, toOnes: toOnes[ordinal], toManys: toManys[ordinal],
-          incoming: incoming(to: ordinal, toOnes, toManys), incomingPairs: incomingPairs(to: ordinal, toManys)))
+          ordinal: ordinal,
+          schema: entitySchema,
+          toOnes: toOnes[ordinal],
+          toManys: toManys[ordinal],
+          incoming: incoming(to: ordinal, toOnes, toManys),
+          incomingPairs: incomingPairs(to: ordinal, toManys)
+        )
+      )
     }
     return built
   }
@@ -36,16 +46,25 @@ struct StoredSchemaBuilder {
       let (destination, inverse) = try destination(of: relationship, in: entity)
       var way = StoredToOne.Inverse.none
       if let inverse, inverse.isToMany {
-        way = schema.entities[destination].toManyRelationships.firstIndex { $0.name == inverse.name }
+        way =
+          schema.entities[destination].toManyRelationships.firstIndex { $0.name == inverse.name }
           .map(StoredToOne.Inverse.toMany) ?? .none
       } else if let inverse {
-        way = self.slot(named: inverse.name, in: schema.entities[destination]).map(StoredToOne.Inverse.toOne) ?? .none
+        way =
+          self.slot(named: inverse.name, in: schema.entities[destination]).map(StoredToOne.Inverse.toOne)
+          ?? .none
       }
       result.append(
         StoredToOne(
-          name: relationship.name, slot: slot, destination: destination,
+          name: relationship.name,
+          slot: slot,
+          destination: destination,
           treeName: TreeName.references(relationship.name, of: entity.name),
-          isRequired: relationship.cardinality == .required, deleteRule: relationship.deleteRule, inverse: way))
+          isRequired: relationship.cardinality == .required,
+          deleteRule: relationship.deleteRule,
+          inverse: way
+        )
+      )
     }
     return result
   }
@@ -56,14 +75,21 @@ struct StoredSchemaBuilder {
       let (destination, inverse) = try destination(of: relationship, in: entity)
       result.append(
         StoredToMany(
-          name: relationship.name, ordinal: ordinal, destination: destination, deleteRule: relationship.deleteRule,
-          storage: storage(of: relationship, in: entity, inverse: inverse)))
+          name: relationship.name,
+          ordinal: ordinal,
+          destination: destination,
+          deleteRule: relationship.deleteRule,
+          storage: storage(of: relationship, in: entity, inverse: inverse)
+        )
+      )
     }
     return result
   }
 
   private func storage(
-    of relationship: RelationshipDescription, in entity: EntityDescription, inverse: RelationshipDescription?
+    of relationship: RelationshipDescription,
+    in entity: EntityDescription,
+    inverse: RelationshipDescription?
   ) -> StoredToMany.Storage {
     let target = relationship.destination
     let forward = TreeName.pairs(relationship.name, of: entity.name)
@@ -85,9 +111,12 @@ struct StoredSchemaBuilder {
   }
 
   private func destination(
-    of relationship: RelationshipDescription, in entity: EntityDescription
+    of relationship: RelationshipDescription,
+    in entity: EntityDescription
   ) throws(ContextError) -> (ordinal: Int, inverse: RelationshipDescription?) {
-    guard let ordinal = ordinals[relationship.destination] else { throw unknown(relationship.destination, in: entity) }
+    guard let ordinal = ordinals[relationship.destination] else {
+      throw unknown(relationship.destination, in: entity)
+    }
     guard let name = relationship.inverse else { return (ordinal, nil) }
     guard case .relationship(let inverse)? = schema.entities[ordinal].property(named: name) else {
       throw unknown("\(relationship.destination).\(name)", in: entity)
@@ -97,13 +126,19 @@ struct StoredSchemaBuilder {
 
   private func unknown(_ name: String, in entity: EntityDescription) -> ContextError {
     ContextError(
-      .unknownEntity, "\(entity.name) has a relationship to \(name), which the schema doesn't have",
-      context: .init(entity: entity.name))
+      .unknownEntity,
+      "\(entity.name) has a relationship to \(name), which the schema doesn't have",
+      context: .init(entity: entity.name)
+    )
   }
 
   // MARK: The other direction
 
-  private func incoming(to ordinal: Int, _ toOnes: [[StoredToOne]], _ toManys: [[StoredToMany]]) -> [IncomingToOne] {
+  private func incoming(
+    to ordinal: Int,
+    _ toOnes: [[StoredToOne]],
+    _ toManys: [[StoredToMany]]
+  ) -> [IncomingToOne] {
     toOnes.enumerated().flatMap { source, relationships in
       relationships.filter { $0.destination == ordinal }.map { toOne in
         IncomingToOne(source: source, toOne: toOne, rule: rule(of: toOne, at: ordinal, toOnes, toManys))
@@ -112,7 +147,10 @@ struct StoredSchemaBuilder {
   }
 
   private func rule(
-    of toOne: StoredToOne, at destination: Int, _ toOnes: [[StoredToOne]], _ toManys: [[StoredToMany]]
+    of toOne: StoredToOne,
+    at destination: Int,
+    _ toOnes: [[StoredToOne]],
+    _ toManys: [[StoredToMany]]
   ) -> DeleteRule {
     switch toOne.inverse {
     case .none: .nullify
@@ -124,7 +162,8 @@ struct StoredSchemaBuilder {
   private func incomingPairs(to ordinal: Int, _ toManys: [[StoredToMany]]) -> [IncomingPairs] {
     toManys.enumerated().flatMap { source, relationships in
       relationships.compactMap { toMany in
-        guard toMany.destination == ordinal, case .pairs(let trees) = toMany.storage, trees.inverse == nil else {
+        guard toMany.destination == ordinal, case .pairs(let trees) = toMany.storage, trees.inverse == nil
+        else {
           return nil
         }
         return IncomingPairs(source: source, trees: trees)

@@ -74,6 +74,9 @@ package struct ValueBytes {
   package let bytes: UnsafeRawBufferPointer
   private let owner: OverflowBuffer?
 
+  /// Whether the bytes live only as long as this struct, not as long as the snapshot.
+  package var isOwned: Bool { owner != nil }
+
   @inline(__always)
   init(borrowing bytes: UnsafeRawBufferPointer) {
     self.bytes = bytes
