@@ -25,14 +25,12 @@ extension WriteTree {
   public func append(
     next: (_ take: (RawSpan, RawSpan) throws(StoreError) -> Void) throws(StoreError) -> Bool
   ) throws(StoreError) -> Int {
-    try append {
-      (take: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError)
-      in
-      try next { (key, value) throws(StoreError) in
+    try appending { (sink) throws(StoreError) in
+      while try next({ (key, value) throws(StoreError) in
         try key.withUnsafeBytes { key throws(StoreError) in
-          try value.withUnsafeBytes { value throws(StoreError) in try take(key, value) }
+          try value.withUnsafeBytes { value throws(StoreError) in try sink.append(key, value) }
         }
-      }
+      }) {}
     }
   }
 }

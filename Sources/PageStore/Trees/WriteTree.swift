@@ -109,17 +109,39 @@ extension WriteTree {
       _ take: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Void
     ) throws(StoreError) -> Bool
   ) throws(StoreError) -> Int {
-    var appender = try TreeAppender(editor)
-    let treeID = editor.root.treeID
+    try appending { (sink) throws(StoreError) in
+      while try next({ (key, value) throws(StoreError) in try sink.append(key, value) }) {}
+    }
+  }
+
+  /// Runs a bulk append; `body` gives its entries to the sink.
+  func appending(_ body: (inout RecordingAppender) throws(StoreError) -> Void) throws(StoreError) -> Int {
+    var sink = RecordingAppender(
+      appender: try TreeAppender(editor),
+      treeID: editor.root.treeID,
+      recorder: recorder
+    )
     do throws(StoreError) {
-      while try next({ (key, value) throws(StoreError) in
-        try appender.append(key, value)
-        try recorder.recordPut(treeID: treeID, key: key, value: value)
-      }) {}
+      try body(&sink)
     } catch {
-      if editor.isIntact { _ = try appender.finish() }
+      if editor.isIntact { _ = try sink.appender.finish() }
       throw error
     }
-    return try appender.finish()
+    return try sink.appender.finish()
+  }
+}
+
+/// Appends entries to a tree and notes them for the log.
+struct RecordingAppender: ~Copyable {
+  fileprivate var appender: TreeAppender
+  fileprivate let treeID: UInt32
+  fileprivate let recorder: any ChangeRecorder
+
+  mutating func append(
+    _ key: UnsafeRawBufferPointer,
+    _ value: UnsafeRawBufferPointer
+  ) throws(StoreError) {
+    try appender.append(key, value)
+    try recorder.recordPut(treeID: treeID, key: key, value: value)
   }
 }
