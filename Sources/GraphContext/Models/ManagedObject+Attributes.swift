@@ -6,44 +6,39 @@ extension ManagedObject {
   /// The value of an attribute whose `fast` bit is clear: decodes it from the object's record.
   @inlinable
   public func _$load<Value: AttributeType>(_ slot: Int, _ cache: inout Cached<Value>) -> Value {
-    if let bytes = _$state.currentRecord, !_$state.isLoaded(slot),
-      let value = Value(record: RecordView(validated: bytes, layout: Self._$model.layout), slot: slot)
-    {
-      cache = Cached(value)
-      _$state.didLoad(slot)
-      return value
-    }
-    return _$find(slot, &cache)
-  }
-
-  /// The value of an attribute whose record has yet to be found, or whose object is a tracer or gone.
-  @usableFromInline
-  package func _$find<Value: AttributeType>(_ slot: Int, _ cache: inout Cached<Value>) -> Value {
     if _$state.isLoaded(slot) { return cache.value }
-    if _$state.phase == .tracer { return tracer.value(of: self, slot: slot) }
-    guard let value = decode(slot, as: Value.self) else { return Value.unreadable }
+    guard let bytes = _$state.currentRecord ?? _$findRecord() else { return _$unavailable(slot) }
+    guard let value = Value(record: RecordView(validated: bytes, layout: Self._$model.layout), slot: slot)
+    else {
+      return _$unreadable(slot)
+    }
     cache = Cached(value)
     _$state.didLoad(slot)
     return value
   }
 
-  /// Reads a slot from the record, which is looked up if need be. Nil when it can't be read; the host knows why.
-  private func decode<Value: AttributeType>(_ slot: Int, as type: Value.Type) -> Value? {
-    guard let bytes = findRecord() else { return nil }
-    let record = RecordView(validated: bytes, layout: Self._$model.layout)
-    guard let value = Value(record: record, slot: slot) else {
-      _$state.host?.unreadableValue(of: self, slot: slot)
-      return nil
-    }
-    return value
+  /// The object's record, looked up. Nil when there is none or it can't be read; the host knows why.
+  @inlinable
+  package func _$findRecord() -> UnsafeRawBufferPointer? {
+    guard let host = _$state.host, let bytes = host._$record(of: self) else { return nil }
+    _$state.setRecord(bytes, generation: host.generation)
+    return bytes
   }
 
   /// The object's record, or nil when there is none or it can't be read.
-  package func findRecord() -> UnsafeRawBufferPointer? {
-    if let bytes = _$state.currentRecord { return bytes }
-    guard let host = _$state.host, let bytes = host.record(of: self) else { return nil }
-    _$state.setRecord(bytes, generation: host.generation)
-    return bytes
+  package func findRecord() -> UnsafeRawBufferPointer? { _$state.currentRecord ?? _$findRecord() }
+
+  /// The value of an attribute of an object that has no record.
+  @usableFromInline
+  package func _$unavailable<Value: AttributeType>(_ slot: Int) -> Value {
+    _$state.phase == .tracer ? tracer.value(of: self, slot: slot) : .unreadable
+  }
+
+  /// The value of an attribute in whose place the record holds something else.
+  @usableFromInline
+  package func _$unreadable<Value: AttributeType>(_ slot: Int) -> Value {
+    _$state.host?.unreadableValue(of: self, slot: slot)
+    return .unreadable
   }
 
   /// To be called by a setter before it changes the slot's cache.
@@ -54,10 +49,10 @@ extension ManagedObject {
   }
 
   /// Tells the context of the first change since the object had none.
-  @usableFromInline
+  @inlinable
   package func _$announceChange() {
     _$state.announcesChange = false
-    _$state.host?.willChange(self)
+    _$state.host?._$willChange(self)
   }
 }
 

@@ -30,8 +30,7 @@ public class ObjectHost {
   /// The one object of this number: the one that is already here, or a fault.
   package func object(of type: any ManagedObject.Type, number: UInt64) -> any ManagedObject { missing() }
 
-  /// The numbers of the objects at the other end of a to-many relationship, unsaved changes included: those in the
-  /// store by number, then those that were added, in the order of their addition.
+  /// The numbers of the objects at the other end of a to-many relationship, unsaved changes included, ascending.
   package func elements(of object: any ManagedObject, toMany: Int) -> [UInt64] { missing() }
 
   /// How many those are, without listing them.
@@ -56,6 +55,17 @@ public class ObjectHost {
   package func add(_ element: any ManagedObject, to object: any ManagedObject, toMany: Int) { missing() }
 
   package func remove(_ element: any ManagedObject, from object: any ManagedObject, toMany: Int) { missing() }
+
+  // MARK: From code in other modules
+
+  /// ``record(of:)`` for an object that may ask.
+  @usableFromInline
+  package final func _$record(of object: any ManagedObject) -> UnsafeRawBufferPointer? {
+    object._$state.phase == .tracer ? nil : record(of: object)
+  }
+
+  @usableFromInline
+  package final func _$willChange(_ object: any ManagedObject) { willChange(object) }
 
   private func missing(_ function: String = #function) -> Never {
     preconditionFailure("\(type(of: self)) does not implement \(function)")

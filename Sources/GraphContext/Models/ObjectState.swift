@@ -163,6 +163,7 @@ extension ObjectState {
     self = ObjectState()
   }
 
+  @inlinable
   package mutating func setRecord(_ bytes: UnsafeRawBufferPointer, generation: UInt32) {
     record = bytes.baseAddress
     recordByteCount = UInt32(bytes.count)

@@ -25,6 +25,7 @@ public protocol AttributeType: Sendable, PredicateArgument {
 extension AttributeType {
   public static var isOptionalAttribute: Bool { false }
 
+  @inlinable
   public init?(record: borrowing RecordView, slot: Int) {
     self.init(attributeValue: record.value(slot))
   }
@@ -47,6 +48,7 @@ extension AttributeType where Self: FixedWidthInteger & BitwiseCopyable {
     }
   }
 
+  @inlinable
   public init?(record: borrowing RecordView, slot: Int) {
     guard record.layout.fields[slot].kind == Self.attributeKind else {
       self.init(attributeValue: record.value(slot))
@@ -57,19 +59,19 @@ extension AttributeType where Self: FixedWidthInteger & BitwiseCopyable {
   }
 }
 
-extension Int: AttributeType { public static var attributeKind: AttributeKind { .int64 } }
-extension Int8: AttributeType { public static var attributeKind: AttributeKind { .int8 } }
-extension Int16: AttributeType { public static var attributeKind: AttributeKind { .int16 } }
-extension Int32: AttributeType { public static var attributeKind: AttributeKind { .int32 } }
-extension Int64: AttributeType { public static var attributeKind: AttributeKind { .int64 } }
-extension UInt: AttributeType { public static var attributeKind: AttributeKind { .uint64 } }
-extension UInt8: AttributeType { public static var attributeKind: AttributeKind { .uint8 } }
-extension UInt16: AttributeType { public static var attributeKind: AttributeKind { .uint16 } }
-extension UInt32: AttributeType { public static var attributeKind: AttributeKind { .uint32 } }
-extension UInt64: AttributeType { public static var attributeKind: AttributeKind { .uint64 } }
+extension Int: AttributeType { @inlinable public static var attributeKind: AttributeKind { .int64 } }
+extension Int8: AttributeType { @inlinable public static var attributeKind: AttributeKind { .int8 } }
+extension Int16: AttributeType { @inlinable public static var attributeKind: AttributeKind { .int16 } }
+extension Int32: AttributeType { @inlinable public static var attributeKind: AttributeKind { .int32 } }
+extension Int64: AttributeType { @inlinable public static var attributeKind: AttributeKind { .int64 } }
+extension UInt: AttributeType { @inlinable public static var attributeKind: AttributeKind { .uint64 } }
+extension UInt8: AttributeType { @inlinable public static var attributeKind: AttributeKind { .uint8 } }
+extension UInt16: AttributeType { @inlinable public static var attributeKind: AttributeKind { .uint16 } }
+extension UInt32: AttributeType { @inlinable public static var attributeKind: AttributeKind { .uint32 } }
+extension UInt64: AttributeType { @inlinable public static var attributeKind: AttributeKind { .uint64 } }
 
 extension Double: AttributeType {
-  public static var attributeKind: AttributeKind { .double }
+  @inlinable public static var attributeKind: AttributeKind { .double }
   public static var tracerValue: Double { 0 }
   public var attributeValue: AttributeValue { .double(self) }
 
@@ -78,6 +80,7 @@ extension Double: AttributeType {
     self = value
   }
 
+  @inlinable
   public init?(record: borrowing RecordView, slot: Int) {
     guard record.layout.fields[slot].kind == .double else {
       self.init(attributeValue: record.value(slot))
@@ -89,7 +92,7 @@ extension Double: AttributeType {
 }
 
 extension Float: AttributeType {
-  public static var attributeKind: AttributeKind { .float }
+  @inlinable public static var attributeKind: AttributeKind { .float }
   public static var tracerValue: Float { 0 }
   /// The same number as a Double: every Float is one.
   public var attributeValue: AttributeValue { .double(Double(self)) }
@@ -99,10 +102,16 @@ extension Float: AttributeType {
     guard case .double(let value) = attributeValue else { return nil }
     if value.isNaN { self = .nan } else { self.init(exactly: value) }
   }
+
+  @inlinable
+  public init?(record: borrowing RecordView, slot: Int) {
+    guard record.layout.fields[slot].kind == .float, !record.isNull(slot) else { return nil }
+    self.init(bitPattern: record.fixed(slot, as: UInt32.self))
+  }
 }
 
 extension Bool: AttributeType {
-  public static var attributeKind: AttributeKind { .bool }
+  @inlinable public static var attributeKind: AttributeKind { .bool }
   public static var tracerValue: Bool { false }
   public var attributeValue: AttributeValue { .bool(self) }
 
@@ -110,12 +119,18 @@ extension Bool: AttributeType {
     guard case .bool(let value) = attributeValue else { return nil }
     self = value
   }
+
+  @inlinable
+  public init?(record: borrowing RecordView, slot: Int) {
+    guard record.layout.fields[slot].kind == .bool, !record.isNull(slot) else { return nil }
+    self = record.fixed(slot, as: UInt8.self) != 0
+  }
 }
 
 // MARK: - Text, bytes, instants, identifiers
 
 extension String: AttributeType {
-  public static var attributeKind: AttributeKind { .string }
+  @inlinable public static var attributeKind: AttributeKind { .string }
   public static var tracerValue: String { "" }
   public var attributeValue: AttributeValue { .string(self) }
 
@@ -123,10 +138,16 @@ extension String: AttributeType {
     guard case .string(let value) = attributeValue else { return nil }
     self = value
   }
+
+  @inlinable
+  public init?(record: borrowing RecordView, slot: Int) {
+    guard record.layout.fields[slot].kind == .string, !record.isNull(slot) else { return nil }
+    self.init(decoding: record.variable(slot), as: UTF8.self)
+  }
 }
 
 extension Data: AttributeType {
-  public static var attributeKind: AttributeKind { .data }
+  @inlinable public static var attributeKind: AttributeKind { .data }
   public static var tracerValue: Data { Data() }
   public var attributeValue: AttributeValue { .data(self) }
 
@@ -137,7 +158,7 @@ extension Data: AttributeType {
 }
 
 extension Date: AttributeType {
-  public static var attributeKind: AttributeKind { .date }
+  @inlinable public static var attributeKind: AttributeKind { .date }
   public static var tracerValue: Date { Date(timeIntervalSinceReferenceDate: 0) }
   public var attributeValue: AttributeValue { .date(self) }
 
@@ -145,10 +166,16 @@ extension Date: AttributeType {
     guard case .date(let value) = attributeValue else { return nil }
     self = value
   }
+
+  @inlinable
+  public init?(record: borrowing RecordView, slot: Int) {
+    guard record.layout.fields[slot].kind == .date, !record.isNull(slot) else { return nil }
+    self.init(timeIntervalSinceReferenceDate: Double(bitPattern: record.fixed(slot, as: UInt64.self)))
+  }
 }
 
 extension UUID: AttributeType {
-  public static var attributeKind: AttributeKind { .uuid }
+  @inlinable public static var attributeKind: AttributeKind { .uuid }
   public static var tracerValue: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
   public var attributeValue: AttributeValue { .uuid(self) }
 
@@ -165,7 +192,7 @@ extension Optional: PredicateArgument where Wrapped: PredicateArgument {
 }
 
 extension Optional: AttributeType where Wrapped: AttributeType {
-  public static var attributeKind: AttributeKind { Wrapped.attributeKind }
+  @inlinable public static var attributeKind: AttributeKind { Wrapped.attributeKind }
   public static var isOptionalAttribute: Bool { true }
   /// Some value: a key path that looks through the optional has to find one.
   public static var tracerValue: Wrapped? { Wrapped.tracerValue }
@@ -180,6 +207,7 @@ extension Optional: AttributeType where Wrapped: AttributeType {
     self = .some(wrapped)
   }
 
+  @inlinable
   public init?(record: borrowing RecordView, slot: Int) {
     if record.isNull(slot) {
       self = .none
@@ -193,7 +221,7 @@ extension Optional: AttributeType where Wrapped: AttributeType {
 // MARK: - Raw values
 
 extension AttributeType where Self: RawRepresentable, RawValue: AttributeType {
-  public static var attributeKind: AttributeKind { RawValue.attributeKind }
+  @inlinable public static var attributeKind: AttributeKind { RawValue.attributeKind }
   public var attributeValue: AttributeValue { rawValue.attributeValue }
 
   public init?(attributeValue: AttributeValue) {
@@ -201,6 +229,7 @@ extension AttributeType where Self: RawRepresentable, RawValue: AttributeType {
     self.init(rawValue: rawValue)
   }
 
+  @inlinable
   public init?(record: borrowing RecordView, slot: Int) {
     guard let rawValue = RawValue(record: record, slot: slot) else { return nil }
     self.init(rawValue: rawValue)

@@ -28,7 +28,8 @@ public struct RecordView {
     self.layout = layout
   }
 
-  private static func end(_ ordinal: Int, _ bytes: UnsafeRawBufferPointer, _ layout: RecordLayout) -> UInt32 {
+  @inlinable
+  static func end(_ ordinal: Int, _ bytes: UnsafeRawBufferPointer, _ layout: RecordLayout) -> UInt32 {
     UInt32(
       littleEndian: bytes.loadUnaligned(fromByteOffset: layout.endsOffset + 4 * ordinal, as: UInt32.self)
     )
@@ -49,6 +50,7 @@ public struct RecordView {
   }
 
   /// The bytes of a string or data value; empty where nil.
+  @inlinable
   public func variable(_ slot: Int) -> UnsafeRawBufferPointer {
     let ordinal = layout.fields[slot].position
     let start = ordinal == 0 ? 0 : Int(Self.end(ordinal - 1, bytes, layout))
