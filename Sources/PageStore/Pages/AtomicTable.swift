@@ -3,11 +3,12 @@ import Synchronization
 
 /// A sparse array of 2³² atomic words, all zero at first, in two levels of lazily touched memory.
 ///
-/// Reading takes two dependent loads and no lock; the words a store uses stay in the processor's caches. A word
-/// leads to memory that was written before it was published, which is why loads acquire and stores release.
+/// Reading takes two dependent loads and no lock; the words a store uses stay in the processor's caches. A
+/// word leads to memory that was written before it was published, which is why loads acquire and stores
+/// release.
 struct AtomicTable: @unchecked Sendable {
-  // Safety: the directory is never replaced, its words are only touched atomically, and a second-level block that
-  // has been published stays until `deallocate`, which the owner calls when nobody can read any more.
+  // Safety: the directory is never replaced, its words are only touched atomically, and a second-level block
+  // that has been published stays until `deallocate`, which the owner calls when nobody can read any more.
   private let directory: UnsafeMutablePointer<Atomic<UInt>>
 
   private static let blockBits = 16

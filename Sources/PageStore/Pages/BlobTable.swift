@@ -69,8 +69,8 @@ final class BlobTable: Sendable {
 
 /// A value's bytes: in a page, or in a buffer that this struct keeps alive.
 package struct ValueBytes {
-  /// Valid while the snapshot lives, or until the tree's next change in a write transaction, and as long as this
-  /// struct does.
+  /// Valid while the snapshot lives, or until the tree's next change in a write transaction, and as long as
+  /// this struct does.
   package let bytes: UnsafeRawBufferPointer
   private let owner: OverflowBuffer?
 

@@ -18,8 +18,8 @@ struct ChildReference: Hashable, Sendable {
 
 /// A page on disk, or one that exists in memory only because no checkpoint has written it yet.
 ///
-/// In memory the top bit tells the two apart. An image that goes to disk never holds a frame: the checkpoint puts the
-/// page number in. An image from disk that claims one is corrupt.
+/// In memory the top bit tells the two apart. An image that goes to disk never holds a frame: the checkpoint
+/// puts the page number in. An image from disk that claims one is corrupt.
 struct PageLocation: Hashable, Sendable {
   var rawValue: UInt64
 

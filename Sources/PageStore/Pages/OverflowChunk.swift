@@ -1,6 +1,6 @@
-/// A chunk of an overflowing value as its bytes lie in memory: a page header, then up to 64 KiB less 64 bytes of
-/// the value. Chunks of a value follow each other in the file; each carries the checksum of the next, so the
-/// reference's checksum vouches for all of them.
+/// A chunk of an overflowing value as its bytes lie in memory: a page header, then up to 64 KiB less 64 bytes
+/// of the value. Chunks of a value follow each other in the file; each carries the checksum of the next, so
+/// the reference's checksum vouches for all of them.
 struct OverflowChunk {
   let base: UnsafeRawPointer
 
@@ -20,8 +20,8 @@ struct OverflowChunk {
     UnsafeRawBufferPointer(start: base + PageHeader.byteCount, count: payloadLength)
   }
 
-  /// Checks a chunk against its reference: `byteCount` bytes of payload are what remains of the value, as far as a
-  /// chunk holds them, so the payload is known to be in the buffer before it is looked at.
+  /// Checks a chunk against its reference: `byteCount` bytes of payload are what remains of the value, as far
+  /// as a chunk holds them, so the payload is known to be in the buffer before it is looked at.
   func validate(
     number: UInt64,
     checksum: UInt64,

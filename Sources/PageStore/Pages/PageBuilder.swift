@@ -5,8 +5,8 @@ struct PageBuilder {
 
   /// Writes `entries` into `page`, with the longest common prefix they have. They fit: ``Partition`` says so.
   ///
-  /// A lone key shares all of itself with all others; taking `lonePrefix` bytes of it for the prefix saves the
-  /// next insertion from having to rewrite the page.
+  /// A lone key shares all of itself with all others; taking `lonePrefix` bytes of it for the prefix saves
+  /// the next insertion from having to rewrite the page.
   func build(
     _ page: UnsafeMutableRawPointer,
     treeID: UInt32,

@@ -1,7 +1,7 @@
 /// Changes a page in place: a frame that its transaction made itself, so that nobody else sees it.
 ///
-/// Every change keeps what ``PageImage/validate(_:as:)`` checks: cells within the heap, and cells, garbage and prefix
-/// adding up to it.
+/// Every change keeps what ``PageImage/validate(_:as:)`` checks: cells within the heap, and cells, garbage
+/// and prefix adding up to it.
 struct PageEditor {
   let base: UnsafeMutableRawPointer
   let geometry: PageGeometry

@@ -1,7 +1,7 @@
 extension PageImage {
-  /// Checks the bytes of a page that was just read: after this no access by slot can leave the page, whoever made
-  /// the bytes. Order of keys is not checked; wrong order gives wrong answers, which ``TreeVerifier`` finds, but
-  /// never a trap.
+  /// Checks the bytes of a page that was just read: after this no access by slot can leave the page, whoever
+  /// made the bytes. Order of keys is not checked; wrong order gives wrong answers, which ``TreeVerifier``
+  /// finds, but never a trap.
   func validate(_ geometry: PageGeometry, as reference: ChildReference) throws(StoreError) {
     let expectedNumber = reference.location.number
     let covered = UnsafeRawBufferPointer(start: base + 8, count: geometry.pageSize - 8)
@@ -81,8 +81,8 @@ extension PageImage {
     return count > 0 && count <= UInt64(StoreLimits.valueByteCount)
   }
 
-  /// Whether a reference can be followed: nothing in reserved bits, and to a frame only from a page that is in
-  /// memory alone, which has no number.
+  /// Whether a reference can be followed: nothing in reserved bits, and to a frame only from a page that is
+  /// in memory alone, which has no number.
   private func isSoundReference(_ bytes: UnsafeRawPointer) -> Bool {
     let location = PageLocation(rawValue: bytes.loadLittle(0))
     let tag = location.isFrame && number == 0 ? PageLocation.frameTag : 0

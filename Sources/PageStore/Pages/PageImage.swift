@@ -1,8 +1,8 @@
 /// A leaf or a branch as its bytes lie in memory: offsets and lengths only, no ownership, no checks.
 ///
-/// Reading through it is safe because of two facts. A page that came from a file passed ``validate(_:as:)`` before
-/// anybody could reach it, so every slot leads to a cell inside the page. And a page that others can see is never
-/// changed.
+/// Reading through it is safe because of two facts. A page that came from a file passed ``validate(_:as:)``
+/// before anybody could reach it, so every slot leads to a cell inside the page. And a page that others can
+/// see is never changed.
 ///
 /// ```
 /// 0       64                 64 + 8 × slotCount    heapStart          pageSize − prefixLength   pageSize
@@ -45,7 +45,8 @@ struct PageImage {
   var heapStart: Int { Int(base.loadLittle(PageHeader.heapStart, as: UInt32.self)) }
   var garbage: Int { Int(base.loadLittle(PageHeader.garbage, as: UInt32.self)) }
 
-  /// The bytes that every key of the page begins with (in a branch: every separator but the first, empty one).
+  /// The bytes that every key of the page begins with (in a branch: every separator but the first, empty
+  /// one).
   @inline(__always)
   func prefix(_ geometry: PageGeometry) -> UnsafeRawPointer { base + (geometry.pageSize &- prefixLength) }
 

@@ -36,7 +36,8 @@ enum PageKind: UInt8, Sendable {
 
 /// Bits of a page's flags.
 enum PageFlags {
-  /// An entry refers to overflow pages. Never missing where it is true; may linger after the last one has gone.
+  /// An entry refers to overflow pages. Never missing where it is true; may linger after the last one has
+  /// gone.
   static let hasOverflow: UInt16 = 1
   static let known: UInt16 = 1
 }
@@ -44,7 +45,8 @@ enum PageFlags {
 /// A slot: where an entry's cell is and what it takes to find its key. 8 bytes.
 enum PageSlot {
   static let byteCount = 8
-  /// The first four bytes of the key after the page's prefix, big-endian, zero bytes added where there are fewer.
+  /// The first four bytes of the key after the page's prefix, big-endian, zero bytes added where there are
+  /// fewer.
   static let head = 0
   static let headByteCount = 4
   static let offset = 4
@@ -85,8 +87,8 @@ struct PageGeometry: Hashable, Sendable {
   /// How much of a longer key stays in the page; the rest is in an overflow page.
   var splitKeyLength: Int { inlineKeyLimit - ChildReference.byteCount }
 
-  /// The longest prefix that a page's keys share implicitly: short enough to leave the bytes of a slot's head in the
-  /// cell of every key that overflows.
+  /// The longest prefix that a page's keys share implicitly: short enough to leave the bytes of a slot's head
+  /// in the cell of every key that overflows.
   var prefixLimit: Int { splitKeyLength - PageSlot.headByteCount }
 
   /// The most bytes a leaf's entry may take, slot included: half a leaf, so that two always fit and a page of
@@ -118,8 +120,8 @@ struct PageGeometry: Hashable, Sendable {
   }
 }
 
-/// A leaf's cell: length of the value's part, key after the page's prefix, reference to the key's rest if there is
-/// one, value or the reference to it.
+/// A leaf's cell: length of the value's part, key after the page's prefix, reference to the key's rest if
+/// there is one, value or the reference to it.
 enum LeafCell {
   static let valueLength = 0
   static let keyOffset = 2

@@ -6,8 +6,9 @@ protocol PageLoader: AnyObject, Sendable {
 
 /// The pages of one store in memory: frames that no checkpoint has written yet, and pages that were read.
 ///
-/// Readers take no lock: a child reference leads to a page's bytes through a table of atomic words. A page is read
-/// from the file and verified once, the first time it is needed, and stays until the store is closed. Invariants:
+/// Readers take no lock: a child reference leads to a page's bytes through a table of atomic words. A page is
+/// read from the file and verified once, the first time it is needed, and stays until the store is closed.
+/// Invariants:
 ///
 /// 1. A page that others can reach is never changed; a transaction changes only frames it made itself.
 /// 2. A page that came from the file is published only after ``PageImage/validate(_:as:treeID:level:)``.

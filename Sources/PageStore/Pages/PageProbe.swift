@@ -1,9 +1,9 @@
-/// Decodes one page of any content as if it had come from a file with the right checksum: a way for fuzzers past the
-/// checksums, behind which hostile bytes would have to lie.
+/// Decodes one page of any content as if it had come from a file with the right checksum: a way for fuzzers
+/// past the checksums, behind which hostile bytes would have to lie.
 @_spi(Testing)
 public enum PageProbe {
-  /// Does all that a tree can do with the page as its root: looks up, counts, walks both ways, verifies. Throws what is
-  /// wrong with it; must never do anything else.
+  /// Does all that a tree can do with the page as its root: looks up, counts, walks both ways, verifies.
+  /// Throws what is wrong with it; must never do anything else.
   public static func examine(_ bytes: [UInt8], key: [UInt8]) throws(StoreError) {
     let page = SinglePage(bytes)
     let pool = PagePool(pageSize: SinglePage.pageSize, loader: page)

@@ -1,8 +1,8 @@
 /// Turns what is only in memory of a version's trees into pages of the file: the heart of a checkpoint.
 ///
 /// Walks from each root down through the frames, which end wherever a page of the file begins, and hands out
-/// finished images bottom-up, numbered one after the other from a first number on. The frames themselves stay as they
-/// are, for the snapshots that read them; the images are copies, kept to serve later reads.
+/// finished images bottom-up, numbered one after the other from a first number on. The frames themselves stay
+/// as they are, for the snapshots that read them; the images are copies, kept to serve later reads.
 ///
 /// ```
 /// let count = PageWriter.pageCount(of: roots, in: pool)      // reserve that many pages, then
@@ -95,7 +95,8 @@ struct PageWriter {
     }
   }
 
-  /// Copies a page with its free space zeroed, so that nothing of what the frame held before gets into the file.
+  /// Copies a page with its free space zeroed, so that nothing of what the frame held before gets into the
+  /// file.
   private func copy(_ page: PageImage, to image: UnsafeMutableRawPointer) {
     let low = PageHeader.byteCount + PageSlot.byteCount * page.count
     let heap = page.heapStart

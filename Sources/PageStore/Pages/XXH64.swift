@@ -1,5 +1,5 @@
-/// XXH64, the 64-bit xxHash of Yann Collet (https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md): the checksum
-/// of pages and log records.
+/// XXH64, the 64-bit xxHash of Yann Collet (https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md): the
+/// checksum of pages and log records.
 ///
 /// Not a cryptographic hash: it finds accidents, not forgeries. About 11 GB/s in Swift.
 enum XXH64 {

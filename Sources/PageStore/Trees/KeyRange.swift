@@ -23,8 +23,8 @@ public struct KeyRange: Hashable, Sendable {
     KeyRange(lower: prefix.isEmpty ? .unbounded : .including(prefix), upper: successor(ofPrefix: prefix))
   }
 
-  /// The bound just above every key that begins with `prefix`: the shortest such byte string, or none when the
-  /// prefix is all 0xFF.
+  /// The bound just above every key that begins with `prefix`: the shortest such byte string, or none when
+  /// the prefix is all 0xFF.
   public static func successor(ofPrefix prefix: [UInt8]) -> Bound {
     var bytes = prefix
     while let last = bytes.last {

@@ -16,8 +16,8 @@ extension OrderedTree {
   /// A cursor over all entries.
   public func cursor() throws(StoreError) -> TreeCursor { try cursor(in: .all) }
 
-  /// The value for `key`, or nil when there is none: the bytes where they lie, without a copy wherever possible.
-  /// O(log *n*).
+  /// The value for `key`, or nil when there is none: the bytes where they lie, without a copy wherever
+  /// possible. O(log *n*).
   package func find(_ key: UnsafeRawBufferPointer) throws(StoreError) -> ValueBytes? {
     try core.find(key)
   }
@@ -52,14 +52,16 @@ extension OrderedTree {
   /// ``rank(of:)`` for borrowed bytes.
   package func rank(of key: UnsafeRawBufferPointer) throws(StoreError) -> Int { try core.rank(of: key) }
 
-  /// Copies of the entry that has `position` entries before it, or nil when there are not so many. O(log *n*).
+  /// Copies of the entry that has `position` entries before it, or nil when there are not so many. O(log
+  /// *n*).
   public func entry(at position: Int) throws(StoreError) -> (key: [UInt8], value: [UInt8])? {
     var cursor = try cursor(in: .all)
     guard try cursor.seek(toPosition: position) else { return nil }
     return (key: [UInt8](try cursor.key()), value: [UInt8](try cursor.value()))
   }
 
-  /// Calls `body` with key and value of each entry in `range`, in order or in reverse, until it returns false.
+  /// Calls `body` with key and value of each entry in `range`, in order or in reverse, until it returns
+  /// false.
   public func forEach(
     in range: KeyRange = .all,
     reversed: Bool = false,

@@ -1,4 +1,5 @@
-// The calls with keys and values as spans: for bytes that lie somewhere already and need not become arrays first.
+// The calls with keys and values as spans: for bytes that lie somewhere already and need not become arrays
+// first.
 
 extension OrderedTree {
   /// Calls `body` with the value for `key`, or nil when there is none. O(log *n*).
@@ -19,8 +20,8 @@ extension WriteTree {
     }
   }
 
-  /// Appends entries whose keys ascend, as ``append(sorted:)`` does: `next` hands one entry to its argument and returns
-  /// true, or returns false when there are no more.
+  /// Appends entries whose keys ascend, as ``append(sorted:)`` does: `next` hands one entry to its argument
+  /// and returns true, or returns false when there are no more.
   @discardableResult
   public func append(
     next: (_ take: (RawSpan, RawSpan) throws(StoreError) -> Void) throws(StoreError) -> Bool

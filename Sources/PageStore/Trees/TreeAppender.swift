@@ -1,7 +1,7 @@
 /// Appends entries with ascending keys to the end of a tree, filling each page before it begins the next.
 ///
-/// Between its first ``append(_:_:)`` and its ``finish()`` nothing else may use the editor: the counts in branches
-/// are brought up to date only where a page is full, and at the end.
+/// Between its first ``append(_:_:)`` and its ``finish()`` nothing else may use the editor: the counts in
+/// branches are brought up to date only where a page is full, and at the end.
 struct TreeAppender: ~Copyable {
   private let editor: TreeEditor
   /// The last key appended, or the tree's last one before.

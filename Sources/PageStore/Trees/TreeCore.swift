@@ -1,7 +1,7 @@
 /// One version of one tree, and all lookups in it: what snapshots' readers and write transactions share.
 ///
-/// A plain value of a few words: copying it touches no reference count. Whoever holds one keeps the version alive
-/// by other means, a snapshot or a transaction.
+/// A plain value of a few words: copying it touches no reference count. Whoever holds one keeps the version
+/// alive by other means, a snapshot or a transaction.
 public struct TreeCore: Sendable {
   // Safety: the pool belongs to the store, which a snapshot or transaction keeps alive for as long as anybody
   // may use this version.
@@ -99,7 +99,8 @@ extension TreeCore {
     return max(0, upper &- (try rank(of: range.lower, ifUnbounded: 0, includesEqual: false)))
   }
 
-  /// Entries before a bound. An `including` bound's own key counts if `includesEqual`, an `excluding` one's if not.
+  /// Entries before a bound. An `including` bound's own key counts if `includesEqual`, an `excluding` one's
+  /// if not.
   func rank(
     of bound: KeyRange.Bound,
     ifUnbounded: Int,
@@ -118,7 +119,8 @@ extension TreeCore {
 }
 
 extension PageImage {
-  /// Entries below the children of a branch before `index`, of `total` below them all. Counts from the nearer end.
+  /// Entries below the children of a branch before `index`, of `total` below them all. Counts from the nearer
+  /// end.
   @inline(__always)
   func entries(before index: Int, of total: UInt64) -> UInt64 {
     let count = self.count

@@ -1,8 +1,8 @@
 /// A place in a tree, moved entry by entry through a range of keys, in both directions.
 ///
-/// A new cursor stands before the range's first entry and, as far as ``previous()`` is concerned, after its last.
-/// Over a snapshot it stays good as long as it exists. Over a write transaction's tree it is good until the tree's
-/// next change; then moving it throws `.cursorInvalidated`.
+/// A new cursor stands before the range's first entry and, as far as ``previous()`` is concerned, after its
+/// last. Over a snapshot it stays good as long as it exists. Over a write transaction's tree it is good until
+/// the tree's next change; then moving it throws `.cursorInvalidated`.
 ///
 /// ```swift
 /// var cursor = try tree.cursor(in: .prefix([7]))
@@ -71,8 +71,8 @@ public struct TreeCursor: ~Copyable {
     return try advance()
   }
 
-  /// Steps to the previous entry of the range; from the start, to its last. Returns false before the first one.
-  /// Amortised O(1).
+  /// Steps to the previous entry of the range; from the start, to its last. Returns false before the first
+  /// one. Amortised O(1).
   @inlinable
   public mutating func previous() throws(StoreError) -> Bool {
     if index > lowest, index < end, changes.pointee == expectedChanges {
@@ -82,7 +82,8 @@ public struct TreeCursor: ~Copyable {
     return try retreat()
   }
 
-  /// Moves to the first entry of the range that isn't below `key`. Returns false if there is none. O(log *n*).
+  /// Moves to the first entry of the range that isn't below `key`. Returns false if there is none. O(log
+  /// *n*).
   public mutating func seek(to key: [UInt8]) throws(StoreError) -> Bool {
     try checkUnchanged()
     if let lowest = range.lower.key, key.lexicographicallyPrecedes(lowest) {
@@ -96,8 +97,8 @@ public struct TreeCursor: ~Copyable {
     try seek(to: [UInt8](key))
   }
 
-  /// Moves to the entry that has `position` entries of the whole tree before it. Returns false if there is none
-  /// or it isn't in the range. O(log *n*).
+  /// Moves to the entry that has `position` entries of the whole tree before it. Returns false if there is
+  /// none or it isn't in the range. O(log *n*).
   public mutating func seek(toPosition position: Int) throws(StoreError) -> Bool {
     try checkUnchanged()
     return try moveToEntry(at: position)
@@ -285,8 +286,8 @@ extension TreeCursor {
 
   private enum Edge { case first, last }
 
-  /// Goes to the leaf where a bound falls and returns the index there: of the first entry after a lower bound,
-  /// one past the last entry before an upper one.
+  /// Goes to the leaf where a bound falls and returns the index there: of the first entry after a lower
+  /// bound, one past the last entry before an upper one.
   private mutating func descend(
     to bound: KeyRange.Bound,
     ifUnbounded edge: Edge
@@ -338,8 +339,8 @@ extension TreeCursor {
     return page
   }
 
-  /// Moves to the neighbouring leaf; false if there is none. The path's pages are found from the root again, by
-  /// index: that costs a few loads per leaf and spares the cursor from holding them.
+  /// Moves to the neighbouring leaf; false if there is none. The path's pages are found from the root again,
+  /// by index: that costs a few loads per leaf and spares the cursor from holding them.
   private mutating func moveToLeaf(after: Bool) throws(StoreError) -> Bool {
     let top = Int(core.root.height) - 1
     var level = top
@@ -358,8 +359,8 @@ extension TreeCursor {
     return true
   }
 
-  /// Makes `page` the cursor's leaf and finds out how much of it the range has. Mostly all of it, which comparing
-  /// with its first and last key shows.
+  /// Makes `page` the cursor's leaf and finds out how much of it the range has. Mostly all of it, which
+  /// comparing with its first and last key shows.
   private mutating func enter(_ page: PageImage) throws(StoreError) {
     leaf = page
     loaded = nil

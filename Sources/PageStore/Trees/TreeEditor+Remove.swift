@@ -39,8 +39,8 @@ extension TreeEditor {
   func isUnderfull(_ page: PageImage) -> Bool { page.usedBytes(geometry) < geometry.capacity / 2 }
 
   /// Merges the path's page of `level` with a neighbour under the same parent or, if both don't fit into one,
-  /// divides their entries evenly. Returns false when nothing was done to the parent that could have left it underfull,
-  /// or when the parent was rewritten, after which the path no longer leads through it.
+  /// divides their entries evenly. Returns false when nothing was done to the parent that could have left it
+  /// underfull, or when the parent was rewritten, after which the path no longer leads through it.
   func mend(_ level: Int) throws(StoreError) -> Bool {
     let parent = path[level + 1].page
     guard parent.count > 1 else {

@@ -1,6 +1,6 @@
 extension TreeEditor {
-  /// Removes every entry whose key is in `range`; returns how many there were. O(log *n*) pages are changed; pages
-  /// that are in the range as a whole are given up unread if they are in the file.
+  /// Removes every entry whose key is in `range`; returns how many there were. O(log *n*) pages are changed;
+  /// pages that are in the range as a whole are given up unread if they are in the file.
   @discardableResult
   func removeRange(_ range: KeyRange) throws(StoreError) -> Int {
     try checkIntact()
@@ -136,8 +136,9 @@ extension TreeEditor {
 
   // MARK: Mending
 
-  /// Merges or evens out pages on the way to `key`, and their right neighbours, that a removal has left less than
-  /// half full. From the root downwards: a merge of branches makes neighbours of the pages at their seam.
+  /// Merges or evens out pages on the way to `key`, and their right neighbours, that a removal has left less
+  /// than half full. From the root downwards: a merge of branches makes neighbours of the pages at their
+  /// seam.
   func mendSeam(at key: [UInt8]) throws(StoreError) {
     // Every round but the last mends a page; evening out large entries may not mend it for good.
     for _ in 0..<(4 * TreeLimits.height) {
@@ -150,8 +151,8 @@ extension TreeEditor {
     }
   }
 
-  /// The highest level at which the path's page or its right neighbour is underfull and can be mended. The path
-  /// then leads through that page.
+  /// The highest level at which the path's page or its right neighbour is underfull and can be mended. The
+  /// path then leads through that page.
   private func levelToMend() throws(StoreError) -> Int? {
     for level in (0..<(height - 1)).reversed() {
       let parent = path[level + 1]

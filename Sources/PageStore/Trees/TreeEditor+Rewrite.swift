@@ -11,8 +11,8 @@ extension TreeEditor {
     return try body(entries)
   }
 
-  /// Lays the path's page of `level` out anew with `replacement` instead of the entries at `range`, in as many pages
-  /// as that takes, and tells the parent.
+  /// Lays the path's page of `level` out anew with `replacement` instead of the entries at `range`, in as
+  /// many pages as that takes, and tells the parent.
   func rewrite(
     _ level: Int,
     replacing range: Range<Int>,
@@ -96,8 +96,8 @@ extension TreeEditor {
     )
   }
 
-  /// Begins a leaf after the tree's last one, which the path leads to, and which is full though nothing in it is
-  /// wasted. Returns false, having done nothing, if it isn't.
+  /// Begins a leaf after the tree's last one, which the path leads to, and which is full though nothing in it
+  /// is wasted. Returns false, having done nothing, if it isn't.
   func addLastLeaf(_ entry: PageEntry) throws(StoreError) -> Bool {
     let last = path[0].page
     let needed = entry.byteCount(isLeaf: true) - min(last.prefixLength, entry.keyCount)
@@ -123,8 +123,8 @@ extension TreeEditor {
     return sum
   }
 
-  /// Adds a leaf with the shortest separator between it and the one before: the first leaf key's bytes up to the
-  /// first that differs from the last key before it.
+  /// Adds a leaf with the shortest separator between it and the one before: the first leaf key's bytes up to
+  /// the first that differs from the last key before it.
   private func appendLeaf(
     _ reference: ChildReference,
     after last: PageEntry,
@@ -165,9 +165,9 @@ extension TreeEditor {
     return key
   }
 
-  /// Puts `pages` in the place of `count` children of the path's page above `level`, the first of which the path
-  /// goes through. The first new page goes on under the old one's separator. Returns whether the path still leads
-  /// through its parent, changed in place.
+  /// Puts `pages` in the place of `count` children of the path's page above `level`, the first of which the
+  /// path goes through. The first new page goes on under the old one's separator. Returns whether the path
+  /// still leads through its parent, changed in place.
   func replaceChildren(_ level: Int, count: Int, with pages: NewPages) throws(StoreError) -> Bool {
     guard level < height - 1 else {
       try growRoot(level, pages)

@@ -1,9 +1,9 @@
 /// Changes one tree within one write transaction.
 ///
-/// The version the transaction began with stays as it is: a page is copied to a frame of the transaction before its
-/// first change, and so are the pages above it; after that it is changed in place. Where pages are rewritten at
-/// all (divided, merged, evened out, or only tidied up), their entries are listed as ``PageEntry``s and laid out
-/// anew in fresh frames; there is one way to do it.
+/// The version the transaction began with stays as it is: a page is copied to a frame of the transaction
+/// before its first change, and so are the pages above it; after that it is changed in place. Where pages are
+/// rewritten at all (divided, merged, evened out, or only tidied up), their entries are listed as
+/// ``PageEntry``s and laid out anew in fresh frames; there is one way to do it.
 ///
 /// Used by one thread at a time. After an error that comes from the file or its contents the tree is in no
 /// definite state, ``isIntact`` is false, and the transaction has to be aborted.
@@ -166,8 +166,8 @@ final class TreeEditor {
 
   /// Gives the transaction its own copy of the path's page of `level`; the pages above are its own already.
   ///
-  /// A page from the file is laid out anew instead of copied: in a forged one cells may overlap, and changing one
-  /// must not change the lengths in another.
+  /// A page from the file is laid out anew instead of copied: in a forged one cells may overlap, and changing
+  /// one must not change the lengths in another.
   private func copyPage(_ level: Int) throws(StoreError) {
     let old = path[level].page
     let oldReference = reference(level)

@@ -1,4 +1,5 @@
-/// Checks whole trees, page by page, and reports everything that is wrong instead of stopping at the first problem.
+/// Checks whole trees, page by page, and reports everything that is wrong instead of stopping at the first
+/// problem.
 ///
 /// Invariants of a tree, by the numbers that reports use:
 ///

@@ -83,8 +83,8 @@ extension WriteTree {
     return removed
   }
 
-  /// Appends entries whose keys ascend, the first one above the tree's last key, and fills pages as it goes: the
-  /// quickest way to load sorted data. Returns how many there were.
+  /// Appends entries whose keys ascend, the first one above the tree's last key, and fills pages as it goes:
+  /// the quickest way to load sorted data. Returns how many there were.
   ///
   /// Throws `.keysOutOfOrder` at the first key that doesn't ascend; the entries before it stay.
   @discardableResult

@@ -53,7 +53,8 @@ final class TreeFixture {
   /// The tree as it was committed last.
   var reader: TreeReader { TreeReader(core: TreeCore(root: root, pool: pool), owner: pool) }
 
-  /// Runs one write transaction and commits it. Memory of the versions before is kept: they may be read still.
+  /// Runs one write transaction and commits it. Memory of the versions before is kept: they may be read
+  /// still.
   @discardableResult
   func write<R>(_ body: (TreeEditor) throws -> R) throws -> R {
     let (result, _) = try writeRetiring(body)
