@@ -124,11 +124,18 @@ extension FormatArgument: PredicateArgument {
     Spelling("origin == %@", [Airport(number: 7)], keyPath: \.origin == Airport(number: 7)) {
       $0.origin == Airport(number: 7)
     },
+    Spelling("origin == %@", [Airport(number: 7)], keyPath: \.origin == AirportID(number: 7)) {
+      $0.origin == AirportID(number: 7)
+    },
     Spelling("origin == nil", keyPath: \.origin == nil) { $0.origin == nil },
     Spelling("origin != dest") { $0.origin != $0.dest },
     Spelling("SELF == %@", [Flight()]) { $0 == Flight() },
     Spelling("SELF IN %@", [[Flight()]]) { [Flight()].contains($0) },
-    Spelling("dest IN %@", [[Airport(number: 1), Airport(number: 2)]]) {
+    Spelling(
+      "dest IN %@",
+      [[Airport(number: 1), Airport(number: 2)]],
+      keyPath: [Airport(number: 1), Airport(number: 2)] ~= \.dest
+    ) {
       [Airport(number: 1), Airport(number: 2)].contains($0.dest)
     },
   ]

@@ -33,6 +33,12 @@ final class Airport: PredicateRoot, ObjectReferencing {
   }
 }
 
+/// An airport's ID.
+struct AirportID: ObjectReferencing {
+  let number: UInt64
+  var objectReference: ObjectReference? { ObjectReference(entity: "Airport", number: number) }
+}
+
 final class City: PredicateRoot, ObjectReferencing {
   var title = ""
   var objectReference: ObjectReference? { nil }

@@ -26,7 +26,7 @@ struct FormatLexer {
     while let byte = peek(), byte == 0x20 || (0x09...0x0D).contains(byte) { position += 1 }
     let start = position
     let kind = try scan()
-    return FormatToken(kind: kind, start: start, end: position)
+    return FormatToken(kind, start: start, end: position)
   }
 
   private mutating func scan() throws(QueryError) -> FormatToken.Kind {

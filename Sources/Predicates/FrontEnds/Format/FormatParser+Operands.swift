@@ -17,7 +17,7 @@ extension FormatParser {
       try advance()
       return .operand(try path([name], [start.start]))
     case .word(let word):
-      if let keyword = FormatKeyword(word), keyword.isReserved { return try keywordOperand(keyword) }
+      if let keyword = start.keyword, keyword.isReserved { return try keywordOperand(keyword) }
       return .operand(try name(word))
     case .variable(let name):
       throw error(

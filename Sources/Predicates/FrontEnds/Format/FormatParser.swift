@@ -148,10 +148,9 @@ struct FormatParser {
 
   /// `and` or `or` if the token is one, in either spelling.
   private var joint: FormatKeyword? {
-    switch token.kind {
-    case .symbol(.and): .and
-    case .symbol(.or): .or
-    case .word: [.and, .or].first { $0 == token.keyword }
+    switch (token.kind, token.keyword) {
+    case (.symbol(.and), _), (_, .and): .and
+    case (.symbol(.or), _), (_, .or): .or
     default: nil
     }
   }

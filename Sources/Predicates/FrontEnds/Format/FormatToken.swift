@@ -17,13 +17,17 @@ struct FormatToken {
   }
 
   let kind: Kind
+  /// The keyword that the token spells, if it does.
+  let keyword: FormatKeyword?
   /// UTF-8 bytes before the token, and before what follows it.
   let start: Int
   let end: Int
 
-  /// The keyword that the token spells, if it does.
-  var keyword: FormatKeyword? {
-    if case .word(let text) = kind { FormatKeyword(text) } else { nil }
+  init(_ kind: Kind, start: Int, end: Int) {
+    self.kind = kind
+    keyword = if case .word(let text) = kind { FormatKeyword(text) } else { nil }
+    self.start = start
+    self.end = end
   }
 }
 

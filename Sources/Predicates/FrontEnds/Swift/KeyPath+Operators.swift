@@ -96,13 +96,42 @@ extension KeyPath where Root: PredicateRoot {
   }
 }
 
+extension KeyPath where Root: PredicateRoot {
+  /// An object's ID, or anything else that stands for an object.
+  public static func == <Object: ObjectReferencing>(
+    left: KeyPath<Root, Value>,
+    right: some ObjectReferencing
+  ) -> Where<Root> where Value == Object? {
+    ValueExpression<Root, Object>(left) == right
+  }
+
+  public static func != <Object: ObjectReferencing>(
+    left: KeyPath<Root, Value>,
+    right: some ObjectReferencing
+  ) -> Where<Root> where Value == Object? {
+    ValueExpression<Root, Object>(left) != right
+  }
+
+  /// Whether the object is one of these: `[jfk, lga] ~= \.origin`.
+  public static func ~= <Object: ObjectReferencing>(
+    objects: [some ObjectReferencing],
+    keyPath: KeyPath<Root, Value>
+  ) -> Where<Root> where Value == Object? {
+    ValueExpression<Root, Object>(keyPath).in(objects)
+  }
+}
+
 extension KeyPath where Root: PredicateRoot, Value: ObjectReferencing {
-  public static func == (left: KeyPath<Root, Value>, right: Value) -> Where<Root> {
+  public static func == (left: KeyPath<Root, Value>, right: some ObjectReferencing) -> Where<Root> {
     ValueExpression<Root, Value>(left) == right
   }
 
-  public static func != (left: KeyPath<Root, Value>, right: Value) -> Where<Root> {
+  public static func != (left: KeyPath<Root, Value>, right: some ObjectReferencing) -> Where<Root> {
     ValueExpression<Root, Value>(left) != right
+  }
+
+  public static func ~= (objects: [some ObjectReferencing], keyPath: KeyPath<Root, Value>) -> Where<Root> {
+    ValueExpression<Root, Value>(keyPath).in(objects)
   }
 }
 
