@@ -13,7 +13,7 @@ LONGEST_FILE = 500
 # What each module may import. Nothing points up, and PageStore is free of Foundation.
 ALLOWED = {
     "PageStore": {"CLinux", "Glibc", "Musl", "Darwin", "Synchronization", "Dispatch"},
-    "Predicates": {"Foundation", "FoundationEssentials", "Synchronization"},
+    "Predicates": {"Glibc", "Musl", "Darwin", "Foundation", "FoundationEssentials", "Synchronization"},
     "GraphContext": {"PageStore", "Predicates", "Foundation", "FoundationEssentials", "Synchronization",
                      "Observation", "Dispatch"},
     "Cambium": {"GraphContext", "Predicates"},
@@ -49,8 +49,8 @@ def breaches(path):
 
 
 def has_reason(lines, index):
-    """A `Safety:` comment stands on the line or in the comment block right above it."""
-    if "Safety:" in lines[index]:
+    """A `Safety:` comment stands on the line, right below it, or in the comment block right above it."""
+    if any("Safety:" in line for line in lines[index:index + 2]):
         return True
     index -= 1
     while index >= 0 and lines[index].strip().startswith(("//", "@")):
