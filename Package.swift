@@ -62,6 +62,7 @@ let package = Package(
       name: "Flights",
       dependencies: ["Cambium", "CZlib", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       path: "Examples/Flights",
+      exclude: ["README.md"],
       resources: [.copy("Sample")],
       swiftSettings: swiftSettings),
 

@@ -25,7 +25,7 @@ public actor BackgroundContext {
     context.name = name
   }
 
-  deinit { context.end() }
+  isolated deinit { context.end() }
 
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
