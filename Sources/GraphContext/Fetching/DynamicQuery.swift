@@ -1,0 +1,94 @@
+import Predicates
+
+/// A query in words, for tools: the entity, the predicate and the key paths are text.
+///
+/// ```swift
+/// var query = DynamicQuery("Flight", where: try PredicateTree(format: "arrDelay >= 120"))
+/// query.sort = [.init("arrDelay", isAscending: false)]
+/// query.select = ["flight", "origin.name"]
+/// ```
+public struct DynamicQuery: Sendable {
+  /// One key that the results are sorted by.
+  public struct SortKey: Sendable, Hashable {
+    /// A key path, through to-one relationships: `origin.name`.
+    public var keyPath: String
+    public var isAscending: Bool
+
+    public init(_ keyPath: String, isAscending: Bool = true) {
+      self.keyPath = keyPath
+      self.isAscending = isAscending
+    }
+  }
+
+  public var entity: String
+  public var predicate: PredicateTree
+  public var sort: [SortKey] = []
+  /// The key paths whose values make a row; all stored properties of the entity, in the order of their declaration,
+  /// if there are none.
+  public var select: [String] = []
+  public var limit: Int?
+  public var offset = 0
+
+  public init(_ entity: String, where predicate: PredicateTree = .constant(true)) {
+    self.entity = entity
+    self.predicate = predicate
+  }
+}
+
+extension DynamicQuery {
+  /// The query with its names found in the schema, and its columns.
+  func resolved(in schema: Schema) throws(QueryError) -> (query: ResolvedQuery, columns: [ResolvedPath]) {
+    guard let entity = schema.entitySchema(named: entity) else {
+      let names = schema.entities.map(\.name).joined(separator: ", ")
+      throw QueryError(.unknownName, "The store has no entity named “\(self.entity)”; it has \(names).")
+    }
+    let paths = PathResolver(entity: entity, schema: schema)
+    var keys: [ResolvedSort] = []
+    for key in sort { keys.append(ResolvedSort(try Self.path(key.keyPath, paths), ascending: key.isAscending)) }
+    var columns: [ResolvedPath] = []
+    for keyPath in select.isEmpty ? entity.stored.map(\.name) : select {
+      columns.append(try Self.path(keyPath, paths))
+    }
+    let query = ResolvedQuery(
+      entity: entity, predicate: try predicate.resolved(for: entity, in: schema), sort: keys, limit: limit,
+      offset: offset)
+    return (query, columns)
+  }
+
+  private static func path(_ keyPath: String, _ paths: PathResolver) throws(QueryError) -> ResolvedPath {
+    try paths.resolve(keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)).path
+  }
+}
+
+/// An object as a tool sees it: the values that a query selected.
+public struct ManagedRecord: Sendable {
+  public let objectID: ManagedObjectID
+  /// In the order of the query's columns. A relationship's value is the number of the object it leads to.
+  public let values: [AttributeValue]
+  private let columns: Columns
+
+  /// The names of the columns, shared by the rows of a query.
+  final class Columns: Sendable {
+    let names: [String]
+    private let places: [String: Int]
+
+    init(_ names: [String]) {
+      self.names = names
+      places = Dictionary(names.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    func place(of name: String) -> Int? { places[name] }
+  }
+
+  init(objectID: ManagedObjectID, values: [AttributeValue], columns: Columns) {
+    self.objectID = objectID
+    self.values = values
+    self.columns = columns
+  }
+
+  /// The columns' key paths, in the order of ``values``.
+  public var keyPaths: [String] { columns.names }
+
+  /// The value of a column; nil when the query didn't select it.
+  public func value(forKeyPath keyPath: String) -> AttributeValue? { columns.place(of: keyPath).map { values[$0] } }
+}

@@ -1,0 +1,141 @@
+import Predicates
+
+/// A query for objects of one model: which, in what order, how many.
+///
+/// ```swift
+/// let long = From<Song>().where { $0.seconds > 180 && $0.album.year < 1980 }.orderBy(.ascending(\.title)).limit(20)
+/// for song in try context.fetch(long) { print(song.title) }
+/// ```
+///
+/// A value: keep it, send it, build others from it. A mistake in it, such as a syntax error in a format string or a key path
+/// that isn't persistent, is thrown when it is used.
+public struct From<Root: ManagedObject>: Sendable {
+  package private(set) var condition = Where<Root>(true)
+  package private(set) var sort: [OrderBy<Root>] = []
+  /// The first mistake in a format string.
+  private var mistake: QueryError?
+  package private(set) var limit: Int?
+  package private(set) var offset = 0
+
+  public init() {}
+
+  // MARK: Which
+
+  /// Only objects for which the condition holds, written as a closure: `{ $0.seconds > 180 }`. Conditions add up.
+  public func `where`(_ condition: (ValueExpression<Root, Root>) -> Where<Root>) -> From {
+    self.where(Where(condition))
+  }
+
+  /// Only objects for which the condition holds: `\.seconds > 180 && \.title == "Carey"`. Conditions add up.
+  public func `where`(_ condition: Where<Root>) -> From {
+    var copy = self
+    if case .constant(true)? = try? copy.condition.tree {
+      copy.condition = condition
+    } else {
+      copy.condition = copy.condition && condition
+    }
+    return copy
+  }
+
+  /// Only objects for which the condition holds, written as text: `"seconds > %d AND title BEGINSWITH[c] %@", 180, "car"`.
+  /// Conditions add up.
+  public func `where`(format: String, _ arguments: (any PredicateArgument)?...) -> From {
+    do throws(QueryError) {
+      return self.where(try Where(format: format, arguments: arguments))
+    } catch {
+      var copy = self
+      copy.mistake = mistake ?? error
+      return copy
+    }
+  }
+
+  // MARK: In what order
+
+  /// Sorted by these keys, after those that are there already. nil comes first ascending, NaN last; what the keys leave
+  /// equal is in the order of object IDs, in the direction of the last key. Without any key: in the order of object IDs.
+  public func orderBy(_ keys: OrderBy<Root>...) -> From { orderBy(keys) }
+
+  /// The same for an array of keys.
+  public func orderBy(_ keys: [OrderBy<Root>]) -> From {
+    var copy = self
+    copy.sort += keys
+    return copy
+  }
+
+  // MARK: How many
+
+  /// No more than so many objects. Traps when negative.
+  public func limit(_ count: Int) -> From {
+    precondition(count >= 0, "a limit is not negative")
+    var copy = self
+    copy.limit = count
+    return copy
+  }
+
+  /// Without the first so many objects. Traps when negative.
+  public func offset(_ count: Int) -> From {
+    precondition(count >= 0, "an offset is not negative")
+    var copy = self
+    copy.offset = count
+    return copy
+  }
+}
+
+/// The name that this has in Core Data.
+public typealias FetchRequest = From
+
+extension From {
+  /// The query with its names found in the schema.
+  ///
+  /// - Throws: `QueryError`, the first mistake in the query.
+  package func resolved(for entity: EntitySchema, in schema: some SchemaProviding) throws(QueryError) -> ResolvedQuery {
+    if let mistake { throw mistake }
+    let paths = PathResolver(entity: entity, schema: schema)
+    var keys: [ResolvedSort] = []
+    for key in sort { keys.append(ResolvedSort(try paths.resolve(key.names.get()).path, ascending: key.isAscending)) }
+    return ResolvedQuery(
+      entity: entity, predicate: try condition.tree.resolved(for: entity, in: schema), sort: keys, limit: limit,
+      offset: offset)
+  }
+}
+
+extension From: CustomStringConvertible {
+  public var description: String {
+    var text = "From<\(Root.entityName)> where \(mistake.map(\.description) ?? condition.description)"
+    if !sort.isEmpty { text += " order by " + sort.map(\.description).joined(separator: ", ") }
+    if let limit { text += " limit \(limit)" }
+    if offset > 0 { text += " offset \(offset)" }
+    return text
+  }
+}
+
+/// One key that a query sorts by.
+public struct OrderBy<Root: PredicateRoot>: Sendable {
+  package let names: Result<[String], QueryError>
+  package let isAscending: Bool
+
+  /// The least value first; nil before all others.
+  public static func ascending(_ keyPath: KeyPath<Root, some AttributeType>) -> OrderBy {
+    OrderBy(names: Self.names(of: keyPath), isAscending: true)
+  }
+
+  /// The greatest value first; nil after all others.
+  public static func descending(_ keyPath: KeyPath<Root, some AttributeType>) -> OrderBy {
+    OrderBy(names: Self.names(of: keyPath), isAscending: false)
+  }
+
+  private static func names(of keyPath: AnyKeyPath) -> Result<[String], QueryError> {
+    Result { () throws(QueryError) in try Root.predicatePath(of: keyPath) }
+  }
+}
+
+extension OrderBy: CustomStringConvertible {
+  public var description: String {
+    let name =
+      switch names {
+      case .success(let names): names.joined(separator: ".")
+      case .failure(let error): error.description
+      }
+    return name + (isAscending ? " ascending" : " descending")
+  }
+}

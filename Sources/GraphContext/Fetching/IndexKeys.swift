@@ -1,0 +1,121 @@
+import PageStore
+import Predicates
+
+/// Ranges of values as ranges of keys.
+enum IndexKeys {
+  /// The keys of an index's entries that the range holds.
+  static func keys(_ range: IndexRange, in index: IndexReference) -> KeyRange {
+    let columns = Columns(index.origin)
+    var prefix: [UInt8] = []
+    for value in range.prefix { columns.append(value, to: &prefix) }
+    guard let next = range.next else { return .prefix(prefix) }
+    return KeyRange(
+      lower: columns.lower(next.lower, after: prefix), upper: columns.upper(next.upper, after: prefix))
+  }
+
+  /// How the columns of an index are written: in order-preserving components that end themselves, so that all keys with
+  /// a value begin with the value's bytes, and no others do. A relationship's own index has the bare number.
+  private struct Columns {
+    let isRelationship: Bool
+
+    init(_ origin: IndexReference.Origin) { isRelationship = origin == .relationship }
+
+    func append(_ value: AttributeValue, to key: inout [UInt8]) {
+      if isRelationship, case .reference(let number) = value {
+        KeyCoder.append(objectID: number, to: &key)
+      } else {
+        KeyCoder.append(value, to: &key)
+      }
+    }
+
+    /// The first key after the cut.
+    func lower(_ cut: ValueCut, after prefix: [UInt8]) -> KeyRange.Bound {
+      switch start(of: cut, after: prefix) {
+      case .at(let key): key.isEmpty ? .unbounded : .including(key)
+      // Nothing comes after: no key is longer than what is excluded here.
+      case .end: .excluding([UInt8](repeating: 0xFF, count: StoreLimits.keyByteCount))
+      }
+    }
+
+    /// The same place as an end.
+    func upper(_ cut: ValueCut, after prefix: [UInt8]) -> KeyRange.Bound {
+      switch start(of: cut, after: prefix) {
+      case .at(let key): .excluding(key)
+      case .end: .unbounded
+      }
+    }
+
+    private enum Place {
+      case at([UInt8])
+      /// After every key.
+      case end
+    }
+
+    private func start(of cut: ValueCut, after prefix: [UInt8]) -> Place {
+      var key = prefix
+      switch cut {
+      case .lowest: return .at(key)
+      case .afterNull:
+        if !isRelationship { key.append(KeyCoder.presentMarker) }
+        return .at(key)
+      case .before(let value):
+        append(value, to: &key)
+        return .at(key)
+      case .after(let value):
+        append(value, to: &key)
+        return end(ofPrefix: key)
+      case .highest: return end(ofPrefix: key)
+      }
+    }
+
+    private func end(ofPrefix prefix: [UInt8]) -> Place {
+      if case .excluding(let key) = KeyRange.successor(ofPrefix: prefix) { .at(key) } else { .end }
+    }
+  }
+}
+
+extension StoreView {
+  /// The tree of an index, or nil while there was none yet.
+  func tree(of index: IndexReference) throws(StoreError) -> TreeReader? {
+    switch index.origin {
+    case .declared: try tree(named: TreeName.index(index.name, of: index.entity))
+    case .relationship: try tree(named: TreeName.references(index.name, of: index.entity))
+    }
+  }
+}
+
+/// What the planner asks, answered by the counted trees of a snapshot.
+struct StoreCounting: IndexCounting {
+  let view: StoreView
+
+  func count(of entity: String) throws -> Int {
+    guard let entity = view.schema.entity(named: entity) else { return 0 }
+    return try view.records(of: entity)?.count ?? 0
+  }
+
+  func count(_ range: IndexRange, in index: IndexReference) throws -> Int {
+    guard let tree = try view.tree(of: index) else { return 0 }
+    if range == .all { return try tree.count }
+    return try tree.count(in: IndexKeys.keys(range, in: index))
+  }
+
+  func objectIDs(_ range: IndexRange, in index: IndexReference) throws -> [UInt64] {
+    guard let tree = try view.tree(of: index) else { return [] }
+    var numbers: [UInt64] = []
+    var cursor = tree.cursor(in: IndexKeys.keys(range, in: index))
+    while try cursor.next() { numbers.append(try cursor.objectID()) }
+    return numbers
+  }
+}
+
+extension TreeCursor {
+  /// The object number that the current entry's key ends with.
+  ///
+  /// - Throws: `corrupt` when the key is too short to have one.
+  mutating func objectID() throws -> UInt64 {
+    guard let number = KeyCoder.objectID(ending: try key()) else {
+      throw ContextError(.corrupt, "an index has a key too short for an object's number")
+    }
+    return number
+  }
+}

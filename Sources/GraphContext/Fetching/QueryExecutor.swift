@@ -1,0 +1,258 @@
+import PageStore
+import Predicates
+
+/// Carries out a plan over one snapshot, and a context's unsaved changes.
+struct QueryExecutor {
+  let view: StoreView
+  let entity: StoredEntity
+  let plan: PlannedQuery
+  /// The whole predicate, for rows that don't come by the plan's way.
+  private let predicate: ResolvedPredicate
+  private let sort: [ResolvedSort]
+  private let isIDAscending: Bool
+  private let pending: PendingRecords?
+
+  /// Plans the query.
+  ///
+  /// - Parameter context: whose unsaved changes take part; nil for none.
+  /// - Throws: `ContextError`; `QueryError` when a relationship leads to an entity that isn't in the schema.
+  init(
+    _ query: ResolvedQuery, for purpose: QueryPlanner<StoreCounting>.Purpose, in view: StoreView,
+    context: ManagedObjectContext? = nil
+  ) throws {
+    guard let entity = view.schema.entity(named: query.entity.name) else {
+      throw ContextError(.unknownEntity, "the store has no entity \(query.entity.name)")
+    }
+    self.view = view
+    self.entity = entity
+    predicate = query.predicate
+    sort = query.sort
+    isIDAscending = query.isIDAscending
+    pending = context.flatMap { PendingRecords(for: query, of: entity, in: $0) }
+    let planner = QueryPlanner(schema: view.schema.schema, counting: StoreCounting(view: view))
+    plan = try planner.plan(query, for: purpose, hiddenEntities: pending?.hiddenEntities ?? [])
+  }
+
+  /// Whether the object has unsaved changes: its record in the results isn't the snapshot's.
+  func isPending(_ number: UInt64) -> Bool { ownChanges?.record(number) != nil }
+
+  /// Unsaved changes of the fetched entity itself.
+  private var ownChanges: PendingRecords.Changes? { pending?.changes(of: entity) }
+
+  // MARK: Rows
+
+  /// The results, in order.
+  ///
+  /// - Parameter needsRecords: whether each row must come with its record.
+  func rows(needsRecords: Bool) throws -> [QueryRow] {
+    let rows: [QueryRow]
+    if let ownChanges {
+      rows = try slice(merged(with: ownChanges))
+    } else {
+      switch plan.order {
+      case .access(let isReversed):
+        rows = try plan.residual == .constant(true) ? selected(isReversed) : filtered(isReversed)
+      case .sorted: rows = try slice(sortedRows())
+      }
+    }
+    return needsRecords ? try withRecords(rows) : rows
+  }
+
+  private func slice(_ rows: [QueryRow]) -> [QueryRow] {
+    let rest = rows.dropFirst(plan.offset)
+    return Array(plan.limit.map { rest.prefix($0) } ?? rest)
+  }
+
+  private func withRecords(_ rows: [QueryRow]) throws -> [QueryRow] {
+    if rows.allSatisfy({ $0.record != nil }) { return rows }
+    return try RecordWalker.rows(rows.map(\.number), of: entity, in: view)
+  }
+
+  /// Nothing to test, nothing to sort: the rows are found by rank.
+  private func selected(_ isReversed: Bool) throws -> [QueryRow] {
+    var numbers: [UInt64] = []
+    let count = max(0, min(plan.limit ?? .max, plan.access.rowCount - plan.offset))
+    switch plan.access {
+    case .nothing: return []
+    case .objects: return try filtered(isReversed)
+    case .fullScan:
+      var scan = try RecordScan(entity, in: view, isReversed: isReversed, skipping: plan.offset)
+      var rows: [QueryRow] = []
+      rows.reserveCapacity(count)
+      while rows.count < count, let row = try scan.next() { rows.append(row) }
+      return rows
+    case .index(let scan):
+      var walker = try IndexWalker(scan, in: view, isReversed: isReversed, skipping: plan.offset)
+      try walker.next(count, into: &numbers)
+    case .union: return try slice(sortedRows())
+    }
+    return numbers.map { QueryRow(number: $0, record: nil) }
+  }
+
+  /// Rows in the order of access, tested until there are enough.
+  private func filtered(_ isReversed: Bool) throws -> [QueryRow] {
+    var rows: [QueryRow] = []
+    var skipped = 0
+    if plan.limit == 0 { return [] }
+    try forEachRow(where: plan.residual, isReversed: isReversed) { row, _ in
+      if skipped < plan.offset {
+        skipped += 1
+        return true
+      }
+      rows.append(row)
+      return rows.count != plan.limit
+    }
+    return rows
+  }
+
+  /// All rows of the access path that pass the residual, sorted; as many as are wanted.
+  private func sortedRows() throws -> [QueryRow] {
+    guard case .sorted(let keys, _) = plan.order else { return [] }
+    var (paths, fields) = try sortFields(keys)
+    var buffer = SortBuffer(keys, fields, isIDAscending: isIDAscending, wanted: wanted)
+    if keys.isEmpty, plan.residual == .constant(true) {
+      try forEachNumber { buffer.insert(number: $0) }
+      return buffer.finish()
+    }
+    try forEachRow(where: plan.residual, isReversed: false, paths: &paths) { row, reader in
+      try buffer.insert(row, &reader)
+      return true
+    }
+    return buffer.finish()
+  }
+
+  private var wanted: Int? {
+    plan.limit.map { $0.addingReportingOverflow(plan.offset) }.map { $0.overflow ? .max : $0.partialValue }
+  }
+
+  private func sortFields(_ keys: [ResolvedSort]) throws(QueryError) -> (RowPaths, [RowField]) {
+    var paths = RowPaths(entity.schema, in: view.schema.schema)
+    var fields: [RowField] = []
+    for key in keys { fields.append(try paths.field(for: key.path)) }
+    return (paths, fields)
+  }
+}
+
+// MARK: - Unsaved changes
+
+extension QueryExecutor {
+  /// The stored rows that count, and the pending ones that match, sorted together.
+  private func merged(with changes: PendingRecords.Changes) throws -> [QueryRow] {
+    var (paths, fields) = try sortFields(sort)
+    var buffer = SortBuffer(sort, fields, isIDAscending: isIDAscending, wanted: wanted)
+    var isReversed = false
+    // In order of access, nothing after the wanted ones can be among the results.
+    var enough = Int.max
+    if case .access(let backwards) = plan.order {
+      isReversed = backwards
+      enough = wanted ?? .max
+    }
+    var count = 0
+    if enough > 0 {
+      try forEachRow(where: plan.residual, isReversed: isReversed, hiding: changes.hidden, paths: &paths) { row, reader in
+        try buffer.insert(row, &reader)
+        count += 1
+        return count < enough
+      }
+    }
+    try forEachPendingRow(of: changes, paths: &paths) { row, reader in try buffer.insert(row, &reader) }
+    return buffer.finish()
+  }
+
+  private func forEachPendingRow(
+    of changes: PendingRecords.Changes, paths: inout RowPaths, _ body: (QueryRow, inout RowReader) throws -> Void
+  ) throws {
+    let program = try FilterProgram(compiling: Normaliser.normalise(predicate), paths: paths)
+    paths = program.paths
+    var reader = RowReader(paths, source: ViewRecordSource(paths, in: view, pending: pending))
+    for (number, bytes) in changes.records {
+      try reader.begin(number, bytes)
+      if try program.matches(&reader) { try body(QueryRow(number: number, record: bytes), &reader) }
+    }
+  }
+
+  /// Of the stored rows that don't count any more, those that the plan has counted.
+  private func hiddenMatchCount(_ changes: PendingRecords.Changes) throws -> Int {
+    let program = try FilterProgram(compiling: predicate, for: entity.schema, in: view.schema.schema)
+    var reader = RowReader(program.paths, source: ViewRecordSource(program.paths, in: view, pending: nil))
+    var count = 0
+    for number in changes.hidden {
+      guard let bytes = try view.record(number, of: entity) else { continue }
+      try reader.begin(number, bytes)
+      if try program.matches(&reader) { count += 1 }
+    }
+    return count
+  }
+}
+
+// MARK: - Counting
+
+extension QueryExecutor {
+  /// How many results there are; limit and offset count.
+  func count() throws -> Int {
+    var count = try matchCount()
+    count = max(0, count - plan.offset)
+    return min(plan.limit ?? .max, count)
+  }
+
+  private func matchCount() throws -> Int {
+    var count = 0
+    var paths = RowPaths(entity.schema, in: view.schema.schema)
+    if plan.isCountExact {
+      count = plan.access.rowCount
+      if let ownChanges { count -= try hiddenMatchCount(ownChanges) }
+    } else {
+      try forEachRow(
+        where: plan.residual, isReversed: false, hiding: ownChanges?.hidden ?? [], paths: &paths
+      ) { _, _ in
+        count += 1
+        return true
+      }
+    }
+    if let ownChanges { try forEachPendingRow(of: ownChanges, paths: &paths) { _, _ in count += 1 } }
+    return count
+  }
+}
+
+// MARK: - Access paths
+
+extension QueryExecutor {
+  /// Calls `body` for the rows of the access path that pass the filter, in order of access, until it returns false.
+  private func forEachRow(
+    where filter: NormalPredicate, isReversed: Bool, hiding hidden: Set<UInt64> = [],
+    _ body: (QueryRow, inout RowReader) throws -> Bool
+  ) throws {
+    var paths = RowPaths(entity.schema, in: view.schema.schema)
+    try forEachRow(where: filter, isReversed: isReversed, hiding: hidden, paths: &paths, body)
+  }
+
+  /// - Parameter paths: what else is read of the rows; the filter's are added.
+  private func forEachRow(
+    where filter: NormalPredicate, isReversed: Bool, hiding hidden: Set<UInt64> = [], paths: inout RowPaths,
+    _ body: (QueryRow, inout RowReader) throws -> Bool
+  ) throws {
+    let program = try FilterProgram(compiling: filter, paths: paths)
+    paths = program.paths
+    var reader = RowReader(paths, source: ViewRecordSource(paths, in: view, pending: pending))
+    var rows = try RowStream(plan.access, of: entity, in: view, isReversed: isReversed)
+    while let row = try rows.next() {
+      if !hidden.isEmpty, hidden.contains(row.number) { continue }
+      guard let record = row.record else { continue }
+      try reader.begin(row.number, record)
+      guard try program.matches(&reader) else { continue }
+      guard try body(row, &reader) else { return }
+    }
+  }
+
+  /// Calls `body` for the number of every row of the access path, each once, in no order.
+  private func forEachNumber(_ body: (UInt64) -> Void) throws {
+    switch plan.access {
+    case .nothing: break
+    case .fullScan:
+      var scan = try RecordScan(entity, in: view)
+      while let row = try scan.next() { body(row.number) }
+    case .objects(let numbers): for number in numbers where try view.contains(number, of: entity) { body(number) }
+    case .index, .union: for number in try IndexWalker.numbers(plan.access, in: view) { body(number) }
+    }
+  }
+}

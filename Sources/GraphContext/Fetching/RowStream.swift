@@ -1,0 +1,110 @@
+import PageStore
+import Predicates
+
+/// Every record of an entity, in order of number or the other way round.
+struct RecordScan: ~Copyable {
+  private var cursor: TreeCursor?
+  private let view: StoreView
+  private let isReversed: Bool
+  /// Whether the cursor is where the next row is already.
+  private var isAtNext = false
+
+  /// - Parameter skipped: how many to leave out at the start; O(log n).
+  init(_ entity: StoredEntity, in view: StoreView, isReversed: Bool = false, skipping skipped: Int = 0) throws {
+    self.view = view
+    self.isReversed = isReversed
+    guard let tree = try view.records(of: entity) else { return }
+    let count = try tree.count
+    if skipped >= count { return }
+    cursor = tree.cursor()
+    if skipped > 0 {
+      isAtNext = try cursor?.seek(toPosition: isReversed ? count - 1 - skipped : skipped) ?? false
+    }
+  }
+
+  mutating func next() throws -> QueryRow? {
+    if isAtNext {
+      isAtNext = false
+    } else {
+      let found = try isReversed ? cursor?.previous() : cursor?.next()
+      guard found == true else { return nil }
+    }
+    guard let number = try cursor?.objectID(), let value = try cursor?.valueBytes() else { return nil }
+    return QueryRow(number: number, record: view.keep(value))
+  }
+}
+
+/// The rows of an access path, each with its record, in order of access.
+struct RowStream: ~Copyable {
+  private let entity: StoredEntity
+  private let view: StoreView
+  private var scan: RecordScan?
+  private var walker: IndexWalker?
+  /// Rows read and not yet handed out, and how many of them were.
+  private var rows: [QueryRow] = []
+  private var position = 0
+  private var batchCount = 32
+
+  init(_ access: AccessPath, of entity: StoredEntity, in view: StoreView, isReversed: Bool) throws {
+    self.entity = entity
+    self.view = view
+    switch access {
+    case .nothing: break
+    case .fullScan: scan = try RecordScan(entity, in: view, isReversed: isReversed)
+    case .index(let index): walker = try IndexWalker(index, in: view, isReversed: isReversed)
+    case .objects(let numbers):
+      rows = try RecordWalker.rows(isReversed ? numbers.reversed() : numbers, of: entity, in: view)
+    case .union:
+      rows = try RecordWalker.rows(IndexWalker.numbers(access, in: view), of: entity, in: view)
+    }
+  }
+
+  mutating func next() throws -> QueryRow? {
+    if scan != nil { return try scan?.next() }
+    if position == rows.count {
+      rows = try batch()
+      position = 0
+      if rows.isEmpty { return nil }
+    }
+    position += 1
+    return rows[position - 1]
+  }
+
+  /// The next rows of the index; each batch is larger than the last, as it is ever less likely that few are enough.
+  private mutating func batch() throws -> [QueryRow] {
+    var found: [QueryRow] = []
+    while found.isEmpty, walker != nil {
+      var numbers: [UInt64] = []
+      try walker?.next(batchCount, into: &numbers)
+      if numbers.isEmpty { return [] }
+      batchCount = min(16_384, batchCount * 4)
+      found = try RecordWalker.rows(numbers, of: entity, in: view)
+    }
+    return found
+  }
+}
+
+extension IndexWalker {
+  /// The objects of index ranges, each once, ascending.
+  static func numbers(_ access: AccessPath, in view: StoreView) throws -> [UInt64] {
+    let scans: [IndexScan] =
+      switch access {
+      case .index(let scan): [scan]
+      case .union(let scans): scans
+      case .nothing, .fullScan, .objects: []
+      }
+    var numbers: [UInt64] = []
+    numbers.reserveCapacity(access.rowCount)
+    for scan in scans {
+      var walker = try IndexWalker(scan, in: view)
+      try walker.next(scan.rowCount, into: &numbers)
+    }
+    numbers.sort()
+    guard scans.count > 1 else { return numbers }
+    var last: UInt64?
+    return numbers.filter { number in
+      defer { last = number }
+      return number != last
+    }
+  }
+}
