@@ -86,11 +86,11 @@ extension DynamicStore {
     var reader = RowReader(paths, source: ViewRecordSource(paths, in: view, pending: nil))
     for row in try executor.rows(needsRecords: true) {
       guard let record = row.record else { continue }
-      try reader.begin(row.number, record)
       let id = ManagedObjectID(entityName: resolved.entity.name, number: row.number, storeID: storeID)
-      var values: [AttributeValue] = []
-      values.reserveCapacity(fields.count)
-      for field in fields { values.append(try reader.value(of: field)) }
+      let values = try ContextError.mapping {
+        try reader.begin(row.number, record)
+        return try fields.map { try reader.value(of: $0) }
+      }
       guard try body(ManagedRecord(objectID: id, values: values, columns: names)) else { return }
     }
   }

@@ -30,7 +30,8 @@ struct QueryExecutor {
     isIDAscending = query.isIDAscending
     pending = context.flatMap { PendingRecords(for: query, of: entity, in: $0) }
     let planner = QueryPlanner(schema: view.schema.schema, counting: StoreCounting(view: view))
-    plan = try planner.plan(query, for: purpose, hiddenEntities: pending?.hiddenEntities ?? [])
+    let hiddenEntities = pending?.hiddenEntities ?? []
+    plan = try ContextError.mapping { try planner.plan(query, for: purpose, hiddenEntities: hiddenEntities) }
   }
 
   /// Whether the object has unsaved changes: its record in the results isn't the snapshot's.
@@ -45,6 +46,10 @@ struct QueryExecutor {
   ///
   /// - Parameter needsRecords: whether each row must come with its record.
   func rows(needsRecords: Bool) throws -> [QueryRow] {
+    try ContextError.mapping { try collectRows(needsRecords) }
+  }
+
+  private func collectRows(_ needsRecords: Bool) throws -> [QueryRow] {
     let rows: [QueryRow]
     if let ownChanges {
       rows = try slice(merged(with: ownChanges))
@@ -190,8 +195,7 @@ extension QueryExecutor {
 extension QueryExecutor {
   /// How many results there are; limit and offset count.
   func count() throws -> Int {
-    var count = try matchCount()
-    count = max(0, count - plan.offset)
+    let count = max(0, try ContextError.mapping { try matchCount() } - plan.offset)
     return min(plan.limit ?? .max, count)
   }
 
@@ -253,6 +257,20 @@ extension QueryExecutor {
       while let row = try scan.next() { body(row.number) }
     case .objects(let numbers): for number in numbers where try view.contains(number, of: entity) { body(number) }
     case .index, .union: for number in try IndexWalker.numbers(plan.access, in: view) { body(number) }
+    }
+  }
+}
+
+extension ContextError {
+  /// Runs `body`; what the layers below throw is thrown as a `ContextError`, everything else as it is.
+  static func mapping<R>(_ body: () throws -> R) throws -> R {
+    do {
+      return try body()
+    } catch let error as StoreError {
+      throw ContextError(error)
+    } catch let error as DamagedRecord {
+      throw ContextError(
+        .corrupt, "the record of \(error.entity) \(error.number) is damaged", context: .init(entity: error.entity))
     }
   }
 }

@@ -122,13 +122,14 @@ extension AttributeKind {
   }
 
   /// The next value, for kinds that have one. `value` is not the last.
-  fileprivate func successor(of value: AttributeValue) -> AttributeValue? {
+  ///
+  /// References have none: nobody asks for a range of them, and as points they stay apart.
+  func successor(of value: AttributeValue) -> AttributeValue? {
     switch value {
     case .bool: .bool(true)
     case .int(let value): value == .max ? .uint(1 << 63) : .int(value + 1)
     case .uint(let value): .uint(value + 1)
-    case .reference(let value): .reference(value + 1)
-    case .null, .double, .date, .uuid, .string, .data: nil
+    case .null, .double, .date, .uuid, .string, .data, .reference: nil
     }
   }
 
@@ -138,8 +139,7 @@ extension AttributeKind {
     case .bool: .bool(false)
     case .int(let value): value == .min ? nil : .int(value - 1)
     case .uint(let value): .unsigned(value - 1)
-    case .reference(let value): value == 0 ? nil : .reference(value - 1)
-    case .null, .double, .date, .uuid, .string, .data: nil
+    case .null, .double, .date, .uuid, .string, .data, .reference: nil
     }
   }
 }

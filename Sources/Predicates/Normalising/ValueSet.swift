@@ -155,6 +155,26 @@ extension ValueSet {
     return result
   }
 
+  /// The members one by one, if they are at most `limit`: also those of ranges, in kinds whose values can be counted off.
+  package func members(atMost limit: Int) -> [AttributeValue]? {
+    guard segmentCount <= limit else { return nil }
+    var result: [AttributeValue] = []
+    for segment in segments {
+      if let point = segment.point {
+        result.append(point)
+        continue
+      }
+      guard case .before(var value) = segment.lower, case .after(let last) = segment.upper else { return nil }
+      result.append(value)
+      while ValueComparison.sortOrder(value, last) < 0 {
+        guard result.count < limit, let next = kind.successor(of: value) else { return nil }
+        value = next
+        result.append(value)
+      }
+    }
+    return result.count <= limit ? result : nil
+  }
+
   private func segment(_ lower: ValueCut, _ upper: ValueCut) -> Segment {
     var segment = Segment(lower: lower, upper: upper)
     if case .before(let value) = upper, let last = kind.predecessor(of: value) {

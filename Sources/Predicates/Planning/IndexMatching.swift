@@ -34,20 +34,24 @@ struct IndexMatch {
   /// More ranges than this are one range with a filter.
   static let maximumRangeCount = 1_024
 
+  /// The longest range that is taken apart.
+  static let maximumExpansion = 64
+
   /// Nil when no condition says anything about the index's first column.
   ///
   /// Columns are taken from the first on as long as their values are points, all of them combined; the first column
-  /// whose values are ranges ends it.
+  /// whose values are ranges ends it. A short range is taken for its points if that lets the next column in.
   init?(_ index: IndexReference, _ conditions: ColumnConditions) {
     var prefixes: [[AttributeValue]] = [[]]
     var covered: Set<Int> = []
     var result: [IndexRange]?
-    for slot in index.slots {
+    for (column, slot) in index.slots.enumerated() {
       guard let set = conditions.sets[slot] else { break }
       // Objects that refer to nothing are missing from a relationship's own index.
       if index.origin == .relationship, set.includesNull { return nil }
       let room = Self.maximumRangeCount / prefixes.count
-      if let points = set.points(atMost: room) {
+      let isFollowed = column + 1 < index.slots.count && conditions.sets[index.slots[column + 1]] != nil
+      if let points = isFollowed ? set.members(atMost: min(room, Self.maximumExpansion)) : set.points(atMost: room) {
         prefixes = prefixes.flatMap { prefix in points.map { prefix + [$0] } }
         covered.insert(slot)
         continue

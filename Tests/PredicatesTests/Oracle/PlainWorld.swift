@@ -17,6 +17,13 @@ struct PlainWorld {
   var attributes: [String: [Attribute]] = [:]
   var rows: [String: [(number: UInt64, values: [String: Plain])]] = [:]
 
+  init(
+    attributes: [String: [Attribute]], rows: [String: [(number: UInt64, values: [String: Plain])]]
+  ) {
+    self.attributes = attributes
+    self.rows = rows
+  }
+
   init(using random: inout SeededGenerator) {
     attributes[Self.referred] = [
       Self.attribute("code", .string, &random), Self.attribute("height", .int32, &random),
