@@ -44,14 +44,20 @@ extension DynamicQuery {
     }
     let paths = PathResolver(entity: entity, schema: schema)
     var keys: [ResolvedSort] = []
-    for key in sort { keys.append(ResolvedSort(try Self.path(key.keyPath, paths), ascending: key.isAscending)) }
+    for key in sort {
+      keys.append(ResolvedSort(try Self.path(key.keyPath, paths), ascending: key.isAscending))
+    }
     var columns: [ResolvedPath] = []
     for keyPath in select.isEmpty ? entity.stored.map(\.name) : select {
       columns.append(try Self.path(keyPath, paths))
     }
     let query = ResolvedQuery(
-      entity: entity, predicate: try predicate.resolved(for: entity, in: schema), sort: keys, limit: limit,
-      offset: offset)
+      entity: entity,
+      predicate: try predicate.resolved(for: entity, in: schema),
+      sort: keys,
+      limit: limit,
+      offset: offset
+    )
     return (query, columns)
   }
 
@@ -90,5 +96,7 @@ public struct ManagedRecord: Sendable {
   public var keyPaths: [String] { columns.names }
 
   /// The value of a column; nil when the query didn't select it.
-  public func value(forKeyPath keyPath: String) -> AttributeValue? { columns.place(of: keyPath).map { values[$0] } }
+  public func value(forKeyPath keyPath: String) -> AttributeValue? {
+    columns.place(of: keyPath).map { values[$0] }
+  }
 }

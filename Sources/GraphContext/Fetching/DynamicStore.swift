@@ -22,7 +22,9 @@ public final class DynamicStore: Sendable {
     options.isReadOnly = true
     options.createsIfMissing = false
     let store: Store
-    do throws(StoreError) { store = try Store.open(at: path, options: options) } catch { throw ContextError(error) }
+    do throws(StoreError) { store = try Store.open(at: path, options: options) } catch {
+      throw ContextError(error)
+    }
     try self.init(store)
   }
 

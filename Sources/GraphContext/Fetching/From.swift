@@ -88,14 +88,23 @@ extension From {
   /// The query with its names found in the schema.
   ///
   /// - Throws: `QueryError`, the first mistake in the query.
-  package func resolved(for entity: EntitySchema, in schema: some SchemaProviding) throws(QueryError) -> ResolvedQuery {
+  package func resolved(
+    for entity: EntitySchema,
+    in schema: some SchemaProviding
+  ) throws(QueryError) -> ResolvedQuery {
     if let mistake { throw mistake }
     let paths = PathResolver(entity: entity, schema: schema)
     var keys: [ResolvedSort] = []
-    for key in sort { keys.append(ResolvedSort(try paths.resolve(key.names.get()).path, ascending: key.isAscending)) }
+    for key in sort {
+      keys.append(ResolvedSort(try paths.resolve(key.names.get()).path, ascending: key.isAscending))
+    }
     return ResolvedQuery(
-      entity: entity, predicate: try condition.tree.resolved(for: entity, in: schema), sort: keys, limit: limit,
-      offset: offset)
+      entity: entity,
+      predicate: try condition.tree.resolved(for: entity, in: schema),
+      sort: keys,
+      limit: limit,
+      offset: offset
+    )
   }
 }
 

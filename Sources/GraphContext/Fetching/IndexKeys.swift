@@ -10,7 +10,9 @@ enum IndexKeys {
     for value in range.prefix { columns.append(value, to: &prefix) }
     guard let next = range.next else { return .prefix(prefix) }
     return KeyRange(
-      lower: columns.lower(next.lower, after: prefix), upper: columns.upper(next.upper, after: prefix))
+      lower: columns.lower(next.lower, after: prefix),
+      upper: columns.upper(next.upper, after: prefix)
+    )
   }
 
   /// How the columns of an index are written: in order-preserving components that end themselves, so that all keys with

@@ -43,7 +43,10 @@ struct IndexWalker {
 
   /// Appends `count` objects of a range, from `position` on.
   private func read(
-    _ count: Int, of range: IndexScan.CountedRange, from tree: TreeReader, into numbers: inout [UInt64]
+    _ count: Int,
+    of range: IndexScan.CountedRange,
+    from tree: TreeReader,
+    into numbers: inout [UInt64]
   ) throws {
     let keys = IndexKeys.keys(range.range, in: index)
     var cursor = tree.cursor(in: keys)
@@ -56,7 +59,10 @@ struct IndexWalker {
 
   /// Moves to the entry at `position`, by rank unless it is the first.
   private func enter(
-    _ cursor: inout TreeCursor, _ keys: KeyRange, _ rowCount: Int, _ tree: TreeReader
+    _ cursor: inout TreeCursor,
+    _ keys: KeyRange,
+    _ rowCount: Int,
+    _ tree: TreeReader
   ) throws -> Bool {
     if position == 0 { return try isReversed ? cursor.previous() : cursor.next() }
     let below = try tree.count(in: KeyRange(upper: keys.lowerAsEnd))

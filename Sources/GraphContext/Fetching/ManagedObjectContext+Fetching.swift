@@ -14,7 +14,9 @@ extension ManagedObjectContext {
     let executor = try executor(request, for: .objects)
     let layout = executor.entity.layout
     return try executor.rows(needsRecords: true).map { row in
-      guard let record = row.record, !executor.isPending(row.number) else { return object(Root.self, number: row.number) }
+      guard let record = row.record, !executor.isPending(row.number) else {
+        return object(Root.self, number: row.number)
+      }
       guard RecordView(record, layout: layout) != nil else {
         throw StoreView.damaged(row.number, of: executor.entity)
       }
@@ -52,7 +54,8 @@ extension ManagedObjectContext {
   }
 
   private func executor<Root: ManagedObject>(
-    _ request: From<Root>, for purpose: QueryPlanner<StoreCounting>.Purpose
+    _ request: From<Root>,
+    for purpose: QueryPlanner<StoreCounting>.Purpose
   ) throws -> QueryExecutor {
     try checkUsable()
     let entity = entity(of: Root.self)

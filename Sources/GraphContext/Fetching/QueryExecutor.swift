@@ -17,7 +17,9 @@ struct QueryExecutor {
   /// - Parameter context: whose unsaved changes take part; nil for none.
   /// - Throws: `ContextError`; `QueryError` when a relationship leads to an entity that isn't in the schema.
   init(
-    _ query: ResolvedQuery, for purpose: QueryPlanner<StoreCounting>.Purpose, in view: StoreView,
+    _ query: ResolvedQuery,
+    for purpose: QueryPlanner<StoreCounting>.Purpose,
+    in view: StoreView,
     context: ManagedObjectContext? = nil
   ) throws {
     guard let entity = view.schema.entity(named: query.entity.name) else {
@@ -154,7 +156,9 @@ extension QueryExecutor {
     }
     var count = 0
     if enough > 0 {
-      try forEachRow(where: plan.residual, isReversed: isReversed, hiding: changes.hidden, paths: &paths) { row, reader in
+      try forEachRow(where: plan.residual, isReversed: isReversed, hiding: changes.hidden, paths: &paths) {
+        row,
+        reader in
         try buffer.insert(row, &reader)
         count += 1
         return count < enough
@@ -165,7 +169,9 @@ extension QueryExecutor {
   }
 
   private func forEachPendingRow(
-    of changes: PendingRecords.Changes, paths: inout RowPaths, _ body: (QueryRow, inout RowReader) throws -> Void
+    of changes: PendingRecords.Changes,
+    paths: inout RowPaths,
+    _ body: (QueryRow, inout RowReader) throws -> Void
   ) throws {
     let program = try FilterProgram(compiling: Normaliser.normalise(predicate), paths: paths)
     paths = program.paths
@@ -207,7 +213,10 @@ extension QueryExecutor {
       if let ownChanges { count -= try hiddenMatchCount(ownChanges) }
     } else {
       try forEachRow(
-        where: plan.residual, isReversed: false, hiding: ownChanges?.hidden ?? [], paths: &paths
+        where: plan.residual,
+        isReversed: false,
+        hiding: ownChanges?.hidden ?? [],
+        paths: &paths
       ) { _, _ in
         count += 1
         return true
@@ -223,7 +232,9 @@ extension QueryExecutor {
 extension QueryExecutor {
   /// Calls `body` for the rows of the access path that pass the filter, in order of access, until it returns false.
   private func forEachRow(
-    where filter: NormalPredicate, isReversed: Bool, hiding hidden: Set<UInt64> = [],
+    where filter: NormalPredicate,
+    isReversed: Bool,
+    hiding hidden: Set<UInt64> = [],
     _ body: (QueryRow, inout RowReader) throws -> Bool
   ) throws {
     var paths = RowPaths(entity.schema, in: view.schema.schema)
@@ -232,7 +243,10 @@ extension QueryExecutor {
 
   /// - Parameter paths: what else is read of the rows; the filter's are added.
   private func forEachRow(
-    where filter: NormalPredicate, isReversed: Bool, hiding hidden: Set<UInt64> = [], paths: inout RowPaths,
+    where filter: NormalPredicate,
+    isReversed: Bool,
+    hiding hidden: Set<UInt64> = [],
+    paths: inout RowPaths,
     _ body: (QueryRow, inout RowReader) throws -> Bool
   ) throws {
     let program = try FilterProgram(compiling: filter, paths: paths)
@@ -255,7 +269,8 @@ extension QueryExecutor {
     case .fullScan:
       var scan = try RecordScan(entity, in: view)
       while let row = try scan.next() { body(row.number) }
-    case .objects(let numbers): for number in numbers where try view.contains(number, of: entity) { body(number) }
+    case .objects(let numbers):
+      for number in numbers where try view.contains(number, of: entity) { body(number) }
     case .index, .union: for number in try IndexWalker.numbers(plan.access, in: view) { body(number) }
     }
   }
@@ -270,7 +285,10 @@ extension ContextError {
       throw ContextError(error)
     } catch let error as DamagedRecord {
       throw ContextError(
-        .corrupt, "the record of \(error.entity) \(error.number) is damaged", context: .init(entity: error.entity))
+        .corrupt,
+        "the record of \(error.entity) \(error.number) is damaged",
+        context: .init(entity: error.entity)
+      )
     }
   }
 }

@@ -10,7 +10,8 @@ struct RecordScan: ~Copyable {
   private var isAtNext = false
 
   /// - Parameter skipped: how many to leave out at the start; O(log n).
-  init(_ entity: StoredEntity, in view: StoreView, isReversed: Bool = false, skipping skipped: Int = 0) throws {
+  init(_ entity: StoredEntity, in view: StoreView, isReversed: Bool = false, skipping skipped: Int = 0) throws
+  {
     self.view = view
     self.isReversed = isReversed
     guard let tree = try view.records(of: entity) else { return }

@@ -83,7 +83,8 @@ struct SortBuffer {
       entries.sort { a, b in
         ByteComparison.order(
           UnsafeRawBufferPointer(rebasing: bytes[a.start..<a.start + a.count]),
-          UnsafeRawBufferPointer(rebasing: bytes[b.start..<b.start + b.count])) < 0
+          UnsafeRawBufferPointer(rebasing: bytes[b.start..<b.start + b.count])
+        ) < 0
       }
     }
   }

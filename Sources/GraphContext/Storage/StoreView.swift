@@ -80,8 +80,13 @@ extension StoreView {
     guard RecordView(found.bytes, layout: entity.layout) != nil else {
       throw Self.damaged(number, of: entity)
     }
-    if found.isOwned { longRecords.append(found) }
-    return found.bytes
+    return keep(found)
+  }
+
+  /// The bytes of a value of one of the view's trees, which then stay where they are while the view lives.
+  package func keep(_ value: ValueBytes) -> UnsafeRawBufferPointer {
+    if value.isOwned { longRecords.append(value) }
+    return value.bytes
   }
 
   /// Whether there is such an object. O(log n).

@@ -51,7 +51,9 @@ struct IndexMatch {
       if index.origin == .relationship, set.includesNull { return nil }
       let room = Self.maximumRangeCount / prefixes.count
       let isFollowed = column + 1 < index.slots.count && conditions.sets[index.slots[column + 1]] != nil
-      if let points = isFollowed ? set.members(atMost: min(room, Self.maximumExpansion)) : set.points(atMost: room) {
+      if let points = isFollowed
+        ? set.members(atMost: min(room, Self.maximumExpansion)) : set.points(atMost: room)
+      {
         prefixes = prefixes.flatMap { prefix in points.map { prefix + [$0] } }
         covered.insert(slot)
         continue

@@ -11,7 +11,10 @@ import Testing
       StoredProperty(name: "d", slot: 1, kind: .double, isOptional: true),
       StoredProperty(name: "s", slot: 2, kind: .string, isOptional: true),
       StoredProperty(name: "b", slot: 3, kind: .bool, isOptional: true),
-    ], toMany: [], indexes: [])
+    ],
+    toMany: [],
+    indexes: []
+  )
 
   private struct Nothing: SchemaProviding {
     func entitySchema(named name: String) -> EntitySchema? { nil }
@@ -39,7 +42,10 @@ import Testing
   }
 
   @Test func bracketsOfAKindBecomeOne() throws {
-    #expect(try normal("n == 1 AND (s == \"a\" AND (d == 1 AND b == TRUE))") == "n == 1 AND s == \"a\" AND d == 1.0 AND b == TRUE")
+    #expect(
+      try normal("n == 1 AND (s == \"a\" AND (d == 1 AND b == TRUE))")
+        == "n == 1 AND s == \"a\" AND d == 1.0 AND b == TRUE"
+    )
     #expect(try normal("(n == 1 OR s == \"a\") AND d == 2") == "(n == 1 OR s == \"a\") AND d == 2.0")
   }
 
@@ -63,8 +69,10 @@ import Testing
 @Suite struct ValueSetTests {
   @Test func theLeastAndTheGreatestValueAreMembers() {
     let extremes: [(AttributeKind, [AttributeValue])] = [
-      (.int8, [.int(-128), .int(127)]), (.uint64, [.int(0), .uint(.max)]), (.bool, [.bool(false), .bool(true)]),
-      (.double, [.double(-.infinity), .double(.infinity)]), (.string, [.string("")]), (.int64, [.int(.min), .int(.max)]),
+      (.int8, [.int(-128), .int(127)]), (.uint64, [.int(0), .uint(.max)]),
+      (.bool, [.bool(false), .bool(true)]),
+      (.double, [.double(-.infinity), .double(.infinity)]), (.string, [.string("")]),
+      (.int64, [.int(.min), .int(.max)]),
     ]
     for (kind, values) in extremes {
       for value in values {

@@ -1,5 +1,4 @@
 import Foundation
-
 import Testing
 
 @testable import Predicates
@@ -30,7 +29,10 @@ final class ArrayStore: IndexCounting, RecordSource {
       }
       for index in schema.indexReferences {
         let all = rows.map { row in
-          Entry(columns: index.slots.map { row.values[schema.stored[$0].name] ?? .missing }, number: row.number)
+          Entry(
+            columns: index.slots.map { row.values[schema.stored[$0].name] ?? .missing },
+            number: row.number
+          )
         }
         let kept = index.origin == .relationship ? all.filter { !$0.columns[0].isMissing } : all
         entries[index] = kept.sorted { a, b in
@@ -110,7 +112,9 @@ final class ArrayStore: IndexCounting, RecordSource {
     case .access(let isReversed): if isReversed { numbers.reverse() }
     case .sorted(let keys, let isIDAscending): numbers = try sorted(numbers, keys, isIDAscending, plan.entity)
     }
-    return Array(plan.limit.map { numbers.dropFirst(plan.offset).prefix($0) } ?? numbers.dropFirst(plan.offset))
+    return Array(
+      plan.limit.map { numbers.dropFirst(plan.offset).prefix($0) } ?? numbers.dropFirst(plan.offset)
+    )
   }
 
   private func numbers(_ access: AccessPath) -> [UInt64] {
@@ -125,7 +129,10 @@ final class ArrayStore: IndexCounting, RecordSource {
   }
 
   private func sorted(
-    _ numbers: [UInt64], _ keys: [ResolvedSort], _ isIDAscending: Bool, _ entity: EntitySchema
+    _ numbers: [UInt64],
+    _ keys: [ResolvedSort],
+    _ isIDAscending: Bool,
+    _ entity: EntitySchema
   ) throws -> [UInt64] {
     var paths = RowPaths(entity, in: translation)
     let fields = try keys.map { try paths.field(for: $0.path) }

@@ -14,7 +14,9 @@ indirect enum PlainPredicate {
 enum PlainOperator: String, CaseIterable {
   case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual, beginsWith, endsWith, contains
 
-  static let comparisons: [PlainOperator] = [.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual]
+  static let comparisons: [PlainOperator] = [
+    .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
+  ]
   /// Comparisons of folded strings take one road, whichever they are.
   var foldedName: String { Self.searches.contains(self) ? "search[c]" : "comparison[c]" }
 
@@ -40,11 +42,15 @@ extension PlainPredicate {
       guard value.isComparable else { return false }
       if let lower {
         guard lower.0.isComparable else { return false }
-        if Plain.precedes(value, lower.0) || (!lower.isIncluded && Plain.areEqual(value, lower.0)) { return false }
+        if Plain.precedes(value, lower.0) || (!lower.isIncluded && Plain.areEqual(value, lower.0)) {
+          return false
+        }
       }
       if let upper {
         guard upper.0.isComparable else { return false }
-        if Plain.precedes(upper.0, value) || (!upper.isIncluded && Plain.areEqual(value, upper.0)) { return false }
+        if Plain.precedes(upper.0, value) || (!upper.isIncluded && Plain.areEqual(value, upper.0)) {
+          return false
+        }
       }
       return true
     case .not(let child): return !child.holds(value)
@@ -53,7 +59,12 @@ extension PlainPredicate {
     }
   }
 
-  private static func compare(_ left: Plain, _ comparison: PlainOperator, _ right: Plain, _ isFolded: Bool) -> Bool {
+  private static func compare(
+    _ left: Plain,
+    _ comparison: PlainOperator,
+    _ right: Plain,
+    _ isFolded: Bool
+  ) -> Bool {
     if comparison == .notEqual { return !compare(left, .equal, right, isFolded) }
     if left.isMissing || right.isMissing { return comparison == .equal && left.isMissing && right.isMissing }
     guard left.isComparable, right.isComparable else { return false }

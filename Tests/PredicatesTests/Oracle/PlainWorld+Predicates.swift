@@ -20,8 +20,10 @@ extension PlainWorld {
       return Path(names: ["place", "next", attribute.name], kind: attribute.kind, pool: attribute.pool)
     case 2:
       return Path(
-        names: random.pick([["place"], ["place", "next"], ["place", "SELF"]]), kind: .reference,
-        pool: (rows[Self.referred] ?? []).map { .link($0.number) })
+        names: random.pick([["place"], ["place", "next"], ["place", "SELF"]]),
+        kind: .reference,
+        pool: (rows[Self.referred] ?? []).map { .link($0.number) }
+      )
     case 3 where random.chance(1, in: 3):
       let numbers = (rows[Self.fetched] ?? []).map(\.number)
       return Path(names: ["SELF"], kind: .reference, pool: numbers.map { .link($0) } + [.link(9_999)])
@@ -89,8 +91,11 @@ extension PlainWorld {
   private func membership(_ path: Path, _ random: inout SeededGenerator) -> PlainPredicate {
     let values = (0..<random.number(in: 1...4)).map { _ in literal(path, &random) }
     return .among(
-      path.names, values, includesMissing: random.chance(1, in: 3),
-      isFolded: path.kind == .string && random.chance(1, in: 3))
+      path.names,
+      values,
+      includesMissing: random.chance(1, in: 3),
+      isFolded: path.kind == .string && random.chance(1, in: 3)
+    )
   }
 
   private func range(_ path: Path, _ random: inout SeededGenerator) -> PlainPredicate {
@@ -100,7 +105,8 @@ extension PlainWorld {
     return .within(
       path.names,
       lower: sides == 0 ? nil : (bounds[0], isIncluded: random.chance(1, in: 2)),
-      upper: sides == 1 ? nil : (bounds[1], isIncluded: random.chance(1, in: 2)))
+      upper: sides == 1 ? nil : (bounds[1], isIncluded: random.chance(1, in: 2))
+    )
   }
 
   /// A value that rows have, or any other.
@@ -116,7 +122,9 @@ extension PlainWorld {
     let direction = random.chance(1, in: 2)
     return (0..<random.number(in: 0...2)).map { _ in
       PlainSort(
-        path: path(using: &random).names, isAscending: random.chance(1, in: 6) ? !direction : direction)
+        path: path(using: &random).names,
+        isAscending: random.chance(1, in: 6) ? !direction : direction
+      )
     }
   }
 

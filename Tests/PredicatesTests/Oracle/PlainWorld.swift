@@ -18,7 +18,8 @@ struct PlainWorld {
   var rows: [String: [(number: UInt64, values: [String: Plain])]] = [:]
 
   init(
-    attributes: [String: [Attribute]], rows: [String: [(number: UInt64, values: [String: Plain])]]
+    attributes: [String: [Attribute]],
+    rows: [String: [(number: UInt64, values: [String: Plain])]]
   ) {
     self.attributes = attributes
     self.rows = rows
@@ -39,11 +40,21 @@ struct PlainWorld {
       ]
     let placeCount = random.number(in: 1...12)
     rows[Self.referred] = makeRows(Self.referred, placeCount, link: "next", placeCount, &random)
-    rows[Self.fetched] = makeRows(Self.fetched, random.number(in: 20...120), link: "place", placeCount, &random)
+    rows[Self.fetched] = makeRows(
+      Self.fetched,
+      random.number(in: 20...120),
+      link: "place",
+      placeCount,
+      &random
+    )
   }
 
   private func makeRows(
-    _ entity: String, _ count: Int, link: String, _ placeCount: Int, _ random: inout SeededGenerator
+    _ entity: String,
+    _ count: Int,
+    link: String,
+    _ placeCount: Int,
+    _ random: inout SeededGenerator
   ) -> [(number: UInt64, values: [String: Plain])] {
     var number: UInt64 = 0
     return (0..<count).map { _ in
@@ -71,7 +82,11 @@ struct PlainWorld {
 
   // MARK: Values
 
-  private static func attribute(_ name: String, _ kind: AttributeKind, _ random: inout SeededGenerator) -> Attribute {
+  private static func attribute(
+    _ name: String,
+    _ kind: AttributeKind,
+    _ random: inout SeededGenerator
+  ) -> Attribute {
     let count = random.number(in: 2...9)
     var pool = (0..<count).map { _ in value(kind, &random) }
     if random.chance(3, in: 4) { pool.append(.missing) }
@@ -84,14 +99,23 @@ struct PlainWorld {
     case .int8: .whole(Int128(random.pick([.min, .max, 0, -1, 1, 2, 3, 4, 5] as [Int8])))
     case .int16: .whole(Int128(random.pick([.min, .max, 0, -1, 1, 2, 255, 256, 257] as [Int16])))
     case .int32: .whole(Int128(random.pick([.min, .max, 0, -1, 1, 2, 3, 4, 65_536] as [Int32])))
-    case .int64: .whole(Int128(random.pick([.min, .max, .max - 1, 0, -1, 1, 2, 3, 1 << 53, 1 << 53 + 1] as [Int64])))
+    case .int64:
+      .whole(Int128(random.pick([.min, .max, .max - 1, 0, -1, 1, 2, 3, 1 << 53, 1 << 53 + 1] as [Int64])))
     case .uint8: .whole(Int128(random.pick([0, 1, 2, 127, 128, 254, 255] as [UInt8])))
     case .uint16: .whole(Int128(random.pick([0, 1, 2, 255, 256, .max] as [UInt16])))
     case .uint32: .whole(Int128(random.pick([0, 1, 2, 1 << 31, .max] as [UInt32])))
     case .uint64:
-      .whole(Int128(random.pick([0, 1, 2, 3, 1 << 63 - 1, 1 << 63, 1 << 63 + 1, .max - 1, .max] as [UInt64])))
+      .whole(
+        Int128(random.pick([0, 1, 2, 3, 1 << 63 - 1, 1 << 63, 1 << 63 + 1, .max - 1, .max] as [UInt64]))
+      )
     case .float:
-      .real(Double(random.pick([0, -0.0, 1.5, -1.5, .nan, .infinity, -.infinity, .leastNonzeroMagnitude, 0.1] as [Float])))
+      .real(
+        Double(
+          random.pick(
+            [0, -0.0, 1.5, -1.5, .nan, .infinity, -.infinity, .leastNonzeroMagnitude, 0.1] as [Float]
+          )
+        )
+      )
     case .double: .real(random.pick(reals))
     case .date: .moment(random.pick(reals))
     case .uuid:
@@ -103,13 +127,15 @@ struct PlainWorld {
   }
 
   private static let reals: [Double] = [
-    0, -0.0, 1, -1, 1.5, 0.1, .nan, -.nan, .infinity, -.infinity, .leastNonzeroMagnitude, .greatestFiniteMagnitude,
+    0, -0.0, 1, -1, 1.5, 0.1, .nan, -.nan, .infinity, -.infinity, .leastNonzeroMagnitude,
+    .greatestFiniteMagnitude,
     0x1p53, -0x1p63,
   ]
 
   static func text(_ random: inout SeededGenerator) -> String {
     let letters = [
-      "a", "A", "b", "B", "é", "É", "e\u{301}", "ß", "σ", "ς", "Σ", "😀", "\u{10FFFF}", "\u{D7FF}", "\u{0}", "\u{1}",
+      "a", "A", "b", "B", "é", "É", "e\u{301}", "ß", "σ", "ς", "Σ", "😀", "\u{10FFFF}", "\u{D7FF}", "\u{0}",
+      "\u{1}",
       " ", "\u{301}",
     ]
     return (0..<random.number(in: 0...3)).map { _ in random.pick(letters) }.joined()

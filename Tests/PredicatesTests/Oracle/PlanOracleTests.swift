@@ -48,9 +48,15 @@ import Testing
 
   /// A plan for a count has the count, exactly or after its filter.
   private func counts(
-    _ query: Query, _ planner: QueryPlanner<ArrayStore>, _ store: ArrayStore, _ translation: Translation
+    _ query: Query,
+    _ planner: QueryPlanner<ArrayStore>,
+    _ store: ArrayStore,
+    _ translation: Translation
   ) throws {
-    let resolved = ResolvedQuery(entity: translation.fetched, predicate: translation.predicate(query.predicate))
+    let resolved = ResolvedQuery(
+      entity: translation.fetched,
+      predicate: translation.predicate(query.predicate)
+    )
     let plan = try planner.plan(resolved, for: .count)
     let count = plan.isCountExact ? plan.access.rowCount : try store.run(plan).count
     #expect(count == query.matchCount)
@@ -93,7 +99,12 @@ import Testing
         for row in world.rows[PlainWorld.fetched] ?? [] {
           let record = try #require(store.record(row.number, of: PlainWorld.fetched))
           try reader.begin(row.number, record)
-          let subject = PlainSubject(world: world, translation: translation, number: row.number, values: row.values)
+          let subject = PlainSubject(
+            world: world,
+            translation: translation,
+            number: row.number,
+            values: row.values
+          )
           #expect(try program.matches(&reader) == resolved.matches(subject), "\(plain)")
         }
       }
@@ -146,9 +157,12 @@ struct Query {
 
   func resolved(_ translation: Translation) -> ResolvedQuery {
     ResolvedQuery(
-      entity: translation.fetched, predicate: translation.predicate(predicate),
-      sort: sort.map { ResolvedSort(translation.path($0.path), ascending: $0.isAscending) }, limit: limit,
-      offset: offset)
+      entity: translation.fetched,
+      predicate: translation.predicate(predicate),
+      sort: sort.map { ResolvedSort(translation.path($0.path), ascending: $0.isAscending) },
+      limit: limit,
+      offset: offset
+    )
   }
 }
 
@@ -161,7 +175,9 @@ struct Coverage {
 
   mutating func note(_ query: Query, of world: PlainWorld) {
     queryCount += 1
-    if query.matchCount > 0, query.matchCount < (world.rows[PlainWorld.fetched]?.count ?? 0) { selectiveCount += 1 }
+    if query.matchCount > 0, query.matchCount < (world.rows[PlainWorld.fetched]?.count ?? 0) {
+      selectiveCount += 1
+    }
   }
 
   mutating func note(_ plan: PlannedQuery, _ predicate: PlainPredicate) {
@@ -185,7 +201,10 @@ struct Coverage {
       print(word.padded(to: 28), paths.map { "\(counts[$0] ?? 0)".padded(to: 24) }.joined())
       for path in paths { #expect(counts[path] ?? 0 > 0, "\(word) was never met by \(path.rawValue)") }
     }
-    print("in order:", orders.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: "; "))
+    print(
+      "in order:",
+      orders.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: "; ")
+    )
     for name in ["full scan", "index range", "ordered scan"] {
       #expect(orders[name] ?? 0 > 0 && orders[name + ", reversed"] ?? 0 > 0)
     }
@@ -196,5 +215,7 @@ struct Coverage {
 }
 
 extension String {
-  fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
+  fileprivate func padded(to width: Int) -> String {
+    self + String(repeating: " ", count: max(1, width - count))
+  }
 }

@@ -14,13 +14,19 @@ struct Translation: SchemaProviding {
       names.insert((link, .reference), at: attributes.count / 2)
       let stored = names.enumerated().map { slot, property in
         StoredProperty(
-          name: property.0, slot: slot, kind: property.1, isOptional: true,
-          destination: property.1 == .reference ? PlainWorld.referred : nil)
+          name: property.0,
+          slot: slot,
+          kind: property.1,
+          isOptional: true,
+          destination: property.1 == .reference ? PlainWorld.referred : nil
+        )
       }
       let schemas = indexes.map { columns in
         IndexSchema(
           name: columns.joined(separator: ","),
-          slots: columns.compactMap { name in stored.first { $0.name == name }?.slot }, isUnique: false)
+          slots: columns.compactMap { name in stored.first { $0.name == name }?.slot },
+          isUnique: false
+        )
       }
       return EntitySchema(name: entity, stored: stored, toMany: [], indexes: schemas)
     }
@@ -33,7 +39,9 @@ struct Translation: SchemaProviding {
 
   func entitySchema(named name: String) -> EntitySchema? { entities[name] }
 
-  var fetched: EntitySchema { entities[PlainWorld.fetched] ?? EntitySchema(name: "", stored: [], toMany: [], indexes: []) }
+  var fetched: EntitySchema {
+    entities[PlainWorld.fetched] ?? EntitySchema(name: "", stored: [], toMany: [], indexes: [])
+  }
 
   func path(_ names: [String]) -> ResolvedPath {
     let name = names.joined(separator: ".")
@@ -43,7 +51,11 @@ struct Translation: SchemaProviding {
       guard let property = entity.storedProperty(named: part) else { break }
       if index == names.count - 1 {
         return ResolvedPath(
-          hops: hops, leaf: .slot(property.slot, property.kind), isOptional: true, name: name)
+          hops: hops,
+          leaf: .slot(property.slot, property.kind),
+          isOptional: true,
+          name: name
+        )
       }
       hops.append(.init(slot: property.slot, destination: property.destination ?? "", isOptional: true))
       entity = entities[property.destination ?? ""] ?? entity
@@ -90,7 +102,11 @@ struct Translation: SchemaProviding {
     case .isMissing(let names): .isNull(path(names))
     case .among(let names, let values, let includesMissing, let isFolded):
       .among(
-        path(names), values.map(value), includesNull: includesMissing, isFolded ? .caseInsensitive : [])
+        path(names),
+        values.map(value),
+        includesNull: includesMissing,
+        isFolded ? .caseInsensitive : []
+      )
     case .within(let names, let lower, let upper):
       .within(path(names), ValueRange(lower: lower.map(bound), upper: upper.map(bound)))
     case .not(let child): .not(predicate(child))
@@ -149,11 +165,15 @@ enum PlainRecord {
         }
       case .date(let value): put(value.timeIntervalSinceReferenceDate.bitPattern, at: field.position)
       case .uuid(let value):
-        withUnsafeBytes(of: value.uuid) { record.replaceSubrange(field.position..<field.position + 16, with: $0) }
+        withUnsafeBytes(of: value.uuid) {
+          record.replaceSubrange(field.position..<field.position + 16, with: $0)
+        }
       case .string(let value): tail += Array(value.utf8)
       case .data(let value): tail += Array(value)
       }
-      if field.kind.fixedByteCount == nil { put(UInt32(tail.count), at: layout.endsOffset + 4 * field.position) }
+      if field.kind.fixedByteCount == nil {
+        put(UInt32(tail.count), at: layout.endsOffset + 4 * field.position)
+      }
     }
     return record + tail
   }

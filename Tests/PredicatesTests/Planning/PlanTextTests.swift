@@ -7,7 +7,8 @@ import Testing
 @Suite struct PlanTextTests {
   private static let world: PlainWorld = {
     let attributes: [(String, AttributeKind)] = [
-      ("month", .int16), ("day", .int8), ("delay", .int32), ("carrier", .string), ("title", .string), ("fare", .double),
+      ("month", .int16), ("day", .int8), ("delay", .int32), ("carrier", .string), ("title", .string),
+      ("fare", .double),
     ]
     let places: [(String, AttributeKind)] = [("code", .string), ("height", .int32), ("weight", .double)]
     func described(_ list: [(String, AttributeKind)]) -> [PlainWorld.Attribute] {
@@ -24,25 +25,36 @@ import Testing
     }
     let codes = ["ATL", "BOS", "DEN", "HOU", "IAH", "LAX", "MIA", "ORD", "SEA", "SFO"]
     let destinations = codes.enumerated().map { place, code in
-      let values: [String: Plain] = ["code": .text(code), "height": .whole(Int128(place * 10)), "weight": .real(0)]
+      let values: [String: Plain] = [
+        "code": .text(code), "height": .whole(Int128(place * 10)), "weight": .real(0),
+      ]
       return (number: UInt64(place + 1), values: values)
     }
     return PlainWorld(
       attributes: ["Thing": described(attributes), "Place": described(places)],
-      rows: ["Thing": things, "Place": destinations])
+      rows: ["Thing": things, "Place": destinations]
+    )
   }()
 
   private static let indexes = [["month", "day"], ["delay"], ["carrier"], ["fare"], ["place", "fare"]]
 
   private func plan(
-    _ format: String, sort: [(String, Bool)] = [], limit: Int? = nil, offset: Int = 0, indexed: Bool = true
+    _ format: String,
+    sort: [(String, Bool)] = [],
+    limit: Int? = nil,
+    offset: Int = 0,
+    indexed: Bool = true
   ) throws -> String {
     let translation = Translation(Self.world, indexes: indexed ? Self.indexes : [])
     let store = ArrayStore(Self.world, translation)
     let predicate = try PredicateTree(format: format).resolved(for: translation.fetched, in: translation)
     let query = ResolvedQuery(
-      entity: translation.fetched, predicate: predicate,
-      sort: sort.map { ResolvedSort(translation.path([$0.0]), ascending: $0.1) }, limit: limit, offset: offset)
+      entity: translation.fetched,
+      predicate: predicate,
+      sort: sort.map { ResolvedSort(translation.path([$0.0]), ascending: $0.1) },
+      limit: limit,
+      offset: offset
+    )
     return try QueryPlanner(schema: translation, counting: store).plan(query).explanation.description
   }
 
@@ -52,7 +64,8 @@ import Testing
         Thing: index range, 10 rows
           index month,day, month == 1 AND day == 1: 10 rows (exact)
           order: in index order
-        """)
+        """
+    )
   }
 
   @Test func anEqualityAndARangeAreOneRangeOfACompoundIndex() throws {
@@ -62,7 +75,8 @@ import Testing
           index month,day, month == 3 AND day BETWEEN {21, 22}: 20 rows (exact)
           filter: title CONTAINS "9"
           order: sorted by object ID
-        """)
+        """
+    )
   }
 
   @Test func aListIsSeveralPoints() throws {
@@ -73,7 +87,8 @@ import Testing
           index month,day, month == 7 AND day == 2: 10 rows (exact)
           index month,day, month == 12 AND day == 2: 10 rows (exact)
           order: sorted by object ID
-        """)
+        """
+    )
   }
 
   @Test func aShortRangeIsTakenApartForTheNextColumn() throws {
@@ -83,7 +98,8 @@ import Testing
           index month,day, month == 11 AND day == 2: 10 rows (exact)
           index month,day, month == 12 AND day == 2: 10 rows (exact)
           order: sorted by object ID
-        """)
+        """
+    )
   }
 
   @Test func alternativesAreAUnionOfIndexes() throws {
@@ -93,7 +109,8 @@ import Testing
           index month,day, month == 1 AND day == 1: 10 rows (exact)
           index delay, delay >= 941: 29 rows (exact)
           order: sorted by object ID
-        """)
+        """
+    )
   }
 
   @Test func aNegatedRangeIsTwoRangesAndTheMissing() throws {
@@ -103,7 +120,8 @@ import Testing
           index delay, delay == nil OR delay <= -46: 48 rows (exact)
           index delay, delay >= 941: 29 rows (exact)
           order: sorted by object ID
-        """)
+        """
+    )
   }
 
   @Test func beginningWithIsARange() throws {
@@ -113,13 +131,15 @@ import Testing
           index fare, fare < 2.0: 28 rows (exact)
           filter: carrier BEGINSWITH "UAX"
           order: sorted by object ID
-        """)
+        """
+    )
     #expect(
       try plan("carrier BEGINSWITH \"UAX\"") == """
         Thing: index range, 672 rows
           index carrier, carrier BEGINSWITH "UAX": 672 rows (exact)
           order: sorted by object ID
-        """)
+        """
+    )
   }
 
   @Test func aConditionOnARelatedObjectIsLookedUpFirst() throws {
@@ -131,7 +151,8 @@ import Testing
           index place,fare, place == CAST("5", "ObjectID"): 336 rows (exact)
           order: sorted by title ascending, keeping 5
           limit 5
-        """)
+        """
+    )
   }
 
   @Test func anIndexServesASortInBothDirections() throws {
@@ -141,14 +162,16 @@ import Testing
           index delay, every row: 3360 rows (exact)
           order: in index order
           limit 20, offset 1000
-        """)
+        """
+    )
     #expect(
       try plan("month == 5", sort: [("day", false)], limit: 20) == """
         Thing: index range, 280 rows
           index month,day, month == 5: 280 rows (exact)
           order: in index order, reversed
           limit 20
-        """)
+        """
+    )
   }
 
   @Test func aSortThatNoIndexServesKeepsAsManyAsAreWanted() throws {
@@ -158,7 +181,8 @@ import Testing
           index delay, delay >= 901: 161 rows (exact)
           order: sorted by title descending, keeping 3
           limit 3
-        """)
+        """
+    )
   }
 
   @Test func withoutAnIndexEveryRowIsTested() throws {
@@ -167,7 +191,8 @@ import Testing
         Thing: full scan, 3360 rows
           filter: month == 1 AND NOT day <= 2 AND title != nil
           order: in order of object ID
-        """)
+        """
+    )
   }
 
   @Test func objectsAreFoundByTheirIDs() throws {
@@ -176,7 +201,8 @@ import Testing
         Thing: object IDs, 1 row
           filter: month == 1
           order: in order of object ID
-        """)
+        """
+    )
   }
 
   @Test func aContradictionReadsNothing() throws {
@@ -190,6 +216,7 @@ import Testing
         Thing: full scan, 3360 rows
           filter: fare > 3.0 AND title ENDSWITH "7"
           order: in order of object ID
-        """)
+        """
+    )
   }
 }
