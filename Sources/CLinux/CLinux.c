@@ -35,6 +35,6 @@ int32_t clinux_unlock(int32_t descriptor, int64_t offset, int64_t count) {
   return set_lock(descriptor, F_UNLCK, offset, count);
 }
 
-int32_t clinux_after_fork_in_child(void (*handler)(void)) {
-  return -pthread_atfork(NULL, NULL, handler);
+int32_t clinux_at_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void)) {
+  return -pthread_atfork(before, in_parent, in_child);
 }

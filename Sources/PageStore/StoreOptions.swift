@@ -23,6 +23,9 @@ public struct StoreOptions: Sendable, Hashable {
   /// Bytes of log after which a commit starts a checkpoint.
   public var checkpointLogBytes: Int = 16 << 20
 
+  /// Bytes of the first log extent of a new store: 16 KiB at the least. Those that follow are larger.
+  @_spi(Testing) public var initialLogByteCount: Int = 64 << 10
+
   public init() {}
 }
 

@@ -22,7 +22,8 @@ int32_t clinux_lock(int32_t descriptor, int32_t exclusive, int64_t offset, int64
 /// Gives such a lock back.
 int32_t clinux_unlock(int32_t descriptor, int64_t offset, int64_t count);
 
-/// Calls `handler` in the child after every fork of this process. -errno on failure.
-int32_t clinux_after_fork_in_child(void (*handler)(void));
+/// Calls the handlers around every fork of this process: `before` it in the parent, then one in each of the two.
+/// -errno on failure.
+int32_t clinux_at_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
 
 #endif

@@ -29,9 +29,18 @@ public struct StoreEnvironment: Sendable {
   public var now: @Sendable () -> Int64
   /// 64 random bits.
   public var random: @Sendable () -> UInt64
+  /// Runs the work once, on some other thread or later on this one, so many milliseconds from now.
+  public var schedule: @Sendable (_ milliseconds: Int, _ work: @escaping @Sendable () -> Void) -> Void
 
-  public init(now: @escaping @Sendable () -> Int64, random: @escaping @Sendable () -> UInt64) {
+  /// Without a `schedule`, work that a store puts off (the sync of relaxed commits, the watermark of an idle
+  /// store) waits for the next call that needs it, which is what a repeatable test wants.
+  public init(
+    now: @escaping @Sendable () -> Int64,
+    random: @escaping @Sendable () -> UInt64,
+    schedule: @escaping @Sendable (Int, @escaping @Sendable () -> Void) -> Void = { _, _ in }
+  ) {
     self.now = now
     self.random = random
+    self.schedule = schedule
   }
 }

@@ -16,6 +16,7 @@ final class DirtySet {
   /// Subtrees and overflow pages in the file that this transaction's version no longer reaches.
   private(set) var retiredPages: [RetiredPages] = []
   private var blobByteCount = 0
+  private var blobPageCount = 0
 
   init(commit: UInt64, pool: PagePool) {
     self.commit = commit
@@ -24,6 +25,9 @@ final class DirtySet {
 
   /// Memory that the transaction has taken, in bytes.
   var byteCount: Int { (frames.count - spareFrames.count) * pool.geometry.pageSize + blobByteCount }
+
+  /// Pages that what the transaction has made will take in the file.
+  var filePageCount: Int { frames.count - spareFrames.count + blobPageCount }
 
   /// A frame whose bytes are undefined.
   func allocateFrame() -> UInt64 {
@@ -38,6 +42,7 @@ final class DirtySet {
     let blob = pool.blobs.allocate(copying: bytes)
     blobs.append(blob)
     blobByteCount += bytes.count
+    blobPageCount += pool.geometry.overflowPageCount(bytes.count)
     return ChildReference(location: .frame(blob), checksum: 0, birth: commit, count: UInt64(bytes.count))
   }
 
@@ -65,6 +70,7 @@ final class DirtySet {
     } else if reference.birth == commit {
       spareBlobs.insert(reference.location.number)
       blobByteCount -= Int(reference.count)
+      blobPageCount -= pool.geometry.overflowPageCount(Int(reference.count))
     } else {
       retired.blobs.append(reference.location.number)
     }
@@ -92,6 +98,7 @@ final class DirtySet {
     retired = RetiredMemory()
     retiredPages = []
     blobByteCount = 0
+    blobPageCount = 0
   }
 }
 

@@ -1,0 +1,59 @@
+/// Says where the newest checkpoint is. Two slots are rewritten in turn, one at each checkpoint; with both lost, the
+/// checkpoint is found by walking the extents. Docs/FileFormat.md, section 2.
+struct Anchor: Hashable {
+  var checkpoint: LogPosition
+  var recordByteCount: UInt32
+  var recordChecksum: UInt64
+  var commit: UInt64
+
+  enum Offset {
+    static let sequence = 64
+    static let commit = 72
+    static let extentOffset = 80
+    static let extentByteCount = 88
+    static let epoch = 96
+    static let recordByteCount = 100
+    static let salt = 104
+    static let recordOffset = 112
+    static let recordChecksum = 120
+  }
+
+  func encoded(_ identity: FormatIdentity) -> [UInt8] {
+    identity.block(.anchor) { bytes in
+      bytes.setInteger(checkpoint.sequence, at: Offset.sequence)
+      bytes.setInteger(commit, at: Offset.commit)
+      bytes.setInteger(checkpoint.use.extent.offset, at: Offset.extentOffset)
+      bytes.setInteger(checkpoint.use.extent.byteCount, at: Offset.extentByteCount)
+      bytes.setInteger(checkpoint.use.epoch, at: Offset.epoch)
+      bytes.setInteger(recordByteCount, at: Offset.recordByteCount)
+      bytes.setInteger(checkpoint.use.salt, at: Offset.salt)
+      bytes.setInteger(checkpoint.offset, at: Offset.recordOffset)
+      bytes.setInteger(recordChecksum, at: Offset.recordChecksum)
+    }
+  }
+
+  /// The anchor in a sector of the store that `identity` names; nil if it is not one, or is damaged.
+  init?(block bytes: UnsafeRawBufferPointer, of identity: FormatIdentity) {
+    guard FormatIdentity(block: bytes, kind: .anchor) == identity else { return nil }
+    let extent = Extent(
+      offset: bytes.integer(at: Offset.extentOffset, as: UInt64.self),
+      byteCount: bytes.integer(at: Offset.extentByteCount, as: UInt64.self))
+    checkpoint = LogPosition(
+      use: LogExtentUse(
+        extent: extent, epoch: bytes.integer(at: Offset.epoch, as: UInt32.self),
+        salt: bytes.integer(at: Offset.salt, as: UInt64.self)),
+      offset: bytes.integer(at: Offset.recordOffset, as: UInt64.self),
+      sequence: bytes.integer(at: Offset.sequence, as: UInt64.self))
+    recordByteCount = bytes.integer(at: Offset.recordByteCount, as: UInt32.self)
+    recordChecksum = bytes.integer(at: Offset.recordChecksum, as: UInt64.self)
+    commit = bytes.integer(at: Offset.commit, as: UInt64.self)
+    guard extent.isPlausible(pageSize: UInt64(identity.pageSize)) else { return nil }
+  }
+
+  init(checkpoint: LogPosition, recordByteCount: UInt32, recordChecksum: UInt64, commit: UInt64) {
+    self.checkpoint = checkpoint
+    self.recordByteCount = recordByteCount
+    self.recordChecksum = recordChecksum
+    self.commit = commit
+  }
+}

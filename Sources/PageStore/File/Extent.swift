@@ -1,0 +1,102 @@
+/// A run of the file that was allocated as one, on page boundaries, and says at its start what it is.
+struct Extent: Hashable, Sendable {
+  /// Bytes from the start of the file.
+  var offset: UInt64
+  var byteCount: UInt64
+
+  var end: UInt64 { offset + byteCount }
+  var range: Range<UInt64> { offset..<end }
+
+  /// The furthest byte a store's file may reach: page numbers have 48 bits, and the lock byte lies beyond.
+  static let addressLimit: UInt64 = 1 << 60
+
+  /// Whether an extent could look like this. What is read from a file is asked before it is used.
+  func isPlausible(pageSize: UInt64) -> Bool {
+    offset % pageSize == 0 && byteCount % pageSize == 0 && byteCount >= pageSize
+      && offset >= FileLayout.firstExtentOffset(pageSize: pageSize)
+      && offset < Self.addressLimit && byteCount < Self.addressLimit
+  }
+}
+
+/// The static header of an extent, written once when the extent is allocated, in two copies. Docs/FileFormat.md,
+/// section 3.
+struct ExtentHeader: Hashable {
+  enum Kind: CaseIterable {
+    case pages
+    case log
+
+    var blockKind: FormatIdentity.BlockKind {
+      switch self {
+      case .pages: .pageExtent
+      case .log: .logExtent
+      }
+    }
+  }
+
+  var kind: Kind
+  var extent: Extent
+  /// Random, fresh for every extent; reserved for ciphers.
+  var salt: UInt64
+  /// The commit that the extent was allocated for.
+  var commit: UInt64
+
+  /// The second copy lies in another sector, and in another half of the block.
+  static let copyOffset = 2_048
+  /// What the headers take at the start of an extent. In a page extent they have a page to themselves.
+  static let byteCount = 4_096
+
+  enum Offset {
+    static let extentOffset = 64
+    static let extentByteCount = 72
+    static let salt = 80
+    static let commit = 88
+  }
+
+  func encoded(_ identity: FormatIdentity) -> [UInt8] {
+    identity.block(kind.blockKind) { bytes in
+      bytes.setInteger(extent.offset, at: Offset.extentOffset)
+      bytes.setInteger(extent.byteCount, at: Offset.extentByteCount)
+      bytes.setInteger(salt, at: Offset.salt)
+      bytes.setInteger(commit, at: Offset.commit)
+    }
+  }
+
+  /// The header's block with both copies.
+  func encodedBlock(_ identity: FormatIdentity) -> [UInt8] {
+    let sector = encoded(identity)
+    let gap = [UInt8](repeating: 0, count: Self.copyOffset - sector.count)
+    return sector + gap + sector + gap
+  }
+
+  /// The header at the start of `bytes`, from either copy, if it is one of this store and belongs at `offset`.
+  init?(block bytes: UnsafeRawBufferPointer, at offset: UInt64, of identity: FormatIdentity) {
+    for copy in [0, Self.copyOffset] where bytes.count >= copy + FormatIdentity.blockByteCount {
+      let sector = UnsafeRawBufferPointer(rebasing: bytes[copy..<copy + FormatIdentity.blockByteCount])
+      if let header = Self(sector: sector, of: identity), header.extent.offset == offset {
+        self = header
+        return
+      }
+    }
+    return nil
+  }
+
+  private init?(sector bytes: UnsafeRawBufferPointer, of identity: FormatIdentity) {
+    guard
+      let kind = Kind.allCases.first(where: { FormatIdentity(block: bytes, kind: $0.blockKind) == identity })
+    else { return nil }
+    self.kind = kind
+    extent = Extent(
+      offset: bytes.integer(at: Offset.extentOffset, as: UInt64.self),
+      byteCount: bytes.integer(at: Offset.extentByteCount, as: UInt64.self))
+    salt = bytes.integer(at: Offset.salt, as: UInt64.self)
+    commit = bytes.integer(at: Offset.commit, as: UInt64.self)
+    guard extent.isPlausible(pageSize: UInt64(identity.pageSize)) else { return nil }
+  }
+
+  init(kind: Kind, extent: Extent, salt: UInt64, commit: UInt64) {
+    self.kind = kind
+    self.extent = extent
+    self.salt = salt
+    self.commit = commit
+  }
+}

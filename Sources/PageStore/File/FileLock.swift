@@ -1,0 +1,75 @@
+import CLinux
+import Glibc
+
+/// The lock that keeps processes apart: an open-file-description lock on one byte far beyond any data, shared by
+/// readers, exclusive for the writer. It dies with its holder, so there is nothing stale to clean up.
+enum FileLock {
+  /// Past the largest file there can be, so no file system's mandatory locking is in the way of reads and writes.
+  static let offset: Int64 = 1 << 62
+
+  /// Takes the lock or throws `storeInUse`, naming the holder where /proc tells.
+  static func acquire(_ file: PosixFile, path: String, isExclusive: Bool) throws(StoreError) {
+    var result = clinux_lock(file.descriptor, isExclusive ? 1 : 0, offset, 1)
+    while result == -EINTR { result = clinux_lock(file.descriptor, isExclusive ? 1 : 0, offset, 1) }
+    if result == 0 { return }
+    guard result == -EAGAIN || result == -EACCES else {
+      throw .system("fcntl(F_OFD_SETLK)", -result).adding { $0.path = path }
+    }
+    let holders = try holders(of: file.identity())
+    let names = holders.isEmpty ? "another process" : holders.map(\.description).joined(separator: ", ")
+    throw StoreError(
+      .storeInUse, "\(names) has the store open\(isExclusive ? "" : " for writing")", context: .init(path: path))
+  }
+
+  /// A process that holds a store's lock.
+  struct Holder: CustomStringConvertible {
+    var process: Int32
+    var command: String
+    var description: String { "process \(process) (\(command))" }
+  }
+
+  /// Searches /proc for processes whose descriptors hold a store lock on the file. Those of other users can't be seen.
+  static func holders(of file: PosixFile.Identity) -> [Holder] {
+    folderEntries("/proc").compactMap { Int32($0) }.sorted().compactMap { process in
+      let descriptors = "/proc/\(process)/fdinfo"
+      let holds = folderEntries(descriptors).contains { name in
+        Int32(name) != nil && holdsLock(contents("\(descriptors)/\(name)"), inode: file.inode)
+      }
+      guard holds else { return nil }
+      let command = contents("/proc/\(process)/comm").prefix { $0 != "\n" }
+      return Holder(process: process, command: String(command))
+    }
+  }
+
+  /// A line reads `lock: 1: OFDLCK ADVISORY WRITE -1 fe:00:1234 4611686018427387904 4611686018427387904`. The
+  /// device is not compared: overlay file systems report another one here than `fstat` does.
+  static func holdsLock(_ descriptorInfo: String, inode: UInt64) -> Bool {
+    descriptorInfo.split(separator: "\n").contains { line in
+      let words = line.split { $0 == " " || $0 == "\t" }
+      return words.count == 9 && words[2] == "OFDLCK" && words[6].hasSuffix(":\(inode)")
+        && words[7] == "\(offset)"
+    }
+  }
+
+  private static func folderEntries(_ path: String) -> [String] {
+    guard let folder = opendir(path) else { return [] }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      names.append(name)
+    }
+    return names
+  }
+
+  private static func contents(_ path: String) -> String {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return "" }
+    defer { _ = close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 4_096)
+    let count = read(descriptor, &bytes, bytes.count)
+    return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+  }
+}

@@ -1,0 +1,28 @@
+import CLinux
+import Synchronization
+
+/// Knows whether the process is still the one that opened a file.
+///
+/// A forked child inherits descriptors, memory and, with the descriptors, the file's locks; two processes that
+/// believe to be the writer would ruin a store. So the child's count of forks moves on, every ``StoreFile`` compares it
+/// with the one it was opened under, and refuses.
+enum ForkGuard {
+  private static let forks = Atomic<UInt64>(0)
+
+  /// Differs between a process and its forked children.
+  static var generation: UInt64 {
+    _ = installed
+    return forks.load(ordering: .relaxed)
+  }
+
+  /// The registry's lock is held across the fork, so the child finds the registry whole.
+  private static let installed: Bool = {
+    clinux_at_fork(
+      { ProcessRegistry.shared.lockForFork() },
+      { ProcessRegistry.shared.unlockAfterFork() },
+      {
+        forks.wrappingAdd(1, ordering: .relaxed)
+        ProcessRegistry.shared.forgetAfterFork()
+      }) == 0
+  }()
+}

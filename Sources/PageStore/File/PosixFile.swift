@@ -1,0 +1,89 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// A file of the file system. One system call per function; see ``RandomAccessFile``.
+final class PosixFile: RandomAccessFile {
+  /// -1 once closed.
+  private let descriptorStorage: Atomic<Int32>
+
+  init(descriptor: Int32) {
+    descriptorStorage = Atomic(descriptor)
+  }
+
+  deinit { close() }
+
+  var descriptor: Int32 { descriptorStorage.load(ordering: .relaxed) }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int {
+    negated(pread(descriptor, buffer.baseAddress, buffer.count, Int(offset)))
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
+    negated(pwrite(descriptor, bytes.baseAddress, bytes.count, Int(offset)))
+  }
+
+  func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
+    Int(clinux_pwrite_dsync(descriptor, bytes.baseAddress, UInt64(bytes.count), Int64(offset)))
+  }
+
+  func synchronize() -> Int32 {
+    fdatasync(descriptor) == 0 ? 0 : -errno
+  }
+
+  func allocate(at offset: UInt64, byteCount: UInt64) -> Int32 {
+    clinux_fallocate(descriptor, Int64(offset), Int64(byteCount))
+  }
+
+  func truncate(to byteCount: UInt64) -> Int32 {
+    ftruncate(descriptor, Int(byteCount)) == 0 ? 0 : -errno
+  }
+
+  func byteCount() -> Int64 {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : -Int64(errno)
+  }
+
+  func close() {
+    let open = descriptorStorage.exchange(-1, ordering: .relaxed)
+    if open >= 0 { _ = Glibc.close(open) }
+  }
+
+  private func negated(_ result: Int) -> Int {
+    result < 0 ? -Int(errno) : result
+  }
+}
+
+extension PosixFile {
+  /// What tells a file from all others, whatever path led to it.
+  struct Identity: Hashable {
+    var device: UInt64
+    var inode: UInt64
+  }
+
+  func identity() throws(StoreError) -> Identity {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw .system("fstat", errno) }
+    return Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+  }
+
+  /// Opens the file at `path`, making an empty one if it is missing and `createsIfMissing`.
+  static func open(path: String, isReadOnly: Bool, createsIfMissing: Bool) throws(StoreError) -> PosixFile {
+    var flags = O_CLOEXEC | (isReadOnly ? O_RDONLY : O_RDWR)
+    if createsIfMissing && !isReadOnly { flags |= O_CREAT }
+    while true {
+      let descriptor = Glibc.open(path, flags, 0o644)
+      if descriptor >= 0 { return PosixFile(descriptor: descriptor) }
+      if errno != EINTR { throw .system("open", errno).adding { $0.path = path } }
+    }
+  }
+
+  /// Makes the name of a new file survive a power failure: syncs the folder it is in.
+  static func synchronizeFolder(of path: String) throws(StoreError) {
+    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .system("open", errno).adding { $0.path = folder } }
+    defer { _ = Glibc.close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw .system("fsync", errno).adding { $0.path = folder } }
+  }
+}

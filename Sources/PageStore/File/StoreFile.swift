@@ -1,0 +1,183 @@
+import Glibc
+import Synchronization
+
+/// A store's file as the engine uses it: whole transfers or a typed error.
+///
+/// Short transfers and `EINTR` are handled here and nowhere else. A failed sync is reported, never tried again: after a
+/// failure the kernel calls the pages clean, and a second sync that succeeds proves nothing (Rebello et al., *Can
+/// Applications Recover from fsync Failures?*, ATC 2020).
+final class StoreFile: Sendable {
+  let path: String
+  private let file: any RandomAccessFile
+  private let forkGeneration: UInt64
+  private let isClosed = Atomic(false)
+  private let lacksDurableWrites = Atomic(false)
+  private let syncs = Atomic<UInt64>(0)
+  private let bytesWritten = Atomic<UInt64>(0)
+
+  /// So often in a row may a call transfer nothing or be interrupted before it counts as failed.
+  private static let patience = 1_000
+
+  init(_ file: any RandomAccessFile, path: String) {
+    self.file = file
+    self.path = path
+    forkGeneration = ForkGuard.generation
+  }
+
+  /// Durable writes and syncs so far.
+  var syncCount: UInt64 { syncs.load(ordering: .relaxed) }
+  var writtenByteCount: UInt64 { bytesWritten.load(ordering: .relaxed) }
+
+  /// Throws `closed` if the store has been closed, or if this process is a fork of the one that opened it.
+  func checkOpen() throws(StoreError) {
+    if forkGeneration != ForkGuard.generation {
+      throw StoreError(
+        .closed, "the store was opened before this process was forked; open it again in the child",
+        context: .init(path: path))
+    }
+    if isClosed.load(ordering: .relaxed) {
+      throw StoreError(.closed, "the store is closed", context: .init(path: path))
+    }
+  }
+
+  /// Reads until the buffer is full or the file ends; returns the bytes read.
+  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StoreError) -> Int {
+    try checkOpen()
+    var done = 0
+    var interruptions = 0
+    while done < buffer.count {
+      let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+      let count = file.read(into: rest, at: offset + UInt64(done))
+      if count == 0 { break }
+      if count < 0 {
+        try passInterruption(Int32(-count), "pread", at: offset, &interruptions)
+      } else {
+        done += min(count, rest.count)
+      }
+    }
+    return done
+  }
+
+  /// Reads all of the buffer, or throws `corrupt` because the file is too short.
+  func readExactly(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StoreError) {
+    guard try read(into: buffer, at: offset) == buffer.count else {
+      throw StoreError(
+        .corrupt, "the file ends before byte \(offset) + \(buffer.count)",
+        context: .init(path: path, offset: offset))
+    }
+  }
+
+  /// Writes all the bytes. They are durable after the next ``synchronize()``.
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) {
+    try transfer(bytes, at: offset, "pwrite") { file.write($0, at: $1) }
+  }
+
+  /// Writes all the bytes and returns when they are durable: one call where the system can, a write and a sync of
+  /// the file elsewhere.
+  func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) {
+    if !lacksDurableWrites.load(ordering: .relaxed) {
+      do {
+        try transfer(bytes, at: offset, "pwritev2") { file.writeDurably($0, at: $1) }
+        syncs.wrappingAdd(1, ordering: .relaxed)
+        return
+      } catch {
+        guard let errno = error.systemError?.errno, [EOPNOTSUPP, EINVAL, ENOSYS].contains(errno) else { throw error }
+        lacksDurableWrites.store(true, ordering: .relaxed)
+      }
+    }
+    try write(bytes, at: offset)
+    try synchronize()
+  }
+
+  /// Makes everything written so far durable.
+  func synchronize() throws(StoreError) {
+    try checkOpen()
+    var interruptions = 0
+    while true {
+      let result = file.synchronize()
+      if result >= 0 { break }
+      try passInterruption(-result, "fdatasync", at: nil, &interruptions)
+    }
+    syncs.wrappingAdd(1, ordering: .relaxed)
+  }
+
+  /// Gives the range blocks where the file system can do that ahead of writing; true if it could. Throws `diskFull`.
+  @discardableResult
+  func allocate(_ range: Range<UInt64>) throws(StoreError) -> Bool {
+    try checkOpen()
+    var interruptions = 0
+    while true {
+      let result = file.allocate(at: range.lowerBound, byteCount: range.upperBound - range.lowerBound)
+      if result >= 0 { return true }
+      if [EOPNOTSUPP, ENOSYS, EINVAL].contains(-result) { return false }
+      try passInterruption(-result, "fallocate", at: range.lowerBound, &interruptions)
+    }
+  }
+
+  func truncate(to byteCount: UInt64) throws(StoreError) {
+    try checkOpen()
+    var interruptions = 0
+    while true {
+      let result = file.truncate(to: byteCount)
+      if result >= 0 { return }
+      try passInterruption(-result, "ftruncate", at: byteCount, &interruptions)
+    }
+  }
+
+  func byteCount() throws(StoreError) -> UInt64 {
+    try checkOpen()
+    let result = file.byteCount()
+    if result < 0 { throw systemError("fstat", Int32(-result), at: nil) }
+    return UInt64(result)
+  }
+
+  /// Closes the file; its locks go with it. Later calls throw `closed`.
+  func close() {
+    if !isClosed.exchange(true, ordering: .relaxed) { file.close() }
+  }
+
+  private func transfer(
+    _ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ name: String,
+    _ call: (UnsafeRawBufferPointer, UInt64) -> Int
+  ) throws(StoreError) {
+    try checkOpen()
+    var done = 0
+    var interruptions = 0
+    while done < bytes.count {
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+      let count = call(rest, offset + UInt64(done))
+      if count > 0 {
+        done += min(count, rest.count)
+      } else {
+        // A write that accepts nothing and names no error is as good as interrupted.
+        try passInterruption(count == 0 ? EINTR : Int32(-count), name, at: offset, &interruptions)
+      }
+    }
+    bytesWritten.wrappingAdd(UInt64(bytes.count), ordering: .relaxed)
+  }
+
+  private func passInterruption(
+    _ errno: Int32, _ call: String, at offset: UInt64?, _ interruptions: inout Int
+  ) throws(StoreError) {
+    interruptions += 1
+    if errno != EINTR || interruptions > Self.patience { throw systemError(call, errno, at: offset) }
+  }
+
+  private func systemError(_ call: String, _ errno: Int32, at offset: UInt64?) -> StoreError {
+    StoreError.system(call, errno).adding {
+      $0.path = path
+      $0.offset = offset
+    }
+  }
+}
+
+extension StoreError {
+  /// The error for a failed system call.
+  static func system(_ call: String, _ errno: Int32) -> StoreError {
+    let isFull = [ENOSPC, EDQUOT, EFBIG].contains(errno)
+    let reason = strerror(errno).map { String(cString: $0) } ?? "error \(errno)"
+    return StoreError(
+      isFull ? .diskFull : .inputOutput, "\(call) failed: \(reason)",
+      systemError: SystemError(call: call, errno: errno))
+  }
+}

@@ -1,0 +1,45 @@
+/// The log extents of a store, in use or free. Used only by whoever has the writer's turn.
+struct LogExtentTable {
+  /// The newest use of each extent. A use whose epoch lies below ``freeBelow`` is over.
+  private(set) var uses: [LogExtentUse]
+  /// Extents whose newest use began before this epoch are free. Reclaim lags one checkpoint, so this is the epoch of the
+  /// extent that holds the checkpoint before the last.
+  private(set) var freeBelow: UInt32
+  /// The epoch of the extent that holds the last checkpoint.
+  private(set) var checkpointEpoch: UInt32
+  private var newestEpoch: UInt32
+
+  /// New extents double in size up to this.
+  static let largestByteCount: UInt64 = 4 << 20
+
+  init(uses: [LogExtentUse] = [], freeBelow: UInt32 = 0, checkpointEpoch: UInt32 = 0) {
+    self.uses = uses
+    self.freeBelow = freeBelow
+    self.checkpointEpoch = checkpointEpoch
+    newestEpoch = uses.map(\.epoch).max() ?? 0
+  }
+
+  var extents: [Extent] { uses.map(\.extent) }
+  var byteCount: UInt64 { uses.reduce(0) { $0 + $1.extent.byteCount } }
+
+  /// The smallest free extent that is no smaller than asked for.
+  func freeExtent(byteCount: UInt64) -> Extent? {
+    uses.filter { $0.epoch < freeBelow && $0.extent.byteCount >= byteCount }
+      .min { $0.extent.byteCount < $1.extent.byteCount }?.extent
+  }
+
+  /// Notes a new use of a free or new extent.
+  mutating func beginUse(of extent: Extent, salt: UInt64) -> LogExtentUse {
+    newestEpoch += 1
+    let use = LogExtentUse(extent: extent, epoch: newestEpoch, salt: salt)
+    uses.removeAll { $0.extent.offset == extent.offset }
+    uses.append(use)
+    return use
+  }
+
+  /// Notes that a checkpoint whose record lies in the use with this epoch is durable.
+  mutating func noteCheckpoint(inEpoch epoch: UInt32) {
+    freeBelow = checkpointEpoch
+    checkpointEpoch = epoch
+  }
+}

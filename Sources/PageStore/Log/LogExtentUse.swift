@@ -1,0 +1,69 @@
+/// One use of a log extent. Extents are recycled; each use has an epoch, greater than all before it, and a random salt
+/// that seeds the checksums of its records, so what an earlier use left behind never validates.
+struct LogExtentUse: Hashable, Sendable {
+  var extent: Extent
+  var epoch: UInt32
+  var salt: UInt64
+
+  /// Where the first record is.
+  var firstRecordOffset: UInt64 { extent.offset + UInt64(ExtentHeader.byteCount) }
+  /// Record boundaries, where a record may begin.
+  static let recordAlignment: UInt64 = 512
+}
+
+/// A place in the log: where the record with this sequence number is, or goes.
+struct LogPosition: Hashable, Sendable {
+  var use: LogExtentUse
+  /// Bytes from the start of the file.
+  var offset: UInt64
+  var sequence: UInt64
+}
+
+/// The use header of a log extent, rewritten at each use, in two copies, apart from the static header. Recovery follows
+/// links and needs it only to find newer uses and, without anchors, the newest. Docs/FileFormat.md, section 3.
+enum LogExtentUseHeader {
+  static let offset = 512
+  static let copyOffset = 2_560
+
+  enum Offset {
+    static let extentOffset = 64
+    static let extentByteCount = 72
+    static let salt = 80
+    static let epoch = 88
+    static let firstSequence = 96
+    static let previousExtentOffset = 104
+    static let previousEpoch = 112
+  }
+
+  static func encoded(
+    _ use: LogExtentUse, firstSequence: UInt64, previous: LogExtentUse?, _ identity: FormatIdentity
+  ) -> [UInt8] {
+    identity.block(.logExtentUse) { bytes in
+      bytes.setInteger(use.extent.offset, at: Offset.extentOffset)
+      bytes.setInteger(use.extent.byteCount, at: Offset.extentByteCount)
+      bytes.setInteger(use.salt, at: Offset.salt)
+      bytes.setInteger(use.epoch, at: Offset.epoch)
+      bytes.setInteger(firstSequence, at: Offset.firstSequence)
+      bytes.setInteger(previous?.extent.offset ?? 0, at: Offset.previousExtentOffset)
+      bytes.setInteger(previous?.epoch ?? 0, at: Offset.previousEpoch)
+    }
+  }
+
+  /// The use that the extent's first block tells of, from either copy.
+  static func decode(
+    block bytes: UnsafeRawBufferPointer, at extentOffset: UInt64, of identity: FormatIdentity
+  ) -> LogExtentUse? {
+    for copy in [offset, copyOffset] where bytes.count >= copy + FormatIdentity.blockByteCount {
+      let sector = UnsafeRawBufferPointer(rebasing: bytes[copy..<copy + FormatIdentity.blockByteCount])
+      guard FormatIdentity(block: sector, kind: .logExtentUse) == identity else { continue }
+      let extent = Extent(
+        offset: sector.integer(at: Offset.extentOffset, as: UInt64.self),
+        byteCount: sector.integer(at: Offset.extentByteCount, as: UInt64.self))
+      guard extent.offset == extentOffset, extent.isPlausible(pageSize: UInt64(identity.pageSize)) else { continue }
+      return LogExtentUse(
+        extent: extent, epoch: sector.integer(at: Offset.epoch, as: UInt32.self),
+        salt: sector.integer(at: Offset.salt, as: UInt64.self))
+    }
+    return nil
+  }
+}

@@ -1,0 +1,315 @@
+/// Where the log ends: the place, and what the record that goes there must carry.
+struct LogTail: Hashable, Sendable {
+  /// The place and the sequence number of the next record.
+  var position: LogPosition
+  /// The checksum of the last record.
+  var previousChecksum: UInt64
+}
+
+/// Appends records to the log and makes them durable, many at a time.
+///
+/// Whoever has the writer's turn appends, which only puts the record into a buffer. Whoever waits for a record and
+/// finds nobody writing becomes the leader: it takes all that has gathered, writes it with one call, and wakes those
+/// whose records were in it. While it writes, the next batch gathers. There is no artificial delay.
+///
+/// Invariants:
+/// 1. `durableSequence` ≤ `writtenSequence` < the tail's sequence.
+/// 2. `pending` holds the records after `writtenSequence` that no leader has taken, in order, contiguous in the
+///    file from `pendingOffset`.
+/// 3. Once `failure` is set nothing is written any more.
+// Safety: everything mutable is only touched with the monitor's lock held, except `tail`, which only the holder of the
+// writer's turn changes; it does so under the lock too, and alone may read it without.
+final class LogWriter: @unchecked Sendable {
+  /// Called with each advance, in order: all records up to `written` are in the file, up to `durable` on the device.
+  typealias Advance = @Sendable (_ written: UInt64, _ durable: UInt64) -> Void
+
+  private let file: StoreFile
+  private let identity: FormatIdentity
+  private let onAdvance: Advance
+  private let onFailure: @Sendable () -> Void
+  private let monitor = Monitor()
+
+  private(set) var tail: LogTail
+  private var pending: [UInt8] = []
+  private var pendingOffset: UInt64 = 0
+  /// The other half of the double buffer, kept for its capacity.
+  private var spare: [UInt8] = []
+  private var writtenSequence: UInt64
+  private var durableSequence: UInt64
+  /// The highest sequence that somebody wants durable.
+  private var wantedDurable: UInt64 = 0
+  private var isLed = false
+  private var failure: StoreError?
+  /// Whether the last record needs nobody to vouch for it: a watermark, or a checkpoint, which its anchor vouches for.
+  private var lastIsWatermark = false
+  private var loggedByteCount: UInt64 = 0
+  /// `loggedByteCount` at the last checkpoint.
+  private var checkpointMark: UInt64 = 0
+
+  /// Kept free at the end of an extent: a link.
+  private static let linkReserve = LogExtentUse.recordAlignment
+  /// Kept free besides by transactions: the records of a few checkpoints, so that a full disk can't prevent one.
+  private static let checkpointReserve: UInt64 = 4_096
+  /// A buffer that has grown beyond this is let go after use.
+  private static let keptCapacity = 1 << 20
+
+  init(
+    file: StoreFile, identity: FormatIdentity, tail: LogTail, onAdvance: @escaping Advance,
+    onFailure: @escaping @Sendable () -> Void
+  ) {
+    self.file = file
+    self.identity = identity
+    self.tail = tail
+    self.onAdvance = onAdvance
+    self.onFailure = onFailure
+    writtenSequence = tail.position.sequence - 1
+    durableSequence = writtenSequence
+  }
+
+  // MARK: Appending, by the holder of the writer's turn
+
+  /// Whether a record of this length goes into the current extent and leaves room for what must always fit.
+  func hasRoom(forRecord byteCount: Int, isCheckpoint: Bool) -> Bool {
+    let reserve = Self.linkReserve + (isCheckpoint ? 0 : Self.checkpointReserve)
+    let padded = UInt64(byteCount).roundedUp(to: LogExtentUse.recordAlignment)
+    return tail.position.offset + padded + reserve <= tail.position.use.extent.end
+  }
+
+  /// The length that an extent needs for a record of this length.
+  static func extentByteCount(forRecord byteCount: Int) -> UInt64 {
+    UInt64(ExtentHeader.byteCount) + UInt64(byteCount).roundedUp(to: LogExtentUse.recordAlignment) + linkReserve
+      + checkpointReserve
+  }
+
+  /// What the caller says of a record; the rest of the header follows from the log.
+  struct Description {
+    var kind: LogRecordHeader.Kind
+    var commit: UInt64
+    var timestamp: Int64
+    var durability: Durability
+  }
+
+  /// Where an appended record is.
+  struct Appended {
+    var position: LogPosition
+    var byteCount: UInt32
+    var checksum: UInt64
+  }
+
+  /// Puts a record, which begins with room for its header, at the end of the log, to be written by whoever waits for
+  /// it first. The caller made sure of the room. `queue` is called before anybody can write it.
+  func append<Result>(
+    _ record: inout [UInt8], _ description: Description, queue: (Appended) -> Result
+  ) throws(StoreError) -> Result {
+    let durable = try monitor.withLock { () throws(StoreError) in
+      try checkNotFenced()
+      return durableSequence
+    }
+    let appended = seal(&record, description, durableSequence: durable)
+    return monitor.withLock {
+      if pending.isEmpty { pendingOffset = appended.position.offset }
+      pending.append(contentsOf: record)
+      let padding = Int(UInt64(record.count).roundedUp(to: LogExtentUse.recordAlignment)) - record.count
+      pending.append(contentsOf: repeatElement(0, count: padding))
+      advanceTail(over: appended)
+      lastIsWatermark = description.kind == .watermark || description.kind == .checkpoint
+      if description.durability == .full { wantedDurable = max(wantedDurable, appended.position.sequence) }
+      return queue(appended)
+    }
+  }
+
+  /// Ends the current extent with a link to `next`, whose static header and zeros are written but perhaps not
+  /// synced. All that came before is durable afterwards, the link and the new extent too.
+  func moveOn(to next: LogExtentUse) throws(StoreError) {
+    try drain()
+    var record = [UInt8](repeating: 0, count: LogRecordHeader.encodedByteCount) + LinkRecord.encoded(next)
+    let link = seal(
+      &record, Description(kind: .link, commit: 0, timestamp: 0, durability: .full),
+      durableSequence: tail.position.sequence - 1)
+    try fencing { () throws(StoreError) in
+      try writeUseHeader(of: next, firstSequence: link.position.sequence + 1, previous: tail.position.use)
+      record.append(contentsOf: repeatElement(0, count: Int(LogExtentUse.recordAlignment) - record.count))
+      try record.withBytes { bytes throws(StoreError) in
+        try file.write(bytes, at: link.position.offset)
+      }
+      try file.synchronize()
+    }
+    monitor.withLock {
+      advanceTail(over: link)
+      tail.position.use = next
+      tail.position.offset = next.firstRecordOffset
+      writtenSequence = link.position.sequence
+      durableSequence = link.position.sequence
+    }
+  }
+
+  /// Begins a use of an extent that no link leads to: the first of a store, and the first after a recovery, whose
+  /// checkpoint is found by its epoch until the anchor says where it is.
+  func begin(_ use: LogExtentUse) throws(StoreError) {
+    try fencing { () throws(StoreError) in
+      try writeUseHeader(of: use, firstSequence: tail.position.sequence, previous: nil)
+      try file.synchronize()
+    }
+    monitor.withLock {
+      tail.position.use = use
+      tail.position.offset = use.firstRecordOffset
+    }
+  }
+
+  private func writeUseHeader(
+    of use: LogExtentUse, firstSequence: UInt64, previous: LogExtentUse?
+  ) throws(StoreError) {
+    let sector = LogExtentUseHeader.encoded(use, firstSequence: firstSequence, previous: previous, identity)
+    for offset in [LogExtentUseHeader.offset, LogExtentUseHeader.copyOffset] {
+      try sector.withBytes { bytes throws(StoreError) in
+        try file.write(bytes, at: use.extent.offset + UInt64(offset))
+      }
+    }
+  }
+
+  private func seal(_ record: inout [UInt8], _ description: Description, durableSequence: UInt64) -> Appended {
+    let header = LogRecordHeader(
+      byteCount: UInt32(record.count), sequence: tail.position.sequence, previousChecksum: tail.previousChecksum,
+      durableSequence: durableSequence, commit: description.commit, timestamp: description.timestamp,
+      epoch: tail.position.use.epoch, kind: description.kind, durability: description.durability)
+    let checksum = header.seal(&record, salt: tail.position.use.salt)
+    return Appended(position: tail.position, byteCount: header.byteCount, checksum: checksum)
+  }
+
+  private func advanceTail(over record: Appended) {
+    let padded = UInt64(record.byteCount).roundedUp(to: LogExtentUse.recordAlignment)
+    tail.position.offset += padded
+    tail.position.sequence += 1
+    tail.previousChecksum = record.checksum
+    loggedByteCount += padded
+  }
+
+  /// Appends a record that vouches for all before it, and waits until it is durable. Needs an extent with room.
+  func appendWatermark() throws(StoreError) {
+    var record = [UInt8](repeating: 0, count: LogRecordHeader.encodedByteCount)
+    guard hasRoom(forRecord: record.count, isCheckpoint: true) else { return }
+    let sequence = try append(
+      &record, Description(kind: .watermark, commit: 0, timestamp: 0, durability: .full)
+    ) { $0.position.sequence }
+    try wait(for: sequence, isDurable: true)
+  }
+
+  // MARK: Waiting
+
+  /// Returns when the record is in the file, and on the device if `isDurable`. Throws `outcomeUnknown` if that failed.
+  func wait(for sequence: UInt64, isDurable: Bool) throws(StoreError) {
+    monitor.lock()
+    defer { monitor.unlock() }
+    if isDurable { wantedDurable = max(wantedDurable, sequence) }
+    while (isDurable ? durableSequence : writtenSequence) < sequence {
+      if let failure { throw Self.outcomeUnknown(failure) }
+      if isLed { monitor.wait() } else { lead() }
+    }
+  }
+
+  /// Makes all that was appended durable.
+  func drain() throws(StoreError) {
+    try monitor.withLock { () throws(StoreError) in try checkNotFenced() }
+    try wait(for: tail.position.sequence - 1, isDurable: true)
+  }
+
+  /// Writes and syncs what has gathered. Called with the lock held, which it gives up meanwhile.
+  private func lead() {
+    isLed = true
+    var batch = spare
+    spare = []
+    swap(&batch, &pending)
+    let offset = pendingOffset
+    let through = tail.position.sequence - 1
+    let syncs = wantedDurable > durableSequence
+    let hasUnsynced = writtenSequence > durableSequence
+    monitor.unlock()
+    let problem = write(batch, at: offset, syncs: syncs, hasUnsynced: hasUnsynced)
+    monitor.lock()
+    isLed = false
+    if let problem {
+      failure = problem
+      onFailure()
+    } else {
+      writtenSequence = through
+      if syncs { durableSequence = through }
+      batch.removeAll(keepingCapacity: batch.capacity <= Self.keptCapacity)
+      spare = batch
+      onAdvance(writtenSequence, durableSequence)
+    }
+    monitor.wakeAll()
+  }
+
+  /// A full commit covers what came before it: where relaxed records are in the file but not yet on the device, the
+  /// sync is of the whole file; otherwise the one durable write is enough.
+  private func write(_ batch: [UInt8], at offset: UInt64, syncs: Bool, hasUnsynced: Bool) -> StoreError? {
+    do throws(StoreError) {
+      try batch.withBytes { bytes throws(StoreError) in
+        if syncs && !hasUnsynced && !bytes.isEmpty {
+          try file.writeDurably(bytes, at: offset)
+        } else {
+          if !bytes.isEmpty { try file.write(bytes, at: offset) }
+          if syncs { try file.synchronize() }
+        }
+      }
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  // MARK: State
+
+  /// Refuses all further writing if `body` fails: nobody knows then what is on the device.
+  func fencing<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    do {
+      return try body()
+    } catch {
+      fence(error)
+      throw Self.outcomeUnknown(error)
+    }
+  }
+
+  func fence(_ error: StoreError) {
+    monitor.withLock {
+      guard failure == nil else { return }
+      failure = error
+      onFailure()
+      monitor.wakeAll()
+    }
+  }
+
+  var isFenced: Bool { monitor.withLock { failure != nil } }
+
+  /// Whether anything appended might still be lost to a power failure.
+  var hasUnsynced: Bool { monitor.withLock { durableSequence < tail.position.sequence - 1 } }
+
+  /// Whether no later record vouches for the last transaction yet.
+  var lacksWatermark: Bool { monitor.withLock { !lastIsWatermark } }
+
+  /// Bytes of records appended since the store was opened.
+  var appendedByteCount: UInt64 { monitor.withLock { loggedByteCount } }
+
+  func checkFence() throws(StoreError) {
+    try monitor.withLock { () throws(StoreError) in try checkNotFenced() }
+  }
+
+  /// Bytes of records appended since the last checkpoint.
+  var bytesSinceCheckpoint: UInt64 { monitor.withLock { loggedByteCount - checkpointMark } }
+
+  /// What has been appended so far is not needed for recovery any more.
+  func markCheckpoint() { monitor.withLock { checkpointMark = loggedByteCount } }
+
+  private func checkNotFenced() throws(StoreError) {
+    guard let failure else { return }
+    throw StoreError(
+      .fenced, "an earlier write or sync of the store failed; reopen it to write again: \(failure.message)",
+      context: failure.context, systemError: failure.systemError)
+  }
+
+  private static func outcomeUnknown(_ cause: StoreError) -> StoreError {
+    StoreError(
+      .outcomeUnknown, "whether the commit survives is known after reopening: \(cause.message)",
+      context: cause.context, systemError: cause.systemError)
+  }
+}

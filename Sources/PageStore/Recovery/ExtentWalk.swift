@@ -1,0 +1,61 @@
+/// Goes through a file from extent to extent, by their headers.
+///
+/// A header leads over everything in its extent, so the walk never looks at the bytes of values, which may be a copy
+/// of a store. Where no header is (a gap, or damage to both copies), it tries page after page; what it accepts must
+/// carry the store's UUID and its own offset.
+struct ExtentWalk {
+  private let file: StoreFile
+  private let identity: FormatIdentity
+  private let end: UInt64
+  private var offset: UInt64
+
+  init(_ file: StoreFile, _ identity: FormatIdentity, from offset: UInt64) throws(StoreError) {
+    self.file = file
+    self.identity = identity
+    self.offset = offset
+    end = try file.byteCount()
+  }
+
+  struct Found {
+    var header: ExtentHeader
+    /// The use of a log extent, if it is legible.
+    var use: LogExtentUse?
+  }
+
+  /// The next extent.
+  mutating func next() throws(StoreError) -> Found? {
+    while offset < end {
+      if let found = try Self.extent(at: offset, in: file, identity) {
+        offset = found.header.extent.end
+        return found
+      }
+      offset += UInt64(identity.pageSize)
+    }
+    return nil
+  }
+
+  /// The extent that begins at `offset`.
+  static func extent(
+    at offset: UInt64, in file: StoreFile, _ identity: FormatIdentity
+  ) throws(StoreError) -> Found? {
+    try withBlock(at: offset, in: file) { block in
+      guard let header = ExtentHeader(block: block, at: offset, of: identity) else { return nil }
+      let use = header.kind == .log ? LogExtentUseHeader.decode(block: block, at: offset, of: identity) : nil
+      return Found(header: header, use: use)
+    }
+  }
+
+  /// The legible use of the log extent at `offset`, even if its static header is damaged.
+  static func use(at offset: UInt64, in file: StoreFile, _ identity: FormatIdentity) throws(StoreError) -> LogExtentUse? {
+    try withBlock(at: offset, in: file) { LogExtentUseHeader.decode(block: $0, at: offset, of: identity) }
+  }
+
+  private static func withBlock<Result>(
+    at offset: UInt64, in file: StoreFile, _ body: (UnsafeRawBufferPointer) -> Result?
+  ) throws(StoreError) -> Result? {
+    let block = UnsafeMutableRawBufferPointer.allocate(byteCount: ExtentHeader.byteCount, alignment: 16)
+    defer { block.deallocate() }
+    let count = try file.read(into: block, at: offset)
+    return body(UnsafeRawBufferPointer(rebasing: block[..<count]))
+  }
+}

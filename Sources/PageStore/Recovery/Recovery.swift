@@ -1,0 +1,147 @@
+/// What a file's bytes say about the store in it. A pure function of the bytes: it writes nothing, and gives the same
+/// answer however often it is cut short.
+///
+/// 1. Begin at the checkpoint of the newest anchor that leads to one; without any, at the newest checkpoint that a walk
+///    over the extents finds.
+/// 2. Follow the log to the first record that is not whole.
+/// 3. If a newer checkpoint lies beyond, begin again there: a checkpoint needs nothing that came before it.
+/// 4. Otherwise that record was either never durable (a *torn tail*: whatever follows was never acknowledged, and is
+///    dropped) or it was and has been damaged since (*rot*: refused). A later record, or an anchor, that was written when
+///    the missing record was known durable decides.
+struct Recovery {
+  let identity: FormatIdentity
+  let chain: LogChain
+  /// Nothing needs replaying, and the log can be continued where it ends.
+  let isClean: Bool
+  let isHeaderIntact: Bool
+  /// The newest use of every log extent that is known.
+  let uses: [LogExtentUse]
+  /// Log extents whose use is illegible.
+  let illegibleExtents: [Extent]
+  let fileByteCount: UInt64
+
+  init(_ file: StoreFile, _ blocks: FixedBlocks) throws(StoreError) {
+    var search = LogSearch(file: file, blocks: blocks)
+    let chain = try search.newestChain()
+    identity = blocks.identity
+    self.chain = chain
+    isHeaderIntact = blocks.isHeaderIntact
+    isClean =
+      chain.followerCount == 0 && chain.checkpoint.position == blocks.anchors.first?.checkpoint
+      && !search.foundLeftovers
+    var newest: [UInt64: LogExtentUse] = [:]
+    for use in search.uses + chain.uses where use.epoch >= newest[use.extent.offset]?.epoch ?? 0 {
+      newest[use.extent.offset] = use
+    }
+    uses = newest.values.sorted { $0.extent.offset < $1.extent.offset }
+    illegibleExtents = chain.checkpoint.content.logExtents.filter { newest[$0.offset] == nil }
+    fileByteCount = blocks.byteCount
+  }
+}
+
+/// The search for the newest state that the log proves.
+private struct LogSearch {
+  let file: StoreFile
+  let blocks: FixedBlocks
+  /// Uses of log extents that were met by their headers.
+  private(set) var uses: [LogExtentUse] = []
+  /// Whether whole records lie behind the end of the log, never acknowledged.
+  private(set) var foundLeftovers = false
+
+  init(file: StoreFile, blocks: FixedBlocks) {
+    self.file = file
+    self.blocks = blocks
+  }
+
+  mutating func newestChain() throws(StoreError) -> LogChain {
+    var start = try startFromAnchors()
+    if start == nil { start = try startFromWalk() }
+    guard var chain = start else {
+      throw StoreError(.corrupt, "no checkpoint is legible", context: .init(path: file.path))
+    }
+    while true {
+      let evidence = try evidence(beyond: chain)
+      if let newer = evidence.newestCheckpoint, let next = try LogChain.follow(from: newer, in: file, blocks.identity) {
+        chain = next
+        continue
+      }
+      foundLeftovers = evidence.hasRecords
+      if evidence.durableSequence >= chain.tail.position.sequence { throw rot(at: chain.tail.position) }
+      return chain
+    }
+  }
+
+  private func rot(at position: LogPosition) -> StoreError {
+    StoreError(
+      .corrupt,
+      "record \(position.sequence) of the log is damaged, and what follows proves that it had been durable",
+      context: .init(path: file.path, offset: position.offset))
+  }
+
+  private func startFromAnchors() throws(StoreError) -> LogChain? {
+    for anchor in blocks.anchors {
+      if let chain = try LogChain.follow(from: anchor.checkpoint, in: file, blocks.identity) { return chain }
+    }
+    return nil
+  }
+
+  private mutating func startFromWalk() throws(StoreError) -> LogChain? {
+    let first = FileLayout.firstExtentOffset(pageSize: UInt64(blocks.identity.pageSize))
+    try collectUses(walkingFrom: first)
+    var evidence = Evidence()
+    for use in uses { try evidence.search(use, from: use.firstRecordOffset, beyond: 0, in: file) }
+    guard let newest = evidence.newestCheckpoint else { return nil }
+    return try LogChain.follow(from: newest, in: file, blocks.identity)
+  }
+
+  private mutating func collectUses(walkingFrom offset: UInt64) throws(StoreError) {
+    var walk = try ExtentWalk(file, blocks.identity, from: offset)
+    while let found = try walk.next() {
+      if let use = found.use { uses.append(use) }
+    }
+  }
+
+  /// What lies behind the end of a chain: in the rest of its last extent, in younger uses of the log extents that its
+  /// checkpoint lists, and in log extents allocated since.
+  private mutating func evidence(beyond chain: LogChain) throws(StoreError) -> Evidence {
+    let tail = chain.tail.position
+    var evidence = Evidence()
+    evidence.durableSequence = blocks.anchors.first?.checkpoint.sequence ?? 0
+    evidence.search(chain.lastImage, from: tail.offset, beyond: tail.sequence)
+    if uses.isEmpty {
+      for extent in chain.checkpoint.content.logExtents {
+        if let use = try ExtentWalk.use(at: extent.offset, in: file, blocks.identity) { uses.append(use) }
+      }
+      try collectUses(walkingFrom: chain.checkpoint.content.end)
+    }
+    for use in uses where use.epoch > tail.use.epoch {
+      try evidence.search(use, from: use.firstRecordOffset, beyond: tail.sequence, in: file)
+    }
+    return evidence
+  }
+}
+
+/// What undamaged records outside a chain prove.
+private struct Evidence {
+  /// Records up to this one were durable once.
+  var durableSequence: UInt64 = 0
+  var newestCheckpoint: LogPosition?
+  var hasRecords = false
+
+  mutating func search(
+    _ use: LogExtentUse, from offset: UInt64, beyond sequence: UInt64, in file: StoreFile
+  ) throws(StoreError) {
+    search(try LogExtentImage(use, from: file), from: offset, beyond: sequence)
+  }
+
+  mutating func search(_ image: LogExtentImage, from offset: UInt64, beyond sequence: UInt64) {
+    image.forEachRecord(from: offset) { offset, record in
+      guard record.header.sequence >= sequence else { return }
+      hasRecords = true
+      durableSequence = max(durableSequence, record.header.durableSequence)
+      if record.header.kind == .checkpoint, record.header.sequence >= newestCheckpoint?.sequence ?? 0 {
+        newestCheckpoint = LogPosition(use: image.use, offset: offset, sequence: record.header.sequence)
+      }
+    }
+  }
+}

@@ -1,0 +1,248 @@
+import Glibc
+import Synchronization
+
+/// An ordered, transactional key-value store in one file: named trees of byte strings.
+///
+/// Any number of threads read, each from a ``Snapshot``; one at a time writes. A write transaction takes effect as a
+/// whole or not at all, in memory and after a crash.
+///
+/// One process writes a store at a time, and nobody else may have it open meanwhile; any number may read one that nobody
+/// writes. Opening a file that this process has open already gives the same store.
+public final class Store: Sendable {
+  /// Where the store is; empty for one in memory.
+  public let path: String
+  public let options: StoreOptions
+  /// What tells this store from all others, for good.
+  public var uuid: StoreUUID { committer.identity.uuid }
+
+  let file: StoreFile
+  let pool: PagePool
+  let versions: VersionTable
+  let turn = WriterTurn()
+  let committer: Committer
+  let environment: StoreEnvironment
+  /// What the process knows the open file by; nil for one that was handed in.
+  private let registration: PosixFile.Identity?
+  private let isSettling = Atomic(false)
+
+  init(opened: OpenedStore, path: String, options: StoreOptions, registration: PosixFile.Identity?) {
+    self.path = path
+    self.options = options
+    self.registration = registration
+    committer = opened.committer
+    environment = opened.committer.environment
+    file = opened.committer.file
+    pool = opened.committer.pool
+    versions = opened.committer.versions
+  }
+
+  deinit {
+    // A store that is let go without being closed leaves what a crash would leave, but keeps its promises: relaxed
+    // commits are synced. A failure has nobody to be told to, and recovery copes with it.
+    if (try? file.checkOpen()) != nil, !options.isReadOnly, options.durability != .none, committer.log.hasUnsynced {
+      try? committer.log.drain()
+    }
+    file.close()
+    if let registration { ProcessRegistry.shared.remove(registration) }
+  }
+
+  // MARK: Reading
+
+  /// The newest commit that readers see.
+  public var lastCommit: UInt64 { versions.published.commit }
+
+  /// The newest committed version, to read from for as long as the snapshot is kept.
+  public func snapshot() throws(StoreError) -> Snapshot {
+    try file.checkOpen()
+    return Snapshot(of: self)
+  }
+
+  /// Reads from the newest committed version.
+  public func read<Result>(_ body: (Snapshot) throws -> Result) throws -> Result {
+    let snapshot = try snapshot()
+    return try withExtendedLifetime(snapshot) { try body(snapshot) }
+  }
+
+  // MARK: Writing
+
+  /// Waits for its turn, runs `body` in a write transaction, and commits it if `body` returns. If it throws, nothing of
+  /// it remains, and the error is passed on.
+  ///
+  /// When it returns, the commit is as durable as asked for. `outcomeUnknown` says that the system failed to say
+  /// whether it is; then, and from then on, the store shows the last durable state, refuses to write (`fenced`) and wants
+  /// to be reopened. `body` must not begin another transaction of this store: `nestedWrite`.
+  @discardableResult
+  public func write<Result>(
+    durability: Durability? = nil, _ body: (inout WriteTransaction) throws -> Result
+  ) throws -> Result {
+    let durability = durability ?? options.durability
+    try checkWritable()
+    if durability == .none && options.durability != .none {
+      throw StoreError(
+        .invalidOptions, "that nothing is synced can only be chosen for a whole store, when it is opened",
+        context: .init(path: path))
+    }
+    try turn.acquire()
+    let base: Version
+    let outcome: Outcome<Result>
+    do {
+      (base, outcome) = try runTurn(durability, body)
+      turn.release()
+    } catch {
+      turn.release()
+      throw error
+    }
+    switch outcome {
+    case .committed(let result, let version):
+      try wait(for: version)
+      settleLater()
+      checkpointIfDue()
+      return result
+    case .unchanged(let result):
+      // What was read must not be taken back after this returns.
+      try wait(for: base)
+      return result
+    case .abandoned(let error):
+      try wait(for: base)
+      throw error
+    }
+  }
+
+  private enum Outcome<Result> {
+    case committed(Result, Version)
+    case unchanged(Result)
+    case abandoned(any Error)
+  }
+
+  private func runTurn<Result>(
+    _ durability: Durability, _ body: (inout WriteTransaction) throws -> Result
+  ) throws(StoreError) -> (base: Version, Outcome<Result>) {
+    try file.checkOpen()
+    let state = try committer.begin()
+    var transaction = WriteTransaction(state)
+    let result: Result
+    do {
+      result = try body(&transaction)
+    } catch {
+      committer.abort(state)
+      return (state.base, .abandoned(error))
+    }
+    if state.log.isEmpty {
+      committer.abort(state)
+      return (state.base, .unchanged(result))
+    }
+    return (state.base, .committed(result, try committer.commit(state, durability: durability)))
+  }
+
+  private func wait(for version: Version) throws(StoreError) {
+    try committer.log.wait(for: version.sequence, isDurable: version.durability == .full)
+  }
+
+  // MARK: Upkeep
+
+  /// Writes what is only in memory and in the log as pages, so that opening has nothing to replay. The store does this
+  /// by itself when the log has grown by ``StoreOptions/checkpointLogBytes``.
+  public func checkpoint() throws(StoreError) {
+    try checkWritable()
+    try withTurn { () throws(StoreError) in
+      if !isCheckpointed { try committer.checkpoint() }
+    }
+  }
+
+  /// Checkpoints and closes the store: whatever was committed is durable afterwards. Snapshots can't read any more what
+  /// they haven't read yet. Of several handles on the same file, the last one's `close` counts.
+  ///
+  /// If it throws, the store is closed all the same, and what was committed is found by the next opening.
+  public func close() throws(StoreError) {
+    try file.checkOpen()
+    if let registration, !ProcessRegistry.shared.releaseHandle(of: registration) { return }
+    defer {
+      file.close()
+      if let registration { ProcessRegistry.shared.remove(registration) }
+    }
+    guard !options.isReadOnly, !committer.log.isFenced else { return }
+    try withTurn { () throws(StoreError) in
+      if !isCheckpointed { try committer.checkpoint(isClosing: true) }
+      let end = committer.space.end
+      if try file.byteCount() > end { try file.truncate(to: end) }
+    }
+  }
+
+  /// What the store has done since it was opened, and how large it is.
+  public var statistics: StoreStatistics {
+    get throws(StoreError) {
+      let fileBytes = try file.byteCount()
+      return try withTurn { () throws(StoreError) in
+        var statistics = StoreStatistics()
+        let published = versions.published
+        statistics.lastCommit = published.commit
+        statistics.checkpointCommit = committer.checkpointCommit
+        statistics.checkpoints = committer.checkpointCount
+        statistics.bytesLogged = committer.log.appendedByteCount
+        statistics.bytesWritten = file.writtenByteCount
+        statistics.syncs = file.syncCount
+        statistics.pagesWritten = committer.pagesWritten
+        statistics.logBytes = committer.logBytesSinceCheckpoint
+        statistics.logExtentBytes = committer.extents.byteCount
+        statistics.fileBytes = fileBytes
+        statistics.residentBytes = UInt64(pool.residentByteCount)
+        statistics.pageSize = Int(committer.identity.pageSize)
+        statistics.trees = published.directory.slots.count
+        statistics.snapshots = versions.pinnedSnapshotCount
+        return statistics
+      }
+    }
+  }
+
+  func withTurn<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    try turn.acquire()
+    defer { turn.release() }
+    return try body()
+  }
+
+  private func checkWritable() throws(StoreError) {
+    try file.checkOpen()
+    if options.isReadOnly {
+      throw StoreError(.readOnly, "the store was opened read-only", context: .init(path: path))
+    }
+  }
+
+  private var isCheckpointed: Bool {
+    committer.logBytesSinceCheckpoint == 0 && committer.checkpointCommit == versions.latest.commit
+  }
+
+  /// A commit that made the log long enough starts a checkpoint. The commit is done, so a failure isn't its own; if it
+  /// was serious the store is fenced, otherwise the next commit tries again.
+  private func checkpointIfDue() {
+    guard committer.log.bytesSinceCheckpoint >= UInt64(options.checkpointLogBytes) else { return }
+    try? withTurn { () throws(StoreError) in
+      guard committer.logBytesSinceCheckpoint >= UInt64(options.checkpointLogBytes) else { return }
+      try committer.checkpoint()
+    }
+  }
+
+  /// Relaxed commits are synced, and a store that goes idle gets a watermark, within a second.
+  private func settleLater() {
+    guard options.durability != .none, !isSettling.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    environment.schedule(Self.settlingMilliseconds) { [weak self] in self?.settle() }
+  }
+
+  private static let settlingMilliseconds = 500
+
+  /// Syncs what is unsynced. If nothing was committed since the last time, the last records get a watermark that vouches
+  /// for them; otherwise this happens again later. A failure fences, which every later call reports.
+  private func settle() {
+    isSettling.store(false, ordering: .releasing)
+    try? withTurn { () throws(StoreError) in
+      try file.checkOpen()
+      let log = committer.log
+      guard !log.isFenced, log.lacksWatermark else { return }
+      if log.hasUnsynced {
+        try log.drain()
+        settleLater()
+      } else {
+        try log.appendWatermark()
+      }
+    }
+  }
+}

@@ -1,0 +1,31 @@
+/// What a store has done since it was opened, and how large it is.
+public struct StoreStatistics: Sendable, Hashable {
+  /// The last commit that readers see.
+  public var lastCommit: UInt64 = 0
+  /// The commit that recovery would begin with.
+  public var checkpointCommit: UInt64 = 0
+  /// Checkpoints written since the store was opened.
+  public var checkpoints: UInt64 = 0
+  /// Bytes of log records, padding included, since the store was opened.
+  public var bytesLogged: UInt64 = 0
+  /// Bytes handed to the file since the store was opened.
+  public var bytesWritten: UInt64 = 0
+  /// Syncs and durable writes since the store was opened.
+  public var syncs: UInt64 = 0
+  /// Pages that checkpoints have written since the store was opened.
+  public var pagesWritten: UInt64 = 0
+  /// Bytes of log that recovery would have to replay.
+  public var logBytes: UInt64 = 0
+  /// Bytes of the file that log extents take.
+  public var logExtentBytes: UInt64 = 0
+  /// The file's size in bytes.
+  public var fileBytes: UInt64 = 0
+  /// Bytes of pages in memory.
+  public var residentBytes: UInt64 = 0
+  /// Bytes in a page.
+  public var pageSize: Int = 0
+  /// Named trees.
+  public var trees: Int = 0
+  /// Snapshots that are alive.
+  public var snapshots: Int = 0
+}

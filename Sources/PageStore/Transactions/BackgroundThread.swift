@@ -1,0 +1,81 @@
+import Glibc
+
+/// One thread for the whole process that does small things later. It starts with the first of them, and ends when there
+/// is nothing left to do.
+// Safety: everything mutable is only touched with the monitor's lock held.
+final class BackgroundThread: @unchecked Sendable {
+  static let shared = BackgroundThread()
+
+  private struct Item {
+    var dueMilliseconds: Int
+    var work: @Sendable () -> Void
+  }
+
+  private let monitor = Monitor()
+  private var items: [Item] = []
+  private var isRunning = false
+  /// The process that the thread runs in: a forked child has none.
+  private var process: UInt64 = 0
+
+  func schedule(milliseconds: Int, _ work: @escaping @Sendable () -> Void) {
+    monitor.withLock {
+      if process != ForkGuard.generation {
+        process = ForkGuard.generation
+        items = []
+        isRunning = false
+      }
+      items.append(Item(dueMilliseconds: Self.now() + milliseconds, work: work))
+      if !isRunning { start() }
+    }
+  }
+
+  private func start() {
+    var thread = pthread_t()
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    let result = pthread_create(
+      &thread, &attributes,
+      { _ in
+        BackgroundThread.shared.run()
+        return nil
+      }, nil)
+    pthread_attr_destroy(&attributes)
+    // Without a thread the work waits for the next time something is scheduled.
+    isRunning = result == 0
+  }
+
+  private func run() {
+    while let wait = runDueItems() {
+      usleep(UInt32(wait) * 1_000)
+    }
+  }
+
+  /// Runs what is due; returns how many milliseconds to sleep, or nil if there is nothing left.
+  private func runDueItems() -> Int? {
+    let now = Self.now()
+    let due: [Item] = monitor.withLock {
+      let due = items.filter { $0.dueMilliseconds <= now }
+      items.removeAll { $0.dueMilliseconds <= now }
+      return due
+    }
+    for item in due { item.work() }
+    return monitor.withLock {
+      guard let next = items.map(\.dueMilliseconds).min() else {
+        isRunning = false
+        return nil
+      }
+      // What is scheduled meanwhile may be due earlier than what is waited for.
+      return min(max(next - Self.now(), 1), Self.longestSleepMilliseconds)
+    }
+  }
+
+  private static let longestSleepMilliseconds = 50
+
+  /// Milliseconds on a clock that nobody sets.
+  private static func now() -> Int {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return time.tv_sec * 1_000 + time.tv_nsec / 1_000_000
+  }
+}

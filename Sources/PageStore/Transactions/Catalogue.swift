@@ -1,0 +1,65 @@
+/// The tree of trees: name to root, as of the last checkpoint. Between checkpoints the versions hold the roots.
+/// Docs/FileFormat.md, section 8.
+enum Catalogue {
+  static let treeID: UInt32 = 1
+  static let valueByteCount = 40
+
+  enum Offset {
+    static let treeID = 0
+    static let height = 4
+    static let reserved = 5
+    static let location = 8
+    static let checksum = 16
+    static let birth = 24
+    static let count = 32
+  }
+
+  static func encoded(_ root: TreeRoot) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: valueByteCount)
+    bytes.withUnsafeMutableBytes { bytes in
+      bytes.setInteger(root.treeID, at: Offset.treeID)
+      bytes.setInteger(root.height, at: Offset.height)
+      bytes.setInteger(root.reference.location.rawValue, at: Offset.location)
+      bytes.setInteger(root.reference.checksum, at: Offset.checksum)
+      bytes.setInteger(root.reference.birth, at: Offset.birth)
+      bytes.setInteger(root.reference.count, at: Offset.count)
+    }
+    return bytes
+  }
+
+  static func decode(_ bytes: UnsafeRawBufferPointer) -> TreeRoot? {
+    guard bytes.count == valueByteCount else { return nil }
+    let root = TreeRoot(
+      treeID: bytes.integer(at: Offset.treeID, as: UInt32.self),
+      height: bytes.integer(at: Offset.height, as: UInt8.self),
+      reference: ChildReference(
+        location: PageLocation(rawValue: bytes.integer(at: Offset.location, as: UInt64.self)),
+        checksum: bytes.integer(at: Offset.checksum, as: UInt64.self),
+        birth: bytes.integer(at: Offset.birth, as: UInt64.self),
+        count: bytes.integer(at: Offset.count, as: UInt64.self)))
+    let isEmpty = root.height == 0
+    guard !root.reference.location.isFrame, root.height <= TreeLimits.height, root.treeID > treeID,
+      root.reference.location.isNone == isEmpty, (root.reference.count == 0) == isEmpty
+    else { return nil }
+    return root
+  }
+
+  /// Every tree in the catalogue, in order of the names' bytes.
+  static func read(_ root: TreeRoot, pool: PagePool) throws(StoreError) -> [(name: String, root: TreeRoot)] {
+    guard root.height <= TreeLimits.height else { throw damaged("it claims \(root.height) levels") }
+    var trees: [(name: String, root: TreeRoot)] = []
+    var cursor = TreeCursor(
+      core: TreeCore(root: root, pool: pool), range: .all, owner: pool, changes: pool.unchanging)
+    while try cursor.next() {
+      let name = String(validating: try cursor.key(), as: UTF8.self)
+      guard let name, let tree = decode(try cursor.value()) else { throw damaged("an entry makes no sense") }
+      trees.append((name, tree))
+    }
+    guard Set(trees.map(\.root.treeID)).count == trees.count else { throw damaged("two trees have one number") }
+    return trees
+  }
+
+  private static func damaged(_ what: String) -> StoreError {
+    StoreError(.corrupt, "the catalogue is damaged: \(what)", context: .init(tree: "catalogue"))
+  }
+}

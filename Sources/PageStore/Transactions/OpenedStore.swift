@@ -1,0 +1,133 @@
+/// Opens the store in a file: makes it if there is none, recovers it otherwise.
+struct OpenedStore {
+  let committer: Committer
+
+  static func open(
+    _ file: StoreFile, options: StoreOptions, environment: StoreEnvironment
+  ) throws(StoreError) -> OpenedStore {
+    try options.check()
+    var finding = try FixedBlocks.read(file)
+    if case .nothing = finding {
+      guard options.createsIfMissing, !options.isReadOnly else { throw notAStore(file, "it is empty") }
+      try StoreCreation(file: file, options: options, environment: environment).run()
+      finding = try FixedBlocks.read(file)
+    }
+    guard case .store(let blocks) = finding else { throw notAStore(file, "it does not begin like one") }
+    do {
+      try blocks.identity.checkSupported(forWriting: !options.isReadOnly)
+      return try OpenedStore(file, blocks, options: options, environment: environment)
+    } catch {
+      throw error.context.path == nil ? error.adding { $0.path = file.path } : error
+    }
+  }
+
+  private static func notAStore(_ file: StoreFile, _ reason: String) -> StoreError {
+    StoreError(.notAStore, "the file is not a store: \(reason)", context: .init(path: file.path))
+  }
+
+  private init(
+    _ file: StoreFile, _ blocks: FixedBlocks, options: StoreOptions, environment: StoreEnvironment
+  ) throws(StoreError) {
+    let recovery = try Recovery(file, blocks)
+    let pool = PagePool(
+      pageSize: Int(blocks.identity.pageSize), loader: FilePageLoader(file, pageSize: blocks.identity.pageSize))
+    let checkpoint = recovery.chain.checkpoint
+    let trees = try Catalogue.read(checkpoint.content.catalogue, pool: pool)
+    guard trees.allSatisfy({ $0.root.treeID < checkpoint.content.nextTreeID }) else {
+      throw StoreError(.corrupt, "the catalogue has a tree with a number that was not given out yet")
+    }
+    var replay = Replay(Self.version(of: checkpoint, trees), pool: pool)
+    for transaction in recovery.chain.transactions { try replay.apply(transaction) }
+
+    committer = Self.committer(
+      file, blocks, recovery, pool: pool, version: replay.version, trees, environment: environment)
+    committer.setDirtyPageCount(replay.dirtyPageCount)
+    if !options.isReadOnly {
+      if !recovery.isClean { try persistAgain() }
+      if !recovery.isHeaderIntact { try restoreHeader(blocks.identity, file, now: environment.now()) }
+    }
+  }
+
+  /// What recovery accepted may exist in the page cache alone, behind a sync that failed. Before anything is built on it,
+  /// it is made durable again, elsewhere: as a checkpoint, in a log extent of its own.
+  private func persistAgain() throws(StoreError) {
+    let checkpointBytes = LogRecordHeader.encodedByteCount + CheckpointRecord.fixedByteCount
+    let use = try committer.nextLogExtent(forRecord: checkpointBytes, isGrowing: false)
+    try committer.log.begin(use)
+    try committer.checkpoint()
+  }
+
+  /// A header that is damaged is written anew from its copies.
+  private func restoreHeader(_ identity: FormatIdentity, _ file: StoreFile, now: Int64) throws(StoreError) {
+    try FileHeader.encoded(identity, created: now).withBytes { bytes throws(StoreError) in
+      try file.writeDurably(bytes, at: FileLayout.headerOffset)
+    }
+  }
+
+  private static func version(
+    of checkpoint: LogChain.Checkpoint, _ trees: [(name: String, root: TreeRoot)]
+  ) -> Version {
+    Version(
+      commit: checkpoint.content.commit, timestamp: checkpoint.content.timestamp, generation: 1,
+      directory: TreeDirectory(names: trees.map(\.name)), roots: trees.map(\.root),
+      nextTreeID: checkpoint.content.nextTreeID, sequence: checkpoint.position.sequence, durability: .full)
+  }
+
+  private static func committer(
+    _ file: StoreFile, _ blocks: FixedBlocks, _ recovery: Recovery, pool: PagePool, version: Version,
+    _ trees: [(name: String, root: TreeRoot)], environment: StoreEnvironment
+  ) -> Committer {
+    let content = recovery.chain.checkpoint.content
+    let pageSize = UInt64(blocks.identity.pageSize)
+    var map = SpaceMap(pageSize: pageSize, end: content.end, gaps: content.gaps)
+    for use in recovery.uses { map.mark(use.extent) }
+    let newestEpoch = recovery.uses.map(\.epoch).max() ?? 0
+    let illegible = recovery.illegibleExtents.map { LogExtentUse(extent: $0, epoch: newestEpoch, salt: 0) }
+    let versions = VersionTable(version)
+    return Committer(
+      file: file, identity: blocks.identity, pool: pool,
+      log: LogWriter(
+        file: file, identity: blocks.identity, tail: recovery.chain.tail,
+        onAdvance: { versions.advance(written: $0, durable: $1) }, onFailure: { versions.fallBack() }),
+      versions: versions, environment: environment, space: PageSpace(map: map, file: file),
+      extents: LogExtentTable(
+        uses: recovery.uses + illegible, freeBelow: content.previousCheckpointEpoch,
+        checkpointEpoch: recovery.chain.checkpoint.position.use.epoch),
+      catalogue: content.catalogue,
+      catalogued: trees.map { Committer.CataloguedTree(name: $0.name, root: $0.root) },
+      nextAnchorSlot: blocks.nextAnchorSlot, checkpointCommit: content.commit)
+  }
+}
+
+/// Reads pages of a store's file.
+final class FilePageLoader: PageLoader {
+  private let file: StoreFile
+  private let pageSize: UInt64
+
+  init(_ file: StoreFile, pageSize: UInt32) {
+    self.file = file
+    self.pageSize = UInt64(pageSize)
+  }
+
+  func loadPages(from number: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) {
+    guard number < Extent.addressLimit / pageSize else {
+      throw StoreError(.corrupt, "a reference leads beyond any file", context: .init(path: file.path, page: number))
+    }
+    do {
+      try file.readExactly(into: buffer, at: number * pageSize)
+    } catch {
+      throw error.adding { $0.page = number }
+    }
+  }
+}
+
+extension StoreOptions {
+  func check() throws(StoreError) {
+    guard FileLayout.isValidPageSize(pageSize) else {
+      throw StoreError(.invalidOptions, "a page has a power of two of bytes from 4,096 to 65,536, not \(pageSize)")
+    }
+    guard checkpointLogBytes >= 0, initialLogByteCount >= 16 << 10, initialLogByteCount <= 4 << 20 else {
+      throw StoreError(.invalidOptions, "a size is out of its limits")
+    }
+  }
+}

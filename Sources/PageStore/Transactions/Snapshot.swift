@@ -1,0 +1,47 @@
+/// A committed version of the store to read from, for as long as this object lives: whatever is committed later doesn't
+/// change it. Taking one waits for nobody; reading from it takes no lock.
+///
+/// Memory that only an old snapshot reaches can't be reused before the snapshot goes, so let go of it when done.
+public final class Snapshot: Sendable {
+  private let store: Store
+  private let version: Version
+
+  init(of store: Store) {
+    self.store = store
+    version = store.versions.pin()
+  }
+
+  deinit { store.versions.unpin(version) }
+
+  /// The number of the last write transaction in it; 0 for a new store.
+  public var commit: UInt64 { version.commit }
+  /// When that transaction was committed, in milliseconds since 1970; never below that of the commit before.
+  public var timestamp: Int64 { version.timestamp }
+
+  /// The names of all trees, in order of their bytes.
+  public var treeNames: [String] {
+    get throws(StoreError) {
+      try store.file.checkOpen()
+      return version.directory.sortedNames
+    }
+  }
+
+  /// The tree of this name. Throws `noSuchTree`.
+  public func tree(_ name: String) throws(StoreError) -> TreeReader {
+    guard let tree = try treeIfPresent(name) else { throw .noSuchTree(name) }
+    return tree
+  }
+
+  /// The tree of this name, or nil.
+  public func treeIfPresent(_ name: String) throws(StoreError) -> TreeReader? {
+    try store.file.checkOpen()
+    guard let slot = version.directory.slots[name] else { return nil }
+    return TreeReader(core: TreeCore(root: version.roots[slot], pool: store.pool), owner: self)
+  }
+}
+
+extension StoreError {
+  static func noSuchTree(_ name: String) -> StoreError {
+    StoreError(.noSuchTree, "no tree has this name", context: .init(tree: name))
+  }
+}

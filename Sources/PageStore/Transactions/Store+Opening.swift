@@ -1,0 +1,58 @@
+import Glibc
+
+extension Store {
+  /// Opens the store at `path`, and makes it if there is none and the options say so. After a crash this recovers it.
+  ///
+  /// Throws `storeInUse` while another process has it open for writing (or at all, if this opening is for writing), or
+  /// while this process has it open with other options; `notAStore`; `unsupportedFormat`; `corrupt`; `inputOutput`.
+  public static func open(at path: String, options: StoreOptions = .init()) throws(StoreError) -> Store {
+    try options.check()
+    let file = try PosixFile.open(
+      path: path, isReadOnly: options.isReadOnly, createsIfMissing: options.createsIfMissing)
+    let identity = try file.identity()
+    var isUsed = false
+    defer { if !isUsed { file.close() } }
+    return try ProcessRegistry.shared.store(for: identity, options: options, path: path) {
+      () throws(StoreError) in
+      try FileLock.acquire(file, path: path, isExclusive: !options.isReadOnly)
+      let isNew = file.byteCount() == 0
+      let store = Store(
+        opened: try OpenedStore.open(StoreFile(file, path: path), options: options, environment: .system),
+        path: path, options: options, registration: identity)
+      isUsed = true
+      if isNew { try PosixFile.synchronizeFolder(of: path) }
+      return store
+    }
+  }
+
+  /// A new store in memory, through the same code; it is gone with the last reference to it.
+  public static func inMemory(options: StoreOptions = .init()) throws(StoreError) -> Store {
+    var options = options
+    options.isReadOnly = false
+    options.createsIfMissing = true
+    return try open(file: MemoryFile(), path: "", options: options, environment: .system)
+  }
+
+  /// Opens the store in a file that was handed in, with the clock and the randomness given. Neither locked nor
+  /// registered.
+  @_spi(Testing)
+  public static func open(
+    file: any RandomAccessFile, path: String, options: StoreOptions, environment: StoreEnvironment
+  ) throws(StoreError) -> Store {
+    let opened = try OpenedStore.open(StoreFile(file, path: path), options: options, environment: environment)
+    return Store(opened: opened, path: path, options: options, registration: nil)
+  }
+}
+
+@_spi(Testing)
+extension StoreEnvironment {
+  /// The system's clock and randomness, and a thread for what can wait.
+  public static let system = StoreEnvironment(
+    now: {
+      var time = timespec()
+      clock_gettime(CLOCK_REALTIME, &time)
+      return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+    },
+    random: { UInt64.random(in: .min ... .max) },
+    schedule: { BackgroundThread.shared.schedule(milliseconds: $0, $1) })
+}

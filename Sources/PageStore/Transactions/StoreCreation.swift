@@ -1,0 +1,82 @@
+/// Makes a new store in an empty file.
+///
+/// First everything but the header is written and synced: a log extent with the checkpoint of the empty store, and an
+/// anchor. Then the header. A crash leaves either a file whose header was never written, which counts as empty, or
+/// one that opens.
+struct StoreCreation {
+  let file: StoreFile
+  let options: StoreOptions
+  let environment: StoreEnvironment
+
+  /// Longer than any file that a creation leaves unfinished.
+  static let byteLimit: UInt64 = 1 << 20
+
+  func run() throws(StoreError) {
+    let identity = FormatIdentity(
+      uuid: StoreUUID(low: environment.random(), high: environment.random()), pageSize: UInt32(options.pageSize))
+    // What an unfinished creation left must not be taken for a part of this one.
+    try file.truncate(to: 0)
+    let now = environment.now()
+    try writeLog(identity, now: now)
+    try file.synchronize()
+    try write(FileHeader.encoded(identity, created: now), at: FileLayout.headerOffset)
+    try file.synchronize()
+  }
+
+  private func writeLog(_ identity: FormatIdentity, now: Int64) throws(StoreError) {
+    let pageSize = UInt64(options.pageSize)
+    let extent = Extent(
+      offset: FileLayout.firstExtentOffset(pageSize: pageSize),
+      byteCount: UInt64(options.initialLogByteCount).roundedUp(to: pageSize))
+    let use = LogExtentUse(extent: extent, epoch: 1, salt: environment.random())
+    try LogExtentInitialisation(file: file, identity: identity)
+      .write(ExtentHeader(kind: .log, extent: extent, salt: environment.random(), commit: 0))
+    let useHeader = LogExtentUseHeader.encoded(use, firstSequence: 1, previous: nil, identity)
+    try write(useHeader, at: extent.offset + UInt64(LogExtentUseHeader.offset))
+    try write(useHeader, at: extent.offset + UInt64(LogExtentUseHeader.copyOffset))
+
+    let checkpoint = CheckpointRecord(
+      commit: 0, timestamp: now, catalogue: .empty(treeID: Catalogue.treeID), nextTreeID: Catalogue.treeID + 1,
+      previousCheckpointEpoch: 1, end: extent.end, logExtents: [extent], gaps: [])
+    var record = [UInt8](repeating: 0, count: LogRecordHeader.encodedByteCount) + checkpoint.encoded()
+    let header = LogRecordHeader(
+      byteCount: UInt32(record.count), sequence: 1, previousChecksum: 0, durableSequence: 0, commit: 0,
+      timestamp: now, epoch: use.epoch, kind: .checkpoint, durability: .full)
+    let checksum = header.seal(&record, salt: use.salt)
+    let position = LogPosition(use: use, offset: use.firstRecordOffset, sequence: 1)
+    try write(record, at: position.offset)
+    let anchor = Anchor(
+      checkpoint: position, recordByteCount: header.byteCount, recordChecksum: checksum, commit: 0)
+    try write(anchor.encoded(identity), at: FileLayout.anchorOffsets[0])
+  }
+
+  private func write(_ bytes: [UInt8], at offset: UInt64) throws(StoreError) {
+    try bytes.withBytes { bytes throws(StoreError) in try file.write(bytes, at: offset) }
+  }
+}
+
+/// Prepares a new log extent: blocks that have been written once, so that syncing a record in them later is a matter
+/// of data alone, not of the file system's journal.
+struct LogExtentInitialisation {
+  let file: StoreFile
+  let identity: FormatIdentity
+
+  /// Writes header and zeros; the caller syncs.
+  func write(_ header: ExtentHeader) throws(StoreError) {
+    try file.allocate(header.extent.range)
+    var chunk = header.encodedBlock(identity)
+    chunk.append(
+      contentsOf: repeatElement(0, count: min(Int(header.extent.byteCount), 256 << 10) - chunk.count))
+    var offset = header.extent.offset
+    while offset < header.extent.end {
+      let count = min(chunk.count, Int(header.extent.end - offset))
+      try chunk.withBytes { bytes throws(StoreError) in
+        try file.write(UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: offset)
+      }
+      if offset == header.extent.offset {
+        for index in 0..<ExtentHeader.byteCount { chunk[index] = 0 }
+      }
+      offset += UInt64(count)
+    }
+  }
+}

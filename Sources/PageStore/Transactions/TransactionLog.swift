@@ -1,0 +1,64 @@
+/// The record of a transaction, as it grows with the changes.
+struct TransactionLog {
+  /// Begins with room for the header.
+  private(set) var record: [UInt8]
+  /// Too long for a record, or with a value too long for one: the transaction has to be written as a checkpoint.
+  private(set) var isTooLarge = false
+  private(set) var isEmpty = true
+  /// Whether anything was added, as opposed to only taken away.
+  private(set) var hasAdditions = false
+  private var selectedTree: UInt32?
+
+  /// Starts in a buffer that may have been used before.
+  init(reusing buffer: consuming [UInt8] = []) {
+    record = buffer
+    record.removeAll(keepingCapacity: true)
+    record.append(contentsOf: repeatElement(0, count: LogRecordHeader.encodedByteCount))
+  }
+
+  /// Notes a change of the set of trees.
+  mutating func note(_ operation: LogOperation) {
+    isEmpty = false
+    if case .createTree = operation { hasAdditions = true }
+    guard !isTooLarge else { return }
+    operation.append(to: &record)
+    checkLength()
+  }
+
+  /// Notes a change of a tree.
+  mutating func note(_ operation: LogOperation, tree: UInt32) {
+    isEmpty = false
+    guard !isTooLarge else { return }
+    select(tree)
+    operation.append(to: &record)
+    checkLength()
+  }
+
+  mutating func notePut(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, tree: UInt32) {
+    hasAdditions = true
+    if value.count > StoreLimits.loggedValueByteCount { giveUp() }
+    note(.put(key: key, value: value), tree: tree)
+  }
+
+  /// The record, which is taken out: a copy would cost as much again.
+  mutating func takeRecord() -> [UInt8] {
+    var taken: [UInt8] = []
+    swap(&taken, &record)
+    return taken
+  }
+
+  private mutating func select(_ tree: UInt32) {
+    if tree == selectedTree { return }
+    selectedTree = tree
+    LogOperation.selectTree(id: tree).append(to: &record)
+  }
+
+  private mutating func checkLength() {
+    if record.count > StoreLimits.logRecordByteCount { giveUp() }
+  }
+
+  private mutating func giveUp() {
+    isTooLarge = true
+    record = []
+  }
+}

@@ -1,0 +1,127 @@
+/// What the handles of one write transaction share. Used by one thread at a time, the one with the writer's turn.
+final class TransactionState {
+  /// The number that the transaction gets when it is committed.
+  let commit: UInt64
+  /// What it builds on.
+  let base: Version
+  let dirty: DirtySet
+  var log: TransactionLog
+
+  private(set) var directory: TreeDirectory
+  private(set) var nextTreeID: UInt32
+  /// By slot; made when a tree is first asked for.
+  private var editors: [TreeEditor?]
+  private var isEnded = false
+
+  /// The longest name of a tree.
+  static let nameByteLimit = 1_024
+
+  init(base: Version, pool: PagePool, log: consuming TransactionLog) {
+    self.base = base
+    self.log = log
+    commit = base.commit + 1
+    dirty = DirtySet(commit: commit, pool: pool)
+    directory = base.directory
+    nextTreeID = base.nextTreeID
+    editors = Array(repeating: nil, count: base.roots.count)
+  }
+
+  func checkUsable() throws(StoreError) {
+    if isEnded { throw StoreError(.transactionEnded, "the write transaction is over") }
+  }
+
+  /// Makes every handle refuse from now on.
+  func end() {
+    isEnded = true
+    for editor in editors { editor?.end() }
+  }
+
+  // MARK: Trees
+
+  func slot(of name: String) throws(StoreError) -> Int? {
+    try checkUsable()
+    return directory.slots[name]
+  }
+
+  func editor(_ slot: Int) throws(StoreError) -> TreeEditor {
+    try checkUsable()
+    if let editor = editors[slot] { return editor }
+    guard directory.names[slot] != nil else {
+      throw StoreError(.noSuchTree, "the tree was dropped in this transaction")
+    }
+    let editor = TreeEditor(root: base.roots[slot], dirty: dirty)
+    editors[slot] = editor
+    return editor
+  }
+
+  func createTree(_ name: String) throws(StoreError) -> Int {
+    guard !name.isEmpty, name.utf8.count <= Self.nameByteLimit else {
+      throw StoreError(
+        .keyTooLong, "a tree's name has 1 to \(Self.nameByteLimit) bytes", context: .init(tree: name))
+    }
+    return add(name, treeID: nextTreeID)
+  }
+
+  /// Creates a tree whose number is known: when a log is replayed.
+  func add(_ name: String, treeID: UInt32) -> Int {
+    let slot = editors.count
+    editors.append(TreeEditor(root: .empty(treeID: treeID), dirty: dirty))
+    directory = directory.adding(name)
+    nextTreeID = max(nextTreeID, treeID + 1)
+    var name = name
+    name.withUTF8 { log.note(.createTree(id: treeID, name: UnsafeRawBufferPointer($0))) }
+    return slot
+  }
+
+  func dropTree(_ slot: Int, name: String) throws(StoreError) {
+    let editor = try editor(slot)
+    try editor.removeRange(.all)
+    editors[slot] = nil
+    directory = directory.removing(slot: slot)
+    log.note(.dropTree(id: editor.root.treeID))
+  }
+
+  // MARK: The outcome
+
+  /// The trees' roots as the transaction leaves them.
+  var roots: [TreeRoot] {
+    editors.indices.map { slot in
+      if let editor = editors[slot] { return editor.root }
+      // A dropped tree's old root must not be reachable any more.
+      let isUntouched = slot < base.roots.count && directory.names[slot] != nil
+      return isUntouched ? base.roots[slot] : .empty(treeID: 0)
+    }
+  }
+
+  /// Throws if a change failed half-way: such a transaction can only be abandoned, even if its closure carried on.
+  func checkIntact() throws(StoreError) {
+    guard editors.allSatisfy({ $0?.isIntact ?? true }) else {
+      throw StoreError(.transactionEnded, "a change failed half-way; the transaction was abandoned")
+    }
+  }
+}
+
+extension TransactionState: ChangeRecorder {
+  func recordPut(
+    treeID: UInt32, key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
+  ) throws(StoreError) {
+    log.notePut(key, value, tree: treeID)
+  }
+
+  func recordRemove(treeID: UInt32, key: UnsafeRawBufferPointer) throws(StoreError) {
+    log.note(.remove(key: key), tree: treeID)
+  }
+
+  func recordRemoveRange(treeID: UInt32, range: KeyRange) throws(StoreError) {
+    log.note(.removeRange(range), tree: treeID)
+  }
+}
+
+extension TreeRoot {
+  /// A tree without entries.
+  static func empty(treeID: UInt32) -> TreeRoot {
+    TreeRoot(
+      treeID: treeID, height: 0,
+      reference: ChildReference(location: .none, checksum: 0, birth: 0, count: 0))
+  }
+}

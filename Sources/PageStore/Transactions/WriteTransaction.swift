@@ -1,0 +1,36 @@
+/// The one write transaction of the moment: what ``Store/write(durability:_:)`` lends to its closure.
+///
+/// It sees the store as the last commit left it and its own changes. Nobody else sees those before they are committed.
+public struct WriteTransaction: ~Copyable {
+  private let state: TransactionState
+
+  init(_ state: TransactionState) {
+    self.state = state
+  }
+
+  /// The number that this transaction gets when it is committed.
+  public var commit: UInt64 { state.commit }
+  /// The number of the commit that it builds on.
+  public var baseCommit: UInt64 { state.base.commit }
+
+  /// The names of all trees, in order of their bytes.
+  public var treeNames: [String] { state.directory.sortedNames }
+
+  /// The tree of this name, made if there is none. A name has 1 to 1,024 bytes.
+  public mutating func tree(_ name: String) throws(StoreError) -> WriteTree {
+    if let tree = try treeIfPresent(name) { return tree }
+    return WriteTree(editor: try state.editor(state.createTree(name)), recorder: state)
+  }
+
+  /// The tree of this name, or nil.
+  public mutating func treeIfPresent(_ name: String) throws(StoreError) -> WriteTree? {
+    guard let slot = try state.slot(of: name) else { return nil }
+    return WriteTree(editor: try state.editor(slot), recorder: state)
+  }
+
+  /// Removes the tree of this name and everything in it. Throws `noSuchTree`.
+  public mutating func dropTree(_ name: String) throws(StoreError) {
+    guard let slot = try state.slot(of: name) else { throw .noSuchTree(name) }
+    try state.dropTree(slot, name: name)
+  }
+}
