@@ -39,7 +39,9 @@ public final class Store: Sendable {
   deinit {
     // A store that is let go without being closed leaves what a crash would leave, but keeps its promises: relaxed
     // commits are synced. A failure has nobody to be told to, and recovery copes with it.
-    if (try? file.checkOpen()) != nil, !options.isReadOnly, options.durability != .none, committer.log.hasUnsynced {
+    if (try? file.checkOpen()) != nil, !options.isReadOnly, options.durability != .none,
+      committer.log.hasUnsynced
+    {
       try? committer.log.drain()
     }
     file.close()
@@ -73,14 +75,17 @@ public final class Store: Sendable {
   /// to be reopened. `body` must not begin another transaction of this store: `nestedWrite`.
   @discardableResult
   public func write<Result>(
-    durability: Durability? = nil, _ body: (inout WriteTransaction) throws -> Result
+    durability: Durability? = nil,
+    _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     let durability = durability ?? options.durability
     try checkWritable()
     if durability == .none && options.durability != .none {
       throw StoreError(
-        .invalidOptions, "that nothing is synced can only be chosen for a whole store, when it is opened",
-        context: .init(path: path))
+        .invalidOptions,
+        "that nothing is synced can only be chosen for a whole store, when it is opened",
+        context: .init(path: path)
+      )
     }
     try turn.acquire()
     let base: Version
@@ -115,7 +120,8 @@ public final class Store: Sendable {
   }
 
   private func runTurn<Result>(
-    _ durability: Durability, _ body: (inout WriteTransaction) throws -> Result
+    _ durability: Durability,
+    _ body: (inout WriteTransaction) throws -> Result
   ) throws(StoreError) -> (base: Version, Outcome<Result>) {
     try file.checkOpen()
     let state = try committer.begin()
@@ -223,7 +229,9 @@ public final class Store: Sendable {
 
   /// Relaxed commits are synced, and a store that goes idle gets a watermark, within a second.
   private func settleLater() {
-    guard options.durability != .none, !isSettling.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    guard options.durability != .none, !isSettling.exchange(true, ordering: .acquiringAndReleasing) else {
+      return
+    }
     environment.schedule(Self.settlingMilliseconds) { [weak self] in self?.settle() }
   }
 

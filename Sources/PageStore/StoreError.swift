@@ -20,7 +20,8 @@ public struct StoreError: Error, Sendable {
   }
 
   @_spi(Testing)
-  public init(_ code: Code, _ message: String, context: Context = Context(), systemError: SystemError? = nil) {
+  public init(_ code: Code, _ message: String, context: Context = Context(), systemError: SystemError? = nil)
+  {
     self.code = code
     self.details = Details(message: message, context: context, systemError: systemError)
   }

@@ -37,13 +37,17 @@ struct Anchor: Hashable {
     guard FormatIdentity(block: bytes, kind: .anchor) == identity else { return nil }
     let extent = Extent(
       offset: bytes.integer(at: Offset.extentOffset, as: UInt64.self),
-      byteCount: bytes.integer(at: Offset.extentByteCount, as: UInt64.self))
+      byteCount: bytes.integer(at: Offset.extentByteCount, as: UInt64.self)
+    )
     checkpoint = LogPosition(
       use: LogExtentUse(
-        extent: extent, epoch: bytes.integer(at: Offset.epoch, as: UInt32.self),
-        salt: bytes.integer(at: Offset.salt, as: UInt64.self)),
+        extent: extent,
+        epoch: bytes.integer(at: Offset.epoch, as: UInt32.self),
+        salt: bytes.integer(at: Offset.salt, as: UInt64.self)
+      ),
       offset: bytes.integer(at: Offset.recordOffset, as: UInt64.self),
-      sequence: bytes.integer(at: Offset.sequence, as: UInt64.self))
+      sequence: bytes.integer(at: Offset.sequence, as: UInt64.self)
+    )
     recordByteCount = bytes.integer(at: Offset.recordByteCount, as: UInt32.self)
     recordChecksum = bytes.integer(at: Offset.recordChecksum, as: UInt64.self)
     commit = bytes.integer(at: Offset.commit, as: UInt64.self)

@@ -87,7 +87,8 @@ struct ExtentHeader: Hashable {
     self.kind = kind
     extent = Extent(
       offset: bytes.integer(at: Offset.extentOffset, as: UInt64.self),
-      byteCount: bytes.integer(at: Offset.extentByteCount, as: UInt64.self))
+      byteCount: bytes.integer(at: Offset.extentByteCount, as: UInt64.self)
+    )
     salt = bytes.integer(at: Offset.salt, as: UInt64.self)
     commit = bytes.integer(at: Offset.commit, as: UInt64.self)
     guard extent.isPlausible(pageSize: UInt64(identity.pageSize)) else { return nil }

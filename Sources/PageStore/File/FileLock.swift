@@ -18,7 +18,10 @@ enum FileLock {
     let holders = try holders(of: file.identity())
     let names = holders.isEmpty ? "another process" : holders.map(\.description).joined(separator: ", ")
     throw StoreError(
-      .storeInUse, "\(names) has the store open\(isExclusive ? "" : " for writing")", context: .init(path: path))
+      .storeInUse,
+      "\(names) has the store open\(isExclusive ? "" : " for writing")",
+      context: .init(path: path)
+    )
   }
 
   /// A process that holds a store's lock.

@@ -23,6 +23,7 @@ enum ForkGuard {
       {
         forks.wrappingAdd(1, ordering: .relaxed)
         ProcessRegistry.shared.forgetAfterFork()
-      }) == 0
+      }
+    ) == 0
   }()
 }

@@ -84,7 +84,8 @@ struct FormatIdentity: Hashable {
     incompatibleFeatures = bytes.integer(at: Offset.incompatibleFeatures, as: UInt64.self)
     uuid = StoreUUID(
       low: bytes.integer(at: Offset.uuid, as: UInt64.self),
-      high: bytes.integer(at: Offset.uuid + 8, as: UInt64.self))
+      high: bytes.integer(at: Offset.uuid + 8, as: UInt64.self)
+    )
     pageSize = bytes.integer(at: Offset.pageSize, as: UInt32.self)
   }
 
@@ -92,17 +93,22 @@ struct FormatIdentity: Hashable {
   func checkSupported(forWriting: Bool) throws(StoreError) {
     guard version == Self.currentVersion else {
       throw StoreError(
-        .unsupportedFormat, "the file's format has version \(version); this library reads version \(Self.currentVersion)")
+        .unsupportedFormat,
+        "the file's format has version \(version); this library reads version \(Self.currentVersion)"
+      )
     }
     if incompatibleFeatures != 0 {
       throw StoreError(
-        .unsupportedFormat, "the file uses features that this library lacks: bits 0x\(hex(incompatibleFeatures))")
+        .unsupportedFormat,
+        "the file uses features that this library lacks: bits 0x\(hex(incompatibleFeatures))"
+      )
     }
     if forWriting && readOnlyCompatibleFeatures != 0 {
       throw StoreError(
         .unsupportedFormat,
         "the file uses features that this library can only read past, bits 0x\(hex(readOnlyCompatibleFeatures)): "
-          + "open it read-only")
+          + "open it read-only"
+      )
     }
     guard FileLayout.isValidPageSize(Int(pageSize)) else {
       throw StoreError(.corrupt, "the file claims pages of \(pageSize) bytes")

@@ -29,7 +29,9 @@ public final class MemoryFile: RandomAccessFile {
         if contents.blocks[block].isEmpty {
           target.initializeMemory(as: UInt8.self, repeating: 0)
         } else {
-          contents.blocks[block].withUnsafeBytes { target.copyMemory(from: .init(rebasing: $0[start..<start + count])) }
+          contents.blocks[block].withUnsafeBytes {
+            target.copyMemory(from: .init(rebasing: $0[start..<start + count]))
+          }
         }
       }
       return total
@@ -95,7 +97,9 @@ public final class MemoryFile: RandomAccessFile {
     }
   }
 
-  private static func blockCount(for byteCount: Int) -> Int { (byteCount + blockByteCount - 1) / blockByteCount }
+  private static func blockCount(for byteCount: Int) -> Int {
+    (byteCount + blockByteCount - 1) / blockByteCount
+  }
 
   private static func extend(_ contents: inout Contents, to byteCount: Int) {
     guard byteCount > contents.byteCount else { return }

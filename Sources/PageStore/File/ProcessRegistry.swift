@@ -19,7 +19,9 @@ final class ProcessRegistry: @unchecked Sendable {
 
   /// The open store of this file, or the one that `make` opens. Nobody else opens a file meanwhile.
   func store(
-    for file: PosixFile.Identity, options: StoreOptions, path: String,
+    for file: PosixFile.Identity,
+    options: StoreOptions,
+    path: String,
     make: () throws(StoreError) -> Store
   ) throws(StoreError) -> Store {
     monitor.lock()
@@ -32,7 +34,10 @@ final class ProcessRegistry: @unchecked Sendable {
       }
       guard entry.options == options else {
         throw StoreError(
-          .storeInUse, "this process has the store open with other options", context: .init(path: path))
+          .storeInUse,
+          "this process has the store open with other options",
+          context: .init(path: path)
+        )
       }
       entries[file]?.handles += 1
       return store

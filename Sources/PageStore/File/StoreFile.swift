@@ -32,8 +32,10 @@ final class StoreFile: Sendable {
   func checkOpen() throws(StoreError) {
     if forkGeneration != ForkGuard.generation {
       throw StoreError(
-        .closed, "the store was opened before this process was forked; open it again in the child",
-        context: .init(path: path))
+        .closed,
+        "the store was opened before this process was forked; open it again in the child",
+        context: .init(path: path)
+      )
     }
     if isClosed.load(ordering: .relaxed) {
       throw StoreError(.closed, "the store is closed", context: .init(path: path))
@@ -62,8 +64,10 @@ final class StoreFile: Sendable {
   func readExactly(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StoreError) {
     guard try read(into: buffer, at: offset) == buffer.count else {
       throw StoreError(
-        .corrupt, "the file ends before byte \(offset) + \(buffer.count)",
-        context: .init(path: path, offset: offset))
+        .corrupt,
+        "the file ends before byte \(offset) + \(buffer.count)",
+        context: .init(path: path, offset: offset)
+      )
     }
   }
 
@@ -81,7 +85,9 @@ final class StoreFile: Sendable {
         syncs.wrappingAdd(1, ordering: .relaxed)
         return
       } catch {
-        guard let errno = error.systemError?.errno, [EOPNOTSUPP, EINVAL, ENOSYS].contains(errno) else { throw error }
+        guard let errno = error.systemError?.errno, [EOPNOTSUPP, EINVAL, ENOSYS].contains(errno) else {
+          throw error
+        }
         lacksDurableWrites.store(true, ordering: .relaxed)
       }
     }
@@ -137,7 +143,9 @@ final class StoreFile: Sendable {
   }
 
   private func transfer(
-    _ bytes: UnsafeRawBufferPointer, at offset: UInt64, _ name: String,
+    _ bytes: UnsafeRawBufferPointer,
+    at offset: UInt64,
+    _ name: String,
     _ call: (UnsafeRawBufferPointer, UInt64) -> Int
   ) throws(StoreError) {
     try checkOpen()
@@ -157,7 +165,10 @@ final class StoreFile: Sendable {
   }
 
   private func passInterruption(
-    _ errno: Int32, _ call: String, at offset: UInt64?, _ interruptions: inout Int
+    _ errno: Int32,
+    _ call: String,
+    at offset: UInt64?,
+    _ interruptions: inout Int
   ) throws(StoreError) {
     interruptions += 1
     if errno != EINTR || interruptions > Self.patience { throw systemError(call, errno, at: offset) }
@@ -177,7 +188,9 @@ extension StoreError {
     let isFull = [ENOSPC, EDQUOT, EFBIG].contains(errno)
     let reason = strerror(errno).map { String(cString: $0) } ?? "error \(errno)"
     return StoreError(
-      isFull ? .diskFull : .inputOutput, "\(call) failed: \(reason)",
-      systemError: SystemError(call: call, errno: errno))
+      isFull ? .diskFull : .inputOutput,
+      "\(call) failed: \(reason)",
+      systemError: SystemError(call: call, errno: errno)
+    )
   }
 }

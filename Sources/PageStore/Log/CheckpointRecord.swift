@@ -78,7 +78,9 @@ struct CheckpointRecord: Hashable {
         location: location,
         checksum: payload.integer(at: Offset.catalogueChecksum, as: UInt64.self),
         birth: payload.integer(at: Offset.catalogueBirth, as: UInt64.self),
-        count: payload.integer(at: Offset.catalogueCount, as: UInt64.self)))
+        count: payload.integer(at: Offset.catalogueCount, as: UInt64.self)
+      )
+    )
     nextTreeID = payload.integer(at: Offset.nextTreeID, as: UInt32.self)
     previousCheckpointEpoch = payload.integer(at: Offset.previousCheckpointEpoch, as: UInt32.self)
     end = payload.integer(at: Offset.end, as: UInt64.self)
@@ -92,7 +94,8 @@ struct CheckpointRecord: Hashable {
       let offset = Self.fixedByteCount + index * 16
       return Extent(
         offset: payload.integer(at: offset, as: UInt64.self),
-        byteCount: payload.integer(at: offset + 8, as: UInt64.self))
+        byteCount: payload.integer(at: offset + 8, as: UInt64.self)
+      )
     }
     let end = self.end
     guard extents.allSatisfy({ $0.isPlausible(pageSize: pageSize) && $0.end <= end }) else { return nil }
@@ -101,8 +104,14 @@ struct CheckpointRecord: Hashable {
   }
 
   init(
-    commit: UInt64, timestamp: Int64, catalogue: TreeRoot, nextTreeID: UInt32, previousCheckpointEpoch: UInt32,
-    end: UInt64, logExtents: [Extent], gaps: [Extent]
+    commit: UInt64,
+    timestamp: Int64,
+    catalogue: TreeRoot,
+    nextTreeID: UInt32,
+    previousCheckpointEpoch: UInt32,
+    end: UInt64,
+    logExtents: [Extent],
+    gaps: [Extent]
   ) {
     self.commit = commit
     self.timestamp = timestamp

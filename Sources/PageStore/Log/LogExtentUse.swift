@@ -36,7 +36,10 @@ enum LogExtentUseHeader {
   }
 
   static func encoded(
-    _ use: LogExtentUse, firstSequence: UInt64, previous: LogExtentUse?, _ identity: FormatIdentity
+    _ use: LogExtentUse,
+    firstSequence: UInt64,
+    previous: LogExtentUse?,
+    _ identity: FormatIdentity
   ) -> [UInt8] {
     identity.block(.logExtentUse) { bytes in
       bytes.setInteger(use.extent.offset, at: Offset.extentOffset)
@@ -51,18 +54,25 @@ enum LogExtentUseHeader {
 
   /// The use that the extent's first block tells of, from either copy.
   static func decode(
-    block bytes: UnsafeRawBufferPointer, at extentOffset: UInt64, of identity: FormatIdentity
+    block bytes: UnsafeRawBufferPointer,
+    at extentOffset: UInt64,
+    of identity: FormatIdentity
   ) -> LogExtentUse? {
     for copy in [offset, copyOffset] where bytes.count >= copy + FormatIdentity.blockByteCount {
       let sector = UnsafeRawBufferPointer(rebasing: bytes[copy..<copy + FormatIdentity.blockByteCount])
       guard FormatIdentity(block: sector, kind: .logExtentUse) == identity else { continue }
       let extent = Extent(
         offset: sector.integer(at: Offset.extentOffset, as: UInt64.self),
-        byteCount: sector.integer(at: Offset.extentByteCount, as: UInt64.self))
-      guard extent.offset == extentOffset, extent.isPlausible(pageSize: UInt64(identity.pageSize)) else { continue }
+        byteCount: sector.integer(at: Offset.extentByteCount, as: UInt64.self)
+      )
+      guard extent.offset == extentOffset, extent.isPlausible(pageSize: UInt64(identity.pageSize)) else {
+        continue
+      }
       return LogExtentUse(
-        extent: extent, epoch: sector.integer(at: Offset.epoch, as: UInt32.self),
-        salt: sector.integer(at: Offset.salt, as: UInt64.self))
+        extent: extent,
+        epoch: sector.integer(at: Offset.epoch, as: UInt32.self),
+        salt: sector.integer(at: Offset.salt, as: UInt64.self)
+      )
     }
     return nil
   }

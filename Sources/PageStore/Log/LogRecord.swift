@@ -73,7 +73,8 @@ struct LogRecordHeader: Hashable {
 
   /// The header of a whole and undamaged record of this use at the start of `bytes`, and its checksum; nil for
   /// anything else.
-  static func decode(_ bytes: UnsafeRawBufferPointer, use: LogExtentUse) -> (header: Self, checksum: UInt64)? {
+  static func decode(_ bytes: UnsafeRawBufferPointer, use: LogExtentUse) -> (header: Self, checksum: UInt64)?
+  {
     guard bytes.count >= encodedByteCount,
       bytes.integer(at: Offset.magic, as: UInt32.self) == magic,
       bytes.integer(at: Offset.epoch, as: UInt32.self) == use.epoch
@@ -81,7 +82,8 @@ struct LogRecordHeader: Hashable {
     let byteCount = Int(bytes.integer(at: Offset.byteCount, as: UInt32.self))
     guard byteCount >= encodedByteCount, byteCount <= byteLimit, byteCount <= bytes.count else { return nil }
     let checksum = bytes.integer(at: Offset.checksum, as: UInt64.self)
-    guard checksum == self.checksum(of: UnsafeRawBufferPointer(rebasing: bytes[..<byteCount]), salt: use.salt),
+    guard
+      checksum == self.checksum(of: UnsafeRawBufferPointer(rebasing: bytes[..<byteCount]), salt: use.salt),
       let kind = Kind(rawValue: bytes[Offset.kind]),
       let durability = Durability(rawValue: bytes[Offset.durability])
     else { return nil }
@@ -92,7 +94,10 @@ struct LogRecordHeader: Hashable {
       durableSequence: bytes.integer(at: Offset.durableSequence, as: UInt64.self),
       commit: bytes.integer(at: Offset.commit, as: UInt64.self),
       timestamp: bytes.integer(at: Offset.timestamp, as: Int64.self),
-      epoch: use.epoch, kind: kind, durability: durability)
+      epoch: use.epoch,
+      kind: kind,
+      durability: durability
+    )
     return (header, checksum)
   }
 

@@ -54,7 +54,10 @@ final class LogWriter: @unchecked Sendable {
   private static let keptCapacity = 1 << 20
 
   init(
-    file: StoreFile, identity: FormatIdentity, tail: LogTail, onAdvance: @escaping Advance,
+    file: StoreFile,
+    identity: FormatIdentity,
+    tail: LogTail,
+    onAdvance: @escaping Advance,
     onFailure: @escaping @Sendable () -> Void
   ) {
     self.file = file
@@ -77,7 +80,8 @@ final class LogWriter: @unchecked Sendable {
 
   /// The length that an extent needs for a record of this length.
   static func extentByteCount(forRecord byteCount: Int) -> UInt64 {
-    UInt64(ExtentHeader.byteCount) + UInt64(byteCount).roundedUp(to: LogExtentUse.recordAlignment) + linkReserve
+    UInt64(ExtentHeader.byteCount) + UInt64(byteCount).roundedUp(to: LogExtentUse.recordAlignment)
+      + linkReserve
       + checkpointReserve
   }
 
@@ -99,7 +103,9 @@ final class LogWriter: @unchecked Sendable {
   /// Puts a record, which begins with room for its header, at the end of the log, to be written by whoever waits for
   /// it first. The caller made sure of the room. `queue` is called before anybody can write it.
   func append<Result>(
-    _ record: inout [UInt8], _ description: Description, queue: (Appended) -> Result
+    _ record: inout [UInt8],
+    _ description: Description,
+    queue: (Appended) -> Result
   ) throws(StoreError) -> Result {
     let durable = try monitor.withLock { () throws(StoreError) in
       try checkNotFenced()
@@ -124,8 +130,10 @@ final class LogWriter: @unchecked Sendable {
     try drain()
     var record = [UInt8](repeating: 0, count: LogRecordHeader.encodedByteCount) + LinkRecord.encoded(next)
     let link = seal(
-      &record, Description(kind: .link, commit: 0, timestamp: 0, durability: .full),
-      durableSequence: tail.position.sequence - 1)
+      &record,
+      Description(kind: .link, commit: 0, timestamp: 0, durability: .full),
+      durableSequence: tail.position.sequence - 1
+    )
     try fencing { () throws(StoreError) in
       try writeUseHeader(of: next, firstSequence: link.position.sequence + 1, previous: tail.position.use)
       record.append(contentsOf: repeatElement(0, count: Int(LogExtentUse.recordAlignment) - record.count))
@@ -157,7 +165,9 @@ final class LogWriter: @unchecked Sendable {
   }
 
   private func writeUseHeader(
-    of use: LogExtentUse, firstSequence: UInt64, previous: LogExtentUse?
+    of use: LogExtentUse,
+    firstSequence: UInt64,
+    previous: LogExtentUse?
   ) throws(StoreError) {
     let sector = LogExtentUseHeader.encoded(use, firstSequence: firstSequence, previous: previous, identity)
     for offset in [LogExtentUseHeader.offset, LogExtentUseHeader.copyOffset] {
@@ -167,11 +177,19 @@ final class LogWriter: @unchecked Sendable {
     }
   }
 
-  private func seal(_ record: inout [UInt8], _ description: Description, durableSequence: UInt64) -> Appended {
+  private func seal(_ record: inout [UInt8], _ description: Description, durableSequence: UInt64) -> Appended
+  {
     let header = LogRecordHeader(
-      byteCount: UInt32(record.count), sequence: tail.position.sequence, previousChecksum: tail.previousChecksum,
-      durableSequence: durableSequence, commit: description.commit, timestamp: description.timestamp,
-      epoch: tail.position.use.epoch, kind: description.kind, durability: description.durability)
+      byteCount: UInt32(record.count),
+      sequence: tail.position.sequence,
+      previousChecksum: tail.previousChecksum,
+      durableSequence: durableSequence,
+      commit: description.commit,
+      timestamp: description.timestamp,
+      epoch: tail.position.use.epoch,
+      kind: description.kind,
+      durability: description.durability
+    )
     let checksum = header.seal(&record, salt: tail.position.use.salt)
     return Appended(position: tail.position, byteCount: header.byteCount, checksum: checksum)
   }
@@ -189,7 +207,8 @@ final class LogWriter: @unchecked Sendable {
     var record = [UInt8](repeating: 0, count: LogRecordHeader.encodedByteCount)
     guard hasRoom(forRecord: record.count, isCheckpoint: true) else { return }
     let sequence = try append(
-      &record, Description(kind: .watermark, commit: 0, timestamp: 0, durability: .full)
+      &record,
+      Description(kind: .watermark, commit: 0, timestamp: 0, durability: .full)
     ) { $0.position.sequence }
     try wait(for: sequence, isDurable: true)
   }
@@ -303,13 +322,19 @@ final class LogWriter: @unchecked Sendable {
   private func checkNotFenced() throws(StoreError) {
     guard let failure else { return }
     throw StoreError(
-      .fenced, "an earlier write or sync of the store failed; reopen it to write again: \(failure.message)",
-      context: failure.context, systemError: failure.systemError)
+      .fenced,
+      "an earlier write or sync of the store failed; reopen it to write again: \(failure.message)",
+      context: failure.context,
+      systemError: failure.systemError
+    )
   }
 
   private static func outcomeUnknown(_ cause: StoreError) -> StoreError {
     StoreError(
-      .outcomeUnknown, "whether the commit survives is known after reopening: \(cause.message)",
-      context: cause.context, systemError: cause.systemError)
+      .outcomeUnknown,
+      "whether the commit survives is known after reopening: \(cause.message)",
+      context: cause.context,
+      systemError: cause.systemError
+    )
   }
 }

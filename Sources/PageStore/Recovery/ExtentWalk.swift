@@ -36,7 +36,9 @@ struct ExtentWalk {
 
   /// The extent that begins at `offset`.
   static func extent(
-    at offset: UInt64, in file: StoreFile, _ identity: FormatIdentity
+    at offset: UInt64,
+    in file: StoreFile,
+    _ identity: FormatIdentity
   ) throws(StoreError) -> Found? {
     try withBlock(at: offset, in: file) { block in
       guard let header = ExtentHeader(block: block, at: offset, of: identity) else { return nil }
@@ -46,12 +48,18 @@ struct ExtentWalk {
   }
 
   /// The legible use of the log extent at `offset`, even if its static header is damaged.
-  static func use(at offset: UInt64, in file: StoreFile, _ identity: FormatIdentity) throws(StoreError) -> LogExtentUse? {
+  static func use(
+    at offset: UInt64,
+    in file: StoreFile,
+    _ identity: FormatIdentity
+  ) throws(StoreError) -> LogExtentUse? {
     try withBlock(at: offset, in: file) { LogExtentUseHeader.decode(block: $0, at: offset, of: identity) }
   }
 
   private static func withBlock<Result>(
-    at offset: UInt64, in file: StoreFile, _ body: (UnsafeRawBufferPointer) -> Result?
+    at offset: UInt64,
+    in file: StoreFile,
+    _ body: (UnsafeRawBufferPointer) -> Result?
   ) throws(StoreError) -> Result? {
     let block = UnsafeMutableRawBufferPointer.allocate(byteCount: ExtentHeader.byteCount, alignment: 16)
     defer { block.deallocate() }

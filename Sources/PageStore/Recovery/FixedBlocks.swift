@@ -20,7 +20,10 @@ struct FixedBlocks {
   static func read(_ file: StoreFile) throws(StoreError) -> Finding {
     let byteCount = try file.byteCount()
     if byteCount == 0 { return .nothing }
-    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(FileLayout.fixedByteCount), alignment: 16)
+    let bytes = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: Int(FileLayout.fixedByteCount),
+      alignment: 16
+    )
     defer { bytes.deallocate() }
     let count = try file.read(into: bytes, at: 0)
     UnsafeMutableRawBufferPointer(rebasing: bytes[count...]).initializeMemory(as: UInt8.self, repeating: 0)
@@ -39,14 +42,21 @@ struct FixedBlocks {
       .sorted { anchors[$0]?.checkpoint.sequence ?? 0 > anchors[$1]?.checkpoint.sequence ?? 0 }
     return .store(
       FixedBlocks(
-        identity: identity, anchors: slots.compactMap { anchors[$0] }, nextAnchorSlot: slots.first == 0 ? 1 : 0,
-        isHeaderIntact: header != nil, byteCount: byteCount))
+        identity: identity,
+        anchors: slots.compactMap { anchors[$0] },
+        nextAnchorSlot: slots.first == 0 ? 1 : 0,
+        isHeaderIntact: header != nil,
+        byteCount: byteCount
+      )
+    )
   }
 
   /// With the first three blocks gone, the first extent still says what store this is.
   private static func firstExtentIdentity(_ file: StoreFile) throws(StoreError) -> FormatIdentity? {
     let sector = UnsafeMutableRawBufferPointer.allocate(
-      byteCount: FormatIdentity.blockByteCount, alignment: 16)
+      byteCount: FormatIdentity.blockByteCount,
+      alignment: 16
+    )
     defer { sector.deallocate() }
     for pageSize in FileLayout.pageSizes {
       let offset = FileLayout.firstExtentOffset(pageSize: UInt64(pageSize))

@@ -28,7 +28,9 @@ struct LogChain {
 
   /// Follows the log from the checkpoint record at `position`. Nil if there is none.
   static func follow(
-    from position: LogPosition, in file: StoreFile, _ identity: FormatIdentity
+    from position: LogPosition,
+    in file: StoreFile,
+    _ identity: FormatIdentity
   ) throws(StoreError) -> LogChain? {
     let image = try LogExtentImage(position.use, from: file)
     guard let record = image.record(at: position.offset), record.header.kind == .checkpoint,
@@ -40,7 +42,9 @@ struct LogChain {
   }
 
   private init(
-    first record: LogExtentImage.Record, at position: LogPosition, in image: LogExtentImage,
+    first record: LogExtentImage.Record,
+    at position: LogPosition,
+    in image: LogExtentImage,
     _ identity: FormatIdentity
   ) throws(StoreError) {
     checkpoint = try Self.checkpoint(record, at: position, identity)
@@ -52,7 +56,8 @@ struct LogChain {
 
   private mutating func extend(in file: StoreFile, _ identity: FormatIdentity) throws(StoreError) {
     while let record = lastImage.record(at: tail.position.offset),
-      record.header.sequence == tail.position.sequence, record.header.previousChecksum == tail.previousChecksum
+      record.header.sequence == tail.position.sequence,
+      record.header.previousChecksum == tail.previousChecksum
     {
       let position = tail.position
       followerCount += 1
@@ -80,7 +85,10 @@ struct LogChain {
 
   /// Goes on in the extent that a link leads to. Epochs ascend, so a run comes to an end.
   private mutating func enter(
-    _ link: LogExtentImage.Record, at position: LogPosition, in file: StoreFile, _ identity: FormatIdentity
+    _ link: LogExtentImage.Record,
+    at position: LogPosition,
+    in file: StoreFile,
+    _ identity: FormatIdentity
   ) throws(StoreError) {
     guard let next = LinkRecord.decode(link.payload, pageSize: UInt64(identity.pageSize)),
       next.epoch > position.use.epoch
@@ -92,17 +100,27 @@ struct LogChain {
   }
 
   private static func checkpoint(
-    _ record: LogExtentImage.Record, at position: LogPosition, _ identity: FormatIdentity
+    _ record: LogExtentImage.Record,
+    at position: LogPosition,
+    _ identity: FormatIdentity
   ) throws(StoreError) -> Checkpoint {
     guard let content = CheckpointRecord(record.payload, pageSize: UInt64(identity.pageSize)) else {
       throw impossible("checkpoint", at: position)
     }
     return Checkpoint(
-      content: content, position: position, byteCount: record.header.byteCount, checksum: record.checksum)
+      content: content,
+      position: position,
+      byteCount: record.header.byteCount,
+      checksum: record.checksum
+    )
   }
 
   /// A record whose checksum is right but whose content makes no sense: made by hand, or by a faulty library.
   private static func impossible(_ what: String, at position: LogPosition) -> StoreError {
-    StoreError(.corrupt, "a \(what) record of the log makes no sense", context: .init(offset: position.offset))
+    StoreError(
+      .corrupt,
+      "a \(what) record of the log makes no sense",
+      context: .init(offset: position.offset)
+    )
   }
 }

@@ -9,7 +9,10 @@ final class LogExtentImage {
   init(_ use: LogExtentUse, from file: StoreFile) throws(StoreError) {
     guard use.extent.byteCount <= Self.byteLimit else {
       throw StoreError(
-        .corrupt, "a log extent claims \(use.extent.byteCount) bytes", context: .init(offset: use.extent.offset))
+        .corrupt,
+        "a log extent claims \(use.extent.byteCount) bytes",
+        context: .init(offset: use.extent.offset)
+      )
     }
     self.use = use
     bytes = .allocate(byteCount: Int(use.extent.byteCount), alignment: 16)

@@ -61,7 +61,9 @@ private struct LogSearch {
     }
     while true {
       let evidence = try evidence(beyond: chain)
-      if let newer = evidence.newestCheckpoint, let next = try LogChain.follow(from: newer, in: file, blocks.identity) {
+      if let newer = evidence.newestCheckpoint,
+        let next = try LogChain.follow(from: newer, in: file, blocks.identity)
+      {
         chain = next
         continue
       }
@@ -75,7 +77,8 @@ private struct LogSearch {
     StoreError(
       .corrupt,
       "record \(position.sequence) of the log is damaged, and what follows proves that it had been durable",
-      context: .init(path: file.path, offset: position.offset))
+      context: .init(path: file.path, offset: position.offset)
+    )
   }
 
   private func startFromAnchors() throws(StoreError) -> LogChain? {
@@ -129,7 +132,10 @@ private struct Evidence {
   var hasRecords = false
 
   mutating func search(
-    _ use: LogExtentUse, from offset: UInt64, beyond sequence: UInt64, in file: StoreFile
+    _ use: LogExtentUse,
+    from offset: UInt64,
+    beyond sequence: UInt64,
+    in file: StoreFile
   ) throws(StoreError) {
     search(try LogExtentImage(use, from: file), from: offset, beyond: sequence)
   }

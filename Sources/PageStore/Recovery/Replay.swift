@@ -31,13 +31,21 @@ struct Replay {
     // Nobody reads yet, so what the transaction replaced can go at once.
     pool.free(state.dirty.finish())
     version = Version(
-      commit: header.commit, timestamp: header.timestamp, generation: version.generation + 1,
-      directory: state.directory, roots: roots, nextTreeID: state.nextTreeID, sequence: header.sequence,
-      durability: .full)
+      commit: header.commit,
+      timestamp: header.timestamp,
+      generation: version.generation + 1,
+      directory: state.directory,
+      roots: roots,
+      nextTreeID: state.nextTreeID,
+      sequence: header.sequence,
+      durability: .full
+    )
   }
 
   private func apply(
-    _ payload: UnsafeRawBufferPointer, to state: TransactionState, at offset: UInt64
+    _ payload: UnsafeRawBufferPointer,
+    to state: TransactionState,
+    at offset: UInt64
   ) throws(StoreError) {
     var slots: [UInt32: Int] = [:]
     for slot in state.directory.names.indices where state.directory.names[slot] != nil {
@@ -78,7 +86,10 @@ struct Replay {
   }
 
   private func create(
-    _ nameBytes: UnsafeRawBufferPointer, _ id: UInt32, in state: TransactionState, _ slots: [UInt32: Int],
+    _ nameBytes: UnsafeRawBufferPointer,
+    _ id: UInt32,
+    in state: TransactionState,
+    _ slots: [UInt32: Int],
     at offset: UInt64
   ) throws(StoreError) -> Int {
     guard let name = String(validating: nameBytes, as: UTF8.self), !name.isEmpty,
@@ -93,6 +104,10 @@ struct Replay {
   }
 
   private static func damaged(_ what: String, at offset: UInt64) -> StoreError {
-    StoreError(.corrupt, "a transaction record of the log makes no sense: \(what)", context: .init(offset: offset))
+    StoreError(
+      .corrupt,
+      "a transaction record of the log makes no sense: \(what)",
+      context: .init(offset: offset)
+    )
   }
 }

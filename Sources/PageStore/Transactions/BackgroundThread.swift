@@ -35,11 +35,14 @@ final class BackgroundThread: @unchecked Sendable {
     pthread_attr_init(&attributes)
     pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
     let result = pthread_create(
-      &thread, &attributes,
+      &thread,
+      &attributes,
       { _ in
         BackgroundThread.shared.run()
         return nil
-      }, nil)
+      },
+      nil
+    )
     pthread_attr_destroy(&attributes)
     // Without a thread the work waits for the next time something is scheduled.
     isRunning = result == 0

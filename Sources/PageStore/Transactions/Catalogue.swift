@@ -36,7 +36,9 @@ enum Catalogue {
         location: PageLocation(rawValue: bytes.integer(at: Offset.location, as: UInt64.self)),
         checksum: bytes.integer(at: Offset.checksum, as: UInt64.self),
         birth: bytes.integer(at: Offset.birth, as: UInt64.self),
-        count: bytes.integer(at: Offset.count, as: UInt64.self)))
+        count: bytes.integer(at: Offset.count, as: UInt64.self)
+      )
+    )
     let isEmpty = root.height == 0
     guard !root.reference.location.isFrame, root.height <= TreeLimits.height, root.treeID > treeID,
       root.reference.location.isNone == isEmpty, (root.reference.count == 0) == isEmpty
@@ -49,13 +51,19 @@ enum Catalogue {
     guard root.height <= TreeLimits.height else { throw damaged("it claims \(root.height) levels") }
     var trees: [(name: String, root: TreeRoot)] = []
     var cursor = TreeCursor(
-      core: TreeCore(root: root, pool: pool), range: .all, owner: pool, changes: pool.unchanging)
+      core: TreeCore(root: root, pool: pool),
+      range: .all,
+      owner: pool,
+      changes: pool.unchanging
+    )
     while try cursor.next() {
       let name = String(validating: try cursor.key(), as: UTF8.self)
       guard let name, let tree = decode(try cursor.value()) else { throw damaged("an entry makes no sense") }
       trees.append((name, tree))
     }
-    guard Set(trees.map(\.root.treeID)).count == trees.count else { throw damaged("two trees have one number") }
+    guard Set(trees.map(\.root.treeID)).count == trees.count else {
+      throw damaged("two trees have one number")
+    }
     return trees
   }
 

@@ -11,9 +11,14 @@ extension Committer {
     try log.drain()
     let base = versions.latest
     let draft = Draft(
-      commit: base.commit, timestamp: base.timestamp, directory: base.directory, roots: base.roots,
-      nextTreeID: base.nextTreeID, generation: base.generation + 1,
-      dirty: DirtySet(commit: base.commit, pool: pool))
+      commit: base.commit,
+      timestamp: base.timestamp,
+      directory: base.directory,
+      roots: base.roots,
+      nextTreeID: base.nextTreeID,
+      generation: base.generation + 1,
+      dirty: DirtySet(commit: base.commit, pool: pool)
+    )
     try checkpoint(draft, isClosing: isClosing)
   }
 
@@ -23,8 +28,14 @@ extension Committer {
     try log.drain()
     let roots = state.roots
     let draft = Draft(
-      commit: state.commit, timestamp: timestamp, directory: state.directory, roots: roots,
-      nextTreeID: state.nextTreeID, generation: state.base.generation + 1, dirty: state.dirty)
+      commit: state.commit,
+      timestamp: timestamp,
+      directory: state.directory,
+      roots: roots,
+      nextTreeID: state.nextTreeID,
+      generation: state.base.generation + 1,
+      dirty: state.dirty
+    )
     let version = try checkpoint(draft, isClosing: false)
     state.end()
     return version
@@ -88,7 +99,10 @@ extension Committer {
       for root in draft.roots { written.roots.append(try writer.write(root, to: sink)) }
       try updateCatalogue(editor, draft, roots: written.roots)
       written.catalogue = try writer.write(editor.root, to: sink)
-      precondition(writer.nextPage <= extent.end / pageSize, "a checkpoint's pages fit the extent counted for them")
+      precondition(
+        writer.nextPage <= extent.end / pageSize,
+        "a checkpoint's pages fit the extent counted for them"
+      )
       try output.flush()
       try log.fencing { () throws(StoreError) in try file.synchronize() }
       written.images = writer.images
@@ -103,7 +117,9 @@ extension Committer {
 
   /// Makes the catalogue say `roots`, changing as little as possible.
   private func updateCatalogue(
-    _ editor: TreeEditor, _ draft: Draft, roots: [TreeRoot]
+    _ editor: TreeEditor,
+    _ draft: Draft,
+    roots: [TreeRoot]
   ) throws(StoreError) {
     for slot in catalogued.indices {
       // A dropped tree's name may belong to another tree by now.
@@ -115,14 +131,20 @@ extension Committer {
     for (slot, name) in draft.directory.names.enumerated() {
       guard let name, slot >= catalogued.count || catalogued[slot]?.root != roots[slot] else { continue }
       try Array(name.utf8).withBytes { key throws(StoreError) in
-        try Catalogue.encoded(roots[slot]).withBytes { value throws(StoreError) in _ = try editor.put(key, value) }
+        try Catalogue.encoded(roots[slot]).withBytes { value throws(StoreError) in
+          _ = try editor.put(key, value)
+        }
       }
     }
   }
 
   private func extentHeaderPage(_ extent: Extent, _ draft: Draft) -> [UInt8] {
     let header = ExtentHeader(
-      kind: .pages, extent: extent, salt: environment.random(), commit: draft.commit)
+      kind: .pages,
+      extent: extent,
+      salt: environment.random(),
+      commit: draft.commit
+    )
     let block = header.encodedBlock(identity)
     return block + [UInt8](repeating: 0, count: Int(pageSize) - block.count)
   }
@@ -133,8 +155,15 @@ extension Committer {
     try log.wait(for: appended.position.sequence, isDurable: true)
     try log.fencing { () throws(StoreError) in try writeAnchor(appended, commit: draft.commit) }
     let version = Version(
-      commit: draft.commit, timestamp: draft.timestamp, generation: draft.generation, directory: draft.directory,
-      roots: pages.roots, nextTreeID: draft.nextTreeID, sequence: appended.position.sequence, durability: .full)
+      commit: draft.commit,
+      timestamp: draft.timestamp,
+      generation: draft.generation,
+      directory: draft.directory,
+      roots: pages.roots,
+      nextTreeID: draft.nextTreeID,
+      sequence: appended.position.sequence,
+      durability: .full
+    )
     pool.adopt(pages.images)
     versions.install(version)
     catalogue = pages.catalogue
@@ -151,12 +180,19 @@ extension Committer {
     return version
   }
 
-  private func appendRecord(_ draft: Draft, _ pages: CheckpointPages) throws(StoreError) -> LogWriter.Appended {
+  private func appendRecord(_ draft: Draft, _ pages: CheckpointPages) throws(StoreError) -> LogWriter.Appended
+  {
     func encoded() -> [UInt8] {
       let content = CheckpointRecord(
-        commit: draft.commit, timestamp: draft.timestamp, catalogue: pages.catalogue,
-        nextTreeID: draft.nextTreeID, previousCheckpointEpoch: extents.checkpointEpoch, end: space.end,
-        logExtents: extents.extents, gaps: space.gaps)
+        commit: draft.commit,
+        timestamp: draft.timestamp,
+        catalogue: pages.catalogue,
+        nextTreeID: draft.nextTreeID,
+        previousCheckpointEpoch: extents.checkpointEpoch,
+        end: space.end,
+        logExtents: extents.extents,
+        gaps: space.gaps
+      )
       return [UInt8](repeating: 0, count: LogRecordHeader.encodedByteCount) + content.encoded()
     }
     var record = encoded()
@@ -173,8 +209,11 @@ extension Committer {
 
   private func writeAnchor(_ record: LogWriter.Appended, commit: UInt64) throws(StoreError) {
     let anchor = Anchor(
-      checkpoint: record.position, recordByteCount: record.byteCount, recordChecksum: record.checksum,
-      commit: commit)
+      checkpoint: record.position,
+      recordByteCount: record.byteCount,
+      recordChecksum: record.checksum,
+      commit: commit
+    )
     try anchor.encoded(identity).withBytes { bytes throws(StoreError) in
       try file.write(bytes, at: FileLayout.anchorOffsets[nextAnchorSlot])
     }

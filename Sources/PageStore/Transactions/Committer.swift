@@ -32,9 +32,18 @@ final class Committer: @unchecked Sendable {
   }
 
   init(
-    file: StoreFile, identity: FormatIdentity, pool: PagePool, log: LogWriter, versions: VersionTable,
-    environment: StoreEnvironment, space: PageSpace, extents: LogExtentTable, catalogue: TreeRoot,
-    catalogued: [CataloguedTree?], nextAnchorSlot: Int, checkpointCommit: UInt64
+    file: StoreFile,
+    identity: FormatIdentity,
+    pool: PagePool,
+    log: LogWriter,
+    versions: VersionTable,
+    environment: StoreEnvironment,
+    space: PageSpace,
+    extents: LogExtentTable,
+    catalogue: TreeRoot,
+    catalogued: [CataloguedTree?],
+    nextAnchorSlot: Int,
+    checkpointCommit: UInt64
   ) {
     self.file = file
     self.identity = identity
@@ -100,13 +109,15 @@ final class Committer: @unchecked Sendable {
     do {
       try log.moveOn(to: nextLogExtent(forRecord: byteCount))
       return true
-    } catch where error.code == .diskFull && !log.isFenced {
+    } catch  where error.code == .diskFull && !log.isFenced {
       return false
     }
   }
 
   private func appendRecord(
-    of state: TransactionState, timestamp: Int64, durability: Durability
+    of state: TransactionState,
+    timestamp: Int64,
+    durability: Durability
   ) throws(StoreError) -> Version {
     state.end()
     let roots = state.roots
@@ -119,8 +130,15 @@ final class Committer: @unchecked Sendable {
       .init(kind: .transaction, commit: state.commit, timestamp: timestamp, durability: durability)
     ) { appended in
       let version = Version(
-        commit: state.commit, timestamp: timestamp, generation: generation, directory: state.directory,
-        roots: roots, nextTreeID: state.nextTreeID, sequence: appended.position.sequence, durability: durability)
+        commit: state.commit,
+        timestamp: timestamp,
+        generation: generation,
+        directory: state.directory,
+        roots: roots,
+        nextTreeID: state.nextTreeID,
+        sequence: appended.position.sequence,
+        durability: durability
+      )
       versions.append(version)
       return version
     }
@@ -175,7 +193,7 @@ final class Committer: @unchecked Sendable {
     let doubled = isGrowing ? min(2 * current, LogExtentTable.largestByteCount) : current
     do {
       return try newLogExtent(byteCount: max(needed, doubled))
-    } catch where error.code == .diskFull {
+    } catch  where error.code == .diskFull {
       guard let free = extents.freeExtent(byteCount: needed) else { throw error }
       return extents.beginUse(of: free, salt: environment.random())
     }
@@ -185,7 +203,11 @@ final class Committer: @unchecked Sendable {
     var space = space
     let extent = space.takeLogExtent(byteCount: byteCount)
     let header = ExtentHeader(
-      kind: .log, extent: extent, salt: environment.random(), commit: versions.latest.commit)
+      kind: .log,
+      extent: extent,
+      salt: environment.random(),
+      commit: versions.latest.commit
+    )
     try LogExtentInitialisation(file: file, identity: identity).write(header)
     self.space = space
     return extents.beginUse(of: extent, salt: environment.random())

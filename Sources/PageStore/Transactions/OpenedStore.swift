@@ -3,7 +3,9 @@ struct OpenedStore {
   let committer: Committer
 
   static func open(
-    _ file: StoreFile, options: StoreOptions, environment: StoreEnvironment
+    _ file: StoreFile,
+    options: StoreOptions,
+    environment: StoreEnvironment
   ) throws(StoreError) -> OpenedStore {
     try options.check()
     var finding = try FixedBlocks.read(file)
@@ -26,11 +28,16 @@ struct OpenedStore {
   }
 
   private init(
-    _ file: StoreFile, _ blocks: FixedBlocks, options: StoreOptions, environment: StoreEnvironment
+    _ file: StoreFile,
+    _ blocks: FixedBlocks,
+    options: StoreOptions,
+    environment: StoreEnvironment
   ) throws(StoreError) {
     let recovery = try Recovery(file, blocks)
     let pool = PagePool(
-      pageSize: Int(blocks.identity.pageSize), loader: FilePageLoader(file, pageSize: blocks.identity.pageSize))
+      pageSize: Int(blocks.identity.pageSize),
+      loader: FilePageLoader(file, pageSize: blocks.identity.pageSize)
+    )
     let checkpoint = recovery.chain.checkpoint
     let trees = try Catalogue.read(checkpoint.content.catalogue, pool: pool)
     guard trees.allSatisfy({ $0.root.treeID < checkpoint.content.nextTreeID }) else {
@@ -40,7 +47,14 @@ struct OpenedStore {
     for transaction in recovery.chain.transactions { try replay.apply(transaction) }
 
     committer = Self.committer(
-      file, blocks, recovery, pool: pool, version: replay.version, trees, environment: environment)
+      file,
+      blocks,
+      recovery,
+      pool: pool,
+      version: replay.version,
+      trees,
+      environment: environment
+    )
     committer.setDirtyPageCount(replay.dirtyPageCount)
     if !options.isReadOnly {
       if !recovery.isClean { try persistAgain() }
@@ -65,17 +79,29 @@ struct OpenedStore {
   }
 
   private static func version(
-    of checkpoint: LogChain.Checkpoint, _ trees: [(name: String, root: TreeRoot)]
+    of checkpoint: LogChain.Checkpoint,
+    _ trees: [(name: String, root: TreeRoot)]
   ) -> Version {
     Version(
-      commit: checkpoint.content.commit, timestamp: checkpoint.content.timestamp, generation: 1,
-      directory: TreeDirectory(names: trees.map(\.name)), roots: trees.map(\.root),
-      nextTreeID: checkpoint.content.nextTreeID, sequence: checkpoint.position.sequence, durability: .full)
+      commit: checkpoint.content.commit,
+      timestamp: checkpoint.content.timestamp,
+      generation: 1,
+      directory: TreeDirectory(names: trees.map(\.name)),
+      roots: trees.map(\.root),
+      nextTreeID: checkpoint.content.nextTreeID,
+      sequence: checkpoint.position.sequence,
+      durability: .full
+    )
   }
 
   private static func committer(
-    _ file: StoreFile, _ blocks: FixedBlocks, _ recovery: Recovery, pool: PagePool, version: Version,
-    _ trees: [(name: String, root: TreeRoot)], environment: StoreEnvironment
+    _ file: StoreFile,
+    _ blocks: FixedBlocks,
+    _ recovery: Recovery,
+    pool: PagePool,
+    version: Version,
+    _ trees: [(name: String, root: TreeRoot)],
+    environment: StoreEnvironment
   ) -> Committer {
     let content = recovery.chain.checkpoint.content
     let pageSize = UInt64(blocks.identity.pageSize)
@@ -85,17 +111,29 @@ struct OpenedStore {
     let illegible = recovery.illegibleExtents.map { LogExtentUse(extent: $0, epoch: newestEpoch, salt: 0) }
     let versions = VersionTable(version)
     return Committer(
-      file: file, identity: blocks.identity, pool: pool,
+      file: file,
+      identity: blocks.identity,
+      pool: pool,
       log: LogWriter(
-        file: file, identity: blocks.identity, tail: recovery.chain.tail,
-        onAdvance: { versions.advance(written: $0, durable: $1) }, onFailure: { versions.fallBack() }),
-      versions: versions, environment: environment, space: PageSpace(map: map, file: file),
+        file: file,
+        identity: blocks.identity,
+        tail: recovery.chain.tail,
+        onAdvance: { versions.advance(written: $0, durable: $1) },
+        onFailure: { versions.fallBack() }
+      ),
+      versions: versions,
+      environment: environment,
+      space: PageSpace(map: map, file: file),
       extents: LogExtentTable(
-        uses: recovery.uses + illegible, freeBelow: content.previousCheckpointEpoch,
-        checkpointEpoch: recovery.chain.checkpoint.position.use.epoch),
+        uses: recovery.uses + illegible,
+        freeBelow: content.previousCheckpointEpoch,
+        checkpointEpoch: recovery.chain.checkpoint.position.use.epoch
+      ),
       catalogue: content.catalogue,
       catalogued: trees.map { Committer.CataloguedTree(name: $0.name, root: $0.root) },
-      nextAnchorSlot: blocks.nextAnchorSlot, checkpointCommit: content.commit)
+      nextAnchorSlot: blocks.nextAnchorSlot,
+      checkpointCommit: content.commit
+    )
   }
 }
 
@@ -111,7 +149,11 @@ final class FilePageLoader: PageLoader {
 
   func loadPages(from number: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) {
     guard number < Extent.addressLimit / pageSize else {
-      throw StoreError(.corrupt, "a reference leads beyond any file", context: .init(path: file.path, page: number))
+      throw StoreError(
+        .corrupt,
+        "a reference leads beyond any file",
+        context: .init(path: file.path, page: number)
+      )
     }
     do {
       try file.readExactly(into: buffer, at: number * pageSize)
@@ -124,7 +166,10 @@ final class FilePageLoader: PageLoader {
 extension StoreOptions {
   func check() throws(StoreError) {
     guard FileLayout.isValidPageSize(pageSize) else {
-      throw StoreError(.invalidOptions, "a page has a power of two of bytes from 4,096 to 65,536, not \(pageSize)")
+      throw StoreError(
+        .invalidOptions,
+        "a page has a power of two of bytes from 4,096 to 65,536, not \(pageSize)"
+      )
     }
     guard checkpointLogBytes >= 0, initialLogByteCount >= 16 << 10, initialLogByteCount <= 4 << 20 else {
       throw StoreError(.invalidOptions, "a size is out of its limits")

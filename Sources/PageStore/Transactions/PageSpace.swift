@@ -23,10 +23,11 @@ struct PageSpace {
     let byteCount = byteCount.roundedUp(to: map.pageSize)
     let reserved = reserve?.byteCount ?? 0
     guard reserved < byteCount else { return }
-    let generous = byteCount + min(max(byteCount / 2, 256 << 10), Self.largestStep).roundedUp(to: map.pageSize)
+    let generous =
+      byteCount + min(max(byteCount / 2, 256 << 10), Self.largestStep).roundedUp(to: map.pageSize)
     do {
       try enlarge(to: generous)
-    } catch where error.code == .diskFull {
+    } catch  where error.code == .diskFull {
       try enlarge(to: byteCount)
     }
   }

@@ -8,7 +8,10 @@ extension Store {
   public static func open(at path: String, options: StoreOptions = .init()) throws(StoreError) -> Store {
     try options.check()
     let file = try PosixFile.open(
-      path: path, isReadOnly: options.isReadOnly, createsIfMissing: options.createsIfMissing)
+      path: path,
+      isReadOnly: options.isReadOnly,
+      createsIfMissing: options.createsIfMissing
+    )
     let identity = try file.identity()
     var isUsed = false
     defer { if !isUsed { file.close() } }
@@ -18,7 +21,10 @@ extension Store {
       let isNew = file.byteCount() == 0
       let store = Store(
         opened: try OpenedStore.open(StoreFile(file, path: path), options: options, environment: .system),
-        path: path, options: options, registration: identity)
+        path: path,
+        options: options,
+        registration: identity
+      )
       isUsed = true
       if isNew { try PosixFile.synchronizeFolder(of: path) }
       return store
@@ -37,7 +43,10 @@ extension Store {
   /// registered.
   @_spi(Testing)
   public static func open(
-    file: any RandomAccessFile, path: String, options: StoreOptions, environment: StoreEnvironment
+    file: any RandomAccessFile,
+    path: String,
+    options: StoreOptions,
+    environment: StoreEnvironment
   ) throws(StoreError) -> Store {
     let opened = try OpenedStore.open(StoreFile(file, path: path), options: options, environment: environment)
     return Store(opened: opened, path: path, options: options, registration: nil)
@@ -54,5 +63,6 @@ extension StoreEnvironment {
       return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     },
     random: { UInt64.random(in: .min ... .max) },
-    schedule: { BackgroundThread.shared.schedule(milliseconds: $0, $1) })
+    schedule: { BackgroundThread.shared.schedule(milliseconds: $0, $1) }
+  )
 }

@@ -13,7 +13,9 @@ struct StoreCreation {
 
   func run() throws(StoreError) {
     let identity = FormatIdentity(
-      uuid: StoreUUID(low: environment.random(), high: environment.random()), pageSize: UInt32(options.pageSize))
+      uuid: StoreUUID(low: environment.random(), high: environment.random()),
+      pageSize: UInt32(options.pageSize)
+    )
     // What an unfinished creation left must not be taken for a part of this one.
     try file.truncate(to: 0)
     let now = environment.now()
@@ -27,7 +29,8 @@ struct StoreCreation {
     let pageSize = UInt64(options.pageSize)
     let extent = Extent(
       offset: FileLayout.firstExtentOffset(pageSize: pageSize),
-      byteCount: UInt64(options.initialLogByteCount).roundedUp(to: pageSize))
+      byteCount: UInt64(options.initialLogByteCount).roundedUp(to: pageSize)
+    )
     let use = LogExtentUse(extent: extent, epoch: 1, salt: environment.random())
     try LogExtentInitialisation(file: file, identity: identity)
       .write(ExtentHeader(kind: .log, extent: extent, salt: environment.random(), commit: 0))
@@ -36,17 +39,36 @@ struct StoreCreation {
     try write(useHeader, at: extent.offset + UInt64(LogExtentUseHeader.copyOffset))
 
     let checkpoint = CheckpointRecord(
-      commit: 0, timestamp: now, catalogue: .empty(treeID: Catalogue.treeID), nextTreeID: Catalogue.treeID + 1,
-      previousCheckpointEpoch: 1, end: extent.end, logExtents: [extent], gaps: [])
+      commit: 0,
+      timestamp: now,
+      catalogue: .empty(treeID: Catalogue.treeID),
+      nextTreeID: Catalogue.treeID + 1,
+      previousCheckpointEpoch: 1,
+      end: extent.end,
+      logExtents: [extent],
+      gaps: []
+    )
     var record = [UInt8](repeating: 0, count: LogRecordHeader.encodedByteCount) + checkpoint.encoded()
     let header = LogRecordHeader(
-      byteCount: UInt32(record.count), sequence: 1, previousChecksum: 0, durableSequence: 0, commit: 0,
-      timestamp: now, epoch: use.epoch, kind: .checkpoint, durability: .full)
+      byteCount: UInt32(record.count),
+      sequence: 1,
+      previousChecksum: 0,
+      durableSequence: 0,
+      commit: 0,
+      timestamp: now,
+      epoch: use.epoch,
+      kind: .checkpoint,
+      durability: .full
+    )
     let checksum = header.seal(&record, salt: use.salt)
     let position = LogPosition(use: use, offset: use.firstRecordOffset, sequence: 1)
     try write(record, at: position.offset)
     let anchor = Anchor(
-      checkpoint: position, recordByteCount: header.byteCount, recordChecksum: checksum, commit: 0)
+      checkpoint: position,
+      recordByteCount: header.byteCount,
+      recordChecksum: checksum,
+      commit: 0
+    )
     try write(anchor.encoded(identity), at: FileLayout.anchorOffsets[0])
   }
 
@@ -66,7 +88,8 @@ struct LogExtentInitialisation {
     try file.allocate(header.extent.range)
     var chunk = header.encodedBlock(identity)
     chunk.append(
-      contentsOf: repeatElement(0, count: min(Int(header.extent.byteCount), 256 << 10) - chunk.count))
+      contentsOf: repeatElement(0, count: min(Int(header.extent.byteCount), 256 << 10) - chunk.count)
+    )
     var offset = header.extent.offset
     while offset < header.extent.end {
       let count = min(chunk.count, Int(header.extent.end - offset))

@@ -57,7 +57,10 @@ final class TransactionState {
   func createTree(_ name: String) throws(StoreError) -> Int {
     guard !name.isEmpty, name.utf8.count <= Self.nameByteLimit else {
       throw StoreError(
-        .keyTooLong, "a tree's name has 1 to \(Self.nameByteLimit) bytes", context: .init(tree: name))
+        .keyTooLong,
+        "a tree's name has 1 to \(Self.nameByteLimit) bytes",
+        context: .init(tree: name)
+      )
     }
     return add(name, treeID: nextTreeID)
   }
@@ -103,7 +106,9 @@ final class TransactionState {
 
 extension TransactionState: ChangeRecorder {
   func recordPut(
-    treeID: UInt32, key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
+    treeID: UInt32,
+    key: UnsafeRawBufferPointer,
+    value: UnsafeRawBufferPointer
   ) throws(StoreError) {
     log.notePut(key, value, tree: treeID)
   }
@@ -121,7 +126,9 @@ extension TreeRoot {
   /// A tree without entries.
   static func empty(treeID: UInt32) -> TreeRoot {
     TreeRoot(
-      treeID: treeID, height: 0,
-      reference: ChildReference(location: .none, checksum: 0, birth: 0, count: 0))
+      treeID: treeID,
+      height: 0,
+      reference: ChildReference(location: .none, checksum: 0, birth: 0, count: 0)
+    )
   }
 }

@@ -46,8 +46,14 @@ final class Version: Sendable {
   let durability: Durability
 
   init(
-    commit: UInt64, timestamp: Int64, generation: UInt64, directory: TreeDirectory, roots: [TreeRoot],
-    nextTreeID: UInt32, sequence: UInt64, durability: Durability
+    commit: UInt64,
+    timestamp: Int64,
+    generation: UInt64,
+    directory: TreeDirectory,
+    roots: [TreeRoot],
+    nextTreeID: UInt32,
+    sequence: UInt64,
+    durability: Durability
   ) {
     self.commit = commit
     self.timestamp = timestamp

@@ -45,7 +45,9 @@ extension Store {
         problems.append(
           .init(
             message: "The log in the file ends at record \(recovery.chain.tail.position.sequence), "
-              + "but should at \(tail.position.sequence)."))
+              + "but should at \(tail.position.sequence)."
+          )
+        )
       }
       problems += try verifyExtents(recovery)
     } catch {
