@@ -70,6 +70,7 @@ extension PredicateOperand: CustomStringConvertible {
   /// The operand as it is written in a format string.
   var formatText: String {
     switch content {
+    case .path([]): "SELF"
     case .path(let names): names.map(FormatKeyword.escapedIdentifier).joined(separator: ".")
     case .object: "SELF"
     case .value(let value): value.formatText

@@ -107,7 +107,7 @@ import Testing
   private static let escapedNames: [(text: String, name: String)] = [
     ("#in", "in"), ("#NOT", "NOT"), ("#a", "a"), ("first", "first"), ("size", "size"), ("_x1", "_x1"),
     ("größe", "größe"), ("数量", "数量"), ("`two words`", "two words"), ("`a\\`b`", "a`b"), ("AND_", "AND_"),
-    ("inside", "inside"), ("union", "union"),
+    ("inside", "inside"), ("ın", "ın"), ("union", "union"),
   ]
 
   static let names: [Row] = escapedNames.map {

@@ -59,14 +59,15 @@ enum RandomValues {
     let pieces = [
       "", "a", "B", "'", "\"", "\\", "%@", "\n", "\0", "\u{1B}", "é", "e\u{301}", "🎉", "\u{FFFD}", "ß", " ",
       "`", "#",
-      "\u{85}", "\u{2028}", "\u{10FFFF}",
+      "\u{85}", "\u{2028}", "\u{600}", "\u{73B}", "/", "\u{10FFFF}",
     ]
     return (0..<random.number(in: 0...6)).map { _ in random.pick(pieces) }.joined()
   }
 
   static func names(_ random: inout SeededGenerator) -> [String] {
     let names = [
-      "a", "month", "in", "SELF", "first", "größe", "two words", "back`tick\\", "5", "a.b", "_", "🎉", "nil",
+      "a", "month", "in", "SELF", "first", "größe", "two words", "back`tick\\\u{73B}", "5", "a.b", "_", "🎉",
+      "nil",
     ]
     return (0..<random.number(in: 1...3)).map { _ in random.pick(names) }
   }

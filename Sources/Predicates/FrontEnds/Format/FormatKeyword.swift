@@ -48,16 +48,25 @@ enum FormatKeyword: String, CaseIterable {
   private static let byName = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })
   private static let longest = allCases.map(\.rawValue.utf8.count).max() ?? 0
 
-  /// The keyword that the word spells.
+  /// The keyword that the word spells, in ASCII: “ın” is a name, though its capitals are IN.
   init?(_ word: String) {
-    guard word.utf8.count <= Self.longest, let keyword = Self.byName[word.uppercased()] else { return nil }
+    guard word.utf8.count <= Self.longest, word.utf8.allSatisfy({ $0 < 0x80 }),
+      let keyword = Self.byName[word.uppercased()]
+    else { return nil }
     self = keyword
   }
 
   /// The name as it is written in a path: `#in` for a keyword, `` `any text` `` for what is no identifier.
   static func escapedIdentifier(_ name: String) -> String {
     if FormatIdentifier.isIdentifier(name) { return FormatKeyword(name) == nil ? name : "#" + name }
-    return "`" + name.replacing("\\", with: "\\\\").replacing("`", with: "\\`") + "`"
+    // Scalar by scalar: a mark after a backslash would hide it from a search for characters.
+    var escaped = "`".unicodeScalars
+    for scalar in name.unicodeScalars {
+      if scalar == "\\" || scalar == "`" { escaped.append("\\") }
+      escaped.append(scalar)
+    }
+    escaped.append("`")
+    return String(escaped)
   }
 }
 

@@ -65,8 +65,9 @@ enum LiteralCast {
   }
 
   private static func object(_ text: String) -> PredicateOperand.Content? {
-    guard let slash = text.lastIndex(of: "/") else { return UInt64(text).map { .value(.reference($0)) } }
-    guard let number = UInt64(text[text.index(after: slash)...]) else { return nil }
-    return .reference(ObjectReference(entity: String(text[..<slash]), number: number))
+    let scalars = text.unicodeScalars
+    guard let slash = scalars.lastIndex(of: "/") else { return UInt64(text).map { .value(.reference($0)) } }
+    guard let number = UInt64(String(scalars[scalars.index(after: slash)...])) else { return nil }
+    return .reference(ObjectReference(entity: String(scalars[..<slash]), number: number))
   }
 }
