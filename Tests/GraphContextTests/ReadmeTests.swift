@@ -1,0 +1,78 @@
+import Cambium
+import Foundation
+import Testing
+
+// The README quotes the models and what is between the two marks, so that its code compiles and says what is true.
+
+@Model final class Song {
+  #Index<Song>([\.title], [\.seconds], [\.album, \.track])
+  #Unique<Song>([\.isrc])
+  var isrc: String
+  var title: String
+  var track: Int
+  var seconds: Int
+  var rating: Double?
+  var added: Date = .now
+  @Relationship(deleteRule: .nullify, inverse: \Album.songs) var album: Album?
+
+  init(isrc: String, title: String, track: Int, seconds: Int) {
+    self.isrc = isrc
+    self.title = title
+    self.track = track
+    self.seconds = seconds
+  }
+}
+
+@Model final class Album {
+  var title: String
+  var year: Int
+  @Relationship(deleteRule: .cascade) var songs: [Song] = []
+
+  init(title: String, year: Int) {
+    self.title = title
+    self.year = year
+  }
+}
+
+struct ReadmeTests {
+  @MainActor @Test func theReadmeTellsTheTruth() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cambium-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let url = folder.appendingPathComponent("music.cambium")
+
+    // MARK: README
+    let music = try await PersistentContainer("Music", models: Song.self, Album.self, at: url)
+
+    // Write: one atomic, durable commit. IDs cross threads; objects can't, and the compiler says so.
+    let blue = try await music.performBackgroundTask { context in
+      let album = Album(title: "Blue", year: 1971)
+      context.insert(album)
+      album.songs.append(Song(isrc: "US-A", title: "Carey", track: 4, seconds: 182))
+      album.songs.append(Song(isrc: "US-B", title: "River", track: 8, seconds: 244))
+      try context.save()
+      return album.objectID
+    }
+
+    // Read: three spellings of a query; all become the same kind of plan.
+    let context = music.viewContext
+    let request = From<Song>().where { $0.seconds > 180 && $0.album.year < 1980 }.orderBy(.ascending(\.title)).limit(20)
+    let long = try context.fetch(request)
+    let carey = try context.fetch(From<Song>().where(\.seconds > 180 && \.title == "Carey"))
+    let same = try context.fetch(
+      From<Song>().where(format: "seconds > %d AND title BEGINSWITH[c] %@", 180, "car"))
+    print(try context.explain(request))  // the plan, with exact row counts
+    let count = try context.count(From<Song>().where { $0.seconds > 180 })  // O(log n): read off the counted index
+    // MARK: End of README
+
+    #expect(long.map(\.title) == ["Carey", "River"])
+    #expect(long.map { $0.album?.title } == ["Blue", "Blue"])
+    #expect(long.first?.album?.objectID == blue)
+    #expect(carey.count == 1 && carey.first === long.first)
+    #expect(same == carey)
+    #expect(count == 2)
+    let plan = try context.explain(From<Song>().where { $0.seconds > 180 })
+    #expect("\(plan)".contains("seconds"))
+    try music.close()
+  }
+}
