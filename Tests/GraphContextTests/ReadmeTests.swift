@@ -56,11 +56,13 @@ struct ReadmeTests {
 
     // Read: three spellings of a query; all become the same kind of plan.
     let context = music.viewContext
-    let request = From<Song>().where { $0.seconds > 180 && $0.album.year < 1980 }.orderBy(.ascending(\.title)).limit(20)
+    let request = From<Song>().where { $0.seconds > 180 && $0.album.year < 1980 }.orderBy(.ascending(\.title))
+      .limit(20)
     let long = try context.fetch(request)
     let carey = try context.fetch(From<Song>().where(\.seconds > 180 && \.title == "Carey"))
     let same = try context.fetch(
-      From<Song>().where(format: "seconds > %d AND title BEGINSWITH[c] %@", 180, "car"))
+      From<Song>().where(format: "seconds > %d AND title BEGINSWITH[c] %@", 180, "car")
+    )
     print(try context.explain(request))  // the plan, with exact row counts
     let count = try context.count(From<Song>().where { $0.seconds > 180 })  // O(log n): read off the counted index
     // MARK: End of README

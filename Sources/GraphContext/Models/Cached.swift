@@ -11,9 +11,12 @@ public struct Cached<Value: AttributeType> {
   @inlinable
   public init(_ value: Value) { stored = value }
 
-  /// The value. Only to be asked for when the object's state says that the slot is loaded.
+  /// The value. Traps when there is none: only to be asked for when the object's state says that the slot is loaded.
   @inlinable
-  public var value: Value { stored.unsafelyUnwrapped }
+  public var value: Value {
+    // A model written by hand can get its state wrong, so this is checked; it costs a compare.
+    stored!
+  }
 }
 
 /// Where an object keeps what a to-one relationship leads to: the number of the object there.

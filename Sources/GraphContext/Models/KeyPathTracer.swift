@@ -18,6 +18,8 @@ final class KeyPathTracer: ObjectHost {
   private var current: (any ManagedObject)?
   /// What the end of the key path must be if the last property that was read is its end.
   private var leaf: AttributeValue?
+  /// The same for an object's ID.
+  private var identity: ManagedObjectID?
 
   override var storeID: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
 
@@ -59,6 +61,7 @@ final class KeyPathTracer: ObjectHost {
   }
 
   private func isLeaf(_ end: Any) -> Bool {
+    if let identity { return end as? ManagedObjectID == identity }
     if let leaf { return (end as? any AttributeType)?.attributeValue == leaf }
     guard let current, let object = end as? any ManagedObject else { return false }
     return object === current
@@ -85,8 +88,8 @@ final class KeyPathTracer: ObjectHost {
   /// Notes that an attribute was read. The value is one to recognise it by.
   func value<Value: AttributeType>(of object: any ManagedObject, slot: Int) -> Value {
     note(object, slot)
-    current = nil
     let value = Value(attributeValue: mark(Value.attributeKind)) ?? Value.tracerValue
+    current = nil
     leaf = value.attributeValue
     return value
   }
@@ -99,6 +102,19 @@ final class KeyPathTracer: ObjectHost {
     return target
   }
 
+  /// Notes that the object's own ID was read.
+  func identity(of object: any ManagedObject) -> ManagedObjectID {
+    note(object, named: "objectID")
+    current = nil
+    let id = ManagedObjectID(
+      entityName: type(of: object).entityName,
+      number: UInt64.max - UInt64(round),
+      storeID: storeID
+    )
+    identity = id
+    return id
+  }
+
   func touchToMany(of object: any ManagedObject, ordinal: Int) {
     let model = type(of: object)._$model
     note(object, model.slotCount + ordinal)
@@ -106,8 +122,12 @@ final class KeyPathTracer: ObjectHost {
   }
 
   private func note(_ object: any ManagedObject, _ property: Int) {
+    note(object, named: type(of: object)._$model.visitedNames[property])
+  }
+
+  private func note(_ object: any ManagedObject, named name: String) {
     if current !== object { mistake = "reads more than one property" }
-    names.append(type(of: object)._$model.visitedNames[property])
+    names.append(name)
   }
 
   /// A value that functions rarely keep as it is, another one in each round.

@@ -39,6 +39,7 @@ public protocol ManagedObject: AnyObject, Identifiable, Hashable, PredicateRoot,
 extension ManagedObject {
   /// The object's name in its store. Traps for an object that was never inserted: it has none yet.
   public var objectID: ManagedObjectID {
+    if _$state.phase == .tracer { return tracer.identity(of: self) }
     guard let host = _$state.host, _$state.number != 0 else {
       preconditionFailure(
         _$state.phase == .new

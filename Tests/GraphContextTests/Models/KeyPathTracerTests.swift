@@ -29,6 +29,13 @@ struct KeyPathTracerTests {
     )
   }
 
+  @Test func anObjectsIDHasANameToo() throws {
+    #expect(try Tune.predicatePath(of: \Tune.objectID) == ["objectID"])
+    #expect(try Tune.predicatePath(of: \Tune.id) == ["objectID"])
+    #expect(try Tune.predicatePath(of: \Tune.record?.objectID) == ["record", "objectID"])
+    #expect(throws: QueryError.self) { try Tune.predicatePath(of: \Tune.objectID.number) }
+  }
+
   @Test func aPropertyThatOnlyPassesAnotherOnIsThatProperty() throws {
     #expect(try Tune.predicatePath(of: \Tune.alias) == ["seconds"])
   }
