@@ -64,7 +64,7 @@ struct ReadmeTests {
       From<Song>().where(format: "seconds > %d AND title BEGINSWITH[c] %@", 180, "car")
     )
     print(try context.explain(request))  // the plan, with exact row counts
-    let count = try context.count(From<Song>().where { $0.seconds > 180 })  // O(log n): read off the counted index
+    let count = try context.count(From<Song>().where { $0.seconds > 180 })  // O(log n)
     // MARK: End of README
 
     #expect(long.map(\.title) == ["Carey", "River"])
