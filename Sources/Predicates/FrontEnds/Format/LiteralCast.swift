@@ -12,11 +12,11 @@ import Foundation
 ///
 /// The types may carry the prefix `NS`. Casting anything but a literal is not supported.
 enum LiteralCast {
-  static func text(of value: Double) -> String { "CAST(\"\(value)\", \"Double\")" }
+  static func text(of value: Double) -> String { "CAST(\"\(nonFiniteText(value))\", \"Double\")" }
 
   static func text(of date: Date) -> String {
     let seconds = date.timeIntervalSinceReferenceDate
-    return seconds.isFinite ? "CAST(\(seconds), \"Date\")" : "CAST(\"\(seconds)\", \"Date\")"
+    return seconds.isFinite ? "CAST(\(seconds), \"Date\")" : "CAST(\"\(nonFiniteText(seconds))\", \"Date\")"
   }
 
   static func text(of uuid: UUID) -> String { "CAST(\"\(uuid.uuidString)\", \"UUID\")" }
@@ -62,6 +62,11 @@ enum LiteralCast {
     case "-inf": -.infinity
     default: nil
     }
+  }
+
+  /// One spelling for every NaN, whatever its sign and payload: they are equal literals.
+  private static func nonFiniteText(_ value: Double) -> String {
+    value.isNaN ? "nan" : value < 0 ? "-inf" : "inf"
   }
 
   private static func object(_ text: String) -> PredicateOperand.Content? {
