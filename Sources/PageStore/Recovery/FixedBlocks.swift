@@ -7,6 +7,8 @@ struct FixedBlocks {
   let nextAnchorSlot: Int
   /// False if the header's block is damaged and the identity comes from a copy.
   let isHeaderIntact: Bool
+  /// The header was never written, or has been zeroed since.
+  let isHeaderBlank: Bool
   let byteCount: UInt64
 
   /// What the start of a file can be.
@@ -34,8 +36,9 @@ struct FixedBlocks {
     let copies = anchorBlocks.compactMap { FormatIdentity(block: $0, kind: .anchor) }
     var found = header ?? copies.first
     if found == nil { found = try firstExtentIdentity(file) }
+    let isHeaderBlank = blocks[..<FormatIdentity.blockByteCount].allSatisfy { $0 == 0 }
     guard let identity = found else {
-      return isCutShortCreation(blocks, byteCount: byteCount) ? .nothing : .somethingElse
+      return isHeaderBlank && byteCount <= StoreCreation.byteLimit ? .nothing : .somethingElse
     }
     let anchors = anchorBlocks.map { Anchor(block: $0, of: identity) }
     let slots = anchors.indices.filter { anchors[$0] != nil }
@@ -46,6 +49,7 @@ struct FixedBlocks {
         anchors: slots.compactMap { anchors[$0] },
         nextAnchorSlot: slots.first == 0 ? 1 : 0,
         isHeaderIntact: header != nil,
+        isHeaderBlank: isHeaderBlank,
         byteCount: byteCount
       )
     )
@@ -69,12 +73,5 @@ struct FixedBlocks {
       }
     }
     return nil
-  }
-
-  /// Creation writes the header last, after everything else is durable. So where the header was never written and
-  /// nothing else is legible, no store has ever been there.
-  private static func isCutShortCreation(_ blocks: UnsafeRawBufferPointer, byteCount: UInt64) -> Bool {
-    byteCount <= StoreCreation.byteLimit
-      && blocks[..<FormatIdentity.blockByteCount].allSatisfy { $0 == 0 }
   }
 }

@@ -22,7 +22,29 @@ struct Recovery {
 
   init(_ file: StoreFile, _ blocks: FixedBlocks) throws(StoreError) {
     var search = LogSearch(file: file, blocks: blocks)
-    let chain = try search.newestChain()
+    guard let chain = try search.newestChain() else {
+      throw StoreError(.corrupt, "no checkpoint is legible", context: .init(path: file.path))
+    }
+    self.init(file, blocks, chain, search)
+  }
+
+  /// Whether the file is what a creation left that was cut short: its header was never written, which happens only when
+  /// everything else is durable, and nothing was ever committed.
+  static func isUnfinishedCreation(_ file: StoreFile, _ blocks: FixedBlocks) throws(StoreError) -> Bool {
+    guard blocks.isHeaderBlank, blocks.byteCount <= StoreCreation.byteLimit else { return false }
+    var search = LogSearch(file: file, blocks: blocks)
+    if let chain = try search.newestChain() {
+      return chain.checkpoint.content.commit == 0 && chain.transactions.isEmpty
+    }
+    let first = FileLayout.firstExtentOffset(pageSize: UInt64(blocks.identity.pageSize))
+    var walk = try ExtentWalk(file, blocks.identity, from: first)
+    while let found = try walk.next() {
+      if found.header.kind == .pages { return false }
+    }
+    return true
+  }
+
+  private init(_ file: StoreFile, _ blocks: FixedBlocks, _ chain: LogChain, _ search: LogSearch) {
     identity = blocks.identity
     self.chain = chain
     isHeaderIntact = blocks.isHeaderIntact
@@ -53,12 +75,11 @@ private struct LogSearch {
     self.blocks = blocks
   }
 
-  mutating func newestChain() throws(StoreError) -> LogChain {
+  /// Nil if there is no checkpoint.
+  mutating func newestChain() throws(StoreError) -> LogChain? {
     var start = try startFromAnchors()
     if start == nil { start = try startFromWalk() }
-    guard var chain = start else {
-      throw StoreError(.corrupt, "no checkpoint is legible", context: .init(path: file.path))
-    }
+    guard var chain = start else { return nil }
     while true {
       let evidence = try evidence(beyond: chain)
       if let newer = evidence.newestCheckpoint,
