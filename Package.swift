@@ -69,7 +69,13 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["PageStore"], path: "Tests/TestSupport",
       swiftSettings: swiftSettings),
-    .testTarget(name: "PageStoreTests", dependencies: ["PageStore", "TestSupport"], swiftSettings: swiftSettings),
+    // Commits until the tests kill it.
+    .executableTarget(
+      name: "KillTarget", dependencies: ["PageStore", "TestSupport"], path: "Tests/KillTarget",
+      swiftSettings: swiftSettings),
+    .testTarget(
+      name: "PageStoreTests", dependencies: ["PageStore", "TestSupport", "KillTarget"],
+      swiftSettings: swiftSettings),
     .testTarget(name: "PredicatesTests", dependencies: ["Predicates", "TestSupport"], swiftSettings: swiftSettings),
     .testTarget(
       name: "GraphContextTests", dependencies: ["Cambium", "GraphContext", "Predicates", "PageStore", "TestSupport"],

@@ -39,6 +39,9 @@ public struct CrashPoint: Sendable {
   /// Bytes written and not synced.
   public var unsyncedByteCount: Int { pending.reduce(0) { $0 + $1.bytes.count } }
 
+  /// Where the last unsynced write went.
+  public var lastUnsyncedWrite: Range<UInt64>? { pending.last?.range }
+
   /// The damage classes that give different images here.
   public var possibleDamage: [Damage] {
     if !hasUnsynced { return [.allLost] }

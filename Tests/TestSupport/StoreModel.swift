@@ -34,6 +34,15 @@ public struct StoreModel: Sendable {
   /// The state after the newest commit.
   public var state: StoreState { commits[commits.count - 1].state }
 
+  /// The newest commit that was acknowledged.
+  public var newestAcknowledged: UInt64 { UInt64(commits.lastIndex { $0.isAcknowledged } ?? 0) }
+
+  /// Whether the newest commit left everything as it was.
+  public var newestChangesNothing: Bool {
+    guard commits.count > 1 else { return true }
+    return state.trees.mapValues(\.digest) == commits[commits.count - 2].state.trees.mapValues(\.digest)
+  }
+
   /// Notes a commit that is going to be tried, before the store hears of it.
   public mutating func begin(_ state: StoreState, durability: Durability) {
     commits.append(Commit(durability: durability, isAcknowledged: false, state: state))
@@ -50,6 +59,9 @@ public struct StoreModel: Sendable {
 
   /// Notes that everything up to now was made durable: a checkpoint, a close, or a reader's sight of it.
   public mutating func requireEverything() { required = newest }
+
+  /// Requires all but the newest commit: nothing in the file vouches for the last one until another follows.
+  public mutating func requireAllButNewest() { required = newest == 0 ? 0 : newest - 1 }
 
   /// The model after a crash that left the store at `number`: what came after never happened.
   public func recovered(at number: UInt64) -> StoreModel {

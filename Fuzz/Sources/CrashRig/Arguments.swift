@@ -13,6 +13,8 @@ struct Arguments {
   var seed = SeededGenerator.seedOfThisRun()
   /// The only scenario to run, by its own seed.
   var scenario: UInt64?
+  /// A folder that gets a copy of each image that failed.
+  var keptImages: String?
   /// Whether a cell of the table may stay empty: short runs don't reach them all.
   var allowsEmptyCells = false
   /// Whether the run ends at the first failure.
@@ -20,7 +22,7 @@ struct Arguments {
 
   static let usage = """
     usage: crash-rig [--seconds N] [--images N] [--workers N] [--seed N] [--scenario N]
-                     [--allow-empty-cells] [--stop-at-first]
+                     [--keep FOLDER] [--allow-empty-cells] [--stop-at-first]
     """
 
   init(_ words: ArraySlice<String>) throws(UsageError) {
@@ -32,6 +34,7 @@ struct Arguments {
       case "--workers": workers = try Self.value(of: word, in: &rest)
       case "--seed": seed = try Self.value(of: word, in: &rest)
       case "--scenario": scenario = try Self.value(of: word, in: &rest) as UInt64
+      case "--keep": keptImages = try Self.value(of: word, in: &rest) as String
       case "--allow-empty-cells": allowsEmptyCells = true
       case "--stop-at-first": stopsAtFirstFailure = true
       default: throw UsageError(message: "unknown argument \(word)")
@@ -45,7 +48,7 @@ struct Arguments {
     in rest: inout ArraySlice<String>
   ) throws(UsageError) -> Value {
     guard let text = rest.popFirst(), let value = Value(text) else {
-      throw UsageError(message: "\(word) wants a number")
+      throw UsageError(message: "\(word) wants a value")
     }
     return value
   }

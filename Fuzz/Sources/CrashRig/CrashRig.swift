@@ -17,7 +17,7 @@ struct CrashRig {
 
   /// True if nothing was lost or wrong, and no cell of the table is empty.
   private static func run(_ arguments: Arguments) -> Bool {
-    let tally = Tally()
+    let tally = Tally(keepingImagesIn: arguments.keptImages)
     if let scenario = arguments.scenario {
       runScenario(scenario, tally) { false }
     } else {

@@ -18,8 +18,8 @@ struct ImageCheck {
       let imageSeed = generator.next()
       let image = moment.point.image(damage, seed: imageSeed)
       let (verdict, moments) = judge(image, moment.model, seed: imageSeed, depth: depth)
-      tally.countImage(moment.operation, damage, verdict, scenario: scenario)
-      guard case .right = verdict else { continue }
+      tally.countImage(moment.operation, damage, verdict, scenario: scenario, image: image)
+      if verdict.isFailure { continue }
       for (index, moment) in moments.enumerated() {
         check(moment, imageCount: 2, seed: mixed(imageSeed, UInt64(index)), depth: depth + 1)
       }
@@ -35,7 +35,7 @@ struct ImageCheck {
     depth: Int
   ) -> (verdict: Verdict, moments: [Moment]) {
     let subject = StoreUnderTest(disk: SimulatedDisk(image), model: model, options: options, seed: seed)
-    let isWatched = depth < Self.depthLimit && mixed(seed, 7) % (depth == 0 ? 8 : 2) == 0
+    let isWatched = depth < Self.depthLimit && mixed(seed, 7) % (depth == 0 ? 12 : 4) == 0
     let recorder = CrashRecorder(ledger: subject.ledger, capacity: 4, seed: seed)
     recorder.begin(depth == 0 ? .recovery : .nestedRecovery)
     if isWatched { recorder.watch(subject.disk) }

@@ -53,19 +53,22 @@ struct CrashScenario {
     case 0...7:
       let shape = generator.pick([StoreWorkload.Shape.small, .small, .range, .trees])
       try step(.commitFull) { try Self.commit(shape, durability: .full, on: $0) }
-    case 8...14:
+    case 8...13:
       let shape = generator.pick([StoreWorkload.Shape.small, .small, .range, .trees])
       if isUnsynced {
         try step(.commitNone) { try Self.commit(shape, on: $0) }
       } else {
         try step(.commitRelaxed) { try Self.commit(shape, durability: .relaxed, on: $0) }
       }
+    case 14:
+      try step(.idle) { $0.idle() }
     case 15, 16:
       try step(.largeValue) { try Self.commit(.largeValue, on: $0) }
     case 17, 18:
       try step(.checkpoint) { try $0.checkpoint() }
     case 19:
       try subject.abort()
+      try step(.idle) { $0.idle() }
     case 20:
       try step(.close) { try $0.close() }
       try reopen()

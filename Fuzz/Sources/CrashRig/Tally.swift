@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import TestSupport
 
@@ -10,6 +11,7 @@ enum Operation: String, CaseIterable, Sendable {
   case largeValue = "large value"
   case bulk = "bulk transaction"
   case checkpoint
+  case idle = "going idle"
   case close
   case recovery
   case nestedRecovery = "recovery of recovery"
@@ -22,6 +24,11 @@ enum Verdict: Sendable {
   case lost(String)
   /// Anything else that must not be.
   case wrong(String)
+
+  var isFailure: Bool {
+    if case .right = self { return false }
+    return true
+  }
 }
 
 /// Counts of what all workers have done.
@@ -40,13 +47,31 @@ final class Tally: Sendable {
   }
 
   private let state = Mutex(Counts())
+  /// Where images that failed are kept.
+  let folder: String?
+
+  init(keepingImagesIn folder: String?) { self.folder = folder }
+
+  /// Keeps the image if somebody wants it; returns what to say of it.
+  func keep(_ image: SparseBytes, _ verdict: Verdict, scenario: UInt64) -> String {
+    guard let folder, verdict.isFailure, image.byteCount < 1 << 30 else { return "" }
+    let path = "\(folder)/\(scenario)-\(counts.failureCount).cambium"
+    guard let file = fopen(path, "w") else { return "" }
+    defer { fclose(file) }
+    let bytes = image.bytes
+    guard fwrite(bytes, 1, bytes.count, file) == bytes.count else { return "" }
+    return "; kept as \(path)"
+  }
 
   var counts: Counts { state.withLock { $0 } }
 
-  func countImage(_ operation: Operation, _ damage: Damage, _ verdict: Verdict, scenario: UInt64) {
+  func countImage(
+    _ operation: Operation, _ damage: Damage, _ verdict: Verdict, scenario: UInt64, image: SparseBytes
+  ) {
+    let kept = keep(image, verdict, scenario: scenario)
     state.withLock { counts in
       counts.images[operation, default: [:]][damage, default: 0] += 1
-      counts.note(verdict, "\(operation.rawValue), \(damage.rawValue)", scenario: scenario)
+      counts.note(verdict, "\(operation.rawValue), \(damage.rawValue)\(kept)", scenario: scenario)
     }
   }
 

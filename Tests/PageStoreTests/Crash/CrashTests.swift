@@ -1,0 +1,76 @@
+import Glibc
+@_spi(Testing) import PageStore
+@_spi(Testing) import TestSupport
+import Testing
+
+/// Small doses of what `crash-rig` does for minutes: rot, failing calls, truncation.
+@Suite struct CrashTests {
+  private static var smallPages: StoreOptions {
+    var options = StoreOptions()
+    options.pageSize = 4_096
+    options.checkpointLogBytes = 64 << 10
+    return options
+  }
+
+  @Test func anyFlippedBitIsRefusedOrWithoutEffect() throws {
+    var generator = SeededGenerator()
+    let trial = try RotTrial(seed: generator.next(), options: Self.smallPages, stepCount: 12, isClosed: true)
+    var refused = 0
+    for _ in 0..<1_000 where try trial.run(.bitFlipped, seed: generator.next()) { refused += 1 }
+    #expect(refused > 0)
+  }
+
+  /// The one exception: a last commit that no later record vouches for looks like one that was never finished.
+  @Test func inAFileThatWasNotClosedAFlippedBitCostsAtMostTheLastCommit() throws {
+    var generator = SeededGenerator()
+    let trial = try RotTrial(seed: generator.next(), options: Self.smallPages, stepCount: 12, isClosed: false)
+    for _ in 0..<500 { _ = try trial.run(.bitFlipped, seed: generator.next()) }
+  }
+
+  @Test(arguments: Rot.allCases)
+  func damageOfEachKindIsRefusedOrWithoutEffect(_ rot: Rot) throws {
+    var generator = SeededGenerator("\(#function) \(rot)")
+    for isClosed in [true, false] {
+      let trial = try RotTrial(
+        seed: generator.next(),
+        options: Self.smallPages,
+        stepCount: 10,
+        isClosed: isClosed
+      )
+      for _ in 0..<60 { _ = try trial.run(rot, seed: generator.next()) }
+    }
+  }
+
+  @Test func aFileCutAtAnyLengthIsRefusedOrWhole() throws {
+    var generator = SeededGenerator()
+    let trial = try RotTrial(seed: generator.next(), options: Self.smallPages, stepCount: 8, isClosed: true)
+    var length: UInt64 = 0
+    while length < trial.file.image.byteCount {
+      var cut = trial.file.image
+      cut.truncate(to: length)
+      _ = try trial.open(cut, seed: generator.next())
+      // Every length near the file's beginning, then ever larger steps, around each sector's end.
+      length += length < 128 ? 1 : UInt64(generator.number(in: 1...1_024)) + length / 256
+    }
+  }
+
+  @Test(arguments: DiskCall.allCases)
+  func aFailingCallLosesNothingAcknowledged(_ call: DiskCall) throws {
+    var generator = SeededGenerator("\(#function) \(call)")
+    for failure in FaultTrial.failures(of: call) {
+      for isSticky in [false, true] where !(isSticky && failure == .error(EINTR)) {
+        let seed = generator.next()
+        for position in 0..<400 {
+          let fault = DiskFault(call, at: position, failure, isSticky: isSticky)
+          let trial = FaultTrial(fault, failedSync: FailedSyncBehavior.allCases[position % 3], seed: seed)
+          do {
+            guard try trial.run() else { break }
+          } catch {
+            Issue.record("\(fault), seed \(seed): \(error)")
+            break
+          }
+        }
+      }
+    }
+  }
+}

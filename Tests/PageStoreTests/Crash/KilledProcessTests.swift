@@ -1,0 +1,70 @@
+import Foundation
+import PageStore
+import TestSupport
+import Testing
+
+/// Processes killed while they save. The page cache survives, so this proves nothing about syncs; it does about the
+/// order of writes, locks and what a half-made file looks like.
+@Suite struct KilledProcessTests {
+  private static let killCount = 100
+
+  @Test func nothingAcknowledgedIsLostWhenTheProcessIsKilled() throws {
+    var generator = SeededGenerator()
+    let folder = try TemporaryFolder()
+    let path = folder.file("killed.cambium")
+    var replay = KillReplay()
+    var acknowledged: UInt64 = 0
+    var kills = 0
+    while kills < Self.killCount {
+      if let last = try killOnce(path, afterMicroseconds: UInt32(generator.number(in: 0...60_000))) {
+        acknowledged = last
+      }
+      kills += 1
+      guard acknowledged > 0 else { continue }
+      let store = try Store.open(at: path)
+      try #require(store.lastCommit >= acknowledged)
+      try store.read { snapshot in
+        var comparison = SnapshotComparison(seed: generator.next())
+        let difference = try comparison.difference(of: snapshot, from: replay.state(after: snapshot.commit))
+        #expect(difference == nil)
+      }
+      #expect(try store.verify().isEmpty)
+      try store.close()
+    }
+    #expect(acknowledged > 100)
+  }
+
+  /// Lets a process commit for a while and kills it; returns the last commit it acknowledged in that time.
+  private func killOnce(_ path: String, afterMicroseconds delay: UInt32) throws -> UInt64? {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+      .deletingLastPathComponent().appendingPathComponent("KillTarget")
+    process.arguments = [path]
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    try process.run()
+    usleep(delay)
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    let output = pipe.fileHandleForReading.readDataToEndOfFile()
+    let wholeCount = output.count / 8 * 8
+    guard wholeCount > 0 else { return nil }
+    return output[output.startIndex + wholeCount - 8..<output.startIndex + wholeCount].reversed()
+      .reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}
+
+/// The states that the killed processes' commits lead to.
+private struct KillReplay {
+  private var number: UInt64 = 0
+  private var current = StoreState()
+
+  /// The state after commit `target`, which must not be smaller than in the call before.
+  mutating func state(after target: UInt64) -> StoreState {
+    while number < target {
+      number += 1
+      for operation in KillWorkload.operations(number) { current.apply(operation) }
+    }
+    return current
+  }
+}

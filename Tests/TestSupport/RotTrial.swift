@@ -1,0 +1,95 @@
+@_spi(Testing) import PageStore
+import Synchronization
+
+/// A closed store whose file rots: whatever changes in it, the store must refuse with a typed error, or show exactly
+/// what it held.
+@_spi(Testing)
+public struct RotTrial: Sendable {
+  public let file: RottingFile
+  private let model: StoreModel
+  private let options: StoreOptions
+  /// Whether the last commit may be missing: nothing in the file vouches for it (a store that was not closed).
+  private let mayLoseTail: Bool
+
+  /// Makes a store with a history: trees of several kinds, large values, checkpoints, recoveries.
+  public init(seed: UInt64, options: StoreOptions, stepCount: Int, isClosed: Bool) throws {
+    var generator = SeededGenerator(seed: seed)
+    let subject = StoreUnderTest(options: options, seed: seed)
+    let places = WritePlaces()
+    places.watch(subject.disk)
+    try subject.open()
+    var earlier: [SparseBytes] = []
+    for _ in 0..<stepCount {
+      try Self.step(on: subject, places, using: &generator)
+      earlier.append(subject.disk.content)
+    }
+    if isClosed {
+      try subject.close()
+    } else {
+      // The second one vouches for the first and for all before it.
+      for _ in 0..<2 { _ = try subject.commit(.small, durability: .full) }
+    }
+    let image = subject.disk.crashPoint.image(.allLost, seed: 0)
+    subject.disk.cut()
+    file = RottingFile(image: image, earlier: earlier, writes: places.ranges, pageSize: options.pageSize)
+    model = subject.ledger.model
+    self.options = options
+    mayLoseTail = !isClosed
+  }
+
+  private static func step(
+    on subject: StoreUnderTest,
+    _ places: WritePlaces,
+    using generator: inout SeededGenerator
+  ) throws {
+    switch generator.number(in: 0...9) {
+    case 0: try subject.checkpoint()
+    case 1:
+      subject.die()
+      places.watch(subject.disk)
+      try subject.open()
+    case 2:
+      try subject.close()
+      try subject.open()
+    case 3: _ = try subject.commit(.largeValue)
+    default: _ = try subject.commit(generator.pick([.small, .small, .range, .trees]))
+    }
+  }
+
+  /// Opens the file after `rot`; true if the damage was refused, false if it made no difference. Throws what is wrong.
+  public func run(_ rot: Rot, seed: UInt64) throws -> Bool {
+    var generator = SeededGenerator(seed: seed)
+    return try open(file.rotten(rot, using: &generator), seed: seed)
+  }
+
+  /// Opens `image`, which is the file after some damage.
+  public func open(_ image: SparseBytes, seed: UInt64) throws -> Bool {
+    var model = model
+    if mayLoseTail { model.requireAllButNewest() }
+    var options = options
+    options.createsIfMissing = false
+    options.isReadOnly = mixed(seed, 3) % 4 == 0
+    let subject = StoreUnderTest(disk: SimulatedDisk(image), model: model, options: options, seed: seed)
+    do {
+      try subject.open()
+      try subject.compare(seed: seed)
+      return false
+    } catch is StoreError {
+      return true
+    }
+  }
+}
+
+/// Where a store has written.
+private final class WritePlaces: Sendable {
+  private let state = Mutex<[Range<UInt64>]>([])
+
+  var ranges: [Range<UInt64>] { state.withLock { $0 } }
+
+  func watch(_ disk: SimulatedDisk) {
+    disk.observe { [self] call, point in
+      guard call == .write || call == .writeDurably, let range = point.lastUnsyncedWrite else { return }
+      state.withLock { $0.append(range) }
+    }
+  }
+}

@@ -1,0 +1,188 @@
+@_spi(Testing) import PageStore
+import Synchronization
+
+/// A store on a simulated disk, beside the model of what it has been told and has promised.
+///
+/// Each function drives both, and throws ``OracleMismatch`` where the store does what it must not.
+@_spi(Testing)
+public final class StoreUnderTest {
+  /// What became of a commit.
+  public enum Outcome: Sendable {
+    case committed
+    /// It failed, and nothing of it remains.
+    case aborted(StoreError)
+    /// It failed, and reopening shows whether it remains.
+    case unknown(StoreError)
+  }
+
+  public private(set) var disk: SimulatedDisk
+  public private(set) var store: Store?
+  public let ledger: ModelLedger
+  public var options: StoreOptions
+  private var workload: StoreWorkload
+  /// What the next opening must show at the least, because only the process died.
+  private var written: UInt64 = 0
+  private let seed: UInt64
+  private let deferred = DeferredWork()
+
+  public init(
+    disk: SimulatedDisk = SimulatedDisk(),
+    model: StoreModel = StoreModel(),
+    options: StoreOptions,
+    seed: UInt64
+  ) {
+    self.disk = disk
+    self.options = options
+    self.seed = seed
+    ledger = ModelLedger(model)
+    workload = StoreWorkload(seed: mixed(seed, 1))
+  }
+
+  /// Opens the store, and requires from then on what it shows: what was seen must stay.
+  public func open() throws {
+    let store = try Store.open(
+      file: disk,
+      path: "simulated",
+      options: options,
+      environment: .simulated(seed: mixed(seed, 2), deferring: deferred)
+    )
+    self.store = store
+    let model = ledger.model
+    let number = store.lastCommit
+    let required = max(model.required, written)
+    guard number >= required else { throw LostCommits(shown: number, required: required) }
+    written = 0
+    guard number <= model.newest else {
+      throw OracleMismatch("opened at commit \(number), the newest is \(model.newest)")
+    }
+    ledger.change { $0 = $0.recovered(at: number) }
+  }
+
+  /// Makes one transaction of the given shape. `durability` is the store's own if nil.
+  public func commit(_ shape: StoreWorkload.Shape, durability: Durability? = nil) throws -> Outcome {
+    try commit(workload.operations(shape, on: ledger.model.state), durability: durability)
+  }
+
+  /// Makes one transaction of these operations.
+  public func commit(_ operations: [StoreOperation], durability: Durability? = nil) throws -> Outcome {
+    guard let store else { throw OracleMismatch("the store is not open") }
+    let expected = ledger.model.newest + 1
+    var hasBegun = false
+    do {
+      try store.write(durability: durability) { transaction in
+        guard transaction.commit == expected else {
+          throw OracleMismatch("a transaction got the number \(transaction.commit) instead of \(expected)")
+        }
+        var state = ledger.model.state
+        try apply(operations, to: &transaction, and: &state)
+        ledger.change { $0.begin(state, durability: durability ?? options.durability) }
+        hasBegun = true
+      }
+    } catch let error as StoreError {
+      if error.code == .outcomeUnknown { return .unknown(error) }
+      if hasBegun { ledger.change { $0.abort() } }
+      return .aborted(error)
+    }
+    if store.lastCommit < expected {
+      // A transaction that changes nothing gets no number.
+      guard ledger.model.newestChangesNothing else { throw OracleMismatch("a transaction was not committed") }
+      ledger.change { $0.abort() }
+    } else {
+      ledger.change { $0.acknowledge() }
+    }
+    return .committed
+  }
+
+  private func apply(
+    _ operations: [StoreOperation],
+    to transaction: inout WriteTransaction,
+    and state: inout StoreState
+  ) throws {
+    for operation in operations {
+      let removed = state.apply(operation)
+      if let told = try transaction.apply(operation), told != removed {
+        throw OracleMismatch("\(told) entries removed instead of \(removed)")
+      }
+    }
+  }
+
+  /// Makes changes in a transaction and throws out of it.
+  public func abort() throws {
+    guard let store else { throw OracleMismatch("the store is not open") }
+    struct Deliberate: Error {}
+    var state = ledger.model.state
+    let operations = workload.operations(.small, on: state)
+    do {
+      try store.write { transaction in
+        try apply(operations, to: &transaction, and: &state)
+        throw Deliberate()
+      }
+    } catch is Deliberate {}
+  }
+
+  /// Makes everything durable by a checkpoint.
+  public func checkpoint() throws {
+    try store?.checkpoint()
+    ledger.change { $0.requireEverything() }
+  }
+
+  /// Lets the store do what it has put off: the sync of relaxed commits, the watermark of an idle store.
+  public func idle() {
+    let hadWork = deferred.run()
+    // A relaxed commit is durable a little later, which is now.
+    if hadWork, disk.firedFaultCount == 0, options.durability != .none { ledger.change { $0.requireEverything() } }
+  }
+
+  /// Closes the store.
+  public func close() throws {
+    try store?.close()
+    store = nil
+    ledger.change { $0.requireEverything() }
+  }
+
+  /// The process dies and the machine lives on: the page cache stays, the store is gone. What was acknowledged has
+  /// been written, whatever its durability.
+  public func die() {
+    if disk.firedFaultCount == 0 { written = ledger.model.newestAcknowledged }
+    let next = disk.afterProcessDeath()
+    disk.cut()
+    deferred.forget()
+    store = nil
+    disk = next
+  }
+
+  /// The power fails.
+  public func loseThePower(_ damage: Damage, seed: UInt64) {
+    let image = disk.crashPoint.image(damage, seed: seed)
+    written = 0
+    disk.cut()
+    deferred.forget()
+    store = nil
+    disk = SimulatedDisk(image)
+  }
+
+  /// Compares what the store shows with its model, and verifies it; throws what is wrong.
+  public func check(seed: UInt64) throws {
+    try compare(seed: seed)
+    let problems = try store?.verify() ?? []
+    if let problem = problems.first { throw OracleMismatch("verify: \(problem), \(problems.count) in all") }
+  }
+
+  /// Compares what the store shows with its model; throws what is wrong.
+  public func compare(seed: UInt64) throws {
+    guard let store else { throw OracleMismatch("the store is not open") }
+    var comparison = SnapshotComparison(seed: seed)
+    let state = ledger.model.state
+    if let difference = try store.read({ try comparison.difference(of: $0, from: state) }) {
+      throw OracleMismatch("commit \(store.lastCommit) shows \(difference)")
+    }
+  }
+}
+
+/// A store opened at an earlier commit than one it has acknowledged.
+public struct LostCommits: Error, CustomStringConvertible {
+  public var shown: UInt64
+  public var required: UInt64
+
+  public var description: String { "opened at commit \(shown), though \(required) had been acknowledged" }
+}

@@ -1,0 +1,114 @@
+import PageStore
+
+/// Makes up changes of a store: small and large, in trees that grow, shrink, come and go.
+public struct StoreWorkload {
+  /// How a transaction looks.
+  public enum Shape: CaseIterable, Sendable {
+    /// A few puts and removes.
+    case small
+    /// A value that is written ahead of the log record, among a few other changes.
+    case largeValue
+    /// More than fits a log record.
+    case bulk
+    /// Hundreds of entries appended in order, or a range removed.
+    case range
+    /// A tree dropped, another created.
+    case trees
+  }
+
+  private var generator: SeededGenerator
+  private let keyCount: Int
+  private var appended: UInt64 = 0
+
+  /// Keys are drawn from `keyCount` different ones in each tree.
+  public init(seed: UInt64, keyCount: Int = 600) {
+    generator = SeededGenerator(seed: seed)
+    self.keyCount = keyCount
+  }
+
+  /// The changes of one transaction on a store that holds `state`.
+  public mutating func operations(_ shape: Shape, on state: StoreState) -> [StoreOperation] {
+    switch shape {
+    case .small: return smallChanges(generator.number(in: 1...12))
+    case .largeValue: return smallChanges(2) + [largePut()] + smallChanges(1)
+    case .bulk: return bulkPuts()
+    case .range: return [generator.chance(1, in: 2) ? append() : removal(from: state)]
+    case .trees: return treeChanges(on: state)
+    }
+  }
+
+  private mutating func smallChanges(_ count: Int) -> [StoreOperation] {
+    (0..<count).map { _ in
+      let tree = "t\(generator.number(in: 0...2))"
+      let key = key(generator.number(in: 0...keyCount - 1))
+      if generator.chance(1, in: 4) { return .remove(tree: tree, key: key) }
+      return .put(tree: tree, key: key, value: smallValue())
+    }
+  }
+
+  /// Short keys, keys with long common prefixes, and now and then a key near the limit.
+  private func key(_ number: Int) -> [UInt8] {
+    let digits = Array(String(number, radix: 7).utf8)
+    switch number % 8 {
+    case 0: return digits
+    case 1: return [UInt8](repeating: UInt8(number & 0xFF), count: number % 40)
+    case 2: return Array("a common prefix of many keys, ".utf8) + digits
+    case 3 where number % 64 == 3:
+      return [UInt8](repeating: 0x6B, count: StoreLimits.keyByteCount - 8) + digits
+    case 3: return Array("prefix/".utf8) + digits + [0xFF, 0]
+    default: return withUnsafeBytes(of: UInt64(number).bigEndian) { Array($0) }
+    }
+  }
+
+  private mutating func smallValue() -> [UInt8] {
+    switch generator.number(in: 0...19) {
+    case 0: []
+    case 1: generator.bytes(generator.number(in: 1_000...5_000))
+    case 2: generator.bytes(generator.number(in: 5_000...StoreLimits.loggedValueByteCount / 4))
+    default: generator.bytes(generator.number(in: 1...120))
+    }
+  }
+
+  private mutating func largePut() -> StoreOperation {
+    let limit = StoreLimits.loggedValueByteCount
+    let count = generator.pick([limit, limit + 1, generator.number(in: limit + 2...3 * limit)])
+    return .put(tree: "large", key: key(generator.number(in: 0...5)), value: generator.bytes(count))
+  }
+
+  private mutating func bulkPuts() -> [StoreOperation] {
+    let valueByteCount = 20_000
+    return (0...StoreLimits.logRecordByteCount / valueByteCount * 5 / 4).map { number in
+      .put(tree: "bulk", key: key(number), value: generator.bytes(valueByteCount))
+    }
+  }
+
+  private mutating func append() -> StoreOperation {
+    let entries = (0..<generator.number(in: 1...300)).map { _ in
+      appended += 1
+      let key = withUnsafeBytes(of: appended.bigEndian) { Array($0) }
+      return (key: key, value: generator.bytes(generator.number(in: 0...60)))
+    }
+    return .append(tree: "sequence", entries: entries)
+  }
+
+  private mutating func removal(from state: StoreState) -> StoreOperation {
+    guard let tree = state.trees.keys.sorted().randomElement(using: &generator),
+      let oracle = state.trees[tree],
+      oracle.count > 0
+    else { return append() }
+    let first = generator.number(in: 0...oracle.count - 1)
+    let last = Swift.min(oracle.count - 1, first + generator.number(in: 0...oracle.count / 3))
+    let range = KeyRange(
+      lower: .including(oracle.entries[first].key),
+      upper: .including(oracle.entries[last].key)
+    )
+    return .removeRange(tree: tree, range: range)
+  }
+
+  private mutating func treeChanges(on state: StoreState) -> [StoreOperation] {
+    // The tree of appended entries stays: its keys must go on ascending.
+    let names = state.trees.keys.sorted().filter { $0 != "sequence" }
+    let dropped: [StoreOperation] = names.randomElement(using: &generator).map { [.drop(tree: $0)] } ?? []
+    return dropped + [.create(tree: "empty\(generator.number(in: 0...3))")] + smallChanges(3)
+  }
+}
