@@ -8,7 +8,10 @@ extension StoreEnvironment {
   public static func simulated(seed: UInt64, deferring deferred: DeferredWork? = nil) -> StoreEnvironment {
     let source = SimulatedSource(seed: seed)
     return StoreEnvironment(
-      now: { source.tick() }, random: { source.random() }, schedule: { _, work in deferred?.add(work) })
+      now: { source.tick() },
+      random: { source.random() },
+      schedule: { _, work in deferred?.add(work) }
+    )
   }
 }
 

@@ -130,7 +130,9 @@ public final class StoreUnderTest {
   public func idle() {
     let hadWork = deferred.run()
     // A relaxed commit is durable a little later, which is now.
-    if hadWork, disk.firedFaultCount == 0, options.durability != .none { ledger.change { $0.requireEverything() } }
+    if hadWork, disk.firedFaultCount == 0, options.durability != .none {
+      ledger.change { $0.requireEverything() }
+    }
   }
 
   /// Closes the store.

@@ -66,7 +66,11 @@ final class Tally: Sendable {
   var counts: Counts { state.withLock { $0 } }
 
   func countImage(
-    _ operation: Operation, _ damage: Damage, _ verdict: Verdict, scenario: UInt64, image: SparseBytes
+    _ operation: Operation,
+    _ damage: Damage,
+    _ verdict: Verdict,
+    scenario: UInt64,
+    image: SparseBytes
   ) {
     let kept = keep(image, verdict, scenario: scenario)
     state.withLock { counts in

@@ -10,6 +10,8 @@ struct AtomicTable: @unchecked Sendable {
   // Safety: the directory is never replaced, its words are only touched atomically, and a second-level block
   // that has been published stays until `deallocate`, which the owner calls when nobody can read any more.
   private let directory: UnsafeMutablePointer<Atomic<UInt>>
+  /// One more than the highest index that was ever stored at.
+  private let limit: UnsafeMutablePointer<Atomic<UInt64>>
 
   private static let blockBits = 16
   private static let blockCount = 1 << blockBits
@@ -18,6 +20,8 @@ struct AtomicTable: @unchecked Sendable {
 
   init() {
     directory = Self.makeBlock()
+    limit = .allocate(capacity: 1)
+    limit.initialize(to: Atomic(0))
   }
 
   /// The word at `index`, or zero when nothing was ever stored there.
@@ -43,29 +47,29 @@ struct AtomicTable: @unchecked Sendable {
 
   /// Calls `body` with every word that isn't zero. Only when nobody else uses the table.
   func forEach(_ body: (UInt) -> Void) {
-    for block in 0..<Self.blockCount {
-      guard let words = UnsafePointer<Atomic<UInt>>(bitPattern: directory[block].load(ordering: .relaxed))
-      else { continue }
-      for index in 0..<Self.blockCount {
-        let value = words[index].load(ordering: .relaxed)
-        if value != 0 { body(value) }
-      }
+    for index in 0..<limit.pointee.load(ordering: .relaxed) {
+      let value = load(index)
+      if value != 0 { body(value) }
     }
   }
 
   /// Gives the memory back. Only when nobody else uses the table.
   func deallocate() {
-    for block in 0..<Self.blockCount {
+    let blocks = (Int(limit.pointee.load(ordering: .relaxed)) + Self.blockCount - 1) >> Self.blockBits
+    for block in 0..<blocks {
       if let words = UnsafeMutablePointer<Atomic<UInt>>(bitPattern: directory[block].load(ordering: .relaxed))
       {
         munmap(words, Self.blockCount * MemoryLayout<UInt>.size)
       }
     }
     munmap(directory, Self.blockCount * MemoryLayout<UInt>.size)
+    limit.deinitialize(count: 1)
+    limit.deallocate()
   }
 
   private func word(_ index: UInt64) -> UnsafeMutablePointer<Atomic<UInt>> {
     precondition(index < Self.count, "an index past the end of an AtomicTable")
+    if index >= limit.pointee.load(ordering: .relaxed) { limit.pointee.max(index + 1, ordering: .relaxed) }
     let entry = directory + Int(index >> UInt64(Self.blockBits))
     var block = entry.pointee.load(ordering: .acquiring)
     if block == 0 {

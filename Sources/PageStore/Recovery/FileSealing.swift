@@ -12,7 +12,9 @@ public enum FileSealing {
       guard let identity = identity(of: UnsafeRawBufferPointer(bytes)) else { return }
       for offset in stride(from: 0, to: bytes.count, by: sector) {
         let block = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[offset...])
-        guard let use = LogExtentUseHeader.decode(block: block, at: UInt64(offset), of: identity) else { continue }
+        guard let use = LogExtentUseHeader.decode(block: block, at: UInt64(offset), of: identity) else {
+          continue
+        }
         sealRecords(of: use, in: bytes)
       }
     }
@@ -20,8 +22,13 @@ public enum FileSealing {
 
   private static func sealBlock(_ block: UnsafeMutableRawBufferPointer) {
     let bytes = UnsafeRawBufferPointer(block)
-    guard bytes.integer(at: FormatIdentity.Offset.magic, as: UInt64.self) == FormatIdentity.magic else { return }
-    let checksum = XXH64.hash(UnsafeRawBufferPointer(rebasing: bytes[..<FormatIdentity.checksumOffset]), seed: 0)
+    guard bytes.integer(at: FormatIdentity.Offset.magic, as: UInt64.self) == FormatIdentity.magic else {
+      return
+    }
+    let checksum = XXH64.hash(
+      UnsafeRawBufferPointer(rebasing: bytes[..<FormatIdentity.checksumOffset]),
+      seed: 0
+    )
     block.setInteger(checksum, at: FormatIdentity.checksumOffset)
   }
 
@@ -44,7 +51,8 @@ public enum FileSealing {
     while offset + LogRecordHeader.encodedByteCount <= end {
       let rest = UnsafeMutableRawBufferPointer(rebasing: file[offset..<end])
       let byteCount = Int(bytes.integer(at: offset + LogRecordHeader.Offset.byteCount, as: UInt32.self))
-      guard bytes.integer(at: offset + LogRecordHeader.Offset.magic, as: UInt32.self) == LogRecordHeader.magic,
+      guard
+        bytes.integer(at: offset + LogRecordHeader.Offset.magic, as: UInt32.self) == LogRecordHeader.magic,
         byteCount >= LogRecordHeader.encodedByteCount, byteCount <= rest.count
       else { return }
       if let previous { rest.setInteger(previous, at: LogRecordHeader.Offset.previousChecksum) }
