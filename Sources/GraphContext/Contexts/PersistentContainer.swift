@@ -137,7 +137,11 @@ extension PersistentContainer {
   }
 
   /// What the store has done since it was opened, and how big it is.
-  public var statistics: StoreStatistics { coordinator.store.statistics }
+  public var statistics: StoreStatistics {
+    get throws(ContextError) {
+      do throws(StoreError) { return try coordinator.store.statistics } catch { throw ContextError(error) }
+    }
+  }
 
   /// Reads everything and compares everything with everything: pages, records, index entries, relationships. Returns
   /// every problem found. O(size of the store).
