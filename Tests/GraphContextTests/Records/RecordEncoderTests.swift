@@ -25,7 +25,10 @@ import Testing
       for _ in 0..<30 {
         let values = kinds.map { random.value($0, nilOneIn: 4) }
         encoder.begin()
-        for (slot, value) in values.enumerated() { #expect(encoder.set(value, at: slot)) }
+        for (slot, value) in values.enumerated() {
+          let isSet = encoder.set(value, at: slot)
+          #expect(isSet)
+        }
         let bytes = encoder.finish()
         RecordEncoder.stamp(bytes, commit: UInt64(records.count))
         records.append((values, UnsafeRawBufferPointer(bytes)))
@@ -45,10 +48,13 @@ import Testing
     let kinds: [AttributeKind] = [.string, .int16, .bool, .data, .uint32]
     var encoder = RecordEncoder(layout: RecordLayout(kinds: kinds))
     encoder.begin()
-    #expect(encoder.set(.string("Blue"), at: 0))
-    #expect(encoder.set(.int(-2), at: 1))
-    #expect(encoder.set(.data(Data([7, 8])), at: 3))
-    #expect(encoder.set(.int(0x0102_0304), at: 4))
+    let values: [(AttributeValue, Int)] = [
+      (.string("Blue"), 0), (.int(-2), 1), (.data(Data([7, 8])), 3), (.int(0x0102_0304), 4),
+    ]
+    for (value, slot) in values {
+      let isSet = encoder.set(value, at: slot)
+      #expect(isSet)
+    }
     let bytes = encoder.finish()
     RecordEncoder.stamp(bytes, commit: 0x1122)
     let expected: [UInt8] =
@@ -97,10 +103,13 @@ import Testing
   @Test func aValueOfAnotherKindOrOutOfRangeIsRefused() {
     var encoder = RecordEncoder(layout: RecordLayout(kinds: [.int8, .uint64, .string]))
     encoder.begin()
-    #expect(!encoder.set(.int(128), at: 0))
-    #expect(!encoder.set(.string("1"), at: 0))
-    #expect(!encoder.set(.int(-1), at: 1))
-    #expect(!encoder.set(.data(Data()), at: 2))
+    let values: [(AttributeValue, Int)] = [
+      (.int(128), 0), (.string("1"), 0), (.int(-1), 1), (.data(Data()), 2),
+    ]
+    for (value, slot) in values {
+      let isSet = encoder.set(value, at: slot)
+      #expect(!isSet)
+    }
     let view = RecordView(validated: UnsafeRawBufferPointer(encoder.finish()), layout: encoder.layout)
     #expect((0..<3).allSatisfy(view.isNull))
   }

@@ -1,0 +1,81 @@
+import TestSupport
+import Testing
+
+@testable import GraphContext
+
+@Suite struct IdentityMapTests {
+  private final class Thing {
+    let number: UInt64
+    init(_ number: UInt64) { self.number = number }
+  }
+
+  @Test func behavesLikeADictionary() {
+    var generator = SeededGenerator()
+    var map = IdentityMap()
+    var oracle: [UInt64: Thing] = [:]
+    for _ in 0..<50_000 {
+      // Few numbers, so that they come and go; some of them far apart.
+      let number = UInt64(generator.number(in: 1...400)) << UInt64(generator.pick([0, 0, 20, 50]))
+      if let known = oracle[number] {
+        #expect(map[number] === known)
+        if generator.chance(1, in: 2) {
+          map.remove(number)
+          oracle[number] = nil
+        }
+      } else {
+        #expect(map[number] == nil)
+        let thing = Thing(number)
+        map.insert(thing, number: number)
+        oracle[number] = thing
+      }
+      #expect(map.count == oracle.count)
+    }
+    #expect(Set(map.all.map(ObjectIdentifier.init)) == Set(oracle.values.map(ObjectIdentifier.init)))
+  }
+
+  @Test func anObjectThatSomebodyHoldsIsNeverForgotten() {
+    var map = IdentityMap()
+    var held: [UInt64: Thing] = [:]
+    for number in 1...20_000 as ClosedRange<UInt64> {
+      let thing = Thing(number)
+      map.insert(thing, number: number)
+      if number % 100 == 0 { held[number] = thing }
+    }
+    for (number, thing) in held { #expect(map[number] === thing) }
+  }
+
+  @Test func theMapStaysSmallWhenNobodyHoldsItsObjects() {
+    var map = IdentityMap()
+    for number in 1...100_000 as ClosedRange<UInt64> { map.insert(Thing(number), number: number) }
+    #expect(map.count <= 2_048)
+    map.sweep()
+    #expect(map.count == 0)
+  }
+
+  @Test func objectsMayBeLetGoOnOtherThreads() async {
+    // Not Sendable in general; here each thread holds and drops its own share of the references.
+    final class Share: @unchecked Sendable {
+      // Safety: one task at a time uses a share; the references in it were counted before it was handed over.
+      var things: [Thing] = []
+    }
+    var map = IdentityMap()
+    let shares = (0..<4).map { _ in Share() }
+    for number in 1...8_000 as ClosedRange<UInt64> {
+      let thing = Thing(number)
+      map.insert(thing, number: number)
+      shares[Int(number % 4)].things.append(thing)
+    }
+    await withTaskGroup { group in
+      for share in shares { group.addTask { share.things.removeAll() } }
+      for round in 0..<100 {
+        map.sweep()
+        for number in 1...20 as ClosedRange<UInt64> {
+          let number = 10_000 + UInt64(round) * 20 + number
+          map.insert(Thing(number), number: number)
+        }
+      }
+    }
+    map.sweep()
+    #expect(map.count == 0)
+  }
+}

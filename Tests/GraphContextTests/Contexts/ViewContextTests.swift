@@ -1,0 +1,114 @@
+import Cambium
+import Foundation
+import PageStore
+import TestSupport
+import Testing
+
+@testable import GraphContext
+
+@Suite @MainActor struct ViewContextTests {
+  @Test func theViewContextFollowsBackgroundSaves() async throws {
+    let library = try await Library.open()
+    let id = try await library.performBackgroundTask { context in
+      let writer = Writer("A", rank: 1)
+      context.insert(writer)
+      try context.save()
+      return writer.objectID
+    }
+    let writer = try library.viewContext.existingObject(Writer.self, with: id)
+    #expect(writer.rank == 1)
+    for rank in 2...50 {
+      try await library.performBackgroundTask { context in
+        try context.existingObject(Writer.self, with: id).rank = rank
+        try context.save()
+      }
+      #expect(writer.rank == rank)
+    }
+    try await library.performBackgroundTask { context in
+      context.delete(try context.existingObject(Writer.self, with: id))
+      try context.save()
+    }
+    #expect(writer.isDeleted)
+  }
+
+  @Test func theViewContextStaysPutWhenItIsToldTo() async throws {
+    let library = try await Library.open()
+    let context = library.viewContext
+    context.automaticallyMergesChangesFromParent = false
+    let before = context.view.commit
+    try await library.performBackgroundTask { context in
+      context.insert(Writer("A"))
+      try context.save()
+    }
+    #expect(context.view.commit == before)
+    try context.refresh()
+    #expect(context.view.commit == before + 1)
+  }
+
+  @Test func unsavedChangesSurviveAMergeAndConflictWhenSaved() async throws {
+    let library = try await Library.open()
+    let context = library.viewContext
+    let (mine, theirs) = (Writer("A", rank: 1), Writer("B", rank: 1))
+    context.insert(mine)
+    context.insert(theirs)
+    try context.save()
+    let (first, second) = (mine.objectID, theirs.objectID)
+    mine.rank = 10
+    try await library.performBackgroundTask { context in
+      try context.existingObject(Writer.self, with: first).name = "changed"
+      try context.existingObject(Writer.self, with: second).name = "changed too"
+      try context.save()
+    }
+    #expect(mine.rank == 10)
+    #expect(mine.name == "changed")
+    #expect(theirs.name == "changed too")
+    let error = #expect(throws: ContextError.self) { try context.save() }
+    #expect(error?.code == .conflict)
+    #expect(error?.context.objectID == first)
+    #expect(mine.rank == 10)
+    context.rollback()
+    #expect(mine.rank == 1)
+    mine.rank = 11
+    try context.save()
+    #expect(mine.rank == 11)
+  }
+
+  @Test func theViewContextSavesOnTheMainActor() async throws {
+    let library = try await Library.open()
+    let context = library.viewContext
+    context.insert(Writer("A", email: "a"))
+    try context.save()
+    let count = try await library.performBackgroundTask { context in
+      try context.view.records(of: context.entity(of: Writer.self))?.count
+    }
+    #expect(count == 1)
+  }
+
+  @Test func aBackgroundContextKeepsWhatItHasNotSaved() async throws {
+    let library = try await Library.open()
+    let background = try library.newBackgroundContext(name: "import")
+    let id = try await background.perform { context in
+      let writer = Writer("A", rank: 1)
+      context.insert(writer)
+      return writer.objectID
+    }
+    #expect(try await background.perform { $0.hasChanges })
+    try await background.perform { try $0.save() }
+    #expect(try library.viewContext.existingObject(Writer.self, with: id).rank == 1)
+    try await library.performBackgroundTask { context in
+      try context.existingObject(Writer.self, with: id).rank = 5
+      try context.save()
+    }
+    let rank = try await background.perform { try $0.existingObject(Writer.self, with: id).rank }
+    #expect(rank == 5)
+  }
+
+  @Test func whatIsNotSavedInATaskIsDropped() async throws {
+    let library = try await Library.open()
+    try await library.performBackgroundTask { context in context.insert(Writer("A")) }
+    let count = try await library.performBackgroundTask { context in
+      try context.view.records(of: context.entity(of: Writer.self))?.count ?? 0
+    }
+    #expect(count == 0)
+  }
+}

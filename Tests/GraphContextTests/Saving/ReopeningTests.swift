@@ -1,0 +1,216 @@
+import Cambium
+import Foundation
+import PageStore
+import Predicates
+import TestSupport
+import Testing
+
+@testable import GraphContext
+
+@Suite struct ReopeningTests {
+  @Test func whatWasSavedIsThereAfterReopening() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("library.cambium")
+    var ids: [ManagedObjectID] = []
+    for round in 0..<5 {
+      let library = try await Library.open(at: path)
+      let seen = ids
+      ids += try await library.performBackgroundTask { context in
+        for (number, id) in seen.enumerated() {
+          #expect(try context.existingObject(Writer.self, with: id).rank == number)
+        }
+        let writers = (0..<30).map { Writer("w", email: "\(round)-\($0)", rank: seen.count + $0) }
+        for writer in writers { context.insert(writer) }
+        try context.save()
+        return writers.map(\.objectID)
+      }
+      #expect(try library.verify().isEmpty)
+      try library.close()
+    }
+    #expect(Set(ids).count == 150)
+  }
+
+  @Test func numbersAreNeverUsedTwice() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("library.cambium")
+    var highest: UInt64 = 0
+    for _ in 0..<4 {
+      let library = try await Library.open(at: path)
+      let number = try await library.performBackgroundTask { context in
+        let writer = Writer("A")
+        context.insert(writer)
+        try context.save()
+        let number = writer.objectID.number
+        context.delete(writer)
+        try context.save()
+        return number
+      }
+      #expect(number > highest)
+      highest = number
+      try library.close()
+    }
+  }
+
+  @Test func manyNumbersInOneSaveAreLeased() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("library.cambium")
+    let library = try await Library.open(at: path)
+    try await library.performBackgroundTask { context in
+      for number in 0..<5_000 { context.insert(Desk(number)) }
+      try context.save()
+    }
+    try library.close()
+    let again = try await Library.open(at: path)
+    let number = try await again.performBackgroundTask { context in
+      let desk = Desk(0)
+      context.insert(desk)
+      try context.save()
+      return desk.objectID.number
+    }
+    #expect(number > 5_000)
+    try again.close()
+  }
+
+  @Test func twoContainersOnOneFileAreTheSameStore() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("library.cambium")
+    let (first, second) = (try await Library.open(at: path), try await Library.open(at: path))
+    #expect(first.coordinator === second.coordinator)
+    #expect(first.storeID == second.storeID)
+  }
+}
+
+// The same entity in several shapes.
+private enum Original {
+  @Model final class Item {
+    #Index<Item>([\.name])
+    var name: String
+    var amount: Int
+    init(_ name: String, _ amount: Int) {
+      self.name = name
+      self.amount = amount
+    }
+  }
+}
+
+private enum Indexed {
+  @Model final class Item {
+    #Index<Item>([\.amount])
+    #Unique<Item>([\.name])
+    var name: String
+    var amount: Int
+    init(_ name: String, _ amount: Int) {
+      self.name = name
+      self.amount = amount
+    }
+  }
+  @Model final class Box {
+    var label: String
+    init(_ label: String) { self.label = label }
+  }
+}
+
+private enum Changed {
+  @Model final class Item {
+    var name: String?
+    var amount: String
+    var extra: Int = 0
+    init(_ name: String, _ amount: String) {
+      self.name = name
+      self.amount = amount
+    }
+  }
+}
+
+@Suite struct SchemaChangeTests {
+  private func fill(_ path: String, names: [String]) async throws {
+    let container = try await PersistentContainer(
+      "Items", models: Original.Item.self, at: URL(fileURLWithPath: path))
+    try await container.performBackgroundTask { context in
+      for (number, name) in names.enumerated() { context.insert(Original.Item(name, number)) }
+      try context.save()
+    }
+    try container.close()
+  }
+
+  @Test func modelsThatTheStoreCannotHoldAreRefusedAndNothingIsWritten() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("items.cambium")
+    try await fill(path, names: ["a", "b"])
+    let before = try Data(contentsOf: URL(fileURLWithPath: path))
+    let error = await #expect(throws: ContextError.self) {
+      try await PersistentContainer("Items", models: Changed.Item.self, at: URL(fileURLWithPath: path))
+    }
+    #expect(error?.code == .schemaMismatch)
+    for what in ["Item.extra", "Item.amount is int64", "Item.name may be nil in the model only"] {
+      #expect(error?.message.contains(what) == true, "\(error?.message ?? "")")
+    }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    let other = await #expect(throws: ContextError.self) {
+      try await PersistentContainer("Items", models: Indexed.Box.self, at: URL(fileURLWithPath: path))
+    }
+    #expect(other?.message.contains("Item, which is not among the models") == true)
+  }
+
+  @Test func newEntitiesAndIndexesAreTakenUp() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("items.cambium")
+    try await fill(path, names: ["a", "b", "c"])
+    let container = try await PersistentContainer(
+      "Items", models: Indexed.Item.self, Indexed.Box.self, at: URL(fileURLWithPath: path))
+    #expect(try container.verify().map(\.description) == [])
+    try await container.performBackgroundTask { context in
+      context.insert(Indexed.Box("new"))
+      context.insert(Indexed.Item("d", 9))
+      try context.save()
+      context.insert(Indexed.Item("a", 10))
+      let error = #expect(throws: ContextError.self) { try context.save() }
+      #expect(error?.code == .notUnique)
+    }
+    #expect(try container.verify().map(\.description) == [])
+    #expect(!(try container.coordinator.newestView().snapshot.treeNames.contains("i/Item/amount,name")))
+    try container.close()
+  }
+
+  @Test func aConstraintThatTheObjectsBreakIsRefused() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("items.cambium")
+    try await fill(path, names: ["a", "b", "a"])
+    let error = await #expect(throws: ContextError.self) {
+      try await PersistentContainer(
+        "Items", models: Indexed.Item.self, Indexed.Box.self, at: URL(fileURLWithPath: path))
+    }
+    #expect(error?.code == .notUnique)
+    let again = try await PersistentContainer(
+      "Items", models: Original.Item.self, at: URL(fileURLWithPath: path))
+    #expect(try again.verify().isEmpty)
+    try again.close()
+  }
+
+  @Test func verifyFindsEntriesThatDoNotFitTheRecords() async throws {
+    let library = try await Library.open()
+    try await library.performBackgroundTask { context in
+      let publisher = Publisher("Ace")
+      for number in 0..<10 { context.insert(Book("b\(number)", publisher: publisher)) }
+      try context.save()
+    }
+    #expect(try library.verify().isEmpty)
+    let key: [UInt8] = try library.coordinator.store.write { transaction in
+      let tree = try transaction.tree("i/Book/title")
+      let key = try #require(try tree.entry(at: 3)).key
+      _ = try tree.remove(key)
+      return key
+    }
+    #expect(try library.verify().contains { $0.tree == "i/Book/title" })
+    try library.coordinator.store.write { transaction in
+      _ = try transaction.tree("i/Book/title").put(key, [])
+      _ = try transaction.tree("r/Book/publisher").put(KeyCoder.pair(1, 99), [])
+    }
+    #expect(try library.verify().map(\.tree) == ["r/Book/publisher"])
+    try library.coordinator.store.write { transaction in
+      _ = try transaction.tree("r/Book/publisher").remove(KeyCoder.pair(1, 99))
+      _ = try transaction.tree("e/Publisher").remove(KeyCoder.key(objectID: 1))
+    }
+    #expect(try library.verify().contains { $0.message.contains("which doesn't exist") })
+  }
+}
