@@ -99,7 +99,8 @@ import Testing
     writing.insert(writer)
     try writing.save()
     try reading.refresh()
-    let same = try reading.existingObject(Writer.self, with: writer.objectID)
+    let id = writer.objectID
+    let same = try reading.existingObject(Writer.self, with: id)
     #expect(same.rank == 1)
     writer.rank = 2
     try writing.save()
@@ -111,7 +112,7 @@ import Testing
     #expect(same.rank == 2)
     try reading.refresh()
     #expect(same.isDeleted)
-    #expect(throws: ContextError.self) { try reading.existingObject(Writer.self, with: same.objectID) }
+    #expect(throws: ContextError.self) { try reading.existingObject(Writer.self, with: id) }
     writing.end()
     reading.end()
   }
