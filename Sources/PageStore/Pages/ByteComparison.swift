@@ -9,20 +9,44 @@ enum ByteComparison {
     _ rightCount: Int
   ) -> Int {
     let common = min(leftCount, rightCount)
-    var offset = 0
-    while offset &+ 8 <= common {
-      let a = left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-      let b = right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-      if a != b { return UInt64(bigEndian: a) < UInt64(bigEndian: b) ? -1 : 1 }
-      offset &+= 8
+    if common >= 8 {
+      var offset = 0
+      while offset &+ 8 <= common {
+        let order = compareWords(UInt64.self, left, right, offset)
+        if order != 0 { return order }
+        offset &+= 8
+      }
+      // The last word overlaps bytes that are known to be equal.
+      let order = compareWords(UInt64.self, left, right, common &- 8)
+      return order != 0 ? order : leftCount &- rightCount
     }
+    if common >= 4 {
+      let order = compareWords(UInt32.self, left, right, 0)
+      if order != 0 { return order }
+      let last = compareWords(UInt32.self, left, right, common &- 4)
+      return last != 0 ? last : leftCount &- rightCount
+    }
+    var offset = 0
     while offset < common {
-      let a = left.load(fromByteOffset: offset, as: UInt8.self)
-      let b = right.load(fromByteOffset: offset, as: UInt8.self)
-      if a != b { return Int(a) &- Int(b) }
+      let order = compareWords(UInt8.self, left, right, offset)
+      if order != 0 { return order }
       offset &+= 1
     }
     return leftCount &- rightCount
+  }
+
+  /// The order of two integers' worth of bytes, first byte most significant.
+  @inline(__always)
+  private static func compareWords<Word: FixedWidthInteger & BitwiseCopyable>(
+    _ type: Word.Type,
+    _ left: UnsafeRawPointer,
+    _ right: UnsafeRawPointer,
+    _ offset: Int
+  ) -> Int {
+    let a = left.loadUnaligned(fromByteOffset: offset, as: Word.self)
+    let b = right.loadUnaligned(fromByteOffset: offset, as: Word.self)
+    if a == b { return 0 }
+    return Word(bigEndian: a) < Word(bigEndian: b) ? -1 : 1
   }
 
   /// ``compare(_:_:_:_:)`` of two buffers.

@@ -12,30 +12,50 @@ final class FrameArena: Sendable {
   }
 
   private let geometry: PageGeometry
-  private let slabs: AtomicTable
+  // Safety: allocated for the arena's life, its words only touched atomically.
+  /// Addresses of the slabs.
+  nonisolated(unsafe) let slabs: UnsafeMutablePointer<Atomic<UInt>>
   private let state = Mutex(State())
 
   private static let slabShift = 21
   static let slabByteCount = 1 << slabShift
+  /// The most slabs: 512 GiB.
+  private static let slabCount = 1 << 18
 
   init(geometry: PageGeometry) {
     self.geometry = geometry
-    slabs = AtomicTable()
+    slabs = AnonymousMemory.map(byteCount: Self.slabCount * MemoryLayout<UInt>.size)
+      .bindMemory(to: Atomic<UInt>.self, capacity: Self.slabCount)
   }
 
   deinit {
-    slabs.forEach { munmap(UnsafeMutableRawPointer(bitPattern: $0), Self.slabByteCount) }
-    slabs.deallocate()
+    for index in 0..<Self.slabCount {
+      guard let slab = UnsafeMutableRawPointer(bitPattern: slabs[index].load(ordering: .relaxed)) else {
+        break
+      }
+      munmap(slab, Self.slabByteCount)
+    }
+    munmap(slabs, Self.slabCount * MemoryLayout<UInt>.size)
   }
 
   /// The address of an allocated frame.
   @inline(__always)
   func address(_ frame: UInt64) -> UnsafeMutableRawPointer {
-    let shift = UInt64(Self.slabShift &- geometry.pageShift)
-    let slab = slabs.load(frame >> shift)
-    let offset = Int(truncatingIfNeeded: frame & ((1 << shift) &- 1)) &<< geometry.pageShift
-    // A frame's slab is there before its number is handed out.
-    return UnsafeMutableRawPointer(bitPattern: slab).unsafelyUnwrapped + offset
+    UnsafeMutableRawPointer(mutating: Self.address(frame, in: slabs, geometry))
+  }
+
+  /// The address of an allocated frame of the arena with these slabs.
+  @inline(__always)
+  static func address(
+    _ frame: UInt64,
+    in slabs: UnsafePointer<Atomic<UInt>>,
+    _ geometry: PageGeometry
+  ) -> UnsafeRawPointer {
+    let shift = UInt64(truncatingIfNeeded: Self.slabShift &- geometry.pageShift)
+    let slab = slabs[Int(truncatingIfNeeded: frame &>> shift)].load(ordering: .acquiring)
+    let offset = Int(truncatingIfNeeded: frame & ((1 &<< shift) &- 1)) &<< geometry.pageShift
+    // A frame's slab is there before its number is handed out, and only memory's own references hold numbers.
+    return UnsafeRawPointer(bitPattern: slab).unsafelyUnwrapped + offset
   }
 
   /// A frame whose bytes are undefined.
@@ -64,10 +84,12 @@ final class FrameArena: Sendable {
   /// Called with the lock held, so a slab is mapped once.
   private func addSlabIfNeeded(for frame: UInt64) {
     let index = frame >> UInt64(Self.slabShift - geometry.pageShift)
-    guard slabs.load(index) == 0 else { return }
+    precondition(index < Self.slabCount, "out of frames")
+    let entry = slabs + Int(index)
+    guard entry.pointee.load(ordering: .relaxed) == 0 else { return }
     let slab = AnonymousMemory.mapAligned(byteCount: Self.slabByteCount)
     // The first slab stays in small pages: a small store shouldn't take two megabytes.
     if index > 0 { madvise(slab, Self.slabByteCount, MADV_HUGEPAGE) }
-    slabs.exchange(UInt(bitPattern: slab), at: index)
+    entry.pointee.store(UInt(bitPattern: slab), ordering: .releasing)
   }
 }

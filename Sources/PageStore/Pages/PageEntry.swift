@@ -99,10 +99,10 @@ struct PageEntry {
     var written = 0
     if offset < prefixCount {
       written = prefixCount &- offset
-      target.copyMemory(from: prefix + offset, byteCount: written)
+      ShortCopy.copy(from: prefix + offset, to: target, count: written)
     }
     let start = max(0, offset &- prefixCount)
-    (target + written).copyMemory(from: suffix + start, byteCount: suffixCount &- start)
+    ShortCopy.copy(from: suffix + start, to: target + written, count: suffixCount &- start)
   }
 
   /// Byte `index` of the key.

@@ -15,11 +15,11 @@ extension PageImage {
   ///
   /// Heads decide nearly every step, without touching a cell: that is most of the speed of a lookup.
   @inline(__always)
-  func lowerBound(of key: SearchKey, in pool: PagePool) throws(StoreError) -> (index: Int, isEqual: Bool) {
+  func lowerBound(of key: SearchKey, in pages: PageMap) throws(StoreError) -> (index: Int, isEqual: Bool) {
     let count = self.count
     let prefixLength = self.prefixLength
     if prefixLength > 0 {
-      let order = comparePrefix(prefixLength, key, pool.geometry)
+      let order = comparePrefix(prefixLength, key, pages.geometry)
       if order > 0 { return (0, false) }
       if order < 0 { return (count, false) }
     }
@@ -33,7 +33,7 @@ extension PageImage {
       end = firstHead(above: head, from: index &+ 4, to: count)
       while end &- index > 4 {
         let middle = (index &+ end) >> 1
-        let order = try compareEntry(slot(middle), rest, restCount, pool)
+        let order = try compareEntry(slot(middle), LeafCell.keyOffset, rest, restCount, pages)
         if order == 0 { return (middle, true) }
         if order < 0 { index = middle &+ 1 } else { end = middle }
       }
@@ -41,7 +41,7 @@ extension PageImage {
     while index < end {
       let slot = self.slot(index)
       guard slot.head == head else { break }
-      let order = try compareEntry(slot, rest, restCount, pool)
+      let order = try compareEntry(slot, LeafCell.keyOffset, rest, restCount, pages)
       if order >= 0 { return (index, order == 0) }
       index &+= 1
     }
@@ -50,11 +50,11 @@ extension PageImage {
 
   /// The child of a branch below which `key` is, or would be: the last one whose separator isn't above it.
   @inline(__always)
-  func childIndex(for key: SearchKey, in pool: PagePool) throws(StoreError) -> Int {
+  func childIndex(for key: SearchKey, in pages: PageMap) throws(StoreError) -> Int {
     let count = self.count
     let prefixLength = self.prefixLength
     if prefixLength > 0 {
-      let order = comparePrefix(prefixLength, key, pool.geometry)
+      let order = comparePrefix(prefixLength, key, pages.geometry)
       if order > 0 { return 0 }
       if order < 0 { return count &- 1 }
     }
@@ -68,7 +68,7 @@ extension PageImage {
       index = firstHead(notBelow: head, from: 1, to: index &- 5)
       while end &- index > 4 {
         let middle = (index &+ end) >> 1
-        if try compareEntry(slot(middle), rest, restCount, pool) <= 0 {
+        if try compareEntry(slot(middle), BranchCell.keyOffset, rest, restCount, pages) <= 0 {
           index = middle &+ 1
         } else {
           end = middle
@@ -78,7 +78,7 @@ extension PageImage {
     while end > 1 {
       let slot = self.slot(end &- 1)
       if slot.head != head { break }
-      if try compareEntry(slot, rest, restCount, pool) <= 0 { break }
+      if try compareEntry(slot, BranchCell.keyOffset, rest, restCount, pages) <= 0 { break }
       end &-= 1
     }
     return end &- 1
@@ -93,40 +93,46 @@ extension PageImage {
 
   @inline(__always)
   private func firstHead(notBelow head: UInt32, from first: Int, to end: Int) -> Int {
-    var low = first
-    var count = end &- first
-    while count > 0 {
-      let half = count >> 1
-      let isBelow = self.head(low &+ half) < head
-      low = isBelow ? low &+ half &+ 1 : low
-      count = isBelow ? count &- half &- 1 : half
-    }
-    return low
+    partitionHeads(from: first, to: end) { $0 < head }
   }
 
   @inline(__always)
   private func firstHead(above head: UInt32, from first: Int, to end: Int) -> Int {
+    partitionHeads(from: first, to: end) { $0 <= head }
+  }
+
+  /// The first slot from `first` on whose head isn't `isBefore`, all those that are coming first.
+  ///
+  /// Each round looks at seven slots at once, an eighth of the range apart, and counts. The looks don't wait
+  /// for each other: in a page that isn't in the processor's caches that costs one trip to memory where
+  /// halving costs one a step, and there is no branch to mispredict.
+  @inline(__always)
+  private func partitionHeads(from first: Int, to end: Int, _ isBefore: (UInt32) -> Bool) -> Int {
     var low = first
     var count = end &- first
-    while count > 0 {
-      let half = count >> 1
-      let isBelow = self.head(low &+ half) <= head
-      low = isBelow ? low &+ half &+ 1 : low
-      count = isBelow ? count &- half &- 1 : half
+    while count >= 8 {
+      let step = count >> 3
+      var before = 0
+      for part in 1...7 { before &+= isBefore(self.head(low &+ part &* step &- 1)) ? 1 : 0 }
+      low &+= before &* step
+      count = before == 7 ? count &- 7 &* step : step &- 1
     }
-    return low
+    var before = 0
+    for index in 0..<count { before &+= isBefore(self.head(low &+ index)) ? 1 : 0 }
+    return low &+ before
   }
 
   /// How an entry's key compares with one that begins with the page's prefix and goes on with `rest`.
   @inline(__always)
   private func compareEntry(
     _ slot: PageSlotWord,
+    _ keyOffset: Int,
     _ rest: UnsafeRawPointer,
     _ restCount: Int,
-    _ pool: PagePool
+    _ pages: PageMap
   ) throws(StoreError) -> Int {
-    if slot.keyOverflows { return try compareOverflowing(slot, rest, restCount, pool) }
-    return ByteComparison.compare(key(slot), slot.keyLength, rest, restCount)
+    if slot.keyOverflows { return try compareOverflowing(slot, rest, restCount, pages) }
+    return ByteComparison.compare(base + (slot.offset &+ keyOffset), slot.keyLength, rest, restCount)
   }
 
   /// The same for an entry whose key goes on in an overflow page, which is read only if it must be.
@@ -135,13 +141,13 @@ extension PageImage {
     _ slot: PageSlotWord,
     _ rest: UnsafeRawPointer,
     _ restCount: Int,
-    _ pool: PagePool
+    _ pages: PageMap
   ) throws(StoreError) -> Int {
     let common = min(slot.keyLength, restCount)
     let order = ByteComparison.compare(key(slot), common, rest, common)
     if order != 0 { return order }
     if restCount <= slot.keyLength { return 1 }
-    let tail = try pool.overflow(ChildReference(loading: keyRest(slot)), treeID: treeID)
+    let tail = try pages.overflow(ChildReference(loading: keyRest(slot)), treeID: treeID)
     return ByteComparison.compare(
       tail.bytes.start,
       tail.bytes.count,

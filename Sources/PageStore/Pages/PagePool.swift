@@ -20,6 +20,8 @@ final class PagePool: Sendable {
   private let loader: any PageLoader
   /// Address of the bytes of each page that was read, by page number.
   private let pages: AtomicTable
+  // Safety: written once, before anybody can see it.
+  nonisolated(unsafe) private let mapFields: UnsafeMutablePointer<PageMap.Fields>
 
   // Safety: written once, before anybody can see it.
   /// Never changes: what cursors over an immutable version watch instead of a transaction's change counter.
@@ -34,45 +36,30 @@ final class PagePool: Sendable {
     let word = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
     word.initialize(to: 0)
     unchanging = UnsafePointer(word)
+    mapFields = .allocate(capacity: 1)
+    mapFields.initialize(
+      to: PageMap.Fields(
+        slabs: arena.slabs,
+        pages: pages,
+        geometry: geometry,
+        pool: Unmanaged.passUnretained(self)
+      )
+    )
   }
 
   deinit {
     pages.deallocate()
     unchanging.deallocate()
+    mapFields.deallocate()
   }
+
+  /// The way to the pages, good as long as the pool lives.
+  var map: PageMap { PageMap(mapFields) }
 
   // MARK: Pages
 
-  /// The page that the reference at `bytes` leads to, which must be what `identity` says.
-  @inline(__always)
-  func page(referredToAt bytes: UnsafeRawPointer, identity: UInt64) throws(StoreError) -> PageImage {
-    let location = PageLocation(rawValue: bytes.loadLittle(0))
-    if let image = residentPage(location) {
-      guard image.identity == identity else { throw Self.misplaced(location) }
-      return image
-    }
-    return try load(ChildReference(loading: bytes), identity: identity)
-  }
-
-  /// The page that `reference` leads to, which must be what `identity` says.
-  @inline(__always)
-  func page(_ reference: ChildReference, identity: UInt64) throws(StoreError) -> PageImage {
-    if let image = residentPage(reference.location) {
-      guard image.identity == identity else { throw Self.misplaced(reference.location) }
-      return image
-    }
-    return try load(reference, identity: identity)
-  }
-
-  @inline(__always)
-  private func residentPage(_ location: PageLocation) -> PageImage? {
-    if location.isFrame { return PageImage(UnsafeRawPointer(arena.address(location.number))) }
-    return UnsafeRawPointer(bitPattern: pages.load(location.number)).map { PageImage($0) }
-  }
-
   /// Reads a page, verifies it and publishes it. Two threads may do so at once; the first one's copy stays.
-  @inline(never)
-  private func load(_ reference: ChildReference, identity: UInt64) throws(StoreError) -> PageImage {
+  func load(_ reference: ChildReference, identity: UInt64) throws(StoreError) -> PageImage {
     let number = reference.location.rawValue
     try checkNumber(number)
     let frame = arena.allocate()

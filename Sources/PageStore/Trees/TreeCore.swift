@@ -3,15 +3,15 @@
 /// A plain value of a few words: copying it touches no reference count. Whoever holds one keeps the version
 /// alive by other means, a snapshot or a transaction.
 public struct TreeCore: Sendable {
-  // Safety: the pool belongs to the store, which a snapshot or transaction keeps alive for as long as anybody
-  // may use this version.
-  unowned(unsafe) let pool: PagePool
+  let pages: PageMap
   let root: TreeRoot
 
   init(root: TreeRoot, pool: PagePool) {
     self.root = root
-    self.pool = pool
+    pages = pool.map
   }
+
+  var pool: PagePool { pages.pool }
 
   /// Entries in the tree. O(1).
   var count: Int { Int(truncatingIfNeeded: root.count) }
@@ -25,13 +25,13 @@ public struct TreeCore: Sendable {
   /// The root page of a tree that has one.
   @inline(__always)
   func rootPage() throws(StoreError) -> PageImage {
-    try pool.page(root.reference, identity: identity(Int(root.height) &- 1))
+    try pages.page(root.reference, identity: identity(Int(root.height) &- 1))
   }
 
   /// The child at `index` of a branch of `level`.
   @inline(__always)
   func child(_ page: PageImage, _ index: Int, below level: Int) throws(StoreError) -> PageImage {
-    try pool.page(referredToAt: page.reference(index), identity: identity(level &- 1))
+    try pages.page(referredToAt: page.reference(index), identity: identity(level &- 1))
   }
 
   /// The leaf where `key` is or would be; the tree isn't empty.
@@ -40,7 +40,7 @@ public struct TreeCore: Sendable {
     var level = Int(root.height) &- 1
     var page = try rootPage()
     while level > 0 {
-      page = try child(page, page.childIndex(for: key, in: pool), below: level)
+      page = try child(page, page.childIndex(for: key, in: pages), below: level)
       level &-= 1
     }
     return page
@@ -51,7 +51,7 @@ public struct TreeCore: Sendable {
     guard root.height > 0 else { return nil }
     let key = SearchKey(key)
     let leaf = try leaf(for: key)
-    let (index, isEqual) = try leaf.lowerBound(of: key, in: pool)
+    let (index, isEqual) = try leaf.lowerBound(of: key, in: pages)
     return isEqual ? try value(leaf, leaf.slot(index)) : nil
   }
 
@@ -59,7 +59,7 @@ public struct TreeCore: Sendable {
   func contains(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
     guard root.height > 0 else { return false }
     let key = SearchKey(key)
-    return try leaf(for: key).lowerBound(of: key, in: pool).isEqual
+    return try leaf(for: key).lowerBound(of: key, in: pages).isEqual
   }
 
   /// The value of a leaf's entry.
@@ -67,7 +67,7 @@ public struct TreeCore: Sendable {
   func value(_ leaf: PageImage, _ slot: PageSlotWord) throws(StoreError) -> ValueBytes {
     let payload = leaf.leafPayload(slot)
     if !slot.valueOverflows { return ValueBytes(borrowing: payload) }
-    return try pool.overflow(ChildReference(loading: payload.start), treeID: root.treeID)
+    return try pages.overflow(ChildReference(loading: payload.start), treeID: root.treeID)
   }
 }
 
@@ -81,14 +81,14 @@ extension TreeCore {
     var total = root.count
     var rank: UInt64 = 0
     while level > 0 {
-      let index = try page.childIndex(for: key, in: pool)
+      let index = try page.childIndex(for: key, in: pages)
       rank &+= page.entries(before: index, of: total)
       let reference = page.reference(index)
       total = reference.loadLittle(24, as: UInt64.self) & PageLocation.numberMask
-      page = try pool.page(referredToAt: reference, identity: identity(level &- 1))
+      page = try pages.page(referredToAt: reference, identity: identity(level &- 1))
       level &-= 1
     }
-    let (index, isEqual) = try page.lowerBound(of: key, in: pool)
+    let (index, isEqual) = try page.lowerBound(of: key, in: pages)
     return Int(truncatingIfNeeded: rank) &+ index &+ (inclusive && isEqual ? 1 : 0)
   }
 

@@ -11,14 +11,17 @@
 /// }
 /// ```
 public struct TreeCursor: ~Copyable {
-  // The leaf and the part of it that is in the range: what a step within a leaf needs.
+  // What a step within a leaf needs: the leaf, the part of it that is in the range, and a buffer where keys
+  // are put together. Its first bytes are the leaf's common prefix.
+  @usableFromInline var leafStart: UnsafeRawPointer
   @usableFromInline var index: Int
   @usableFromInline var lowest: Int
   @usableFromInline var end: Int
   @usableFromInline let changes: UnsafePointer<UInt64>
   @usableFromInline let expectedChanges: UInt64
+  @usableFromInline var keyBuffer: UnsafeMutableRawBufferPointer
+  @usableFromInline var prefixCount: Int
 
-  var leaf: PageImage
   /// Children that lead from the root (highest level) to the leaf's parent (level 1).
   var path = InlineArray<24, UInt16>(repeating: 0)
   var place: Place = .start
@@ -26,10 +29,10 @@ public struct TreeCursor: ~Copyable {
   let core: TreeCore
   /// Keeps the version alive.
   let owner: AnyObject
-  /// The key as one piece: the page's prefix, then what each entry adds.
-  var keyBuffer: UnsafeMutableRawBufferPointer
   /// The current value if it overflows.
   var loaded: ValueBytes?
+
+  var leaf: PageImage { PageImage(leafStart) }
 
   enum Place {
     /// Before the range for a step forwards, after it for a step backwards.
@@ -49,11 +52,12 @@ public struct TreeCursor: ~Copyable {
     self.changes = changes
     expectedChanges = changes.pointee
     // Never read before a step has found a leaf: `index` and `end` say that there is nothing.
-    leaf = PageImage(UnsafeRawPointer(changes))
+    leafStart = UnsafeRawPointer(changes)
     index = 0
     lowest = 0
     end = 0
     keyBuffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    prefixCount = 0
   }
 
   deinit { keyBuffer.deallocate() }
@@ -110,28 +114,60 @@ public struct TreeCursor: ~Copyable {
   public var isAtEntry: Bool { place == .entry }
 
   /// The current entry's key, in one piece. Valid until the cursor moves.
+  @inlinable
   package mutating func key() throws(StoreError) -> UnsafeRawBufferPointer {
-    precondition(isAtEntry, "a cursor has a key only at an entry")
-    let slot = leaf.slot(index)
-    let prefixCount = leaf.prefixLength
-    let count = prefixCount &+ slot.keyLength
-    if keyBuffer.count < count { growKeyBuffer(count) }
-    // The buffer isn't empty, or nothing is copied.
-    guard let target = keyBuffer.baseAddress else { return UnsafeRawBufferPointer(start: nil, count: 0) }
-    if prefixCount > 0 {
-      target.copyMemory(from: leaf.prefix(core.pool.geometry), byteCount: prefixCount)
+    guard index < end else { preconditionFailure("a cursor has a key only at an entry") }
+    // Offset and length of the key are where PageSlot says; spelled out to be inlined into other modules.
+    let slot = leafStart.loadUnaligned(fromByteOffset: 64 &+ 8 &* index, as: UInt64.self).littleEndian
+    let count = Int(truncatingIfNeeded: (slot >> 48) & 0x1FFF)
+    let keyCount = prefixCount &+ count
+    guard slot >> 63 == 0, keyCount <= keyBuffer.count, let target = keyBuffer.baseAddress else {
+      return try unusualKey()
     }
-    (target + prefixCount).copyMemory(from: leaf.leafKey(slot), byteCount: slot.keyLength)
-    if slot.keyOverflows { return try appendKeyRest(slot, at: count) }
-    return UnsafeRawBufferPointer(start: target, count: count)
+    let source = leafStart + (Int(truncatingIfNeeded: (slot >> 32) & 0xFFFF) &+ 2)
+    ShortCopy.copy(from: source, to: target + prefixCount, count: count)
+    return UnsafeRawBufferPointer(start: UnsafeRawPointer(target), count: keyCount)
   }
 
   /// The current entry's value. Valid until the cursor moves.
+  @inlinable
   package mutating func value() throws(StoreError) -> UnsafeRawBufferPointer {
-    precondition(isAtEntry, "a cursor has a value only at an entry")
+    guard index < end else { preconditionFailure("a cursor has a value only at an entry") }
+    let slot = leafStart.loadUnaligned(fromByteOffset: 64 &+ 8 &* index, as: UInt64.self).littleEndian
+    // Neither the value nor the key overflows.
+    guard slot >> 62 == 0 else { return try unusualValue() }
+    let cell = leafStart + Int(truncatingIfNeeded: (slot >> 32) & 0xFFFF)
+    let count = cell.loadUnaligned(as: UInt16.self).littleEndian
+    let keyCount = Int(truncatingIfNeeded: (slot >> 48) & 0x1FFF)
+    return UnsafeRawBufferPointer(start: cell + (2 &+ keyCount), count: Int(count))
+  }
+
+  /// A key that goes on in an overflow page, or that the buffer is too small for.
+  @usableFromInline
+  mutating func unusualKey() throws(StoreError) -> UnsafeRawBufferPointer {
     let slot = leaf.slot(index)
-    if !slot.valueOverflows { return leaf.leafPayload(slot) }
-    let value = try core.value(leaf, slot)
+    let count = prefixCount + slot.keyLength
+    var rest: ValueBytes?
+    if slot.keyOverflows {
+      rest = try core.pages.overflow(
+        ChildReference(loading: leaf.keyRest(slot)),
+        treeID: core.root.treeID
+      )
+    }
+    growKeyBuffer(max(1, count + (rest?.bytes.count ?? 0)))
+    let suffix = UnsafeRawBufferPointer(start: leaf.leafKey(slot), count: slot.keyLength)
+    UnsafeMutableRawBufferPointer(rebasing: keyBuffer[prefixCount...]).copyMemory(from: suffix)
+    guard let rest else { return UnsafeRawBufferPointer(rebasing: keyBuffer[..<count]) }
+    return rest.withBytes { rest in
+      UnsafeMutableRawBufferPointer(rebasing: keyBuffer[count...]).copyMemory(from: rest)
+      return UnsafeRawBufferPointer(rebasing: keyBuffer[..<(count + rest.count)])
+    }
+  }
+
+  /// A value that lies in overflow pages, or whose key does.
+  @usableFromInline
+  mutating func unusualValue() throws(StoreError) -> UnsafeRawBufferPointer {
+    let value = try core.value(leaf, leaf.slot(index))
     loaded = value
     return value.bytes
   }
@@ -162,7 +198,9 @@ public struct TreeCursor: ~Copyable {
     }
   }
 
+  /// Makes room for a key of `count` bytes and keeps the prefix.
   private mutating func growKeyBuffer(_ count: Int) {
+    guard keyBuffer.count < count else { return }
     let fresh = UnsafeMutableRawBufferPointer.allocate(
       byteCount: max(64, min(2 * count, StoreLimits.keyByteCount)),
       alignment: 8
@@ -172,17 +210,15 @@ public struct TreeCursor: ~Copyable {
     keyBuffer = fresh
   }
 
-  private mutating func appendKeyRest(
-    _ slot: PageSlotWord,
-    at count: Int
-  ) throws(StoreError) -> UnsafeRawBufferPointer {
-    let rest = try core.pool.overflow(
-      ChildReference(loading: leaf.keyRest(slot)),
-      treeID: core.root.treeID
-    )
-    if keyBuffer.count < count + rest.bytes.count { growKeyBuffer(count + rest.bytes.count) }
-    UnsafeMutableRawBufferPointer(rebasing: keyBuffer[count...]).copyMemory(from: rest.bytes)
-    return UnsafeRawBufferPointer(rebasing: keyBuffer[..<(count + rest.bytes.count)])
+  /// Makes `page` the leaf, its prefix the beginning of every key.
+  private mutating func setLeaf(_ page: PageImage) {
+    leafStart = page.base
+    loaded = nil
+    prefixCount = page.prefixLength
+    guard prefixCount > 0 else { return }
+    growKeyBuffer(prefixCount)
+    let prefix = UnsafeRawBufferPointer(start: page.prefix(core.pages.geometry), count: prefixCount)
+    keyBuffer.copyMemory(from: prefix)
   }
 }
 
@@ -306,12 +342,12 @@ extension TreeCursor {
     var level = Int(core.root.height) - 1
     var page = try core.rootPage()
     while level > 0 {
-      let child = try page.childIndex(for: key, in: core.pool)
+      let child = try page.childIndex(for: key, in: core.pages)
       path[level] = UInt16(truncatingIfNeeded: child)
       page = try core.child(page, child, below: level)
       level -= 1
     }
-    let place = try page.lowerBound(of: key, in: core.pool)
+    let place = try page.lowerBound(of: key, in: core.pages)
     try enter(page)
     return place.index + (inclusive && place.isEqual ? 1 : 0)
   }
@@ -362,8 +398,7 @@ extension TreeCursor {
   /// Makes `page` the cursor's leaf and finds out how much of it the range has. Mostly all of it, which
   /// comparing with its first and last key shows.
   private mutating func enter(_ page: PageImage) throws(StoreError) {
-    leaf = page
-    loaded = nil
+    setLeaf(page)
     lowest = try index(of: range.lower, in: page, inclusiveSkips: false) ?? 0
     end = try index(of: range.upper, in: page, inclusiveSkips: true) ?? page.count
   }
@@ -379,10 +414,10 @@ extension TreeCursor {
     case .unbounded:
       return nil
     case .including(let key):
-      let place = try page.lowerBound(of: key, in: core.pool)
+      let place = try page.lowerBound(of: key, in: core.pages)
       return place.index + (inclusiveSkips && place.isEqual ? 1 : 0)
     case .excluding(let key):
-      let place = try page.lowerBound(of: key, in: core.pool)
+      let place = try page.lowerBound(of: key, in: core.pages)
       return place.index + (!inclusiveSkips && place.isEqual ? 1 : 0)
     }
   }
@@ -405,12 +440,12 @@ extension PageImage {
 
   fileprivate func lowerBound(
     of key: [UInt8],
-    in pool: PagePool
+    in pages: PageMap
   ) throws(StoreError) -> (index: Int, isEqual: Bool) {
-    try key.withBytes { bytes throws(StoreError) in try lowerBound(of: SearchKey(bytes), in: pool) }
+    try key.withBytes { bytes throws(StoreError) in try lowerBound(of: SearchKey(bytes), in: pages) }
   }
 
-  fileprivate func childIndex(for key: [UInt8], in pool: PagePool) throws(StoreError) -> Int {
-    try key.withBytes { bytes throws(StoreError) in try childIndex(for: SearchKey(bytes), in: pool) }
+  fileprivate func childIndex(for key: [UInt8], in pages: PageMap) throws(StoreError) -> Int {
+    try key.withBytes { bytes throws(StoreError) in try childIndex(for: SearchKey(bytes), in: pages) }
   }
 }

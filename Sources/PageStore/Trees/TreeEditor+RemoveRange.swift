@@ -42,7 +42,7 @@ extension TreeEditor {
       try drop(reference, level: level)
       return nil
     }
-    let page = try pool.page(reference, identity: core.identity(level))
+    let page = try map.page(reference, identity: core.identity(level))
     return level == 0 ? try trimLeaf(page, reference, range) : try trimBranch(page, reference, level, range)
   }
 
@@ -66,7 +66,7 @@ extension TreeEditor {
   ) throws(StoreError) -> Int? {
     guard let key = bound.key else { return nil }
     let place = try key.withBytes { key throws(StoreError) in
-      try page.lowerBound(of: SearchKey(key), in: pool)
+      try page.lowerBound(of: SearchKey(key), in: map)
     }
     let skips = bound.isIncluding ? skipsEqual : !skipsEqual
     return place.index + (skips && place.isEqual ? 1 : 0)
@@ -111,7 +111,7 @@ extension TreeEditor {
   private func childIndex(for bound: KeyRange.Bound, in page: PageImage) throws(StoreError) -> Int? {
     guard let key = bound.key else { return nil }
     return try key.withBytes { key throws(StoreError) in
-      try page.childIndex(for: SearchKey(key), in: pool)
+      try page.childIndex(for: SearchKey(key), in: map)
     }
   }
 
@@ -125,7 +125,7 @@ extension TreeEditor {
   /// Gives up a subtree. What is in the file is given up by its top.
   private func drop(_ reference: ChildReference, level: Int) throws(StoreError) {
     if reference.location.isFrame {
-      let page = try pool.page(reference, identity: core.identity(level))
+      let page = try map.page(reference, identity: core.identity(level))
       for index in 0..<page.count {
         if page.flags & PageFlags.hasOverflow != 0 { retireOverflow(of: page, index) }
         if level > 0 { try drop(ChildReference(loading: page.reference(index)), level: level - 1) }

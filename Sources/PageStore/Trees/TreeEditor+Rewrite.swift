@@ -159,7 +159,7 @@ extension TreeEditor {
       count = entry.keyCount
     }
     if let rest = entry.keyRest {
-      let tail = try pool.overflow(ChildReference(loading: rest), treeID: root.treeID)
+      let tail = try map.overflow(ChildReference(loading: rest), treeID: root.treeID)
       tail.withBytes { key.append(contentsOf: $0) }
     }
     return key

@@ -10,6 +10,7 @@
 final class TreeEditor {
   private(set) var root: TreeRoot
   let pool: PagePool
+  let map: PageMap
   let dirty: DirtySet
   let geometry: PageGeometry
   /// False after a failure in the middle of a change.
@@ -32,6 +33,7 @@ final class TreeEditor {
     self.root = root
     self.dirty = dirty
     pool = dirty.pool
+    map = dirty.pool.map
     geometry = dirty.pool.geometry
     changes = .allocate(capacity: 1)
     changes.initialize(to: 0)
@@ -125,12 +127,12 @@ final class TreeEditor {
     var level = height &- 1
     var page = try core.rootPage()
     while level > 0 {
-      let index = try page.childIndex(for: key, in: pool)
+      let index = try page.childIndex(for: key, in: map)
       path[level] = PathStep(page: page, index: index)
       page = try core.child(page, index, below: level)
       level &-= 1
     }
-    let place = try page.lowerBound(of: key, in: pool)
+    let place = try page.lowerBound(of: key, in: map)
     path[0] = PathStep(page: page, index: place.index)
     return place
   }

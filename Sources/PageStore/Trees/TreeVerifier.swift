@@ -57,7 +57,7 @@ struct TreeVerifier {
     }
     let page: PageImage
     do throws(StoreError) {
-      page = try pool.page(reference, identity: walk.core.identity(level))
+      page = try pool.map.page(reference, identity: walk.core.identity(level))
       // The page may have been read before, by another reference.
       if !reference.location.isFrame { try page.validate(pool.geometry, as: reference) }
       if !page.hasSoundStructure(pool.geometry) {

@@ -96,7 +96,8 @@ import Testing
     #expect(try document().contains("which has no page, at most \(TreeLimits.height)"))
   }
 
-  /// The rows of all tables up to the next heading: the first cell, then the numbers in up to `columns` further ones.
+  /// The rows of all tables up to the next heading: the first cell, then the numbers in up to `columns`
+  /// further ones.
   private func rows(after heading: String, columns: Int) throws -> [Row] {
     let lines = try document().split(separator: "\n", omittingEmptySubsequences: false)
     guard let start = lines.firstIndex(of: heading[...]) else { return [] }

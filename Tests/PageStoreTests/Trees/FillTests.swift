@@ -8,7 +8,7 @@ import Testing
   private func fills(_ fixture: TreeFixture) throws -> [Double] {
     var fills: [Double] = []
     func visit(_ reference: ChildReference, _ level: Int) throws {
-      let page = try fixture.pool.page(
+      let page = try fixture.pool.map.page(
         reference,
         identity: PageImage.identity(treeID: 7, level: UInt8(level))
       )

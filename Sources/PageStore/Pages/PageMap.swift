@@ -1,0 +1,66 @@
+import Synchronization
+
+/// The way from a reference to a page's bytes: what every lookup goes through.
+///
+/// One pointer to a few words that never change, so that a version of a tree is a plain value: copying it,
+/// and walking down the tree, touches no reference count that readers on other threads would touch too. The
+/// pool that made it is asked only for pages that aren't in memory.
+struct PageMap: @unchecked Sendable {
+  // Safety: what it points to is written once, before the pool is shared, and lives as long as the pool,
+  // which the store keeps alive for its snapshots and transactions.
+  private let fields: UnsafePointer<Fields>
+
+  struct Fields {
+    /// Frames: address of each slab.
+    let slabs: UnsafePointer<Atomic<UInt>>
+    /// Pages that were read: address of each, by number.
+    let pages: AtomicTable
+    let geometry: PageGeometry
+    let pool: Unmanaged<PagePool>
+  }
+
+  init(_ fields: UnsafePointer<Fields>) { self.fields = fields }
+
+  @inline(__always)
+  var geometry: PageGeometry { fields.pointee.geometry }
+
+  /// The pool, for what isn't in memory yet.
+  var pool: PagePool { fields.pointee.pool.takeUnretainedValue() }
+
+  /// The page that the reference at `bytes` leads to, which must be what `identity` says.
+  @inline(__always)
+  func page(referredToAt bytes: UnsafeRawPointer, identity: UInt64) throws(StoreError) -> PageImage {
+    let image = residentPage(PageLocation(rawValue: bytes.loadLittle(0)))
+    if let image, image.identity == identity { return image }
+    return try fetch(ChildReference(loading: bytes), identity: identity)
+  }
+
+  /// The page that `reference` leads to, which must be what `identity` says.
+  @inline(__always)
+  func page(_ reference: ChildReference, identity: UInt64) throws(StoreError) -> PageImage {
+    let image = residentPage(reference.location)
+    if let image, image.identity == identity { return image }
+    return try fetch(reference, identity: identity)
+  }
+
+  /// The bytes of an overflowing value or key's rest.
+  func overflow(_ reference: ChildReference, treeID: UInt32) throws(StoreError) -> ValueBytes {
+    try pool.overflow(reference, treeID: treeID)
+  }
+
+  @inline(__always)
+  private func residentPage(_ location: PageLocation) -> PageImage? {
+    if location.isFrame {
+      let geometry = fields.pointee.geometry
+      return PageImage(FrameArena.address(location.number, in: fields.pointee.slabs, geometry))
+    }
+    return UnsafeRawPointer(bitPattern: fields.pointee.pages.load(location.rawValue)).map { PageImage($0) }
+  }
+
+  /// A page that isn't in memory, or isn't what it should be.
+  @inline(never)
+  private func fetch(_ reference: ChildReference, identity: UInt64) throws(StoreError) -> PageImage {
+    guard residentPage(reference.location) == nil else { throw PagePool.misplaced(reference.location) }
+    return try pool.load(reference, identity: identity)
+  }
+}
