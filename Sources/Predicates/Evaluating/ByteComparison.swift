@@ -8,10 +8,11 @@
 
 /// Strings as predicates see them: their UTF-8 bytes, folded first where `[c]` asks for it.
 ///
-/// The order of UTF-8 bytes is the order of Unicode scalars. `String`'s own `==` and `<` are not used: they take
-/// canonically equivalent strings for equal, which no index could follow byte by byte.
+/// The order of UTF-8 bytes is the order of Unicode scalars. `String`'s own `==` and `<` are not used: they
+/// take canonically equivalent strings for equal, which no index could follow byte by byte.
 package enum ByteComparison {
-  /// Less than, equal to or greater than 0: unsigned bytes from the left, a prefix before what it is a prefix of.
+  /// Less than, equal to or greater than 0: unsigned bytes from the left, a prefix before what it is a prefix
+  /// of.
   package static func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
     let common = min(a.count, b.count)
     if common > 0, let first = a.baseAddress, let second = b.baseAddress {
@@ -44,7 +45,8 @@ package enum ByteComparison {
     return false
   }
 
-  /// Whether a string operator holds between bytes that are folded already. Other operators compare the order.
+  /// Whether a string operator holds between bytes that are folded already. Other operators compare the
+  /// order.
   package static func matches(
     _ text: UnsafeRawBufferPointer,
     _ comparison: ComparisonOperator,

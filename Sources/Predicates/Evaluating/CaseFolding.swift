@@ -1,12 +1,12 @@
 import Foundation
 
-/// What `[c]` does to a string before it is compared: Unicode's full case folding, and canonical composition so that
-/// canonically equivalent strings fold to the same bytes.
+/// What `[c]` does to a string before it is compared: Unicode's full case folding, and canonical composition
+/// so that canonically equivalent strings fold to the same bytes.
 ///
-/// The result is NFC(fold(NFD(text))), with the folding of the Unicode version that the running standard library knows:
-/// “Straße”, “STRASSE” and “strasse” are equal, and so are “É” in one scalar and “é” in two. Nothing depends on a locale:
-/// the Turkish dotless ı stays apart from i. (Cherokee letters fold to small ones here, to capital ones in Unicode's table:
-/// the same letters are equal.)
+/// The result is NFC(fold(NFD(text))), with the folding of the Unicode version that the running standard
+/// library knows: “Straße”, “STRASSE” and “strasse” are equal, and so are “É” in one scalar and “é” in two.
+/// Nothing depends on a locale: the Turkish dotless ı stays apart from i. (Cherokee letters fold to small
+/// ones here, to capital ones in Unicode's table: the same letters are equal.)
 package enum CaseFolding {
   /// O(length). Text in ASCII is folded without a table.
   package static func fold(_ text: String) -> String {
@@ -32,8 +32,8 @@ package enum CaseFolding {
     }
   }
 
-  /// Unicode's folding of one scalar. The standard library offers only the mappings that foldings are made from: small,
-  /// capital and small again leads every letter of a set to the same place.
+  /// Unicode's folding of one scalar. The standard library offers only the mappings that foldings are made
+  /// from: small, capital and small again leads every letter of a set to the same place.
   private static func fold(_ scalar: Unicode.Scalar) -> String.UnicodeScalarView {
     // Its capital is I, but its folding is itself.
     if scalar == "\u{131}" { return String(scalar).unicodeScalars }

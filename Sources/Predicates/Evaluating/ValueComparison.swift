@@ -52,8 +52,8 @@ package enum ValueComparison {
     return true
   }
 
-  /// Less than, equal to or greater than 0 as the left value is to the right one; nil where they are in no order: with a
-  /// nil, a NaN, or different kinds.
+  /// Less than, equal to or greater than 0 as the left value is to the right one; nil where they are in no
+  /// order: with a nil, a NaN, or different kinds.
   package static func order(
     _ left: AttributeValue,
     _ right: AttributeValue,
@@ -119,8 +119,8 @@ extension ValueComparison {
 // MARK: - Sorting
 
 extension ValueComparison {
-  /// The order of sorting and of indexes: total. nil first, NaN last, −0.0 equal to 0.0; strings by bytes. Values of
-  /// different kinds, which no attribute mixes, are in the order of their cases.
+  /// The order of sorting and of indexes: total. nil first, NaN last, −0.0 equal to 0.0; strings by bytes.
+  /// Values of different kinds, which no attribute mixes, are in the order of their cases.
   package static func sortOrder(_ left: AttributeValue, _ right: AttributeValue) -> Int {
     if let order = order(left, right) { return order }
     return sign(rank(left), rank(right))

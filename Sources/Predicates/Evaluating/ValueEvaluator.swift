@@ -7,7 +7,8 @@ package protocol PredicateSubject {
 }
 
 extension ResolvedPredicate {
-  /// Whether the predicate holds for the subject. Values are read in the order of the predicate and only as needed.
+  /// Whether the predicate holds for the subject. Values are read in the order of the predicate and only as
+  /// needed.
   package func matches<Subject: PredicateSubject>(_ subject: Subject) throws(Subject.Failure) -> Bool {
     switch self {
     case .constant(let value):

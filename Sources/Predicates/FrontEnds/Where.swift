@@ -1,4 +1,5 @@
-/// A condition on objects of one type, in any spelling: a closure, key paths and operators, or a format string.
+/// A condition on objects of one type, in any spelling: a closure, key paths and operators, or a format
+/// string.
 ///
 /// ```swift
 /// let long = Where<Song> { $0.seconds > 180 && $0.album.year < 1980 }
@@ -6,8 +7,8 @@
 /// let both = try long && (blue || Where(format: "title BEGINSWITH[c] %@", "car"))
 /// ```
 ///
-/// `&&`, `||` and `!` combine conditions whichever way they were spelled. A mistake that shows while a condition is
-/// built in Swift, such as a key path that is not persistent, is kept and thrown by ``tree``.
+/// `&&`, `||` and `!` combine conditions whichever way they were spelled. A mistake that shows while a
+/// condition is built in Swift, such as a key path that is not persistent, is kept and thrown by ``tree``.
 public struct Where<Root>: Sendable {
   let content: Result<PredicateTree, QueryError>
   /// How deep the tree is nested, so that combining doesn't have to walk it.
@@ -23,7 +24,8 @@ public struct Where<Root>: Sendable {
     self.init(.success(tree), depth: tree.depth)
   }
 
-  /// A condition from a closure, whose argument stands for the object: `{ $0.seconds > 180 && $0.album.year < 1980 }`.
+  /// A condition from a closure, whose argument stands for the object: `{ $0.seconds > 180 && $0.album.year <
+  /// 1980 }`.
   public init(_ condition: (ValueExpression<Root, Root>) -> Where<Root>) {
     self = condition(ValueExpression(.success(.object)))
   }
@@ -62,8 +64,8 @@ extension Where {
     let tree: Result<PredicateTree, QueryError> = left.content.flatMap { left in
       right.content.map { right in join(left, right) }
     }
-    // A side of the same kind is taken apart, not nested; counting it in full errs on the safe side only when the two
-    // kinds alternate, which is when it nests.
+    // A side of the same kind is taken apart, not nested; counting it in full errs on the safe side only when
+    // the two kinds alternate, which is when it nests.
     let depth = [left, right].map { $0.isJoined(like: tree) ? $0.depth : $0.depth + 1 }.max() ?? 0
     return Where(tree, depth: depth)
   }

@@ -2,9 +2,10 @@ import Foundation
 
 /// A type that an attribute of a model can have.
 ///
-/// The standard library's and Foundation's value types conform here, optionals of them too. An enum or struct with a raw
-/// value conforms by saying so: `enum Cabin: Int, AttributeType { case economy, first }`; it is stored, compared and
-/// indexed as its raw value. An enum that is also `CaseIterable` takes its first case as ``tracerValue``.
+/// The standard library's and Foundation's value types conform here, optionals of them too. An enum or struct
+/// with a raw value conforms by saying so: `enum Cabin: Int, AttributeType { case economy, first }`; it is
+/// stored, compared and indexed as its raw value. An enum that is also `CaseIterable` takes its first case as
+/// ``tracerValue``.
 public protocol AttributeType: Sendable, PredicateArgument {
   /// How the type is stored. An optional has the kind of what it wraps.
   static var attributeKind: AttributeKind { get }
@@ -18,7 +19,8 @@ public protocol AttributeType: Sendable, PredicateArgument {
   ///
   /// The default goes by way of ``init(attributeValue:)``; types with a fixed width read their bytes.
   init?(record: borrowing RecordView, slot: Int)
-  /// Any value at all: what an attribute of a tracer object has while a key path is turned into names. Never stored.
+  /// Any value at all: what an attribute of a tracer object has while a key path is turned into names. Never
+  /// stored.
   static var tracerValue: Self { get }
 }
 
@@ -242,8 +244,8 @@ extension AttributeType where Self: RawRepresentable, RawValue: AttributeType {
       _isPOD(Self.self),
       "\(Self.self) has no value for the raw value \(RawValue.tracerValue): give it a static tracerValue"
     )
-    // A plain value whose bytes are all zero is, for an enum without payloads, its first case; a struct of plain
-    // values is made of zeros. It is only ever handed to a key path, never stored.
+    // A plain value whose bytes are all zero is, for an enum without payloads, its first case; a struct of
+    // plain values is made of zeros. It is only ever handed to a key path, never stored.
     return withUnsafeTemporaryAllocation(
       byteCount: max(MemoryLayout<Self>.size, 1),
       alignment: MemoryLayout<Self>.alignment

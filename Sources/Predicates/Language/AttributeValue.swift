@@ -1,9 +1,10 @@
 import Foundation
 
-/// One attribute's value, outside a record: a predicate's literal, an index key's component, a dynamic record's answer.
+/// One attribute's value, outside a record: a predicate's literal, an index key's component, a dynamic
+/// record's answer.
 ///
-/// Kinds share a case where they share a meaning: every signed and unsigned integer up to 63 bits is `int`; `uint` holds
-/// only what `int` can't, so equal numbers are equal values. Float is `double`, exactly.
+/// Kinds share a case where they share a meaning: every signed and unsigned integer up to 63 bits is `int`;
+/// `uint` holds only what `int` can't, so equal numbers are equal values. Float is `double`, exactly.
 public enum AttributeValue: Sendable {
   case null
   case bool(Bool)
@@ -26,8 +27,8 @@ public enum AttributeValue: Sendable {
 }
 
 extension AttributeValue: Hashable {
-  /// Identity of representation, for trees and tests: strings by their UTF-8 bytes, NaN equal to NaN, −0.0 equal to 0.0.
-  /// What a *predicate* means by equal is decided by the evaluator.
+  /// Identity of representation, for trees and tests: strings by their UTF-8 bytes, NaN equal to NaN, −0.0
+  /// equal to 0.0. What a *predicate* means by equal is decided by the evaluator.
   public static func == (left: AttributeValue, right: AttributeValue) -> Bool {
     switch (left, right) {
     case (.null, .null): true

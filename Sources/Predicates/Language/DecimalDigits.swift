@@ -1,7 +1,7 @@
 /// A decimal number by its digits, for literals that a `Double` would round: 0.digits × 10^exponent.
 ///
-/// A literal is rounded only once, to the type of the attribute it is compared with; going by way of Double could round
-/// twice and land beside the nearest Float.
+/// A literal is rounded only once, to the type of the attribute it is compared with; going by way of Double
+/// could round twice and land beside the nearest Float.
 public struct DecimalDigits: Sendable, Hashable {
   public let isNegative: Bool
   /// Significant digits, without zeros at either end; empty for zero.
@@ -63,7 +63,8 @@ public struct DecimalDigits: Sendable, Hashable {
   /// The nearest Float; an infinity beyond the greatest.
   public var nearestFloat: Float { Float(text) ?? .nan }
 
-  /// The greatest integer that is not above, and whether anything was cut off; nil where no Int64 or UInt64 holds it.
+  /// The greatest integer that is not above, and whether anything was cut off; nil where no Int64 or UInt64
+  /// holds it.
   var floor: (value: AttributeValue, isExact: Bool)? {
     guard exponent <= 20 else { return nil }
     let whole = exponent > 0 ? digits.prefix(exponent) : ""

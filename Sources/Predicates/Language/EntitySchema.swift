@@ -53,8 +53,8 @@ public struct ToManyProperty: Sendable, Hashable, Codable {
   }
 }
 
-/// An index over one or more stored properties of an entity. Its entries are ordered by the encoded values in the order
-/// of `slots`, each ascending with nil first and NaN last, ties by object ID.
+/// An index over one or more stored properties of an entity. Its entries are ordered by the encoded values in
+/// the order of `slots`, each ascending with nil first and NaN last, ties by object ID.
 public struct IndexSchema: Sendable, Hashable, Codable {
   /// Unique within the entity: the names joined by a comma, such as `month,day`.
   public var name: String

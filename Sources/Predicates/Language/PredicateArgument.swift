@@ -1,5 +1,5 @@
-/// What can stand for a `%@` in a format string: every ``AttributeType``, arrays, sets and ranges of them, objects and
-/// their IDs, and nil. Arguments are values: they are never read as text of the language.
+/// What can stand for a `%@` in a format string: every ``AttributeType``, arrays, sets and ranges of them,
+/// objects and their IDs, and nil. Arguments are values: they are never read as text of the language.
 public protocol PredicateArgument {
   var predicateArgument: FormatArgument { get }
 }

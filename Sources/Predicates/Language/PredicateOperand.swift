@@ -1,9 +1,11 @@
 /// One side of a comparison.
 ///
-/// Where an operand stood in a text is carried along for error messages; it takes no part in what the operand is equal to.
+/// Where an operand stood in a text is carried along for error messages; it takes no part in what the operand
+/// is equal to.
 public struct PredicateOperand: Sendable {
   public enum Content: Sendable, Hashable {
-    /// Names from the fetched entity through to-one relationships to an attribute or a to-one relationship: `origin.name`.
+    /// Names from the fetched entity through to-one relationships to an attribute or a to-one relationship:
+    /// `origin.name`.
     case path([String])
     /// The fetched object itself.
     case object

@@ -1,7 +1,7 @@
 /// A type whose values predicates can be about: a model class, or any type that can name its own key paths.
 public protocol PredicateRoot {
-  /// The names along a key path whose root is this type, through to-one relationships to an attribute or a to-one
-  /// relationship: `\.origin?.name` is `["origin", "name"]`.
+  /// The names along a key path whose root is this type, through to-one relationships to an attribute or a
+  /// to-one relationship: `\.origin?.name` is `["origin", "name"]`.
   ///
   /// - Throws: `QueryError` of code `keyPath` when the key path is not a persistent property.
   static func predicatePath(of keyPath: AnyKeyPath) throws(QueryError) -> [String]

@@ -81,7 +81,8 @@ extension PredicateOperand: CustomStringConvertible {
 }
 
 extension AttributeValue {
-  /// The value as it is written in a format string: a literal, or `CAST` of one for what has no literal of its own.
+  /// The value as it is written in a format string: a literal, or `CAST` of one for what has no literal of
+  /// its own.
   var formatText: String {
     switch self {
     case .null: "nil"

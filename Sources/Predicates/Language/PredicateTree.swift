@@ -1,7 +1,8 @@
 /// A predicate as a value: what every front-end makes, before names are looked up in a schema.
 ///
-/// Front-ends make trees in *canonical form*: `and` and `or` hold two or more children, none of the same case. Two
-/// spellings of a predicate then make equal trees, and ``description`` is text that parses to the same tree again.
+/// Front-ends make trees in *canonical form*: `and` and `or` hold two or more children, none of the same
+/// case. Two spellings of a predicate then make equal trees, and ``description`` is text that parses to the
+/// same tree again.
 public indirect enum PredicateTree: Sendable, Hashable {
   /// Matches everything, or nothing.
   case constant(Bool)
@@ -16,7 +17,8 @@ public indirect enum PredicateTree: Sendable, Hashable {
   /// Any of them; of none, false.
   case or([PredicateTree])
 
-  /// How deep a tree may be nested: what text, archives and `&&`, `||`, `!` accept. Code that walks a tree recurses.
+  /// How deep a tree may be nested: what text, archives and `&&`, `||`, `!` accept. Code that walks a tree
+  /// recurses.
   public static let maximumDepth = 100
 }
 
@@ -85,7 +87,8 @@ public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterabl
 public struct StringOptions: OptionSet, Sendable, Hashable, Codable {
   public let rawValue: UInt8
   public init(rawValue: UInt8) { self.rawValue = rawValue }
-  /// `[c]`: letters of different case are equal, by Unicode's case folding; so are canonically equivalent strings.
+  /// `[c]`: letters of different case are equal, by Unicode's case folding; so are canonically equivalent
+  /// strings.
   public static let caseInsensitive = StringOptions(rawValue: 1)
 }
 

@@ -7,7 +7,8 @@ public struct RecordView {
   public let bytes: UnsafeRawBufferPointer
   public let layout: RecordLayout
 
-  /// Nil when the bytes are too few to be a record of this layout, or its table of ends is wrong. O(variable values).
+  /// Nil when the bytes are too few to be a record of this layout, or its table of ends is wrong. O(variable
+  /// values).
   public init?(_ bytes: UnsafeRawBufferPointer, layout: RecordLayout) {
     guard bytes.count >= layout.variableOffset else { return nil }
     self.bytes = bytes

@@ -1,8 +1,9 @@
-/// A predicate after its names were found in the schema and its literals were converted to the attributes' types:
-/// what the normaliser, the planner and both evaluators work on. Rulings on nil, rounding and types are already applied.
+/// A predicate after its names were found in the schema and its literals were converted to the attributes'
+/// types: what the normaliser, the planner and both evaluators work on. Rulings on nil, rounding and types
+/// are already applied.
 ///
-/// Literals are never null here (``isNull(_:)`` says that) and always in the attribute's own case of `AttributeValue`
-/// (`int` or `uint` for integers, `double` for Float and Double, …).
+/// Literals are never null here (``isNull(_:)`` says that) and always in the attribute's own case of
+/// `AttributeValue` (`int` or `uint` for integers, `double` for Float and Double, …).
 package indirect enum ResolvedPredicate: Sendable, Hashable {
   case constant(Bool)
   /// The value is missing, at the leaf or at a hop before it.

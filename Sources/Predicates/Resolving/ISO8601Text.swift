@@ -1,7 +1,7 @@
 import Foundation
 
-/// Reads instants that are written as ISO 8601: `2013-01-01T10:00:00Z`, with a fraction of a second, an offset such as
-/// `+01:00` for `Z`, a blank for `T`, or the date alone for midnight UTC.
+/// Reads instants that are written as ISO 8601: `2013-01-01T10:00:00Z`, with a fraction of a second, an
+/// offset such as `+01:00` for `Z`, a blank for `T`, or the date alone for midnight UTC.
 ///
 /// A time without `Z` or an offset is refused: it would mean another instant on another machine.
 enum ISO8601Text {
@@ -39,7 +39,8 @@ enum ISO8601Text {
     let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
     let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
     guard day <= lengths[month - 1] else { return nil }
-    // Years are counted from 1 March, so that the leap day is their last; 400 more keep the division from going below 0.
+    // Years are counted from 1 March, so that the leap day is their last; 400 more keep the division from
+    // going below 0.
     let shifted = (month <= 2 ? year - 1 : year) + 400
     let era = shifted / 400
     let yearOfEra = shifted % 400

@@ -44,8 +44,8 @@ enum LiteralComparison {
 }
 
 extension PredicateOperand {
-  /// The value of a literal; nil for paths. Digits are rounded to the nearest Double, which is the type of a number in
-  /// text that nothing else gives a type; a reference to an object loses its entity.
+  /// The value of a literal; nil for paths. Digits are rounded to the nearest Double, which is the type of a
+  /// number in text that nothing else gives a type; a reference to an object loses its entity.
   var literalValue: AttributeValue? {
     switch content {
     case .path, .object: nil

@@ -2,8 +2,8 @@ import Foundation
 
 /// A literal as an attribute's type sees it.
 ///
-/// Literals are rounded to floating-point types and placed exactly among integers: `month < 2.5` is `month <= 2`, and
-/// `month < 1000` holds for every Int8 there is.
+/// Literals are rounded to floating-point types and placed exactly among integers: `month < 2.5` is `month <=
+/// 2`, and `month < 1000` holds for every Int8 there is.
 enum ConvertedLiteral {
   case null
   /// A value of the type.

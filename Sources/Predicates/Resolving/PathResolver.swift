@@ -143,7 +143,8 @@ extension AttributeKind {
 
 /// Finds the name that was probably meant.
 enum NearestName {
-  /// The name with the fewest edits, if they are at most some third of its letters and leave two at least alone.
+  /// The name with the fewest edits, if they are at most some third of its letters and leave two at least
+  /// alone.
   static func find(_ name: String, among candidates: [String]) -> String? {
     guard name.utf8.count <= 64 else { return nil }
     return

@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Long conditions type-check within a fixed number of solver scopes: a count that, unlike time, is the same everywhere.
+/// Long conditions type-check within a fixed number of solver scopes: a count that, unlike time, is the same
+/// everywhere.
 @Suite(.serialized) struct SolverBudgetTests {
   /// Some ten times what the conditions below take; the operators as free functions take millions.
   private static let scopes = 10_000

@@ -31,7 +31,8 @@ import Testing
   }
 
   @Test func aFloatIsRoundedOnce() throws {
-    // Just above the middle between 1 and the next Float; as a Double it is the middle, which would round down to 1.
+    // Just above the middle between 1 and the next Float; as a Double it is the middle, which would round
+    // down to 1.
     let digits = try #require(DecimalDigits("1.0000000596046448"))
     #expect(digits.nearestFloat == Float(1).nextUp)
     #expect(Float(digits.nearestDouble) == 1)

@@ -2,8 +2,9 @@ import Foundation
 import Predicates
 import TestSupport
 
-/// A flight as a plain value, and what predicates over it mean, written down a second time as simply as possible. Shares
-/// nothing with the evaluator: numbers are Decimals, strings are arrays of scalars, folding is a table.
+/// A flight as a plain value, and what predicates over it mean, written down a second time as simply as
+/// possible. Shares nothing with the evaluator: numbers are Decimals, strings are arrays of scalars, folding
+/// is a table.
 struct NaiveFlight: Sendable {
   enum Value: Equatable, Sendable {
     case missing, notANumber

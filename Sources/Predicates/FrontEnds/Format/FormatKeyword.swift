@@ -1,5 +1,5 @@
-/// The words of NSPredicate's language. They mean something in any mix of capitals and small letters; `#word` is the
-/// name and not the keyword.
+/// The words of NSPredicate's language. They mean something in any mix of capitals and small letters; `#word`
+/// is the name and not the keyword.
 enum FormatKeyword: String, CaseIterable {
   case and = "AND"
   case or = "OR"

@@ -132,7 +132,8 @@ struct FormatLexer {
 
   // MARK: Placeholders
 
-  /// `%@`, `%K`, or a conversion of printf's, whose length modifiers say nothing that the argument's type doesn't.
+  /// `%@`, `%K`, or a conversion of printf's, whose length modifiers say nothing that the argument's type
+  /// doesn't.
   private mutating func scanPlaceholder() throws(QueryError) -> FormatToken.Kind {
     let start = position
     position += 1

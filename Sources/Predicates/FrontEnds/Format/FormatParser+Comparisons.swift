@@ -142,7 +142,8 @@ extension FormatParser {
     }
   }
 
-  /// Why a token that could follow a value in NSPredicate's language can't here; nil for one that can, or means nothing.
+  /// Why a token that could follow a value in NSPredicate's language can't here; nil for one that can, or
+  /// means nothing.
   func refusal(ofInfix token: FormatToken) -> QueryError? {
     switch token.kind {
     case .symbol(let symbol) where symbol.isArithmetic:

@@ -7,13 +7,13 @@
 /// side        := "(" disjunction ")" | literal | path | list | placeholder | "TRUEPREDICATE" | "FALSEPREDICATE"
 /// ```
 ///
-/// A parenthesis may hold a condition or a value; which, shows only inside it. So the rules give a ``Node``, and what
-/// needs a condition asks for one. What the language has and this parser doesn't is recognised and refused by name, at
-/// its column.
+/// A parenthesis may hold a condition or a value; which, shows only inside it. So the rules give a ``Node``,
+/// and what needs a condition asks for one. What the language has and this parser doesn't is recognised and
+/// refused by name, at its column.
 ///
-/// There is a function for each rule but no recursion: what surrounds an open parenthesis waits in an array, so that
-/// hostile text can't exhaust the stack. The tree that comes out is at most ``PredicateTree/maximumDepth`` levels deep,
-/// because what walks trees recurses.
+/// There is a function for each rule but no recursion: what surrounds an open parenthesis waits in an array,
+/// so that hostile text can't exhaust the stack. The tree that comes out is at most
+/// ``PredicateTree/maximumDepth`` levels deep, because what walks trees recurses.
 struct FormatParser {
   private var lexer: FormatLexer
   var arguments: FormatArguments
@@ -129,8 +129,8 @@ struct FormatParser {
     }
   }
 
-  /// Ends a term and, unless another is joined to it, the level: gives what the level holds. A level of a single term
-  /// may be a value in parentheses.
+  /// Ends a term and, unless another is joined to it, the level: gives what the level holds. A level of a
+  /// single term may be a value in parentheses.
   private mutating func end(_ term: Node, of level: inout Level) throws(QueryError) -> Node? {
     let joint = joint
     if joint == nil, level.negations == 0, level.alternatives.isEmpty, level.conjuncts.isEmpty { return term }
@@ -177,7 +177,8 @@ struct FormatParser {
     if depth > PredicateTree.maximumDepth { throw QueryError.nestedTooDeeply.at(location(token.start)) }
   }
 
-  /// The node as a condition. A path alone asks whether it is true; `TRUE` and `FALSE` alone are conditions too.
+  /// The node as a condition. A path alone asks whether it is true; `TRUE` and `FALSE` alone are conditions
+  /// too.
   private func condition(_ node: Node, startingAt start: Int) throws(QueryError) -> PredicateTree {
     switch node {
     case .condition(let tree): return tree

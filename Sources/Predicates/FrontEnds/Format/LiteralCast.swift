@@ -1,6 +1,7 @@
 import Foundation
 
-/// Literals of types that have none of their own, written as NSPredicate prints them: `CAST(631152000.0, "NSDate")`.
+/// Literals of types that have none of their own, written as NSPredicate prints them: `CAST(631152000.0,
+/// "NSDate")`.
 ///
 /// | text | value |
 /// |---|---|

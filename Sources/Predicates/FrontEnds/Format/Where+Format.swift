@@ -5,13 +5,15 @@ extension Where {
   /// let condition = try Where<Song>(format: "seconds > %d AND album.title BEGINSWITH[c] %@", 180, "bl")
   /// ```
   ///
-  /// Comparisons `== = != <> < <= =< > >= =>`, `BETWEEN {a, b}`, `IN {…}`, `BEGINSWITH`, `ENDSWITH`, `CONTAINS`, each
-  /// with `[c]` where strings are compared; `AND OR NOT` or `&& || !`; paths with points; strings, numbers, `TRUE`,
-  /// `FALSE`, `nil`, `SELF`. A path alone asks whether it is true. A string that is compared with a date is read as ISO
-  /// 8601 (`departed >= "2013-01-01T10:00:00Z"`), and with a UUID as its text.
+  /// Comparisons `== = != <> < <= =< > >= =>`, `BETWEEN {a, b}`, `IN {…}`, `BEGINSWITH`, `ENDSWITH`,
+  /// `CONTAINS`, each with `[c]` where strings are compared; `AND OR NOT` or `&& || !`; paths with points;
+  /// strings, numbers, `TRUE`, `FALSE`, `nil`, `SELF`. A path alone asks whether it is true. A string that is
+  /// compared with a date is read as ISO 8601 (`departed >= "2013-01-01T10:00:00Z"`), and with a UUID as its
+  /// text.
   ///
-  /// Arguments stand for `%@` (a value, an array, a set, a range, an object, nil), `%K` (a key path), `%d` and its like
-  /// (an integer) and `%f` and its like (a number). They are values, never read as text of the language.
+  /// Arguments stand for `%@` (a value, an array, a set, a range, an object, nil), `%K` (a key path), `%d`
+  /// and its like (an integer) and `%f` and its like (a number). They are values, never read as text of the
+  /// language.
   ///
   /// - Throws: `QueryError` of code `syntax`, `arguments` or `tooComplex`, with the column.
   public init(format: String, _ arguments: (any PredicateArgument)?...) throws(QueryError) {

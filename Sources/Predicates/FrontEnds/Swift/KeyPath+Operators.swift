@@ -1,5 +1,5 @@
-// The key-path spelling: `\.seconds > 180 && \.title == "Carey"`. Static members of constrained extensions again. A key
-// path's value may be optional, so each operator comes for the value and for what it wraps.
+// The key-path spelling: `\.seconds > 180 && \.title == "Carey"`. Static members of constrained extensions
+// again. A key path's value may be optional, so each operator comes for the value and for what it wraps.
 
 extension KeyPath where Root: PredicateRoot, Value: AttributeType {
   public static func == (left: KeyPath<Root, Value>, right: Value) -> Where<Root> {

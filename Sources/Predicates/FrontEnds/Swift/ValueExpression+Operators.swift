@@ -1,6 +1,6 @@
-// Operators are static members of constrained extensions, never free functions: the type checker then looks only at the
-// few that fit and settles a closure of twenty terms at once, where free generic functions make it give up at nine.
-// `SolverBudgetTests` holds that down.
+// Operators are static members of constrained extensions, never free functions: the type checker then looks
+// only at the few that fit and settles a closure of twenty terms at once, where free generic functions make
+// it give up at nine. `SolverBudgetTests` holds that down.
 //
 // The right side is always optional, so that `nil` and captured optionals go with every operator.
 
@@ -57,7 +57,8 @@ extension ValueExpression where Value == String {
     compare(.contains, part.operand, options)
   }
 
-  /// Whether the strings are equal once folded as the options say: `$0.title.equals("blue", .caseInsensitive)`.
+  /// Whether the strings are equal once folded as the options say: `$0.title.equals("blue",
+  /// .caseInsensitive)`.
   public func equals(_ other: String?, _ options: StringOptions) -> Where<Root> {
     compare(.equal, other.operand, options)
   }

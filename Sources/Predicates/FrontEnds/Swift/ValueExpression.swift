@@ -1,7 +1,7 @@
 /// A value in a condition: the fetched object (`$0`), or what a path from it leads to (`$0.album.year`).
 ///
-/// An optional property has the type of what it wraps: any value may be missing at run time, as a path may lead through
-/// a relationship that is nil. Compare with `nil` to ask.
+/// An optional property has the type of what it wraps: any value may be missing at run time, as a path may
+/// lead through a relationship that is nil. Compare with `nil` to ask.
 @dynamicMemberLookup
 public struct ValueExpression<Root, Value>: Sendable {
   let operand: Result<PredicateOperand, QueryError>
