@@ -60,8 +60,21 @@ def has_reason(lines, index):
     return False
 
 
+def readme_breaches():
+    """The README's code is what Tests/GraphContextTests/ReadmeTests.swift compiles and runs."""
+    test = (ROOT / "Tests" / "GraphContextTests" / "ReadmeTests.swift").read_text(encoding="utf-8")
+    models = test[test.index("@Model"):test.index("struct ReadmeTests")]
+    code = test[test.index("// MARK: README\n"):test.index("// MARK: End of README")]
+    compiled = {line.strip() for line in (models + code).splitlines()}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    quoted = readme[readme.index("```swift\n") + len("```swift\n"):]
+    for line in quoted[:quoted.index("```")].splitlines():
+        if not line.startswith("import ") and line.strip() not in compiled:
+            yield f"README.md: {line.strip()!r} is not in ReadmeTests.swift"
+
+
 def main():
-    found = [breach for path in swift_files() for breach in breaches(path)]
+    found = [breach for path in swift_files() for breach in breaches(path)] + list(readme_breaches())
     print("\n".join(found) if found else "check-source: nothing found")
     return 1 if found else 0
 
