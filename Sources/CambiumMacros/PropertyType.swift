@@ -11,6 +11,16 @@ enum PropertyType {
     "String", "Character", "Data", "Date", "UUID", "URL", "Decimal", "Any",
   ]
 
+  /// Types that are often tried, and what to store instead.
+  private static let substitutes = [
+    "Any": "an attribute has one concrete type",
+    "AnyObject": "an attribute has one concrete type",
+    "Character": "use 'String'",
+    "Decimal": "use 'Int' in the smallest unit, or 'String'",
+    "Dictionary": "make its entries a model, or encode it as 'Data'",
+    "URL": "use 'String', and 'absoluteString'",
+  ]
+
   /// A type that stands for one value or one object.
   case single(TypeSyntax)
   /// The same, or nil.
@@ -72,7 +82,10 @@ enum PropertyType {
   }
 
   private static func simple(_ type: TypeSyntax) -> PropertyType {
-    switch type.kind {
+    if let name = type.as(IdentifierTypeSyntax.self)?.name.text, let substitute = substitutes[name] {
+      return .unsupported(substitute)
+    }
+    return switch type.kind {
     case .identifierType, .memberType: .single(type)
     case .implicitlyUnwrappedOptionalType: .unsupported("write '?' instead of '!'")
     case .dictionaryType: .unsupported("make its entries a model, or encode it as 'Data'")

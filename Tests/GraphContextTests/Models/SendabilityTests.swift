@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 /// Data races with objects don't compile. Each case is a program that the compiler is asked about.
@@ -75,57 +74,5 @@ struct SendabilityTests {
         """
     )
     #expect(messages.isEmpty, "\(messages)")
-  }
-}
-
-/// Asks the compiler that built these tests, about code that uses the modules they use.
-private enum Compiler {
-  /// A model as the macro writes it, with as few members as there can be.
-  private static let prelude = """
-    import GraphContext
-    import Predicates
-
-    final class Thing: ManagedObject {
-      @exclusivity(unchecked) final var _$state = ObjectState()
-      var name: String { "" }
-      init(name: String) {}
-      static let entityName = "Thing"
-      static let _$model = ModelDescription(EntityDescription(name: "Thing", properties: []))
-      init(_$state state: consuming ObjectState) { _$state = state }
-      func _$visit<Visitor: PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {}
-    }
-    @available(*, unavailable) extension Thing: Sendable {}
-
-    """
-
-  /// The errors in the code, one line each. What crosses tasks is checked after types are, so this goes as far as the
-  /// intermediate language.
-  static func messages(for code: String) throws -> [String] {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cambium-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let source = folder.appendingPathComponent("main.swift")
-    try Data((prelude + code).utf8).write(to: source)
-
-    let products = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [
-      "swiftc", "-emit-sil", "-o", "/dev/null", "-swift-version", "6", "-module-name", "Program",
-      "-I", products.appendingPathComponent("Modules").path,
-      "-Xcc", "-I", "-Xcc", root.appendingPathComponent("Sources/CLinux/include").path,
-      "-Xcc", "-fmodule-map-file=\(products.path)/CLinux.build/module.modulemap",
-      source.path,
-    ]
-    let pipe = Pipe()
-    process.standardError = pipe
-    try process.run()
-    let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    let errors = output.split(separator: "\n").filter { $0.contains(": error: ") }.map(String.init)
-    if process.terminationStatus != 0, errors.isEmpty { return [output] }
-    return errors
   }
 }
