@@ -84,7 +84,7 @@ package struct ValueBytes {
   }
 
   init(owner: OverflowBuffer) {
-    bytes = UnsafeRawBufferPointer(owner.buffer)
+    bytes = owner.bytes
     self.owner = owner
   }
 
@@ -98,11 +98,23 @@ package struct ValueBytes {
 
 /// An overflowing value as it was read from the file.
 final class OverflowBuffer {
-  let buffer: UnsafeMutableRawBufferPointer
+  private var storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+  private var count = 0
 
-  init(byteCount: Int) {
-    buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 16)
+  deinit { storage.deallocate() }
+
+  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: storage[..<count]) }
+
+  /// Adds bytes. The buffer grows by doubling, but not beyond `limit`, which it must not come to exceed.
+  func append(_ bytes: UnsafeRawBufferPointer, limit: Int) {
+    if count + bytes.count > storage.count {
+      let size = min(limit, max(2 * storage.count, count + bytes.count))
+      let grown = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+      grown.copyMemory(from: self.bytes)
+      storage.deallocate()
+      storage = grown
+    }
+    UnsafeMutableRawBufferPointer(rebasing: storage[count...]).copyMemory(from: bytes)
+    count += bytes.count
   }
-
-  deinit { buffer.deallocate() }
 }

@@ -51,10 +51,10 @@ struct OverflowReader {
   let loader: any PageLoader
 
   /// The whole value, in one buffer. Memory is taken as the chunks prove to be there, never on the word of a
-  /// length alone: the buffer is untouched address space until a verified chunk is copied into it.
+  /// length alone.
   func read(_ reference: ChildReference, treeID: UInt32) throws(StoreError) -> ValueBytes {
     let byteCount = Int(reference.count)
-    let value = OverflowBuffer(byteCount: byteCount)
+    let value = OverflowBuffer()
     let chunk = UnsafeMutableRawBufferPointer.allocate(
       byteCount: PageGeometry.chunkByteCount,
       alignment: 16
@@ -72,7 +72,7 @@ struct OverflowReader {
       let image = OverflowChunk(UnsafeRawBufferPointer(target).start)
       try image.validate(number: number, checksum: checksum, reference: reference, index: index)
       guard image.treeID == treeID else { throw PagePool.misplaced(.page(number)) }
-      UnsafeMutableRawBufferPointer(rebasing: value.buffer[offset...]).copyMemory(from: image.payload)
+      value.append(image.payload, limit: byteCount)
       offset += payload
       number += UInt64(pageCount)
       checksum = image.nextChecksum

@@ -7,6 +7,9 @@ struct PageBuilder {
   ///
   /// A lone key shares all of itself with all others; taking `lonePrefix` bytes of it for the prefix saves
   /// the next insertion from having to rewrite the page.
+  ///
+  /// Throws if keys turn out not to be in order, as they may be in forged pages: then the first and the last
+  /// key say nothing about those between them.
   func build(
     _ page: UnsafeMutableRawPointer,
     treeID: UInt32,
@@ -14,7 +17,7 @@ struct PageBuilder {
     birth: UInt64,
     entries: UnsafeBufferPointer<PageEntry>,
     lonePrefix: Int
-  ) {
+  ) throws(StoreError) {
     PageEditor(page, geometry).initializeHeader(treeID: treeID, level: level, birth: birth)
     let keyedCount = isLeaf ? entries.count : entries.count - 1
     let shared = commonPrefix(entries)
@@ -28,6 +31,9 @@ struct PageBuilder {
       let isFirstOfBranch = !isLeaf && index == 0
       if isFirstOfBranch { entry.removeKey() }
       let skipped = isFirstOfBranch ? 0 : prefixCount
+      guard entry.keyCount >= skipped else {
+        throw StoreError(.corrupt, "Keys of a page don't ascend.", context: .init(tree: "\(treeID)"))
+      }
       heap &-= PageEditor.cellLength(of: entry, isLeaf: isLeaf, skipping: skipped)
       let word = PageEditor.writeCell(entry, isLeaf: isLeaf, skipping: skipped, in: page, at: heap)
       slot.storeLittle(word.rawValue, 0)

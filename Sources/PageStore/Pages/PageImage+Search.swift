@@ -148,11 +148,13 @@ extension PageImage {
     if order != 0 { return order }
     if restCount <= slot.keyLength { return 1 }
     let tail = try pages.overflow(ChildReference(loading: keyRest(slot)), treeID: treeID)
-    return ByteComparison.compare(
-      tail.bytes.start,
-      tail.bytes.count,
-      rest + slot.keyLength,
-      restCount &- slot.keyLength
-    )
+    return tail.withBytes { tail in
+      ByteComparison.compare(
+        tail.start,
+        tail.count,
+        rest + slot.keyLength,
+        restCount &- slot.keyLength
+      )
+    }
   }
 }

@@ -60,7 +60,11 @@ struct PageMap: @unchecked Sendable {
   /// A page that isn't in memory, or isn't what it should be.
   @inline(never)
   private func fetch(_ reference: ChildReference, identity: UInt64) throws(StoreError) -> PageImage {
-    guard residentPage(reference.location) == nil else { throw PagePool.misplaced(reference.location) }
-    return try pool.load(reference, identity: identity)
+    guard let image = residentPage(reference.location) else {
+      return try pool.load(reference, identity: identity)
+    }
+    // Another thread may have read it in the meantime.
+    guard image.identity == identity else { throw PagePool.misplaced(reference.location) }
+    return image
   }
 }

@@ -174,6 +174,7 @@ public struct TreeCursor: ~Copyable {
 
   /// Calls `body` with the current entry's key and value.
   public mutating func withEntry<R>(_ body: (RawSpan, RawSpan) throws -> R) throws -> R {
+    try checkUnchanged()
     let key = try key()
     let value = try value()
     return try body(key.bytes, value.bytes)
@@ -182,6 +183,7 @@ public struct TreeCursor: ~Copyable {
   /// The number of entries in the tree before the current one. O(log *n*).
   public var position: Int {
     get throws(StoreError) {
+      try checkUnchanged()
       precondition(isAtEntry, "a cursor has a position only at an entry")
       var level = Int(core.root.height) - 1
       var page = try core.rootPage()

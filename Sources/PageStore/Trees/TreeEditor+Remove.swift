@@ -51,17 +51,22 @@ extension TreeEditor {
     }
     let left = min(path[level + 1].index, parent.count - 2)
     let references = [left, left + 1].map { ChildReference(loading: parent.reference($0)) }
-    let pages = try combine(parent, left, level: level)
+    let (pages, keepsSeparator) = try combine(parent, left, level: level)
     defer { withExtendedLifetime(pages) {} }
-    if level == 0 { retireOverflow(of: parent, left + 1) }
+    if !keepsSeparator { retireOverflow(of: parent, left + 1) }
     path[level + 1].index = left
     let isParentCurrent = try replaceChildren(level, count: 2, with: pages)
     for reference in references { dirty.retirePage(reference, level: UInt8(level)) }
     return isParentCurrent
   }
 
-  /// The entries of two neighbouring children, in one fresh page or two.
-  private func combine(_ parent: PageImage, _ left: Int, level: Int) throws(StoreError) -> NewPages {
+  /// The entries of two neighbouring children, in one fresh page or two, and whether the separator between
+  /// the two is now the key of an entry.
+  private func combine(
+    _ parent: PageImage,
+    _ left: Int,
+    level: Int
+  ) throws(StoreError) -> (pages: NewPages, keepsSeparator: Bool) {
     let first = try core.child(parent, left, below: level + 1)
     let second = try core.child(parent, left + 1, below: level + 1)
     let entries = UnsafeMutableBufferPointer<PageEntry>.allocate(capacity: first.count + second.count)
@@ -75,7 +80,8 @@ extension TreeEditor {
       if level > 0, index == 0 { entry.takeKey(of: PageEntry(parent, left + 1, geometry)) }
       entries.initializeElement(at: first.count + index, to: entry)
     }
-    return try layOut(UnsafeBufferPointer(entries), level: level, bias: .balanced)
+    let pages = try layOut(UnsafeBufferPointer(entries), level: level, bias: .balanced)
+    return (pages, level > 0 && first.count > 0 && second.count > 0)
   }
 
   /// Takes away roots with one child and a last leaf without entries.

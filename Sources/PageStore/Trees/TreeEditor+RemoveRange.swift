@@ -56,7 +56,7 @@ extension TreeEditor {
     guard first < end else { return reference }
     for index in first..<end { retireOverflow(of: page, index) }
     let kept = (0..<first).map { PageEntry(page, $0, geometry) }
-    return rebuild(kept + (end..<page.count).map { PageEntry(page, $0, geometry) }, reference, level: 0)
+    return try rebuild(kept + (end..<page.count).map { PageEntry(page, $0, geometry) }, reference, level: 0)
   }
 
   private func index(
@@ -105,7 +105,7 @@ extension TreeEditor {
     entries += (last + 1..<max(last + 1, page.count)).map { PageEntry(page, $0, geometry) }
     // The first separator, now the branch's empty one, isn't stored any more.
     if let rest = entries.first?.keyRest { dirty.retireOverflow(ChildReference(loading: rest)) }
-    return rebuild(entries, reference, level: level)
+    return try rebuild(entries, reference, level: level)
   }
 
   private func childIndex(for bound: KeyRange.Bound, in page: PageImage) throws(StoreError) -> Int? {
@@ -116,10 +116,17 @@ extension TreeEditor {
   }
 
   /// One fresh page with a part of an old one's entries; nil if there are none.
-  private func rebuild(_ entries: [PageEntry], _ old: ChildReference, level: Int) -> ChildReference? {
+  private func rebuild(
+    _ entries: [PageEntry],
+    _ old: ChildReference,
+    level: Int
+  ) throws(StoreError) -> ChildReference? {
     defer { dirty.retirePage(old, level: UInt8(level)) }
     guard !entries.isEmpty else { return nil }
-    return entries.withUnsafeBufferPointer { buildPage($0, level: level, lonePrefix: 0) }
+    let storage = UnsafeMutableBufferPointer<PageEntry>.allocate(capacity: entries.count)
+    defer { storage.deallocate() }
+    _ = storage.initialize(from: entries)
+    return try buildPage(UnsafeBufferPointer(storage), level: level, lonePrefix: 0)
   }
 
   /// Gives up a subtree. What is in the file is given up by its top.

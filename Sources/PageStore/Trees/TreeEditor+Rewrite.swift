@@ -61,7 +61,7 @@ extension TreeEditor {
     for (position, start) in starts.enumerated() {
       let end = position + 1 < starts.count ? starts[position + 1] : entries.count
       let run = UnsafeBufferPointer(rebasing: entries[start..<end])
-      let reference = buildPage(run, level: level, lonePrefix: lonePrefix)
+      let reference = try buildPage(run, level: level, lonePrefix: lonePrefix)
       if position == 0 {
         pages.append(reference)
       } else if isLeaf {
@@ -78,9 +78,9 @@ extension TreeEditor {
     _ entries: UnsafeBufferPointer<PageEntry>,
     level: Int,
     lonePrefix: Int
-  ) -> ChildReference {
+  ) throws(StoreError) -> ChildReference {
     let frame = dirty.allocateFrame()
-    PageBuilder(geometry: geometry, isLeaf: level == 0).build(
+    try PageBuilder(geometry: geometry, isLeaf: level == 0).build(
       pool.arena.address(frame),
       treeID: root.treeID,
       level: UInt8(level),
@@ -108,8 +108,8 @@ extension TreeEditor {
     var kept = reference(0)
     kept.count = UInt64(last.count)
     pages.append(kept)
-    let fresh = withUnsafePointer(to: entry) { entry in
-      buildPage(UnsafeBufferPointer(start: entry, count: 1), level: 0, lonePrefix: last.prefixLength)
+    let fresh = try withUnsafePointer(to: entry) { entry throws(StoreError) in
+      try buildPage(UnsafeBufferPointer(start: entry, count: 1), level: 0, lonePrefix: last.prefixLength)
     }
     try appendLeaf(fresh, after: PageEntry(last, last.count - 1, geometry), first: entry, to: pages)
     _ = try replaceChildren(0, count: 1, with: pages)

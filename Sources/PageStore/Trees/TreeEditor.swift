@@ -179,8 +179,8 @@ final class TreeEditor {
       copyUsedBytes(old, to: bytes)
       bytes.storeLittle(dirty.commit, PageHeader.birth)
     } else {
-      withEntries(of: old) { entries in
-        PageBuilder(geometry: geometry, isLeaf: level == 0).build(
+      try withEntries(of: old) { entries throws(StoreError) in
+        try PageBuilder(geometry: geometry, isLeaf: level == 0).build(
           bytes,
           treeID: root.treeID,
           level: UInt8(level),
