@@ -15,9 +15,9 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 demo: deps-library ## import a month of flights and take a guided tour
-	@$(SWIFT) build -c release --product flights
-	@$(SWIFT) build -c release --product cambium
-	@$$($(SWIFT) build -c release --show-bin-path)/flights demo --store $(STORE)
+	@$(SWIFT) build --product flights
+	@$(SWIFT) build --product cambium
+	@$$($(SWIFT) build --show-bin-path)/flights demo --store $(STORE)
 
 test: deps-library ## run every test of the library, the macros and the tool
 	$(SWIFT) build --build-tests
