@@ -64,7 +64,7 @@ public struct FaultTrial: Sendable {
       }
       try subject.close()
       try subject.open()
-      try subject.check(seed: seed)
+      try subject.compare(seed: seed)
     } catch let error as StoreError {
       if isHarmless {
         throw OracleMismatch("\(fault.failure) of \(fault.call) was not passed over: \(error)")

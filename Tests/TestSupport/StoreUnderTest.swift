@@ -137,8 +137,9 @@ public final class StoreUnderTest {
 
   /// Closes the store.
   public func close() throws {
+    // A close that fails closes all the same.
+    defer { store = nil }
     try store?.close()
-    store = nil
     ledger.change { $0.requireEverything() }
   }
 

@@ -39,6 +39,7 @@ struct ImageCheck {
     let recorder = CrashRecorder(ledger: subject.ledger, capacity: 4, seed: seed)
     recorder.begin(depth == 0 ? .recovery : .nestedRecovery)
     if isWatched { recorder.watch(subject.disk) }
+    var stage = "opening"
     do {
       if mixed(seed, 8) % 8 == 0 { try checkReadOnly(image, model, seed: seed) }
       try subject.open()
@@ -46,17 +47,20 @@ struct ImageCheck {
       if isWatched { recorder.record(subject.disk.crashPoint) }
       subject.disk.observe(nil)
       try subject.check(seed: seed)
+      stage = "committing once more"
       guard case .committed = try subject.commit(.small, durability: .full) else {
         throw OracleMismatch("the commit after recovery fails")
       }
+      stage = "opening again, after one more commit and another crash"
       subject.loseThePower(.allLost, seed: seed)
       try subject.open()
       try subject.check(seed: seed &+ 1)
+      stage = "closing"
       if mixed(seed, 9) % 4 == 0 { try subject.close() }
     } catch let error as LostCommits {
-      return (.lost("\(error)"), [])
+      return (.lost("\(stage): \(error)"), [])
     } catch {
-      return (.wrong("\(error)"), [])
+      return (.wrong("\(stage): \(error)"), [])
     }
     return (.right, isWatched ? recorder.take() : [])
   }

@@ -18,6 +18,9 @@ struct Recovery {
   let uses: [LogExtentUse]
   /// Log extents whose use is illegible.
   let illegibleExtents: [Extent]
+  /// Extents behind the end that the checkpoint knows, whose headers are there and whose use never began. New extents
+  /// must not begin inside of them: their headers would lead the next walk past those.
+  let strays: [Extent]
   let fileByteCount: UInt64
 
   init(_ file: StoreFile, _ blocks: FixedBlocks) throws(StoreError) {
@@ -57,6 +60,7 @@ struct Recovery {
     }
     uses = newest.values.sorted { $0.extent.offset < $1.extent.offset }
     illegibleExtents = chain.checkpoint.content.logExtents.filter { newest[$0.offset] == nil }
+    strays = search.strays
     fileByteCount = blocks.byteCount
   }
 }
@@ -67,6 +71,8 @@ private struct LogSearch {
   let blocks: FixedBlocks
   /// Uses of log extents that were met by their headers.
   private(set) var uses: [LogExtentUse] = []
+  /// Other extents that were met so.
+  private(set) var strays: [Extent] = []
   /// Whether whole records lie behind the end of the log, never acknowledged.
   private(set) var foundLeftovers = false
 
@@ -121,7 +127,7 @@ private struct LogSearch {
   private mutating func collectUses(walkingFrom offset: UInt64) throws(StoreError) {
     var walk = try ExtentWalk(file, blocks.identity, from: offset)
     while let found = try walk.next() {
-      if let use = found.use { uses.append(use) }
+      if let use = found.use { uses.append(use) } else { strays.append(found.header.extent) }
     }
   }
 

@@ -107,6 +107,10 @@ struct OpenedStore {
     let content = recovery.chain.checkpoint.content
     let pageSize = UInt64(blocks.identity.pageSize)
     var map = SpaceMap(pageSize: pageSize, end: content.end, gaps: content.gaps)
+    for stray in recovery.strays where stray.offset >= map.end {
+      map.mark(stray)
+      map.giveBack(stray)
+    }
     for use in recovery.uses { map.mark(use.extent) }
     let newestEpoch = recovery.uses.map(\.epoch).max() ?? 0
     let illegible = recovery.illegibleExtents.map { LogExtentUse(extent: $0, epoch: newestEpoch, salt: 0) }
