@@ -55,29 +55,36 @@ struct QueryCommand: ParsableCommand {
 
   func run() throws {
     let store = try DynamicStore(at: self.store.path())
-    let request = try request(in: store)
+    let query = try query()
     if explain {
-      try printPlan(store.explain(request))
+      try printPlan(store.explain(query))
     } else if count {
-      print(try store.count(request))
+      print(try store.count(query))
     } else {
-      try printObjects(store, request)
+      try printRows(store, query)
     }
   }
 
-  private func request(in store: DynamicStore) throws -> DynamicRequest {
-    guard store.schema.entity(named: entity) != nil else {
-      let names = store.schema.entities.map(\.name).joined(separator: ", ")
-      throw Failure(
-        .use,
-        "error: there is no entity \(entity); the store has \(names.isEmpty ? "none" : names)"
-      )
+  private func query() throws -> DynamicQuery {
+    var query = DynamicQuery(entity)
+    if let predicate { query.predicate = try PredicateTree(format: predicate) }
+    query.sort = sort.map { DynamicQuery.SortKey($0.keyPath, isAscending: $0.isAscending) }
+    query.select = select?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
+    query.limit = limit
+    query.offset = offset
+    return query
+  }
+
+  private func printRows(_ store: DynamicStore, _ query: DynamicQuery) throws {
+    // Without a selection a row begins with the object's number, by which other rows refer to it.
+    let showsNumber = query.select.isEmpty
+    let titles = try store.columns(of: query)
+    var output = QueryOutput((showsNumber ? ["id"] : []) + titles, asJSON: json)
+    try store.forEach(query) { row in
+      output.add((showsNumber ? [.reference(row.objectID.number)] : []) + row.values)
+      return true
     }
-    var request = DynamicRequest(entity, format: predicate)
-    request.sort = sort.map { DynamicRequest.Sort($0.keyPath, isAscending: $0.isAscending) }
-    request.limit = limit
-    request.offset = offset
-    return request
+    output.finish()
   }
 
   private func printPlan(_ plan: QueryPlan) throws {

@@ -2,27 +2,22 @@ import Predicates
 
 /// Prints the values of one object after the other, as a table or as a JSON array of objects.
 struct QueryOutput {
-  struct Column {
-    /// The key path as it was asked for.
-    var title: String
-    var kind: AttributeKind
-  }
-
   private enum Form {
     case table(Table)
     case json(isEmpty: Bool)
   }
 
-  private let columns: [Column]
+  private let titles: [String]
   private var form: Form
 
-  init(_ columns: [Column], asJSON: Bool) {
-    self.columns = columns
+  /// - Parameter titles: the columns' key paths, as they were asked for.
+  init(_ titles: [String], asJSON: Bool) {
+    self.titles = titles
     if asJSON {
       print("[", terminator: "")
       form = .json(isEmpty: true)
     } else {
-      form = .table(Table(columns.map { Table.Column(title: $0.title, isNumeric: $0.kind.isNumeric) }))
+      form = .table(Table(titles))
     }
   }
 
@@ -30,10 +25,10 @@ struct QueryOutput {
   mutating func add(_ values: [AttributeValue]) {
     switch form {
     case .table(var table):
-      table.add(values.map(ValueText.table))
+      table.add(values.map { Table.Cell(ValueText.table($0), isNumeric: ValueText.isNumeric($0)) })
       form = .table(table)
     case .json(let isEmpty):
-      let members = zip(columns, values).map { "\(ValueText.quoted($0.title)): \(ValueText.json($1))" }
+      let members = zip(titles, values).map { "\(ValueText.quoted($0)): \(ValueText.json($1))" }
       print(isEmpty ? "\n  {" : ",\n  {", members.joined(separator: ", "), "}", separator: "", terminator: "")
       form = .json(isEmpty: false)
     }

@@ -6,27 +6,30 @@ struct Table {
   /// How many rows are looked at before the first is printed.
   private static let measuredRowCount = 1_000
 
-  struct Column {
-    var title: String
-    /// Numbers stand at the right.
+  struct Cell {
+    var text: String
+    /// Numbers stand at the right of their column.
     var isNumeric: Bool
+
+    init(_ text: String, isNumeric: Bool = false) {
+      self.text = text
+      self.isNumeric = isNumeric
+    }
   }
 
-  private let columns: [Column]
+  private let titles: [String]
   private var widths: [Int]
-  private var waiting: [[String]] = []
+  private var waiting: [[Cell]] = []
   private var hasStarted = false
-  private let output: (String) -> Void
 
-  init(_ columns: [Column], output: @escaping (String) -> Void = { print($0) }) {
-    self.columns = columns
-    self.output = output
-    widths = columns.map(\.title.count)
+  init(_ titles: [String]) {
+    self.titles = titles
+    widths = titles.map(\.count)
   }
 
-  mutating func add(_ row: [String]) {
-    if hasStarted { return output(line(row)) }
-    for (column, cell) in row.enumerated() { widths[column] = max(widths[column], cell.count) }
+  mutating func add(_ row: [Cell]) {
+    if hasStarted { return print(line(row)) }
+    for (column, cell) in row.enumerated() { widths[column] = max(widths[column], cell.text.count) }
     waiting.append(row)
     if waiting.count == Self.measuredRowCount { start() }
   }
@@ -38,18 +41,20 @@ struct Table {
 
   private mutating func start() {
     hasStarted = true
-    output(line(columns.map(\.title)))
-    output(widths.map { String(repeating: "─", count: $0) }.joined(separator: "  "))
-    for row in waiting { output(line(row)) }
+    // A title stands over its numbers.
+    let isNumeric = titles.indices.map { column in waiting.contains { $0[column].isNumeric } }
+    print(line(zip(titles, isNumeric).map { Cell($0, isNumeric: $1) }))
+    print(widths.map { String(repeating: "─", count: $0) }.joined(separator: "  "))
+    for row in waiting { print(line(row)) }
     waiting = []
   }
 
-  private func line(_ cells: [String]) -> String {
+  private func line(_ cells: [Cell]) -> String {
     var line = ""
     for (column, cell) in cells.enumerated() {
       if column > 0 { line += "  " }
-      let padding = String(repeating: " ", count: max(0, widths[column] - cell.count))
-      line += columns[column].isNumeric ? padding + cell : cell + padding
+      let padding = String(repeating: " ", count: max(0, widths[column] - cell.text.count))
+      line += cell.isNumeric ? padding + cell.text : cell.text + padding
     }
     while line.last == " " { line.removeLast() }
     return line

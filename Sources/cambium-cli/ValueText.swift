@@ -19,6 +19,14 @@ enum ValueText {
     }
   }
 
+  /// Whether a table puts the value at the right of its column.
+  static func isNumeric(_ value: AttributeValue) -> Bool {
+    switch value {
+    case .int, .uint, .double: true
+    default: false
+    }
+  }
+
   /// For programs. Numbers that JSON can't hold are strings: NaN, infinities. Data is in Base64, a reference the number of
   /// the object.
   static func json(_ value: AttributeValue) -> String {

@@ -4,14 +4,14 @@ import Predicates
 /// Compares records, index entries, references and pairs of one snapshot with each other, and reports every difference.
 ///
 /// The page store has verified its pages; here the question is whether the trees fit together.
-struct StoreVerifier {
+package struct StoreVerifier {
   private let view: StoreView
   private var found: [IntegrityProblem] = []
 
-  init(_ view: StoreView) { self.view = view }
+  package init(_ view: StoreView) { self.view = view }
 
   /// Every problem. O(n log n).
-  consuming func problems() throws(StoreError) -> [IntegrityProblem] {
+  package consuming func problems() throws(StoreError) -> [IntegrityProblem] {
     for entity in view.schema.entities {
       try verifyRecords(of: entity)
       try verifyKeys(of: entity)
