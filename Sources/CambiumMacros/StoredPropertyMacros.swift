@@ -66,7 +66,9 @@ enum StoredToOneMacro: AccessorMacro, PeerMacro {
       """,
       """
       set {
-        _$setToOne(\(raw: slot), &_\(raw: name), newValue)
+        _$willSetToOne(newValue)
+        let change = _$setToOne(\(raw: slot), &_\(raw: name), newValue)
+        _$didSetToOne(\(raw: slot), change)
       }
       """,
     ]
@@ -104,14 +106,18 @@ enum StoredToManyMacro: AccessorMacro, PeerMacro {
       """,
       """
       set {
-        _$setToMany(\(raw: ordinal), &_\(raw: name), newValue)
+        if !_$setToMany(\(raw: ordinal), newValue) {
+          _\(raw: name) = GraphContext.ToManyMembers(newValue)
+        }
       }
       """,
       """
       _modify {
         var members: \(property.type) = _$takeToMany(\(raw: ordinal), &_\(raw: name))
         defer {
-          _$setToMany(\(raw: ordinal), &_\(raw: name), members)
+          if !_$setToMany(\(raw: ordinal), members) {
+            _\(raw: name) = GraphContext.ToManyMembers(members)
+          }
         }
         yield &members
       }

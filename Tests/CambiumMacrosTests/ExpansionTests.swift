@@ -32,7 +32,9 @@ struct ExpansionTests {
             _$toOne(0, &_album)
           }
           set {
-            _$setToOne(0, &_album, newValue)
+            _$willSetToOne(newValue)
+            let change = _$setToOne(0, &_album, newValue)
+            _$didSetToOne(0, change)
           }
       """
     let cache = "@exclusivity(unchecked) private final var _album: GraphContext.ToOneReference<Album>"
@@ -60,12 +62,16 @@ struct ExpansionTests {
               _$toMany(0, &_others)
             }
             set {
-              _$setToMany(0, &_others, newValue)
+              if !_$setToMany(0, newValue) {
+                _others = GraphContext.ToManyMembers(newValue)
+              }
             }
             _modify {
               var members: \(type) = _$takeToMany(0, &_others)
               defer {
-                _$setToMany(0, &_others, members)
+                if !_$setToMany(0, members) {
+                  _others = GraphContext.ToManyMembers(members)
+                }
               }
               yield &members
             }

@@ -27,25 +27,36 @@ extension ManagedObject {
     return Target(_$state: state)
   }
 
-  /// Sets a to-one relationship. In a context, the target enters the context too, and the inverse follows.
+  /// The first step of setting a to-one relationship: the target enters the context that this object is in.
+  public func _$willSetToOne(_ target: (some ManagedObject)?) {
+    if let target { _$state.host?.adopt(target) }
+  }
+
+  /// The second step: fills the cache. A step of its own, because in the others the context may look at the cache, or
+  /// even fill it.
   public func _$setToOne<Target: ManagedObject>(
     _ slot: Int,
     _ cache: inout ToOneReference<Target>,
     _ target: Target?
-  ) {
-    guard let host = _$state.host else {
+  ) -> ToOneChange? {
+    guard _$state.host != nil else {
       cache = ToOneReference(target)
       _$state.didSet(slot)
-      return
+      return nil
     }
     loadNumber(slot, &cache)
     let old = cache.number
-    if let target { host.adopt(target) }
     let new = target?._$state.number ?? 0
-    guard new != old else { return }
+    guard new != old else { return nil }
     _$willSet(slot)
     cache.number = new
-    host.didSetToOne(of: self, slot: slot, from: old, to: new)
+    return ToOneChange(old: old, new: new)
+  }
+
+  /// The last step: the inverse follows.
+  public func _$didSetToOne(_ slot: Int, _ change: ToOneChange?) {
+    guard let change else { return }
+    _$state.host?.didSetToOne(of: self, slot: slot, from: change.old, to: change.new)
   }
 
   /// Fills the cache from the record, if it isn't filled.
@@ -71,7 +82,7 @@ extension ManagedObject {
     return Members(relationship) ?? Members(relatedObjects: relationship.objects())
   }
 
-  /// The same, to be changed in place and given to ``_$setToMany(_:_:_:)`` afterwards. Of an object in no context the
+  /// The same, to be changed in place and given to ``_$setToMany(_:_:)`` afterwards. Of an object in no context the
   /// members are moved out, so that an array grows without being copied.
   public func _$takeToMany<Members: RelationshipCollection>(
     _ ordinal: Int,
@@ -82,18 +93,19 @@ extension ManagedObject {
     return Members(relatedObjects: cache.unattached)
   }
 
-  /// Makes these the members. In a context they enter the context too, and the inverses follow.
-  public func _$setToMany<Members: RelationshipCollection>(
-    _ ordinal: Int,
-    _ cache: inout ToManyMembers<Members.RelatedObject>,
-    _ members: Members
-  ) {
-    guard let relationship = ToManyRelationship(of: self, ordinal: ordinal) else {
-      cache.unattached = members.relatedObjects
-      return
-    }
+  /// Makes these the members, if the object is in a context: they enter it too, and the inverses follow. False for an
+  /// object that is in none; it keeps its members itself.
+  public func _$setToMany(_ ordinal: Int, _ members: some RelationshipCollection) -> Bool {
+    guard let relationship = ToManyRelationship(of: self, ordinal: ordinal) else { return false }
     // A view of this very relationship has written through already.
-    if let same = members.relationship, same.isSame(as: relationship) { return }
+    if let same = members.relationship, same.isSame(as: relationship) { return true }
     relationship.replaceMembers(by: members.relatedObjects)
+    return true
   }
+}
+
+/// From which object to which a to-one relationship was set, by number; 0 is none.
+public struct ToOneChange {
+  let old: UInt64
+  let new: UInt64
 }

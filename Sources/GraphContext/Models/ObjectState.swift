@@ -170,5 +170,11 @@ extension ObjectState {
     self.generation = generation
   }
 
-  package var hasChanges: Bool { changed != 0 || phase == .inserted || phase == .deleted }
+  package var hasChanges: Bool {
+    switch phase {
+    case .inserted, .deleted: true
+    case .persistent: changed != 0
+    case .new, .gone, .tracer: false
+    }
+  }
 }

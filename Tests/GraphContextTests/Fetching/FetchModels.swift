@@ -81,7 +81,11 @@ final class Item: ManagedObject {
     @storageRestrictions(initializes: _shelf)
     init(newValue) { _shelf = ToOneReference(newValue) }
     get { _$toOne(7, &_shelf) }
-    set { _$setToOne(7, &_shelf, newValue) }
+    set {
+      _$willSetToOne(newValue)
+      let change = _$setToOne(7, &_shelf, newValue)
+      _$didSetToOne(7, change)
+    }
   }
 
   init(n: Int?, m: Int16?, t: String?, d: Double?, w: Date?, u: UInt64?, flag: Bool, shelf: Shelf?) {
@@ -172,7 +176,11 @@ final class Shelf: ManagedObject {
     @storageRestrictions(initializes: _next)
     init(newValue) { _next = ToOneReference(newValue) }
     get { _$toOne(2, &_next) }
-    set { _$setToOne(2, &_next, newValue) }
+    set {
+      _$willSetToOne(newValue)
+      let change = _$setToOne(2, &_next, newValue)
+      _$didSetToOne(2, change)
+    }
   }
 
   init(code: String, height: Int?, next: Shelf?) {

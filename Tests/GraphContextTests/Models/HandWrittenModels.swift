@@ -60,16 +60,20 @@ final class Tune: ManagedObject {
     @storageRestrictions(initializes: _record)
     init(newValue) { _record = ToOneReference(newValue) }
     get { _$toOne(4, &_record) }
-    set { _$setToOne(4, &_record, newValue) }
+    set {
+      _$willSetToOne(newValue)
+      let change = _$setToOne(4, &_record, newValue)
+      _$didSetToOne(4, change)
+    }
   }
   var players: Set<Player> = [] {
     @storageRestrictions(initializes: _players)
     init(newValue) { _players = ToManyMembers(newValue) }
     get { _$toMany(0, &_players) }
-    set { _$setToMany(0, &_players, newValue) }
+    set { if !_$setToMany(0, newValue) { _players = ToManyMembers(newValue) } }
     _modify {
       var members: Set<Player> = _$takeToMany(0, &_players)
-      defer { _$setToMany(0, &_players, members) }
+      defer { if !_$setToMany(0, members) { _players = ToManyMembers(members) } }
       yield &members
     }
   }
@@ -150,10 +154,10 @@ final class Record: ManagedObject {
     @storageRestrictions(initializes: _tunes)
     init(newValue) { _tunes = ToManyMembers(newValue) }
     get { _$toMany(0, &_tunes) }
-    set { _$setToMany(0, &_tunes, newValue) }
+    set { if !_$setToMany(0, newValue) { _tunes = ToManyMembers(newValue) } }
     _modify {
       var members: [Tune] = _$takeToMany(0, &_tunes)
-      defer { _$setToMany(0, &_tunes, members) }
+      defer { if !_$setToMany(0, members) { _tunes = ToManyMembers(members) } }
       yield &members
     }
   }
@@ -209,16 +213,20 @@ final class Player: ManagedObject {
     @storageRestrictions(initializes: _favourite)
     init(newValue) { _favourite = ToOneReference(newValue) }
     get { _$requiredToOne(1, &_favourite) }
-    set { _$setToOne(1, &_favourite, newValue) }
+    set {
+      _$willSetToOne(newValue)
+      let change = _$setToOne(1, &_favourite, newValue)
+      _$didSetToOne(1, change)
+    }
   }
   var tunes: ToMany<Tune> = [] {
     @storageRestrictions(initializes: _tunes)
     init(newValue) { _tunes = ToManyMembers(newValue) }
     get { _$toMany(0, &_tunes) }
-    set { _$setToMany(0, &_tunes, newValue) }
+    set { if !_$setToMany(0, newValue) { _tunes = ToManyMembers(newValue) } }
     _modify {
       var members: ToMany<Tune> = _$takeToMany(0, &_tunes)
-      defer { _$setToMany(0, &_tunes, members) }
+      defer { if !_$setToMany(0, members) { _tunes = ToManyMembers(members) } }
       yield &members
     }
   }
