@@ -60,13 +60,16 @@ struct ChangeEncoder {
     }
     let bytes = changes.encoder.finish()
     try check(visitor, bytes, number, entity)
-    // Equal values were set again: nothing to store.
-    if bytes.dropFirst(RecordLayout.headerByteCount).elementsEqual(
-      stored.dropFirst(RecordLayout.headerByteCount)
-    ) {
-      return
-    }
+    // Equal values were set again: nothing to store. Where somebody else has set them too, it is still a conflict: two
+    // contexts that both count from five to six have lost one.
+    let isKnownConflict = request.conflicts[entity.ordinal].contains(number)
+    if !isKnownConflict, Self.holdTheSame(UnsafeRawBufferPointer(bytes), stored) { return }
     changes.updated.append(.init(number: number, bytes: bytes, changed: changed))
+  }
+
+  /// Whether two records differ in their headers at most.
+  private static func holdTheSame(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+    left.dropFirst(RecordLayout.headerByteCount).elementsEqual(right.dropFirst(RecordLayout.headerByteCount))
   }
 
   private func check(
