@@ -9,7 +9,9 @@ struct OpenedStore {
   ) throws(StoreError) -> OpenedStore {
     try options.check()
     var finding = try FixedBlocks.read(file)
-    if case .store(let blocks) = finding, try Recovery.isUnfinishedCreation(file, blocks) { finding = .nothing }
+    if case .store(let blocks) = finding, try Recovery.isUnfinishedCreation(file, blocks) {
+      finding = .nothing
+    }
     if case .nothing = finding {
       guard options.createsIfMissing, !options.isReadOnly else { throw notAStore(file, "it is empty") }
       try StoreCreation(file: file, options: options, environment: environment).run()
