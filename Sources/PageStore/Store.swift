@@ -169,6 +169,8 @@ public final class Store: Sendable {
     guard !options.isReadOnly, !committer.log.isFenced else { return }
     try withTurn { () throws(StoreError) in
       if !isCheckpointed { try committer.checkpoint(isClosing: true) }
+      // The newest anchor vouches for the last records of the log, which no later one will.
+      try file.synchronize()
       let end = committer.space.end
       if try file.byteCount() > end { try file.truncate(to: end) }
     }

@@ -80,6 +80,8 @@ public struct CrashPoint: Sendable {
 struct PendingWrite: Sendable {
   var offset: UInt64
   var bytes: ArraySlice<UInt8>
+  /// Whether these are the zeros that cutting the file leaves: nothing was written, so nothing can be garbled.
+  var isCut = false
 
   var range: Range<UInt64> { offset..<offset + UInt64(bytes.count) }
 
@@ -97,7 +99,7 @@ struct PendingWrite: Sendable {
   /// The bytes of the write that lie in `wanted`, which must be inside of ``range``.
   func part(_ wanted: Range<UInt64>) -> PendingWrite {
     let first = bytes.startIndex + Int(wanted.lowerBound - offset)
-    return PendingWrite(offset: wanted.lowerBound, bytes: bytes[first..<first + wanted.count])
+    return PendingWrite(offset: wanted.lowerBound, bytes: bytes[first..<first + wanted.count], isCut: isCut)
   }
 
   func apply(to image: inout SparseBytes) {
@@ -127,7 +129,7 @@ extension CrashPoint {
     }
     guard damage != .oldOrNew else { return }
     // Whole sectors are damaged after all writes, so that a later write of the same sector doesn't mend it.
-    for write in pending {
+    for write in pending where !write.isCut {
       write.forEachSector { sector, _ in
         let fate = mixed(seed &+ 1, sector)
         guard fate % 4 == 0 else { return }
@@ -160,7 +162,7 @@ extension CrashPoint {
       old.truncate(to: max(old.byteCount, start + Self.sectorByteCount))
       image.overwrite(old.bytes(in: start..<start + Self.sectorByteCount), at: start)
     case 1: ruin(sector, zeroes: true, seed: 0, in: &image)
-    default: ruin(sector, zeroes: false, seed: generator.next(), in: &image)
+    default: ruin(sector, zeroes: write.isCut, seed: generator.next(), in: &image)
     }
   }
 

@@ -104,7 +104,9 @@ extension DiskState {
       var offset = size
       while offset < old {
         let count = min(65_536, old - offset)
-        pending.append(PendingWrite(offset: offset, bytes: ArraySlice(repeating: 0, count: Int(count))))
+        pending.append(
+          PendingWrite(offset: offset, bytes: ArraySlice(repeating: 0, count: Int(count)), isCut: true)
+        )
         offset += count
       }
     }

@@ -16,6 +16,14 @@ public enum Rot: String, CaseIterable, Sendable {
   case truncated
   case extendedByGarbage
   case extendedByItsTail
+
+  /// Whether more than one record of the log can be hit at once.
+  var isWide: Bool {
+    switch self {
+    case .sectorsSwapped, .pageZeroed, .pageStale, .pageDuplicated, .pagesSwapped, .truncated: true
+    default: false
+    }
+  }
 }
 
 /// A store's file at rest, with what is needed to damage it where it hurts.

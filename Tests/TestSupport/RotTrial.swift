@@ -59,13 +59,14 @@ public struct RotTrial: Sendable {
   /// Opens the file after `rot`; true if the damage was refused, false if it made no difference. Throws what is wrong.
   public func run(_ rot: Rot, seed: UInt64) throws -> Bool {
     var generator = SeededGenerator(seed: seed)
-    return try open(file.rotten(rot, using: &generator), seed: seed)
+    return try open(file.rotten(rot, using: &generator), isWide: rot.isWide, seed: seed)
   }
 
-  /// Opens `image`, which is the file after some damage.
-  public func open(_ image: SparseBytes, seed: UInt64) throws -> Bool {
+  /// Opens `image`, which is the file after some damage; `isWide` if that hit more than one record of the log, of which
+  /// the later ones vouch for the earlier.
+  public func open(_ image: SparseBytes, isWide: Bool, seed: UInt64) throws -> Bool {
     var model = model
-    if mayLoseTail { model.requireAllButNewest() }
+    if mayLoseTail { isWide ? model.requireNothing() : model.requireAllButNewest() }
     var options = options
     options.createsIfMissing = false
     options.isReadOnly = mixed(seed, 3) % 4 == 0

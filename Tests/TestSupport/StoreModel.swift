@@ -63,6 +63,9 @@ public struct StoreModel: Sendable {
   /// Requires all but the newest commit: nothing in the file vouches for the last one until another follows.
   public mutating func requireAllButNewest() { required = newest == 0 ? 0 : newest - 1 }
 
+  /// Requires no more than any one of the commits.
+  public mutating func requireNothing() { required = 0 }
+
   /// The model after a crash that left the store at `number`: what came after never happened.
   public func recovered(at number: UInt64) -> StoreModel {
     var model = self

@@ -48,7 +48,7 @@ import Testing
     while length < trial.file.image.byteCount {
       var cut = trial.file.image
       cut.truncate(to: length)
-      _ = try trial.open(cut, seed: generator.next())
+      _ = try trial.open(cut, isWide: true, seed: generator.next())
       // Every length near the file's beginning, then ever larger steps, around each sector's end.
       length += length < 128 ? 1 : UInt64(generator.number(in: 1...1_024)) + length / 256
     }
