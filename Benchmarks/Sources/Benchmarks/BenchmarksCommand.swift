@@ -57,7 +57,7 @@ struct RunCommand: AsyncParsableCommand {
   var data: String?
 
   @Option(help: "Flights in one transaction of the import.")
-  var batch = 50_000
+  var batch = 100_000
 
   @Option(help: "Writes the table to this file as well.")
   var markdown: String?

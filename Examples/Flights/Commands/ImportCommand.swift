@@ -22,7 +22,7 @@ struct ImportCommand: AsyncParsableCommand {
   var replace = false
 
   @Option(help: "Flights in one save.")
-  var batch = 50_000
+  var batch = 100_000
 
   func validate() throws {
     guard batch > 0 else { throw ValidationError("--batch must be 1 or more") }

@@ -48,10 +48,14 @@ struct GuidedTour {
       From<Flight>().where { $0.month == 1 && $0.day == 1 }
     )
     try show(
-      "Houston's two airports: a union of ranges",
+      "Houston's two airports: two points of one index",
       ".where([\"IAH\", \"HOU\"] ~= \\.destCode)",
       From<Flight>().where(["IAH", "HOU"] ~= \.destCode)
     )
+    try show(
+      "Ten hours late, at either end: ranges of two indexes, each flight once",
+      ".where { $0.depDelay > 600 || $0.arrDelay > 600 }",
+      From<Flight>().where { $0.depDelay > 600 || $0.arrDelay > 600 })
     try show(
       "Cancelled: a missing departure time is a point of the index",
       ".where { $0.depTime == nil }",

@@ -20,7 +20,7 @@ struct FlightImporter: Sendable {
   var folder: FlightsFolder
   var container: PersistentContainer
   /// Flights in one save. More cost memory; fewer rewrite the pages of the indexes more often.
-  var batch = 50_000
+  var batch = 100_000
 
   /// - Parameter progress: called now and then with the share of the flights' file that has been read, from 0 to 1.
   func run(progress: @escaping @Sendable (Double) -> Void = { _ in }) async throws -> ImportCounts {
