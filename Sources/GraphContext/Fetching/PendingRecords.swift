@@ -58,6 +58,7 @@ final class PendingRecords {
 
   /// What of a context's unsaved changes matters to a query; nil for nothing.
   convenience init?(for query: ResolvedQuery, of entity: StoredEntity, in context: ManagedObjectContext) {
+    if context.changes.allSatisfy(\.isEmpty) { return nil }
     var names: Set<String> = []
     func note(_ path: ResolvedPath) { names.formUnion(path.hops.map(\.destination)) }
     query.predicate.forEachPath(note)
@@ -76,20 +77,22 @@ final class ViewRecordSource: RecordSource {
   private let pending: PendingRecords?
   /// The entity of each place.
   private let entities: [StoredEntity?]
-  /// The record found last at each place: neighbouring rows often lead to the same object.
-  private var latest: [(number: UInt64, bytes: UnsafeRawBufferPointer?)?]
+  /// Records found before, by place and the low bits of the number: rows often lead to the same few objects.
+  private var known: [(number: UInt64, bytes: UnsafeRawBufferPointer?)?]
+  private static let knownCount = 512
 
   init(_ paths: RowPaths, in view: StoreView, pending: PendingRecords?) {
     self.view = view
     self.pending = pending
     entities = paths.places.map { view.schema.entity(named: $0.entity) }
-    latest = Array(repeating: nil, count: entities.count)
+    known = Array(repeating: nil, count: paths.followsRelationships ? entities.count * Self.knownCount : 0)
   }
 
   func record(_ number: UInt64, at place: Int) throws -> UnsafeRawBufferPointer? {
-    if let known = latest[place], known.number == number { return known.bytes }
+    let home = place * Self.knownCount + Int(truncatingIfNeeded: number) & (Self.knownCount - 1)
+    if let found = known[home], found.number == number { return found.bytes }
     let bytes = try find(number, entities[place])
-    latest[place] = (number, bytes)
+    known[home] = (number, bytes)
     return bytes
   }
 

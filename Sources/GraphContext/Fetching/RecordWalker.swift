@@ -21,18 +21,43 @@ struct RecordWalker: ~Copyable {
     return view.keep(value)
   }
 
-  /// The records of objects in any order: of those that exist, in the given order.
-  static func rows(_ numbers: [UInt64], of entity: StoredEntity, in view: StoreView) throws -> [QueryRow] {
-    var walker = try RecordWalker(entity, in: view)
+  /// Fewer objects than this are looked up one by one.
+  private static let fewest = 4
+
+  /// The objects' records, in the given order. Objects that don't exist are left out if that may be, as for IDs that
+  /// somebody kept; an index entry that leads to nothing is damage.
+  static func rows(
+    _ numbers: [UInt64],
+    of entity: StoredEntity,
+    in view: StoreView,
+    mayBeMissing: Bool = false
+  ) throws -> [QueryRow] {
     var rows = numbers.map { QueryRow(number: $0, record: nil) }
-    if zip(numbers, numbers.dropFirst()).allSatisfy(<) {
-      for place in rows.indices { rows[place].record = try walker.record(numbers[place]) }
+    if numbers.count < fewest {
+      for place in rows.indices { rows[place].record = try view.record(numbers[place], of: entity) }
     } else {
-      // The places in order of the numbers: the walk goes through the tree once.
-      let places = numbers.indices.sorted { numbers[$0] < numbers[$1] }
-      for place in places { rows[place].record = try walker.record(numbers[place]) }
+      try walk(&rows, of: entity, in: view)
+    }
+    guard let missing = rows.first(where: { $0.record == nil }) else { return rows }
+    guard mayBeMissing else {
+      throw ContextError(
+        .corrupt,
+        "an index of \(entity.name) leads to object \(missing.number), which has no record",
+        context: .init(entity: entity.name)
+      )
     }
     rows.removeAll { $0.record == nil }
     return rows
+  }
+
+  private static func walk(_ rows: inout [QueryRow], of entity: StoredEntity, in view: StoreView) throws {
+    var walker = try RecordWalker(entity, in: view)
+    if zip(rows, rows.dropFirst()).allSatisfy({ $0.number < $1.number }) {
+      for place in rows.indices { rows[place].record = try walker.record(rows[place].number) }
+    } else {
+      // The places in order of the numbers: the walk goes through the tree once.
+      let places = rows.indices.sorted { rows[$0].number < rows[$1].number }
+      for place in places { rows[place].record = try walker.record(rows[place].number) }
+    }
   }
 }

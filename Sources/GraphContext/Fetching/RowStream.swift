@@ -54,7 +54,12 @@ struct RowStream: ~Copyable {
     case .fullScan: scan = try RecordScan(entity, in: view, isReversed: isReversed)
     case .index(let index): walker = try IndexWalker(index, in: view, isReversed: isReversed)
     case .objects(let numbers):
-      rows = try RecordWalker.rows(isReversed ? numbers.reversed() : numbers, of: entity, in: view)
+      rows = try RecordWalker.rows(
+        isReversed ? numbers.reversed() : numbers,
+        of: entity,
+        in: view,
+        mayBeMissing: true
+      )
     case .union:
       rows = try RecordWalker.rows(IndexWalker.numbers(access, in: view), of: entity, in: view)
     }

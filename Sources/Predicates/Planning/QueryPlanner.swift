@@ -72,6 +72,8 @@ package struct QueryPlanner<Counting: IndexCounting> {
       if let match = IndexMatch(index, conditions) {
         let scan = try counted(index, match.ranges)
         let residual = residual(conjuncts, conditions, covered: match.coveredSlots)
+        // Nothing costs less than one row with nothing to test: the usual case of a key.
+        if scan.rowCount <= 1, residual == .constant(true) { return [planned(.index(scan), residual, order)] }
         // In a range whose columns are all fixed, the rows come by ID: `order` has noticed.
         result.append(planned(.index(scan), residual, order))
       } else if let order, index.origin == .declared {

@@ -25,7 +25,7 @@ import Testing
     var coverage = Coverage()
     // Some combinations are rare: more worlds are made until each was met.
     var worldCount = 0
-    while worldCount < 40 || (!coverage.isComplete && worldCount < 400) {
+    while worldCount < 24 || (!coverage.isComplete && worldCount < 400) {
       worldCount += 1
       let world = PlainWorld(using: &random)
       let queries = (0..<50).map { _ in Query(world, &random) }
@@ -64,7 +64,7 @@ import Testing
 
   @Test func aPredicateAndItsNegationPartitionTheEntity() throws {
     var random = SeededGenerator()
-    for _ in 0..<40 {
+    for _ in 0..<20 {
       let world = PlainWorld(using: &random)
       for indexing in Indexing.allCases {
         let translation = Translation(world, indexes: indexing.indexes(world, &random))
@@ -86,7 +86,7 @@ import Testing
   /// The normaliser keeps the meaning: the program of the normal form and the evaluator of the tree as it came.
   @Test func theNormalFormMeansWhatThePredicateMeant() throws {
     var random = SeededGenerator()
-    for _ in 0..<60 {
+    for _ in 0..<30 {
       let world = PlainWorld(using: &random)
       let translation = Translation(world, indexes: [])
       let store = ArrayStore(world, translation)
