@@ -96,6 +96,30 @@ struct Partition {
     }
   }
 
+  /// Divides the entries of leaves into pages of at most `budget` bytes, the last two of even size.
+  init(filling entries: UnsafeBufferPointer<PageEntry>, upTo budget: Int, geometry: PageGeometry) {
+    let sizes = EntrySizes(entries, isLeaf: true, geometry: geometry)
+    var start = 0
+    for end in stride(from: 2, through: entries.count, by: 1)
+    where end - start > 1 && sizes.byteCount(start, end) > budget {
+      start = end - 1
+      starts.append(start)
+    }
+    guard starts.count > 1 else { return }
+    let beforeLast = starts[starts.count - 2]
+    let middle = sizes.halfway(from: beforeLast, to: entries.count)
+    if middle > beforeLast, middle < start, sizes.byteCount(middle, entries.count) <= budget {
+      starts[starts.count - 1] = middle
+    }
+  }
+
+  /// Whether a branch can hold `entries`.
+  static func fitsOnePage(_ entries: [PageEntry], geometry: PageGeometry) -> Bool {
+    entries.withUnsafeBufferPointer { entries in
+      EntrySizes(entries, isLeaf: false, geometry: geometry).byteCount(0, entries.count) <= geometry.capacity
+    }
+  }
+
   /// Where to divide into two pages that both fit, as evenly as possible; nil where no place will do.
   private static func middle(_ sizes: EntrySizes, _ capacity: Int, _ bias: Bias) -> Int? {
     let count = sizes.count
@@ -108,7 +132,7 @@ struct Partition {
     case .descending where fits(1): return 1
     default: break
     }
-    let center = sizes.halfway
+    let center = sizes.halfway(from: 0, to: count)
     for distance in 0..<count {
       if fits(center - distance) { return center - distance }
       if fits(center + distance) { return center + distance }
@@ -153,11 +177,11 @@ private struct EntrySizes {
     return whole - unstored - (end - firstKeyed - 1) * prefix
   }
 
-  /// The entry with which the first half of all bytes is reached.
-  var halfway: Int {
-    let half = sums[count] / 2
-    var low = 1
-    var high = count
+  /// The entry with which half of the bytes of entries `first..<end` is reached.
+  func halfway(from first: Int, to end: Int) -> Int {
+    let half = (sums[first] + sums[end]) / 2
+    var low = first + 1
+    var high = end
     while low < high {
       let middle = (low + high) / 2
       if sums[middle] < half { low = middle + 1 } else { high = middle }

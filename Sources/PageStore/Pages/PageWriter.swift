@@ -40,9 +40,29 @@ struct PageWriter {
     let page = PageImage(UnsafeRawPointer(pool.arena.address(reference.location.number)))
     var count: UInt64 = 1
     if page.flags & PageFlags.hasOverflow != 0 { count += overflowPageCount(of: page, in: pool) }
+    if page.level == 1 { return count + leafPageCount(of: page, in: pool) }
     if !page.isLeaf {
       for index in 0..<page.count {
         count += pageCount(of: ChildReference(loading: page.reference(index)), in: pool)
+      }
+    }
+    return count
+  }
+
+  private static func leafPageCount(of branch: PageImage, in pool: PagePool) -> UInt64 {
+    let packing = LeafPacking(branch, in: pool)
+    var count: UInt64 = 0
+    if !packing.packsAny {
+      for index in 0..<branch.count {
+        count += pageCount(of: ChildReference(loading: branch.reference(index)), in: pool)
+      }
+      return count
+    }
+    for part in packing.parts {
+      switch part {
+      case .kept(let index):
+        count += pageCount(of: ChildReference(loading: branch.reference(index)), in: pool)
+      case .packed(_, let starts): count += UInt64(starts.count)
       }
     }
     return count
@@ -73,10 +93,14 @@ struct PageWriter {
     to sink: Sink
   ) throws(StoreError) -> ChildReference {
     guard reference.location.isFrame else { return reference }
+    let page = PageImage(UnsafeRawPointer(pool.arena.address(reference.location.number)))
+    if page.level == 1 {
+      let packing = LeafPacking(page, in: pool)
+      if packing.packsAny { return try writePacked(page, packing, reference, to: sink) }
+    }
     let frame = pool.arena.allocate()
     let image = pool.arena.address(frame)
     do throws(StoreError) {
-      let page = PageImage(UnsafeRawPointer(pool.arena.address(reference.location.number)))
       copy(page, to: image)
       for index in 0..<page.count {
         if !page.isLeaf {
@@ -88,7 +112,9 @@ struct PageWriter {
           try writeOverflow(overflow, treeID: page.treeID, to: sink).store(to: image + offset)
         }
       }
-      return try finish(image, frame, reference, to: sink)
+      let written = try finish(image, frame, birth: reference.birth, count: reference.count, to: sink)
+      replaced.frames.append(reference.location.number)
+      return written
     } catch {
       pool.arena.free(CollectionOfOne(frame))
       throw error
@@ -101,28 +127,123 @@ struct PageWriter {
     let low = PageHeader.byteCount + PageSlot.byteCount * page.count
     let heap = page.heapStart
     image.copyMemory(from: page.base, byteCount: low)
-    (image + low).initializeMemory(as: UInt8.self, repeating: 0, count: heap - low)
     (image + heap).copyMemory(from: page.base + heap, byteCount: geometry.pageSize - heap)
+    zeroFreeSpace(image)
+  }
+
+  private func zeroFreeSpace(_ image: UnsafeMutableRawPointer) {
+    let page = PageImage(UnsafeRawPointer(image))
+    let low = page.heapStart - page.freeBytes
+    (image + low).initializeMemory(as: UInt8.self, repeating: 0, count: page.freeBytes)
   }
 
   /// Numbers and seals an image and hands it out.
   private mutating func finish(
     _ image: UnsafeMutableRawPointer,
     _ frame: UInt64,
-    _ old: ChildReference,
+    birth: UInt64,
+    count: UInt64,
     to sink: Sink
   ) throws(StoreError) -> ChildReference {
     image.storeLittle(nextPage, PageHeader.number)
     let checksum = XXH64.hash(UnsafeRawBufferPointer(start: image + 8, count: geometry.pageSize - 8))
     image.storeLittle(checksum, PageHeader.checksum)
     try sink(UnsafeRawBufferPointer(start: image, count: geometry.pageSize))
-    var written = old
-    written.location = .page(nextPage)
-    written.checksum = checksum
     images.pages.append((number: nextPage, frame: frame))
-    replaced.frames.append(old.location.number)
-    nextPage += 1
+    defer { nextPage += 1 }
+    return ChildReference(location: .page(nextPage), checksum: checksum, birth: birth, count: count)
+  }
+
+  // MARK: Packed leaves
+
+  /// Writes a branch of level 1 whose leaves are packed, and the leaves before it.
+  private mutating func writePacked(
+    _ branch: PageImage,
+    _ packing: LeafPacking,
+    _ reference: ChildReference,
+    to sink: Sink
+  ) throws(StoreError) -> ChildReference {
+    var children: [ChildReference] = []
+    for part in packing.parts {
+      switch part {
+      case .kept(let index):
+        children.append(try writePage(ChildReference(loading: branch.reference(index)), to: sink))
+      case .packed(let run, let starts):
+        try packing.withEntries(of: run) { entries throws(StoreError) in
+          for (start, end) in zip(starts, starts.dropFirst() + [entries.count]) {
+            let leaf = UnsafeBufferPointer(rebasing: entries[start..<end])
+            children.append(
+              try write(leaf, like: branch, level: 0, count: UInt64(leaf.count), reference, to: sink)
+            )
+          }
+        }
+        for index in run {
+          replaced.frames.append(PageLocation(rawValue: branch.reference(index).loadLittle(0)).number)
+        }
+      }
+    }
+    let written = try writeBranch(branch, packing.separators, children, reference, to: sink)
+    replaced.frames.append(reference.location.number)
     return written
+  }
+
+  private mutating func writeBranch(
+    _ branch: PageImage,
+    _ separators: [PageEntry],
+    _ children: [ChildReference],
+    _ reference: ChildReference,
+    to sink: Sink
+  ) throws(StoreError) -> ChildReference {
+    let references = UnsafeMutableRawPointer.allocate(
+      byteCount: children.count * ChildReference.byteCount,
+      alignment: 8
+    )
+    defer { references.deallocate() }
+    let entries = UnsafeMutableBufferPointer<PageEntry>.allocate(capacity: children.count)
+    defer { entries.deallocate() }
+    for (index, child) in children.enumerated() {
+      let target = references + index * ChildReference.byteCount
+      child.store(to: target)
+      entries.initializeElement(at: index, to: separators[index])
+      entries[index].payload = UnsafeRawPointer(target)
+    }
+    return try write(
+      UnsafeBufferPointer(entries),
+      like: branch,
+      level: 1,
+      count: reference.count,
+      reference,
+      to: sink
+    )
+  }
+
+  /// Writes a page that is laid out anew. It is born with its branch: no page is younger than what refers to
+  /// it.
+  private mutating func write(
+    _ entries: UnsafeBufferPointer<PageEntry>,
+    like branch: PageImage,
+    level: UInt8,
+    count: UInt64,
+    _ reference: ChildReference,
+    to sink: Sink
+  ) throws(StoreError) -> ChildReference {
+    let frame = pool.arena.allocate()
+    let image = pool.arena.address(frame)
+    do throws(StoreError) {
+      try PageBuilder(geometry: geometry, isLeaf: level == 0).build(
+        image,
+        treeID: branch.treeID,
+        level: level,
+        birth: reference.birth,
+        entries: entries,
+        lonePrefix: 0
+      )
+      zeroFreeSpace(image)
+      return try finish(image, frame, birth: reference.birth, count: count, to: sink)
+    } catch {
+      pool.arena.free(CollectionOfOne(frame))
+      throw error
+    }
   }
 
   // MARK: Overflow

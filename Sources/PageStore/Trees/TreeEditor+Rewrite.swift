@@ -108,10 +108,14 @@ extension TreeEditor {
     var kept = reference(0)
     kept.count = UInt64(last.count)
     pages.append(kept)
+    let lastEntry = PageEntry(last, last.count - 1, geometry)
+    // What the full leaf's keys share, the next one's will, less perhaps a counter's last digit.
+    let shared = PageEntry(last, 0, geometry).commonPrefix(with: lastEntry)
     let fresh = try withUnsafePointer(to: entry) { entry throws(StoreError) in
-      try buildPage(UnsafeBufferPointer(start: entry, count: 1), level: 0, lonePrefix: last.prefixLength)
+      let entries = UnsafeBufferPointer(start: entry, count: 1)
+      return try buildPage(entries, level: 0, lonePrefix: max(0, shared - 1))
     }
-    try appendLeaf(fresh, after: PageEntry(last, last.count - 1, geometry), first: entry, to: pages)
+    try appendLeaf(fresh, after: lastEntry, first: entry, to: pages)
     _ = try replaceChildren(0, count: 1, with: pages)
     return true
   }

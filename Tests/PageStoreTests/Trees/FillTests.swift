@@ -65,6 +65,27 @@ import Testing
     #expect(poor.count <= fills.count / 20)
   }
 
+  @Test(arguments: TreeOracleTests.pageSizes)
+  func aCheckpointPacksLeavesThatRandomInsertionLeftHalfEmpty(pageSize: Int) throws {
+    var generator = SeededGenerator("aCheckpointPacksLeavesThatRandomInsertionLeftHalfEmpty")
+    let fixture = TreeFixture(pageSize: pageSize)
+    let keys = try load(fixture, 20_000, &generator)
+    let before = try fixture.reader.list()
+    let old = fixture.reader
+    try fixture.checkpoint()
+    #expect(fixture.problems() == [])
+    let fills = try fills(fixture)
+    #expect(fills.reduce(0, +) / Double(fills.count) > 0.85)
+    #expect(sameEntries(try fixture.reader.list(), before))
+    #expect(sameEntries(try old.list(), before))
+    // A few changes after that make a few pages new, not all.
+    try fixture.write { editor in for key in keys.prefix(3) { try editor.put(key, [1]) } }
+    #expect(try fixture.checkpoint() <= 3 * UInt64(fixture.root.height))
+    try fixture.reopen()
+    #expect(fixture.problems() == [])
+    #expect(try fixture.reader.count == keys.count)
+  }
+
   @Test func appendingFillsPages() throws {
     let fixture = TreeFixture(pageSize: 8_192)
     try fixture.write { editor in

@@ -1,0 +1,124 @@
+/// How a checkpoint writes the leaves below a branch: as they are, or packed.
+///
+/// Random insertion leaves leaves about 70 % full. A checkpoint writes them anew anyway, so where leaves side
+/// by side are to be written it lays their entries out in fewer pages, nearly full. The pages in memory stay
+/// as they are.
+struct LeafPacking {
+  /// What becomes of some children of the branch, one after the other.
+  enum Part {
+    /// The child stays the page it is.
+    case kept(Int)
+    /// The entries of these children go to new leaves.
+    case packed(Range<Int>, leafStarts: [Int])
+  }
+
+  private(set) var parts: [Part] = []
+  /// The branch's new entries, still without references, pointing into the old pages.
+  private(set) var separators: [PageEntry] = []
+  /// Whether anything is packed.
+  private(set) var packsAny = false
+
+  /// Share of a leaf that is filled, in percent: some room is left for what comes next.
+  private static let fillPercent = 94
+  /// Packing has to spare one page in so many, at least.
+  private static let leastSaving = 12
+
+  private let branch: PageImage
+  private let pool: PagePool
+
+  /// The plan for a branch of level 1 that is only in memory. The same branch always gets the same plan.
+  init(_ branch: PageImage, in pool: PagePool) {
+    self.branch = branch
+    self.pool = pool
+    // Overflowing keys would make separators that overflow; such branches, and leaves, stay as they are.
+    guard branch.flags & PageFlags.hasOverflow == 0 else { return }
+    var index = 0
+    while index < branch.count {
+      let end = endOfRun(from: index)
+      if end > index + 1, let starts = pack(index..<end) {
+        parts.append(.packed(index..<end, leafStarts: starts))
+        packsAny = true
+        index = end
+      } else {
+        for child in index..<max(end, index + 1) { keep(child) }
+        index = max(end, index + 1)
+      }
+    }
+    packsAny = packsAny && Partition.fitsOnePage(separators, geometry: pool.geometry)
+  }
+
+  /// A child of a branch, if it is only in memory.
+  static func leaf(_ branch: PageImage, _ index: Int, in pool: PagePool) -> PageImage? {
+    let location = PageLocation(rawValue: branch.reference(index).loadLittle(0))
+    guard location.isFrame else { return nil }
+    return PageImage(UnsafeRawPointer(pool.arena.address(location.number)))
+  }
+
+  /// Lists the entries of a run of leaves. They point into them.
+  func withEntries<R, E: Error>(
+    of run: Range<Int>,
+    _ body: (UnsafeBufferPointer<PageEntry>) throws(E) -> R
+  ) throws(E) -> R {
+    let leaves = run.compactMap { Self.leaf(branch, $0, in: pool) }
+    let total = leaves.reduce(0) { $0 + $1.count }
+    let entries = UnsafeMutableBufferPointer<PageEntry>.allocate(capacity: total)
+    defer { entries.deallocate() }
+    var filled = 0
+    for leaf in leaves {
+      for index in 0..<leaf.count {
+        entries.initializeElement(at: filled, to: PageEntry(leaf, index, pool.geometry))
+        filled += 1
+      }
+    }
+    return try body(UnsafeBufferPointer(entries))
+  }
+
+  private mutating func keep(_ child: Int) {
+    parts.append(.kept(child))
+    separators.append(PageEntry(branch, child, pool.geometry))
+  }
+
+  /// One past the last of the children from `first` on that can be packed together.
+  private func endOfRun(from first: Int) -> Int {
+    var end = first
+    while end < branch.count, let leaf = Self.leaf(branch, end, in: pool),
+      leaf.flags & PageFlags.hasOverflow == 0
+    {
+      end += 1
+    }
+    return end
+  }
+
+  /// Where new leaves begin among the entries of a run; nil if packing doesn't spare enough. Adds the new
+  /// leaves' separators.
+  private mutating func pack(_ run: Range<Int>) -> [Int]? {
+    let geometry = pool.geometry
+    let used = run.reduce(0) { $0 + (Self.leaf(branch, $1, in: pool)?.usedBytes(geometry) ?? 0) }
+    let budget = geometry.capacity * Self.fillPercent / 100
+    guard isWorthwhile(pages: used / budget + 1, insteadOf: run.count) else { return nil }
+    let (starts, fresh) = withEntries(of: run) { entries in
+      let starts = Partition(filling: entries, upTo: budget, geometry: geometry).starts
+      return (starts, starts.dropFirst().map { entries[$0].separator(after: entries[$0 - 1]) })
+    }
+    guard isWorthwhile(pages: starts.count, insteadOf: run.count) else { return nil }
+    separators.append(PageEntry(branch, run.lowerBound, geometry))
+    separators += fresh
+    return starts
+  }
+
+  private func isWorthwhile(pages: Int, insteadOf old: Int) -> Bool {
+    (old - pages) * Self.leastSaving >= old
+  }
+}
+
+extension PageEntry {
+  /// A branch's entry with the shortest separator between a leaf's last key and this one, the next leaf's
+  /// first; both are whole in their pages. It has no child yet.
+  fileprivate func separator(after last: PageEntry) -> PageEntry {
+    var separator = self
+    separator.truncateKey(to: min(keyCount, commonPrefix(with: last) + 1))
+    separator.payloadCount = ChildReference.byteCount
+    separator.valueOverflows = false
+    return separator
+  }
+}
