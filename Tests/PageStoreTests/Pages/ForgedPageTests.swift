@@ -14,7 +14,7 @@ import Testing
         for _ in 0..<400 { try editor.put(style.key(&generator), generator.value(upTo: 3 * pageSize)) }
       }
       try fixture.reopen()
-      for _ in 0..<60 {
+      for _ in 0..<36 {
         var forger = Forger(fixture)
         for _ in 0..<generator.number(in: 1...3) { forger.forge(&generator) }
         exercise(forger.root, forger.pool(), style, &generator)

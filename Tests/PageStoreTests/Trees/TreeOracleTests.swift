@@ -11,9 +11,9 @@ import Testing
     var generator = SeededGenerator("aTreeAnswersLikeASortedArray \(pageSize) \(style)")
     let fixture = TreeFixture(pageSize: pageSize)
     var oracle = SortedArrayOracle()
-    for round in 0..<24 {
+    for round in 0..<18 {
       // Growing for two thirds of the time, then shrinking.
-      let puts = round < 16 ? 4 : 1
+      let puts = round < 12 ? 4 : 1
       try fixture.write { editor in
         for _ in 0..<120 {
           try change(editor, &oracle, style, &generator, puts: puts, pageSize: pageSize)
