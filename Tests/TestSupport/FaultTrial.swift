@@ -93,6 +93,7 @@ public struct FaultTrial: Sendable {
     }
     switch outcome {
     case .committed: return false
+    case .takenBack: return true
     case .aborted(let error), .unknown(let error):
       if isHarmless {
         throw OracleMismatch("\(fault.failure) of \(fault.call) was not passed over: \(error)")

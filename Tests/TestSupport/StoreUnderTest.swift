@@ -13,6 +13,8 @@ public final class StoreUnderTest {
     case aborted(StoreError)
     /// It failed, and reopening shows whether it remains.
     case unknown(StoreError)
+    /// It was acknowledged without being durable, and taken back because a later sync failed.
+    case takenBack
   }
 
   public private(set) var disk: SimulatedDisk
@@ -84,6 +86,7 @@ public final class StoreUnderTest {
       return .aborted(error)
     }
     if store.lastCommit < expected {
+      if disk.firedFaultCount > 0, durability ?? options.durability != .full { return .takenBack }
       // A transaction that changes nothing gets no number.
       guard ledger.model.newestChangesNothing else { throw OracleMismatch("a transaction was not committed") }
       ledger.change { $0.abort() }

@@ -12,6 +12,8 @@ public struct StoreWorkload {
     case bulk
     /// Hundreds of entries appended in order, or a range removed.
     case range
+    /// Values that make the file grow, short enough for the log.
+    case growth
     /// A tree dropped, another created.
     case trees
   }
@@ -32,6 +34,7 @@ public struct StoreWorkload {
     case .small: return smallChanges(generator.number(in: 1...12))
     case .largeValue: return smallChanges(2) + [largePut()] + smallChanges(1)
     case .bulk: return bulkPuts()
+    case .growth: return growingPuts()
     case .range: return [generator.chance(1, in: 2) ? append() : removal(from: state)]
     case .trees: return treeChanges(on: state)
     }
@@ -73,6 +76,12 @@ public struct StoreWorkload {
     let limit = StoreLimits.loggedValueByteCount
     let count = generator.pick([limit, limit + 1, generator.number(in: limit + 2...3 * limit)])
     return .put(tree: "large", key: key(generator.number(in: 0...5)), value: generator.bytes(count))
+  }
+
+  private mutating func growingPuts() -> [StoreOperation] {
+    (0..<generator.number(in: 3...7)).map { number in
+      .put(tree: "large", key: key(number), value: generator.bytes(StoreLimits.loggedValueByteCount - number))
+    }
   }
 
   private mutating func bulkPuts() -> [StoreOperation] {

@@ -21,7 +21,7 @@ struct CrashRig {
     if let scenario = arguments.scenario {
       runScenario(scenario, tally) { false }
     } else {
-      print("crash-rig: --seed \(arguments.seed), \(arguments.workers) workers, \(arguments.seconds) s")
+      say("crash-rig: --seed \(arguments.seed), \(arguments.workers) workers, \(arguments.seconds) s")
       runAll(arguments, tally)
     }
     return report(tally.counts, arguments)
@@ -42,6 +42,12 @@ struct CrashRig {
         number += 1
       }
     }
+  }
+
+  /// Prints a line at once: a crash of the rig itself must not take the seed with it.
+  private static func say(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    _ = write(STDOUT_FILENO, bytes, bytes.count)
   }
 
   private static func runScenario(_ seed: UInt64, _ tally: Tally, until isOver: () -> Bool) {

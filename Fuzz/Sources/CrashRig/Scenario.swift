@@ -61,10 +61,12 @@ struct CrashScenario {
         try step(.commitRelaxed) { try Self.commit(shape, durability: .relaxed, on: $0) }
       }
     case 14:
+      try maybeGrow()
       try step(.idle) { $0.idle() }
     case 15, 16:
       try step(.largeValue) { try Self.commit(.largeValue, on: $0) }
     case 17, 18:
+      try maybeGrow()
       try step(.checkpoint) { try $0.checkpoint() }
     case 19:
       try subject.abort()
@@ -79,6 +81,14 @@ struct CrashScenario {
       subject.loseThePower(generator.pick(Damage.allCases), seed: generator.next())
       try reopen()
     }
+  }
+
+  /// Every other time leaves the file longer, and that not yet durable.
+  private mutating func maybeGrow() throws {
+    guard generator.chance(1, in: 2) else { return }
+    let durability: Durability? = subject.options.durability == .none ? nil : .relaxed
+    let operation = durability == nil ? Operation.commitNone : .commitRelaxed
+    try step(operation, imageCount: 1) { try Self.commit(.growth, durability: durability, on: $0) }
   }
 
   private mutating func reopen() throws {
