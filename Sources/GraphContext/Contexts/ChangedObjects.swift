@@ -10,18 +10,31 @@ package struct ChangedObjects {
 
   package var isEmpty: Bool { insertedEntries.isEmpty && updatedEntries.isEmpty && deletedEntries.isEmpty }
 
+  /// Whether any object is inserted, updated or deleted. O(entries), and O(1) where the first entry is one.
+  package var hasAny: Bool {
+    insertedEntries.contains { Self.isInserted($0._$state) }
+      || updatedEntries.contains { Self.isUpdated($0._$state) }
+      || deletedEntries.contains { Self.isDeleted($0._$state) }
+  }
+
+  private static func isInserted(_ state: ObjectState) -> Bool { state.phase == .inserted }
+  private static func isUpdated(_ state: ObjectState) -> Bool {
+    state.phase == .persistent && state.changed != 0
+  }
+  private static func isDeleted(_ state: ObjectState) -> Bool { state.phase == .deleted }
+
   mutating func noteInserted(_ object: any ManagedObject) { insertedEntries.append(object) }
   mutating func noteUpdated(_ object: any ManagedObject) { updatedEntries.append(object) }
   mutating func noteDeleted(_ object: any ManagedObject) { deletedEntries.append(object) }
 
   /// Inserted and not deleted since, by number, which is the order of insertion.
-  package var inserted: [any ManagedObject] { entries(insertedEntries) { $0.phase == .inserted } }
+  package var inserted: [any ManagedObject] { entries(insertedEntries, where: Self.isInserted) }
   /// Changed and not deleted since, by number.
   package var updated: [any ManagedObject] {
-    entries(updatedEntries) { $0.phase == .persistent && $0.changed != 0 }
+    entries(updatedEntries, where: Self.isUpdated)
   }
   /// Deleted, not counting those that were never saved, by number.
-  package var deleted: [any ManagedObject] { entries(deletedEntries) { $0.phase == .deleted } }
+  package var deleted: [any ManagedObject] { entries(deletedEntries, where: Self.isDeleted) }
 
   private func entries(
     _ entries: [any ManagedObject],

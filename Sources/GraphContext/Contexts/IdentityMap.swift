@@ -3,7 +3,7 @@
 /// The map holds its objects strongly, and lets go of those that nobody else holds when it has doubled in size since it
 /// last looked. So nothing has to happen in an object's `deinit`, which may run on any thread: an object that is in the
 /// map can't be deinitialised, and a count that only goes down elsewhere can at worst keep one until the next sweep.
-/// Docs/Decisions/0012-the-identity-map.md has the measurements and the roads not taken.
+/// Docs/Decisions/0013-the-identity-map-is-strong-and-swept.md has the measurements and the roads not taken.
 ///
 /// Open addressing with linear probing; at most half of the places are taken.
 struct IdentityMap {

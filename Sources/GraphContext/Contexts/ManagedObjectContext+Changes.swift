@@ -37,7 +37,7 @@ extension ManagedObjectContext {
 
   /// Whether there is anything to save. O(unsaved changes).
   public var hasChanges: Bool {
-    changes.contains { !$0.isEmpty && !($0.inserted.isEmpty && $0.updated.isEmpty && $0.deleted.isEmpty) }
+    changes.contains { $0.hasAny }
       || pendingPairs.contains { $0.contains { !$0.isEmpty } }
   }
 

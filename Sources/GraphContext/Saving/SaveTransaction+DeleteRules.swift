@@ -184,6 +184,7 @@ extension SaveTransaction {
         try checkExists(owner, changes.source, changes.relationship.name, of: element(elements), &transaction)
         for element in elements.sorted() {
           try checkExists(element, destination, changes.relationship.name, of: owner, &transaction)
+          hasWritten = true
           _ = try tree(changes.trees.forward, &transaction).put(KeyCoder.pair(owner, element), [])
           _ = try tree(changes.trees.backward, &transaction).put(KeyCoder.pair(element, owner), [])
         }
@@ -199,7 +200,7 @@ extension SaveTransaction {
     _ trees: PairTrees,
     _ transaction: inout WriteTransaction
   ) throws(StoreError) {
-    _ = try tree(trees.forward, &transaction).remove(KeyCoder.pair(owner, element))
+    if try tree(trees.forward, &transaction).remove(KeyCoder.pair(owner, element)) { hasWritten = true }
     _ = try tree(trees.backward, &transaction).remove(KeyCoder.pair(element, owner))
   }
 

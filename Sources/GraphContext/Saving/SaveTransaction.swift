@@ -21,6 +21,8 @@ final class SaveTransaction {
   let commit: UInt64
   /// Objects that rules changed or deleted, by the entity's ordinal.
   var touchedByRules: [[UInt64]]
+  /// Whether there is anything to commit. Links that others have removed as well leave nothing to do.
+  var hasWritten = false
   /// Deleted objects whose references have yet to be looked at.
   var deletions: [(entity: StoredEntity, number: UInt64)] = []
   private var trees: [String: WriteTree] = [:]
@@ -43,6 +45,7 @@ final class SaveTransaction {
 
   /// Does all of it, and says which objects' records were changed or removed.
   func run(_ transaction: inout WriteTransaction) throws -> CommitSummary {
+    hasWritten = !request.entities.allSatisfy(\.isEmpty)
     for changes in request.entities where !changes.isEmpty {
       try storeInserted(changes, &transaction)
       try storeUpdated(changes, &transaction)
@@ -96,8 +99,14 @@ extension SaveTransaction {
     let tree = try records(entity, &transaction)
     for record in changes.inserted {
       RecordEncoder.stamp(record.bytes, commit: commit)
-      try withKey(record.number) { key throws(StoreError) in
-        _ = try tree.put(key, UnsafeRawBufferPointer(record.bytes))
+      let replaces = try withKey(record.number) { key throws(StoreError) in
+        try tree.put(key, UnsafeRawBufferPointer(record.bytes))
+      }
+      if replaces {
+        throw ContextError(
+          .corrupt,
+          "the store has an object \(record.number) of \(entity.name) that was never leased"
+        )
       }
       let view = RecordView(validated: UnsafeRawBufferPointer(record.bytes), layout: entity.layout)
       try noteKeys(from: nil, to: view, record.number, entity, changed: .max)

@@ -48,7 +48,8 @@ package final class StoreCoordinator: Sendable {
     }
   }
 
-  /// Saves in the writer's turn, and logs what changed before the turn ends for anybody who sees the commit.
+  /// Saves in the writer's turn, and logs what changed. Whoever sees the commit before it is in the log looks at
+  /// everything.
   func write(
     _ request: SaveRequest,
     _ durability: Durability?
@@ -56,10 +57,11 @@ package final class StoreCoordinator: Sendable {
     let outcome = try store.write(durability: durability) { transaction in
       let save = SaveTransaction(request, schema: schema, storeID: storeID, commit: transaction.commit)
       let summary = try save.run(&transaction)
-      return (summary: summary, touchedByRules: save.touchedByRules)
+      return (summary: summary, touchedByRules: save.touchedByRules, isCommit: save.hasWritten)
     }
-    commits.append(outcome.summary)
-    return outcome
+    // A transaction that writes nothing is no commit: the next one has its number.
+    if outcome.isCommit { commits.append(outcome.summary) }
+    return (outcome.summary, outcome.touchedByRules)
   }
 
   // MARK: News

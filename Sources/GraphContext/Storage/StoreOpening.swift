@@ -15,21 +15,27 @@ extension StoreCoordinator {
   /// The coordinator of an open store. Compares the models with the schema in the store, and takes up what can be taken
   /// up: new entities, new and dropped indexes.
   ///
-  /// - Throws: `schemaMismatch` when the models and the store don't go together; nothing has been written then.
+  /// - Throws: `schemaMismatch` when the models and the store don't go together, or when the store is open with other
+  ///   models already; nothing has been written then.
   static func open(_ store: Store, models: [any ManagedObject.Type]) throws(ContextError) -> StoreCoordinator
   {
-    let key = ObjectIdentifier(store)
-    let opened = try make(store, models)
-    return OpenCoordinators.all.withLock { all in
-      all = all.filter { $0.value.coordinator != nil }
-      if let known = all[key]?.coordinator, known.store === store,
-        known.types.elementsEqual(opened.types, by: ==)
-      {
-        return known
+    // One at a time: two coordinators of one store would hand out the same numbers.
+    let result = OpenCoordinators.all.withLock { all in
+      Result { () throws(ContextError) in
+        all = all.filter { $0.value.coordinator != nil }
+        if let known = all[ObjectIdentifier(store)]?.coordinator {
+          guard Set(known.types.map { ObjectIdentifier($0) }) == Set(models.map { ObjectIdentifier($0) })
+          else {
+            throw ContextError(.schemaMismatch, "the store is open with other models in this process")
+          }
+          return known
+        }
+        let opened = try make(store, models)
+        all[ObjectIdentifier(store)] = .init(coordinator: opened)
+        return opened
       }
-      all[key] = .init(coordinator: opened)
-      return opened
     }
+    return try result.get()
   }
 
   private static func make(

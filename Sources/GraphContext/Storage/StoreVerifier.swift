@@ -7,6 +7,8 @@ import Predicates
 package struct StoreVerifier {
   private let view: StoreView
   private var found: [IntegrityProblem] = []
+  /// How many objects of the entity at hand have a reference, by its place among the to-one relationships.
+  private var referenceCounts: [Int] = []
 
   package init(_ view: StoreView) { self.view = view }
 
@@ -27,6 +29,7 @@ package struct StoreVerifier {
   // MARK: From records to keys
 
   private mutating func verifyRecords(of entity: StoredEntity) throws(StoreError) {
+    referenceCounts = entity.toOnes.map { _ in 0 }
     guard let tree = try view.records(of: entity) else { return }
     var cursor = tree.cursor()
     while try cursor.next() {
@@ -62,7 +65,8 @@ package struct StoreVerifier {
         report("the index has no entry for \(entity.name) \(number)", index.treeName)
       }
     }
-    for toOne in entity.toOnes where !record.isNull(toOne.slot) {
+    for (place, toOne) in entity.toOnes.enumerated() where !record.isNull(toOne.slot) {
+      referenceCounts[place] += 1
       let target = record.reference(toOne.slot)
       if try view.tree(of: toOne)?.contains(KeyCoder.pair(target, number)) != true {
         report("the reference of \(entity.name) \(number) to \(target) has no entry", toOne.treeName)
@@ -93,25 +97,12 @@ package struct StoreVerifier {
       }
       if index.isUnique { try verifyUnique(index, entity) }
     }
-    for toOne in entity.toOnes {
-      let references = try count(of: toOne, in: entity)
+    for (toOne, references) in zip(entity.toOnes, referenceCounts) {
       let entries = try view.tree(of: toOne)?.count ?? 0
       if entries != references {
         report("there are \(entries) entries for \(references) references of \(entity.name)", toOne.treeName)
       }
     }
-  }
-
-  private func count(of toOne: StoredToOne, in entity: StoredEntity) throws(StoreError) -> Int {
-    guard let tree = try view.records(of: entity) else { return 0 }
-    var count = 0
-    var cursor = tree.cursor()
-    while try cursor.next() {
-      if let record = RecordView(try cursor.value(), layout: entity.layout), !record.isNull(toOne.slot) {
-        count += 1
-      }
-    }
-    return count
   }
 
   private mutating func verifyUnique(_ index: StoredIndex, _ entity: StoredEntity) throws(StoreError) {

@@ -12,6 +12,8 @@ package final class StoreView {
   private var otherTrees: [String: Opened] = [:]
   /// Records too long for a page, kept because objects point into them.
   private var longRecords: [ValueBytes] = []
+  /// The same of single objects, by the entity's ordinal and the object's number.
+  private var longRecordsByObject: [SIMD2<UInt64>: ValueBytes] = [:]
 
   private enum Opened {
     case notYet
@@ -80,7 +82,11 @@ extension StoreView {
     guard RecordView(found.bytes, layout: entity.layout) != nil else {
       throw Self.damaged(number, of: entity)
     }
-    return keep(found)
+    guard found.isOwned else { return found.bytes }
+    // Read again and again, a long record is kept once.
+    if let kept = longRecordsByObject[[UInt64(entity.ordinal), number]] { return kept.bytes }
+    longRecordsByObject[[UInt64(entity.ordinal), number]] = found
+    return found.bytes
   }
 
   /// The bytes of a value of one of the view's trees, which then stay where they are while the view lives.

@@ -160,7 +160,9 @@ import Testing
     context.rollback()
 
     #expect(!context.hasChanges)
-    #expect(context.insertedObjects.isEmpty && context.updatedObjects.isEmpty && context.deletedObjects.isEmpty)
+    #expect(
+      context.insertedObjects.isEmpty && context.updatedObjects.isEmpty && context.deletedObjects.isEmpty
+    )
     #expect(book.pages == 10)
     #expect(book.writer === first)
     #expect(Array(first.books).map(\.title) == ["T"])

@@ -1,6 +1,7 @@
 import Cambium
 import Foundation
 import PageStore
+
 @testable import GraphContext
 
 // A library: every kind of relationship and every delete rule.

@@ -29,7 +29,9 @@ struct LibraryOracle: Equatable {
   var pairs: Set<Pair> = []
 
   func books(of writer: UInt64) -> [UInt64] { books.filter { $0.value.writer == writer }.keys.sorted() }
-  func books(from publisher: UInt64) -> [UInt64] { books.filter { $0.value.publisher == publisher }.keys.sorted() }
+  func books(from publisher: UInt64) -> [UInt64] {
+    books.filter { $0.value.publisher == publisher }.keys.sorted()
+  }
   func desk(of writer: UInt64) -> UInt64? { desks.first { $0.value == writer }?.key }
   func fans(of writer: UInt64) -> [UInt64] { pairs.filter { $0.writer == writer }.map(\.reader).sorted() }
   func idols(of reader: UInt64) -> [UInt64] { pairs.filter { $0.reader == reader }.map(\.writer).sorted() }
@@ -61,9 +63,13 @@ struct LibraryOracle: Equatable {
     var result: Set<String> = []
     if books.values.contains(where: { $0.publisher == nil }) { result.insert("missingValue") }
     let doomed = doomedPublishers
-    if books.values.contains(where: { $0.publisher.map(doomed.contains) ?? false }) { result.insert("deletionDenied") }
+    if books.values.contains(where: { $0.publisher.map(doomed.contains) ?? false }) {
+      result.insert("deletionDenied")
+    }
     let emails = writers.values.compactMap(\.email)
-    let places = books.values.compactMap { book in book.shelf.flatMap { shelf in book.place.map { "\(shelf) \($0)" } } }
+    let places = books.values.compactMap { book in
+      book.shelf.flatMap { shelf in book.place.map { "\(shelf) \($0)" } }
+    }
     if Set(emails).count < emails.count || Set(places).count < places.count { result.insert("notUnique") }
     return result
   }

@@ -119,7 +119,8 @@ private struct RandomLibraryRun {
     ManagedObjectID(entityName: entity, number: number, storeID: library.storeID)
   }
 
-  private mutating func object<Object: ManagedObject>(_ type: Object.Type, _ number: UInt64) throws -> Object {
+  private mutating func object<Object: ManagedObject>(_ type: Object.Type, _ number: UInt64) throws -> Object
+  {
     let object = try context.existingObject(type, with: id(type.entityName, number))
     held.append(object)
     return object
@@ -152,11 +153,19 @@ private struct RandomLibraryRun {
       oracle.readers[reader.objectID.number] = .some(nil)
     default:
       guard let publisher = pick(oracle.publishers) else { return }
-      let book = Book("t\(generator.number(in: 0...9))", pages: 1, publisher: try object(Publisher.self, publisher))
+      let book = Book(
+        "t\(generator.number(in: 0...9))",
+        pages: 1,
+        publisher: try object(Publisher.self, publisher)
+      )
       let writer = generator.chance(1, in: 2) ? pick(oracle.writers.keys) : nil
       if let writer { try object(Writer.self, writer).books.append(book) } else { context.insert(book) }
       oracle.books[book.objectID.number] = .init(
-        title: book.title, pages: 1, writer: writer, publisher: publisher)
+        title: book.title,
+        pages: 1,
+        writer: writer,
+        publisher: publisher
+      )
     }
   }
 
@@ -293,12 +302,15 @@ private struct RandomLibraryRun {
     try Self.compare(context, oracle, library.storeID)
   }
 
-  private static func compare(_ context: ManagedObjectContext, _ oracle: LibraryOracle, _ store: UUID) throws {
+  private static func compare(_ context: ManagedObjectContext, _ oracle: LibraryOracle, _ store: UUID) throws
+  {
     func object<Object: ManagedObject>(_ type: Object.Type, _ number: UInt64) throws -> Object {
       let id = ManagedObjectID(entityName: type.entityName, number: number, storeID: store)
       return try context.existingObject(type, with: id)
     }
-    func numbers(_ objects: some Sequence<some ManagedObject>) -> [UInt64] { objects.map(\.objectID.number).sorted() }
+    func numbers(_ objects: some Sequence<some ManagedObject>) -> [UInt64] {
+      objects.map(\.objectID.number).sorted()
+    }
     for (number, expected) in oracle.writers {
       let writer = try object(Writer.self, number)
       #expect(LibraryOracle.Writer(email: writer.email, rank: writer.rank) == expected)
@@ -310,9 +322,13 @@ private struct RandomLibraryRun {
     for (number, expected) in oracle.books {
       let book = try object(Book.self, number)
       let found = LibraryOracle.Book(
-        title: book.title, pages: book.pages, shelf: book.shelf, place: book.place,
+        title: book.title,
+        pages: book.pages,
+        shelf: book.shelf,
+        place: book.place,
         writer: book.writer?.objectID.number,
-        publisher: expected.publisher == nil ? nil : book.publisher.objectID.number)
+        publisher: expected.publisher == nil ? nil : book.publisher.objectID.number
+      )
       #expect(found == expected)
     }
     for number in oracle.publishers {

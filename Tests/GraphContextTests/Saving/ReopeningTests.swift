@@ -30,6 +30,28 @@ import Testing
     #expect(Set(ids).count == 150)
   }
 
+  @Test func whatWasSavedIsThereThoughTheStoreWasNotClosed() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("library.cambium")
+    for durability in [Durability.full, .relaxed] {
+      let id: ManagedObjectID
+      do {
+        let library = try await Library.open(at: path)
+        id = try await library.performBackgroundTask { context in
+          let writer = Writer("A")
+          context.insert(writer)
+          try context.save(durability: durability)
+          return writer.objectID
+        }
+      }
+      let again = try await Library.open(at: path)
+      #expect(
+        try await again.performBackgroundTask { try $0.existingObject(Writer.self, with: id).name } == "A"
+      )
+      #expect(try again.verify().isEmpty)
+    }
+  }
+
   @Test func numbersAreNeverUsedTwice() async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("library.cambium")
@@ -125,7 +147,10 @@ private enum Changed {
 @Suite struct SchemaChangeTests {
   private func fill(_ path: String, names: [String]) async throws {
     let container = try await PersistentContainer(
-      "Items", models: Original.Item.self, at: URL(fileURLWithPath: path))
+      "Items",
+      models: Original.Item.self,
+      at: URL(fileURLWithPath: path)
+    )
     try await container.performBackgroundTask { context in
       for (number, name) in names.enumerated() { context.insert(Original.Item(name, number)) }
       try context.save()
@@ -157,7 +182,11 @@ private enum Changed {
     let path = folder.file("items.cambium")
     try await fill(path, names: ["a", "b", "c"])
     let container = try await PersistentContainer(
-      "Items", models: Indexed.Item.self, Indexed.Box.self, at: URL(fileURLWithPath: path))
+      "Items",
+      models: Indexed.Item.self,
+      Indexed.Box.self,
+      at: URL(fileURLWithPath: path)
+    )
     #expect(try container.verify().map(\.description) == [])
     try await container.performBackgroundTask { context in
       context.insert(Indexed.Box("new"))
@@ -178,11 +207,18 @@ private enum Changed {
     try await fill(path, names: ["a", "b", "a"])
     let error = await #expect(throws: ContextError.self) {
       try await PersistentContainer(
-        "Items", models: Indexed.Item.self, Indexed.Box.self, at: URL(fileURLWithPath: path))
+        "Items",
+        models: Indexed.Item.self,
+        Indexed.Box.self,
+        at: URL(fileURLWithPath: path)
+      )
     }
     #expect(error?.code == .notUnique)
     let again = try await PersistentContainer(
-      "Items", models: Original.Item.self, at: URL(fileURLWithPath: path))
+      "Items",
+      models: Original.Item.self,
+      at: URL(fileURLWithPath: path)
+    )
     #expect(try again.verify().isEmpty)
     try again.close()
   }
