@@ -66,7 +66,7 @@ struct IndexWalker {
   ) throws -> Bool {
     if position == 0 { return try isReversed ? cursor.previous() : cursor.next() }
     let below = try tree.count(in: KeyRange(upper: keys.lowerAsEnd))
-    return try cursor.seek(toPosition: below + (isReversed ? rowCount - 1 - position : position))
+    return try cursor.seek(toPosition: below &+ (isReversed ? rowCount - 1 - position : position))
   }
 }
 

@@ -85,7 +85,7 @@ struct QueryExecutor {
     case .fullScan:
       var scan = try RecordScan(entity, in: view, isReversed: isReversed, skipping: plan.offset)
       var rows: [QueryRow] = []
-      rows.reserveCapacity(count)
+      rows.reserveCapacity(min(count, 1 << 16))
       while rows.count < count, let row = try scan.next() { rows.append(row) }
       return rows
     case .index(let scan):
@@ -211,6 +211,8 @@ extension QueryExecutor {
     if plan.isCountExact {
       count = plan.access.rowCount
       if let ownChanges { count -= try hiddenMatchCount(ownChanges) }
+    } else if ownChanges == nil, plan.residual == .constant(true) {
+      try forEachNumber { _ in count += 1 }
     } else {
       try forEachRow(
         where: plan.residual,

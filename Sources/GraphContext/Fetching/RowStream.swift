@@ -100,7 +100,8 @@ extension IndexWalker {
       case .nothing, .fullScan, .objects: []
       }
     var numbers: [UInt64] = []
-    numbers.reserveCapacity(access.rowCount)
+    // The count is what the file says: a forged one must not ask for memory.
+    numbers.reserveCapacity(min(access.rowCount, 1 << 16))
     for scan in scans {
       var walker = try IndexWalker(scan, in: view)
       try walker.next(scan.rowCount, into: &numbers)

@@ -44,60 +44,72 @@ extension Normaliser {
     case all, any
   }
 
-  /// The bracket of normal predicates, in normal form.
+  /// The bracket of normal predicates, in normal form. O(n log n) in its parts.
   static func combine(_ children: [NormalPredicate], _ bracket: Bracket) -> NormalPredicate {
     var parts: [NormalPredicate] = []
+    /// Of each part that is about values, all the sets that the bracket has for its path.
+    var sets: [Int: [ValueSet]] = [:]
     var placeOfPath: [ResolvedPath.Identity: Int] = [:]
-    var placeOfTest: [NormalPredicate: Int] = [:]
-    var pending = children[...]
-    while let child = pending.popFirst() {
+    var tests: Set<NormalPredicate> = []
+    for child in children.flatMap({ $0.parts(of: bracket) }) {
       switch (child, bracket) {
-      case (.and(let inner), .all), (.or(let inner), .any): pending = inner + pending
       case (.constant(true), .all), (.constant(false), .any): break
       case (.constant(let value), _): return .constant(value)
       case (.values(let path, let set), _):
-        guard let place = placeOfPath[path.identity] else {
-          placeOfPath[path.identity] = parts.count
-          parts.append(child)
-          break
-        }
-        guard case .values(_, let known) = parts[place] else { break }
-        parts[place] = .values(path, bracket == .all ? known.intersection(set) : known.union(set))
+        let place = placeOfPath[path.identity, default: parts.count]
+        sets[place, default: []].append(set)
+        guard place == parts.count else { break }
+        placeOfPath[path.identity] = place
+        parts.append(child)
       default:
-        if placeOfTest[child] == nil {
-          placeOfTest[child] = parts.count
-          parts.append(child)
-        }
+        if tests.insert(child).inserted { parts.append(child) }
       }
     }
-    return closed(parts, bracket, tests: placeOfTest)
+    for (place, sets) in sets {
+      guard case .values(let path, _) = parts[place] else { continue }
+      parts[place] = simplified(path, merge(sets[...], bracket))
+    }
+    return closed(parts, bracket, tests)
+  }
+
+  /// All of the sets in one, by halves: adding one after the other would copy the sum each time.
+  private static func merge(_ sets: ArraySlice<ValueSet>, _ bracket: Bracket) -> ValueSet {
+    if sets.count == 1 { return sets[sets.startIndex] }
+    let middle = sets.startIndex + sets.count / 2
+    let (left, right) = (merge(sets[..<middle], bracket), merge(sets[middle...], bracket))
+    return bracket == .all ? left.intersection(right) : left.union(right)
   }
 
   /// Drops parts that say nothing, and the whole where a part decides it or contradicts another.
   private static func closed(
     _ parts: [NormalPredicate],
     _ bracket: Bracket,
-    tests: [NormalPredicate: Int]
+    _ tests: Set<NormalPredicate>
   ) -> NormalPredicate {
     let decided = NormalPredicate.constant(bracket == .any)
     var kept: [NormalPredicate] = []
     for part in parts {
-      switch part {
-      case .values(let path, let set):
-        let part = simplified(path, set)
-        if part == decided { return decided }
-        if case .constant = part { break }
-        kept.append(part)
-      case .test(let test, let isNegated):
-        if tests[.test(test, isNegated: !isNegated)] != nil { return decided }
-        kept.append(part)
-      default: kept.append(part)
+      if part == decided { return decided }
+      if case .constant = part { continue }
+      if case .test(let test, let isNegated) = part, tests.contains(.test(test, isNegated: !isNegated)) {
+        return decided
       }
+      kept.append(part)
     }
     switch kept.count {
     case 0: return .constant(bracket == .all)
     case 1: return kept[0]
     default: return bracket == .all ? .and(kept) : .or(kept)
+    }
+  }
+}
+
+extension NormalPredicate {
+  /// The parts of a bracket of the kind; anything else is its own only part.
+  fileprivate func parts(of bracket: Normaliser.Bracket) -> [NormalPredicate] {
+    switch (self, bracket) {
+    case (.and(let inner), .all), (.or(let inner), .any): inner
+    default: [self]
     }
   }
 }

@@ -66,6 +66,21 @@ import Testing
   }
 }
 
+@Suite struct LargePredicateTests {
+  @Test func tenThousandAlternativesAreOneSet() {
+    let path = ResolvedPath(hops: [], leaf: .slot(0, .int64), isOptional: true, name: "n")
+    let many = (0..<10_000).map { ResolvedPredicate.compare(path, .equal, .int(Int64($0 * 2)), []) }
+    guard case .values(_, let set) = Normaliser.normalise(.or(many)) else {
+      Issue.record("the alternatives were not merged")
+      return
+    }
+    #expect(set.segmentCount == 10_000)
+    #expect(set.contains(.int(19_998)))
+    #expect(!set.contains(.int(19_999)))
+    #expect(Normaliser.normalise(.and(many)) == .constant(false))
+  }
+}
+
 @Suite struct ValueSetTests {
   @Test func theLeastAndTheGreatestValueAreMembers() {
     let extremes: [(AttributeKind, [AttributeValue])] = [
