@@ -30,6 +30,7 @@ final class SaveTransaction {
   /// Keys to add, by entity and place: indexes first, then to-one relationships.
   var added: [[KeyBatch]]
   private var removed: [[KeyBatch]]
+  /// Keys being made, kept for their memory.
   private var scratch: (old: [UInt8], new: [UInt8]) = ([], [])
 
   init(_ request: SaveRequest, schema: StoredSchema, storeID: UUID, commit: UInt64) {
@@ -207,9 +208,16 @@ extension SaveTransaction {
       let (before, after) = (old?.reference(toOne.slot) ?? 0, new?.reference(toOne.slot) ?? 0)
       guard before != after else { continue }
       let place = entity.indexes.count + place
-      if before != 0 { removed[entity.ordinal][place].append(KeyCoder.pair(before, number)) }
-      if after != 0 { added[entity.ordinal][place].append(KeyCoder.pair(after, number)) }
+      if before != 0 { notePair(before, number, in: &removed[entity.ordinal][place]) }
+      if after != 0 { notePair(after, number, in: &added[entity.ordinal][place]) }
     }
+  }
+
+  private func notePair(_ first: UInt64, _ second: UInt64, in batch: inout KeyBatch) {
+    scratch.new.removeAll(keepingCapacity: true)
+    KeyCoder.append(objectID: first, to: &scratch.new)
+    KeyCoder.append(objectID: second, to: &scratch.new)
+    batch.append(scratch.new)
   }
 
   private func checkLength(
