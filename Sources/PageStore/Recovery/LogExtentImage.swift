@@ -16,13 +16,8 @@ final class LogExtentImage {
     }
     self.use = use
     bytes = .allocate(byteCount: Int(use.extent.byteCount), alignment: 16)
-    let count: Int
-    do {
-      count = try file.read(into: bytes, at: use.extent.offset)
-    } catch {
-      bytes.deallocate()
-      throw error
-    }
+    // An error from here on runs `deinit`: every property has its value.
+    let count = try file.read(into: bytes, at: use.extent.offset)
     UnsafeMutableRawBufferPointer(rebasing: bytes[count...]).initializeMemory(as: UInt8.self, repeating: 0)
   }
 
