@@ -152,6 +152,7 @@ final class Shelf: ManagedObject {
   @exclusivity(unchecked) final var _$state = ObjectState()
   @exclusivity(unchecked) private final var _code: Cached<String>
   @exclusivity(unchecked) private final var _height: Cached<Int?>
+  @exclusivity(unchecked) private final var _notes: Cached<String?>
   @exclusivity(unchecked) private final var _next: ToOneReference<Shelf>
 
   var code: String {
@@ -172,14 +173,23 @@ final class Shelf: ManagedObject {
       _height = Cached(newValue)
     }
   }
+  var notes: String? = nil {
+    @storageRestrictions(initializes: _notes)
+    init(newValue) { _notes = Cached(newValue) }
+    get { _$state.isFast(2) ? _notes.value : _$load(2, &_notes) }
+    set {
+      _$willSet(2)
+      _notes = Cached(newValue)
+    }
+  }
   var next: Shelf? {
     @storageRestrictions(initializes: _next)
     init(newValue) { _next = ToOneReference(newValue) }
-    get { _$toOne(2, &_next) }
+    get { _$toOne(3, &_next) }
     set {
       _$willSetToOne(newValue)
-      let change = _$setToOne(2, &_next, newValue)
-      _$didSetToOne(2, change)
+      let change = _$setToOne(3, &_next, newValue)
+      _$didSetToOne(3, change)
     }
   }
 
@@ -196,6 +206,7 @@ final class Shelf: ManagedObject {
       properties: [
         .attribute("code", String.self),
         .attribute("height", Int?.self),
+        .attribute("notes", String?.self),
         .toOne("next", Shelf.self),
       ],
       indexes: [IndexDescription(["code"])]
@@ -206,6 +217,7 @@ final class Shelf: ManagedObject {
     _$state = state
     _code = Cached()
     _height = Cached()
+    _notes = Cached()
     _next = ToOneReference()
   }
 
@@ -213,7 +225,8 @@ final class Shelf: ManagedObject {
     switch property {
     case 0: visitor.visit(attribute: 0, &_code)
     case 1: visitor.visit(attribute: 1, &_height)
-    case 2: visitor.visit(toOne: 2, &_next)
+    case 2: visitor.visit(attribute: 2, &_notes)
+    case 3: visitor.visit(toOne: 3, &_next)
     default: preconditionFailure("Shelf has no property \(property)")
     }
   }

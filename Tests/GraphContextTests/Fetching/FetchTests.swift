@@ -1,0 +1,101 @@
+import Foundation
+import GraphContext
+import Predicates
+import Testing
+
+@Suite struct FetchTests {
+  private func withShelves<R: Sendable>(
+    _ count: Int,
+    _ body: @Sendable @escaping (ManagedObjectContext) throws -> R
+  ) async throws -> R {
+    let container = try await PersistentContainer("fetch", models: Item.self, Shelf.self, at: .inMemory)
+    return try await container.performBackgroundTask { context in
+      for place in 0..<count {
+        let shelf = Shelf(code: String(format: "%05d", place), height: place % 10, next: nil)
+        shelf.notes = String(repeating: "\(place % 7)", count: place % 5 == 0 ? 20_000 : 12)
+        context.insert(shelf)
+      }
+      try context.save()
+      context.reset()
+      return try body(context)
+    }
+  }
+
+  @Test func recordsThatOverflowTheirPagesAreFoundByEveryPath() async throws {
+    try await withShelves(300) { context throws in
+      let all = try context.fetch(From<Shelf>())
+      #expect(all.map { $0.notes?.utf8.count } == (0..<300).map { $0 % 5 == 0 ? 20_000 : 12 })
+      let some = try context.fetch(
+        From<Shelf>().where(format: "code BEGINSWITH '000' AND notes CONTAINS '6666'")
+      )
+      #expect(some.map(\.code) == (0..<100).filter { $0 % 7 == 6 }.map { String(format: "%05d", $0) })
+      let sorted = try context.fetch(From<Shelf>().orderBy(.descending(\.notes)).limit(2))
+      #expect(sorted.map(\.notes) == Array(repeating: String(repeating: "6", count: 20_000), count: 2))
+    }
+  }
+
+  @Test func aDeepOffsetIsFoundByRank() async throws {
+    try await withShelves(2_000) { context throws in
+      let request = From<Shelf>().orderBy(.descending(\.code)).limit(3).offset(1_500)
+      #expect(try context.fetch(request).map(\.code) == ["00499", "00498", "00497"])
+      #expect(
+        try context.explain(request).description == """
+          Shelf: ordered scan, 2000 rows
+            index code, every row: 2000 rows (exact)
+            order: in index order, reversed
+            limit 3, offset 1500
+          """
+      )
+      #expect(try context.fetch(request.offset(5_000)).isEmpty)
+      #expect(try context.count(request) == 3)
+      #expect(try context.count(request.offset(1_999)) == 1)
+    }
+  }
+
+  @Test func aFetchedObjectIsAFaultUntilItIsRead() async throws {
+    try await withShelves(10) { context throws in
+      let shelf = try #require(try context.fetchOne(From<Shelf>().where { $0.code == "00003" }))
+      #expect(shelf.isFault)
+      #expect(shelf.height == 3)
+      #expect(!shelf.isFault)
+      #expect(try context.fetch(From<Shelf>().where(\.height == 3)).first === shelf)
+    }
+  }
+
+  @Test func conditionsAddUp() async throws {
+    try await withShelves(100) { context throws in
+      let request = From<Shelf>().where { $0.height > 3 }.where(\.height < 6).where(
+        format: "code < %@",
+        "00050"
+      )
+      #expect(try context.count(request) == 10)
+    }
+  }
+
+  @Test func aMistakeIsThrownWhenTheQueryIsUsed() async throws {
+    try await withShelves(1) { context throws in
+      let syntax = From<Shelf>().where(format: "code == ").where { $0.height > 3 }
+      #expect(throws: QueryError.self) { try context.fetch(syntax) }
+      #expect(throws: QueryError.self) { try context.count(From<Shelf>().where(format: "colour == 1")) }
+      #expect(throws: QueryError.self) {
+        try context.explain(From<Shelf>().where(format: "height == 'tall'"))
+      }
+      #expect(try context.count(From<Shelf>()) == 1)
+    }
+  }
+
+  @Test func aNameThatAToolGetsWrongIsNamed() async throws {
+    let container = try await PersistentContainer("fetch", models: Item.self, Shelf.self, at: .inMemory)
+    let store = try DynamicStore(container.coordinator.store)
+    var query = DynamicQuery("Shelf")
+    query.select = ["code", "next.hight"]
+    let error = #expect(throws: QueryError.self) { try store.rows(query) }
+    #expect(error?.code == .unknownName)
+    #expect(error?.message.contains("hight") == true)
+    query.select = []
+    #expect(try store.columns(of: query) == ["code", "height", "notes", "next"])
+    #expect(try store.rows(query).isEmpty)
+    #expect(try store.count(of: "Shelf") == 0)
+    #expect(try store.count(of: "Book") == nil)
+  }
+}
