@@ -127,8 +127,12 @@ private struct LogSearch {
   private mutating func collectUses(walkingFrom offset: UInt64) throws(StoreError) {
     var walk = try ExtentWalk(file, blocks.identity, from: offset)
     while let found = try walk.next() {
-      if let use = found.use { uses.append(use) } else { strays.append(found.header.extent) }
+      if let use = found.use { note(use) } else { strays.append(found.header.extent) }
     }
+  }
+
+  private mutating func note(_ use: LogExtentUse) {
+    if !uses.contains(use) { uses.append(use) }
   }
 
   /// What lies behind the end of a chain: in the rest of its last extent, in younger uses of the log extents that its
@@ -138,12 +142,11 @@ private struct LogSearch {
     var evidence = Evidence()
     evidence.durableSequence = blocks.anchors.first?.checkpoint.sequence ?? 0
     evidence.search(chain.lastImage, from: tail.offset, beyond: tail.sequence)
-    if uses.isEmpty {
-      for extent in chain.checkpoint.content.logExtents {
-        if let use = try ExtentWalk.use(at: extent.offset, in: file, blocks.identity) { uses.append(use) }
-      }
-      try collectUses(walkingFrom: chain.checkpoint.content.end)
+    // From each checkpoint's own end: a walk that began before an older one's may be led over it by what a crash left.
+    for extent in chain.checkpoint.content.logExtents {
+      if let use = try ExtentWalk.use(at: extent.offset, in: file, blocks.identity) { note(use) }
     }
+    try collectUses(walkingFrom: chain.checkpoint.content.end)
     for use in uses where use.epoch > tail.use.epoch {
       try evidence.search(use, from: use.firstRecordOffset, beyond: tail.sequence, in: file)
     }

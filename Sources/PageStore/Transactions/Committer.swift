@@ -209,6 +209,8 @@ final class Committer: @unchecked Sendable {
       commit: versions.latest.commit
     )
     try LogExtentInitialisation(file: file, identity: identity).write(header)
+    // A link must not lead to an extent that isn't there.
+    try log.fencing { () throws(StoreError) in try file.synchronize() }
     self.space = space
     return extents.beginUse(of: extent, salt: environment.random())
   }
