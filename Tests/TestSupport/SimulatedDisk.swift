@@ -12,7 +12,7 @@ import Synchronization
 /// need, nothing else; sectors reach the disk in any order; the size is independent of the bytes.
 @_spi(Testing)
 public final class SimulatedDisk: RandomAccessFile {
-  /// Called after each change has reached the page cache and before a sync of it counts, and once more after a sync.
+  /// Called after each change has reached the page cache; around a sync twice, while it is under way and when it is done.
   public typealias Observer = @Sendable (DiskCall, CrashPoint) -> Void
 
   private let state: Mutex<DiskState>
@@ -123,6 +123,8 @@ extension SimulatedDisk {
   }
 
   public func synchronize() -> Int32 {
+    let inFlight = state.withLock { $0.watched }
+    inFlight.map { $0.observer(.synchronize, $0.point) }
     let (result, watched) = state.withLock { state in
       let (_, error) = state.begin(.synchronize, byteCount: 0)
       if error == 0 {
