@@ -58,12 +58,14 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings),
-    .executableTarget(
-      name: "Flights",
+    .target(
+      name: "FlightsExample",
       dependencies: ["Cambium", "CZlib", .product(name: "ArgumentParser", package: "swift-argument-parser")],
-      path: "Examples/Flights",
-      exclude: ["README.md"],
+      path: "Examples/Flights/Library",
       resources: [.copy("Sample")],
+      swiftSettings: swiftSettings),
+    .executableTarget(
+      name: "Flights", dependencies: ["FlightsExample"], path: "Examples/Flights/Command",
       swiftSettings: swiftSettings),
 
     .target(
@@ -84,7 +86,7 @@ let package = Package(
       name: "CambiumToolTests", dependencies: ["Cambium", "TestSupport", "cambium-cli"],
       swiftSettings: swiftSettings),
     .testTarget(
-      name: "FlightsTests", dependencies: ["Cambium", "Flights", "TestSupport"],
+      name: "FlightsTests", dependencies: ["Cambium", "FlightsExample", "TestSupport"],
       swiftSettings: swiftSettings),
     .testTarget(
       name: "CambiumMacrosTests",

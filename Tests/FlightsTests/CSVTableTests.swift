@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Flights
+@testable import FlightsExample
 
 @Suite("Reading CSV")
 struct CSVTableTests {

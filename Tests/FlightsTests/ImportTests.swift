@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Flights
+@testable import FlightsExample
 
 @Suite("Importing the sample")
 struct ImportTests {

@@ -2,13 +2,15 @@ import ArgumentParser
 import Cambium
 import Foundation
 
-@main
-struct FlightsCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
+/// What the executable runs. It lives in a library so that tests can import what it does.
+package struct FlightsCommand: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
     commandName: "flights",
     abstract: "All flights that left New York in 2013, in a Cambium store.",
     subcommands: [ImportCommand.self, DemoCommand.self, SaveLoopCommand.self]
   )
+
+  package init() {}
 }
 
 extension PersistentContainer {

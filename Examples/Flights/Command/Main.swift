@@ -1,0 +1,8 @@
+import FlightsExample
+
+@main
+enum Main {
+  static func main() async {
+    await FlightsCommand.main()
+  }
+}
