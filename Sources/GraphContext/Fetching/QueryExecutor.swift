@@ -5,7 +5,7 @@ import Predicates
 struct QueryExecutor {
   let view: StoreView
   let entity: StoredEntity
-  let plan: PlannedQuery
+  private(set) var plan: PlannedQuery
   /// The whole predicate, for rows that don't come by the plan's way.
   private let predicate: ResolvedPredicate
   private let sort: [ResolvedSort]
@@ -96,12 +96,19 @@ struct QueryExecutor {
     return numbers.map { QueryRow(number: $0, record: nil) }
   }
 
-  /// Rows in the order of access, tested until there are enough.
+  /// Rows in the order of access, tested until there are enough, or until the other plan would have cost less.
   private func filtered(_ isReversed: Bool) throws -> [QueryRow] {
     var rows: [QueryRow] = []
     var skipped = 0
     if plan.limit == 0 { return [] }
-    try forEachRow(where: plan.residual, isReversed: isReversed) { row, _ in
+    var paths = RowPaths(entity.schema, in: view.schema.schema)
+    let rowBudget = plan.fallback?.rowBudget
+    let isComplete = try forEachRow(
+      where: plan.residual,
+      isReversed: isReversed,
+      rowBudget: rowBudget,
+      paths: &paths
+    ) { row, _ in
       if skipped < plan.offset {
         skipped += 1
         return true
@@ -109,7 +116,10 @@ struct QueryExecutor {
       rows.append(row)
       return rows.count != plan.limit
     }
-    return rows
+    guard !isComplete, let fallback = plan.fallback else { return rows }
+    var other = self
+    other.plan = fallback.plan
+    return try other.collectRows(false)
   }
 
   /// All rows of the access path that pass the residual, sorted; as many as are wanted.
@@ -233,35 +243,35 @@ extension QueryExecutor {
 
 extension QueryExecutor {
   /// Calls `body` for the rows of the access path that pass the filter, in order of access, until it returns false.
+  ///
+  /// - Parameters:
+  ///   - rowBudget: how many rows to read at most; nil for all.
+  ///   - paths: what else is read of the rows; the filter's are added.
+  /// - Returns: false if the budget ran out.
+  @discardableResult
   private func forEachRow(
     where filter: NormalPredicate,
     isReversed: Bool,
     hiding hidden: Set<UInt64> = [],
-    _ body: (QueryRow, inout RowReader) throws -> Bool
-  ) throws {
-    var paths = RowPaths(entity.schema, in: view.schema.schema)
-    try forEachRow(where: filter, isReversed: isReversed, hiding: hidden, paths: &paths, body)
-  }
-
-  /// - Parameter paths: what else is read of the rows; the filter's are added.
-  private func forEachRow(
-    where filter: NormalPredicate,
-    isReversed: Bool,
-    hiding hidden: Set<UInt64> = [],
+    rowBudget: Int? = nil,
     paths: inout RowPaths,
     _ body: (QueryRow, inout RowReader) throws -> Bool
-  ) throws {
+  ) throws -> Bool {
     let program = try FilterProgram(compiling: filter, paths: paths)
     paths = program.paths
     var reader = RowReader(paths, source: ViewRecordSource(paths, in: view, pending: pending))
     var rows = try RowStream(plan.access, of: entity, in: view, isReversed: isReversed)
+    var rowsLeft = rowBudget ?? .max
     while let row = try rows.next() {
+      if rowsLeft == 0 { return false }
+      rowsLeft -= 1
       if !hidden.isEmpty, hidden.contains(row.number) { continue }
       guard let record = row.record else { continue }
       try reader.begin(row.number, record)
       guard try program.matches(&reader) else { continue }
-      guard try body(row, &reader) else { return }
+      guard try body(row, &reader) else { break }
     }
+    return true
   }
 
   /// Calls `body` for the number of every row of the access path, each once, in no order.

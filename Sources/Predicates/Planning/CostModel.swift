@@ -24,6 +24,31 @@ struct CostModel {
     }
   }
 
+  /// The plan that costs least; the first among equals.
+  func cheapest(of candidates: [PlannedQuery]) -> PlannedQuery {
+    var best = candidates[0]
+    var least = cost(of: best)
+    for candidate in candidates.dropFirst() {
+      let cost = cost(of: candidate)
+      if cost < least { (best, least) = (candidate, cost) }
+    }
+    return best
+  }
+
+  /// What to change to if the plan's estimate is far off; nil when it estimates nothing, or can't lose much.
+  func fallback(from plan: PlannedQuery, among candidates: [PlannedQuery]) -> Fallback? {
+    guard needsRecords, query.limit != nil, plan.residual != .constant(true), case .access = plan.order else {
+      return nil
+    }
+    let others = candidates.filter { if case .sorted = $0.order { true } else { false } }
+    guard !others.isEmpty else { return nil }
+    let other = cheapest(of: others)
+    let perRow = perRow(plan.access, isInIndexOrder: true)
+    guard perRow > 0 else { return nil }
+    let rowBudget = Int((cost(of: other) / perRow).rounded(.up))
+    return rowBudget < plan.access.rowCount ? Fallback(other, rowBudget: rowBudget) : nil
+  }
+
   func cost(of plan: PlannedQuery) -> Double {
     if !needsRecords, plan.isCountExact { return 0 }
     let rows = Double(plan.access.rowCount)

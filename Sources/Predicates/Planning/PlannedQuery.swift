@@ -9,6 +9,8 @@ package struct PlannedQuery: Sendable {
   package var offset: Int
   /// The conditions on other entities' objects that the planner looked up.
   package var lookups: [QueryPlan.Lookup]
+  /// What to do instead when rows that come in order turn out to match too rarely.
+  package var fallback: Fallback?
 
   /// Whether the counts of the access path are the count of the results: no row has to be read or compared.
   package var isCountExact: Bool {
@@ -17,6 +19,23 @@ package struct PlannedQuery: Sendable {
     case .nothing, .fullScan, .index: true
     case .objects, .union: false
     }
+  }
+}
+
+/// The second-best plan, and when to change to it.
+///
+/// A plan that reads rows in order until it has enough is chosen by an estimate. When it has cost as much as the other plan
+/// would have, it gives up: so the two together cost at most twice what the better one does.
+package struct Fallback: Sendable {
+  /// Rows to read before the change.
+  package var rowBudget: Int
+  package var plan: PlannedQuery { plans[0] }
+  /// Never empty: the one plan, held where a struct that contains itself can hold it.
+  private let plans: [PlannedQuery]
+
+  init(_ plan: PlannedQuery, rowBudget: Int) {
+    plans = [plan]
+    self.rowBudget = rowBudget
   }
 }
 

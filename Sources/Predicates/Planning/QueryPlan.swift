@@ -50,6 +50,15 @@ public struct QueryPlan: Sendable, Hashable, Codable {
     case sorted(by: [String], keeping: Int?)
   }
 
+  /// What is done instead when rows that come in order turn out to match too rarely.
+  public struct Fallback: Sendable, Hashable, Codable {
+    public var access: Access
+    /// How many rows that plan reads, at most.
+    public var rowCount: Int
+    /// How many rows are read before the change.
+    public var rowBudget: Int
+  }
+
   public var entity: String
   public var access: Access
   public var ranges: [Range]
@@ -61,6 +70,7 @@ public struct QueryPlan: Sendable, Hashable, Codable {
   public var order: Order
   public var limit: Int?
   public var offset: Int
+  public var fallback: Fallback?
 }
 
 extension QueryPlan: CustomStringConvertible {
@@ -86,6 +96,11 @@ extension QueryPlan: CustomStringConvertible {
     if limit != nil || offset > 0 {
       let parts = [limit.map { "limit \($0)" }, offset > 0 ? "offset \(offset)" : nil].compactMap { $0 }
       lines.append("  " + parts.joined(separator: ", "))
+    }
+    if let fallback {
+      lines.append(
+        "  after \(Self.rows(fallback.rowBudget)) instead: \(fallback.access.rawValue), \(Self.rows(fallback.rowCount))"
+      )
     }
     return lines.joined(separator: "\n")
   }
@@ -115,7 +130,14 @@ extension PlannedQuery {
       filter: residual == .constant(true) ? nil : residual.description,
       order: explainedOrder,
       limit: limit,
-      offset: offset
+      offset: offset,
+      fallback: fallback.map {
+        QueryPlan.Fallback(
+          access: $0.plan.explainedAccess,
+          rowCount: $0.plan.access.rowCount,
+          rowBudget: $0.rowBudget
+        )
+      }
     )
   }
 

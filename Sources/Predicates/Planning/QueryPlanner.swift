@@ -33,12 +33,8 @@ package struct QueryPlanner<Counting: IndexCounting> {
       purpose: purpose,
       mostMatches: candidates.map(\.access.rowCount).min() ?? 0
     )
-    var plan = candidates[0]
-    var least = model.cost(of: plan)
-    for candidate in candidates.dropFirst() {
-      let cost = model.cost(of: candidate)
-      if cost < least { (plan, least) = (candidate, cost) }
-    }
+    var plan = model.cheapest(of: candidates)
+    plan.fallback = model.fallback(from: plan, among: candidates)
     plan.lookups = lookup.lookups
     return plan
   }
@@ -59,7 +55,8 @@ package struct QueryPlanner<Counting: IndexCounting> {
           ?? .sorted(query.sort, isIDAscending: query.isIDAscending),
         limit: query.limit,
         offset: query.offset,
-        lookups: []
+        lookups: [],
+        fallback: nil
       )
     }
     let byID = OrderMatch([], query, conditions)

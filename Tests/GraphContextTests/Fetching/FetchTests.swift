@@ -52,6 +52,27 @@ import Testing
     }
   }
 
+  @Test func aScanInOrderThatFindsTooLittleGivesWay() async throws {
+    try await withShelves(2_000) { context throws in
+      // Half of the shelves match, but none of those that come first in order.
+      for shelf in try context.fetch(From<Shelf>()) { shelf.notes = shelf.code < "01000" ? "low" : "high" }
+      try context.save()
+      let request = From<Shelf>().where(\.notes == "low").orderBy(.descending(\.code)).limit(2)
+      #expect(
+        try context.explain(request).description == """
+          Shelf: ordered scan, 2000 rows
+            index code, every row: 2000 rows (exact)
+            filter: notes == "low"
+            order: in index order, reversed
+            limit 2
+            after 404 rows instead: full scan, 2000 rows
+          """
+      )
+      #expect(try context.fetch(request).map(\.code) == ["00999", "00998"])
+      #expect(try context.fetch(request.offset(998)).map(\.code) == ["00001", "00000"])
+    }
+  }
+
   @Test func aFetchedObjectIsAFaultUntilItIsRead() async throws {
     try await withShelves(10) { context throws in
       let shelf = try #require(try context.fetchOne(From<Shelf>().where { $0.code == "00003" }))
