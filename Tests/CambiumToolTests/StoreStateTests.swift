@@ -1,3 +1,4 @@
+import Cambium
 import Foundation
 import TestSupport
 import Testing

@@ -93,10 +93,10 @@ struct CSVTableTests {
   }
 
   @Test func datesAgreeWithFoundation() throws {
-    for day in stride(from: -200_000, to: 200_000, by: 97) {
+    // From 1614 on: Foundation's calendar is Julian before the reform.
+    for day in stride(from: -130_000, to: 200_000, by: 97) {
       let date = Date(timeIntervalSince1970: Double(day) * 86_400 + 3_723)
       let text = date.formatted(.iso8601)
-      guard text.count == 20, !text.hasPrefix("-") else { continue }
       #expect(Date(utc: Array(text.utf8)[...]) == date, "\(text)")
     }
   }

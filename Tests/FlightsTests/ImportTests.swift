@@ -24,27 +24,37 @@ struct ImportTests {
   @Test func everyRowArrivesAndFindsWhatItRefersTo() async throws {
     let folder = try TemporaryFolder()
     let container = try await Self.imported(folder.file("flights.cambium"))
-    try await container.performBackgroundTask { context in
-      // Counted in the CSV files by other means.
-      #expect(try context.count(From<Flight>()) == 27_004)
-      #expect(try context.count(From<Flight>().where { $0.month == 1 && $0.day == 1 }) == 842)
-      #expect(try context.count(From<Flight>().where { $0.depTime == nil }) == 521)
-      #expect(try context.count(From<Flight>().where { $0.plane == nil }) == 4_479)
-      #expect(try context.count(From<Flight>().where { $0.weather == nil }) == 52)
-      #expect(try context.count(From<Flight>().where { $0.dest == nil }) == 680)
-      #expect(try context.count(From<Flight>().where { $0.airline == nil }) == 0)
+    let counts = try await container.performBackgroundTask { context in
+      [
+        "all": try context.count(From<Flight>()),
+        "1 January": try context.count(From<Flight>().where { $0.month == 1 && $0.day == 1 }),
+        "cancelled": try context.count(From<Flight>().where { $0.depTime == nil }),
+        "no plane": try context.count(From<Flight>().where { $0.plane == nil }),
+        "no weather": try context.count(From<Flight>().where { $0.weather == nil }),
+        "no destination": try context.count(From<Flight>().where { $0.dest == nil }),
+        "no airline": try context.count(From<Flight>().where { $0.airline == nil }),
+      ]
     }
+    // Counted in the CSV files by other means.
+    #expect(
+      counts == [
+        "all": 27_004, "1 January": 842, "cancelled": 521, "no plane": 4_479, "no weather": 52,
+        "no destination": 680, "no airline": 0,
+      ]
+    )
     try container.close()
   }
 
   @Test func aPredicateAndItsOppositePartitionTheFlights() async throws {
     let folder = try TemporaryFolder()
     let container = try await Self.imported(folder.file("flights.cambium"))
-    try await container.performBackgroundTask { context in
-      let late = try context.count(From<Flight>().where { $0.arrDelay > 120 || $0.depDelay > 120 })
-      let others = try context.count(From<Flight>().where(format: "NOT (arrDelay > 120 OR depDelay > 120)"))
-      #expect(late + others == 27_004)
+    let counts = try await container.performBackgroundTask { context in
+      [
+        try context.count(From<Flight>().where { $0.arrDelay > 120 || $0.depDelay > 120 }),
+        try context.count(From<Flight>().where(format: "NOT (arrDelay > 120 OR depDelay > 120)")),
+      ]
     }
+    #expect(counts[0] > 0 && counts[0] + counts[1] == 27_004)
     try container.close()
   }
 }
