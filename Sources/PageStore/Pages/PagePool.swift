@@ -2,6 +2,12 @@
 protocol PageLoader: AnyObject, Sendable {
   /// Fills `buffer` with the file's bytes from the start of page `number`. Fails when the file is shorter.
   func loadPages(from number: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError)
+  /// The file's path, for errors; nil where there is none.
+  var path: String? { get }
+}
+
+extension PageLoader {
+  var path: String? { nil }
 }
 
 /// The pages of one store in memory: frames that no checkpoint has written yet, and pages that were read.
@@ -74,9 +80,14 @@ final class PagePool: Sendable {
       guard image.identity == identity else { throw Self.misplaced(reference.location) }
     } catch {
       arena.free(CollectionOfOne(frame))
-      throw error
+      throw located(error)
     }
     return PageImage(publish(frame, number: number))
+  }
+
+  /// The failure of a page, with the file that it is in.
+  private func located(_ error: StoreError) -> StoreError {
+    error.context.path == nil ? error.adding { $0.path = loader.path } : error
   }
 
   /// Makes a verified image the one that everybody finds under `number`, unless another was quicker.
@@ -151,7 +162,7 @@ final class PagePool: Sendable {
       )
     } catch {
       arena.free(CollectionOfOne(frame))
-      throw error
+      throw located(error)
     }
     return OverflowChunk(publish(frame, number: reference.location.number))
   }

@@ -154,6 +154,8 @@ final class FilePageLoader: PageLoader {
     self.pageSize = UInt64(pageSize)
   }
 
+  var path: String? { file.path }
+
   func loadPages(from number: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) {
     guard number < Extent.addressLimit / pageSize else {
       throw StoreError(
