@@ -46,10 +46,13 @@ let package = Package(
         .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
         .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
       ],
-      swiftSettings: swiftSettings),
+      swiftSettings: swiftSettings
+    ),
     .target(
-      name: "Cambium", dependencies: ["GraphContext", "Predicates", "CambiumMacros"],
-      swiftSettings: swiftSettings),
+      name: "Cambium",
+      dependencies: ["GraphContext", "Predicates", "CambiumMacros"],
+      swiftSettings: swiftSettings
+    ),
 
     .executableTarget(
       name: "cambium-cli",
@@ -57,37 +60,60 @@ let package = Package(
         "GraphContext", "PageStore", "Predicates",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      swiftSettings: swiftSettings),
+      swiftSettings: swiftSettings
+    ),
     .target(
       name: "FlightsExample",
       dependencies: ["Cambium", "CZlib", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       path: "Examples/Flights/Library",
       resources: [.copy("Sample")],
-      swiftSettings: swiftSettings),
+      swiftSettings: swiftSettings
+    ),
     .executableTarget(
-      name: "Flights", dependencies: ["FlightsExample"], path: "Examples/Flights/Command",
-      swiftSettings: swiftSettings),
+      name: "Flights",
+      dependencies: ["FlightsExample"],
+      path: "Examples/Flights/Command",
+      swiftSettings: swiftSettings
+    ),
 
     .target(
-      name: "TestSupport", dependencies: ["PageStore"], path: "Tests/TestSupport",
-      swiftSettings: swiftSettings),
+      name: "TestSupport",
+      dependencies: ["PageStore"],
+      path: "Tests/TestSupport",
+      swiftSettings: swiftSettings
+    ),
     // Commits until the tests kill it.
     .executableTarget(
-      name: "KillTarget", dependencies: ["PageStore", "TestSupport"], path: "Tests/KillTarget",
-      swiftSettings: swiftSettings),
+      name: "KillTarget",
+      dependencies: ["PageStore", "TestSupport"],
+      path: "Tests/KillTarget",
+      swiftSettings: swiftSettings
+    ),
     .testTarget(
-      name: "PageStoreTests", dependencies: ["PageStore", "TestSupport", "KillTarget"],
-      swiftSettings: swiftSettings),
-    .testTarget(name: "PredicatesTests", dependencies: ["Predicates", "TestSupport"], swiftSettings: swiftSettings),
+      name: "PageStoreTests",
+      dependencies: ["PageStore", "TestSupport", "KillTarget"],
+      swiftSettings: swiftSettings
+    ),
     .testTarget(
-      name: "GraphContextTests", dependencies: ["Cambium", "GraphContext", "Predicates", "PageStore", "TestSupport"],
-      swiftSettings: swiftSettings),
+      name: "PredicatesTests",
+      dependencies: ["Predicates", "TestSupport"],
+      swiftSettings: swiftSettings
+    ),
     .testTarget(
-      name: "CambiumToolTests", dependencies: ["Cambium", "TestSupport", "cambium-cli"],
-      swiftSettings: swiftSettings),
+      name: "GraphContextTests",
+      dependencies: ["Cambium", "GraphContext", "Predicates", "PageStore", "TestSupport"],
+      swiftSettings: swiftSettings
+    ),
     .testTarget(
-      name: "FlightsTests", dependencies: ["Cambium", "FlightsExample", "TestSupport"],
-      swiftSettings: swiftSettings),
+      name: "CambiumToolTests",
+      dependencies: ["Cambium", "TestSupport", "cambium-cli"],
+      swiftSettings: swiftSettings
+    ),
+    .testTarget(
+      name: "FlightsTests",
+      dependencies: ["Cambium", "FlightsExample", "TestSupport"],
+      swiftSettings: swiftSettings
+    ),
     .testTarget(
       name: "CambiumMacrosTests",
       dependencies: [
@@ -99,6 +125,7 @@ let package = Package(
         .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
         .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
       ],
-      swiftSettings: swiftSettings),
+      swiftSettings: swiftSettings
+    ),
   ]
 )

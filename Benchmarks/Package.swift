@@ -30,6 +30,7 @@ let package = Package(
         .product(name: "PageStore", package: "cambium"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
-      swiftSettings: swiftSettings),
+      swiftSettings: swiftSettings
+    ),
   ]
 )

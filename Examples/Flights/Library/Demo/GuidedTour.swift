@@ -55,7 +55,8 @@ struct GuidedTour {
     try show(
       "Ten hours late, at either end: ranges of two indexes, each flight once",
       ".where { $0.depDelay > 600 || $0.arrDelay > 600 }",
-      From<Flight>().where { $0.depDelay > 600 || $0.arrDelay > 600 })
+      From<Flight>().where { $0.depDelay > 600 || $0.arrDelay > 600 }
+    )
     try show(
       "Cancelled: a missing departure time is a point of the index",
       ".where { $0.depTime == nil }",
