@@ -9,9 +9,6 @@ struct LogExtentTable {
   private(set) var checkpointEpoch: UInt32
   private var newestEpoch: UInt32
 
-  /// New extents double in size up to this.
-  static let largestByteCount: UInt64 = 4 << 20
-
   init(uses: [LogExtentUse] = [], freeBelow: UInt32 = 0, checkpointEpoch: UInt32 = 0) {
     self.uses = uses
     self.freeBelow = freeBelow

@@ -2,8 +2,8 @@
 ///
 /// The order is what makes them safe. (1) Everything in the log is made durable. (2) Pages go to space that nothing
 /// refers to, and are synced. (3) The checkpoint record goes to the log, synced. (4) The older anchor is rewritten.
-/// It needs no sync of its own: until it is durable, the other anchor and the log lead to the same state, and the
-/// next checkpoint's step 2 comes before anything that the other anchor needs is reused.
+/// It needs no sync of its own until the store is closed: until it is durable, the other anchor and the log lead to the
+/// same state, and the next checkpoint's step 2 comes before anything that the other anchor needs is reused.
 extension Committer {
   /// Makes the newest version the one that recovery begins with. Does nothing if it is already.
   func checkpoint(isClosing: Bool = false) throws(StoreError) {
@@ -62,7 +62,7 @@ extension Committer {
       let pages = try writePages(of: draft)
       images = pages.images
       if isClosing { space.release() }
-      return try finish(draft, pages)
+      return try finish(draft, pages, isClosing: isClosing)
     } catch {
       space = spaceBefore
       pool.discard(images)
@@ -150,10 +150,13 @@ extension Committer {
   }
 
   /// Steps 3 and 4, and what follows from them in memory.
-  private func finish(_ draft: Draft, _ pages: CheckpointPages) throws(StoreError) -> Version {
+  private func finish(_ draft: Draft, _ pages: CheckpointPages, isClosing: Bool) throws(StoreError) -> Version
+  {
     let appended = try appendRecord(draft, pages)
     try log.wait(for: appended.position.sequence, isDurable: true)
-    try log.fencing { () throws(StoreError) in try writeAnchor(appended, commit: draft.commit) }
+    try log.fencing { () throws(StoreError) in
+      try writeAnchor(appended, commit: draft.commit, isDurable: isClosing)
+    }
     let version = Version(
       commit: draft.commit,
       timestamp: draft.timestamp,
@@ -207,7 +210,7 @@ extension Committer {
     ) { $0 }
   }
 
-  private func writeAnchor(_ record: LogWriter.Appended, commit: UInt64) throws(StoreError) {
+  private func writeAnchor(_ record: LogWriter.Appended, commit: UInt64, isDurable: Bool) throws(StoreError) {
     let anchor = Anchor(
       checkpoint: record.position,
       recordByteCount: record.byteCount,
@@ -215,7 +218,8 @@ extension Committer {
       commit: commit
     )
     try anchor.encoded(identity).withBytes { bytes throws(StoreError) in
-      try file.write(bytes, at: FileLayout.anchorOffsets[nextAnchorSlot])
+      let offset = FileLayout.anchorOffsets[nextAnchorSlot]
+      if isDurable { try file.writeDurably(bytes, at: offset) } else { try file.write(bytes, at: offset) }
     }
     nextAnchorSlot = 1 - nextAnchorSlot
   }

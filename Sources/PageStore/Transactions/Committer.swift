@@ -8,6 +8,8 @@ final class Committer: @unchecked Sendable {
   let versions: VersionTable
   let environment: StoreEnvironment
 
+  /// New log extents double in size up to this, a part of the log that gathers between two checkpoints.
+  let largestLogExtentByteCount: UInt64
   var space: PageSpace
   var extents: LogExtentTable
   var catalogue: TreeRoot
@@ -38,6 +40,7 @@ final class Committer: @unchecked Sendable {
     log: LogWriter,
     versions: VersionTable,
     environment: StoreEnvironment,
+    largestLogExtentByteCount: UInt64,
     space: PageSpace,
     extents: LogExtentTable,
     catalogue: TreeRoot,
@@ -51,6 +54,7 @@ final class Committer: @unchecked Sendable {
     self.log = log
     self.versions = versions
     self.environment = environment
+    self.largestLogExtentByteCount = largestLogExtentByteCount
     self.space = space
     self.extents = extents
     self.catalogue = catalogue
@@ -186,11 +190,11 @@ final class Committer: @unchecked Sendable {
   /// A free log extent, or a new one, ready for its next use. New ones double in size when `isGrowing`.
   func nextLogExtent(forRecord byteCount: Int, isGrowing: Bool = true) throws(StoreError) -> LogExtentUse {
     let needed = LogWriter.extentByteCount(forRecord: byteCount)
-    let current = log.tail.position.use.extent.byteCount
+    let current = min(log.tail.position.use.extent.byteCount, largestLogExtentByteCount)
     if let free = extents.freeExtent(byteCount: max(needed, current)) {
       return extents.beginUse(of: free, salt: environment.random())
     }
-    let doubled = isGrowing ? min(2 * current, LogExtentTable.largestByteCount) : current
+    let doubled = isGrowing ? min(2 * current, largestLogExtentByteCount) : current
     do {
       return try newLogExtent(byteCount: max(needed, doubled))
     } catch  where error.code == .diskFull {

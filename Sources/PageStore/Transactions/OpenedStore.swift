@@ -56,6 +56,7 @@ struct OpenedStore {
       pool: pool,
       version: replay.version,
       trees,
+      options: options,
       environment: environment
     )
     committer.setDirtyPageCount(replay.dirtyPageCount)
@@ -104,6 +105,7 @@ struct OpenedStore {
     pool: PagePool,
     version: Version,
     _ trees: [(name: String, root: TreeRoot)],
+    options: StoreOptions,
     environment: StoreEnvironment
   ) -> Committer {
     let content = recovery.chain.checkpoint.content
@@ -130,6 +132,7 @@ struct OpenedStore {
       ),
       versions: versions,
       environment: environment,
+      largestLogExtentByteCount: min(4 << 20, max(64 << 10, UInt64(options.checkpointLogBytes) / 4)),
       space: PageSpace(map: map, file: file),
       extents: LogExtentTable(
         uses: recovery.uses + illegible,

@@ -1,0 +1,152 @@
+import Glibc
+import Testing
+
+@testable import PageStore
+
+/// Docs/FileFormat.md and the library say the same.
+@Suite struct FileFormatTests {
+  @Test func theIdentityIsWhereTheDocumentSaysItIs() throws {
+    typealias Offset = FormatIdentity.Offset
+    try expect(
+      "### Identity",
+      [
+        "magic": Offset.magic, "kind": Offset.kind, "version": Offset.version,
+        "compatibleFeatures": Offset.compatibleFeatures,
+        "readOnlyCompatibleFeatures": Offset.readOnlyCompatibleFeatures,
+        "incompatibleFeatures": Offset.incompatibleFeatures, "uuid": Offset.uuid, "pageSize": Offset.pageSize,
+        "reserved": Offset.reserved, "checksum": FormatIdentity.checksumOffset,
+      ]
+    )
+    try expect("### File header", ["created": FileHeader.Offset.created])
+    let text = try document()
+    for kind in FormatIdentity.BlockKind.allCases { #expect(text.contains("\(kind.rawValue) ")) }
+    #expect(text.contains("Version \(FormatIdentity.currentVersion)."))
+  }
+
+  @Test func theAnchorIsWhatTheDocumentSaysItIs() throws {
+    typealias Offset = Anchor.Offset
+    try expect(
+      "### Anchor",
+      [
+        "sequence": Offset.sequence, "commit": Offset.commit, "extentOffset": Offset.extentOffset,
+        "extentByteCount": Offset.extentByteCount, "epoch": Offset.epoch,
+        "recordByteCount": Offset.recordByteCount, "salt": Offset.salt, "recordOffset": Offset.recordOffset,
+        "recordChecksum": Offset.recordChecksum,
+      ]
+    )
+    #expect(FileLayout.anchorOffsets == [4_096, 8_192])
+    #expect(FileLayout.fixedByteCount == 12_288)
+  }
+
+  @Test func extentHeadersAreWhatTheDocumentSaysTheyAre() throws {
+    try expect(
+      "### Extent header",
+      [
+        "extentOffset": ExtentHeader.Offset.extentOffset,
+        "extentByteCount": ExtentHeader.Offset.extentByteCount,
+        "salt": ExtentHeader.Offset.salt, "commit": ExtentHeader.Offset.commit,
+      ]
+    )
+    typealias Use = LogExtentUseHeader.Offset
+    try expect(
+      "### Use header",
+      [
+        "extentOffset": Use.extentOffset, "extentByteCount": Use.extentByteCount, "salt": Use.salt,
+        "epoch": Use.epoch, "firstSequence": Use.firstSequence,
+        "previousExtentOffset": Use.previousExtentOffset, "previousEpoch": Use.previousEpoch,
+      ]
+    )
+    #expect(ExtentHeader.copyOffset == 2_048)
+    #expect(LogExtentUseHeader.offset == 512)
+    #expect(LogExtentUseHeader.copyOffset == 2_560)
+    #expect(ExtentHeader.byteCount == 4_096)
+  }
+
+  @Test func recordsAreWhatTheDocumentSaysTheyAre() throws {
+    typealias Offset = LogRecordHeader.Offset
+    try expect(
+      "### Record header",
+      [
+        "checksum": Offset.checksum, "magic": Offset.magic, "byteCount": Offset.byteCount,
+        "sequence": Offset.sequence, "previousChecksum": Offset.previousChecksum,
+        "durableSequence": Offset.durableSequence, "commit": Offset.commit, "timestamp": Offset.timestamp,
+        "epoch": Offset.epoch, "kind": Offset.kind, "durability": Offset.durability, "flags": Offset.flags,
+      ]
+    )
+    #expect(LogRecordHeader.Kind.allCases.map(\.rawValue) == [1, 2, 3, 4])
+    #expect(Durability.allCases.map(\.rawValue) == [0, 1, 2])
+    #expect(LogRecordHeader.byteLimit == 4 << 20 + 64 << 10)
+    #expect(StoreLimits.loggedValueByteCount == 64 << 10)
+  }
+
+  @Test func payloadsAreWhatTheDocumentSaysTheyAre() throws {
+    typealias Offset = CheckpointRecord.Offset
+    try expect(
+      "### Checkpoint",
+      [
+        "commit": Offset.commit, "timestamp": Offset.timestamp, "catalogueLocation": Offset.catalogueLocation,
+        "catalogueChecksum": Offset.catalogueChecksum, "catalogueBirth": Offset.catalogueBirth,
+        "catalogueCount": Offset.catalogueCount, "catalogueTreeID": Offset.catalogueTreeID,
+        "catalogueHeight": Offset.catalogueHeight, "nextTreeID": Offset.nextTreeID,
+        "previousCheckpointEpoch": Offset.previousCheckpointEpoch, "end": Offset.end,
+        "logExtentCount": Offset.logExtentCount, "gapCount": Offset.gapCount,
+        "retainedRootCount": Offset.retainedRootCount, "reserved": Offset.reserved,
+      ]
+    )
+    #expect(CheckpointRecord.fixedByteCount == 88)
+    typealias Root = Catalogue.Offset
+    try expect(
+      "### Root",
+      [
+        "treeID": Root.treeID, "height": Root.height, "reserved": Root.reserved, "location": Root.location,
+        "checksum": Root.checksum, "birth": Root.birth, "count": Root.count,
+      ]
+    )
+    var operations: [String: Int] = [:]
+    for tag in LogOperation.Tag.allCases { operations["\(tag)"] = Int(tag.rawValue) }
+    for tag in LogOperation.BoundTag.allCases { operations["\(tag)"] = Int(tag.rawValue) }
+    try expect("### Transaction", operations)
+  }
+
+  @Test func aWrittenLinkIsWhatTheDocumentSaysItIs() throws {
+    let next = LogExtentUse(extent: Extent(offset: 0x4000, byteCount: 0x8000), epoch: 7, salt: 0x1122)
+    try LinkRecord.encoded(next).withUnsafeBytes { bytes in
+      for (field, value) in [("extentOffset", 0x4000), ("extentByteCount", 0x8000), ("salt", 0x1122)] {
+        let offset = try #require(try rows(after: "### Link")[field])
+        #expect(bytes.integer(at: offset, as: UInt64.self) == UInt64(value))
+      }
+      let offset = try #require(try rows(after: "### Link")["epoch"])
+      #expect(bytes.integer(at: offset, as: UInt32.self) == 7)
+    }
+  }
+
+  // MARK: Reading the document
+
+  private func expect(_ heading: String, _ constants: [String: Int]) throws {
+    #expect(try rows(after: heading) == constants)
+  }
+
+  /// First and second column of the tables up to the next heading.
+  private func rows(after heading: String) throws -> [String: Int] {
+    let lines = try document().split(separator: "\n", omittingEmptySubsequences: false)
+    let start = try #require(lines.firstIndex(of: heading[...]))
+    var rows: [String: Int] = [:]
+    for line in lines[(start + 1)...].prefix(while: { !$0.hasPrefix("#") }) where line.hasPrefix("| ") {
+      let cells = line.split(separator: "|").map { $0.filter { $0 != " " && $0 != "," } }
+      if cells.count > 1, let number = Int(cells[1]) { rows[cells[0]] = number }
+    }
+    return rows
+  }
+
+  private func document() throws -> String {
+    // Docs lies beside Tests, three folders above this file's.
+    let folder = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
+    let file = open(folder + "/Docs/FileFormat.md", O_RDONLY)
+    try #require(file >= 0)
+    defer { close(file) }
+    var text: [UInt8] = []
+    var block = [UInt8](repeating: 0, count: 65_536)
+    while case let count = read(file, &block, block.count), count > 0 { text += block[..<count] }
+    return String(decoding: text, as: UTF8.self)
+  }
+}

@@ -1,0 +1,167 @@
+import Glibc
+@_spi(Testing) import PageStore
+@_spi(Testing) import TestSupport
+import Testing
+
+@Suite struct FailureTests {
+  @Test(arguments: FailedSyncBehavior.allCases)
+  func aFailedSyncFencesTheStoreAndTakesMemoryBack(_ behavior: FailedSyncBehavior) throws {
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    try store.put("a", "1")
+    fixture.disk.setFailedSyncBehavior(behavior)
+    fixture.disk.inject(DiskFault(.writeDurably, at: 0, .error(EIO)))
+    #expect(code { try store.put("a", "2") } == .outcomeUnknown)
+    #expect(try store.value("a") == "1")
+    #expect(store.lastCommit == 1)
+    // The disk is well again, which proves nothing.
+    #expect(code { try store.put("a", "3") } == .fenced)
+    #expect(code { try store.checkpoint() } == .fenced)
+    #expect(try store.value("a") == "1")
+    let reopened = try fixture.reopened()
+    let found = try reopened.value("a")
+    #expect(found == "1" || found == "2")
+    #expect(try reopened.verify() == [])
+    try reopened.put("a", "4")
+    #expect(try reopened.value("a") == "4")
+  }
+
+  @Test func aFailedSyncOfACheckpointFences() throws {
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    try store.put("a", "1")
+    fixture.disk.inject(DiskFault(.synchronize, at: 0, .error(EIO)))
+    #expect(code { try store.checkpoint() } == .outcomeUnknown)
+    #expect(code { try store.put("a", "2") } == .fenced)
+    #expect(try fixture.reopened(powerFailed: true).value("a") == "1")
+  }
+
+  @Test func whatRecoveryAcceptedIsMadeDurableAgain() throws {
+    // The record is in the page cache; the disk has the old bytes, and the kernel calls the pages clean.
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    try store.put("a", "1")
+    fixture.disk.setFailedSyncBehavior(.marksClean)
+    fixture.disk.inject(DiskFault(.writeDurably, at: 0, .error(EIO)))
+    #expect(code { try store.put("a", "2") } == .outcomeUnknown)
+    let disk = fixture.disk.afterProcessDeath()
+    let second = try Store.open(
+      file: disk,
+      path: "test",
+      options: fixture.options,
+      environment: fixture.environment
+    )
+    let accepted = try second.value("a")
+    try second.put("b", "3")
+    let third = try Store.open(
+      file: SimulatedDisk(disk.crashPoint.image(.allLost, seed: 0)),
+      path: "test",
+      options: fixture.options,
+      environment: fixture.environment
+    )
+    #expect(try third.value("a") == accepted)
+    #expect(try third.value("b") == "3")
+  }
+
+  @Test func interruptedAndShortCallsAreGoneOnWith() throws {
+    let fixture = StoreFixture()
+    for call in DiskCall.allCases {
+      for position in 0..<6 {
+        fixture.disk.inject(DiskFault(call, at: position * 2, .error(EINTR)))
+        if call == .read || call == .write || call == .writeDurably {
+          fixture.disk.inject(DiskFault(call, at: position * 2 + 1, .short(isOneByte: position % 2 == 0)))
+        }
+      }
+    }
+    let store = try fixture.open()
+    for index in 0..<20 { try store.put("k\(index)", String(repeating: "v", count: index * 100)) }
+    try store.checkpoint()
+    #expect(try store.verify() == [])
+    #expect(fixture.disk.firedFaultCount > 20)
+    #expect(try fixture.reopened(powerFailed: true).value("k19") == String(repeating: "v", count: 1_900))
+  }
+
+  @Test func aWriteThatNeverGetsAnywhereIsAnError() throws {
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    fixture.disk.inject(DiskFault(.writeDurably, at: 0, .nothing, isSticky: true))
+    #expect(code { try store.put("a", "1") } == .outcomeUnknown)
+  }
+
+  @Test func aFullDiskAbortsTheTransactionAlone() throws {
+    let fixture = StoreFixture()
+    fixture.disk.setCapacity(600 << 10)
+    let store = try fixture.open()
+    var count = 0
+    let value = String(repeating: "v", count: 900)
+    while code({ try store.put("k\(count)", value) }) == nil {
+      count += 1
+      try #require(count < 10_000)
+    }
+    #expect(count > 20)
+    #expect(code { try store.put("k\(count)", value) } == .diskFull)
+    #expect(store.lastCommit == UInt64(count))
+    // Reads go on, removing works, and so does the checkpoint.
+    #expect(try store.value("k\(count - 1)") == value)
+    for index in 0..<5 { try store.write { try $0.tree("t").remove(bytes("k\(index)")) } }
+    try store.checkpoint()
+    #expect(try store.verify() == [])
+    let reopened = try fixture.reopened(powerFailed: true)
+    #expect(try reopened.value("k0") == nil)
+    #expect(try reopened.value("k\(count - 1)") == value)
+    // With room again, writing goes on without reopening.
+    fixture.disk.setCapacity(64 << 20)
+    try store.put("more", value)
+    #expect(try store.value("more") == value)
+  }
+
+  @Test func aFullDiskAbortsALargeTransactionAlone() throws {
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    try store.put("a", "1")
+    fixture.disk.setCapacity(2 << 20)
+    let result = code {
+      try store.write { transaction in
+        let tree = try transaction.tree("t")
+        for index in 0..<6_000 { try tree.put(bytes("key \(index)"), [UInt8](repeating: 1, count: 900)) }
+      }
+    }
+    #expect(result == .diskFull)
+    #expect(try store.value("a") == "1")
+    #expect(store.lastCommit == 1)
+    try store.put("a", "2")
+    #expect(try store.verify() == [])
+    #expect(try fixture.reopened(powerFailed: true).value("a") == "2")
+  }
+
+  @Test func everyCallMayFailOnceOrForEver() throws {
+    var generator = SeededGenerator()
+    for call in [DiskCall.write, .writeDurably, .synchronize, .allocate] {
+      for position in 0..<24 {
+        let error = generator.pick([EIO, ENOSPC])
+        let fixture = StoreFixture()
+        let store = try fixture.open()
+        fixture.disk.inject(
+          DiskFault(call, at: position, .error(error), isSticky: generator.chance(1, in: 2))
+        )
+        var required = 0
+        var tried = 0
+        for index in 1...12 {
+          tried = index
+          let failed = code {
+            if index % 4 == 0 { try store.checkpoint() }
+            try store.put("k", "\(index)")
+          }
+          guard failed == nil else { break }
+          required = index
+        }
+        fixture.disk.clearFaults()
+        #expect(try store.value("k").map { Int($0) ?? -1 } ?? 0 >= required)
+        let reopened = try fixture.reopened(powerFailed: true, damage: .mixed, seed: generator.next())
+        let found = try reopened.value("k").flatMap { Int($0) } ?? 0
+        #expect(found >= required && found <= tried, "\(call) \(position) \(error)")
+        #expect(try reopened.verify() == [])
+      }
+    }
+  }
+}

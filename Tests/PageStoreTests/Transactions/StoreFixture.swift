@@ -1,0 +1,81 @@
+@_spi(Testing) import PageStore
+import Synchronization
+@_spi(Testing) import TestSupport
+
+/// A store on a simulated disk, with a clock and a schedule that the test turns by hand.
+struct StoreFixture {
+  let disk: SimulatedDisk
+  let clock = Clock()
+  let schedule = Schedule()
+  var options = StoreOptions()
+
+  final class Clock: Sendable {
+    let milliseconds = Atomic<Int64>(1_000)
+    let draws = Atomic<UInt64>(0)
+  }
+
+  /// Work that the store has put off.
+  final class Schedule: Sendable {
+    private let work = Mutex<[@Sendable () -> Void]>([])
+
+    func add(_ item: @escaping @Sendable () -> Void) { work.withLock { $0.append(item) } }
+
+    /// Runs what was put off until now.
+    func run() {
+      let items = work.withLock { items in
+        defer { items = [] }
+        return items
+      }
+      for item in items { item() }
+    }
+  }
+
+  init(_ disk: SimulatedDisk = SimulatedDisk(), pageSize: Int = 4_096) {
+    self.disk = disk
+    options.pageSize = pageSize
+    options.initialLogByteCount = 16 << 10
+  }
+
+  var environment: StoreEnvironment {
+    let clock = clock
+    let schedule = schedule
+    return StoreEnvironment(
+      now: { clock.milliseconds.load(ordering: .relaxed) },
+      random: { mixed(99, clock.draws.wrappingAdd(1, ordering: .relaxed).newValue) },
+      schedule: { _, work in schedule.add(work) }
+    )
+  }
+
+  func open() throws -> Store {
+    try Store.open(file: disk, path: "test", options: options, environment: environment)
+  }
+
+  /// The same disk as a later process finds it, after a power failure that lost all that was not synced if `powerFailed`.
+  func reopened(powerFailed: Bool = false, damage: Damage = .allLost, seed: UInt64 = 0) throws -> Store {
+    let later =
+      powerFailed ? SimulatedDisk(disk.crashPoint.image(damage, seed: seed)) : disk.afterProcessDeath()
+    return try Store.open(file: later, path: "test", options: options, environment: environment)
+  }
+}
+
+func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+extension Store {
+  func put(_ key: String, _ value: String, durability: Durability? = nil) throws {
+    try write(durability: durability) { try $0.tree("t").put(bytes(key), bytes(value)) }
+  }
+
+  func value(_ key: String) throws -> String? {
+    try snapshot().treeIfPresent("t")?.value(for: bytes(key)).map { String(decoding: $0, as: UTF8.self) }
+  }
+}
+
+/// The code of the error that `body` throws; nil if it throws none.
+func code(_ body: () throws -> Void) -> StoreError.Code? {
+  do {
+    try body()
+    return nil
+  } catch {
+    return (error as? StoreError)?.code
+  }
+}
