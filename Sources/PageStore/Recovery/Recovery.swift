@@ -54,13 +54,23 @@ struct Recovery {
     isClean =
       chain.followerCount == 0 && chain.checkpoint.position == blocks.anchors.first?.checkpoint
       && !search.foundLeftovers
+    var linked = chain.uses
+    var strays = search.strays
+    let listed = chain.checkpoint.content.logExtents
+    if let last = linked.last, chain.tail.position.offset == last.firstRecordOffset,
+      !listed.contains(last.extent), !search.uses.contains(last)
+    {
+      // The link reached the disk, the new extent's headers did not, and so nothing ever got there.
+      linked.removeLast()
+      strays.append(last.extent)
+    }
     var newest: [UInt64: LogExtentUse] = [:]
-    for use in search.uses + chain.uses where use.epoch >= newest[use.extent.offset]?.epoch ?? 0 {
+    for use in search.uses + linked where use.epoch >= newest[use.extent.offset]?.epoch ?? 0 {
       newest[use.extent.offset] = use
     }
     uses = newest.values.sorted { $0.extent.offset < $1.extent.offset }
-    illegibleExtents = chain.checkpoint.content.logExtents.filter { newest[$0.offset] == nil }
-    strays = search.strays
+    illegibleExtents = listed.filter { newest[$0.offset] == nil }
+    self.strays = strays
     fileByteCount = blocks.byteCount
   }
 }

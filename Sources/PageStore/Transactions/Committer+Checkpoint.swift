@@ -62,7 +62,7 @@ extension Committer {
       let pages = try writePages(of: draft)
       images = pages.images
       if isClosing { space.release() }
-      return try finish(draft, pages, isClosing: isClosing)
+      return try finish(draft, pages)
     } catch {
       space = spaceBefore
       pool.discard(images)
@@ -150,12 +150,11 @@ extension Committer {
   }
 
   /// Steps 3 and 4, and what follows from them in memory.
-  private func finish(_ draft: Draft, _ pages: CheckpointPages, isClosing: Bool) throws(StoreError) -> Version
-  {
+  private func finish(_ draft: Draft, _ pages: CheckpointPages) throws(StoreError) -> Version {
     let appended = try appendRecord(draft, pages)
     try log.wait(for: appended.position.sequence, isDurable: true)
     try log.fencing { () throws(StoreError) in
-      try writeAnchor(appended, commit: draft.commit, isDurable: isClosing)
+      try writeAnchor(appended, commit: draft.commit)
     }
     let version = Version(
       commit: draft.commit,
@@ -210,7 +209,7 @@ extension Committer {
     ) { $0 }
   }
 
-  private func writeAnchor(_ record: LogWriter.Appended, commit: UInt64, isDurable: Bool) throws(StoreError) {
+  private func writeAnchor(_ record: LogWriter.Appended, commit: UInt64) throws(StoreError) {
     let anchor = Anchor(
       checkpoint: record.position,
       recordByteCount: record.byteCount,
@@ -218,9 +217,9 @@ extension Committer {
       commit: commit
     )
     try anchor.encoded(identity).withBytes { bytes throws(StoreError) in
-      let offset = FileLayout.anchorOffsets[nextAnchorSlot]
-      if isDurable { try file.writeDurably(bytes, at: offset) } else { try file.write(bytes, at: offset) }
+      try file.write(bytes, at: FileLayout.anchorOffsets[nextAnchorSlot])
     }
+    isAnchorDurable = false
     nextAnchorSlot = 1 - nextAnchorSlot
   }
 }

@@ -16,6 +16,8 @@ final class Committer: @unchecked Sendable {
   /// What the catalogue says, by slot: name and root.
   var catalogued: [CataloguedTree?]
   var nextAnchorSlot: Int
+  /// False while the newest anchor may exist in the page cache alone.
+  var isAnchorDurable = true
   /// The last checkpoint's commit and log record.
   var checkpointCommit: UInt64
   var checkpointCount: UInt64 = 0

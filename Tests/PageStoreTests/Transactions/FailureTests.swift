@@ -160,7 +160,8 @@ import Testing
         let reopened = try fixture.reopened(powerFailed: true, damage: .mixed, seed: generator.next())
         let found = try reopened.value("k").flatMap { Int($0) } ?? 0
         #expect(found >= required && found <= tried, "\(call) \(position) \(error)")
-        #expect(try reopened.verify() == [])
+        let problems = try reopened.verify()
+        #expect(problems == [], "\(call) \(position) \(error)")
       }
     }
   }

@@ -1,0 +1,143 @@
+import Glibc
+@_spi(Testing) import TestSupport
+import Testing
+
+@_spi(Testing) @testable import PageStore
+
+@Suite struct LockTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test func openingAFileTwiceGivesTheSameStore() throws {
+    let path = folder.file("store")
+    let first = try Store.open(at: path)
+    let second = try Store.open(at: path)
+    #expect(first === second)
+    try first.put("a", "1")
+    try first.close()
+    // The other handle goes on.
+    #expect(try second.value("a") == "1")
+    try second.close()
+    #expect(code { try second.put("a", "2") } == .closed)
+    #expect(code { _ = try second.snapshot() } == .closed)
+  }
+
+  @Test func openingAFileTwiceWithOtherOptionsIsRefused() throws {
+    let path = folder.file("store")
+    let first = try Store.open(at: path)
+    var options = StoreOptions()
+    options.isReadOnly = true
+    #expect(code { _ = try Store.open(at: path, options: options) } == .storeInUse)
+    try first.close()
+    let reader = try Store.open(at: path, options: options)
+    #expect(code { try reader.put("a", "1") } == .readOnly)
+    try reader.close()
+  }
+
+  @Test func aStoreThatIsLetGoIsUnlocked() throws {
+    let path = folder.file("store")
+    do {
+      let store = try Store.open(at: path)
+      try store.put("a", "1")
+    }
+    #expect(try Store.open(at: path).value("a") == "1")
+  }
+
+  @Test func anotherDescriptionsLockIsRespectedAndItsHolderNamed() throws {
+    let path = folder.file("store")
+    try Store.open(at: path).close()
+    // A description of its own conflicts as another process's would.
+    let other = try PosixFile.open(path: path, isReadOnly: false, createsIfMissing: false)
+    try FileLock.acquire(other, path: path, isExclusive: true)
+    do {
+      _ = try Store.open(at: path)
+      Issue.record("the lock was ignored")
+    } catch {
+      #expect(error.code == .storeInUse)
+      #expect(error.message.contains("process \(getpid())"))
+    }
+    other.close()
+    try Store.open(at: path).close()
+  }
+
+  @Test func readersShareAndKeepWritersOut() throws {
+    let path = folder.file("store")
+    try Store.open(at: path).close()
+    let other = try PosixFile.open(path: path, isReadOnly: true, createsIfMissing: false)
+    try FileLock.acquire(other, path: path, isExclusive: false)
+    #expect(code { _ = try Store.open(at: path) } == .storeInUse)
+    var options = StoreOptions()
+    options.isReadOnly = true
+    try Store.open(at: path, options: options).close()
+    other.close()
+  }
+
+  @Test func aLineOfTheProcessTableNamesTheLock() {
+    let line = "lock:\t1: OFDLCK  ADVISORY  WRITE -1 fe:00:1234 4611686018427387904 4611686018427387904"
+    #expect(FileLock.holdsLock("pos:\t0\n\(line)\n", inode: 1_234))
+    #expect(!FileLock.holdsLock("pos:\t0\n\(line)\n", inode: 234))
+    #expect(!FileLock.holdsLock("pos:\t0\nflags:\t02\n", inode: 1_234))
+  }
+
+  @Test func aMissingFileIsAnErrorUnlessItMayBeMade() throws {
+    var options = StoreOptions()
+    options.createsIfMissing = false
+    do {
+      _ = try Store.open(at: folder.file("none"), options: options)
+      Issue.record("a store was made")
+    } catch {
+      #expect(error.code == .inputOutput)
+      #expect(error.systemError == .init(call: "open", errno: ENOENT))
+    }
+    #expect(code { _ = try Store.open(at: "/nowhere/at/all") } == .inputOutput)
+  }
+
+  @Test func anOptionOutOfItsLimitsIsRefused() {
+    var options = StoreOptions()
+    options.pageSize = 5_000
+    #expect(code { _ = try Store.inMemory(options: options) } == .invalidOptions)
+  }
+
+  @Test func aNewerFormatOrAnUnknownFeatureIsRefused() throws {
+    let file = MemoryFile()
+    let options = StoreOptions()
+    try Store.open(file: file, path: "", options: options, environment: .system).close()
+    func reopen(isReadOnly: Bool = false, _ change: (inout FormatIdentity) -> Void) throws {
+      let old = try #require(
+        file.bytes.withUnsafeBytes {
+          FormatIdentity(block: UnsafeRawBufferPointer(rebasing: $0[..<512]), kind: .header)
+        }
+      )
+      var identity = old
+      change(&identity)
+      var image = file.bytes
+      image.replaceSubrange(0..<512, with: FileHeader.encoded(identity, created: 0))
+      var options = options
+      options.isReadOnly = isReadOnly
+      // Anchors and extents carry the features too.
+      for offset in stride(from: 512, to: image.count - 511, by: 512) {
+        let sector = Array(image[offset..<offset + 512])
+        for kind in FormatIdentity.BlockKind.allCases {
+          let isOne = sector.withUnsafeBytes { FormatIdentity(block: $0, kind: kind) == old }
+          guard isOne else { continue }
+          let block = identity.block(kind) { target in
+            sector.withUnsafeBytes {
+              UnsafeMutableRawBufferPointer(rebasing: target[64..<504]).copyMemory(
+                from: .init(rebasing: $0[64..<504])
+              )
+            }
+          }
+          image.replaceSubrange(offset..<offset + 512, with: block)
+        }
+      }
+      _ = try Store.open(file: MemoryFile(image), path: "", options: options, environment: .system)
+    }
+    #expect(code { try reopen { $0.version = 2 } } == .unsupportedFormat)
+    #expect(code { try reopen { $0.incompatibleFeatures = 4 } } == .unsupportedFormat)
+    #expect(code { try reopen { $0.readOnlyCompatibleFeatures = 1 } } == .unsupportedFormat)
+    #expect(code { try reopen(isReadOnly: true) { $0.readOnlyCompatibleFeatures = 1 } } == nil)
+    #expect(code { try reopen { $0.compatibleFeatures = 1 } } == nil)
+    #expect(code { try reopen { _ in } } == nil)
+  }
+}
