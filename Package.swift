@@ -71,7 +71,7 @@ let package = Package(
     ),
     .executableTarget(
       name: "Flights",
-      dependencies: ["FlightsExample"],
+      dependencies: ["FlightsExample", .product(name: "ArgumentParser", package: "swift-argument-parser")],
       path: "Examples/Flights/Command",
       swiftSettings: swiftSettings
     ),
