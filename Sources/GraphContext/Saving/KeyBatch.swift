@@ -38,16 +38,33 @@ struct KeyBatch {
     }
   }
 
+  /// The keys, in the order of the entries, while ``withKeys(_:)`` lends them.
+  struct Keys {
+    fileprivate let bytes: UnsafeRawBufferPointer
+    fileprivate let entries: [Entry]
+
+    var count: Int { entries.count }
+    var isEmpty: Bool { entries.isEmpty }
+
+    subscript(place: Int) -> UnsafeRawBufferPointer {
+      let entry = entries[place]
+      return UnsafeRawBufferPointer(rebasing: bytes[entry.offset..<entry.offset + entry.count])
+    }
+  }
+
+  /// Calls `body` with the keys, which it must not keep.
+  func withKeys<R, E: Error>(_ body: (Keys) throws(E) -> R) throws(E) -> R {
+    let result = bytes.withUnsafeBytes { bytes in
+      Result { () throws(E) in try body(Keys(bytes: bytes, entries: entries)) }
+    }
+    return try result.get()
+  }
+
   /// Calls `body` with each key, in the order of the entries.
   func forEach<E: Error>(_ body: (UnsafeRawBufferPointer, Entry) throws(E) -> Void) throws(E) {
-    let result = bytes.withUnsafeBytes { bytes in
-      Result { () throws(E) in
-        for entry in entries {
-          try body(UnsafeRawBufferPointer(rebasing: bytes[entry.offset..<entry.offset + entry.count]), entry)
-        }
-      }
+    try withKeys { keys throws(E) in
+      for place in 0..<keys.count { try body(keys[place], entries[place]) }
     }
-    try result.get()
   }
 
   private static func head(of key: [UInt8]) -> UInt128 {

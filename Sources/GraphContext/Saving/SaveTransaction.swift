@@ -98,17 +98,14 @@ extension SaveTransaction {
     guard !changes.inserted.isEmpty else { return }
     let entity = changes.entity
     let tree = try records(entity, &transaction)
+    for record in changes.inserted { RecordEncoder.stamp(record.bytes, commit: commit) }
+    if let number = try tree.put(new: changes.inserted) {
+      throw ContextError(
+        .corrupt,
+        "the store has an object \(number) of \(entity.name) that was never leased"
+      )
+    }
     for record in changes.inserted {
-      RecordEncoder.stamp(record.bytes, commit: commit)
-      let replaces = try withKey(record.number) { key throws(StoreError) in
-        try tree.put(key, UnsafeRawBufferPointer(record.bytes))
-      }
-      if replaces {
-        throw ContextError(
-          .corrupt,
-          "the store has an object \(record.number) of \(entity.name) that was never leased"
-        )
-      }
       let view = RecordView(validated: UnsafeRawBufferPointer(record.bytes), layout: entity.layout)
       try noteKeys(from: nil, to: view, record.number, entity, changed: .max)
     }
@@ -241,7 +238,6 @@ extension SaveTransaction {
 
   /// Brings what was noted into an entity's trees.
   private func storeKeys(_ entity: StoredEntity, _ transaction: inout WriteTransaction) throws(StoreError) {
-    let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
     for place in 0..<entity.keyTreeCount {
       if removed[entity.ordinal][place].isEmpty && added[entity.ordinal][place].isEmpty { continue }
       let tree = try tree(entity.keyTreeName(place), &transaction)
@@ -249,7 +245,7 @@ extension SaveTransaction {
       try removed[entity.ordinal][place].forEach { key, _ throws(StoreError) in _ = try tree.remove(key) }
       removed[entity.ordinal][place].removeAll()
       added[entity.ordinal][place].sort()
-      try added[entity.ordinal][place].forEach { key, _ throws(StoreError) in _ = try tree.put(key, nothing) }
+      try tree.put(added[entity.ordinal][place])
     }
   }
 }

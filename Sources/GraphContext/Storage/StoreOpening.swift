@@ -131,9 +131,7 @@ struct IndexBuilder {
     batch.sort()
     try checkUnique(batch)
     let tree = try transaction.tree(index.treeName)
-    try batch.forEach { key, _ throws(StoreError) in
-      _ = try tree.put(key, UnsafeRawBufferPointer(start: nil, count: 0))
-    }
+    try tree.put(batch)
   }
 
   private func checkUnique(_ batch: KeyBatch) throws(ContextError) {
