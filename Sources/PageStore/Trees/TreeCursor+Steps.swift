@@ -1,0 +1,227 @@
+// Steps that leave the leaf.
+
+extension TreeCursor {
+  @usableFromInline
+  mutating func advance() throws(StoreError) -> Bool {
+    try checkUnchanged()
+    switch place {
+    case .start, .beforeFirst:
+      return try moveToFirst(notBelow: range.lower)
+    case .afterLast:
+      return false
+    case .entry:
+      if index + 1 < end {
+        index += 1
+        return true
+      }
+      guard end == leaf.count, try moveToLeaf(after: true) else { return leave(.afterLast) }
+      return settle(at: 0, .afterLast)
+    }
+  }
+
+  @usableFromInline
+  mutating func retreat() throws(StoreError) -> Bool {
+    try checkUnchanged()
+    switch place {
+    case .start, .afterLast:
+      return try moveToLast()
+    case .beforeFirst:
+      return false
+    case .entry:
+      if index > lowest {
+        index -= 1
+        return true
+      }
+      guard lowest == 0, try moveToLeaf(after: false) else { return leave(.beforeFirst) }
+      return settle(at: end - 1, .beforeFirst)
+    }
+  }
+
+  func checkUnchanged() throws(StoreError) {
+    guard changes.pointee == expectedChanges else {
+      throw StoreError(.cursorInvalidated, "The tree was changed after the cursor was made.")
+    }
+  }
+
+  private mutating func leave(_ place: Place) -> Bool {
+    self.place = place
+    index = 0
+    lowest = 0
+    end = 0
+    return false
+  }
+
+  /// Stands at `index` if the range has it, else beyond the range.
+  private mutating func settle(at index: Int, _ otherwise: Place) -> Bool {
+    guard index >= lowest, index < end else { return leave(otherwise) }
+    self.index = index
+    place = .entry
+    return true
+  }
+
+  /// Moves to the first entry that is inside the range and not below `bound`.
+  mutating func moveToFirst(notBelow bound: KeyRange.Bound) throws(StoreError) -> Bool {
+    guard core.root.height > 0 else { return leave(.afterLast) }
+    let first = try descend(to: bound, ifUnbounded: .first)
+    var index = max(first, lowest)
+    if index == leaf.count {
+      guard try moveToLeaf(after: true) else { return leave(.afterLast) }
+      index = lowest
+    }
+    return settle(at: index, .afterLast)
+  }
+
+  private mutating func moveToLast() throws(StoreError) -> Bool {
+    guard core.root.height > 0 else { return leave(.beforeFirst) }
+    let end = try descend(to: range.upper, ifUnbounded: .last)
+    if end == 0 {
+      guard try moveToLeaf(after: false) else { return leave(.beforeFirst) }
+      return settle(at: self.end - 1, .beforeFirst)
+    }
+    return settle(at: end - 1, .beforeFirst)
+  }
+
+  mutating func moveToEntry(at position: Int) throws(StoreError) -> Bool {
+    guard position >= 0, position < core.count else { return leave(.afterLast) }
+    var level = Int(core.root.height) - 1
+    var page = try core.rootPage()
+    var remaining = UInt64(position)
+    while level > 0 {
+      let child = page.child(holding: &remaining)
+      path[level] = UInt16(truncatingIfNeeded: child)
+      page = try core.child(page, child, below: level)
+      level -= 1
+    }
+    try enter(page)
+    return settle(at: Int(clamping: remaining), .afterLast)
+  }
+
+  private enum Edge { case first, last }
+
+  /// Goes to the leaf where a bound falls and returns the index there: of the first entry after a lower
+  /// bound, one past the last entry before an upper one.
+  private mutating func descend(
+    to bound: KeyRange.Bound,
+    ifUnbounded edge: Edge
+  ) throws(StoreError) -> Int {
+    let key: [UInt8]
+    let inclusive: Bool
+    switch bound {
+    case .unbounded: return try descend(to: edge)
+    case .including(let bytes):
+      key = bytes
+      inclusive = edge == .last
+    case .excluding(let bytes):
+      key = bytes
+      inclusive = edge == .first
+    }
+    var level = Int(core.root.height) - 1
+    var page = try core.rootPage()
+    while level > 0 {
+      let child = try page.childIndex(for: key, in: core.pages)
+      path[level] = UInt16(truncatingIfNeeded: child)
+      page = try core.child(page, child, below: level)
+      level -= 1
+    }
+    let place = try page.lowerBound(of: key, in: core.pages)
+    try enter(page)
+    return place.index + (inclusive && place.isEqual ? 1 : 0)
+  }
+
+  private mutating func descend(to edge: Edge) throws(StoreError) -> Int {
+    let page = try walkDown(from: core.rootPage(), level: Int(core.root.height) - 1, edge)
+    try enter(page)
+    return edge == .first ? 0 : page.count
+  }
+
+  /// Follows an edge of a subtree down to its leaf.
+  private mutating func walkDown(
+    from start: PageImage,
+    level top: Int,
+    _ edge: Edge
+  ) throws(StoreError) -> PageImage {
+    var page = start
+    var level = top
+    while level > 0 {
+      let child = edge == .first ? 0 : page.count - 1
+      path[level] = UInt16(truncatingIfNeeded: child)
+      page = try core.child(page, child, below: level)
+      level -= 1
+    }
+    return page
+  }
+
+  /// Moves to the neighbouring leaf; false if there is none. The path's pages are found from the root again,
+  /// by index: that costs a few loads per leaf and spares the cursor from holding them.
+  private mutating func moveToLeaf(after: Bool) throws(StoreError) -> Bool {
+    let top = Int(core.root.height) - 1
+    var level = top
+    var page = try core.rootPage()
+    var turn: (page: PageImage, level: Int)?
+    while level > 0 {
+      let child = Int(path[level])
+      if after ? child + 1 < page.count : child > 0 { turn = (page, level) }
+      page = try core.child(page, child, below: level)
+      level -= 1
+    }
+    guard let turn else { return false }
+    path[turn.level] = after ? path[turn.level] &+ 1 : path[turn.level] &- 1
+    let start = try core.child(turn.page, Int(path[turn.level]), below: turn.level)
+    try enter(walkDown(from: start, level: turn.level - 1, after ? .first : .last))
+    return true
+  }
+
+  /// Makes `page` the cursor's leaf and finds out how much of it the range has. Mostly all of it, which
+  /// comparing with its first and last key shows.
+  private mutating func enter(_ page: PageImage) throws(StoreError) {
+    setLeaf(page)
+    lowest = try index(of: range.lower, in: page, inclusiveSkips: false) ?? 0
+    end = try index(of: range.upper, in: page, inclusiveSkips: true) ?? page.count
+  }
+
+  /// The index in `page` where a bound falls, or nil for none. An `including` bound's own key is skipped if
+  /// `inclusiveSkips`, an `excluding` one's if not.
+  private func index(
+    of bound: KeyRange.Bound,
+    in page: PageImage,
+    inclusiveSkips: Bool
+  ) throws(StoreError) -> Int? {
+    switch bound {
+    case .unbounded:
+      return nil
+    case .including(let key):
+      let place = try page.lowerBound(of: key, in: core.pages)
+      return place.index + (inclusiveSkips && place.isEqual ? 1 : 0)
+    case .excluding(let key):
+      let place = try page.lowerBound(of: key, in: core.pages)
+      return place.index + (!inclusiveSkips && place.isEqual ? 1 : 0)
+    }
+  }
+}
+
+extension PageImage {
+  /// The child of a branch with the entry that has `position` entries of the branch before it; leaves what is
+  /// left to skip within the child.
+  fileprivate func child(holding position: inout UInt64) -> Int {
+    var child = 0
+    let last = count - 1
+    while child < last {
+      let below = count(ofChild: child)
+      if position < below { break }
+      position -= below
+      child += 1
+    }
+    return child
+  }
+
+  fileprivate func lowerBound(
+    of key: [UInt8],
+    in pages: PageMap
+  ) throws(StoreError) -> (index: Int, isEqual: Bool) {
+    try key.withBytes { bytes throws(StoreError) in try lowerBound(of: SearchKey(bytes), in: pages) }
+  }
+
+  fileprivate func childIndex(for key: [UInt8], in pages: PageMap) throws(StoreError) -> Int {
+    try key.withBytes { bytes throws(StoreError) in try childIndex(for: SearchKey(bytes), in: pages) }
+  }
+}
