@@ -8,6 +8,8 @@ STORE := .build/demo/flights.cambium
 SOURCES := Package.swift Sources Tests Examples Fuzz Benchmarks
 CRASH_SECONDS ?= 110
 FUZZ_SECONDS ?= 20
+# More words for the benchmarks: --only K1,K2 --data FOLDER --markdown FILE
+BENCH ?=
 
 .PHONY: help demo test build release lint format docs bench bench-smoke fuzz-smoke crash guards ci clean
 
@@ -41,10 +43,10 @@ docs: deps-library ## build the documentation of the modules into .build/docs
 	Scripts/build-docs.sh
 
 bench: deps-bench ## run the benchmarks beside their peers (many minutes)
-	$(SWIFT) run -c release --package-path Benchmarks benchmarks
+	$(SWIFT) run -c release --package-path Benchmarks benchmarks $(BENCH)
 
 bench-smoke: deps-bench ## run the benchmarks on small data, so that they never rot
-	$(SWIFT) run -c release --package-path Benchmarks benchmarks --smoke
+	$(SWIFT) run --package-path Benchmarks benchmarks --smoke --folder .build
 
 crash: deps-library ## open thousands of crash images, and check each
 	$(SWIFT) run -c release --package-path Fuzz crash-rig --seconds $(CRASH_SECONDS)
