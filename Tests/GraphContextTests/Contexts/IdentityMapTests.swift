@@ -53,9 +53,8 @@ import Testing
   }
 
   @Test func objectsMayBeLetGoOnOtherThreads() async {
-    // Not Sendable in general; here each thread holds and drops its own share of the references.
+    // Safety: one task at a time uses a share; the references in it were counted before it was handed over.
     final class Share: @unchecked Sendable {
-      // Safety: one task at a time uses a share; the references in it were counted before it was handed over.
       var things: [Thing] = []
     }
     var map = IdentityMap()
