@@ -170,6 +170,7 @@ public final class Store: Sendable {
     try withTurn { () throws(StoreError) in
       if !isCheckpointed { try committer.checkpoint(isClosing: true) }
       // The newest anchor vouches for the last records of the log, which no later one will.
+      // guard: sync-last-anchor
       if !committer.isAnchorDurable { try file.synchronize() }
       let end = committer.space.end
       if try file.byteCount() > end { try file.truncate(to: end) }

@@ -11,6 +11,7 @@ struct DiskState {
   var firedFaults = 0
   var failedSync = FailedSyncBehavior.staysDirty
   var capacity = UInt64.max
+  var refusesDurableWrites = false
   var observer: (@Sendable (DiskCall, CrashPoint) -> Void)?
   var isCut = false
 

@@ -70,6 +70,11 @@ public final class SimulatedDisk: RandomAccessFile {
     state.withLock { $0.capacity = byteCount }
   }
 
+  /// Makes durable writes fail with `EOPNOTSUPP`, as on file systems that know no such thing.
+  public func refuseDurableWrites() {
+    state.withLock { $0.refusesDurableWrites = true }
+  }
+
   /// Watches every change from now on; nil ends it.
   public func observe(_ observer: Observer?) {
     state.withLock { $0.observer = observer }
@@ -107,6 +112,7 @@ extension SimulatedDisk {
   }
 
   public func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
+    if state.withLock({ $0.refusesDurableWrites }) { return Int(-EOPNOTSUPP) }
     let (result, inFlight) = state.withLock { state in
       let result = state.transfer(bytes, at: offset, as: .writeDurably)
       return (result, state.watched)

@@ -24,6 +24,8 @@ public struct StoreModel: Sendable {
   public private(set) var commits: [Commit]
   /// The oldest commit a crash may leave the store at.
   public private(set) var required: UInt64 = 0
+  /// What told the store from all others when it was first opened. It stays the same.
+  public var uuid: StoreUUID?
 
   public init() {
     commits = [Commit(durability: .full, isAcknowledged: true, state: StoreState())]

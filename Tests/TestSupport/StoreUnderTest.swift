@@ -26,6 +26,8 @@ public final class StoreUnderTest {
   private var written: UInt64 = 0
   private let seed: UInt64
   private let deferred = DeferredWork()
+  /// Whether the disk knows no durable writes, nor any that takes its place.
+  public var lacksDurableWrites = false
 
   public init(
     disk: SimulatedDisk = SimulatedDisk(),
@@ -42,6 +44,7 @@ public final class StoreUnderTest {
 
   /// Opens the store, and requires from then on what it shows: what was seen must stay.
   public func open() throws {
+    if lacksDurableWrites { disk.refuseDurableWrites() }
     let store = try Store.open(
       file: disk,
       path: "simulated",
@@ -54,10 +57,14 @@ public final class StoreUnderTest {
     let required = max(model.required, written)
     guard number >= required else { throw LostCommits(shown: number, required: required) }
     written = 0
+    guard model.uuid == nil || model.uuid == store.uuid else { throw OracleMismatch("it is another store") }
     guard number <= model.newest else {
       throw OracleMismatch("opened at commit \(number), the newest is \(model.newest)")
     }
-    ledger.change { $0 = $0.recovered(at: number) }
+    ledger.change {
+      $0 = $0.recovered(at: number)
+      $0.uuid = store.uuid
+    }
   }
 
   /// Makes one transaction of the given shape. `durability` is the store's own if nil.

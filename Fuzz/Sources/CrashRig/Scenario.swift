@@ -20,6 +20,7 @@ struct CrashScenario {
     let options = StoreOptions.random(using: &generator)
     check = ImageCheck(tally: tally, options: options, scenario: seed)
     subject = StoreUnderTest(options: options, seed: seed)
+    subject.lacksDurableWrites = generator.chance(1, in: 4)
     recorder = CrashRecorder(ledger: subject.ledger, capacity: 12, seed: seed)
   }
 

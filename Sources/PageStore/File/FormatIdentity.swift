@@ -74,10 +74,13 @@ struct FormatIdentity: Hashable {
   init?(block bytes: UnsafeRawBufferPointer, kind: BlockKind) {
     guard bytes.count >= Self.blockByteCount,
       bytes.integer(at: Offset.magic, as: UInt64.self) == Self.magic,
-      bytes.integer(at: Offset.kind, as: UInt32.self) == kind.rawValue,
-      bytes.integer(at: Self.checksumOffset, as: UInt64.self)
-        == XXH64.hash(UnsafeRawBufferPointer(rebasing: bytes[..<Self.checksumOffset]), seed: 0)
+      bytes.integer(at: Offset.kind, as: UInt32.self) == kind.rawValue
     else { return nil }
+    let covered = UnsafeRawBufferPointer(rebasing: bytes[..<Self.checksumOffset])
+    // guard: check-block
+    guard bytes.integer(at: Self.checksumOffset, as: UInt64.self) == XXH64.hash(covered, seed: 0) else {
+      return nil
+    }
     version = bytes.integer(at: Offset.version, as: UInt32.self)
     compatibleFeatures = bytes.integer(at: Offset.compatibleFeatures, as: UInt64.self)
     readOnlyCompatibleFeatures = bytes.integer(at: Offset.readOnlyCompatibleFeatures, as: UInt64.self)

@@ -92,6 +92,7 @@ final class StoreFile: Sendable {
       }
     }
     try write(bytes, at: offset)
+    // guard: sync-where-durable-writes-are-refused
     try synchronize()
   }
 

@@ -82,9 +82,10 @@ struct LogRecordHeader: Hashable {
     let byteCount = Int(bytes.integer(at: Offset.byteCount, as: UInt32.self))
     guard byteCount >= encodedByteCount, byteCount <= byteLimit, byteCount <= bytes.count else { return nil }
     let checksum = bytes.integer(at: Offset.checksum, as: UInt64.self)
-    guard
-      checksum == self.checksum(of: UnsafeRawBufferPointer(rebasing: bytes[..<byteCount]), salt: use.salt),
-      let kind = Kind(rawValue: bytes[Offset.kind]),
+    let record = UnsafeRawBufferPointer(rebasing: bytes[..<byteCount])
+    // guard: check-record
+    guard checksum == self.checksum(of: record, salt: use.salt) else { return nil }
+    guard let kind = Kind(rawValue: bytes[Offset.kind]),
       let durability = Durability(rawValue: bytes[Offset.durability])
     else { return nil }
     let header = Self(

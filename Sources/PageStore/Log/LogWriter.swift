@@ -140,6 +140,7 @@ final class LogWriter: @unchecked Sendable {
       try record.withBytes { bytes throws(StoreError) in
         try file.write(bytes, at: link.position.offset)
       }
+      // guard: sync-link
       try file.synchronize()
     }
     monitor.withLock {
@@ -156,6 +157,7 @@ final class LogWriter: @unchecked Sendable {
   func begin(_ use: LogExtentUse) throws(StoreError) {
     try fencing { () throws(StoreError) in
       try writeUseHeader(of: use, firstSequence: tail.position.sequence, previous: nil)
+      // guard: sync-first-use-after-recovery
       try file.synchronize()
     }
     monitor.withLock {
@@ -265,9 +267,11 @@ final class LogWriter: @unchecked Sendable {
     do throws(StoreError) {
       try batch.withBytes { bytes throws(StoreError) in
         if syncs && !hasUnsynced && !bytes.isEmpty {
+          // guard: sync-record, without it: try file.write(bytes, at: offset)
           try file.writeDurably(bytes, at: offset)
         } else {
           if !bytes.isEmpty { try file.write(bytes, at: offset) }
+          // guard: sync-records-written-before
           if syncs { try file.synchronize() }
         }
       }

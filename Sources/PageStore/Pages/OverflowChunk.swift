@@ -34,7 +34,11 @@ struct OverflowChunk {
       start: base + 8,
       count: PageHeader.byteCount - 8 + expected
     )
-    guard payloadLength == expected, self.checksum == checksum, XXH64.hash(covered) == checksum else {
+    guard payloadLength == expected else {
+      throw StoreError(.corrupt, "An overflow page's length is wrong.", context: .init(page: number))
+    }
+    // guard: check-overflow-page
+    guard self.checksum == checksum, XXH64.hash(covered) == checksum else {
       throw StoreError(.corrupt, "An overflow page's checksum is wrong.", context: .init(page: number))
     }
     guard self.number == number, birth == reference.birth, chunkIndex == index,

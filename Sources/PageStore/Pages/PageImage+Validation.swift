@@ -5,6 +5,7 @@ extension PageImage {
   func validate(_ geometry: PageGeometry, as reference: ChildReference) throws(StoreError) {
     let expectedNumber = reference.location.number
     let covered = UnsafeRawBufferPointer(start: base + 8, count: geometry.pageSize - 8)
+    // guard: check-page
     guard checksum == reference.checksum, XXH64.hash(covered) == checksum else {
       throw StoreError(.corrupt, "A page's checksum is wrong.", context: .init(page: expectedNumber))
     }

@@ -104,6 +104,7 @@ extension Committer {
         "a checkpoint's pages fit the extent counted for them"
       )
       try output.flush()
+      // guard: sync-checkpoint-pages
       try log.fencing { () throws(StoreError) in try file.synchronize() }
       written.images = writer.images
       written.replaced = writer.replaced

@@ -75,10 +75,11 @@ struct OpenedStore {
     try committer.checkpoint()
   }
 
-  /// A header that is damaged is written anew from its copies.
+  /// A header that is damaged is written anew from its copies. Nothing waits for that to be durable: until it is, the
+  /// copies serve.
   private func restoreHeader(_ identity: FormatIdentity, _ file: StoreFile, now: Int64) throws(StoreError) {
     try FileHeader.encoded(identity, created: now).withBytes { bytes throws(StoreError) in
-      try file.writeDurably(bytes, at: FileLayout.headerOffset)
+      try file.write(bytes, at: FileLayout.headerOffset)
     }
   }
 

@@ -20,8 +20,10 @@ struct StoreCreation {
     try file.truncate(to: 0)
     let now = environment.now()
     try writeLog(identity, now: now)
+    // guard: sync-creation-before-header
     try file.synchronize()
     try write(FileHeader.encoded(identity, created: now), at: FileLayout.headerOffset)
+    // guard: sync-creation
     try file.synchronize()
   }
 

@@ -14,7 +14,7 @@ import Testing
 
   @Test func anyFlippedBitIsRefusedOrWithoutEffect() throws {
     var generator = SeededGenerator()
-    let trial = try RotTrial(seed: generator.next(), options: Self.smallPages, stepCount: 12, isClosed: true)
+    let trial = try RotTrial(seed: generator.next(), options: Self.smallPages, stepCount: 6, isClosed: true)
     var refused = 0
     for _ in 0..<1_000 where try trial.run(.bitFlipped, seed: generator.next()) { refused += 1 }
     #expect(refused > 0)
@@ -23,8 +23,8 @@ import Testing
   /// The one exception: a last commit that no later record vouches for looks like one that was never finished.
   @Test func inAFileThatWasNotClosedAFlippedBitCostsAtMostTheLastCommit() throws {
     var generator = SeededGenerator()
-    let trial = try RotTrial(seed: generator.next(), options: Self.smallPages, stepCount: 12, isClosed: false)
-    for _ in 0..<500 { _ = try trial.run(.bitFlipped, seed: generator.next()) }
+    let trial = try RotTrial(seed: generator.next(), options: Self.smallPages, stepCount: 6, isClosed: false)
+    for _ in 0..<200 { _ = try trial.run(.bitFlipped, seed: generator.next()) }
   }
 
   @Test(arguments: Rot.allCases)
@@ -37,20 +37,20 @@ import Testing
         stepCount: 10,
         isClosed: isClosed
       )
-      for _ in 0..<60 { _ = try trial.run(rot, seed: generator.next()) }
+      for _ in 0..<12 { _ = try trial.run(rot, seed: generator.next()) }
     }
   }
 
   @Test func aFileCutAtAnyLengthIsRefusedOrWhole() throws {
     var generator = SeededGenerator()
-    let trial = try RotTrial(seed: generator.next(), options: Self.smallPages, stepCount: 8, isClosed: true)
+    let trial = try RotTrial(seed: generator.next(), options: Self.smallPages, stepCount: 4, isClosed: true)
     var length: UInt64 = 0
     while length < trial.file.image.byteCount {
       var cut = trial.file.image
       cut.truncate(to: length)
       _ = try trial.open(cut, isWide: true, seed: generator.next())
-      // Every length near the file's beginning, then ever larger steps, around each sector's end.
-      length += length < 128 ? 1 : UInt64(generator.number(in: 1...1_024)) + length / 256
+      // Single bytes near the file's beginning, then ever larger steps.
+      length += length < 40 ? 1 : UInt64(generator.number(in: 1...2_048)) + length / 64
     }
   }
 
@@ -60,7 +60,9 @@ import Testing
     for failure in FaultTrial.failures(of: call) {
       for isSticky in [false, true] where !(isSticky && failure == .error(EINTR)) {
         let seed = generator.next()
-        for position in 0..<400 {
+        var position = 0
+        while position < 400 {
+          defer { position += generator.number(in: 1...1 + position) }
           let fault = DiskFault(call, at: position, failure, isSticky: isSticky)
           let trial = FaultTrial(fault, failedSync: FailedSyncBehavior.allCases[position % 3], seed: seed)
           do {
