@@ -22,6 +22,8 @@ let package = Package(
     .library(name: "PageStore", targets: ["PageStore"]),
     // For the nested package Fuzz and for the tests of what is built on the store; not for apps.
     .library(name: "TestSupport", targets: ["TestSupport"]),
+    // For the nested package Benchmarks, which reads the same gzipped files; not for apps.
+    .library(name: "CZlib", targets: ["CZlib"]),
     .executable(name: "cambium", targets: ["cambium-cli"]),
     .executable(name: "flights", targets: ["Flights"]),
   ],

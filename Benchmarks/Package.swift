@@ -19,12 +19,11 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CLMDB", providers: [.apt(["liblmdb-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    // The same file as the root package's: system libraries are no products.
-    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "CLMDB", "CSQLite", "CZlib",
+        "CLMDB", "CSQLite",
+        .product(name: "CZlib", package: "cambium"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Cambium", package: "cambium"),
         .product(name: "PageStore", package: "cambium"),

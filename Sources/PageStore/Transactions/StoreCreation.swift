@@ -1,3 +1,5 @@
+import Glibc
+
 /// Makes a new store in an empty file.
 ///
 /// First everything but the header is written and synced: a log extent with the checkpoint of the empty store, and an
@@ -85,22 +87,21 @@ struct LogExtentInitialisation {
   let file: StoreFile
   let identity: FormatIdentity
 
+  private static let zerosByteCount = 256 << 10
+
   /// Writes header and zeros; the caller syncs.
   func write(_ header: ExtentHeader) throws(StoreError) {
     try file.allocate(header.extent.range)
-    var chunk = header.encodedBlock(identity)
-    chunk.append(
-      contentsOf: repeatElement(0, count: min(Int(header.extent.byteCount), 256 << 10) - chunk.count)
-    )
-    var offset = header.extent.offset
+    let block = header.encodedBlock(identity)
+    try block.withBytes { bytes throws(StoreError) in try file.write(bytes, at: header.extent.offset) }
+
+    let zeros = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.zerosByteCount, alignment: 8)
+    defer { zeros.deallocate() }
+    if let start = zeros.baseAddress { memset(start, 0, zeros.count) }
+    var offset = header.extent.offset + UInt64(block.count)
     while offset < header.extent.end {
-      let count = min(chunk.count, Int(header.extent.end - offset))
-      try chunk.withBytes { bytes throws(StoreError) in
-        try file.write(UnsafeRawBufferPointer(rebasing: bytes[..<count]), at: offset)
-      }
-      if offset == header.extent.offset {
-        for index in 0..<ExtentHeader.byteCount { chunk[index] = 0 }
-      }
+      let count = min(zeros.count, Int(header.extent.end - offset))
+      try file.write(UnsafeRawBufferPointer(rebasing: zeros[..<count]), at: offset)
       offset += UInt64(count)
     }
   }
