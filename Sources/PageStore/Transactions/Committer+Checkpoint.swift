@@ -5,7 +5,7 @@
 /// It needs no sync of its own until the store is closed: until it is durable, the other anchor and the log lead to the
 /// same state, and the next checkpoint's step 2 comes before anything that the other anchor needs is reused.
 extension Committer {
-  /// Makes the newest version the one that recovery begins with. Does nothing if it is already.
+  /// Makes the newest version the one that recovery begins with.
   func checkpoint(isClosing: Bool = false) throws(StoreError) {
     try log.checkFence()
     try log.drain()
