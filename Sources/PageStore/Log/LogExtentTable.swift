@@ -9,11 +9,11 @@ struct LogExtentTable {
   private(set) var checkpointEpoch: UInt32
   private var newestEpoch: UInt32
 
-  init(uses: [LogExtentUse] = [], freeBelow: UInt32 = 0, checkpointEpoch: UInt32 = 0) {
+  init(uses: [LogExtentUse], newestEpoch: UInt32, freeBelow: UInt32, checkpointEpoch: UInt32) {
     self.uses = uses
     self.freeBelow = freeBelow
     self.checkpointEpoch = checkpointEpoch
-    newestEpoch = uses.map(\.epoch).max() ?? 0
+    self.newestEpoch = newestEpoch
   }
 
   var extents: [Extent] { uses.map(\.extent) }

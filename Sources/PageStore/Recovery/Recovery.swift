@@ -16,6 +16,9 @@ struct Recovery {
   let isHeaderIntact: Bool
   /// The newest use of every log extent that is known.
   let uses: [LogExtentUse]
+  /// The highest epoch of any use that is known, of those too in which nothing ever got to the disk: the next one's
+  /// must be greater, because the log may lead there.
+  let newestEpoch: UInt32
   /// Log extents whose use is illegible.
   let illegibleExtents: [Extent]
   /// Extents behind the end that the checkpoint knows, whose headers are there and whose use never began. New extents
@@ -69,6 +72,7 @@ struct Recovery {
       newest[use.extent.offset] = use
     }
     uses = newest.values.sorted { $0.extent.offset < $1.extent.offset }
+    newestEpoch = (search.uses + chain.uses).map(\.epoch).max() ?? 0
     illegibleExtents = listed.filter { newest[$0.offset] == nil }
     self.strays = strays
     fileByteCount = blocks.byteCount

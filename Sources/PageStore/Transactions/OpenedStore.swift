@@ -117,8 +117,7 @@ struct OpenedStore {
       map.giveBack(stray)
     }
     for use in recovery.uses { map.mark(use.extent) }
-    let newestEpoch = recovery.uses.map(\.epoch).max() ?? 0
-    let illegible = recovery.illegibleExtents.map { LogExtentUse(extent: $0, epoch: newestEpoch, salt: 0) }
+    let illegible = recovery.illegibleExtents.map { LogExtentUse(extent: $0, epoch: recovery.newestEpoch, salt: 0) }
     let versions = VersionTable(version)
     return Committer(
       file: file,
@@ -137,6 +136,7 @@ struct OpenedStore {
       space: PageSpace(map: map, file: file),
       extents: LogExtentTable(
         uses: recovery.uses + illegible,
+        newestEpoch: recovery.newestEpoch,
         freeBelow: content.previousCheckpointEpoch,
         checkpointEpoch: recovery.chain.checkpoint.position.use.epoch
       ),
