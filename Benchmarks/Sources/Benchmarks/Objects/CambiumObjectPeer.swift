@@ -59,9 +59,11 @@ final class CambiumObjectPeer: ObjectPeer {
     }
   }
 
-  func count(ageAtLeast age: Int) async throws -> Int {
+  func count(ageAtLeast ages: [Int]) async throws -> Checksum {
     try await container.performBackgroundTask { context in
-      try context.count(From<Person>().where { $0.age >= age })
+      var sum = Checksum()
+      for age in ages { sum.add(try context.count(From<Person>().where { $0.age >= age })) }
+      return sum
     }
   }
 

@@ -74,8 +74,12 @@ final class GRDBCodablePeer: ObjectPeer {
     }
   }
 
-  func count(ageAtLeast age: Int) throws -> Int {
-    try pool.read { try Person.filter(Column("age") >= age).fetchCount($0) }
+  func count(ageAtLeast ages: [Int]) throws -> Checksum {
+    try pool.read { database in
+      var sum = Checksum()
+      for age in ages { sum.add(try Person.filter(Column("age") >= age).fetchCount(database)) }
+      return sum
+    }
   }
 
   func changeEach(_ people: People, _ numbers: ArraySlice<Int>) throws {

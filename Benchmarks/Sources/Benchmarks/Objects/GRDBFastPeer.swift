@@ -79,10 +79,12 @@ final class GRDBFastPeer: ObjectPeer {
     }
   }
 
-  func count(ageAtLeast age: Int) throws -> Int {
+  func count(ageAtLeast ages: [Int]) throws -> Checksum {
     try pool.read { database in
       let select = try database.cachedStatement(sql: "SELECT COUNT(*) FROM person WHERE age >= ?")
-      return try Int.fetchOne(select, arguments: [age]) ?? 0
+      var sum = Checksum()
+      for age in ages { sum.add(try Int.fetchOne(select, arguments: [age]) ?? 0) }
+      return sum
     }
   }
 

@@ -10,8 +10,8 @@ protocol ObjectPeer: AnyObject, SendableMetatype {
   func fetchByEmail(_ people: People, _ numbers: ArraySlice<Int>) async throws -> Checksum
   /// O3: everybody of these ages, every attribute read, in the order of age and insertion.
   func fetchByAge(_ ages: ClosedRange<Int>) async throws -> Checksum
-  /// O5: how many are of this age or above.
-  func count(ageAtLeast age: Int) async throws -> Int
+  /// O5: how many are of each of these ages or above, each counted by a query of its own.
+  func count(ageAtLeast ages: [Int]) async throws -> Checksum
   /// O9: adds 1 to the score of each of these persons, each in a durable save of its own.
   func changeEach(_ people: People, _ numbers: ArraySlice<Int>) async throws
 }
