@@ -24,7 +24,7 @@ import Testing
   @Test func inAFileThatWasNotClosedAFlippedBitCostsAtMostTheLastCommit() throws {
     var generator = SeededGenerator()
     let trial = try RotTrial(seed: generator.next(), options: Self.smallPages, stepCount: 6, isClosed: false)
-    for _ in 0..<200 { _ = try trial.run(.bitFlipped, seed: generator.next()) }
+    for _ in 0..<100 { _ = try trial.run(.bitFlipped, seed: generator.next()) }
   }
 
   @Test(arguments: Rot.allCases)
@@ -61,8 +61,8 @@ import Testing
       for isSticky in [false, true] where !(isSticky && failure == .error(EINTR)) {
         let seed = generator.next()
         var position = 0
-        while position < 400 {
-          defer { position += generator.number(in: 1...1 + position) }
+        while position < 200 {
+          defer { position += generator.number(in: 1...2 + 2 * position) }
           let fault = DiskFault(call, at: position, failure, isSticky: isSticky)
           let trial = FaultTrial(fault, failedSync: FailedSyncBehavior.allCases[position % 3], seed: seed)
           do {
