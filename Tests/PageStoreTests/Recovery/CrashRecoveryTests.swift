@@ -131,12 +131,10 @@ import Testing
     let problems = try store.verify()
     #expect(problems == [], "image seed \(seed)")
     try store.write { try $0.tree("after").put([1], [2]) }
-    let again = try Store.open(
-      file: image.afterProcessDeath(),
-      path: "",
-      options: options,
-      environment: environment(seed &+ 1)
-    )
-    #expect(again.lastCommit == last + 1)
+    let lostAgain = SimulatedDisk(image.crashPoint.image(.reordered, seed: seed))
+    for later in [image.afterProcessDeath(), lostAgain] {
+      let again = try Store.open(file: later, path: "", options: options, environment: environment(seed &+ 1))
+      #expect(again.lastCommit == last + 1, "image seed \(seed)")
+    }
   }
 }
