@@ -40,6 +40,7 @@ struct ImageCheck {
     recorder.begin(depth == 0 ? .recovery : .nestedRecovery)
     if isWatched { recorder.watch(subject.disk) }
     var stage = "opening"
+    var second: SparseBytes?
     do {
       if mixed(seed, 8) % 8 == 0 { try checkReadOnly(image, model, seed: seed) }
       try subject.open()
@@ -53,16 +54,21 @@ struct ImageCheck {
       }
       stage = "opening again, after one more commit and another crash"
       subject.loseThePower(.allLost, seed: seed)
+      second = subject.disk.content
       try subject.open()
       try subject.check(seed: seed &+ 1)
       stage = "closing"
       if mixed(seed, 9) % 4 == 0 { try subject.close() }
     } catch let error as LostCommits {
-      return (.lost("\(stage): \(error)"), [])
+      return (.lost("\(stage)\(keep(second)): \(error)"), [])
     } catch {
-      return (.wrong("\(stage): \(error)"), [])
+      return (.wrong("\(stage)\(keep(second)): \(error)"), [])
     }
     return (.right, isWatched ? recorder.take() : [])
+  }
+
+  private func keep(_ second: SparseBytes?) -> String {
+    second.map { tally.keep($0, isFailure: true, scenario: scenario, suffix: "-second") } ?? ""
   }
 
   /// Opened for reading only, the image shows the same, and nothing is written to it.

@@ -53,9 +53,9 @@ final class Tally: Sendable {
   init(keepingImagesIn folder: String?) { self.folder = folder }
 
   /// Keeps the image if somebody wants it; returns what to say of it.
-  func keep(_ image: SparseBytes, _ verdict: Verdict, scenario: UInt64) -> String {
-    guard let folder, verdict.isFailure, image.byteCount < 1 << 30 else { return "" }
-    let path = "\(folder)/\(scenario)-\(counts.failureCount).cambium"
+  func keep(_ image: SparseBytes, isFailure: Bool, scenario: UInt64, suffix: String = "") -> String {
+    guard let folder, isFailure, image.byteCount < 1 << 30 else { return "" }
+    let path = "\(folder)/\(scenario)-\(counts.failureCount)\(suffix).cambium"
     guard let file = fopen(path, "w") else { return "" }
     defer { fclose(file) }
     let bytes = image.bytes
@@ -72,7 +72,7 @@ final class Tally: Sendable {
     scenario: UInt64,
     image: SparseBytes
   ) {
-    let kept = keep(image, verdict, scenario: scenario)
+    let kept = keep(image, isFailure: verdict.isFailure, scenario: scenario)
     state.withLock { counts in
       counts.images[operation, default: [:]][damage, default: 0] += 1
       counts.note(verdict, "\(operation.rawValue), \(damage.rawValue)\(kept)", scenario: scenario)
