@@ -35,8 +35,8 @@ private func read(_ store: Store) {
         walked += 1
         return walked < 100_000
       }
-      for position in stride(from: 0, to: min(tree.count, 100_000), by: max(1, min(tree.count, 100_000) / 16))
-      {
+      let count = min(try tree.count, 100_000)
+      for position in stride(from: 0, to: count, by: max(1, count / 16)) {
         guard let entry = try tree.entry(at: position) else { continue }
         _ = try tree.rank(of: entry.key)
         _ = try tree.value(for: entry.key)
