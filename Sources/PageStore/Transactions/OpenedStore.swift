@@ -75,11 +75,12 @@ struct OpenedStore {
     try committer.checkpoint()
   }
 
-  /// A header that is damaged is written anew from its copies. Nothing waits for that to be durable: until it is, the
-  /// copies serve.
+  /// A header that is damaged is written anew from its copies; durably, because one that a crash leaves as zeros would
+  /// look like that of a creation which was never finished.
   private func restoreHeader(_ identity: FormatIdentity, _ file: StoreFile, now: Int64) throws(StoreError) {
     try FileHeader.encoded(identity, created: now).withBytes { bytes throws(StoreError) in
-      try file.write(bytes, at: FileLayout.headerOffset)
+      // guard: sync-restored-header, without it: try file.write(bytes, at: FileLayout.headerOffset)
+      try file.writeDurably(bytes, at: FileLayout.headerOffset)
     }
   }
 
