@@ -118,7 +118,9 @@ struct OpenedStore {
       map.giveBack(stray)
     }
     for use in recovery.uses { map.mark(use.extent) }
-    let illegible = recovery.illegibleExtents.map { LogExtentUse(extent: $0, epoch: recovery.newestEpoch, salt: 0) }
+    let illegible = recovery.illegibleExtents.map {
+      LogExtentUse(extent: $0, epoch: recovery.newestEpoch, salt: 0)
+    }
     let versions = VersionTable(version)
     return Committer(
       file: file,

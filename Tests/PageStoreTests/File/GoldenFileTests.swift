@@ -1,7 +1,7 @@
+@_spi(Testing) import TestSupport
 import Testing
 
 @_spi(Testing) @testable import PageStore
-@_spi(Testing) import TestSupport
 
 /// The bytes of version 1. If one of these fails, the format has changed: give it a new version, or undo the change.
 @Suite struct GoldenFileTests {
