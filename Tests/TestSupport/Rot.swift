@@ -79,7 +79,10 @@ public struct RottingFile: Sendable {
     if let write = writes.randomElement(using: &generator), generator.chance(1, in: 2) {
       return min(UInt64.random(in: write, using: &generator), image.byteCount - 1)
     }
-    return generator.next() % image.byteCount
+    // Most of a small store's file is zeros set aside for later: bytes that say something are hit more often.
+    var place = generator.next() % image.byteCount
+    for _ in 0..<8 where image.bytes(in: place..<place + 1) == [0] { place = generator.next() % image.byteCount }
+    return place
   }
 
   private func unit(_ size: Int, using generator: inout SeededGenerator) -> UInt64 {

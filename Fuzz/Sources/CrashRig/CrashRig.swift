@@ -53,7 +53,7 @@ struct CrashRig {
   private static func runScenario(_ seed: UInt64, _ tally: Tally, until isOver: () -> Bool) {
     // The seed alone says which kind it is, so that it can be repeated.
     switch seed % 8 {
-    case 0: RotScenario(seed: seed, tally: tally).run(until: isOver)
+    case 0, 4: RotScenario(seed: seed, tally: tally).run(until: isOver)
     case 1: FaultScenario(seed: seed, tally: tally).run(until: isOver)
     default:
       var scenario = CrashScenario(seed: seed, tally: tally)
