@@ -81,7 +81,9 @@ public struct RottingFile: Sendable {
     }
     // Most of a small store's file is zeros set aside for later: bytes that say something are hit more often.
     var place = generator.next() % image.byteCount
-    for _ in 0..<8 where image.bytes(in: place..<place + 1) == [0] { place = generator.next() % image.byteCount }
+    for _ in 0..<8 where image.bytes(in: place..<place + 1) == [0] {
+      place = generator.next() % image.byteCount
+    }
     return place
   }
 
