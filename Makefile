@@ -6,7 +6,8 @@ SHELL := /bin/bash
 SWIFT ?= swift
 STORE := .build/demo/flights.cambium
 SOURCES := Package.swift Sources Tests Examples Fuzz Benchmarks
-CRASH_SECONDS ?= 110
+# More words for the crash rig. Its seed is fresh each time, unless one is given here.
+CRASH ?= --seconds 110
 FUZZ_SECONDS ?= 20
 # More words for the benchmarks: --only K1,K2 --data FOLDER --markdown FILE
 BENCH ?=
@@ -49,7 +50,7 @@ bench-smoke: deps-bench ## run the benchmarks on small data, so that they never 
 	$(SWIFT) run --package-path Benchmarks benchmarks --smoke --folder .build
 
 crash: deps-library ## open thousands of crash images, and check each
-	$(SWIFT) run -c release --package-path Fuzz crash-rig --seconds $(CRASH_SECONDS)
+	$(SWIFT) run -c release --package-path Fuzz crash-rig $(CRASH)
 
 guards: deps-library ## remove each sync and each checksum check in turn, and show that `crash` notices (slow)
 	Scripts/remove-each-guard
@@ -58,6 +59,8 @@ fuzz-smoke: deps-library ## run each fuzz target for a few seconds
 	Scripts/fuzz-smoke.sh $(FUZZ_SECONDS)
 
 ci: export CAMBIUM_WARNINGS_AS_ERRORS := 1
+# The gate repeats one run of at least 10,000 images; `make crash` goes on from fresh seeds.
+ci: CRASH := --images 10000 --seconds 240 --seed 1 --allow-empty-cells
 ci: lint test demo crash fuzz-smoke bench-smoke docs ## everything that a change has to pass
 
 clean: ## remove every build folder
