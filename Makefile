@@ -5,7 +5,7 @@ SHELL := /bin/bash
 
 SWIFT ?= swift
 STORE := .build/demo/flights.cambium
-SOURCES := Package.swift Sources Tests Examples Fuzz Benchmarks
+SOURCES := Package.swift Sources Tests Examples Fuzz/Package.swift Fuzz/Sources Benchmarks/Package.swift Benchmarks/Sources
 # More words for the crash rig. Its seed is fresh each time, unless one is given here.
 CRASH ?= --seconds 110
 FUZZ_SECONDS ?= 20
