@@ -14,7 +14,7 @@ struct ImageCheck {
   /// Makes images of `moment` in `imageCount` of the damage classes that are possible, and judges each.
   func check(_ moment: Moment, imageCount: Int, seed: UInt64, depth: Int = 0) {
     var generator = SeededGenerator(seed: seed)
-    for damage in moment.point.possibleDamage.shuffled(using: &generator).prefix(imageCount) {
+    for damage in Self.choice(of: moment.point.possibleDamage, imageCount, using: &generator) {
       let imageSeed = generator.next()
       let image = moment.point.image(damage, seed: imageSeed)
       let (verdict, moments) = judge(image, moment.model, seed: imageSeed, depth: depth)
@@ -26,6 +26,17 @@ struct ImageCheck {
     }
   }
 
+  /// So many of the damage classes; among them always the one that few moments allow.
+  private static func choice(
+    of possible: [Damage],
+    _ count: Int,
+    using generator: inout SeededGenerator
+  ) -> ArraySlice<Damage> {
+    var order = possible.shuffled(using: &generator)
+    if let rare = order.firstIndex(of: .size) { order.swapAt(rare, 0) }
+    return order.prefix(count)
+  }
+
   /// Opens the image, compares, commits once more, loses the power and opens again. Some openings are watched: the
   /// moments of these come back.
   private func judge(
@@ -35,7 +46,7 @@ struct ImageCheck {
     depth: Int
   ) -> (verdict: Verdict, moments: [Moment]) {
     let subject = StoreUnderTest(disk: SimulatedDisk(image), model: model, options: options, seed: seed)
-    let isWatched = depth < Self.depthLimit && mixed(seed, 7) % (depth == 0 ? 12 : 4) == 0
+    let isWatched = depth < Self.depthLimit && mixed(seed, 7) % (depth == 0 ? 12 : 6) == 0
     let recorder = CrashRecorder(ledger: subject.ledger, capacity: 4, seed: seed)
     recorder.begin(depth == 0 ? .recovery : .nestedRecovery)
     if isWatched { recorder.watch(subject.disk) }

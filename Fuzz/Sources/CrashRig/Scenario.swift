@@ -21,7 +21,7 @@ struct CrashScenario {
     check = ImageCheck(tally: tally, options: options, scenario: seed)
     subject = StoreUnderTest(options: options, seed: seed)
     subject.lacksDurableWrites = generator.chance(1, in: 4)
-    recorder = CrashRecorder(ledger: subject.ledger, capacity: 12, seed: seed)
+    recorder = CrashRecorder(ledger: subject.ledger, capacity: 8, seed: seed)
   }
 
   mutating func run(until isOver: () -> Bool) {
@@ -111,7 +111,7 @@ struct CrashScenario {
   /// Does `body` while its moments are kept, and judges images of these.
   private mutating func step(
     _ operation: Operation,
-    imageCount: Int = 4,
+    imageCount: Int = 3,
     _ body: (StoreUnderTest) throws -> Void
   ) throws {
     recorder.begin(operation)

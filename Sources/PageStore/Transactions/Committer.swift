@@ -16,8 +16,8 @@ final class Committer: @unchecked Sendable {
   /// What the catalogue says, by slot: name and root.
   var catalogued: [CataloguedTree?]
   var nextAnchorSlot: Int
-  /// False while the newest anchor may exist in the page cache alone.
-  var isAnchorDurable = true
+  /// False while the newest anchor may exist in the page cache alone; after a process that died it may from the start.
+  var isAnchorDurable = false
   /// The last checkpoint's commit and log record.
   var checkpointCommit: UInt64
   var checkpointCount: UInt64 = 0

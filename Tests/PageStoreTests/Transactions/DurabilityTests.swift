@@ -74,6 +74,18 @@ import Testing
     #expect(try fixture.reopened(powerFailed: true).value("k4") == "v")
   }
 
+  @Test func closingMakesDurableWhatTheProcessBeforeLeftInThePageCache() throws {
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    try store.put("a", "1")
+    // The anchor alone is not synced by a checkpoint, and the next process finds a store that needs no recovery.
+    try store.checkpoint()
+    let next = StoreFixture(fixture.disk.afterProcessDeath())
+    try next.open().close()
+    let isAllDurable = !next.disk.crashPoint.hasUnsynced
+    #expect(isAllDurable)
+  }
+
   @Test func syncingNothingIsForWholeStores() throws {
     let store = try StoreFixture().open()
     #expect(code { try store.put("a", "1", durability: Durability.none) } == .invalidOptions)
