@@ -26,6 +26,11 @@ public enum Rot: String, CaseIterable, Sendable {
   }
 }
 
+extension Rot {
+  /// Whether bytes change in two places that have nothing to do with each other.
+  var hitsTwoPlaces: Bool { self == .sectorsSwapped || self == .pagesSwapped }
+}
+
 /// A store's file at rest, with what is needed to damage it where it hurts.
 public struct RottingFile: Sendable {
   public var image: SparseBytes
