@@ -24,6 +24,7 @@ public final class Store: Sendable {
   /// What the process knows the open file by; nil for one that was handed in.
   private let registration: PosixFile.Identity?
   private let isSettling = Atomic(false)
+  private let isCheckpointing = Atomic(false)
 
   init(opened: OpenedStore, path: String, options: StoreOptions, registration: PosixFile.Identity?) {
     self.path = path
@@ -151,8 +152,17 @@ public final class Store: Sendable {
   public func checkpoint() throws(StoreError) {
     try checkWritable()
     try withTurn { () throws(StoreError) in
-      if !isCheckpointed { try committer.checkpoint() }
+      if !committer.isCheckpointed { try committer.checkpoint() }
     }
+  }
+
+  /// The checkpoint that the store makes by itself, now and on this thread: commits can go on beside it.
+  @_spi(Testing)
+  public func checkpointBeside() throws(StoreError) {
+    try checkWritable()
+    isCheckpointing.store(true, ordering: .releasing)
+    defer { isCheckpointing.store(false, ordering: .releasing) }
+    try committer.checkpointBeside()
   }
 
   /// Checkpoints and closes the store: whatever was committed is durable afterwards. Snapshots can't read any more what
@@ -167,21 +177,14 @@ public final class Store: Sendable {
       if let registration { ProcessRegistry.shared.remove(registration) }
     }
     guard !options.isReadOnly, !committer.log.isFenced else { return }
-    try withTurn { () throws(StoreError) in
-      if !isCheckpointed { try committer.checkpoint(isClosing: true) }
-      // The newest anchor vouches for the last records of the log, which no later one will.
-      // guard: sync-last-anchor
-      if !committer.isAnchorDurable { try file.synchronize() }
-      let end = committer.space.end
-      if try file.byteCount() > end { try file.truncate(to: end) }
-    }
+    try withTurn { () throws(StoreError) in try committer.close() }
   }
 
   /// What the store has done since it was opened, and how large it is.
   public var statistics: StoreStatistics {
     get throws(StoreError) {
       let fileBytes = try file.byteCount()
-      return try withTurn { () throws(StoreError) in
+      return committer.state.withLock {
         var statistics = StoreStatistics()
         let published = versions.published
         statistics.lastCommit = published.commit
@@ -191,7 +194,7 @@ public final class Store: Sendable {
         statistics.bytesWritten = file.writtenByteCount
         statistics.syncs = file.syncCount
         statistics.pagesWritten = committer.pagesWritten
-        statistics.logBytes = committer.logBytesSinceCheckpoint
+        statistics.logBytes = committer.log.bytesSinceCheckpoint
         statistics.logExtentBytes = committer.extents.byteCount
         statistics.fileBytes = fileBytes
         statistics.residentBytes = UInt64(pool.residentByteCount)
@@ -216,19 +219,26 @@ public final class Store: Sendable {
     }
   }
 
-  private var isCheckpointed: Bool {
-    committer.logBytesSinceCheckpoint == 0 && committer.checkpointCommit == versions.latest.commit
-  }
-
-  /// A commit that made the log long enough starts a checkpoint. The commit is done, so a failure isn't its own; if it
-  /// was serious the store is fenced, otherwise the next commit tries again.
+  /// A commit that made the log long enough, or changed enough pages, starts a checkpoint. If there was none for so long
+  /// that memory would grow without bound, the commit waits for one.
+  ///
+  /// The commit is done, so a failure isn't its own; if it was serious the store is fenced, otherwise the next commit
+  /// tries again.
   private func checkpointIfDue() {
-    guard committer.log.bytesSinceCheckpoint >= UInt64(options.checkpointLogBytes) else { return }
-    try? withTurn { () throws(StoreError) in
-      guard committer.logBytesSinceCheckpoint >= UInt64(options.checkpointLogBytes) else { return }
-      try committer.checkpoint()
+    guard committer.isCheckpointDue(options) else { return }
+    if committer.isCheckpointDue(options, limit: Self.waitingLimit) {
+      try? committer.checkpointBeside(ifDue: options, limit: Self.waitingLimit)
+    } else if !isCheckpointing.exchange(true, ordering: .acquiringAndReleasing) {
+      environment.runBeside { [weak self] in
+        guard let self else { return }
+        try? committer.checkpointBeside(ifDue: options)
+        isCheckpointing.store(false, ordering: .releasing)
+      }
     }
   }
+
+  /// How many times over a checkpoint is due when commits begin to wait for it.
+  private static let waitingLimit: UInt64 = 4
 
   /// Relaxed commits are synced, and a store that goes idle gets a watermark, within a second.
   private func settleLater() {
@@ -244,16 +254,7 @@ public final class Store: Sendable {
   /// for them; otherwise this happens again later. A failure fences, which every later call reports.
   private func settle() {
     isSettling.store(false, ordering: .releasing)
-    try? withTurn { () throws(StoreError) in
-      try file.checkOpen()
-      let log = committer.log
-      guard !log.isFenced, log.lacksWatermark else { return }
-      if log.hasUnsynced {
-        try log.drain()
-        settleLater()
-      } else {
-        try log.appendWatermark()
-      }
-    }
+    guard (try? file.checkOpen()) != nil, let wasUnsynced = try? committer.settle() else { return }
+    if wasUnsynced { settleLater() }
   }
 }

@@ -4,14 +4,45 @@ import Synchronization
 @_spi(Testing)
 extension StoreEnvironment {
   /// A clock that ticks with each look, and random numbers that the seed repeats. What the store puts off is kept in
-  /// `deferred`, or forgotten.
-  public static func simulated(seed: UInt64, deferring deferred: DeferredWork? = nil) -> StoreEnvironment {
+  /// `deferred`, or forgotten; what is to be done beside a checkpoint is in `beside`.
+  public static func simulated(
+    seed: UInt64,
+    deferring deferred: DeferredWork? = nil,
+    beside: BesideWork? = nil
+  ) -> StoreEnvironment {
     let source = SimulatedSource(seed: seed)
-    return StoreEnvironment(
+    var environment = StoreEnvironment(
       now: { source.tick() },
       random: { source.random() },
       schedule: { _, work in deferred?.add(work) }
     )
+    if let beside { environment.besideCheckpoint = { beside.run() } }
+    return environment
+  }
+}
+
+/// What is done at the points of a checkpoint at which others may commit.
+// Safety: only the thread that drives the simulation touches it; the checkpoint runs on that thread too.
+public final class BesideWork: @unchecked Sendable {
+  private var body: (() throws -> Void)?
+  private var failure: (any Error)?
+
+  public init() {}
+
+  /// Does `body` while `work` runs, at each point. Throws what either throws, that of `work` first.
+  func perform(_ body: @escaping () throws -> Void, during work: () throws -> Void) throws {
+    self.body = body
+    defer {
+      self.body = nil
+      failure = nil
+    }
+    try work()
+    if let failure { throw failure }
+  }
+
+  func run() {
+    guard failure == nil, let body else { return }
+    do { try body() } catch { failure = error }
   }
 }
 

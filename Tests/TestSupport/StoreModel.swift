@@ -62,6 +62,9 @@ public struct StoreModel: Sendable {
   /// Notes that everything up to now was made durable: a checkpoint, a close, or a reader's sight of it.
   public mutating func requireEverything() { required = newest }
 
+  /// Notes that everything up to a commit was made durable.
+  public mutating func requireAtLeast(_ commit: UInt64) { required = max(required, commit) }
+
   /// Requires all but the newest commit: nothing in the file vouches for the last one until another follows.
   public mutating func requireAllButNewest() { required = newest == 0 ? 0 : newest - 1 }
 

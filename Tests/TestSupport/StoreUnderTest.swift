@@ -26,6 +26,7 @@ public final class StoreUnderTest {
   private var written: UInt64 = 0
   private let seed: UInt64
   private let deferred = DeferredWork()
+  private let beside = BesideWork()
   /// Whether the disk knows no durable writes, nor any that takes its place.
   public var lacksDurableWrites = false
 
@@ -49,7 +50,7 @@ public final class StoreUnderTest {
       file: disk,
       path: "simulated",
       options: options,
-      environment: .simulated(seed: mixed(seed, 2), deferring: deferred)
+      environment: .simulated(seed: mixed(seed, 2), deferring: deferred, beside: beside)
     )
     self.store = store
     let model = ledger.model
@@ -134,6 +135,20 @@ public final class StoreUnderTest {
   public func checkpoint() throws {
     try store?.checkpoint()
     ledger.change { $0.requireEverything() }
+  }
+
+  /// Lets a checkpoint run beside `commits`, which is called several times until the checkpoint is done; not while the log
+  /// is so long that a commit would wait for the checkpoint, which here runs on the same thread.
+  public func checkpointBeside(_ commits: @escaping () throws -> Void) throws {
+    guard let store else { throw OracleMismatch("the store is not open") }
+    let newest = ledger.model.newest
+    let limit = UInt64(2 * options.checkpointLogBytes)
+    try beside.perform {
+      if try store.statistics.logBytes < limit { try commits() }
+    } during: {
+      try store.checkpointBeside()
+    }
+    ledger.change { $0.requireAtLeast(newest) }
   }
 
   /// Lets the store do what it has put off: the sync of relaxed commits, the watermark of an idle store.

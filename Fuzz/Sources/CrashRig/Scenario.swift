@@ -66,9 +66,12 @@ struct CrashScenario {
       try step(.idle) { $0.idle() }
     case 15, 16:
       try step(.largeValue) { try Self.commit(.largeValue, on: $0) }
-    case 17, 18:
+    case 17:
       try maybeGrow()
       try step(.checkpoint) { try $0.checkpoint() }
+    case 18:
+      try maybeGrow()
+      try checkpointBesideCommits()
     case 19:
       try subject.abort()
       try step(.idle) { $0.idle() }
@@ -81,6 +84,21 @@ struct CrashScenario {
     default:
       subject.loseThePower(generator.pick(Damage.allCases), seed: generator.next())
       try reopen()
+    }
+  }
+
+  /// A checkpoint while small commits of all durabilities go on.
+  private mutating func checkpointBesideCommits() throws {
+    let besideSeed = generator.next()
+    let isUnsynced = subject.options.durability == .none
+    try step(.checkpointBeside) { subject in
+      var generator = SeededGenerator(seed: besideSeed)
+      try subject.checkpointBeside {
+        for _ in 0..<generator.number(in: 0...2) {
+          let durability: Durability? = isUnsynced ? nil : generator.pick([.full, .relaxed])
+          try Self.commit(generator.pick([.small, .trees]), durability: durability, on: subject)
+        }
+      }
     }
   }
 

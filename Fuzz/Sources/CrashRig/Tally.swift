@@ -11,6 +11,7 @@ enum Operation: String, CaseIterable, Sendable {
   case largeValue = "large value"
   case bulk = "bulk transaction"
   case checkpoint
+  case checkpointBeside = "checkpoint beside"
   case idle = "going idle"
   case close
   case recovery

@@ -6,9 +6,12 @@ struct CheckpointRecord: Hashable {
   var catalogue: TreeRoot
   /// The number that the next tree will get.
   var nextTreeID: UInt32
-  /// The epoch of the extent with the checkpoint before this one. Log extents of earlier epochs are free: reclaim lags
-  /// one checkpoint.
-  var previousCheckpointEpoch: UInt32
+  /// The epoch in which replay from the checkpoint before this one begins. Log extents of earlier epochs are free:
+  /// reclaim lags one checkpoint.
+  var previousReplayEpoch: UInt32
+  /// The first record that isn't contained in the checkpoint. Nil if that is the one after the checkpoint's own record:
+  /// nothing was committed while it was written.
+  var replayStart: LogTail?
   /// Where the allocated part of the file ends.
   var end: UInt64
   /// The log extents, in use or free.
@@ -18,7 +21,7 @@ struct CheckpointRecord: Hashable {
   /// Roots kept for time travel; none in this version.
   var retainedRootCount: UInt32 = 0
 
-  static let fixedByteCount = 88
+  static let fixedByteCount = 144
 
   enum Offset {
     static let commit = 0
@@ -30,12 +33,19 @@ struct CheckpointRecord: Hashable {
     static let catalogueTreeID = 48
     static let catalogueHeight = 52
     static let nextTreeID = 56
-    static let previousCheckpointEpoch = 60
+    static let previousReplayEpoch = 60
     static let end = 64
     static let logExtentCount = 72
     static let gapCount = 76
     static let retainedRootCount = 80
-    static let reserved = 84
+    static let replayEpoch = 84
+    static let replayExtentOffset = 88
+    static let replayExtentByteCount = 96
+    static let replaySalt = 104
+    static let replayOffset = 112
+    static let replaySequence = 120
+    static let replayPreviousChecksum = 128
+    static let reserved = 136
   }
 
   func encoded() -> [UInt8] {
@@ -50,17 +60,49 @@ struct CheckpointRecord: Hashable {
       bytes.setInteger(catalogue.treeID, at: Offset.catalogueTreeID)
       bytes.setInteger(UInt32(catalogue.height), at: Offset.catalogueHeight)
       bytes.setInteger(nextTreeID, at: Offset.nextTreeID)
-      bytes.setInteger(previousCheckpointEpoch, at: Offset.previousCheckpointEpoch)
+      bytes.setInteger(previousReplayEpoch, at: Offset.previousReplayEpoch)
       bytes.setInteger(end, at: Offset.end)
       bytes.setInteger(UInt32(logExtents.count), at: Offset.logExtentCount)
       bytes.setInteger(UInt32(gaps.count), at: Offset.gapCount)
       bytes.setInteger(retainedRootCount, at: Offset.retainedRootCount)
+      if let replayStart { Self.encode(replayStart, in: bytes) }
     }
     for extent in logExtents + gaps {
       bytes.appendInteger(extent.offset)
       bytes.appendInteger(extent.byteCount)
     }
     return bytes
+  }
+
+  private static func encode(_ start: LogTail, in bytes: UnsafeMutableRawBufferPointer) {
+    let position = start.position
+    bytes.setInteger(position.use.epoch, at: Offset.replayEpoch)
+    bytes.setInteger(position.use.extent.offset, at: Offset.replayExtentOffset)
+    bytes.setInteger(position.use.extent.byteCount, at: Offset.replayExtentByteCount)
+    bytes.setInteger(position.use.salt, at: Offset.replaySalt)
+    bytes.setInteger(position.offset, at: Offset.replayOffset)
+    bytes.setInteger(position.sequence, at: Offset.replaySequence)
+    bytes.setInteger(start.previousChecksum, at: Offset.replayPreviousChecksum)
+  }
+
+  private static func replayStart(in payload: UnsafeRawBufferPointer) -> LogTail? {
+    let use = LogExtentUse(
+      extent: Extent(
+        offset: payload.integer(at: Offset.replayExtentOffset, as: UInt64.self),
+        byteCount: payload.integer(at: Offset.replayExtentByteCount, as: UInt64.self)
+      ),
+      epoch: payload.integer(at: Offset.replayEpoch, as: UInt32.self),
+      salt: payload.integer(at: Offset.replaySalt, as: UInt64.self)
+    )
+    guard use.epoch > 0 else { return nil }
+    return LogTail(
+      position: LogPosition(
+        use: use,
+        offset: payload.integer(at: Offset.replayOffset, as: UInt64.self),
+        sequence: payload.integer(at: Offset.replaySequence, as: UInt64.self)
+      ),
+      previousChecksum: payload.integer(at: Offset.replayPreviousChecksum, as: UInt64.self)
+    )
   }
 
   /// The checkpoint in a record's payload; nil if it can't be one.
@@ -82,7 +124,8 @@ struct CheckpointRecord: Hashable {
       )
     )
     nextTreeID = payload.integer(at: Offset.nextTreeID, as: UInt32.self)
-    previousCheckpointEpoch = payload.integer(at: Offset.previousCheckpointEpoch, as: UInt32.self)
+    previousReplayEpoch = payload.integer(at: Offset.previousReplayEpoch, as: UInt32.self)
+    replayStart = Self.replayStart(in: payload)
     end = payload.integer(at: Offset.end, as: UInt64.self)
     retainedRootCount = payload.integer(at: Offset.retainedRootCount, as: UInt32.self)
     let logExtentCount = Int(payload.integer(at: Offset.logExtentCount, as: UInt32.self))
@@ -98,7 +141,8 @@ struct CheckpointRecord: Hashable {
       )
     }
     let end = self.end
-    guard extents.allSatisfy({ $0.isPlausible(pageSize: pageSize) && $0.end <= end }) else { return nil }
+    let all = extents + [replayStart?.position.use.extent].compactMap(\.self)
+    guard all.allSatisfy({ $0.isPlausible(pageSize: pageSize) && $0.end <= end }) else { return nil }
     logExtents = Array(extents[..<logExtentCount])
     gaps = Array(extents[logExtentCount...])
   }
@@ -108,7 +152,8 @@ struct CheckpointRecord: Hashable {
     timestamp: Int64,
     catalogue: TreeRoot,
     nextTreeID: UInt32,
-    previousCheckpointEpoch: UInt32,
+    previousReplayEpoch: UInt32,
+    replayStart: LogTail?,
     end: UInt64,
     logExtents: [Extent],
     gaps: [Extent]
@@ -117,7 +162,8 @@ struct CheckpointRecord: Hashable {
     self.timestamp = timestamp
     self.catalogue = catalogue
     self.nextTreeID = nextTreeID
-    self.previousCheckpointEpoch = previousCheckpointEpoch
+    self.previousReplayEpoch = previousReplayEpoch
+    self.replayStart = replayStart
     self.end = end
     self.logExtents = logExtents
     self.gaps = gaps

@@ -2,17 +2,17 @@
 struct LogExtentTable {
   /// The newest use of each extent. A use whose epoch lies below ``freeBelow`` is over.
   private(set) var uses: [LogExtentUse]
-  /// Extents whose newest use began before this epoch are free. Reclaim lags one checkpoint, so this is the epoch of the
-  /// extent that holds the checkpoint before the last.
+  /// Extents whose newest use began before this epoch are free. Reclaim lags one checkpoint, so this is the epoch in
+  /// which replay from the checkpoint before the last begins.
   private(set) var freeBelow: UInt32
-  /// The epoch of the extent that holds the last checkpoint.
-  private(set) var checkpointEpoch: UInt32
+  /// The epoch in which replay from the last checkpoint begins.
+  private(set) var replayEpoch: UInt32
   private var newestEpoch: UInt32
 
-  init(uses: [LogExtentUse], newestEpoch: UInt32, freeBelow: UInt32, checkpointEpoch: UInt32) {
+  init(uses: [LogExtentUse], newestEpoch: UInt32, freeBelow: UInt32, replayEpoch: UInt32) {
     self.uses = uses
     self.freeBelow = freeBelow
-    self.checkpointEpoch = checkpointEpoch
+    self.replayEpoch = replayEpoch
     self.newestEpoch = newestEpoch
   }
 
@@ -34,9 +34,9 @@ struct LogExtentTable {
     return use
   }
 
-  /// Notes that a checkpoint whose record lies in the use with this epoch is durable.
-  mutating func noteCheckpoint(inEpoch epoch: UInt32) {
-    freeBelow = checkpointEpoch
-    checkpointEpoch = epoch
+  /// Notes that a checkpoint is durable whose replay begins in the use with this epoch.
+  mutating func noteCheckpoint(replayingFromEpoch epoch: UInt32) {
+    freeBelow = replayEpoch
+    replayEpoch = epoch
   }
 }

@@ -8,7 +8,7 @@ struct LogTail: Hashable, Sendable {
 
 /// Appends records to the log and makes them durable, many at a time.
 ///
-/// Whoever has the writer's turn appends, which only puts the record into a buffer. Whoever waits for a record and
+/// Whoever has the committer's lock appends, which only puts the record into a buffer. Whoever waits for a record and
 /// finds nobody writing becomes the leader: it takes all that has gathered, writes it with one call, and wakes those
 /// whose records were in it. While it writes, the next batch gathers. There is no artificial delay.
 ///
@@ -18,7 +18,7 @@ struct LogTail: Hashable, Sendable {
 ///    file from `pendingOffset`.
 /// 3. Once `failure` is set nothing is written any more.
 // Safety: everything mutable is only touched with the monitor's lock held, except `tail`, which only the holder of the
-// writer's turn changes; it does so under the lock too, and alone may read it without.
+// committer's lock changes; it does so under the monitor's too, and alone may read it without.
 final class LogWriter: @unchecked Sendable {
   /// Called with each advance, in order: all records up to `written` are in the file, up to `durable` on the device.
   typealias Advance = @Sendable (_ written: UInt64, _ durable: UInt64) -> Void
@@ -69,7 +69,7 @@ final class LogWriter: @unchecked Sendable {
     durableSequence = writtenSequence
   }
 
-  // MARK: Appending, by the holder of the writer's turn
+  // MARK: Appending, by the holder of the committer's lock
 
   /// Whether a record of this length goes into the current extent and leaves room for what must always fit.
   func hasRoom(forRecord byteCount: Int, isCheckpoint: Bool) -> Bool {
@@ -118,7 +118,8 @@ final class LogWriter: @unchecked Sendable {
       let padding = Int(UInt64(record.count).roundedUp(to: LogExtentUse.recordAlignment)) - record.count
       pending.append(contentsOf: repeatElement(0, count: padding))
       advanceTail(over: appended)
-      lastIsWatermark = description.kind == .watermark || description.kind == .checkpoint
+      let isWatermark = description.kind == .watermark || description.kind == .checkpoint
+      lastIsWatermark = isWatermark && durable == appended.position.sequence - 1
       if description.durability == .full { wantedDurable = max(wantedDurable, appended.position.sequence) }
       return queue(appended)
     }
@@ -230,8 +231,11 @@ final class LogWriter: @unchecked Sendable {
 
   /// Makes all that was appended durable.
   func drain() throws(StoreError) {
-    try monitor.withLock { () throws(StoreError) in try checkNotFenced() }
-    try wait(for: tail.position.sequence - 1, isDurable: true)
+    let newest = try monitor.withLock { () throws(StoreError) in
+      try checkNotFenced()
+      return tail.position.sequence - 1
+    }
+    try wait(for: newest, isDurable: true)
   }
 
   /// Writes and syncs what has gathered. Called with the lock held, which it gives up meanwhile.
@@ -320,8 +324,8 @@ final class LogWriter: @unchecked Sendable {
   /// Bytes of records appended since the last checkpoint.
   var bytesSinceCheckpoint: UInt64 { monitor.withLock { loggedByteCount - checkpointMark } }
 
-  /// What has been appended so far is not needed for recovery any more.
-  func markCheckpoint() { monitor.withLock { checkpointMark = loggedByteCount } }
+  /// The first so many bytes appended are not needed for recovery any more.
+  func markCheckpoint(at byteCount: UInt64) { monitor.withLock { checkpointMark = byteCount } }
 
   private func checkNotFenced() throws(StoreError) {
     guard let failure else { return }

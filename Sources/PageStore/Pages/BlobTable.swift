@@ -11,11 +11,12 @@ final class BlobTable: Sendable {
     var usedByteCount = 0
   }
 
-  /// Address of each buffer: eight bytes with its length, then its bytes.
+  /// Address of each buffer: its length, where it was written, then its bytes.
   private let buffers = AtomicTable()
   private let state = Mutex(State())
 
-  private static let headerByteCount = 16
+  private static let headerByteCount = 32
+  private static let placeOffset = 8
 
   deinit {
     buffers.forEach { UnsafeMutableRawPointer(bitPattern: $0)?.deallocate() }
@@ -29,6 +30,7 @@ final class BlobTable: Sendable {
       alignment: 16
     )
     buffer.storeBytes(of: bytes.count, as: Int.self)
+    StoredPlace.none.store(to: buffer + Self.placeOffset)
     if let source = bytes.baseAddress {
       (buffer + Self.headerByteCount).copyMemory(from: source, byteCount: bytes.count)
     }
@@ -47,6 +49,18 @@ final class BlobTable: Sendable {
     // References to buffers exist only in memory, made by `allocate`; bytes from a file never hold one.
     let buffer = UnsafeRawPointer(bitPattern: buffers.load(index)).unsafelyUnwrapped
     return UnsafeRawBufferPointer(start: buffer + Self.headerByteCount, count: buffer.load(as: Int.self))
+  }
+
+  /// Where a checkpoint has written an allocated buffer. For checkpoints only.
+  func storedPlace(_ index: UInt64) -> StoredPlace {
+    let buffer = UnsafeRawPointer(bitPattern: buffers.load(index)).unsafelyUnwrapped
+    return StoredPlace(loading: buffer + Self.placeOffset)
+  }
+
+  /// Notes where an allocated buffer has been written. For checkpoints only.
+  func setStoredPlace(_ place: StoredPlace, of index: UInt64) {
+    let buffer = UnsafeMutableRawPointer(bitPattern: buffers.load(index)).unsafelyUnwrapped
+    place.store(to: buffer + Self.placeOffset)
   }
 
   /// Takes buffers back.

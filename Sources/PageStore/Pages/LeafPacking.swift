@@ -49,9 +49,9 @@ struct LeafPacking {
 
   /// A child of a branch, if it is only in memory.
   static func leaf(_ branch: PageImage, _ index: Int, in pool: PagePool) -> PageImage? {
-    let location = PageLocation(rawValue: branch.reference(index).loadLittle(0))
-    guard location.isFrame else { return nil }
-    return PageImage(UnsafeRawPointer(pool.arena.address(location.number)))
+    let reference = ChildReference(loading: branch.reference(index))
+    guard reference.location.isFrame, pool.storedPlace(ofPage: reference).isNone else { return nil }
+    return PageImage(UnsafeRawPointer(pool.arena.address(reference.location.number)))
   }
 
   /// Lists the entries of a run of leaves. They point into them.

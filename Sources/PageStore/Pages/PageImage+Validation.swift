@@ -12,7 +12,7 @@ extension PageImage {
     guard number == expectedNumber, birth == reference.birth else {
       throw StoreError(.corrupt, "A page is not the one referred to.", context: .init(page: expectedNumber))
     }
-    guard hasSoundStructure(geometry), entryCount == reference.count else {
+    guard hasSoundStructure(geometry, inFile: true), entryCount == reference.count else {
       throw StoreError(
         .corrupt,
         "A page's contents contradict each other.",
@@ -31,8 +31,9 @@ extension PageImage {
     return sum
   }
 
-  /// Whether header, slots and cells fit into the page and into each other.
-  func hasSoundStructure(_ geometry: PageGeometry) -> Bool {
+  /// Whether header, slots and cells fit into the page and into each other. Only a page that is `inFile` can't refer to
+  /// frames.
+  func hasSoundStructure(_ geometry: PageGeometry, inFile: Bool) -> Bool {
     let expectedKind = isLeaf ? PageKind.leaf : PageKind.branch
     guard kind == expectedKind.rawValue, flags & ~PageFlags.known == 0, level < TreeLimits.height else {
       return false
@@ -42,51 +43,56 @@ extension PageImage {
     else { return false }
     var cellBytes = 0
     for index in 0..<count {
-      guard let length = soundCellLength(index, heapEnd: heapEnd, geometry) else { return false }
+      guard let length = soundCellLength(index, heapEnd: heapEnd, inFile: inFile, geometry) else {
+        return false
+      }
       cellBytes += length
     }
     return heapEnd - heapStart == cellBytes + garbage
   }
 
   /// The length of an entry's cell, or nil when the cell isn't sound.
-  private func soundCellLength(_ index: Int, heapEnd: Int, _ geometry: PageGeometry) -> Int? {
+  private func soundCellLength(_ index: Int, heapEnd: Int, inFile: Bool, _ geometry: PageGeometry) -> Int? {
     let slot = self.slot(index)
     let lead = isLeaf ? LeafCell.keyOffset : BranchCell.keyOffset
     guard slot.lengthAndFlags & ~PageSlot.known == 0, slot.offset >= heapStart,
       slot.offset + lead + slot.keyLength + slot.keyRestLength <= heapEnd
     else { return nil }
     let length = cellLength(slot)
-    guard slot.offset + length <= heapEnd, hasSoundKey(slot, index: index, geometry) else { return nil }
+    guard slot.offset + length <= heapEnd, hasSoundKey(slot, index: index, inFile: inFile, geometry) else {
+      return nil
+    }
     if slot.keyOverflows || slot.valueOverflows, flags & PageFlags.hasOverflow == 0 { return nil }
     if isLeaf {
-      guard !slot.valueOverflows || hasSoundOverflowValue(slot) else { return nil }
+      guard !slot.valueOverflows || hasSoundOverflowValue(slot, inFile: inFile) else { return nil }
       return length
     }
-    guard !slot.valueOverflows, isSoundReference(reference(index)) else { return nil }
+    guard !slot.valueOverflows, isSoundReference(reference(index), inFile: inFile) else { return nil }
     return length
   }
 
-  private func hasSoundKey(_ slot: PageSlotWord, index: Int, _ geometry: PageGeometry) -> Bool {
+  private func hasSoundKey(_ slot: PageSlotWord, index: Int, inFile: Bool, _ geometry: PageGeometry) -> Bool {
     if !isLeaf, index == 0 { return slot.keyLength == 0 && !slot.keyOverflows }
     let inline = prefixLength + slot.keyLength
     guard slot.keyOverflows else { return inline <= geometry.inlineKeyLimit }
     let rest = ChildReference(loading: keyRest(slot))
-    return inline == geometry.splitKeyLength && isSoundReference(keyRest(slot))
+    return inline == geometry.splitKeyLength && isSoundReference(keyRest(slot), inFile: inFile)
       && rest.count > 0 && inline + Int(rest.count) <= StoreLimits.keyByteCount
   }
 
-  private func hasSoundOverflowValue(_ slot: PageSlotWord) -> Bool {
+  private func hasSoundOverflowValue(_ slot: PageSlotWord, inFile: Bool) -> Bool {
     let payload = leafPayload(slot)
-    guard payload.count == ChildReference.byteCount, isSoundReference(payload.start) else { return false }
+    guard payload.count == ChildReference.byteCount, isSoundReference(payload.start, inFile: inFile) else {
+      return false
+    }
     let count = ChildReference(loading: payload.start).count
     return count > 0 && count <= UInt64(StoreLimits.valueByteCount)
   }
 
-  /// Whether a reference can be followed: nothing in reserved bits, and to a frame only from a page that is
-  /// in memory alone, which has no number.
-  private func isSoundReference(_ bytes: UnsafeRawPointer) -> Bool {
+  /// Whether a reference can be followed: nothing in reserved bits, and to a frame only from another one.
+  private func isSoundReference(_ bytes: UnsafeRawPointer, inFile: Bool) -> Bool {
     let location = PageLocation(rawValue: bytes.loadLittle(0))
-    let tag = location.isFrame && number == 0 ? PageLocation.frameTag : 0
+    let tag = location.isFrame && !inFile ? PageLocation.frameTag : 0
     return !location.isNone && location.rawValue == location.number | tag
       && bytes.loadLittle(16, as: UInt64.self) <= min(birth, PageLocation.numberMask)
       && bytes.loadLittle(24, as: UInt64.self) <= PageLocation.numberMask

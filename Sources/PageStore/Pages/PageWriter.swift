@@ -1,83 +1,43 @@
 /// Turns what is only in memory of a version's trees into pages of the file: the heart of a checkpoint.
 ///
-/// Walks from each root down through the frames, which end wherever a page of the file begins, and hands out
-/// finished images bottom-up, numbered one after the other from a first number on. The frames themselves stay
-/// as they are, for the snapshots that read them; the images are copies, kept to serve later reads.
+/// Walks from each root down through the frames, which end wherever a page of the file begins or a frame was written
+/// before, and hands out finished images bottom-up, numbered one after the other from a first number on. The frames
+/// themselves stay as they are, for those who read them.
 ///
 /// ```
-/// let count = PageWriter.pageCount(of: roots, in: pool)      // reserve that many pages, then
-/// var writer = PageWriter(pool: pool, firstPage: extent)
-/// let written = roots.map { writer.write($0, to: sink) }     // sync, then
-/// pool.adopt(writer.images)                                  // or, after a failure, discard
+/// let count = PageWriter.pageCount(of: roots, .replacing, in: pool)      // reserve that many pages, then
+/// var writer = PageWriter(pool: pool, mode: .replacing, firstPage: extent)
+/// let written = roots.map { writer.write($0, to: sink) }                 // sync, then
+/// pool.adopt(writer.images)                                              // or, after a failure, discard
 /// ```
 struct PageWriter {
   typealias Sink = (UnsafeRawBufferPointer) throws(StoreError) -> Void
 
+  enum Mode {
+    /// The written versions take the place of those in memory: the images are kept to serve later reads, frames that
+    /// nobody needs any more are listed, and leaves are packed.
+    case replacing
+    /// Others go on building on the frames, which therefore stay: it is listed where each has been written.
+    case beside
+  }
+
   private let pool: PagePool
   private let geometry: PageGeometry
+  private let mode: Mode
   /// The number of the next page.
   private(set) var nextPage: UInt64
   /// The images handed out so far that are worth keeping.
   private(set) var images = WrittenPages()
   /// Frames and buffers that the written versions don't need any more.
   private(set) var replaced = RetiredMemory()
+  /// Where frames and buffers that stay have been written.
+  private(set) var stored = StoredFrames()
 
-  init(pool: PagePool, firstPage: UInt64) {
+  init(pool: PagePool, mode: Mode, firstPage: UInt64) {
     self.pool = pool
+    self.mode = mode
     geometry = pool.geometry
     nextPage = firstPage
-  }
-
-  /// How many pages writing `roots` will take.
-  static func pageCount(of roots: some Sequence<TreeRoot>, in pool: PagePool) -> UInt64 {
-    var count: UInt64 = 0
-    for root in roots where root.height > 0 { count += pageCount(of: root.reference, in: pool) }
-    return count
-  }
-
-  private static func pageCount(of reference: ChildReference, in pool: PagePool) -> UInt64 {
-    guard reference.location.isFrame else { return 0 }
-    let page = PageImage(UnsafeRawPointer(pool.arena.address(reference.location.number)))
-    var count: UInt64 = 1
-    if page.flags & PageFlags.hasOverflow != 0 { count += overflowPageCount(of: page, in: pool) }
-    if page.level == 1 { return count + leafPageCount(of: page, in: pool) }
-    if !page.isLeaf {
-      for index in 0..<page.count {
-        count += pageCount(of: ChildReference(loading: page.reference(index)), in: pool)
-      }
-    }
-    return count
-  }
-
-  private static func leafPageCount(of branch: PageImage, in pool: PagePool) -> UInt64 {
-    let packing = LeafPacking(branch, in: pool)
-    var count: UInt64 = 0
-    if !packing.packsAny {
-      for index in 0..<branch.count {
-        count += pageCount(of: ChildReference(loading: branch.reference(index)), in: pool)
-      }
-      return count
-    }
-    for part in packing.parts {
-      switch part {
-      case .kept(let index):
-        count += pageCount(of: ChildReference(loading: branch.reference(index)), in: pool)
-      case .packed(_, let starts): count += UInt64(starts.count)
-      }
-    }
-    return count
-  }
-
-  private static func overflowPageCount(of page: PageImage, in pool: PagePool) -> UInt64 {
-    var count: UInt64 = 0
-    for index in 0..<page.count {
-      for offset in page.overflowReferences(index) {
-        let reference = ChildReference(loading: page.base + offset)
-        guard reference.location.isFrame else { continue }
-        count += UInt64(pool.geometry.overflowPageCount(Int(reference.count)))
-      }
-    }
-    return count
   }
 
   /// Writes what is only in memory of a tree; returns the root of the tree in the file.
@@ -93,8 +53,13 @@ struct PageWriter {
     to sink: Sink
   ) throws(StoreError) -> ChildReference {
     guard reference.location.isFrame else { return reference }
+    let place = pool.storedPlace(ofPage: reference)
+    if !place.isNone {
+      if mode == .replacing { replaceAll(below: reference) }
+      return reference.moved(to: place)
+    }
     let page = PageImage(UnsafeRawPointer(pool.arena.address(reference.location.number)))
-    if page.level == 1 {
+    if page.level == 1, mode == .replacing {
       let packing = LeafPacking(page, in: pool)
       if packing.packsAny { return try writePacked(page, packing, reference, to: sink) }
     }
@@ -113,7 +78,10 @@ struct PageWriter {
         }
       }
       let written = try finish(image, frame, birth: reference.birth, count: reference.count, to: sink)
-      replaced.frames.append(reference.location.number)
+      switch mode {
+      case .replacing: replaced.frames.append(reference.location.number)
+      case .beside: stored.frames.append((reference.location.number, written.place))
+      }
       return written
     } catch {
       pool.arena.free(CollectionOfOne(frame))
@@ -149,9 +117,26 @@ struct PageWriter {
     let checksum = XXH64.hash(UnsafeRawBufferPointer(start: image + 8, count: geometry.pageSize - 8))
     image.storeLittle(checksum, PageHeader.checksum)
     try sink(UnsafeRawBufferPointer(start: image, count: geometry.pageSize))
-    images.pages.append((number: nextPage, frame: frame))
+    switch mode {
+    case .replacing: images.pages.append((number: nextPage, frame: frame))
+    case .beside: pool.arena.free(CollectionOfOne(frame))
+    }
     defer { nextPage += 1 }
     return ChildReference(location: .page(nextPage), checksum: checksum, birth: birth, count: count)
+  }
+
+  /// Lists what is in memory of a subtree that was written before and now makes room for what is in the file.
+  private mutating func replaceAll(below reference: ChildReference) {
+    guard reference.location.isFrame else { return }
+    let page = PageImage(UnsafeRawPointer(pool.arena.address(reference.location.number)))
+    replaced.frames.append(reference.location.number)
+    for index in 0..<page.count {
+      if !page.isLeaf { replaceAll(below: ChildReference(loading: page.reference(index))) }
+      for offset in page.overflowReferences(index) {
+        let overflow = ChildReference(loading: page.base + offset)
+        if overflow.location.isFrame { replaced.blobs.append(overflow.location.number) }
+      }
+    }
   }
 
   // MARK: Packed leaves
@@ -254,6 +239,11 @@ struct PageWriter {
     to sink: Sink
   ) throws(StoreError) -> ChildReference {
     guard reference.location.isFrame else { return reference }
+    let place = pool.storedPlace(ofOverflow: reference)
+    if !place.isNone {
+      if mode == .replacing { replaced.blobs.append(reference.location.number) }
+      return reference.moved(to: place)
+    }
     let value = pool.blobs.bytes(reference.location.number)
     let composer = OverflowComposer(
       value: value,
@@ -265,7 +255,10 @@ struct PageWriter {
     var written = reference
     written.location = .page(nextPage)
     written.checksum = try composer.write(to: sink)
-    replaced.blobs.append(reference.location.number)
+    switch mode {
+    case .replacing: replaced.blobs.append(reference.location.number)
+    case .beside: stored.blobs.append((reference.location.number, written.place))
+    }
     nextPage += UInt64(geometry.overflowPageCount(value.count))
     return written
   }

@@ -1,14 +1,18 @@
-/// A run of the log: from a checkpoint through every record that follows it unbroken.
+/// A run of the log: from where replay of a checkpoint begins, past the checkpoint's own record, through every record
+/// that follows unbroken.
 struct LogChain {
-  /// The last checkpoint in the run: where replay begins.
+  /// The last checkpoint in the run.
   struct Checkpoint {
     var content: CheckpointRecord
     var position: LogPosition
-    var byteCount: UInt32
-    var checksum: UInt64
+
+    /// The first record that isn't contained in it.
+    var replaySequence: UInt64 { content.replayStart?.position.sequence ?? position.sequence + 1 }
+    /// The epoch of the extent that replay begins in.
+    var replayEpoch: UInt32 { content.replayStart?.position.use.epoch ?? position.use.epoch }
   }
 
-  /// A transaction after the last checkpoint.
+  /// A transaction that the last checkpoint doesn't contain.
   struct Transaction {
     var image: LogExtentImage
     var record: LogExtentImage.Record
@@ -19,14 +23,17 @@ struct LogChain {
   private(set) var transactions: [Transaction] = []
   /// Where the run ends: the place and number of the first record that isn't there.
   private(set) var tail: LogTail
-  /// Records after the last checkpoint, of any kind.
+  /// Records after the last checkpoint's own, of any kind.
   private(set) var followerCount = 0
+  /// The first record of the run.
+  private let firstSequence: UInt64
   /// Every use that the run touches, oldest first.
   private(set) var uses: [LogExtentUse]
   /// The extent with the end of the run.
   private(set) var lastImage: LogExtentImage
 
-  /// Follows the log from the checkpoint record at `position`. Nil if there is none.
+  /// Follows the log through the checkpoint record at `position`. Nil if there is none, or if the records between it and
+  /// the start of its replay are not all there.
   static func follow(
     from position: LogPosition,
     in file: StoreFile,
@@ -36,22 +43,22 @@ struct LogChain {
     guard let record = image.record(at: position.offset), record.header.kind == .checkpoint,
       record.header.sequence == position.sequence
     else { return nil }
-    var chain = try LogChain(first: record, at: position, in: image, identity)
+    let checkpoint = try Self.checkpoint(record, at: position, identity)
+    let own = LogTail(position: position, previousChecksum: record.header.previousChecksum)
+    let start = checkpoint.content.replayStart ?? own
+    let firstImage =
+      start.position.use == position.use ? image : try LogExtentImage(start.position.use, from: file)
+    var chain = LogChain(checkpoint, from: start, in: firstImage)
     try chain.extend(in: file, identity)
-    return chain
+    return chain.tail.position.sequence > position.sequence ? chain : nil
   }
 
-  private init(
-    first record: LogExtentImage.Record,
-    at position: LogPosition,
-    in image: LogExtentImage,
-    _ identity: FormatIdentity
-  ) throws(StoreError) {
-    checkpoint = try Self.checkpoint(record, at: position, identity)
-    tail = LogTail(position: position, previousChecksum: record.header.previousChecksum)
-    uses = [position.use]
+  private init(_ checkpoint: Checkpoint, from start: LogTail, in image: LogExtentImage) {
+    self.checkpoint = checkpoint
+    firstSequence = start.position.sequence
+    tail = start
+    uses = [start.position.use]
     lastImage = image
-    pass(record)
   }
 
   private mutating func extend(in file: StoreFile, _ identity: FormatIdentity) throws(StoreError) {
@@ -66,15 +73,24 @@ struct LogChain {
       case .transaction:
         transactions.append(Transaction(image: lastImage, record: record, offset: position.offset))
       case .checkpoint:
-        checkpoint = try Self.checkpoint(record, at: position, identity)
-        transactions = []
-        followerCount = 0
+        try rest(on: Self.checkpoint(record, at: position, identity))
       case .watermark:
         break
       case .link:
         try enter(record, at: position, in: file, identity)
       }
     }
+  }
+
+  /// Goes on from a checkpoint of the run: what it contains need not be replayed.
+  private mutating func rest(on next: Checkpoint) throws(StoreError) {
+    let isReached = next.replaySequence >= firstSequence && next.replaySequence <= next.position.sequence + 1
+    guard isReached, next.replaySequence >= checkpoint.replaySequence else {
+      throw Self.impossible("checkpoint", at: next.position)
+    }
+    checkpoint = next
+    transactions.removeAll { $0.record.header.sequence < next.replaySequence }
+    followerCount = 0
   }
 
   private mutating func pass(_ record: LogExtentImage.Record) {
@@ -109,9 +125,7 @@ struct LogChain {
     }
     return Checkpoint(
       content: content,
-      position: position,
-      byteCount: record.header.byteCount,
-      checksum: record.checksum
+      position: position
     )
   }
 

@@ -4,7 +4,8 @@
 /// 1. Begin at the checkpoint of the newest anchor that leads to one; without any, at the newest checkpoint that a walk
 ///    over the extents finds.
 /// 2. Follow the log to the first record that is not whole.
-/// 3. If a newer checkpoint lies beyond, begin again there: a checkpoint needs nothing that came before it.
+/// 3. If a newer checkpoint lies beyond, and all records from where its replay begins, go on from there: a checkpoint
+///    needs nothing that came before.
 /// 4. Otherwise that record was either never durable (a *torn tail*: whatever follows was never acknowledged, and is
 ///    dropped) or it was and has been damaged since (*rot*: refused). A later record, or an anchor, that was written when
 ///    the missing record was known durable decides.
@@ -55,7 +56,8 @@ struct Recovery {
     self.chain = chain
     isHeaderIntact = blocks.isHeaderIntact
     isClean =
-      chain.followerCount == 0 && chain.checkpoint.position == blocks.anchors.first?.checkpoint
+      chain.followerCount == 0 && chain.transactions.isEmpty
+      && chain.checkpoint.position == blocks.anchors.first?.checkpoint
       && !search.foundLeftovers
     var linked = chain.uses
     var strays = search.strays
@@ -102,9 +104,7 @@ private struct LogSearch {
     guard var chain = start else { return nil }
     while true {
       let evidence = try evidence(beyond: chain)
-      if let newer = evidence.newestCheckpoint,
-        let next = try LogChain.follow(from: newer, in: file, blocks.identity)
-      {
+      if let next = try newestChain(of: evidence) {
         chain = next
         continue
       }
@@ -134,8 +134,19 @@ private struct LogSearch {
     try collectUses(walkingFrom: first)
     var evidence = Evidence()
     for use in uses { try evidence.search(use, from: use.firstRecordOffset, beyond: 0, in: file) }
-    guard let newest = evidence.newestCheckpoint else { return nil }
-    return try LogChain.follow(from: newest, in: file, blocks.identity)
+    return try newestChain(of: evidence)
+  }
+
+  /// The run of the newest checkpoint that leads to one. What an earlier crash left behind may have higher numbers, but
+  /// lies in an earlier use.
+  private func newestChain(of evidence: Evidence) throws(StoreError) -> LogChain? {
+    let newestFirst = evidence.checkpoints.sorted {
+      ($0.use.epoch, $0.sequence) > ($1.use.epoch, $1.sequence)
+    }
+    for checkpoint in newestFirst {
+      if let chain = try LogChain.follow(from: checkpoint, in: file, blocks.identity) { return chain }
+    }
+    return nil
   }
 
   private mutating func collectUses(walkingFrom offset: UInt64) throws(StoreError) {
@@ -172,7 +183,7 @@ private struct LogSearch {
 private struct Evidence {
   /// Records up to this one were durable once.
   var durableSequence: UInt64 = 0
-  var newestCheckpoint: LogPosition?
+  var checkpoints: [LogPosition] = []
   var hasRecords = false
 
   mutating func search(
@@ -189,8 +200,8 @@ private struct Evidence {
       guard record.header.sequence >= sequence else { return }
       hasRecords = true
       durableSequence = max(durableSequence, record.header.durableSequence)
-      if record.header.kind == .checkpoint, record.header.sequence >= newestCheckpoint?.sequence ?? 0 {
-        newestCheckpoint = LogPosition(use: image.use, offset: offset, sequence: record.header.sequence)
+      if record.header.kind == .checkpoint {
+        checkpoints.append(LogPosition(use: image.use, offset: offset, sequence: record.header.sequence))
       }
     }
   }

@@ -30,22 +30,8 @@ final class BackgroundThread: @unchecked Sendable {
   }
 
   private func start() {
-    var thread = pthread_t()
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    let result = pthread_create(
-      &thread,
-      &attributes,
-      { _ in
-        BackgroundThread.shared.run()
-        return nil
-      },
-      nil
-    )
-    pthread_attr_destroy(&attributes)
     // Without a thread the work waits for the next time something is scheduled.
-    isRunning = result == 0
+    isRunning = DetachedThread.start { BackgroundThread.shared.run() }
   }
 
   private func run() {

@@ -1,4 +1,6 @@
-/// Checkpoints: what a version has only in memory becomes pages of the file, and the log before it dispensable.
+/// Checkpoints that have the writer's turn: what the newest version has only in memory becomes pages of the file, the
+/// version itself is replaced by one of these pages, and all of the log before is dispensable. For closing, for large
+/// transactions, and whenever somebody asks; ``checkpointBeside(ifDue:limit:)`` is what a store does by itself.
 ///
 /// The order is what makes them safe. (1) Everything in the log is made durable. (2) Pages go to space that nothing
 /// refers to, and are synced. (3) The checkpoint record goes to the log, synced. (4) The older anchor is rewritten.
@@ -6,7 +8,35 @@
 /// same state, and the next checkpoint's step 2 comes before anything that the other anchor needs is reused.
 extension Committer {
   /// Makes the newest version the one that recovery begins with.
-  func checkpoint(isClosing: Bool = false) throws(StoreError) {
+  func checkpoint() throws(StoreError) {
+    try checkpointing.withLock { () throws(StoreError) in
+      try state.withLock { () throws(StoreError) in try checkpointLatest(isClosing: false) }
+    }
+  }
+
+  /// Runs `body` while no checkpoint is under way.
+  func withoutCheckpoint<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    try checkpointing.withLock { () throws(StoreError) in try state.withLock(body) }
+  }
+
+  /// Makes everything durable, and lets nothing be written from then on.
+  func close() throws(StoreError) {
+    try checkpointing.withLock { () throws(StoreError) in
+      isClosed = true
+      try state.withLock { () throws(StoreError) in
+        if !isCheckpointed { try checkpointLatest(isClosing: true) }
+        // The newest anchor vouches for the last records of the log, which no later one will.
+        // guard: sync-last-anchor
+        if !isAnchorDurable { try file.synchronize() }
+        if try file.byteCount() > space.end { try file.truncate(to: space.end) }
+      }
+    }
+  }
+
+  /// Whether the last checkpoint has everything, and recovery has nothing to replay.
+  var isCheckpointed: Bool { log.bytesSinceCheckpoint == 0 && checkpointCommit == versions.latest.commit }
+
+  private func checkpointLatest(isClosing: Bool) throws(StoreError) {
     try log.checkFence()
     try log.drain()
     let base = versions.latest
@@ -24,20 +54,24 @@ extension Committer {
 
   /// Commits a transaction that is too large for a log record, or has a value that is, as a checkpoint of all
   /// commits up to and including it: what is large is written once. Throws with nothing of it left.
-  func checkpoint(including state: TransactionState, timestamp: Int64) throws(StoreError) -> Version {
-    try log.drain()
-    let roots = state.roots
+  func checkpoint(including transaction: TransactionState, timestamp: Int64) throws(StoreError) -> Version {
+    let roots = transaction.roots
     let draft = Draft(
-      commit: state.commit,
+      commit: transaction.commit,
       timestamp: timestamp,
-      directory: state.directory,
+      directory: transaction.directory,
       roots: roots,
-      nextTreeID: state.nextTreeID,
-      generation: state.base.generation + 1,
-      dirty: state.dirty
+      nextTreeID: transaction.nextTreeID,
+      generation: transaction.base.generation + 1,
+      dirty: transaction.dirty
     )
-    let version = try checkpoint(draft, isClosing: false)
-    state.end()
+    let version = try checkpointing.withLock { () throws(StoreError) in
+      try state.withLock { () throws(StoreError) in
+        try log.drain()
+        return try checkpoint(draft, isClosing: false)
+      }
+    }
+    transaction.end()
     return version
   }
 
@@ -71,92 +105,20 @@ extension Committer {
     }
   }
 
-  private struct CheckpointPages {
-    var roots: [TreeRoot]
-    var catalogue: TreeRoot
-    var images = WrittenPages()
-    var replaced = RetiredMemory()
-  }
-
-  /// Steps 1 and 2: everything that is only in memory goes to one new extent, which is synced.
   private func writePages(of draft: Draft) throws(StoreError) -> CheckpointPages {
-    let editor = TreeEditor(root: catalogue, dirty: draft.dirty)
-    defer { editor.end() }
-    // The catalogue's final values are known only when the trees have been written, but take as much room as these.
-    try updateCatalogue(editor, draft, roots: draft.roots)
-    let roots = Set(draft.roots.filter(\.reference.location.isFrame))
-    let count =
-      PageWriter.pageCount(of: roots, in: pool) + PageWriter.pageCount(of: [editor.root], in: pool)
-    guard count > 0 else { return CheckpointPages(roots: draft.roots, catalogue: editor.root) }
-
-    let extent = try space.takePageExtent(byteCount: (count + 1) * pageSize)
-    var writer = PageWriter(pool: pool, firstPage: extent.offset / pageSize + 1)
-    let output = PageOutput(file: file, offset: extent.offset)
-    do {
-      try output.append(extentHeaderPage(extent, draft))
-      let sink: PageWriter.Sink = { (image) throws(StoreError) in try output.append(image) }
-      var written = CheckpointPages(roots: [], catalogue: catalogue)
-      for root in draft.roots { written.roots.append(try writer.write(root, to: sink)) }
-      try updateCatalogue(editor, draft, roots: written.roots)
-      written.catalogue = try writer.write(editor.root, to: sink)
-      precondition(
-        writer.nextPage <= extent.end / pageSize,
-        "a checkpoint's pages fit the extent counted for them"
-      )
-      try output.flush()
-      // guard: sync-checkpoint-pages
-      try log.fencing { () throws(StoreError) in try file.synchronize() }
-      written.images = writer.images
-      written.replaced = writer.replaced
-      pagesWritten += count
-      return written
-    } catch {
-      pool.discard(writer.images)
-      throw error
+    var plan = try CheckpointPlan(draft, in: self, .replacing)
+    defer { plan.editor.end() }
+    if plan.pageCount > 0 {
+      plan.extent = try space.takePageExtent(byteCount: (plan.pageCount + 1) * pageSize)
     }
-  }
-
-  /// Makes the catalogue say `roots`, changing as little as possible.
-  private func updateCatalogue(
-    _ editor: TreeEditor,
-    _ draft: Draft,
-    roots: [TreeRoot]
-  ) throws(StoreError) {
-    for slot in catalogued.indices {
-      // A dropped tree's name may belong to another tree by now.
-      guard let old = catalogued[slot], draft.directory.names[slot] == nil,
-        draft.directory.slots[old.name] == nil
-      else { continue }
-      try Array(old.name.utf8).withBytes { key throws(StoreError) in _ = try editor.remove(key) }
-    }
-    for (slot, name) in draft.directory.names.enumerated() {
-      guard let name, slot >= catalogued.count || catalogued[slot]?.root != roots[slot] else { continue }
-      try Array(name.utf8).withBytes { key throws(StoreError) in
-        try Catalogue.encoded(roots[slot]).withBytes { value throws(StoreError) in
-          _ = try editor.put(key, value)
-        }
-      }
-    }
-  }
-
-  private func extentHeaderPage(_ extent: Extent, _ draft: Draft) -> [UInt8] {
-    let header = ExtentHeader(
-      kind: .pages,
-      extent: extent,
-      salt: environment.random(),
-      commit: draft.commit
-    )
-    let block = header.encodedBlock(identity)
-    return block + [UInt8](repeating: 0, count: Int(pageSize) - block.count)
+    return try write(plan)
   }
 
   /// Steps 3 and 4, and what follows from them in memory.
   private func finish(_ draft: Draft, _ pages: CheckpointPages) throws(StoreError) -> Version {
-    let appended = try appendRecord(draft, pages)
+    let appended = try appendRecord(draft, pages, replayStart: nil)
     try log.wait(for: appended.position.sequence, isDurable: true)
-    try log.fencing { () throws(StoreError) in
-      try writeAnchor(appended, commit: draft.commit)
-    }
+    try writeAnchor(appended, commit: draft.commit)
     let version = Version(
       commit: draft.commit,
       timestamp: draft.timestamp,
@@ -169,29 +131,41 @@ extension Committer {
     )
     pool.adopt(pages.images)
     versions.install(version)
-    catalogue = pages.catalogue
-    catalogued = draft.directory.names.enumerated().map { slot, name in
-      name.map { CataloguedTree(name: $0, root: pages.roots[slot]) }
-    }
-    extents.noteCheckpoint(inEpoch: appended.position.use.epoch)
-    checkpointCommit = draft.commit
-    log.markCheckpoint()
-    checkpointCount += 1
-    setDirtyPageCount(0)
+    dirtyByteCount = 0
+    dirtyAfterCommit = draft.commit
+    log.markCheckpoint(at: log.appendedByteCount)
+    note(draft, pages, replayEpoch: appended.position.use.epoch)
     retire(draft.dirty.finish(), from: version.generation)
     retire(pages.replaced, from: version.generation)
     return version
   }
 
-  private func appendRecord(_ draft: Draft, _ pages: CheckpointPages) throws(StoreError) -> LogWriter.Appended
-  {
+  /// Notes that a checkpoint is durable and that the newest anchor leads to it.
+  func note(_ draft: Draft, _ pages: CheckpointPages, replayEpoch: UInt32) {
+    catalogue = pages.catalogue
+    catalogued = draft.directory.names.enumerated().map { slot, name in
+      name.map { CataloguedTree(name: $0, root: pages.roots[slot]) }
+    }
+    extents.noteCheckpoint(replayingFromEpoch: replayEpoch)
+    checkpointCommit = draft.commit
+    checkpointCount += 1
+    pagesWritten += pages.count
+  }
+
+  /// Appends the checkpoint's record. Replay from it begins with the next record unless `replayStart` says otherwise.
+  func appendRecord(
+    _ draft: Draft,
+    _ pages: CheckpointPages,
+    replayStart: LogTail?
+  ) throws(StoreError) -> LogWriter.Appended {
     func encoded() -> [UInt8] {
       let content = CheckpointRecord(
         commit: draft.commit,
         timestamp: draft.timestamp,
         catalogue: pages.catalogue,
         nextTreeID: draft.nextTreeID,
-        previousCheckpointEpoch: extents.checkpointEpoch,
+        previousReplayEpoch: extents.replayEpoch,
+        replayStart: replayStart,
         end: space.end,
         logExtents: extents.extents,
         gaps: space.gaps
@@ -210,46 +184,20 @@ extension Committer {
     ) { $0 }
   }
 
-  private func writeAnchor(_ record: LogWriter.Appended, commit: UInt64) throws(StoreError) {
+  /// Overwrites the older anchor by one that leads to a checkpoint's record.
+  func writeAnchor(_ record: LogWriter.Appended, commit: UInt64) throws(StoreError) {
     let anchor = Anchor(
       checkpoint: record.position,
       recordByteCount: record.byteCount,
       recordChecksum: record.checksum,
       commit: commit
     )
-    try anchor.encoded(identity).withBytes { bytes throws(StoreError) in
-      try file.write(bytes, at: FileLayout.anchorOffsets[nextAnchorSlot])
+    try log.fencing { () throws(StoreError) in
+      try anchor.encoded(identity).withBytes { bytes throws(StoreError) in
+        try file.write(bytes, at: FileLayout.anchorOffsets[nextAnchorSlot])
+      }
     }
     isAnchorDurable = false
     nextAnchorSlot = 1 - nextAnchorSlot
-  }
-}
-
-/// Gathers a checkpoint's images into large writes.
-private final class PageOutput {
-  private let file: StoreFile
-  private var offset: UInt64
-  private var buffer: [UInt8] = []
-
-  private static let batchByteCount = 1 << 20
-
-  init(file: StoreFile, offset: UInt64) {
-    self.file = file
-    self.offset = offset
-  }
-
-  func append(_ bytes: [UInt8]) throws(StoreError) {
-    try bytes.withBytes { bytes throws(StoreError) in try append(bytes) }
-  }
-
-  func append(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
-    buffer.append(contentsOf: bytes)
-    if buffer.count >= Self.batchByteCount { try flush() }
-  }
-
-  func flush() throws(StoreError) {
-    try buffer.withBytes { bytes throws(StoreError) in try file.write(bytes, at: offset) }
-    offset += UInt64(buffer.count)
-    buffer.removeAll(keepingCapacity: true)
   }
 }

@@ -1,5 +1,12 @@
 /// Turns transactions into log records and versions, and versions into checkpoints.
-// Safety: used only by the thread that has the writer's turn, or before the store is shared.
+///
+/// Three locks, taken in this order and never in another:
+///
+/// 1. The *writer's turn*, which the store hands out: whoever has it runs a transaction.
+/// 2. `checkpointing`: whoever has it writes a checkpoint. One that runs beside commits takes this without the turn.
+/// 3. `state`: whoever has it appends to the log and takes room in the file.
+// Safety: everything mutable is only touched with `state` held, except `spareRecord`, which belongs to the turn, and the
+// catalogue and the anchors, which belong to `checkpointing`.
 final class Committer: @unchecked Sendable {
   let file: StoreFile
   let identity: FormatIdentity
@@ -7,6 +14,8 @@ final class Committer: @unchecked Sendable {
   let log: LogWriter
   let versions: VersionTable
   let environment: StoreEnvironment
+  let checkpointing = Monitor()
+  let state = Monitor()
 
   /// New log extents double in size up to this, a part of the log that gathers between two checkpoints.
   let largestLogExtentByteCount: UInt64
@@ -18,6 +27,8 @@ final class Committer: @unchecked Sendable {
   var nextAnchorSlot: Int
   /// False while the newest anchor may exist in the page cache alone; after a process that died it may from the start.
   var isAnchorDurable = false
+  /// Whether the store is closed; only touched with `checkpointing` held.
+  var isClosed = false
   /// The last checkpoint's commit and log record.
   var checkpointCommit: UInt64
   var checkpointCount: UInt64 = 0
@@ -25,8 +36,10 @@ final class Committer: @unchecked Sendable {
 
   /// Memory that a version no longer reaches, by the generation from which on that holds. Oldest first.
   private var retired: [(generation: UInt64, memory: RetiredMemory)] = []
-  /// Bytes that the pages changed since the last checkpoint will take in the file.
-  private(set) var dirtyByteCount: UInt64 = 0
+  /// Bytes that the pages changed since the last checkpoint began will take in the file.
+  var dirtyByteCount: UInt64 = 0
+  /// Frames born by this commit, or earlier, are written or being written.
+  var dirtyAfterCommit: UInt64
   /// The last transaction's record buffer, for the next.
   private var spareRecord: [UInt8] = []
 
@@ -63,11 +76,10 @@ final class Committer: @unchecked Sendable {
     self.catalogued = catalogued
     self.nextAnchorSlot = nextAnchorSlot
     self.checkpointCommit = checkpointCommit
+    dirtyAfterCommit = checkpointCommit
   }
 
   var pageSize: UInt64 { UInt64(identity.pageSize) }
-  /// Bytes of log since the last checkpoint.
-  var logBytesSinceCheckpoint: UInt64 { log.bytesSinceCheckpoint }
 
   // MARK: Transactions
 
@@ -78,39 +90,52 @@ final class Committer: @unchecked Sendable {
     return TransactionState(base: versions.latest, pool: pool, log: TransactionLog(reusing: buffer))
   }
 
-  func abort(_ state: TransactionState) {
-    state.end()
-    state.dirty.abort()
-    keepBuffer(of: state)
+  func abort(_ transaction: TransactionState) {
+    transaction.end()
+    transaction.dirty.abort()
+    keepBuffer(of: transaction)
   }
 
   /// Commits a transaction as far as its place in the order; the caller then waits for the version's record.
   /// If it throws, nothing of the transaction remains.
-  func commit(_ state: TransactionState, durability: Durability) throws(StoreError) -> Version {
+  func commit(_ transaction: TransactionState, durability: Durability) throws(StoreError) -> Version {
     do {
-      try state.checkIntact()
-      let timestamp = max(environment.now(), state.base.timestamp)
-      let goesToLog = state.log.isTooLarge ? false : try hasRoom(forRecordOf: state)
-      guard goesToLog else {
-        let version = try checkpoint(including: state, timestamp: timestamp)
-        keepBuffer(of: state)
+      try transaction.checkIntact()
+      let timestamp = max(environment.now(), transaction.base.timestamp)
+      if let version = try append(transaction, timestamp: timestamp, durability: durability) {
         return version
       }
-      let dirtyAfter = try admit(state)
-      let version = try appendRecord(of: state, timestamp: timestamp, durability: durability)
-      dirtyByteCount = dirtyAfter
-      retire(state.dirty.finish(), from: version.generation)
+      let version = try checkpoint(including: transaction, timestamp: timestamp)
+      keepBuffer(of: transaction)
       return version
     } catch {
-      abort(state)
+      abort(transaction)
       throw error
+    }
+  }
+
+  /// Commits a transaction as a record of the log. Nil, with nothing done, if it is too large for that, or the log can't
+  /// grow.
+  private func append(
+    _ transaction: TransactionState,
+    timestamp: Int64,
+    durability: Durability
+  ) throws(StoreError) -> Version? {
+    guard !transaction.log.isTooLarge else { return nil }
+    return try state.withLock { () throws(StoreError) in
+      guard try hasRoom(forRecordOf: transaction) else { return nil }
+      let dirtyAfter = try admit(transaction)
+      let version = try appendRecord(of: transaction, timestamp: timestamp, durability: durability)
+      dirtyByteCount = dirtyAfter
+      retire(transaction.dirty.finish(), from: version.generation)
+      return version
     }
   }
 
   /// Sees to it that the transaction's record can be appended. False if the disk has no room for more log: the
   /// transaction is then written as a checkpoint, whose record always fits, and which sets the older log free.
-  private func hasRoom(forRecordOf state: TransactionState) throws(StoreError) -> Bool {
-    let byteCount = state.log.record.count
+  private func hasRoom(forRecordOf transaction: TransactionState) throws(StoreError) -> Bool {
+    let byteCount = transaction.log.record.count
     if log.hasRoom(forRecord: byteCount, isCheckpoint: false) { return true }
     do {
       try log.moveOn(to: nextLogExtent(forRecord: byteCount))
@@ -121,27 +146,27 @@ final class Committer: @unchecked Sendable {
   }
 
   private func appendRecord(
-    of state: TransactionState,
+    of transaction: TransactionState,
     timestamp: Int64,
     durability: Durability
   ) throws(StoreError) -> Version {
-    state.end()
-    let roots = state.roots
-    let generation = state.base.generation + 1
-    var record = state.log.takeRecord()
+    transaction.end()
+    let roots = transaction.roots
+    let generation = transaction.base.generation + 1
+    var record = transaction.log.takeRecord()
     defer { spareRecord = record }
     let versions = versions
     return try log.append(
       &record,
-      .init(kind: .transaction, commit: state.commit, timestamp: timestamp, durability: durability)
+      .init(kind: .transaction, commit: transaction.commit, timestamp: timestamp, durability: durability)
     ) { appended in
       let version = Version(
-        commit: state.commit,
+        commit: transaction.commit,
         timestamp: timestamp,
         generation: generation,
-        directory: state.directory,
+        directory: transaction.directory,
         roots: roots,
-        nextTreeID: state.nextTreeID,
+        nextTreeID: transaction.nextTreeID,
         sequence: appended.position.sequence,
         durability: durability
       )
@@ -150,27 +175,52 @@ final class Committer: @unchecked Sendable {
     }
   }
 
-  private func keepBuffer(of state: TransactionState) {
-    let buffer = state.log.takeRecord()
+  private func keepBuffer(of transaction: TransactionState) {
+    let buffer = transaction.log.takeRecord()
     if buffer.capacity > spareRecord.capacity { spareRecord = buffer }
   }
 
   /// Sets room aside for the pages that the transaction has changed; returns what will then be dirty. Throws
   /// `diskFull`.
-  private func admit(_ state: TransactionState) throws(StoreError) -> UInt64 {
-    let grown = dirtyByteCount + UInt64(state.dirty.filePageCount) * pageSize
+  private func admit(_ transaction: TransactionState) throws(StoreError) -> UInt64 {
+    let grown = dirtyByteCount + UInt64(transaction.dirty.filePageCount) * pageSize
     // The header's page, and the catalogue's pages that the checkpoint will change besides.
-    let overhead = UInt64(4 + state.directory.names.count / 16) * pageSize
-    let reserve = state.log.hasAdditions ? PageSpace.removalReserve(pageSize: pageSize) : 0
+    let overhead = UInt64(4 + transaction.directory.names.count / 16) * pageSize
+    let reserve = transaction.log.hasAdditions ? PageSpace.removalReserve(pageSize: pageSize) : 0
     try space.ensure(grown + overhead + reserve)
     return grown
+  }
+
+  // MARK: Upkeep
+
+  /// Whether the log, or what is only in memory, has grown enough for a checkpoint; `limit` is how often over.
+  func isCheckpointDue(_ options: StoreOptions, limit: UInt64 = 1) -> Bool {
+    state.withLock {
+      log.bytesSinceCheckpoint >= limit * UInt64(options.checkpointLogBytes)
+        || dirtyByteCount >= limit * UInt64(options.dirtyMemoryBytes) / 4
+    }
+  }
+
+  /// Syncs what is unsynced. If nothing was, the last records get a watermark that vouches for them. False if there was
+  /// nothing to do, or nothing can be done.
+  func settle() throws(StoreError) -> Bool {
+    try state.withLock { () throws(StoreError) in
+      guard !log.isFenced, log.lacksWatermark else { return false }
+      if !log.hasUnsynced {
+        try log.appendWatermark()
+        return false
+      }
+      try log.drain()
+      return true
+    }
   }
 
   // MARK: Memory
 
   /// Notes memory that versions from `generation` on don't reach, and gives back what nobody reaches any more.
   func retire(_ memory: RetiredMemory, from generation: UInt64) {
-    dirtyByteCount -= min(dirtyByteCount, UInt64(memory.frames.count) * pageSize)
+    let dirtyCount = memory.frames.count { pool.birth(ofFrame: $0) > dirtyAfterCommit }
+    dirtyByteCount -= min(dirtyByteCount, UInt64(dirtyCount) * pageSize)
     if !memory.isEmpty { retired.append((generation, memory)) }
     reclaim()
   }
@@ -215,9 +265,7 @@ final class Committer: @unchecked Sendable {
       commit: versions.latest.commit
     )
     try LogExtentInitialisation(file: file, identity: identity).write(header)
-    // A link must not lead to an extent that isn't there.
-    // guard: sync-new-log-extent
-    try log.fencing { () throws(StoreError) in try file.synchronize() }
+    // It is synced with the link to it, before the first record.
     self.space = space
     return extents.beginUse(of: extent, salt: environment.random())
   }

@@ -140,8 +140,8 @@ struct OpenedStore {
       extents: LogExtentTable(
         uses: recovery.uses + illegible,
         newestEpoch: recovery.newestEpoch,
-        freeBelow: content.previousCheckpointEpoch,
-        checkpointEpoch: recovery.chain.checkpoint.position.use.epoch
+        freeBelow: content.previousReplayEpoch,
+        replayEpoch: recovery.chain.checkpoint.replayEpoch
       ),
       catalogue: content.catalogue,
       catalogued: trees.map { Committer.CataloguedTree(name: $0.name, root: $0.root) },

@@ -63,6 +63,7 @@ extension StoreEnvironment {
       return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     },
     random: { UInt64.random(in: .min ... .max) },
-    schedule: { BackgroundThread.shared.schedule(milliseconds: $0, $1) }
+    schedule: { BackgroundThread.shared.schedule(milliseconds: $0, $1) },
+    runBeside: { DetachedThread.run($0) }
   )
 }

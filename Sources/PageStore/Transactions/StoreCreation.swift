@@ -47,7 +47,8 @@ struct StoreCreation {
       timestamp: now,
       catalogue: .empty(treeID: Catalogue.treeID),
       nextTreeID: Catalogue.treeID + 1,
-      previousCheckpointEpoch: 1,
+      previousReplayEpoch: 1,
+      replayStart: nil,
       end: extent.end,
       logExtents: [extent],
       gaps: []

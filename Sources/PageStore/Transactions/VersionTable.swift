@@ -81,6 +81,14 @@ final class VersionTable: Sendable {
     }
   }
 
+  /// The newest version, seen or not, held until ``unpin(_:)``.
+  func pinLatest() -> Version {
+    state.withLock { state in
+      Self.add(state.latest.generation, to: &state.pins)
+      return state.latest
+    }
+  }
+
   /// Pins are nearly always taken at the newest generation; after a fall-back they may be of an older one.
   private static func add(_ generation: UInt64, to pins: inout [(generation: UInt64, count: Int)]) {
     guard let index = pins.lastIndex(where: { $0.generation <= generation }) else {

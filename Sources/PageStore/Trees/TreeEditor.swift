@@ -203,9 +203,12 @@ final class TreeEditor {
     path[level].page = PageImage(UnsafeRawPointer(bytes))
   }
 
+  /// Copies all but where the page was written, which is not true of the copy.
   private func copyUsedBytes(_ page: PageImage, to target: UnsafeMutableRawPointer) {
+    StoredPlace.none.store(to: target)
     let low = PageHeader.byteCount + PageSlot.byteCount * page.count
-    target.copyMemory(from: page.base, byteCount: low)
+    let rest = PageHeader.birth
+    (target + rest).copyMemory(from: page.base + rest, byteCount: low - rest)
     let heap = page.heapStart
     (target + heap).copyMemory(from: page.base + heap, byteCount: geometry.pageSize - heap)
   }

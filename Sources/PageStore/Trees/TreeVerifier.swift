@@ -60,7 +60,7 @@ struct TreeVerifier {
       page = try pool.map.page(reference, identity: walk.core.identity(level))
       // The page may have been read before, by another reference.
       if !reference.location.isFrame { try page.validate(pool.geometry, as: reference) }
-      if !page.hasSoundStructure(pool.geometry) {
+      if !page.hasSoundStructure(pool.geometry, inFile: !reference.location.isFrame) {
         return report("A page's contents contradict each other.", walk, reference.location)
       }
     } catch {

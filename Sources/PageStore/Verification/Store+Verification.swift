@@ -7,9 +7,7 @@ extension Store {
     try file.checkOpen()
     return try withTurn { () throws(StoreError) in
       if !options.isReadOnly && !committer.log.isFenced { try committer.log.drain() }
-      var problems = try verifyLog()
-      problems += verifyTrees()
-      return problems
+      return try committer.withoutCheckpoint { () throws(StoreError) in try verifyLog() + verifyTrees() }
     }
   }
 

@@ -88,12 +88,16 @@ import Testing
         "catalogueChecksum": Offset.catalogueChecksum, "catalogueBirth": Offset.catalogueBirth,
         "catalogueCount": Offset.catalogueCount, "catalogueTreeID": Offset.catalogueTreeID,
         "catalogueHeight": Offset.catalogueHeight, "nextTreeID": Offset.nextTreeID,
-        "previousCheckpointEpoch": Offset.previousCheckpointEpoch, "end": Offset.end,
+        "previousReplayEpoch": Offset.previousReplayEpoch, "end": Offset.end,
         "logExtentCount": Offset.logExtentCount, "gapCount": Offset.gapCount,
-        "retainedRootCount": Offset.retainedRootCount, "reserved": Offset.reserved,
+        "retainedRootCount": Offset.retainedRootCount, "replayEpoch": Offset.replayEpoch,
+        "replayExtentOffset": Offset.replayExtentOffset, "replayExtentByteCount": Offset.replayExtentByteCount,
+        "replaySalt": Offset.replaySalt, "replayOffset": Offset.replayOffset,
+        "replaySequence": Offset.replaySequence, "replayPreviousChecksum": Offset.replayPreviousChecksum,
+        "reserved": Offset.reserved,
       ]
     )
-    #expect(CheckpointRecord.fixedByteCount == 88)
+    #expect(CheckpointRecord.fixedByteCount == 144)
     typealias Root = Catalogue.Offset
     try expect(
       "### Root",

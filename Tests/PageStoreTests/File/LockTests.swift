@@ -133,7 +133,8 @@ import Testing
       }
       _ = try Store.open(file: MemoryFile(image), path: "", options: options, environment: .system)
     }
-    #expect(code { try reopen { $0.version = 2 } } == .unsupportedFormat)
+    #expect(code { try reopen { $0.version = FormatIdentity.currentVersion + 1 } } == .unsupportedFormat)
+    #expect(code { try reopen { $0.version = FormatIdentity.currentVersion - 1 } } == .unsupportedFormat)
     #expect(code { try reopen { $0.incompatibleFeatures = 4 } } == .unsupportedFormat)
     #expect(code { try reopen { $0.readOnlyCompatibleFeatures = 1 } } == .unsupportedFormat)
     #expect(code { try reopen(isReadOnly: true) { $0.readOnlyCompatibleFeatures = 1 } } == nil)

@@ -132,7 +132,15 @@ import Testing
       timestamp: 4,
       catalogue: root,
       nextTreeID: 12,
-      previousCheckpointEpoch: 2,
+      previousReplayEpoch: 2,
+      replayStart: LogTail(
+        position: LogPosition(
+          use: LogExtentUse(extent: Extent(offset: 16_384, byteCount: 65_536), epoch: 3, salt: 9),
+          offset: 20_480,
+          sequence: 70
+        ),
+        previousChecksum: 123
+      ),
       end: 1 << 20,
       logExtents: [Extent(offset: 16_384, byteCount: 65_536)],
       gaps: [Extent(offset: 98_304, byteCount: 8_192)]

@@ -96,7 +96,7 @@ import Testing
       }
     }
     attempt {
-      var writer = PageWriter(pool: pool, firstPage: 10_000)
+      var writer = PageWriter(pool: pool, mode: .replacing, firstPage: 10_000)
       if editor.isIntact { _ = try writer.write(editor.root) { _ in } }
     }
     dirty.abort()

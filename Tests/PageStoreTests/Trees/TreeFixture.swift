@@ -79,8 +79,8 @@ final class TreeFixture {
   /// Writes what is in memory only to the file, as one checkpoint; returns how many pages that took.
   @discardableResult
   func checkpoint() throws -> UInt64 {
-    let expected = PageWriter.pageCount(of: [root], in: pool)
-    var writer = PageWriter(pool: pool, firstPage: nextPage)
+    let expected = PageWriter.pageCount(of: [root], .replacing, in: pool)
+    var writer = PageWriter(pool: pool, mode: .replacing, firstPage: nextPage)
     var number = nextPage
     root = try writer.write(root) { image in
       file.store(image, at: number)

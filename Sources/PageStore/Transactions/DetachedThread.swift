@@ -1,0 +1,37 @@
+import Glibc
+
+/// Threads that do one thing and end.
+enum DetachedThread {
+  private final class Work: Sendable {
+    let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+
+  /// Runs `body` on a thread of its own; on this one if there can be no other.
+  static func run(_ body: @escaping @Sendable () -> Void) {
+    if !start(body) { body() }
+  }
+
+  /// Starts a thread that runs `body`. False if the system has none to give.
+  static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+    let work = Unmanaged.passRetained(Work(body))
+    var thread = pthread_t()
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    let result = pthread_create(
+      &thread,
+      &attributes,
+      { argument in
+        // The argument is the object that `start` retained for this thread.
+        if let argument { Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body() }
+        return nil
+      },
+      work.toOpaque()
+    )
+    if result != 0 { work.release() }
+    return result == 0
+  }
+}

@@ -1,0 +1,129 @@
+import Dispatch
+import Synchronization
+@_spi(Testing) import TestSupport
+import Testing
+
+@_spi(Testing) @testable import PageStore
+
+/// Checkpoints that are written while commits go on.
+@Suite struct CheckpointBesideTests {
+  /// Commits something at each point of a checkpoint at which others may.
+  private final class Companion: Sendable {
+    let store = Mutex<Store?>(nil)
+    private let count = Atomic(0)
+
+    func commit() {
+      guard let store = store.withLock({ $0 }) else { return }
+      let number = count.add(1, ordering: .relaxed).newValue
+      try? store.put("k\(number)", "beside")
+    }
+  }
+
+  @Test func whatIsCommittedBesideACheckpointSurvives() throws {
+    let fixture = StoreFixture()
+    let companion = Companion()
+    var environment = fixture.environment
+    environment.besideCheckpoint = { companion.commit() }
+    let store = try Store.open(
+      file: fixture.disk,
+      path: "test",
+      options: fixture.options,
+      environment: environment
+    )
+    for index in 0..<300 { try store.put("before\(index)", String(repeating: "x", count: 100)) }
+    companion.store.withLock { $0 = store }
+    try store.checkpointBeside()
+    companion.store.withLock { $0 = nil }
+    #expect(store.lastCommit == 304)
+    #expect(try store.statistics.checkpointCommit == 300)
+    #expect(try store.verify().isEmpty)
+    let reopened = try fixture.reopened(powerFailed: true)
+    #expect(reopened.lastCommit == 304)
+    for index in 1...4 { #expect(try reopened.value("k\(index)") == "beside") }
+    #expect(try reopened.value("before299")?.count == 100)
+    #expect(try reopened.verify().isEmpty)
+  }
+
+  @Test func aPageWrittenBesideIsNotWrittenAgain() throws {
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    try store.write { transaction in
+      let tree = try transaction.tree("t")
+      for index in 0..<5_000 { try tree.put(bytes("key\(index)"), bytes("value")) }
+    }
+    try store.checkpointBeside()
+    let first = try store.statistics.pagesWritten
+    #expect(first > 40)
+    try store.put("key7", "changed")
+    try store.checkpointBeside()
+    // The leaf, the branches above it, the catalogue.
+    #expect(try store.statistics.pagesWritten - first < 6)
+    try store.put("key8", "changed")
+    try store.checkpoint()
+    #expect(try store.statistics.pagesWritten - first < 12)
+    #expect(try store.verify().isEmpty)
+    let reopened = try fixture.reopened(powerFailed: true)
+    #expect(try reopened.value("key7") == "changed")
+    #expect(try reopened.value("key4999") == "value")
+  }
+
+  @Test func theLogBeforeACheckpointBesideIsUsedAgain() throws {
+    var fixture = StoreFixture()
+    fixture.options.checkpointLogBytes = 64 << 10
+    let store = try fixture.open()
+    for round in 0..<3_000 { try store.put("key", "round \(round)") }
+    // 3,000 records of 512 bytes, in a log that is let go every 64 KiB.
+    #expect(try store.statistics.checkpoints > 10)
+    #expect(try store.statistics.logExtentBytes < 400 << 10)
+    #expect(try fixture.reopened(powerFailed: true).value("key") == "round 2999")
+  }
+
+  @Test func aCheckpointThatFailsBesideLeavesTheStoreAsItWas() throws {
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    for index in 0..<200 { try store.put("key\(index)", String(repeating: "y", count: 200)) }
+    let before = try store.statistics
+    fixture.disk.inject(DiskFault(.write, at: 0, .error(5)))
+    #expect(code { try store.checkpointBeside() } == .inputOutput)
+    #expect(try store.statistics.checkpointCommit == before.checkpointCommit)
+    try store.put("after", "all")
+    try store.checkpointBeside()
+    #expect(try store.statistics.checkpointCommit == 201)
+    #expect(try fixture.reopened(powerFailed: true).value("after") == "all")
+  }
+
+  @Test func commitsOfManyThreadsGoOnBesideCheckpoints() throws {
+    let folder = try TemporaryFolder()
+    var options = StoreOptions()
+    options.durability = .relaxed
+    options.checkpointLogBytes = 64 << 10
+    let store = try Store.open(at: folder.file("busy.cambium"), options: options)
+    let writers = 3
+    let rounds = 600
+    let failures = Mutex<[String]>([])
+    DispatchQueue.concurrentPerform(iterations: writers) { writer in
+      do {
+        for round in 0..<rounds {
+          let durability = round % 50 == 0 ? Durability.full : .relaxed
+          try store.put("\(writer)-\(round % 40)", "\(round)", durability: durability)
+          if round % 97 == 0 { try store.checkpoint() }
+        }
+      } catch {
+        failures.withLock { $0.append("\(error)") }
+      }
+    }
+    #expect(failures.withLock { $0 }.isEmpty)
+    #expect(store.lastCommit == UInt64(writers * rounds))
+    #expect(try store.verify().isEmpty)
+    try store.close()
+    let reopened = try Store.open(at: folder.file("busy.cambium"), options: options)
+    for writer in 0..<writers {
+      for key in 0..<40 {
+        let last = (rounds - 1 - key) / 40 * 40 + key
+        #expect(try reopened.value("\(writer)-\(key)") == "\(last)")
+      }
+    }
+    #expect(try reopened.verify().isEmpty)
+    try reopened.close()
+  }
+}
