@@ -59,7 +59,9 @@ struct FaultScenario {
       let call = generator.pick(DiskCall.allCases)
       let failure = generator.pick(FaultTrial.failures(of: call))
       let isSticky = failure != .error(EINTR) && generator.chance(1, in: 2)
-      let fault = DiskFault(call, at: generator.number(in: 0...60), failure, isSticky: isSticky)
+      // Most of what is special happens early in a store's life.
+      let position = generator.number(in: 0...generator.pick([8, 20, 60]))
+      let fault = DiskFault(call, at: position, failure, isSticky: isSticky)
       let failedSync = generator.pick(Array(FailedSyncBehavior.allCases))
       let trial = FaultTrial(fault, failedSync: failedSync, seed: generator.next())
       do {

@@ -265,7 +265,9 @@ final class Committer: @unchecked Sendable {
       commit: versions.latest.commit
     )
     try LogExtentInitialisation(file: file, identity: identity).write(header)
-    // It is synced with the link to it, before the first record.
+    // A link must not lead to an extent that isn't there.
+    // guard: sync-new-log-extent
+    try log.fencing { () throws(StoreError) in try file.synchronize() }
     self.space = space
     return extents.beginUse(of: extent, salt: environment.random())
   }
