@@ -29,6 +29,8 @@ public struct ObjectState {
   @usableFromInline package var phase: Phase = .new
   /// Whether the context must hear of the next change: the object is in a context, which doesn't hold it as changed yet.
   @usableFromInline package var announcesChange = false
+  /// Which store a gone object was in, so that it keeps its ID: its host can't say any more. 0 before.
+  package private(set) var storeTag: UInt32 = 0
 
   /// Where an object is in its life.
   @usableFromInline package enum Phase: UInt8, Sendable {
@@ -151,6 +153,7 @@ extension ObjectState {
   /// The object has left its context for good.
   package mutating func leave() {
     phase = .gone
+    if let host { storeTag = host.storeTag }
     host = nil
     forgetRecord()
     changed = 0
