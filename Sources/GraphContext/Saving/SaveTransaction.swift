@@ -148,25 +148,17 @@ extension SaveTransaction {
     _ body: (RecordView) throws -> Void
   ) throws {
     guard let found = try withKey(number, { key throws(StoreError) in try tree.find(key) }) else {
-      throw conflict(number, entity, "deleted")
+      throw ContextError.conflict(id(number, entity), "deleted")
     }
     try found.withBytes { (bytes: UnsafeRawBufferPointer) throws in
       guard let record = RecordView(bytes, layout: entity.layout) else {
         throw StoreView.damaged(number, of: entity)
       }
       if record.commit > request.baseCommit || request.conflicts[entity.ordinal].contains(number) {
-        throw conflict(number, entity, "changed")
+        throw ContextError.conflict(id(number, entity), "changed")
       }
       try body(record)
     }
-  }
-
-  private func conflict(_ number: UInt64, _ entity: StoredEntity, _ what: String) -> ContextError {
-    ContextError(
-      .conflict,
-      "\(entity.name) \(number) was \(what) by another context after this one had read it",
-      context: .init(entity: entity.name, objectID: id(number, entity))
-    )
   }
 }
 

@@ -29,4 +29,74 @@ import Testing
     try delete(object)
   }
 
+  @Test func savingAChangeOfAnObjectThatWasDeletedElsewhereIsAConflictAfterARefreshToo() async throws {
+    let (library, context) = try await Self.context { $0.insert(Writer("A", rank: 1)) }
+    context.reset()
+    let writer = try #require(try context.fetchOne(From<Writer>()))
+    writer.rank = 5
+    try Self.deleteElsewhere(writer, in: library)
+    try context.refresh()
+    // Nobody has read its name, and it is nowhere any more; the context stays usable.
+    #expect(writer.name == "")
+    #expect(writer.rank == 5)
+    let error = #expect(throws: ContextError.self) { try context.save() }
+    #expect(error?.code == .conflict)
+    #expect(error?.context.objectID == writer.objectID)
+    context.rollback()
+    #expect(writer.isDeleted)
+    #expect(writer.rank == 0)
+    #expect(try context.count(From<Writer>()) == 0)
+    try context.save()
+    context.end()
+  }
+
+  @Test func aNewReferenceToAnObjectThatWasDeletedElsewhereCanBeMended() async throws {
+    let (writer, reader) = (Writer("A"), Reader("R"))
+    let publisher = Publisher("P")
+    let book = Book("B", publisher: publisher)
+    let (library, context) = try await Self.context { context in
+      context.insert(writer)
+      context.insert(reader)
+      context.insert(book)
+    }
+    book.writer = writer
+    reader.idols = [writer]
+    try Self.deleteElsewhere(writer, in: library)
+    try context.refresh()
+    #expect(book.writer?.name == "")
+    #expect(reader.idols.map(\.name) == [""])
+    let error = #expect(throws: ContextError.self) { try context.save() }
+    #expect(error?.code == .missingDestination)
+    book.writer = nil
+    reader.idols = []
+    try context.save()
+    #expect(try library.verify().isEmpty)
+    context.end()
+  }
+
+  @Test func anObjectTakenBackBeforeItWasSavedBelongsToItsNewContextAlone() async throws {
+    let (first, second) = (try await Library.open(), try await Library.open())
+    let (old, new) = (try first.context(), try second.context())
+    let (kept, moved) = (Writer("kept"), Writer("moved"))
+    old.insert(kept)
+    old.insert(moved)
+    old.delete(moved)
+    new.insert(moved)
+    #expect(old.insertedObjects.map(ObjectIdentifier.init) == [ObjectIdentifier(kept)])
+    try old.save()
+    #expect(try old.fetch(From<Writer>()).map(\.name) == ["kept"])
+    #expect(moved.isInserted)
+    try new.save()
+    #expect(try new.fetch(From<Writer>()).map(\.name) == ["moved"])
+    old.end()
+    new.end()
+  }
+
+  @Test func aClosedContainerSaysSo() async throws {
+    let (library, context) = try await Self.context { $0.insert(Writer("A")) }
+    try library.close()
+    let error = #expect(throws: ContextError.self) { try context.count(From<Writer>()) }
+    #expect(error?.code == .closed)
+    context.end()
+  }
 }
