@@ -29,6 +29,31 @@ import Testing
     try delete(object)
   }
 
+  @Test func anObjectKeepsItsIDWhenAnotherContextDeletesIt() async throws {
+    let writer = Writer("A")
+    let (library, context) = try await Self.context { $0.insert(writer) }
+    let id = writer.objectID
+    try Self.deleteElsewhere(writer, in: library)
+    try context.refresh()
+    #expect(writer.isDeleted)
+    #expect(writer.objectID == id && writer.id == id)
+    context.end()
+  }
+
+  @Test func anObjectKeepsItsIDAfterItsDeletionIsSavedAndAfterAReset() async throws {
+    let (first, second) = (Writer("A"), Writer("B"))
+    let (_, context) = try await Self.context { context in
+      context.insert(first)
+      context.insert(second)
+    }
+    let ids = [first.objectID, second.objectID]
+    context.delete(first)
+    try context.save()
+    context.reset()
+    #expect([first.objectID, second.objectID] == ids)
+    context.end()
+  }
+
   @Test func savingAChangeOfAnObjectThatWasDeletedElsewhereIsAConflictAfterARefreshToo() async throws {
     let (library, context) = try await Self.context { $0.insert(Writer("A", rank: 1)) }
     context.reset()
@@ -90,6 +115,24 @@ import Testing
     #expect(try new.fetch(From<Writer>()).map(\.name) == ["moved"])
     old.end()
     new.end()
+  }
+
+  @Test func nothingDeniesAnObjectThatWasNeverSavedItsLeave() async throws {
+    let library = try await Library.open()
+    let context = try library.context()
+    let (first, second) = (Publisher("P"), Publisher("Q"))
+    let book = Book("B", publisher: first)
+    context.insert(book)
+    context.insert(second)
+    context.delete(first)
+    let error = #expect(throws: ContextError.self) { try context.save() }
+    #expect(error?.code == .missingValue)
+    #expect(error?.context.properties == ["publisher"])
+    book.publisher = second
+    try context.save()
+    #expect(second.books == [book])
+    #expect(try library.verify().isEmpty)
+    context.end()
   }
 
   @Test func aClosedContainerSaysSo() async throws {
