@@ -130,9 +130,13 @@ extension ManagedObjectContext {
     noting(()) { () throws(ContextError) in
       let exists = try view.contains(number, of: entity)
       switch (object._$state.hasChanges, exists) {
-      case (true, _):
+      case (true, true):
         conflicts[ordinal].insert(number)
-        if exists { object._$state.forgetUnchangedValues() }
+        object._$state.forgetUnchangedValues()
+      case (true, false):
+        conflicts[ordinal].insert(number)
+        // What it led to may be gone as well, and nothing in the snapshot leads back from there.
+        object._$state.forgetUnchangedValues(in: entity.referenceSlots)
       case (false, true): object._$state.becomeFault()
       case (false, false): leaveIfDeleted(object, ordinal)
       }

@@ -130,9 +130,11 @@ extension ObjectState {
   }
 
   /// Values that were not set by the user are to be read again: a merge into an object with unsaved changes.
-  package mutating func forgetUnchangedValues() {
-    loaded = changed
-    fast &= changed
+  ///
+  /// - Parameter slots: bits of the slots that this is about.
+  package mutating func forgetUnchangedValues(in slots: UInt64 = ~0) {
+    loaded &= changed | ~slots
+    fast &= changed | ~slots
     forgetRecord()
   }
 

@@ -75,6 +75,31 @@ import Testing
     context.end()
   }
 
+  @Test func aChangedObjectThatWasDeletedElsewhereLeadsOnlyToWhatItWasGiven() async throws {
+    let (first, second) = (Writer("A"), Writer("B"))
+    let book = Book("T", publisher: Publisher("P"))
+    book.writer = first
+    let (library, context) = try await Self.context { context in
+      context.insert(book)
+      context.insert(second)
+    }
+    #expect(book.writer === first && first.books.count == 1)
+    book.pages = 7
+    try Self.deleteElsewhere(first, in: library)
+    try context.refresh()
+    // The writer took the book along.
+    #expect(first.isDeleted)
+    #expect(book.writer == nil)
+    #expect(book.title == "T" && book.pages == 7)
+    book.writer = second
+    #expect(second.books.map(\.title) == ["T"])
+    #expect(throws: ContextError.self) { try context.save() }
+    context.rollback()
+    #expect(book.isDeleted && second.books.isEmpty)
+    try context.save()
+    context.end()
+  }
+
   @Test func aNewReferenceToAnObjectThatWasDeletedElsewhereCanBeMended() async throws {
     let (writer, reader) = (Writer("A"), Reader("R"))
     let publisher = Publisher("P")
