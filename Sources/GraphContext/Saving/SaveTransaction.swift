@@ -25,6 +25,9 @@ final class SaveTransaction {
   var hasWritten = false
   /// Deleted objects whose references have yet to be looked at.
   var deletions: [(entity: StoredEntity, number: UInt64)] = []
+  /// Objects that rules are to delete: a long chain of them needs no stack.
+  var condemned: [(entity: StoredEntity, number: UInt64)] = []
+  var denials: [Denial] = []
   private var trees: [String: WriteTree] = [:]
   private var recordTrees: [WriteTree?]
   /// Keys to add, by entity and place: indexes first, then to-one relationships.
