@@ -59,7 +59,7 @@ extension ManagedObjectContext {
   ) throws -> QueryExecutor {
     try checkUsable()
     let entity = entity(of: Root.self)
-    let query = try request.resolved(for: entity.schema, in: coordinator.schema.schema)
+    let query = try request.resolved(for: entity.schema, in: coordinator.schema.schema, store: storeID)
     return try QueryExecutor(query, for: purpose, in: view, context: self)
   }
 }

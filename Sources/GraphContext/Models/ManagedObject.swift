@@ -41,8 +41,7 @@ extension ManagedObject {
   /// Traps for an object that was never inserted: it has none yet.
   public var objectID: ManagedObjectID {
     if _$state.phase == .tracer { return tracer.identity(of: self) }
-    guard let storeID = _$state.host?.storeID ?? StoreTags.storeID(_$state.storeTag), _$state.number != 0
-    else {
+    guard let storeID = _$state.storeID, _$state.number != 0 else {
       preconditionFailure(
         _$state.phase == .new
           ? "\(Self.entityName) has no object ID before it is inserted in a context"
@@ -60,7 +59,8 @@ extension ManagedObject {
 
   public var objectReference: ObjectReference? {
     let number = _$state.number
-    return number == 0 ? nil : ObjectReference(entity: Self.entityName, number: number)
+    guard number != 0, _$state.phase != .tracer else { return nil }
+    return ObjectReference(entity: Self.entityName, number: number, store: _$state.storeID)
   }
 
   public static var entityDescription: EntityDescription { _$model.entity }

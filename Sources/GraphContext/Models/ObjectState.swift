@@ -1,3 +1,5 @@
+import Foundation
+
 /// What an object of a model knows about itself, beside its values: who it is, which values it holds, where its record
 /// lies.
 ///
@@ -174,6 +176,9 @@ extension ObjectState {
     recordByteCount = UInt32(bytes.count)
     self.generation = generation
   }
+
+  /// The store that the object is in, or was in before it was gone; nil for a new one.
+  package var storeID: UUID? { host?.storeID ?? StoreTags.storeID(storeTag) }
 
   package var hasChanges: Bool {
     switch phase {
