@@ -1,7 +1,8 @@
 import Predicates
 
 // Queries. They see the context's snapshot with its unsaved changes worked in: a changed object is found by its new values,
-// a new one among the others, a deleted one not at all.
+// a new one among the others, a deleted one not at all. For that, every query encodes and tests the unsaved objects of its
+// entity: a loop that looks up each object before it inserts the next should save now and then, or keep what it made.
 
 extension ManagedObjectContext {
   /// The objects that the query describes, in its order.
