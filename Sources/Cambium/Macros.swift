@@ -52,10 +52,25 @@ public struct AttributeOption: Sendable, Hashable {
 ///   - deleteRule: What happens to the objects at the other end when this one is deleted. By default they stay, and
 ///     their link back goes.
 ///   - inverse: The relationship at the other end that leads back. Name it at one end of each pair; at both ends, the
-///     compiler finds a circle. A to-many relationship needs one; a to-one can do without.
+///     compiler finds a circle. A to-many relationship needs one; a to-one can do without. A relationship that leads
+///     back by itself, such as friends or a spouse, has the inverse `.itself`.
 @attached(peer)
 public macro Relationship(deleteRule: DeleteRule = .nullify, inverse: AnyKeyPath? = nil) =
   #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
+
+/// Makes a property of a model a relationship that is its own inverse: whoever is a friend of mine has me as a friend.
+///
+/// `@Relationship(inverse: .itself) var friends: Set<Person> = []`. A key path can't say this: the compiler would have to
+/// know the property to know its inverse.
+@attached(peer)
+public macro Relationship(deleteRule: DeleteRule = .nullify, inverse: OwnInverse) =
+  #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
+
+/// What ``Relationship(deleteRule:inverse:)`` calls the inverse of a relationship that leads back by itself.
+public struct OwnInverse: Sendable, Hashable {
+  /// The relationship is its own inverse.
+  public static let itself = OwnInverse()
+}
 
 /// Declares indexes of a model, inside the class: each array is one, over one or more attributes and to-one
 /// relationships. `#Index<Song>([\.title], [\.album, \.track])`

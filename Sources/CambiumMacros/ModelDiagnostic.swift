@@ -104,7 +104,8 @@ extension ModelDiagnostic {
 
   static let inverse = ModelDiagnostic(
     id: "inverse",
-    message: "the inverse must be written as a key path to one property, such as '\\Album.songs'"
+    message:
+      "the inverse must be written as a key path to one property, such as '\\Album.songs', or '.itself'"
   )
 
   static func notAProperty(_ name: String, of model: String) -> ModelDiagnostic {

@@ -16,7 +16,7 @@ struct ModelProperty {
   let kind: Kind
   /// `@Attribute(.unique)`.
   let isUnique: Bool
-  /// The name in `inverse: \Album.songs`.
+  /// The name in `inverse: \Album.songs`; the property's own for `inverse: .itself`.
   let inverse: String?
   /// The expression after `deleteRule:`, as written.
   let deleteRule: ExprSyntax?
@@ -54,7 +54,7 @@ struct ModelProperty {
       diagnostics.append(ModelDiagnostic.attributeAndRelationship.at(relationship))
     }
     isUnique = Self.isUnique(attribute, &diagnostics)
-    inverse = Self.inverse(relationship, &diagnostics)
+    inverse = Self.inverse(relationship, of: name, &diagnostics)
     deleteRule = relationship?.argument(labeled: "deleteRule")
     let kind = Self.kind(of: annotation.type, variable, isRelationship: relationship != nil, &diagnostics)
     guard let kind, diagnostics.count == before else { return nil }
@@ -154,9 +154,13 @@ extension ModelProperty {
     return isUnique
   }
 
-  private static func inverse(_ relationship: AttributeSyntax?, _ diagnostics: inout [Diagnostic]) -> String?
-  {
+  private static func inverse(
+    _ relationship: AttributeSyntax?,
+    of name: String,
+    _ diagnostics: inout [Diagnostic]
+  ) -> String? {
     guard let expression = relationship?.argument(labeled: "inverse") else { return nil }
+    if expression.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "itself" { return name }
     guard !expression.is(NilLiteralExprSyntax.self) else { return nil }
     if let name = expression.as(KeyPathExprSyntax.self)?.onlyProperty { return name }
     diagnostics.append(ModelDiagnostic.inverse.at(expression))

@@ -31,7 +31,7 @@ public struct ContextError: Error, Sendable {
   public var message: String { details.message }
   /// Which objects and properties it is about, as far as that is known.
   public var context: Context { details.context }
-  /// The store's error, when `code` is ``Code/store``.
+  /// The store's error, when `code` is ``Code/store`` or ``Code/closed``.
   public var storeError: StoreError? { details.storeError }
 }
 
@@ -66,7 +66,20 @@ extension ContextError {
 
   /// The failure of a store below a context.
   package init(_ error: StoreError) {
-    self.init(.store, error.description, storeError: error)
+    if error.code == .closed {
+      self.init(.closed, error.message, storeError: error)
+    } else {
+      self.init(.store, error.description, storeError: error)
+    }
+  }
+
+  /// Somebody else has changed or deleted an object that is to be saved.
+  static func conflict(_ id: ManagedObjectID, _ what: String) -> ContextError {
+    ContextError(
+      .conflict,
+      "\(id.entityName) \(id.number) was \(what) by another context after this one had read it",
+      context: Context(entity: id.entityName, objectID: id)
+    )
   }
 
   /// Any error as this type: what a transaction's closure threw.
@@ -108,7 +121,7 @@ extension ContextError {
     public static let objectNotFound = Code("objectNotFound")
     /// A record, an index entry or the stored schema is not what it must be.
     public static let corrupt = Code("corrupt")
-    /// The container is closed, or the context was ended.
+    /// The container is closed.
     public static let closed = Code("closed")
   }
 }

@@ -13,6 +13,11 @@ struct StoreArgument: ParsableArguments {
       throw Failure(.use, "error: there is no file \(store)")
     }
     guard !isFolder.boolValue else { throw Failure(.use, "error: \(store) is a folder") }
+    // To open a pipe is to wait for its other end.
+    var status = stat()
+    guard stat(store, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+      throw Failure(.use, "error: \(store) is no regular file")
+    }
     return store
   }
 }

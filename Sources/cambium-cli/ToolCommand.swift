@@ -22,6 +22,7 @@ enum Tool {
     do {
       var command = try ToolCommand.parseAsRoot()
       try command.run()
+      try StandardOutput.finish()
     } catch {
       Failure(error).exit()
     }

@@ -169,6 +169,11 @@ struct ExpansionTests {
     )
   }
 
+  @Test func aRelationshipCanBeItsOwnInverse() {
+    let text = expansion(of: "@Relationship(inverse: .itself) var covers: Set<Song>")
+    #expect(text.contains(".toMany(\"covers\", Song.self, inverse: \"covers\"),"))
+  }
+
   @Test(arguments: [("public", "public "), ("package", "package "), ("internal", ""), ("fileprivate", "")])
   func membersAreAsVisibleAsTheProtocolAsks(access: String, prefix: String) {
     let text = Expansion("@Model \(access) final class Song {}").text

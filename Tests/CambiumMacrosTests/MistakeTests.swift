@@ -149,7 +149,10 @@ struct MistakeTests {
   func anInverseIsAKeyPathToOneProperty(path: String) {
     #expect(
       mistakes(in: "@Relationship(inverse: \(path)) var album: Album?")
-        == ["2:24: the inverse must be written as a key path to one property, such as '\\Album.songs'"]
+        == [
+          "2:24: the inverse must be written as a key path to one property, such as '\\Album.songs', "
+            + "or '.itself'"
+        ]
     )
   }
 

@@ -3,6 +3,14 @@ import Testing
 
 @Suite("cambium query")
 struct QueryCommandTests {
+  @Test func outputThatCannotBeWrittenIsSaid() async throws {
+    let library = try await Library()
+    let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+    let run = try ToolRun("query", library.path, "Book", writingTo: full)
+    #expect(run.status == 1)
+    #expect(run.errors.contains("No space left"))
+  }
+
   @Test func countPrintsTheBareNumber() async throws {
     let library = try await Library()
     let run = try ToolRun("query", library.path, "Book", "year > 1900", "--count")

@@ -8,16 +8,19 @@ struct ToolRun {
   var errors: String
 
   /// Runs `cambium` with these arguments and waits for it.
-  init(_ arguments: String...) throws {
+  ///
+  /// - Parameter device: takes the output instead of ``output``.
+  init(_ arguments: String..., writingTo device: FileHandle? = nil) throws {
     let process = Process()
     process.executableURL = Self.tool
     process.arguments = arguments
     let output = Pipe()
     let errors = Pipe()
-    process.standardOutput = output
+    process.standardOutput = device ?? output
     process.standardError = errors
     try process.run()
     // The tool says little on standard error: a pipe's buffer holds it while the output is read.
+    if device != nil { try output.fileHandleForWriting.close() }
     self.output = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     self.errors = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()

@@ -73,6 +73,15 @@ struct WrongUseTests {
     #expect(try ToolRun("info", path).status == 2)
   }
 
+  @Test func aPipeIsNotWaitedFor() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("pipe")
+    #expect(mkfifo(path, 0o600) == 0)
+    let run = try ToolRun("info", path)
+    #expect(run.status == 2)
+    #expect(run.errors.contains("no regular file"))
+  }
+
   @Test func aMissingArgumentIsWrongUse() throws {
     #expect(try ToolRun("query").status == 2)
     #expect(try ToolRun("frobnicate").status == 2)

@@ -2,39 +2,38 @@
 ///
 /// The lists only grow until the save or rollback that empties them. An object's phase says which list it is in now, so
 /// an entry that doesn't fit its object's phase any more is skipped, and so is the second entry of an object that left
-/// and came back.
+/// and came back; and so is one that was taken back before it was saved and is in another context now.
 package struct ChangedObjects {
+  private unowned let host: ObjectHost
   private var insertedEntries: [any ManagedObject] = []
   private var updatedEntries: [any ManagedObject] = []
   private var deletedEntries: [any ManagedObject] = []
+
+  init(in host: ObjectHost) { self.host = host }
 
   package var isEmpty: Bool { insertedEntries.isEmpty && updatedEntries.isEmpty && deletedEntries.isEmpty }
 
   /// Whether any object is inserted, updated or deleted. O(entries), and O(1) where the first entry is one.
   package var hasAny: Bool {
-    insertedEntries.contains { Self.isInserted($0._$state) }
-      || updatedEntries.contains { Self.isUpdated($0._$state) }
-      || deletedEntries.contains { Self.isDeleted($0._$state) }
+    insertedEntries.contains { isInserted($0._$state) }
+      || updatedEntries.contains { isUpdated($0._$state) }
+      || deletedEntries.contains { isDeleted($0._$state) }
   }
 
-  private static func isInserted(_ state: ObjectState) -> Bool { state.phase == .inserted }
-  private static func isUpdated(_ state: ObjectState) -> Bool {
-    state.phase == .persistent && state.changed != 0
-  }
-  private static func isDeleted(_ state: ObjectState) -> Bool { state.phase == .deleted }
+  private func isInserted(_ state: ObjectState) -> Bool { state.phase == .inserted && state.host === host }
+  private func isUpdated(_ state: ObjectState) -> Bool { state.phase == .persistent && state.changed != 0 }
+  private func isDeleted(_ state: ObjectState) -> Bool { state.phase == .deleted }
 
   mutating func noteInserted(_ object: any ManagedObject) { insertedEntries.append(object) }
   mutating func noteUpdated(_ object: any ManagedObject) { updatedEntries.append(object) }
   mutating func noteDeleted(_ object: any ManagedObject) { deletedEntries.append(object) }
 
   /// Inserted and not deleted since, by number, which is the order of insertion.
-  package var inserted: [any ManagedObject] { entries(insertedEntries, where: Self.isInserted) }
+  package var inserted: [any ManagedObject] { entries(insertedEntries, where: isInserted) }
   /// Changed and not deleted since, by number.
-  package var updated: [any ManagedObject] {
-    entries(updatedEntries, where: Self.isUpdated)
-  }
+  package var updated: [any ManagedObject] { entries(updatedEntries, where: isUpdated) }
   /// Deleted, not counting those that were never saved, by number.
-  package var deleted: [any ManagedObject] { entries(deletedEntries, where: Self.isDeleted) }
+  package var deleted: [any ManagedObject] { entries(deletedEntries, where: isDeleted) }
 
   private func entries(
     _ entries: [any ManagedObject],
@@ -52,5 +51,5 @@ package struct ChangedObjects {
     return result
   }
 
-  mutating func removeAll() { self = ChangedObjects() }
+  mutating func removeAll() { self = ChangedObjects(in: host) }
 }

@@ -5,7 +5,8 @@ extension ManagedObjectContext {
   /// cascades is deleted with it, what nullifies no longer refers to it. A rule that denies is checked by the save, and
   /// so is everything that other contexts have saved in the meantime.
   ///
-  /// An object that was never saved leaves the context. An object in no context is left alone.
+  /// An object that was never saved leaves the context; nothing can deny it that, and what led to it leads nowhere. An
+  /// object in no context is left alone.
   public func delete(_ object: some ManagedObject) {
     var queue: [any ManagedObject] = [object]
     while let next = queue.popLast() {
@@ -48,13 +49,14 @@ extension ManagedObjectContext {
   ) {
     let target = object.reference(at: toOne.slot)
     let number = object._$state.number
+    let isSaved = object._$state.phase == .persistent
     guard target != 0 else { return }
     relink(number, entity, toOne, from: target, to: 0)
     let destination = self.entity(toOne.destination)
     switch toOne.deleteRule {
     case .cascade: queue.append(self.object(target, of: destination))
-    case .deny: return
-    case .nullify: break
+    case .deny where isSaved: return
+    case .deny, .nullify: break
     }
     if case .toOne(let inverse) = toOne.inverse {
       let other = self.object(target, of: destination)
@@ -69,14 +71,15 @@ extension ManagedObjectContext {
     _ queue: inout [any ManagedObject]
   ) {
     let destination = entity(relationship.destination)
+    let isSaved = object._$state.phase == .persistent
     for number in elements {
       let element = self.object(number, of: destination)
       switch relationship.deleteRule {
       case .cascade:
         if case .pairs = relationship.storage { unlink(element, from: object, toMany: relationship.ordinal) }
         queue.append(element)
-      case .nullify: unlink(element, from: object, toMany: relationship.ordinal)
-      case .deny: break
+      case .deny where isSaved: break
+      case .deny, .nullify: unlink(element, from: object, toMany: relationship.ordinal)
       }
     }
   }

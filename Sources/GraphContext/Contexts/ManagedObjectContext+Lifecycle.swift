@@ -5,7 +5,8 @@ import Predicates
 
 extension ManagedObjectContext {
   /// Undoes everything that is not saved: new objects leave the context, changed ones are as the snapshot has them,
-  /// deleted ones are back. Clears what went wrong while values were read. The context stays at its snapshot.
+  /// deleted ones are back; those that another context has deleted are gone. Clears what went wrong while values were
+  /// read. The context stays at its snapshot.
   public func rollback() {
     for (ordinal, pending) in changes.enumerated() {
       for object in pending.inserted {
@@ -15,10 +16,20 @@ extension ManagedObjectContext {
       for object in pending.updated + pending.deleted {
         object._$state.phase = .persistent
         object._$state.forgetChanges()
+        if conflicts[ordinal].contains(object._$state.number) { leaveIfDeleted(object, ordinal) }
       }
     }
     forgetChanges()
     failure = nil
+  }
+
+  /// Lets go of an object that the snapshot no longer has.
+  private func leaveIfDeleted(_ object: any ManagedObject, _ ordinal: Int) {
+    let number = object._$state.number
+    let exists = noting(true) { () throws(ContextError) in try view.contains(number, of: entity(ordinal)) }
+    if exists { return }
+    objects[ordinal].remove(number)
+    object._$state.leave()
   }
 
   /// Lets go of every object, saved or not, and moves to the newest commit. Objects that somebody still holds are gone:
@@ -119,13 +130,15 @@ extension ManagedObjectContext {
     noting(()) { () throws(ContextError) in
       let exists = try view.contains(number, of: entity)
       switch (object._$state.hasChanges, exists) {
-      case (true, _):
+      case (true, true):
         conflicts[ordinal].insert(number)
-        if exists { object._$state.forgetUnchangedValues() }
+        object._$state.forgetUnchangedValues()
+      case (true, false):
+        conflicts[ordinal].insert(number)
+        // What it led to may be gone as well, and nothing in the snapshot leads back from there.
+        object._$state.forgetUnchangedValues(in: entity.referenceSlots)
       case (false, true): object._$state.becomeFault()
-      case (false, false):
-        objects[ordinal].remove(number)
-        object._$state.leave()
+      case (false, false): leaveIfDeleted(object, ordinal)
       }
     }
   }

@@ -53,11 +53,12 @@ public final class ManagedObjectContext: ObjectHost {
     view = try coordinator.newestView()
     let entities = coordinator.schema.entities
     objects = entities.map { _ in IdentityMap() }
-    changes = entities.map { _ in ChangedObjects() }
+    changes = []
     conflicts = entities.map { _ in [] }
     pendingReferences = entities.map { entity in entity.toOnes.map { _ in nil } }
     pendingPairs = entities.map { entity in entity.toManys.map { _ in PendingLinks() } }
     super.init()
+    changes = entities.map { _ in ChangedObjects(in: self) }
   }
 
   // MARK: What objects ask
@@ -151,7 +152,22 @@ extension ManagedObjectContext {
     let number = object._$state.number
     return noting(nil) { () throws(ContextError) in
       if let record = try view.record(number, of: entity) { return record }
+      if isKeptByChanges(number, entity) { return nil }
       throw notFound(number, entity)
+    }
+  }
+
+  /// Whether an object that the snapshot doesn't have is here because of unsaved changes, its own or references to it:
+  /// then another context has deleted it, which is no failure of the store. The save will say so.
+  private func isKeptByChanges(_ number: UInt64, _ entity: StoredEntity) -> Bool {
+    if conflicts[entity.ordinal].contains(number) { return true }
+    if pendingPairs[entity.ordinal].contains(where: { $0.added[number] != nil }) { return true }
+    return entity.incoming.contains { incoming in
+      let source = self.entity(incoming.source)
+      guard let place = source.toOnes.firstIndex(where: { $0.slot == incoming.toOne.slot }) else {
+        return false
+      }
+      return pendingReferences(source, place)?.added[number] != nil
     }
   }
 

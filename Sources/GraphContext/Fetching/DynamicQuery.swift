@@ -1,3 +1,4 @@
+import Foundation
 import Predicates
 
 /// A query in words, for tools: the entity, the predicate and the key paths are text.
@@ -37,7 +38,12 @@ public struct DynamicQuery: Sendable {
 
 extension DynamicQuery {
   /// The query with its names found in the schema, and its columns.
-  func resolved(in schema: Schema) throws(QueryError) -> (query: ResolvedQuery, columns: [ResolvedPath]) {
+  ///
+  /// - Parameter store: the store that is asked.
+  func resolved(
+    in schema: Schema,
+    store: UUID
+  ) throws(QueryError) -> (query: ResolvedQuery, columns: [ResolvedPath]) {
     guard let entity = schema.entitySchema(named: entity) else {
       let names = schema.entities.map(\.name).joined(separator: ", ")
       throw QueryError(.unknownName, "The store has no entity named “\(self.entity)”; it has \(names).")
@@ -53,7 +59,7 @@ extension DynamicQuery {
     }
     let query = ResolvedQuery(
       entity: entity,
-      predicate: try predicate.resolved(for: entity, in: schema),
+      predicate: try predicate.resolved(for: entity, in: schema, store: store),
       sort: keys,
       limit: limit,
       offset: offset

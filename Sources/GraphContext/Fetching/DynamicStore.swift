@@ -61,24 +61,25 @@ extension DynamicStore {
   ///
   /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read.
   public func count(_ query: DynamicQuery) throws -> Int {
-    try QueryExecutor(query.resolved(in: schema).query, for: .count, in: view()).count()
+    try QueryExecutor(query.resolved(in: schema, store: storeID).query, for: .count, in: view()).count()
   }
 
   /// How the query would be answered.
   public func explain(_ query: DynamicQuery) throws -> QueryPlan {
-    try QueryExecutor(query.resolved(in: schema).query, for: .objects, in: view()).plan.explanation
+    try QueryExecutor(query.resolved(in: schema, store: storeID).query, for: .objects, in: view()).plan
+      .explanation
   }
 
   /// The key paths of the query's columns.
   public func columns(of query: DynamicQuery) throws(QueryError) -> [String] {
-    try query.resolved(in: schema).columns.map(\.name)
+    try query.resolved(in: schema, store: storeID).columns.map(\.name)
   }
 
   /// Calls `body` with each row of the query, in order, until it returns false. Values are decoded row by row.
   ///
   /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read; what `body` throws.
   public func forEach(_ query: DynamicQuery, _ body: (ManagedRecord) throws -> Bool) throws {
-    let (resolved, columns) = try query.resolved(in: schema)
+    let (resolved, columns) = try query.resolved(in: schema, store: storeID)
     let view = try view()
     let executor = try QueryExecutor(resolved, for: .objects, in: view)
     var paths = RowPaths(resolved.entity, in: schema)

@@ -1,3 +1,4 @@
+import Foundation
 import Predicates
 
 /// A query for objects of one model: which, in what order, how many.
@@ -87,10 +88,12 @@ public typealias FetchRequest = From
 extension From {
   /// The query with its names found in the schema.
   ///
+  /// - Parameter store: the store that is asked.
   /// - Throws: `QueryError`, the first mistake in the query.
   package func resolved(
     for entity: EntitySchema,
-    in schema: some SchemaProviding
+    in schema: some SchemaProviding,
+    store: UUID? = nil
   ) throws(QueryError) -> ResolvedQuery {
     if let mistake { throw mistake }
     let paths = PathResolver(entity: entity, schema: schema)
@@ -100,7 +103,7 @@ extension From {
     }
     return ResolvedQuery(
       entity: entity,
-      predicate: try condition.tree.resolved(for: entity, in: schema),
+      predicate: try condition.tree.resolved(for: entity, in: schema, store: store),
       sort: keys,
       limit: limit,
       offset: offset

@@ -1,7 +1,8 @@
 import Predicates
 
 // Queries. They see the context's snapshot with its unsaved changes worked in: a changed object is found by its new values,
-// a new one among the others, a deleted one not at all.
+// a new one among the others, a deleted one not at all. For that, every query encodes and tests the unsaved objects of its
+// entity: a loop that looks up each object before it inserts the next should save now and then, or keep what it made.
 
 extension ManagedObjectContext {
   /// The objects that the query describes, in its order.
@@ -59,7 +60,7 @@ extension ManagedObjectContext {
   ) throws -> QueryExecutor {
     try checkUsable()
     let entity = entity(of: Root.self)
-    let query = try request.resolved(for: entity.schema, in: coordinator.schema.schema)
+    let query = try request.resolved(for: entity.schema, in: coordinator.schema.schema, store: storeID)
     return try QueryExecutor(query, for: purpose, in: view, context: self)
   }
 }

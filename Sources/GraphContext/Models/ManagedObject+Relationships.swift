@@ -59,9 +59,13 @@ extension ManagedObject {
     _$state.host?.didSetToOne(of: self, slot: slot, from: change.old, to: change.new)
   }
 
-  /// Fills the cache from the record, if it isn't filled.
+  /// Fills the cache from the record, if it isn't filled. Without a record it leads nowhere.
   private func loadNumber<Target: ManagedObject>(_ slot: Int, _ cache: inout ToOneReference<Target>) {
-    guard !_$state.isLoaded(slot), let bytes = findRecord() else { return }
+    if _$state.isLoaded(slot) { return }
+    guard let bytes = findRecord() else {
+      cache.number = 0
+      return
+    }
     let record = RecordView(validated: bytes, layout: Self._$model.layout)
     cache.number = record.isNull(slot) ? 0 : record.fixed(slot, as: UInt64.self)
     cache.unattached = nil

@@ -37,17 +37,18 @@ public protocol ManagedObject: AnyObject, Identifiable, Hashable, PredicateRoot,
 // MARK: - Identity
 
 extension ManagedObject {
-  /// The object's name in its store. Traps for an object that was never inserted: it has none yet.
+  /// The object's name in its store. An object that is gone keeps it: nobody can know in advance what others delete.
+  /// Traps for an object that was never inserted: it has none yet.
   public var objectID: ManagedObjectID {
     if _$state.phase == .tracer { return tracer.identity(of: self) }
-    guard let host = _$state.host, _$state.number != 0 else {
+    guard let storeID = _$state.storeID, _$state.number != 0 else {
       preconditionFailure(
         _$state.phase == .new
           ? "\(Self.entityName) has no object ID before it is inserted in a context"
-          : "\(Self.entityName) \(_$state.number) is gone, and its context with it; keep the ID, not the object"
+          : "this \(Self.entityName) stands for one that could not be read, and has no object ID"
       )
     }
-    return ManagedObjectID(entityName: Self.entityName, number: _$state.number, storeID: host.storeID)
+    return ManagedObjectID(entityName: Self.entityName, number: _$state.number, storeID: storeID)
   }
 
   public var id: ManagedObjectID { objectID }
@@ -58,7 +59,8 @@ extension ManagedObject {
 
   public var objectReference: ObjectReference? {
     let number = _$state.number
-    return number == 0 ? nil : ObjectReference(entity: Self.entityName, number: number)
+    guard number != 0, _$state.phase != .tracer else { return nil }
+    return ObjectReference(entity: Self.entityName, number: number, store: _$state.storeID)
   }
 
   public static var entityDescription: EntityDescription { _$model.entity }

@@ -59,5 +59,7 @@ extension ManagedObjectID: Codable {
 }
 
 extension ManagedObjectID: ObjectReferencing {
-  public var objectReference: ObjectReference? { ObjectReference(entity: entityName, number: number) }
+  public var objectReference: ObjectReference? {
+    ObjectReference(entity: entityName, number: number, store: storeID)
+  }
 }

@@ -15,6 +15,8 @@ public class ObjectHost {
 
   /// The store that the objects' IDs name.
   package var storeID: UUID { missing() }
+  /// The same in four bytes, for objects that outlive their host.
+  package final lazy var storeTag = StoreTags.tag(of: storeID)
 
   // MARK: Reading
 

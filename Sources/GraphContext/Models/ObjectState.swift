@@ -1,3 +1,5 @@
+import Foundation
+
 /// What an object of a model knows about itself, beside its values: who it is, which values it holds, where its record
 /// lies.
 ///
@@ -29,6 +31,8 @@ public struct ObjectState {
   @usableFromInline package var phase: Phase = .new
   /// Whether the context must hear of the next change: the object is in a context, which doesn't hold it as changed yet.
   @usableFromInline package var announcesChange = false
+  /// Which store a gone object was in, so that it keeps its ID: its host can't say any more. 0 before.
+  package private(set) var storeTag: UInt32 = 0
 
   /// Where an object is in its life.
   @usableFromInline package enum Phase: UInt8, Sendable {
@@ -128,9 +132,11 @@ extension ObjectState {
   }
 
   /// Values that were not set by the user are to be read again: a merge into an object with unsaved changes.
-  package mutating func forgetUnchangedValues() {
-    loaded = changed
-    fast &= changed
+  ///
+  /// - Parameter slots: bits of the slots that this is about.
+  package mutating func forgetUnchangedValues(in slots: UInt64 = ~0) {
+    loaded &= changed | ~slots
+    fast &= changed | ~slots
     forgetRecord()
   }
 
@@ -151,6 +157,7 @@ extension ObjectState {
   /// The object has left its context for good.
   package mutating func leave() {
     phase = .gone
+    if let host { storeTag = host.storeTag }
     host = nil
     forgetRecord()
     changed = 0
@@ -169,6 +176,9 @@ extension ObjectState {
     recordByteCount = UInt32(bytes.count)
     self.generation = generation
   }
+
+  /// The store that the object is in, or was in before it was gone; nil for a new one.
+  package var storeID: UUID? { host?.storeID ?? StoreTags.storeID(storeTag) }
 
   package var hasChanges: Bool {
     switch phase {

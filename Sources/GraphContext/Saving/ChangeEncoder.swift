@@ -45,7 +45,8 @@ struct ChangeEncoder {
     let entity = changes.entity
     let number = object._$state.number
     guard let stored = try context.view.record(number, of: entity) else {
-      throw context.notFound(number, entity)
+      throw request.conflicts[entity.ordinal].contains(number)
+        ? .conflict(context.id(number, entity), "deleted") : context.notFound(number, entity)
     }
     let old = RecordView(validated: stored, layout: entity.layout)
     let changed = object._$state.changed

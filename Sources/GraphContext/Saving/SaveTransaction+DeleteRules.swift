@@ -6,16 +6,28 @@ import Predicates
 
 extension SaveTransaction {
   func applyDeleteRules(_ transaction: inout WriteTransaction) throws {
-    while let (entity, number) = deletions.popLast() {
-      for incoming in entity.incoming { try release(number, entity, incoming, &transaction) }
-      for relationship in entity.toManys {
-        guard case .pairs(let trees) = relationship.storage else { continue }
-        try releasePairs(of: number, entity, relationship, trees, &transaction)
+    while true {
+      if let (entity, number) = condemned.popLast() {
+        try delete(number, entity, &transaction)
+      } else if let (entity, number) = deletions.popLast() {
+        try release(number, entity, &transaction)
+      } else {
+        return try checkDenials(&transaction)
       }
-      for incoming in entity.incomingPairs {
-        for owner in try linked(to: number, in: incoming.trees.backward, &transaction) {
-          try removePair(owner, number, incoming.trees, &transaction)
-        }
+    }
+  }
+
+  /// Applies the rules of everything that leads to a deleted object.
+  private func release(_ number: UInt64, _ entity: StoredEntity, _ transaction: inout WriteTransaction) throws
+  {
+    for incoming in entity.incoming { try release(number, entity, incoming, &transaction) }
+    for relationship in entity.toManys {
+      guard case .pairs(let trees) = relationship.storage else { continue }
+      try releasePairs(of: number, entity, relationship, trees, &transaction)
+    }
+    for incoming in entity.incomingPairs {
+      for owner in try linked(to: number, in: incoming.trees.backward, &transaction) {
+        try removePair(owner, number, incoming.trees, &transaction)
       }
     }
   }
@@ -31,8 +43,19 @@ extension SaveTransaction {
     for referrer in try linked(to: number, in: incoming.toOne.treeName, &transaction) {
       switch incoming.rule {
       case .nullify: try nullify(incoming.toOne, of: referrer, source, &transaction)
-      case .cascade: try delete(referrer, source, &transaction)
-      case .deny: throw denied(number, entity, referrer, source, incoming.toOne.name)
+      case .cascade: condemned.append((source, referrer))
+      case .deny:
+        denials.append(
+          Denial(
+            number: number,
+            entity: entity,
+            other: referrer,
+            otherEntity: source,
+            relationship: incoming.toOne.name,
+            treeName: incoming.toOne.treeName,
+            key: KeyCoder.pair(number, referrer)
+          )
+        )
       }
     }
   }
@@ -47,30 +70,55 @@ extension SaveTransaction {
     let destination = schema.entities[relationship.destination]
     for element in try linked(to: number, in: trees.forward, &transaction) {
       switch relationship.deleteRule {
-      case .deny: throw denied(number, entity, element, destination, relationship.name)
+      case .deny:
+        denials.append(
+          Denial(
+            number: number,
+            entity: entity,
+            other: element,
+            otherEntity: destination,
+            relationship: relationship.name,
+            treeName: trees.forward,
+            key: KeyCoder.pair(number, element)
+          )
+        )
       case .cascade:
         try removePair(number, element, trees, &transaction)
-        try delete(element, destination, &transaction)
+        condemned.append((destination, element))
       case .nullify: try removePair(number, element, trees, &transaction)
       }
     }
   }
 
-  private func denied(
-    _ number: UInt64,
-    _ entity: StoredEntity,
-    _ other: UInt64,
-    _ otherEntity: StoredEntity,
-    _ relationship: String
-  ) -> ContextError {
-    ContextError(
+  /// A rule that denies what this save deletes, unless its key has left its tree by the end: other rules may delete what
+  /// stands in the way.
+  struct Denial {
+    let number: UInt64
+    let entity: StoredEntity
+    let other: UInt64
+    let otherEntity: StoredEntity
+    let relationship: String
+    let treeName: String
+    let key: [UInt8]
+  }
+
+  private func checkDenials(_ transaction: inout WriteTransaction) throws {
+    for denial in denials where try tree(denial.treeName, &transaction).contains(denial.key) {
+      throw denied(denial)
+    }
+  }
+
+  private func denied(_ denial: Denial) -> ContextError {
+    let (entity, otherEntity) = (denial.entity, denial.otherEntity)
+    return ContextError(
       .deletionDenied,
-      "\(entity.name) \(number) can't be deleted: \(otherEntity.name) \(other) is still linked to it (\(relationship))",
+      "\(entity.name) \(denial.number) can't be deleted: \(otherEntity.name) \(denial.other) is still linked to it"
+        + " (\(denial.relationship))",
       context: .init(
         entity: entity.name,
-        objectID: id(number, entity),
-        otherID: id(other, otherEntity),
-        properties: [relationship]
+        objectID: id(denial.number, entity),
+        otherID: id(denial.other, otherEntity),
+        properties: [denial.relationship]
       )
     )
   }
@@ -107,7 +155,7 @@ extension SaveTransaction {
     touchedByRules[entity.ordinal].append(number)
   }
 
-  /// Deletes a stored object, and applies its own rules.
+  /// Deletes a stored object, and condemns what its own rules take along.
   private func delete(_ number: UInt64, _ entity: StoredEntity, _ transaction: inout WriteTransaction) throws
   {
     let tree = try records(entity, &transaction)
@@ -123,8 +171,19 @@ extension SaveTransaction {
         let destination = schema.entities[toOne.destination]
         switch toOne.deleteRule {
         case .nullify: break
-        case .cascade: try delete(record.reference(toOne.slot), destination, &transaction)
-        case .deny: throw denied(number, entity, record.reference(toOne.slot), destination, toOne.name)
+        case .cascade: condemned.append((destination, record.reference(toOne.slot)))
+        case .deny:
+          denials.append(
+            Denial(
+              number: number,
+              entity: entity,
+              other: record.reference(toOne.slot),
+              otherEntity: destination,
+              relationship: toOne.name,
+              treeName: destination.treeName,
+              key: KeyCoder.key(objectID: record.reference(toOne.slot))
+            )
+          )
         }
       }
     }

@@ -25,6 +25,9 @@ final class SaveTransaction {
   var hasWritten = false
   /// Deleted objects whose references have yet to be looked at.
   var deletions: [(entity: StoredEntity, number: UInt64)] = []
+  /// Objects that rules are to delete: a long chain of them needs no stack.
+  var condemned: [(entity: StoredEntity, number: UInt64)] = []
+  var denials: [Denial] = []
   private var trees: [String: WriteTree] = [:]
   private var recordTrees: [WriteTree?]
   /// Keys to add, by entity and place: indexes first, then to-one relationships.
@@ -148,25 +151,17 @@ extension SaveTransaction {
     _ body: (RecordView) throws -> Void
   ) throws {
     guard let found = try withKey(number, { key throws(StoreError) in try tree.find(key) }) else {
-      throw conflict(number, entity, "deleted")
+      throw ContextError.conflict(id(number, entity), "deleted")
     }
     try found.withBytes { (bytes: UnsafeRawBufferPointer) throws in
       guard let record = RecordView(bytes, layout: entity.layout) else {
         throw StoreView.damaged(number, of: entity)
       }
       if record.commit > request.baseCommit || request.conflicts[entity.ordinal].contains(number) {
-        throw conflict(number, entity, "changed")
+        throw ContextError.conflict(id(number, entity), "changed")
       }
       try body(record)
     }
-  }
-
-  private func conflict(_ number: UInt64, _ entity: StoredEntity, _ what: String) -> ContextError {
-    ContextError(
-      .conflict,
-      "\(entity.name) \(number) was \(what) by another context after this one had read it",
-      context: .init(entity: entity.name, objectID: id(number, entity))
-    )
   }
 }
 

@@ -139,18 +139,23 @@ struct IndexBuilder {
     var last: [UInt8] = []
     try batch.forEach { key, entry throws(ContextError) in
       let components = [UInt8](key.dropLast(KeyCoder.objectIDByteCount))
-      if entry.isConstrained, components == last {
-        throw ContextError(
-          .notUnique,
-          "\(entity.name) is to be unique by \(index.schema.name), and there are objects with equal values",
-          context: .init(
-            entity: entity.name,
-            properties: index.slots.map { entity.schema.stored[$0].name }
-          )
-        )
-      }
+      if entry.isConstrained, components == last { throw notUnique(components) }
       last = components
     }
+  }
+
+  private func notUnique(_ components: [UInt8]) -> ContextError {
+    let names = index.slots.map { entity.schema.stored[$0].name }
+    let values = components.withUnsafeBytes { bytes in
+      var reader = KeyReader(bytes)
+      return index.slots.compactMap { reader.next(entity.layout.fields[$0].kind) }
+    }
+    let list = zip(names, values).map { "\($0) \($1.spelling)" }.joined(separator: ", ")
+    return ContextError(
+      .notUnique,
+      "\(entity.name) is to be unique by \(index.schema.name), and two objects in the store have \(list)",
+      context: .init(entity: entity.name, properties: names, values: values)
+    )
   }
 }
 

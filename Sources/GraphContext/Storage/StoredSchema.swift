@@ -37,6 +37,8 @@ package final class StoredEntity: Sendable {
   package let incomingPairs: [IncomingPairs]
   /// Bits of the slots that must not be nil.
   package let requiredSlots: UInt64
+  /// Bits of the slots of to-one relationships.
+  package let referenceSlots: UInt64
 
   init(
     ordinal: Int,
@@ -56,6 +58,7 @@ package final class StoredEntity: Sendable {
     self.toManys = toManys
     self.incoming = incoming
     self.incomingPairs = incomingPairs
+    self.referenceSlots = toOnes.reduce(0) { $0 | 1 << UInt64($1.slot) }
     self.requiredSlots = schema.stored.reduce(0) { $1.isOptional ? $0 : $0 | 1 << UInt64($1.slot) }
   }
 

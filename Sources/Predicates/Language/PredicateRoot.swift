@@ -1,3 +1,5 @@
+import Foundation
+
 /// A type whose values predicates can be about: a model class, or any type that can name its own key paths.
 public protocol PredicateRoot {
   /// The names along a key path whose root is this type, through to-one relationships to an attribute or a
@@ -8,15 +10,32 @@ public protocol PredicateRoot {
 }
 
 /// The identity of an object, as far as predicates need it.
-public struct ObjectReference: Sendable, Hashable, Codable {
+public struct ObjectReference: Sendable, Codable {
   /// The object's entity.
   public var entity: String
   /// The object's number within the entity: what a `reference` holds.
   public var number: UInt64
+  /// The store that the object is in; nil where nobody said, as in a text, which stands for an object of any store. A
+  /// query over another store is a mistake. Takes no part in what the reference is equal to, and isn't archived.
+  public var store: UUID?
 
-  public init(entity: String, number: UInt64) {
+  private enum CodingKeys: CodingKey { case entity, number }
+
+  public init(entity: String, number: UInt64, store: UUID? = nil) {
     self.entity = entity
     self.number = number
+    self.store = store
+  }
+}
+
+extension ObjectReference: Hashable {
+  public static func == (left: ObjectReference, right: ObjectReference) -> Bool {
+    left.number == right.number && left.entity == right.entity
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(entity)
+    hasher.combine(number)
   }
 }
 

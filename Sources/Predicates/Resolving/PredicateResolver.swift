@@ -1,21 +1,26 @@
+import Foundation
+
 extension PredicateTree {
   /// Finds the tree's names in the schema and converts its literals to the attributes' types.
   ///
   /// The rules for nil, rounding and values out of range are applied here, once, so that everything after
   /// agrees on them.
   ///
+  /// - Parameter store: the store that is asked, which the objects of the predicate have to be in.
   /// - Throws: `unknownName`, `typeMismatch` or `tooComplex`; with the key path, and the column if the tree came from text.
   package func resolved(
     for entity: EntitySchema,
-    in schema: some SchemaProviding
+    in schema: some SchemaProviding,
+    store: UUID? = nil
   ) throws(QueryError) -> ResolvedPredicate {
-    try PredicateResolver(paths: PathResolver(entity: entity, schema: schema)).resolve(self)
+    try PredicateResolver(paths: PathResolver(entity: entity, schema: schema), store: store).resolve(self)
   }
 }
 
-/// The walk behind ``PredicateTree/resolved(for:in:)``.
+/// The walk behind ``PredicateTree/resolved(for:in:store:)``.
 struct PredicateResolver {
   let paths: PathResolver
+  let store: UUID?
 
   /// One side of a comparison, as far as it is known.
   private enum Side {
@@ -35,8 +40,11 @@ struct PredicateResolver {
     case .or(let children):
       return .or(try resolve(children, depth: depth + 1))
     case .comparison(let left, let comparison, let right, let options):
+      try checkStore(of: [left, right])
       return try resolve(left, comparison, right, options)
     case .membership(let operand, let elements, let options):
+      try checkStore(of: [operand])
+      try checkStore(of: elements)
       return try resolve(operand, in: elements, options)
     case .between(let operand, let lower, let upper):
       return try resolve(operand, from: lower, to: upper)
@@ -51,6 +59,18 @@ struct PredicateResolver {
     resolved.reserveCapacity(children.count)
     for child in children { resolved.append(try resolve(child, depth: depth)) }
     return resolved
+  }
+
+  /// Numbers of another store's objects would be taken for those of objects here.
+  private func checkStore(of operands: [PredicateOperand]) throws(QueryError) {
+    guard let store else { return }
+    for operand in operands {
+      guard case .reference(let object) = operand.content, let other = object.store, other != store else {
+        continue
+      }
+      let message = "\(object.entity) \(object.number) is an object of another store (\(other))."
+      throw QueryError(.typeMismatch, message).at(operand.location)
+    }
   }
 
   private func side(_ operand: PredicateOperand) throws(QueryError) -> Side {

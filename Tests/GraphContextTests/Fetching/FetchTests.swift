@@ -105,6 +105,26 @@ import Testing
     }
   }
 
+  @Test func anObjectOfAnotherStoreIsAMistake() async throws {
+    let (library, other) = (try await Library.open(), try await Library.open())
+    let (context, elsewhere) = (try library.context(), try other.context())
+    let (mine, theirs) = (Writer("mine"), Writer("theirs"))
+    context.insert(mine)
+    elsewhere.insert(theirs)
+    #expect(mine.objectID.number == theirs.objectID.number)
+    #expect(try context.count(From<Writer>().where { $0 == mine }) == 1)
+    for request in [
+      From<Writer>().where { $0 == theirs }, From<Writer>().where { [mine, theirs].contains($0) },
+      From<Writer>().where(format: "SELF == %@", theirs.objectID),
+    ] {
+      let error = #expect(throws: QueryError.self) { try context.count(request) }
+      #expect(error?.message.contains("another store") == true)
+    }
+    #expect(throws: QueryError.self) { try context.fetch(From<Book>().where(\.writer == theirs)) }
+    context.end()
+    elsewhere.end()
+  }
+
   @Test func aNameThatAToolGetsWrongIsNamed() async throws {
     let container = try await PersistentContainer("fetch", models: Item.self, Shelf.self, at: .inMemory)
     let store = try DynamicStore(container.coordinator.store)

@@ -214,6 +214,8 @@ private enum Changed {
       )
     }
     #expect(error?.code == .notUnique)
+    #expect(error?.context.values == [.string("a")])
+    #expect(error?.message.contains("name \"a\"") == true)
     let again = try await PersistentContainer(
       "Items",
       models: Original.Item.self,

@@ -87,7 +87,7 @@ import Testing
       performing { () throws(QueryError) in _ = try tree.resolved(for: entity, in: FlightSchema.shared) }
     )
     #expect(error.code == .typeMismatch && error.message.contains(part), "\(error)")
-    #expect(error.column == (text == "month" ? nil : column), "\(error)")
+    #expect(error.column == column && error.source == text, "\(error)")
   }
 
   // MARK: Literals

@@ -184,7 +184,8 @@ struct FormatParser {
     case .condition(let tree): return tree
     case .operand(let operand):
       switch operand.content {
-      case .path: return .comparison(operand, .equal, .value(.bool(true)), [])
+      case .path:
+        return .comparison(operand, .equal, PredicateOperand(.value(.bool(true)), at: operand.location), [])
       case .value(.bool(let value)): return .constant(value)
       default: break
       }
