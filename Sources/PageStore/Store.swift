@@ -196,7 +196,7 @@ public final class Store: Sendable {
         statistics.fileBytes = fileBytes
         statistics.residentBytes = UInt64(pool.residentByteCount)
         statistics.pageSize = Int(committer.identity.pageSize)
-        statistics.trees = published.directory.slots.count
+        statistics.trees = published.directory.count
         statistics.snapshots = versions.pinnedSnapshotCount
         return statistics
       }
