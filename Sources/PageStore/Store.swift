@@ -44,8 +44,7 @@ public final class Store: Sendable {
     {
       try? committer.log.drain()
     }
-    file.close()
-    if let registration { ProcessRegistry.shared.remove(registration) }
+    closeFile()
   }
 
   // MARK: Reading
@@ -158,16 +157,19 @@ public final class Store: Sendable {
   /// Checkpoints and closes the store: whatever was committed is durable afterwards. Snapshots can't read any more what
   /// they haven't read yet. Of several handles on the same file, the last one's `close` counts.
   ///
-  /// If it throws, the store is closed all the same, and what was committed is found by the next opening.
+  /// If it throws, the store is closed all the same, and what was committed is found by the next opening. Only inside a
+  /// write transaction it throws `nestedWrite` and does nothing.
   public func close() throws(StoreError) {
     try file.checkOpen()
-    if let registration, !ProcessRegistry.shared.releaseHandle(of: registration) { return }
-    defer {
-      file.close()
-      if let registration { ProcessRegistry.shared.remove(registration) }
-    }
-    guard !options.isReadOnly, !committer.log.isFenced else { return }
     try withTurn { () throws(StoreError) in
+      try file.checkOpen()
+      if let registration,
+        !ProcessRegistry.shared.releaseHandle(of: ObjectIdentifier(self), registration)
+      {
+        return
+      }
+      defer { closeFile() }
+      guard !options.isReadOnly, !committer.log.isFenced else { return }
       if !isCheckpointed { try committer.checkpoint(isClosing: true) }
       // The newest anchor vouches for the last records of the log, which no later one will.
       // guard: sync-last-anchor
@@ -175,6 +177,11 @@ public final class Store: Sendable {
       let end = committer.space.end
       if try file.byteCount() > end { try file.truncate(to: end) }
     }
+  }
+
+  private func closeFile() {
+    file.close()
+    if let registration { ProcessRegistry.shared.remove(registration, of: ObjectIdentifier(self)) }
   }
 
   /// What the store has done since it was opened, and how large it is.
