@@ -108,6 +108,8 @@ extension StoreError {
     public static let cursorInvalidated = Code("cursorInvalidated")
     /// No tree has this name.
     public static let noSuchTree = Code("noSuchTree")
+    /// So many trees were made that there is no number left for another.
+    public static let tooManyTrees = Code("tooManyTrees")
     /// A key is longer than the limit.
     public static let keyTooLong = Code("keyTooLong")
     /// A value is longer than the limit.

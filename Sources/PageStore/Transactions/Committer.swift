@@ -207,7 +207,7 @@ final class Committer: @unchecked Sendable {
 
   private func newLogExtent(byteCount: UInt64) throws(StoreError) -> LogExtentUse {
     var space = space
-    let extent = space.takeLogExtent(byteCount: byteCount)
+    let extent = try space.takeLogExtent(byteCount: byteCount)
     let header = ExtentHeader(
       kind: .log,
       extent: extent,

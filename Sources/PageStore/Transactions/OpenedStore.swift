@@ -164,7 +164,7 @@ final class FilePageLoader: PageLoader {
   var path: String? { file.path }
 
   func loadPages(from number: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) {
-    guard number < Extent.addressLimit / pageSize else {
+    guard number < AtomicTable.count else {
       throw StoreError(
         .corrupt,
         "a reference leads beyond any file",

@@ -62,6 +62,10 @@ final class TransactionState {
         context: .init(tree: name)
       )
     }
+    // Numbers aren't given out again, and one is kept free so that the next one can always be told.
+    guard nextTreeID < .max else {
+      throw StoreError(.tooManyTrees, "the store has no number left for a tree", context: .init(tree: name))
+    }
     return add(name, treeID: nextTreeID)
   }
 
