@@ -6,6 +6,7 @@ import Synchronization
 final class PosixFile: RandomAccessFile {
   /// -1 once closed.
   private let descriptorStorage: Atomic<Int32>
+  private let forkGeneration = ForkGuard.generation
 
   init(descriptor: Int32) {
     descriptorStorage = Atomic(descriptor)
@@ -46,7 +47,10 @@ final class PosixFile: RandomAccessFile {
 
   func close() {
     let open = descriptorStorage.exchange(-1, ordering: .relaxed)
-    if open >= 0 { _ = Glibc.close(open) }
+    guard open >= 0 else { return }
+    // A child that was forked meanwhile shares the lock, and would keep it. It must not give its parent's lock back either.
+    if forkGeneration == ForkGuard.generation { FileLock.release(open) }
+    _ = Glibc.close(open)
   }
 
   private func negated(_ result: Int) -> Int {

@@ -29,6 +29,9 @@ final class BackgroundThread: @unchecked Sendable {
     }
   }
 
+  func lockForFork() { monitor.lock() }
+  func unlockAfterFork() { monitor.unlock() }
+
   private func start() {
     var thread = pthread_t()
     var attributes = pthread_attr_t()
