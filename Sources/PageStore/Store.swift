@@ -249,18 +249,19 @@ public final class Store: Sendable {
 
   /// Syncs what is unsynced. If nothing was committed since the last time, the last records get a watermark that vouches
   /// for them; otherwise this happens again later. A failure fences, which every later call reports.
+  ///
+  /// It never waits for the writer's turn: a transaction that takes long must not hold up the sync that those before it
+  /// were promised, or that of another store, and while somebody writes the store isn't idle.
   private func settle() {
     isSettling.store(false, ordering: .releasing)
-    try? withTurn { () throws(StoreError) in
-      try file.checkOpen()
-      let log = committer.log
-      guard !log.isFenced, log.lacksWatermark else { return }
-      if log.hasUnsynced {
-        try log.drain()
-        settleLater()
-      } else {
-        try log.appendWatermark()
-      }
+    let log = committer.log
+    guard (try? file.checkOpen()) != nil, !log.isFenced, log.lacksWatermark else { return }
+    guard !log.hasUnsynced else {
+      if (try? log.drain()) != nil { settleLater() }
+      return
     }
+    guard turn.acquireIfFree() else { return settleLater() }
+    defer { turn.release() }
+    if (try? file.checkOpen()) != nil, log.lacksWatermark, !log.hasUnsynced { try? log.appendWatermark() }
   }
 }

@@ -228,10 +228,13 @@ final class LogWriter: @unchecked Sendable {
     }
   }
 
-  /// Makes all that was appended durable.
+  /// Makes all that was appended durable. Needs no writer's turn.
   func drain() throws(StoreError) {
-    try monitor.withLock { () throws(StoreError) in try checkNotFenced() }
-    try wait(for: tail.position.sequence - 1, isDurable: true)
+    let last = try monitor.withLock { () throws(StoreError) in
+      try checkNotFenced()
+      return tail.position.sequence - 1
+    }
+    try wait(for: last, isDurable: true)
   }
 
   /// Writes and syncs what has gathered. Called with the lock held, which it gives up meanwhile.
