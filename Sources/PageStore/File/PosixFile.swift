@@ -45,6 +45,8 @@ final class PosixFile: RandomAccessFile {
     return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : -Int64(errno)
   }
 
+  func nextData(from offset: UInt64) -> Int64 { clinux_next_data(descriptor, Int64(offset)) }
+
   func close() {
     let open = descriptorStorage.exchange(-1, ordering: .relaxed)
     guard open >= 0 else { return }
