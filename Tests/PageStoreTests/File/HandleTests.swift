@@ -101,6 +101,17 @@ import Testing
     #expect(try Store.open(at: path).value("a") == "2")
   }
 
+  @Test func aFolderThatCannotBeSyncedIsAnErrorOnce() throws {
+    let path = folder.file("store")
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    defer { close(descriptor) }
+    // The kernel's own folders refuse it.
+    #expect(code { _ = try Store.open(at: "/proc/self/fd/\(descriptor)") } == .inputOutput)
+    let store = try Store.open(at: path)
+    try store.put("a", "1")
+    try store.close()
+  }
+
   @Test func otherKindsOfFilesAreRefused() throws {
     let pipe = folder.file("pipe")
     #expect(mkfifo(pipe, 0o600) == 0)
