@@ -17,8 +17,9 @@ import Testing
     var end: UInt64 = 12_288 + 65_536
     var gaps: [Extent] = []
     var hasHeader = true
-    /// The payload of a transaction that follows the checkpoint.
+    /// A record that follows the checkpoint: its payload.
     var operations: [UInt8]?
+    var kind = LogRecordHeader.Kind.transaction
 
     var file: SparseBytes {
       var file = SparseBytes()
@@ -51,7 +52,7 @@ import Testing
       )
       file.write(anchor.encoded(identity), at: FileLayout.anchorOffsets[0])
       if let operations {
-        let (next, _) = sealed(operations, .transaction, sequence &+ 1, previous: checksum, commit &+ 1, use)
+        let (next, _) = sealed(operations, kind, sequence &+ 1, previous: checksum, commit &+ 1, use)
         file.write(next, at: position.offset + UInt64(record.count).roundedUp(to: 512))
       }
       return file
@@ -140,5 +141,18 @@ import Testing
   @Test func anEndBeyondAllPageNumbersIsRefused() {
     #expect(use { $0.end = 1 << 45 } == .corrupt)
     #expect(use { $0.end = 1 << 59 } == .corrupt)
+  }
+
+  @Test func aLinkIntoAnExtentThatTheLogCameThroughIsRefused() {
+    for (offset, expected) in [(12_288, .corrupt), (16_384, .corrupt), (77_824, nil)]
+      as [(UInt64, StoreError.Code?)]
+    {
+      let next = LogExtentUse(extent: Extent(offset: offset, byteCount: 65_536), epoch: 2, salt: 5)
+      let found = use {
+        $0.kind = .link
+        $0.operations = LinkRecord.encoded(next)
+      }
+      #expect(found == expected)
+    }
   }
 }
