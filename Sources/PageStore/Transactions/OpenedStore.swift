@@ -61,6 +61,8 @@ struct OpenedStore {
     )
     committer.setDirtyPageCount(replay.dirtyPageCount)
     if !options.isReadOnly {
+      // A checkpoint that finds no room for its anchor would fence the store.
+      try file.allocate(0..<FileLayout.fixedByteCount)
       if !recovery.isClean { try persistAgain() }
       if !recovery.isHeaderIntact { try restoreHeader(blocks.identity, file, now: environment.now()) }
     }

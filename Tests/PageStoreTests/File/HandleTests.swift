@@ -112,6 +112,16 @@ import Testing
     try store.close()
   }
 
+  @Test func aNewStoreHasRoomForBothAnchors() throws {
+    let path = folder.file("store")
+    let store = try Store.open(at: path)
+    var status = stat()
+    #expect(stat(path, &status) == 0)
+    let log = StoreOptions().initialLogByteCount
+    #expect(Int(status.st_blocks) * 512 >= Int(FileLayout.fixedByteCount) + log)
+    try store.close()
+  }
+
   @Test func otherKindsOfFilesAreRefused() throws {
     let pipe = folder.file("pipe")
     #expect(mkfifo(pipe, 0o600) == 0)
