@@ -17,6 +17,11 @@ int32_t clinux_fallocate(int32_t descriptor, int64_t offset, int64_t count) {
   return fallocate(descriptor, 0, offset, count) < 0 ? -errno : 0;
 }
 
+int64_t clinux_next_data(int32_t descriptor, int64_t offset) {
+  off_t found = lseek(descriptor, offset, SEEK_DATA);
+  return found < 0 ? -(int64_t)errno : (int64_t)found;
+}
+
 int32_t clinux_punch_hole(int32_t descriptor, int64_t offset, int64_t count) {
   int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
   return fallocate(descriptor, mode, offset, count) < 0 ? -errno : 0;

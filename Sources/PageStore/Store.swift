@@ -45,8 +45,7 @@ public final class Store: Sendable {
     {
       try? committer.log.drain()
     }
-    file.close()
-    if let registration { ProcessRegistry.shared.remove(registration) }
+    closeFile()
   }
 
   // MARK: Reading
@@ -168,16 +167,25 @@ public final class Store: Sendable {
   /// Checkpoints and closes the store: whatever was committed is durable afterwards. Snapshots can't read any more what
   /// they haven't read yet. Of several handles on the same file, the last one's `close` counts.
   ///
-  /// If it throws, the store is closed all the same, and what was committed is found by the next opening.
+  /// If it throws, the store is closed all the same, and what was committed is found by the next opening. Only inside a
+  /// write transaction it throws `nestedWrite` and does nothing.
   public func close() throws(StoreError) {
     try file.checkOpen()
-    if let registration, !ProcessRegistry.shared.releaseHandle(of: registration) { return }
-    defer {
-      file.close()
-      if let registration { ProcessRegistry.shared.remove(registration) }
+    try withTurn { () throws(StoreError) in
+      try file.checkOpen()
+      if let registration,
+        !ProcessRegistry.shared.releaseHandle(of: ObjectIdentifier(self), registration)
+      {
+        return
+      }
+      defer { closeFile() }
+      if !options.isReadOnly, !committer.log.isFenced { try committer.close() }
     }
-    guard !options.isReadOnly, !committer.log.isFenced else { return }
-    try withTurn { () throws(StoreError) in try committer.close() }
+  }
+
+  private func closeFile() {
+    file.close()
+    if let registration { ProcessRegistry.shared.remove(registration, of: ObjectIdentifier(self)) }
   }
 
   /// What the store has done since it was opened, and how large it is.
@@ -199,7 +207,7 @@ public final class Store: Sendable {
         statistics.fileBytes = fileBytes
         statistics.residentBytes = UInt64(pool.residentByteCount)
         statistics.pageSize = Int(committer.identity.pageSize)
-        statistics.trees = published.directory.slots.count
+        statistics.trees = published.directory.count
         statistics.snapshots = versions.pinnedSnapshotCount
         return statistics
       }
@@ -252,9 +260,19 @@ public final class Store: Sendable {
 
   /// Syncs what is unsynced. If nothing was committed since the last time, the last records get a watermark that vouches
   /// for them; otherwise this happens again later. A failure fences, which every later call reports.
+  ///
+  /// It never waits for the writer's turn: a transaction that takes long must not hold up the sync that those before it
+  /// were promised, or that of another store, and while somebody writes the store isn't idle.
   private func settle() {
     isSettling.store(false, ordering: .releasing)
-    guard (try? file.checkOpen()) != nil, let wasUnsynced = try? committer.settle() else { return }
-    if wasUnsynced { settleLater() }
+    let log = committer.log
+    guard (try? file.checkOpen()) != nil, !log.isFenced, log.lacksWatermark else { return }
+    guard !log.hasUnsynced else {
+      if (try? log.drain()) != nil { settleLater() }
+      return
+    }
+    guard turn.acquireIfFree() else { return settleLater() }
+    defer { turn.release() }
+    if (try? file.checkOpen()) != nil { try? committer.vouchForLastRecord() }
   }
 }

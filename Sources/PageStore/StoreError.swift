@@ -100,7 +100,8 @@ extension StoreError {
     public static let readOnly = Code("readOnly")
     /// The store is closed, or was inherited across a fork.
     public static let closed = Code("closed")
-    /// A write transaction was begun inside another of the same thread.
+    /// A write transaction was begun inside another of the same thread, or a tree was used in the middle of a bulk append
+    /// to it.
     public static let nestedWrite = Code("nestedWrite")
     /// The transaction has ended or has failed; it can't be used any more.
     public static let transactionEnded = Code("transactionEnded")
@@ -108,6 +109,8 @@ extension StoreError {
     public static let cursorInvalidated = Code("cursorInvalidated")
     /// No tree has this name.
     public static let noSuchTree = Code("noSuchTree")
+    /// So many trees were made that there is no number left for another.
+    public static let tooManyTrees = Code("tooManyTrees")
     /// A key is longer than the limit.
     public static let keyTooLong = Code("keyTooLong")
     /// A value is longer than the limit.

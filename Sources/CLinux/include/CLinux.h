@@ -12,6 +12,9 @@ int64_t clinux_pwrite_dsync(int32_t descriptor, const void *bytes, uint64_t coun
 /// `fallocate` mode 0: allocates blocks and extends the file. -EOPNOTSUPP where the file system can't.
 int32_t clinux_fallocate(int32_t descriptor, int64_t offset, int64_t count);
 
+/// `lseek` with `SEEK_DATA`: the first byte at or after `offset` outside of holes. -ENXIO if there is none.
+int64_t clinux_next_data(int32_t descriptor, int64_t offset);
+
 /// `fallocate(PUNCH_HOLE | KEEP_SIZE)`.
 int32_t clinux_punch_hole(int32_t descriptor, int64_t offset, int64_t count);
 

@@ -7,14 +7,14 @@ struct Extent: Hashable, Sendable {
   var end: UInt64 { offset + byteCount }
   var range: Range<UInt64> { offset..<end }
 
-  /// The furthest byte a store's file may reach: page numbers have 48 bits, and the lock byte lies beyond.
-  static let addressLimit: UInt64 = 1 << 60
+  /// The furthest byte a store's file may reach: the pool's table holds so many pages.
+  static func addressLimit(pageSize: UInt64) -> UInt64 { AtomicTable.count * pageSize }
 
   /// Whether an extent could look like this. What is read from a file is asked before it is used.
   func isPlausible(pageSize: UInt64) -> Bool {
     offset % pageSize == 0 && byteCount % pageSize == 0 && byteCount >= pageSize
       && offset >= FileLayout.firstExtentOffset(pageSize: pageSize)
-      && offset < Self.addressLimit && byteCount < Self.addressLimit
+      && offset < Self.addressLimit(pageSize: pageSize) && byteCount < Self.addressLimit(pageSize: pageSize)
   }
 }
 

@@ -24,6 +24,9 @@ enum FileLock {
     )
   }
 
+  /// Gives the lock back, for every descriptor of the same opening. Nothing happens where there is none.
+  static func release(_ descriptor: Int32) { _ = clinux_unlock(descriptor, offset, 1) }
+
   /// A process that holds a store's lock.
   struct Holder: CustomStringConvertible {
     var process: Int32

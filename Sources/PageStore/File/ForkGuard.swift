@@ -15,12 +15,19 @@ enum ForkGuard {
     return forks.load(ordering: .relaxed)
   }
 
-  /// The registry's lock is held across the fork, so the child finds the registry whole.
+  /// The locks that all stores share are held across the fork, so that the child finds what they guard whole, and free.
   private static let installed: Bool = {
     clinux_at_fork(
-      { ProcessRegistry.shared.lockForFork() },
-      { ProcessRegistry.shared.unlockAfterFork() },
       {
+        ProcessRegistry.shared.lockForFork()
+        BackgroundThread.shared.lockForFork()
+      },
+      {
+        BackgroundThread.shared.unlockAfterFork()
+        ProcessRegistry.shared.unlockAfterFork()
+      },
+      {
+        BackgroundThread.shared.unlockAfterFork()
         forks.wrappingAdd(1, ordering: .relaxed)
         ProcessRegistry.shared.forgetAfterFork()
       }

@@ -6,6 +6,7 @@ import Synchronization
 final class PosixFile: RandomAccessFile {
   /// -1 once closed.
   private let descriptorStorage: Atomic<Int32>
+  private let forkGeneration = ForkGuard.generation
 
   init(descriptor: Int32) {
     descriptorStorage = Atomic(descriptor)
@@ -44,9 +45,14 @@ final class PosixFile: RandomAccessFile {
     return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : -Int64(errno)
   }
 
+  func nextData(from offset: UInt64) -> Int64 { clinux_next_data(descriptor, Int64(offset)) }
+
   func close() {
     let open = descriptorStorage.exchange(-1, ordering: .relaxed)
-    if open >= 0 { _ = Glibc.close(open) }
+    guard open >= 0 else { return }
+    // A child that was forked meanwhile shares the lock, and would keep it. It must not give its parent's lock back either.
+    if forkGeneration == ForkGuard.generation { FileLock.release(open) }
+    _ = Glibc.close(open)
   }
 
   private func negated(_ result: Int) -> Int {
@@ -62,20 +68,36 @@ extension PosixFile {
   }
 
   func identity() throws(StoreError) -> Identity {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw .system("fstat", errno) }
+    let status = try status()
     return Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
   }
 
-  /// Opens the file at `path`, making an empty one if it is missing and `createsIfMissing`.
+  private func status() throws(StoreError) -> stat {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw .system("fstat", errno) }
+    return status
+  }
+
+  /// Opens the file at `path`, making an empty one if it is missing and `createsIfMissing`. Throws `notAStore` for
+  /// anything but a file of bytes: a device, a pipe, a folder.
   static func open(path: String, isReadOnly: Bool, createsIfMissing: Bool) throws(StoreError) -> PosixFile {
-    var flags = O_CLOEXEC | (isReadOnly ? O_RDONLY : O_RDWR)
+    // A pipe is not waited for, and a terminal doesn't become the process's own.
+    var flags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (isReadOnly ? O_RDONLY : O_RDWR)
     if createsIfMissing && !isReadOnly { flags |= O_CREAT }
-    while true {
-      let descriptor = Glibc.open(path, flags, 0o644)
-      if descriptor >= 0 { return PosixFile(descriptor: descriptor) }
+    var descriptor = Glibc.open(path, flags, 0o644)
+    while descriptor < 0 {
       if errno != EINTR { throw .system("open", errno).adding { $0.path = path } }
+      descriptor = Glibc.open(path, flags, 0o644)
     }
+    let file = PosixFile(descriptor: descriptor)
+    guard try file.status().st_mode & S_IFMT == S_IFREG else {
+      throw StoreError(
+        .notAStore,
+        "the file is not a store: it is not a regular file",
+        context: .init(path: path)
+      )
+    }
+    return file
   }
 
   /// Makes the name of a new file survive a power failure: syncs the folder it is in.

@@ -2,15 +2,18 @@ import Glibc
 
 /// The stores that this process has open, by file: opening a file twice gives the same store.
 ///
-/// Entries hold their store weakly. An entry whose store is gone stays until the store's file is closed, so a
-/// second opening can tell "on its way out" from "held by somebody else".
+/// Entries hold their store weakly. An entry whose store is gone, or is being closed, stays until the store's file is
+/// closed, so a second opening can tell "on its way out" from "held by somebody else". A store takes out its own entry
+/// only: by the time it is let go, a later store of the same file may be registered.
 // Safety: `entries` is only touched with the monitor's lock held.
 final class ProcessRegistry: @unchecked Sendable {
   static let shared = ProcessRegistry()
 
   private struct Entry {
     weak var store: Store?
+    let identifier: ObjectIdentifier
     var options: StoreOptions
+    /// 0 while the store is being closed.
     var handles: Int
   }
 
@@ -24,11 +27,15 @@ final class ProcessRegistry: @unchecked Sendable {
     path: String,
     make: () throws(StoreError) -> Store
   ) throws(StoreError) -> Store {
+    // Let go of only when the lock is free: if this has become the last reference, the store's deinit takes the lock.
+    var found: Store?
+    defer { withExtendedLifetime(found) {} }
     monitor.lock()
     defer { monitor.unlock() }
     while let entry = entries[file] {
-      guard let store = entry.store else {
-        // Its deinit is running in another thread, and takes the entry out when the lock is free.
+      if entry.handles > 0 { found = entry.store }
+      guard let store = found else {
+        // Another thread is closing it or running its deinit, and takes the entry out when the lock is free.
         monitor.wait()
         continue
       }
@@ -43,23 +50,29 @@ final class ProcessRegistry: @unchecked Sendable {
       return store
     }
     let store = try make()
-    entries[file] = Entry(store: store, options: options, handles: 1)
+    entries[file] = Entry(
+      store: store,
+      identifier: ObjectIdentifier(store),
+      options: options,
+      handles: 1
+    )
     return store
   }
 
-  /// One handle less; true if it was the last one, in which case the caller closes the store and then calls
-  /// ``remove(_:)``.
-  func releaseHandle(of file: PosixFile.Identity) -> Bool {
+  /// One handle of this store less; true if it was the last one, in which case the caller closes the store and then
+  /// calls ``remove(_:of:)``.
+  func releaseHandle(of store: ObjectIdentifier, _ file: PosixFile.Identity) -> Bool {
     monitor.withLock {
-      guard let handles = entries[file]?.handles else { return false }
-      entries[file]?.handles = handles - 1
-      return handles == 1
+      guard let entry = entries[file], entry.identifier == store else { return false }
+      entries[file]?.handles = entry.handles - 1
+      return entry.handles == 1
     }
   }
 
-  /// Forgets a store whose file has been closed.
-  func remove(_ file: PosixFile.Identity) {
+  /// Forgets a store whose file has been closed, unless that was done before.
+  func remove(_ file: PosixFile.Identity, of store: ObjectIdentifier) {
     monitor.withLock {
+      guard entries[file]?.identifier == store else { return }
       entries[file] = nil
       monitor.wakeAll()
     }

@@ -18,8 +18,15 @@ public protocol RandomAccessFile: AnyObject, Sendable {
   func truncate(to byteCount: UInt64) -> Int32
   /// `fstat`: the file's size in bytes.
   func byteCount() -> Int64
+  /// `lseek` with `SEEK_DATA`: the first byte at or after `offset` that isn't in a hole; -ENXIO if there is none.
+  func nextData(from offset: UInt64) -> Int64
   /// Closes the file; its locks go with it.
   func close()
+}
+
+extension RandomAccessFile {
+  /// A file that knows of no holes.
+  public func nextData(from offset: UInt64) -> Int64 { Int64(offset) }
 }
 
 /// The store's sources of everything that a run can't repeat by itself.

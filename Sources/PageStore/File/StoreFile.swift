@@ -138,6 +138,15 @@ final class StoreFile: Sendable {
     return UInt64(result)
   }
 
+  /// The first byte at or after `offset` that may be other than zero; nil if all bytes up to the end are zeros. Where the
+  /// file system can't tell, that is `offset`.
+  func nextData(from offset: UInt64) throws(StoreError) -> UInt64? {
+    try checkOpen()
+    let result = file.nextData(from: offset)
+    if result == -Int64(ENXIO) { return nil }
+    return result < 0 ? offset : UInt64(result)
+  }
+
   /// Closes the file; its locks go with it. Later calls throw `closed`.
   func close() {
     if !isClosed.exchange(true, ordering: .relaxed) { file.close() }

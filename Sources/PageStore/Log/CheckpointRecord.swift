@@ -131,7 +131,9 @@ struct CheckpointRecord: Hashable {
     let logExtentCount = Int(payload.integer(at: Offset.logExtentCount, as: UInt32.self))
     let gapCount = Int(payload.integer(at: Offset.gapCount, as: UInt32.self))
     guard payload.count == Self.fixedByteCount + (logExtentCount + gapCount) * 16,
-      end % pageSize == 0, end < Extent.addressLimit
+      end % pageSize == 0, end <= Extent.addressLimit(pageSize: pageSize),
+      commit < LogRecordHeader.commitLimit, nextTreeID > Catalogue.treeID,
+      catalogue.count <= PageLocation.numberMask
     else { return nil }
     let extents = (0..<logExtentCount + gapCount).map { index in
       let offset = Self.fixedByteCount + index * 16

@@ -7,6 +7,8 @@ struct LogExtentUse: Hashable, Sendable {
 
   /// Where the first record is.
   var firstRecordOffset: UInt64 { extent.offset + UInt64(ExtentHeader.byteCount) }
+  /// No store begins so many uses. Bytes that claim more are a forgery, and counting on from there would overflow.
+  static let epochLimit: UInt32 = 1 << 31
   /// Record boundaries, where a record may begin.
   static let recordAlignment: UInt64 = 512
 }
@@ -65,12 +67,13 @@ enum LogExtentUseHeader {
         offset: sector.integer(at: Offset.extentOffset, as: UInt64.self),
         byteCount: sector.integer(at: Offset.extentByteCount, as: UInt64.self)
       )
-      guard extent.offset == extentOffset, extent.isPlausible(pageSize: UInt64(identity.pageSize)) else {
-        continue
-      }
+      let epoch = sector.integer(at: Offset.epoch, as: UInt32.self)
+      guard extent.offset == extentOffset, extent.isPlausible(pageSize: UInt64(identity.pageSize)),
+        epoch < LogExtentUse.epochLimit
+      else { continue }
       return LogExtentUse(
         extent: extent,
-        epoch: sector.integer(at: Offset.epoch, as: UInt32.self),
+        epoch: epoch,
         salt: sector.integer(at: Offset.salt, as: UInt64.self)
       )
     }

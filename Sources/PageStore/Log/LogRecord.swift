@@ -33,6 +33,11 @@ struct LogRecordHeader: Hashable {
   /// The longest record: a transaction's limit, or a checkpoint's tables.
   static let byteLimit = StoreLimits.logRecordByteCount + (64 << 10)
 
+  /// No store makes so many records, or commits, for which a page's birth has 48 bits. Bytes that claim more are a
+  /// forgery, and counting on from there would overflow.
+  static let sequenceLimit: UInt64 = 1 << 62
+  static let commitLimit: UInt64 = 1 << 47
+
   enum Offset {
     static let checksum = 0
     static let magic = 8
@@ -77,7 +82,9 @@ struct LogRecordHeader: Hashable {
   {
     guard bytes.count >= encodedByteCount,
       bytes.integer(at: Offset.magic, as: UInt32.self) == magic,
-      bytes.integer(at: Offset.epoch, as: UInt32.self) == use.epoch
+      bytes.integer(at: Offset.epoch, as: UInt32.self) == use.epoch, use.epoch < LogExtentUse.epochLimit,
+      bytes.integer(at: Offset.sequence, as: UInt64.self) < sequenceLimit,
+      bytes.integer(at: Offset.commit, as: UInt64.self) < commitLimit
     else { return nil }
     let byteCount = Int(bytes.integer(at: Offset.byteCount, as: UInt32.self))
     guard byteCount >= encodedByteCount, byteCount <= byteLimit, byteCount <= bytes.count else { return nil }

@@ -229,7 +229,7 @@ final class LogWriter: @unchecked Sendable {
     }
   }
 
-  /// Makes all that was appended durable.
+  /// Makes all that was appended durable. Needs no writer's turn.
   func drain() throws(StoreError) {
     let newest = try monitor.withLock { () throws(StoreError) in
       try checkNotFenced()

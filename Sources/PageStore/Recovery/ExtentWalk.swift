@@ -1,8 +1,8 @@
 /// Goes through a file from extent to extent, by their headers.
 ///
 /// A header leads over everything in its extent, so the walk never looks at the bytes of values, which may be a copy
-/// of a store. Where no header is (a gap, or damage to both copies), it tries page after page; what it accepts must
-/// carry the store's UUID and its own offset.
+/// of a store. Where no header is (a gap, or damage to both copies), it tries page after page, but passes over holes, which
+/// may be longer than anybody can wait; what it accepts must carry the store's UUID and its own offset.
 struct ExtentWalk {
   private let file: StoreFile
   private let identity: FormatIdentity
@@ -30,6 +30,8 @@ struct ExtentWalk {
         return found
       }
       offset += UInt64(identity.pageSize)
+      guard offset < end, let data = try file.nextData(from: offset) else { return nil }
+      offset = max(offset, data - data % UInt64(identity.pageSize))
     }
     return nil
   }

@@ -40,6 +40,8 @@ struct FixedBlocks {
     guard let identity = found else {
       return isHeaderBlank && byteCount <= StoreCreation.byteLimit ? .nothing : .somethingElse
     }
+    // Nothing can be told of a file whose pages have no size: this throws what is wrong with it.
+    if !FileLayout.isValidPageSize(Int(identity.pageSize)) { try identity.checkSupported(forWriting: false) }
     let anchors = anchorBlocks.map { Anchor(block: $0, of: identity) }
     let slots = anchors.indices.filter { anchors[$0] != nil }
       .sorted { anchors[$0]?.checkpoint.sequence ?? 0 > anchors[$1]?.checkpoint.sequence ?? 0 }

@@ -99,7 +99,8 @@ struct LogChain {
     tail.previousChecksum = record.checksum
   }
 
-  /// Goes on in the extent that a link leads to. Epochs ascend, so a run comes to an end.
+  /// Goes on in the extent that a link leads to. Epochs ascend, so a run comes to an end. An extent isn't used again while
+  /// a run needs it, so extents of a run lie apart, and their bytes take no more memory than the file is long.
   private mutating func enter(
     _ link: LogExtentImage.Record,
     at position: LogPosition,
@@ -107,7 +108,7 @@ struct LogChain {
     _ identity: FormatIdentity
   ) throws(StoreError) {
     guard let next = LinkRecord.decode(link.payload, pageSize: UInt64(identity.pageSize)),
-      next.epoch > position.use.epoch
+      next.epoch > position.use.epoch, !uses.contains(where: { $0.extent.range.overlaps(next.extent.range) })
     else { throw Self.impossible("link", at: position) }
     lastImage = try LogExtentImage(next, from: file)
     uses.append(next)

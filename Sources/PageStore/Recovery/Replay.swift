@@ -51,7 +51,7 @@ struct Replay {
     for slot in state.directory.names.indices where state.directory.names[slot] != nil {
       slots[state.base.roots[slot].treeID] = slot
     }
-    var selected: TreeEditor?
+    var selected: (id: UInt32, editor: TreeEditor)?
     var reader = ByteReader(payload)
     while !reader.isAtEnd {
       guard let operation = LogOperation(&reader) else {
@@ -64,14 +64,15 @@ struct Replay {
         guard let slot = slots.removeValue(forKey: id), let name = state.directory.names[slot] else {
           throw Self.unknownTree(id, at: offset)
         }
-        selected = nil
+        // Dropping a tree selects no other, unless it was the selected one.
+        if selected?.id == id { selected = nil }
         try state.dropTree(slot, name: name)
       case .selectTree(let id):
         guard let slot = slots[id] else { throw Self.unknownTree(id, at: offset) }
-        selected = try state.editor(slot)
+        selected = (id, try state.editor(slot))
       case .put, .remove, .removeRange:
         guard let selected else { throw Self.damaged("a change names no tree", at: offset) }
-        try change(selected, operation)
+        try change(selected.editor, operation)
       }
     }
   }
@@ -94,7 +95,7 @@ struct Replay {
   ) throws(StoreError) -> Int {
     guard let name = String(validating: nameBytes, as: UTF8.self), !name.isEmpty,
       name.utf8.count <= TransactionState.nameByteLimit,
-      id >= state.nextTreeID, id < UInt32.max, state.directory.slots[name] == nil, slots[id] == nil
+      id >= state.nextTreeID, id < UInt32.max, state.directory.slot(of: name) == nil, slots[id] == nil
     else { throw Self.damaged("a tree is created that can't be", at: offset) }
     return state.add(name, treeID: id)
   }

@@ -29,6 +29,9 @@ final class BackgroundThread: @unchecked Sendable {
     }
   }
 
+  func lockForFork() { monitor.lock() }
+  func unlockAfterFork() { monitor.unlock() }
+
   private func start() {
     // Without a thread the work waits for the next time something is scheduled.
     isRunning = DetachedThread.start { BackgroundThread.shared.run() }

@@ -41,7 +41,8 @@ enum Catalogue {
     )
     let isEmpty = root.height == 0
     guard !root.reference.location.isFrame, root.height <= TreeLimits.height, root.treeID > treeID,
-      root.reference.location.isNone == isEmpty, (root.reference.count == 0) == isEmpty
+      root.reference.location.isNone == isEmpty, (root.reference.count == 0) == isEmpty,
+      root.reference.count <= PageLocation.numberMask
     else { return nil }
     return root
   }

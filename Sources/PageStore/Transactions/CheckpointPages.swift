@@ -76,11 +76,8 @@ extension Committer {
 
   /// Makes the catalogue say `roots`, changing as little as possible.
   func updateCatalogue(_ editor: TreeEditor, _ draft: Draft, roots: [TreeRoot]) throws(StoreError) {
-    for slot in catalogued.indices {
-      // A dropped tree's name may belong to another tree by now.
-      guard let old = catalogued[slot], draft.directory.names[slot] == nil,
-        draft.directory.slots[old.name] == nil
-      else { continue }
+    // A dropped tree's name, and its place, may belong to another tree by now.
+    for case let old? in catalogued where draft.directory.slot(of: old.name) == nil {
       try Array(old.name.utf8).withBytes { key throws(StoreError) in _ = try editor.remove(key) }
     }
     for (slot, name) in draft.directory.names.enumerated() {

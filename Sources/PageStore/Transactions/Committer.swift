@@ -201,17 +201,10 @@ final class Committer: @unchecked Sendable {
     }
   }
 
-  /// Syncs what is unsynced. If nothing was, the last records get a watermark that vouches for them. False if there was
-  /// nothing to do, or nothing can be done.
-  func settle() throws(StoreError) -> Bool {
+  /// Appends a watermark that vouches for the last record, unless somebody has appended more since or one is there.
+  func vouchForLastRecord() throws(StoreError) {
     try state.withLock { () throws(StoreError) in
-      guard !log.isFenced, log.lacksWatermark else { return false }
-      if !log.hasUnsynced {
-        try log.appendWatermark()
-        return false
-      }
-      try log.drain()
-      return true
+      if log.lacksWatermark, !log.hasUnsynced { try log.appendWatermark() }
     }
   }
 
@@ -257,7 +250,7 @@ final class Committer: @unchecked Sendable {
 
   private func newLogExtent(byteCount: UInt64) throws(StoreError) -> LogExtentUse {
     var space = space
-    let extent = space.takeLogExtent(byteCount: byteCount)
+    let extent = try space.takeLogExtent(byteCount: byteCount)
     let header = ExtentHeader(
       kind: .log,
       extent: extent,

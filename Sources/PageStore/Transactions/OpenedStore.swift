@@ -61,6 +61,8 @@ struct OpenedStore {
     )
     committer.setDirtyPageCount(replay.dirtyPageCount)
     if !options.isReadOnly {
+      // A checkpoint that finds no room for its anchor would fence the store.
+      try file.allocate(0..<FileLayout.fixedByteCount)
       if !recovery.isClean { try persistAgain() }
       if !recovery.isHeaderIntact { try restoreHeader(blocks.identity, file, now: environment.now()) }
     }
@@ -164,7 +166,7 @@ final class FilePageLoader: PageLoader {
   var path: String? { file.path }
 
   func loadPages(from number: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) {
-    guard number < Extent.addressLimit / pageSize else {
+    guard number < AtomicTable.count else {
       throw StoreError(
         .corrupt,
         "a reference leads beyond any file",

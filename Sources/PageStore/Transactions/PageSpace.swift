@@ -35,12 +35,12 @@ struct PageSpace {
   private mutating func enlarge(to byteCount: UInt64) throws(StoreError) {
     var map = map
     if let reserve, reserve.end == map.end {
-      let addition = map.takeAtEnd(byteCount: byteCount - reserve.byteCount)
+      let addition = try map.takeAtEnd(byteCount: byteCount - reserve.byteCount)
       try file.allocate(addition.range)
       self.reserve = Extent(offset: reserve.offset, byteCount: reserve.byteCount + addition.byteCount)
     } else {
       if let reserve { map.giveBack(reserve) }
-      let extent = map.take(byteCount: byteCount)
+      let extent = try map.take(byteCount: byteCount)
       try file.allocate(extent.range)
       reserve = extent
     }
@@ -58,8 +58,8 @@ struct PageSpace {
   }
 
   /// Takes room for a log extent at the end of the file.
-  mutating func takeLogExtent(byteCount: UInt64) -> Extent {
-    map.takeAtEnd(byteCount: byteCount)
+  mutating func takeLogExtent(byteCount: UInt64) throws(StoreError) -> Extent {
+    try map.takeAtEnd(byteCount: byteCount)
   }
 
   /// Gives back room that nothing refers to.

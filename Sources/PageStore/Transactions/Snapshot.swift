@@ -35,7 +35,7 @@ public final class Snapshot: Sendable {
   /// The tree of this name, or nil.
   public func treeIfPresent(_ name: String) throws(StoreError) -> TreeReader? {
     try store.file.checkOpen()
-    guard let slot = version.directory.slots[name] else { return nil }
+    guard let slot = version.directory.slot(of: name) else { return nil }
     return TreeReader(core: TreeCore(root: version.roots[slot], pool: store.pool), owner: self)
   }
 }

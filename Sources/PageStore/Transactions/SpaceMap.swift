@@ -17,12 +17,11 @@ struct SpaceMap {
   }
 
   /// Takes room for an extent from the smallest gap that has it, or from the end of the file.
-  mutating func take(byteCount: UInt64) -> Extent {
+  mutating func take(byteCount: UInt64) throws(StoreError) -> Extent {
     let byteCount = byteCount.roundedUp(to: pageSize)
     let fitting = gaps.indices.filter { gaps[$0].byteCount >= byteCount }
     guard let index = fitting.min(by: { gaps[$0].byteCount < gaps[$1].byteCount }) else {
-      let extent = takeAtEnd(byteCount: byteCount)
-      return extent
+      return try takeAtEnd(byteCount: byteCount)
     }
     let extent = Extent(offset: gaps[index].offset, byteCount: byteCount)
     if gaps[index].byteCount == byteCount {
@@ -35,9 +34,12 @@ struct SpaceMap {
   }
 
   /// Takes room at the end of the file. Log extents go there only, so that recovery finds those that a checkpoint
-  /// doesn't list by walking on from the end it knew.
-  mutating func takeAtEnd(byteCount: UInt64) -> Extent {
+  /// doesn't list by walking on from the end it knew. Throws `diskFull` where page numbers end.
+  mutating func takeAtEnd(byteCount: UInt64) throws(StoreError) -> Extent {
     let extent = Extent(offset: end, byteCount: byteCount.roundedUp(to: pageSize))
+    guard extent.end <= Extent.addressLimit(pageSize: pageSize) else {
+      throw StoreError(.diskFull, "the file can't be longer with pages of \(pageSize) bytes")
+    }
     end = extent.end
     return extent
   }

@@ -19,15 +19,15 @@ extension Store {
       () throws(StoreError) in
       try FileLock.acquire(file, path: path, isExclusive: !options.isReadOnly)
       let isNew = file.byteCount() == 0
-      let store = Store(
-        opened: try OpenedStore.open(StoreFile(file, path: path), options: options, environment: .system),
-        path: path,
+      let opened = try OpenedStore.open(
+        StoreFile(file, path: path),
         options: options,
-        registration: identity
+        environment: .system
       )
-      isUsed = true
       if isNew { try PosixFile.synchronizeFolder(of: path) }
-      return store
+      // Nothing can fail from here on: a store that is let go asks the registry to forget it, which is at work.
+      isUsed = true
+      return Store(opened: opened, path: path, options: options, registration: identity)
     }
   }
 

@@ -40,7 +40,7 @@ final class TransactionState {
 
   func slot(of name: String) throws(StoreError) -> Int? {
     try checkUsable()
-    return directory.slots[name]
+    return directory.slot(of: name)
   }
 
   func editor(_ slot: Int) throws(StoreError) -> TreeEditor {
@@ -62,14 +62,18 @@ final class TransactionState {
         context: .init(tree: name)
       )
     }
+    // Numbers aren't given out again, and one is kept free so that the next one can always be told.
+    guard nextTreeID < .max else {
+      throw StoreError(.tooManyTrees, "the store has no number left for a tree", context: .init(tree: name))
+    }
     return add(name, treeID: nextTreeID)
   }
 
   /// Creates a tree whose number is known: when a log is replayed.
   func add(_ name: String, treeID: UInt32) -> Int {
-    let slot = editors.count
-    editors.append(TreeEditor(root: .empty(treeID: treeID), dirty: dirty))
-    directory = directory.adding(name)
+    let slot = directory.add(name)
+    let editor = TreeEditor(root: .empty(treeID: treeID), dirty: dirty)
+    if slot == editors.count { editors.append(editor) } else { editors[slot] = editor }
     nextTreeID = max(nextTreeID, treeID + 1)
     var name = name
     name.withUTF8 { log.note(.createTree(id: treeID, name: UnsafeRawBufferPointer($0))) }
@@ -79,8 +83,10 @@ final class TransactionState {
   func dropTree(_ slot: Int, name: String) throws(StoreError) {
     let editor = try editor(slot)
     try editor.removeRange(.all)
+    // Handles of the tree must not put anything into the log that is about a tree which is gone.
+    editor.end()
     editors[slot] = nil
-    directory = directory.removing(slot: slot)
+    directory.remove(slot: slot)
     log.note(.dropTree(id: editor.root.treeID))
   }
 

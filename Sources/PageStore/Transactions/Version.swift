@@ -1,32 +1,62 @@
-/// The names of a store's trees, and their place in the versions' arrays of roots. Changes only when a tree is made or
-/// dropped, so versions share it.
-final class TreeDirectory: Sendable {
-  /// Place by name.
-  let slots: [String: Int]
+/// The names of a store's trees, and their place in the versions' arrays of roots. Copies share their storage, so versions
+/// share it until a tree is made or dropped.
+struct TreeDirectory: Sendable {
   /// Name by place; nil where a dropped tree was.
-  let names: [String?]
-
-  static let empty = TreeDirectory(names: [])
+  private(set) var names: [String?]
+  private var slots: [TreeName: Int] = [:]
+  /// Places of dropped trees, for new ones.
+  private var freeSlots: [Int] = []
 
   init(names: [String?]) {
     self.names = names
-    var slots: [String: Int] = [:]
     for (slot, name) in names.enumerated() {
-      if let name { slots[name] = slot }
+      if let name { slots[TreeName(name)] = slot } else { freeSlots.append(slot) }
     }
-    self.slots = slots
   }
 
-  func adding(_ name: String) -> TreeDirectory { TreeDirectory(names: names + [name]) }
+  /// Trees in the store.
+  var count: Int { slots.count }
 
-  func removing(slot: Int) -> TreeDirectory {
-    var names = names
+  /// The place of the tree with this name.
+  func slot(of name: String) -> Int? { slots[TreeName(name)] }
+
+  /// Gives a new tree a place.
+  mutating func add(_ name: String) -> Int {
+    let slot = freeSlots.popLast() ?? names.count
+    if slot == names.count { names.append(name) } else { names[slot] = name }
+    slots[TreeName(name)] = slot
+    return slot
+  }
+
+  mutating func remove(slot: Int) {
+    guard let name = names[slot] else { return }
+    slots[TreeName(name)] = nil
     names[slot] = nil
-    return TreeDirectory(names: names)
+    freeSlots.append(slot)
   }
 
   /// Trees in order of their names' bytes.
-  var sortedNames: [String] { slots.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
+  var sortedNames: [String] {
+    names.compactMap { $0 }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+}
+
+/// A tree's name as the store sees it: its bytes. Strings that Unicode calls equivalent are different names.
+private struct TreeName: Hashable {
+  private var text: String
+
+  init(_ text: String) {
+    self.text = text
+    self.text.makeContiguousUTF8()
+  }
+
+  static func == (left: TreeName, right: TreeName) -> Bool {
+    left.text.utf8.elementsEqual(right.text.utf8)
+  }
+
+  func hash(into hasher: inout Hasher) {
+    text.utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+  }
 }
 
 /// One committed state of the store: immutable, shared by everyone who reads it.

@@ -34,6 +34,15 @@ final class WriterTurn: @unchecked Sendable {
     }
   }
 
+  /// Takes the turn if nobody has it; never waits.
+  func acquireIfFree() -> Bool {
+    monitor.withLock {
+      guard holder == nil else { return false }
+      holder = pthread_self()
+      return true
+    }
+  }
+
   /// Hands the turn to the one who has waited longest.
   func release() {
     let next: Waiter? = monitor.withLock {

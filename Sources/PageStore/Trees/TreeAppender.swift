@@ -1,7 +1,7 @@
 /// Appends entries with ascending keys to the end of a tree, filling each page before it begins the next.
 ///
-/// Between its first ``append(_:_:)`` and its ``finish()`` nothing else may use the editor: the counts in
-/// branches are brought up to date only where a page is full, and at the end.
+/// From its first ``append(_:_:)`` to its ``finish()`` nothing else can use the editor: the counts in branches are brought up to date only where a
+/// page is full, and at the end.
 struct TreeAppender: ~Copyable {
   private let editor: TreeEditor
   /// The last key appended, or the tree's last one before.
@@ -29,6 +29,8 @@ struct TreeAppender: ~Copyable {
     _ value: UnsafeRawBufferPointer
   ) throws(StoreError) {
     try TreeEditor.checkLengths(key, value)
+    editor.isAppending = false
+    defer { editor.isAppending = true }
     guard !hasLastKey || isAboveLast(key) else {
       throw StoreError(
         .keysOutOfOrder,
@@ -56,6 +58,7 @@ struct TreeAppender: ~Copyable {
 
   /// Brings all counts up to date and evens out the last pages. Returns how many entries were appended.
   mutating func finish() throws(StoreError) -> Int {
+    editor.isAppending = false
     guard count > 0 else { return 0 }
     let uncounted = self.uncounted
     try editor.change { () throws(StoreError) in

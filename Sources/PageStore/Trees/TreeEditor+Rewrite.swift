@@ -200,6 +200,10 @@ extension TreeEditor {
   /// Makes `pages`, of `level`, the tree: the only one is its root, several get a root above them.
   private func growRoot(_ level: Int, _ pages: NewPages) throws(StoreError) {
     guard pages.count > 1 else { return setRoot(pages.reference(0), height: level + 1) }
+    // Full pages all the way down, which only a forger makes, could be divided once too often.
+    guard level + 1 < TreeLimits.height else {
+      throw StoreError(.corrupt, "A tree is impossibly high.", context: .init(tree: "\(root.treeID)"))
+    }
     let upper = try layOut(UnsafeBufferPointer(pages.entries), level: level + 1, bias: .balanced)
     defer { withExtendedLifetime(upper) {} }
     try growRoot(level + 1, upper)

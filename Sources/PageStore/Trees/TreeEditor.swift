@@ -16,6 +16,9 @@ final class TreeEditor {
   /// False after a failure in the middle of a change.
   private(set) var isIntact = true
 
+  /// Whether a bulk append waits for its next entry: the tree's counts are not what they will be.
+  var isAppending = false
+
   /// Counts changes, so that cursors find out that what they point to may be gone.
   let changes: UnsafeMutablePointer<UInt64>
   /// The pages from a leaf (0) to the root that the current operation goes through.
@@ -96,10 +99,13 @@ final class TreeEditor {
     return result
   }
 
-  /// Throws if the transaction has ended, or failed in the middle of a change.
+  /// Throws if the transaction has ended, or failed in the middle of a change, or if a bulk append is going on.
   func checkIntact() throws(StoreError) {
     guard isIntact else {
       throw StoreError(.transactionEnded, "The write transaction has ended or has failed.")
+    }
+    if isAppending {
+      throw StoreError(.nestedWrite, "The tree is in the middle of a bulk append.")
     }
   }
 

@@ -163,18 +163,18 @@ struct TreeVerifier {
     _ = overflow(ChildReference(loading: page.leafPayload(slot).start), walk)
   }
 
-  /// Reads an overflow, checksums and all.
+  /// Reads an overflow, checksums and all. Its pages are noted when they have proved to be there: a forged length may name
+  /// more of them than there is memory to note.
   private mutating func overflow(_ reference: ChildReference, _ walk: Walk) -> ValueBytes? {
-    let pages = pool.geometry.overflowPageCount(Int(reference.count))
-    guard visit(reference.location, pageCount: pages) else {
-      report("An overflow page is referred to twice.", walk, reference.location)
-      return nil
-    }
+    let isKnown = !reference.location.isFrame && visited.contains(reference.location.number)
     do throws(StoreError) {
-      return try pool.overflow(reference, treeID: walk.core.root.treeID)
+      let value = isKnown ? nil : try pool.overflow(reference, treeID: walk.core.root.treeID)
+      let pages = pool.geometry.overflowPageCount(Int(reference.count))
+      if let value, visit(reference.location, pageCount: pages) { return value }
+      report("An overflow page is referred to twice.", walk, reference.location)
     } catch {
       report(error.message, walk, reference.location)
-      return nil
     }
+    return nil
   }
 }

@@ -52,9 +52,12 @@ extension WriteTree {
     _ key: UnsafeRawBufferPointer,
     _ value: UnsafeRawBufferPointer
   ) throws(StoreError) -> Bool {
-    let replaced = try editor.put(key, value)
+    // Noted before the change, which moves the bytes if they are the tree's own. After it nothing but the transaction's
+    // end can follow an error, so what was noted is never of a change that wasn't made.
+    try editor.checkIntact()
+    try TreeEditor.checkLengths(key, value)
     try recorder.recordPut(treeID: editor.root.treeID, key: key, value: value)
-    return replaced
+    return try editor.put(key, value)
   }
 }
 
@@ -86,7 +89,8 @@ extension WriteTree {
   /// Appends entries whose keys ascend, the first one above the tree's last key, and fills pages as it goes:
   /// the quickest way to load sorted data. Returns how many there were.
   ///
-  /// Throws `.keysOutOfOrder` at the first key that doesn't ascend; the entries before it stay.
+  /// Throws `.keysOutOfOrder` at the first key that doesn't ascend; the entries before it stay. While `entries` is asked
+  /// for the next one, the tree can neither be read nor changed: `.nestedWrite`.
   @discardableResult
   public func append(
     sorted entries: some Sequence<(key: [UInt8], value: [UInt8])>
@@ -121,6 +125,7 @@ extension WriteTree {
       treeID: editor.root.treeID,
       recorder: recorder
     )
+    editor.isAppending = true
     do throws(StoreError) {
       try body(&sink)
     } catch {

@@ -30,4 +30,23 @@ import Testing
     #expect(try store.value("a") == "2")
     try store.close()
   }
+
+  @Test func aForkedChildKeepsNobodyOut() throws {
+    let folder = try TemporaryFolder()
+    let store = try Store.open(at: folder.file("store"))
+    try store.put("a", "1")
+    let child = try fork()
+    if child == 0 {
+      pause()
+      _exit(0)
+    }
+    defer {
+      kill(child, SIGKILL)
+      waitpid(child, nil, 0)
+    }
+    try store.close()
+    let again = try Store.open(at: folder.file("store"))
+    #expect(try again.value("a") == "1")
+    try again.close()
+  }
 }

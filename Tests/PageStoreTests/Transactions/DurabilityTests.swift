@@ -29,6 +29,20 @@ import Testing
     withExtendedLifetime(store) {}
   }
 
+  @Test func aRelaxedCommitIsSyncedInTimeEvenIfSomebodyElseWritesMeanwhile() throws {
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    try store.put("a", "1", durability: .relaxed)
+    try store.write { transaction in
+      fixture.schedule.run()
+      #expect(try fixture.reopened(powerFailed: true).value("a") == "1")
+      try transaction.tree("t").put(bytes("b"), bytes("2"))
+    }
+    for _ in 0..<3 { fixture.schedule.run() }
+    #expect(try fixture.reopened(powerFailed: true).value("b") == "2")
+    #expect(try store.verify() == [])
+  }
+
   @Test func aFullCommitCoversTheRelaxedOnesBeforeIt() throws {
     let fixture = StoreFixture()
     let store = try fixture.open()

@@ -4,19 +4,19 @@ import Testing
 @testable import PageStore
 
 @Suite struct SpaceMapTests {
-  @Test func roomComesFromTheSmallestGapThatHasIt() {
+  @Test func roomComesFromTheSmallestGapThatHasIt() throws {
     var map = SpaceMap(
       pageSize: 4_096,
       end: 100 * 4_096,
       gaps: [Extent(offset: 40_960, byteCount: 40_960), Extent(offset: 204_800, byteCount: 8_192)]
     )
-    #expect(map.take(byteCount: 5_000) == Extent(offset: 204_800, byteCount: 8_192))
-    #expect(map.take(byteCount: 8_192) == Extent(offset: 40_960, byteCount: 8_192))
-    #expect(map.take(byteCount: 1 << 20) == Extent(offset: 100 * 4_096, byteCount: 1 << 20))
+    #expect(try map.take(byteCount: 5_000) == Extent(offset: 204_800, byteCount: 8_192))
+    #expect(try map.take(byteCount: 8_192) == Extent(offset: 40_960, byteCount: 8_192))
+    #expect(try map.take(byteCount: 1 << 20) == Extent(offset: 100 * 4_096, byteCount: 1 << 20))
     #expect(map.gaps == [Extent(offset: 49_152, byteCount: 32_768)])
   }
 
-  @Test func gapsAreTheComplementOfWhatIsTaken() {
+  @Test func gapsAreTheComplementOfWhatIsTaken() throws {
     var generator = SeededGenerator()
     let page: UInt64 = 4_096
     var map = SpaceMap(pageSize: page, end: 4 * page, gaps: [])
@@ -28,7 +28,8 @@ import Testing
       } else {
         let byteCount = UInt64(generator.number(in: 1...20)) * page
         taken.append(
-          generator.chance(1, in: 4) ? map.takeAtEnd(byteCount: byteCount) : map.take(byteCount: byteCount)
+          generator.chance(1, in: 4)
+            ? try map.takeAtEnd(byteCount: byteCount) : try map.take(byteCount: byteCount)
         )
       }
       let all = (taken + map.gaps).sorted { $0.offset < $1.offset }
@@ -36,6 +37,14 @@ import Testing
       #expect(all.last?.end == map.end)
       #expect(zip(map.gaps, map.gaps.dropFirst()).allSatisfy { $0.end < $1.offset })
     }
+  }
+
+  @Test func roomEndsWherePageNumbersDo() throws {
+    let limit = Extent.addressLimit(pageSize: 4_096)
+    var map = SpaceMap(pageSize: 4_096, end: limit - 8_192, gaps: [])
+    #expect(code { _ = try map.take(byteCount: 12_288) } == .diskFull)
+    #expect(try map.takeAtEnd(byteCount: 8_192).end == limit)
+    #expect(code { _ = try map.takeAtEnd(byteCount: 1) } == .diskFull)
   }
 
   @Test func whatRecoveryMeetsIsTakenOutOfTheGaps() {

@@ -1,0 +1,114 @@
+import TestSupport
+import Testing
+
+@_spi(Testing) @testable import PageStore
+
+/// Trees that nobody would have grown: every page is sound, and so is every checksum.
+@Suite struct ForgedTreeTests {
+  private static let pageSize = 4_096
+
+  /// Puts a page into the file and returns the reference to it. `entries` are laid out as they are given.
+  private func page(
+    _ file: MemoryPages,
+    _ number: UInt64,
+    level: Int,
+    count: UInt64,
+    _ entries: [PageEntry]
+  ) throws -> ChildReference {
+    var bytes = [UInt8](repeating: 0, count: Self.pageSize)
+    let checksum = try bytes.withUnsafeMutableBytes { bytes in
+      let page = try #require(bytes.baseAddress)
+      let builder = PageBuilder(geometry: PageGeometry(pageSize: Self.pageSize), isLeaf: level == 0)
+      try entries.withUnsafeBufferPointer {
+        try builder.build(page, treeID: 7, level: UInt8(level), birth: 1, entries: $0, lonePrefix: 0)
+      }
+      page.storeLittle(number, PageHeader.number)
+      let checksum = XXH64.hash(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[8...]))
+      page.storeLittle(checksum, PageHeader.checksum)
+      return checksum
+    }
+    file[number] = bytes
+    return ChildReference(location: .page(number), checksum: checksum, birth: 1, count: count)
+  }
+
+  /// A page full of entries: all lead to `child` if it is a branch. Keys are numbers from `first` on.
+  private func fullPage(_ file: MemoryPages, level: Int, child: ChildReference?) throws -> ChildReference {
+    let payloadCount = child == nil ? 100 : ChildReference.byteCount
+    let entryCount = (Self.pageSize - PageHeader.byteCount) / (PageSlot.byteCount + 2 + 4 + payloadCount)
+    let keys = (0..<entryCount).map { withUnsafeBytes(of: UInt32($0).bigEndian) { [UInt8]($0) } }
+    let arena = UnsafeMutableRawBufferPointer.allocate(byteCount: entryCount * 256, alignment: 8)
+    defer { arena.deallocate() }
+    arena.initializeMemory(as: UInt8.self, repeating: 0)
+    let entries = try keys.enumerated().map { index, key in
+      let start = try #require(arena.baseAddress) + index * 256
+      start.copyMemory(from: key, byteCount: key.count)
+      if var child {
+        // The last way down has all the entries, so that the others' counts can be anything.
+        if index < entryCount - 1 { child.count = 0 }
+        child.store(to: start + 64)
+      }
+      return PageEntry(
+        key: UnsafeRawBufferPointer(start: start, count: key.count),
+        payload: UnsafeRawBufferPointer(start: start + 64, count: payloadCount)
+      )
+    }
+    return try page(
+      file,
+      UInt64(10 + level),
+      level: level,
+      count: child?.count ?? UInt64(entryCount),
+      entries
+    )
+  }
+
+  @Test func aTreeOfFullPagesGrowsNoHigherThanTreesMay() throws {
+    let file = MemoryPages(pageSize: Self.pageSize)
+    var reference: ChildReference?
+    for level in 0..<TreeLimits.height { reference = try fullPage(file, level: level, child: reference) }
+    let root = TreeRoot(treeID: 7, height: UInt8(TreeLimits.height), reference: try #require(reference))
+    let pool = PagePool(pageSize: Self.pageSize, loader: file)
+    let editor = TreeEditor(root: root, dirty: DirtySet(commit: 2, pool: pool))
+    defer { editor.dirty.abort() }
+    let key = [UInt8](repeating: 0xFF, count: 300)
+    let failure = code {
+      for index in 0..<100 {
+        try editor.put(key + [UInt8(index)], [UInt8](repeating: 1, count: 1_000))
+        var cursor = TreeReader(core: editor.core, owner: editor.pool).cursor()
+        #expect(try cursor.previous())
+      }
+    }
+    #expect(failure == .corrupt)
+  }
+
+  @Test func verifyingTakesNoMemoryOnTheWordOfALength() throws {
+    let file = MemoryPages(pageSize: Self.pageSize)
+    let entryCount = 50
+    let arena = UnsafeMutableRawBufferPointer.allocate(byteCount: entryCount * 64, alignment: 8)
+    defer { arena.deallocate() }
+    let entries = try (0..<entryCount).map { index in
+      let start = try #require(arena.baseAddress) + index * 64
+      start.storeBytes(of: UInt8(index), as: UInt8.self)
+      ChildReference(
+        location: .page(UInt64(1 + index) << 20),
+        checksum: 1,
+        birth: 1,
+        count: UInt64(StoreLimits.valueByteCount)
+      ).store(to: start + 8)
+      var entry = PageEntry(
+        key: UnsafeRawBufferPointer(start: start, count: 1),
+        payload: UnsafeRawBufferPointer(start: start + 8, count: ChildReference.byteCount)
+      )
+      entry.valueOverflows = true
+      return entry
+    }
+    let root = TreeRoot(
+      treeID: 7,
+      height: 1,
+      reference: try page(file, 10, level: 0, count: UInt64(entryCount), entries)
+    )
+    var verifier = TreeVerifier(pool: PagePool(pageSize: Self.pageSize, loader: file))
+    verifier.verify(root, name: "forged")
+    #expect(verifier.problems.count == entryCount)
+    #expect(verifier.pageCount == 1)
+  }
+}

@@ -1,0 +1,158 @@
+@_spi(Testing) import TestSupport
+import Testing
+
+@_spi(Testing) @testable import PageStore
+
+/// Stores whose numbers somebody has chosen: every checksum is right, what they say is absurd.
+@Suite struct ForgedLogTests {
+  /// An empty store, made by hand.
+  private struct Forgery {
+    var pageSize: UInt32 = 4_096
+    var sequence: UInt64 = 1
+    var epoch: UInt32 = 1
+    var commit: UInt64 = 0
+    var timestamp: Int64 = 0
+    var nextTreeID: UInt32 = 2
+    var catalogue = TreeRoot.empty(treeID: Catalogue.treeID)
+    var end: UInt64 = 12_288 + 65_536
+    var gaps: [Extent] = []
+    var hasHeader = true
+    /// A record that follows the checkpoint: its payload.
+    var operations: [UInt8]?
+    var kind = LogRecordHeader.Kind.transaction
+
+    var file: SparseBytes {
+      var file = SparseBytes()
+      let identity = FormatIdentity(uuid: StoreUUID(low: 1, high: 2), pageSize: pageSize)
+      let extent = Extent(offset: 12_288, byteCount: 65_536)
+      let use = LogExtentUse(extent: extent, epoch: epoch, salt: 3)
+      if hasHeader { file.write(FileHeader.encoded(identity, created: 0), at: 0) }
+      let header = ExtentHeader(kind: .log, extent: extent, salt: 4, commit: 0)
+      file.write(header.encodedBlock(identity), at: extent.offset)
+      let useHeader = LogExtentUseHeader.encoded(use, firstSequence: sequence, previous: nil, identity)
+      file.write(useHeader, at: extent.offset + UInt64(LogExtentUseHeader.offset))
+      let content = CheckpointRecord(
+        commit: commit,
+        timestamp: timestamp,
+        catalogue: catalogue,
+        nextTreeID: nextTreeID,
+        previousCheckpointEpoch: 1,
+        end: end,
+        logExtents: [extent],
+        gaps: gaps
+      )
+      let position = LogPosition(use: use, offset: use.firstRecordOffset, sequence: sequence)
+      let (record, checksum) = sealed(content.encoded(), .checkpoint, sequence, previous: 0, commit, use)
+      file.write(record, at: position.offset)
+      let anchor = Anchor(
+        checkpoint: position,
+        recordByteCount: UInt32(record.count),
+        recordChecksum: checksum,
+        commit: commit
+      )
+      file.write(anchor.encoded(identity), at: FileLayout.anchorOffsets[0])
+      if let operations {
+        let (next, _) = sealed(operations, kind, sequence &+ 1, previous: checksum, commit &+ 1, use)
+        file.write(next, at: position.offset + UInt64(record.count).roundedUp(to: 512))
+      }
+      return file
+    }
+
+    private func sealed(
+      _ payload: [UInt8],
+      _ kind: LogRecordHeader.Kind,
+      _ sequence: UInt64,
+      previous: UInt64,
+      _ commit: UInt64,
+      _ use: LogExtentUse
+    ) -> ([UInt8], UInt64) {
+      var record = [UInt8](repeating: 0, count: LogRecordHeader.encodedByteCount) + payload
+      let header = LogRecordHeader(
+        byteCount: UInt32(record.count),
+        sequence: sequence,
+        previousChecksum: previous,
+        durableSequence: 0,
+        commit: commit,
+        timestamp: timestamp,
+        epoch: epoch,
+        kind: kind,
+        durability: .full
+      )
+      let checksum = header.seal(&record, salt: use.salt)
+      return (record, checksum)
+    }
+  }
+
+  /// What opening the forgery, changing it and closing it throws.
+  private func use(_ change: (inout Forgery) -> Void) -> StoreError.Code? {
+    var forgery = Forgery()
+    change(&forgery)
+    let fixture = StoreFixture(SimulatedDisk(forgery.file))
+    return code {
+      let store = try fixture.open()
+      _ = try store.verify()
+      try store.put("a", "1")
+      try store.checkpoint()
+      try store.put("a", "2")
+      try store.close()
+      #expect(try fixture.reopened(powerFailed: true).value("a") == "2")
+    }
+  }
+
+  @Test func aForgeryWithoutAbsurditiesOpens() {
+    #expect(use { _ in } == nil)
+  }
+
+  @Test func aSequenceNumberWithoutASuccessorIsRefused() {
+    #expect(use { $0.sequence = .max } == .corrupt)
+    #expect(use { $0.sequence = LogRecordHeader.sequenceLimit } == .corrupt)
+  }
+
+  @Test func anEpochWithoutASuccessorIsRefused() {
+    #expect(use { $0.epoch = .max } == .corrupt)
+  }
+
+  @Test func aCommitWithoutASuccessorIsRefused() {
+    #expect(use { $0.commit = .max } == .corrupt)
+    #expect(use { $0.commit = PageLocation.numberMask } == .corrupt)
+    #expect(
+      use {
+        $0.commit = .max; $0.operations = []
+      } == .corrupt
+    )
+  }
+
+  @Test func treeNumbersThatCannotBeGivenOutAreRefused() {
+    #expect(use { $0.nextTreeID = .max } == .tooManyTrees)
+    #expect(use { $0.nextTreeID = 0 } == .corrupt)
+  }
+
+  @Test func aPageSizeThatCannotBeIsRefused() {
+    for pageSize: UInt32 in [0, 1, 4_095, 1 << 31] {
+      #expect(use { $0.pageSize = pageSize } == .corrupt)
+      #expect(
+        use {
+          $0.pageSize = pageSize; $0.hasHeader = false
+        } == .corrupt
+      )
+    }
+  }
+
+  @Test func anEndBeyondAllPageNumbersIsRefused() {
+    #expect(use { $0.end = 1 << 45 } == .corrupt)
+    #expect(use { $0.end = 1 << 59 } == .corrupt)
+  }
+
+  @Test func aLinkIntoAnExtentThatTheLogCameThroughIsRefused() {
+    for (offset, expected) in [(12_288, .corrupt), (16_384, .corrupt), (77_824, nil)]
+      as [(UInt64, StoreError.Code?)]
+    {
+      let next = LogExtentUse(extent: Extent(offset: offset, byteCount: 65_536), epoch: 2, salt: 5)
+      let found = use {
+        $0.kind = .link
+        $0.operations = LinkRecord.encoded(next)
+      }
+      #expect(found == expected)
+    }
+  }
+}
