@@ -27,6 +27,9 @@ struct LogChain {
   private(set) var followerCount = 0
   /// The first record of the run.
   private let firstSequence: UInt64
+  /// The checkpoint's record that the run has to come to.
+  private let wanted: LogPosition
+  private var isReached = false
   /// Every use that the run touches, oldest first.
   private(set) var uses: [LogExtentUse]
   /// The extent with the end of the run.
@@ -50,11 +53,12 @@ struct LogChain {
       start.position.use == position.use ? image : try LogExtentImage(start.position.use, from: file)
     var chain = LogChain(checkpoint, from: start, in: firstImage)
     try chain.extend(in: file, identity)
-    return chain.tail.position.sequence > position.sequence ? chain : nil
+    return chain.isReached ? chain : nil
   }
 
   private init(_ checkpoint: Checkpoint, from start: LogTail, in image: LogExtentImage) {
     self.checkpoint = checkpoint
+    wanted = checkpoint.position
     firstSequence = start.position.sequence
     tail = start
     uses = [start.position.use]
@@ -84,10 +88,11 @@ struct LogChain {
 
   /// Goes on from a checkpoint of the run: what it contains need not be replayed.
   private mutating func rest(on next: Checkpoint) throws(StoreError) {
-    let isReached = next.replaySequence >= firstSequence && next.replaySequence <= next.position.sequence + 1
-    guard isReached, next.replaySequence >= checkpoint.replaySequence else {
+    let isInRun = next.replaySequence >= firstSequence && next.replaySequence <= next.position.sequence + 1
+    guard isInRun, next.replaySequence >= checkpoint.replaySequence else {
       throw Self.impossible("checkpoint", at: next.position)
     }
+    if next.position == wanted { isReached = true }
     checkpoint = next
     transactions.removeAll { $0.record.header.sequence < next.replaySequence }
     followerCount = 0

@@ -20,6 +20,7 @@ import Testing
     /// A record that follows the checkpoint: its payload.
     var operations: [UInt8]?
     var kind = LogRecordHeader.Kind.transaction
+    var replayStart: LogTail?
 
     var file: SparseBytes {
       var file = SparseBytes()
@@ -36,7 +37,8 @@ import Testing
         timestamp: timestamp,
         catalogue: catalogue,
         nextTreeID: nextTreeID,
-        previousCheckpointEpoch: 1,
+        previousReplayEpoch: 1,
+        replayStart: replayStart,
         end: end,
         logExtents: [extent],
         gaps: gaps
@@ -141,6 +143,29 @@ import Testing
   @Test func anEndBeyondAllPageNumbersIsRefused() {
     #expect(use { $0.end = 1 << 45 } == .corrupt)
     #expect(use { $0.end = 1 << 59 } == .corrupt)
+  }
+
+  @Test func aReplayThatDoesNotLeadToItsCheckpointIsRefused() {
+    let use = LogExtentUse(extent: Extent(offset: 12_288, byteCount: 65_536), epoch: 1, salt: 3)
+    func start(_ use: LogExtentUse, offset: UInt64, sequence: UInt64, previous: UInt64 = 0) -> LogTail {
+      let position = LogPosition(use: use, offset: offset, sequence: sequence)
+      return LogTail(position: position, previousChecksum: previous)
+    }
+    let first = use.firstRecordOffset
+    #expect(self.use { $0.replayStart = start(use, offset: first, sequence: $0.sequence) } == nil)
+    var elsewhere = use
+    elsewhere.extent.offset += 65_536
+    var younger = use
+    younger.epoch = 9
+    for start in [
+      start(use, offset: first, sequence: 0), start(use, offset: first, sequence: 77),
+      start(use, offset: first + 512, sequence: 2), start(use, offset: first + 1, sequence: 1),
+      start(use, offset: 0, sequence: 1), start(use, offset: .max, sequence: .max),
+      start(use, offset: first, sequence: 1, previous: 5), start(elsewhere, offset: first, sequence: 1),
+      start(younger, offset: first, sequence: 1),
+    ] {
+      #expect(self.use { $0.replayStart = start } == .corrupt)
+    }
   }
 
   @Test func aLinkIntoAnExtentThatTheLogCameThroughIsRefused() {
