@@ -14,7 +14,7 @@ struct FixedBlocks {
   /// What the start of a file can be.
   enum Finding {
     case store(FixedBlocks)
-    /// Empty, or the remains of a creation that a crash cut short.
+    /// Empty, or what a creation leaves that a crash cuts short before anything of it is durable.
     case nothing
     case somethingElse
   }
@@ -38,7 +38,9 @@ struct FixedBlocks {
     if found == nil { found = try firstExtentIdentity(file) }
     let isHeaderBlank = blocks[..<FormatIdentity.blockByteCount].allSatisfy { $0 == 0 }
     guard let identity = found else {
-      return isHeaderBlank && byteCount <= StoreCreation.byteLimit ? .nothing : .somethingElse
+      // A file of zeros holds nothing; anything else is somebody's, even if it begins with zeros.
+      guard isHeaderBlank, byteCount <= StoreCreation.byteLimit else { return .somethingElse }
+      return try isAllZeros(file) ? .nothing : .somethingElse
     }
     // Nothing can be told of a file whose pages have no size: this throws what is wrong with it.
     if !FileLayout.isValidPageSize(Int(identity.pageSize)) { try identity.checkSupported(forWriting: false) }
@@ -55,6 +57,18 @@ struct FixedBlocks {
         byteCount: byteCount
       )
     )
+  }
+
+  private static func isAllZeros(_ file: StoreFile) throws(StoreError) -> Bool {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+    defer { buffer.deallocate() }
+    var offset: UInt64 = 0
+    while true {
+      let count = try file.read(into: buffer, at: offset)
+      if count == 0 { return true }
+      guard buffer[..<count].allSatisfy({ $0 == 0 }) else { return false }
+      offset += UInt64(count)
+    }
   }
 
   /// With the first three blocks gone, the first extent still says what store this is.

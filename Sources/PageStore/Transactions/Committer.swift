@@ -248,9 +248,22 @@ final class Committer: @unchecked Sendable {
     }
   }
 
+  /// A small log extent in room that was set aside for pages, for when the file can't grow.
+  func logExtentInGap(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
+    let needed = max(Self.smallestLogExtentByteCount, LogWriter.extentByteCount(forRecord: byteCount))
+    var space = space
+    return try initialise(space.takePageExtent(byteCount: needed), in: space)
+  }
+
+  private static let smallestLogExtentByteCount: UInt64 = 64 << 10
+
   private func newLogExtent(byteCount: UInt64) throws(StoreError) -> LogExtentUse {
     var space = space
-    let extent = try space.takeLogExtent(byteCount: byteCount)
+    return try initialise(space.takeLogExtent(byteCount: byteCount), in: space)
+  }
+
+  /// Makes a log extent of room that was just taken, which left `space`.
+  private func initialise(_ extent: Extent, in space: PageSpace) throws(StoreError) -> LogExtentUse {
     let header = ExtentHeader(
       kind: .log,
       extent: extent,

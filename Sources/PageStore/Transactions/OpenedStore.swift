@@ -8,9 +8,22 @@ struct OpenedStore {
     environment: StoreEnvironment
   ) throws(StoreError) -> OpenedStore {
     try options.check()
+    do {
+      return try openLocated(file, options: options, environment: environment)
+    } catch {
+      throw error.context.path == nil ? error.adding { $0.path = file.path } : error
+    }
+  }
+
+  private static func openLocated(
+    _ file: StoreFile,
+    options: StoreOptions,
+    environment: StoreEnvironment
+  ) throws(StoreError) -> OpenedStore {
     var finding = try FixedBlocks.read(file)
-    if case .store(let blocks) = finding, try Recovery.isUnfinishedCreation(file, blocks) {
-      finding = .nothing
+    if case .store(let blocks) = finding {
+      try blocks.identity.checkSupported(forWriting: !options.isReadOnly)
+      if try Recovery.isUnfinishedCreation(file, blocks) { finding = .nothing }
     }
     if case .nothing = finding {
       guard options.createsIfMissing, !options.isReadOnly else { throw notAStore(file, "it is empty") }
@@ -18,12 +31,7 @@ struct OpenedStore {
       finding = try FixedBlocks.read(file)
     }
     guard case .store(let blocks) = finding else { throw notAStore(file, "it does not begin like one") }
-    do {
-      try blocks.identity.checkSupported(forWriting: !options.isReadOnly)
-      return try OpenedStore(file, blocks, options: options, environment: environment)
-    } catch {
-      throw error.context.path == nil ? error.adding { $0.path = file.path } : error
-    }
+    return try OpenedStore(file, blocks, options: options, environment: environment)
   }
 
   private static func notAStore(_ file: StoreFile, _ reason: String) -> StoreError {
@@ -72,7 +80,18 @@ struct OpenedStore {
   /// it is made durable again, elsewhere: as a checkpoint, in a log extent of its own.
   private func persistAgain() throws(StoreError) {
     let checkpointBytes = LogRecordHeader.encodedByteCount + CheckpointRecord.fixedByteCount
-    let use = try committer.nextLogExtent(forRecord: checkpointBytes, isGrowing: false)
+    do throws(StoreError) {
+      try persistAgain(in: committer.nextLogExtent(forRecord: checkpointBytes, isGrowing: false))
+    } catch  where error.code == .diskFull && !committer.log.isFenced {
+      // On a full disk there is still what earlier commits had set aside for pages. A walk doesn't find a log extent
+      // there, so nothing may be committed before an anchor that leads to it is durable.
+      try persistAgain(in: committer.logExtentInGap(forRecord: checkpointBytes))
+      // guard: sync-anchor-to-gap
+      try committer.log.fencing { () throws(StoreError) in try committer.file.synchronize() }
+    }
+  }
+
+  private func persistAgain(in use: LogExtentUse) throws(StoreError) {
     try committer.log.begin(use)
     try committer.checkpoint()
   }

@@ -2,9 +2,9 @@ import Glibc
 
 /// Makes a new store in an empty file.
 ///
-/// First everything but the header is written and synced: a log extent with the checkpoint of the empty store, and an
-/// anchor. Then the header. A crash leaves either a file whose header was never written, which counts as empty, or
-/// one that opens.
+/// First an empty log extent is written and synced, so that from then on the file can be told from somebody else's. Then
+/// everything but the header: the checkpoint of the empty store, and an anchor. Then the header. A crash leaves either a
+/// file whose header was never written, which counts as empty, or one that opens.
 struct StoreCreation {
   let file: StoreFile
   let options: StoreOptions
@@ -38,6 +38,8 @@ struct StoreCreation {
     let use = LogExtentUse(extent: extent, epoch: 1, salt: environment.random())
     try LogExtentInitialisation(file: file, identity: identity)
       .write(ExtentHeader(kind: .log, extent: extent, salt: environment.random(), commit: 0))
+    // guard: sync-creation-mark
+    try file.synchronize()
     let useHeader = LogExtentUseHeader.encoded(use, firstSequence: 1, previous: nil, identity)
     try write(useHeader, at: extent.offset + UInt64(LogExtentUseHeader.offset))
     try write(useHeader, at: extent.offset + UInt64(LogExtentUseHeader.copyOffset))

@@ -159,6 +159,12 @@ import Testing
     #expect(code { _ = try open(generator.bytes(100)) } == .notAStore)
     #expect(code { _ = try open(generator.bytes(100_000)) } == .notAStore)
     #expect(code { _ = try open(bytes("SQLite format 3")) } == .notAStore)
+    // A file that only begins with zeros, as images of disks do, is somebody's too.
+    let image = MemoryFile([UInt8](repeating: 0, count: 512) + [UInt8](repeating: 65, count: 100_000))
+    let refusal = code { _ = try Store.open(file: image, path: "", options: .init(), environment: .system) }
+    #expect(refusal == .notAStore)
+    #expect(image.byteCount() == 100_512)
+    #expect(code { _ = try open([UInt8](repeating: 0, count: 100_000)) } == nil)
     #expect(code { _ = try open([], isReadOnly: true) } == .notAStore)
   }
 }

@@ -115,6 +115,30 @@ import Testing
     #expect(try store.value("more") == value)
   }
 
+  @Test func aStoreThatDiedOnAFullDiskOpensAndCanBeEmptied() throws {
+    let fixture = StoreFixture()
+    fixture.disk.setCapacity(2 << 20)
+    let store = try fixture.open()
+    var count = 0
+    let value = String(repeating: "v", count: 900)
+    while code({ try store.put("k\(count)", value) }) == nil { count += 1 }
+    let full = fixture.disk.afterProcessDeath()
+    full.setCapacity(2 << 20)
+    let next = StoreFixture(full)
+    let reopened = try next.open()
+    #expect(reopened.lastCommit == UInt64(count))
+    try reopened.write { try $0.tree("t").remove(bytes("k0")) }
+    try reopened.write { try $0.tree("t").remove(bytes("k1")) }
+    // The log goes on where only an anchor leads to it.
+    let again = try next.reopened(powerFailed: true)
+    #expect(again.lastCommit == UInt64(count + 2))
+    #expect(try again.value("k1") == nil)
+    #expect(try again.value("k2") == value)
+    #expect(try again.verify() == [])
+    try reopened.write { try $0.tree("t").removeRange(.all) }
+    #expect(try next.reopened(powerFailed: true).value("k2") == nil)
+  }
+
   @Test func aFullDiskAbortsALargeTransactionAlone() throws {
     let fixture = StoreFixture()
     let store = try fixture.open()
