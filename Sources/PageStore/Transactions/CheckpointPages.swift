@@ -61,6 +61,7 @@ extension Committer {
       try output.flush()
       // guard: sync-checkpoint-pages
       try log.fencing { () throws(StoreError) in try file.synchronize() }
+      isAnchorDurable = true
       written.images.pages = trees.images.pages + catalogue.images.pages
       written.replaced.frames = trees.replaced.frames + catalogue.replaced.frames
       written.replaced.blobs = trees.replaced.blobs + catalogue.replaced.blobs

@@ -184,7 +184,8 @@ extension Committer {
     ) { $0 }
   }
 
-  /// Overwrites the older anchor by one that leads to a checkpoint's record.
+  /// Overwrites the older anchor by one that leads to a checkpoint's record. The newer one is durable by then, mostly with
+  /// the checkpoint's pages: never can a power failure tear both.
   func writeAnchor(_ record: LogWriter.Appended, commit: UInt64) throws(StoreError) {
     let anchor = Anchor(
       checkpoint: record.position,
@@ -193,6 +194,8 @@ extension Committer {
       commit: commit
     )
     try log.fencing { () throws(StoreError) in
+      // guard: sync-other-anchor
+      if !isAnchorDurable { try file.synchronize() }
       try anchor.encoded(identity).withBytes { bytes throws(StoreError) in
         try file.write(bytes, at: FileLayout.anchorOffsets[nextAnchorSlot])
       }
