@@ -54,7 +54,8 @@ struct CrashRig {
     // The seed alone says which kind it is, so that it can be repeated.
     switch seed % 8 {
     case 0, 4: RotScenario(seed: seed, tally: tally).run(until: isOver)
-    case 1, 5: FaultScenario(seed: seed, tally: tally).run(until: isOver)
+    case 1: FaultScenario(seed: seed, tally: tally).run(until: isOver)
+    case 5: FullDiskScenario(seed: seed, tally: tally).run(until: isOver)
     default:
       var scenario = CrashScenario(seed: seed, tally: tally)
       scenario.run(until: isOver)

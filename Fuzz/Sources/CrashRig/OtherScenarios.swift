@@ -81,3 +81,28 @@ struct FaultScenario {
     tally.countScenario()
   }
 }
+
+/// Stores on disks that are soon full.
+struct FullDiskScenario {
+  let seed: UInt64
+  let tally: Tally
+
+  private static let trialCount = 30
+  private static let group = "runs on full disks"
+
+  func run(until isOver: () -> Bool) {
+    var generator = SeededGenerator(seed: seed)
+    for _ in 0..<Self.trialCount where !isOver() {
+      let trial = generator.next()
+      do {
+        let refusals = try FullDiskTrial(seed: trial).run()
+        tally.count(Self.group, refusals > 0 ? "full" : "not full", .right, scenario: seed)
+      } catch let error as LostCommits {
+        tally.count(Self.group, "full", .lost("trial \(trial): \(error)"), scenario: seed)
+      } catch {
+        tally.count(Self.group, "full", .wrong("trial \(trial): \(error)"), scenario: seed)
+      }
+    }
+    tally.countScenario()
+  }
+}

@@ -54,6 +54,13 @@ import Testing
     }
   }
 
+  @Test func aFullDiskLosesNothingAcknowledged() throws {
+    var generator = SeededGenerator()
+    var refusals = 0
+    for _ in 0..<8 { refusals += try FullDiskTrial(seed: generator.next()).run() }
+    #expect(refusals > 0)
+  }
+
   @Test(arguments: DiskCall.allCases)
   func aFailingCallLosesNothingAcknowledged(_ call: DiskCall) throws {
     var generator = SeededGenerator("\(#function) \(call)")
