@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 
 /// `cambium info STORE`: what is in the store.
 struct InfoCommand: ParsableCommand {
@@ -16,9 +15,7 @@ struct InfoCommand: ParsableCommand {
   func run() throws {
     let info = try StoreInfo(path: store.path())
     if json {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      print(String(decoding: try encoder.encode(info), as: UTF8.self))
+      try JSONText.print(info)
     } else {
       print(info.description)
     }

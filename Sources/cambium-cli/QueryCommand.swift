@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import GraphContext
 import Predicates
 
@@ -89,8 +88,6 @@ struct QueryCommand: ParsableCommand {
 
   private func printPlan(_ plan: QueryPlan) throws {
     guard json else { return print(plan) }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-    print(String(decoding: try encoder.encode(plan), as: UTF8.self))
+    try JSONText.print(plan)
   }
 }

@@ -19,6 +19,14 @@ struct StoreInfo: Encodable {
   var commit: UInt64
   /// When that commit was made; nil before the first.
   var committed: String?
+  var pageSize: Int
+  /// Named trees of the engine below.
+  var trees: Int
+  /// Bytes of log that opening had to replay, and those that the log takes in the file.
+  var logByteCount: UInt64
+  var logExtentByteCount: UInt64
+  /// Bytes of pages in memory, with what the replay has changed.
+  var residentByteCount: UInt64
   var entities: [Entity]
 
   init(path: String) throws {
@@ -30,6 +38,12 @@ struct StoreInfo: Encodable {
     commit = snapshot.commit
     let date = Date(timeIntervalSince1970: Double(snapshot.timestamp) / 1_000)
     committed = snapshot.commit == 0 ? nil : ValueText.table(.date(date))
+    let statistics = try store.statistics
+    pageSize = statistics.pageSize
+    trees = statistics.trees
+    logByteCount = statistics.logBytes
+    logExtentByteCount = statistics.logExtentBytes
+    residentByteCount = statistics.residentBytes
     entities = try Self.entities(snapshot)
   }
 
@@ -60,6 +74,9 @@ extension StoreInfo: CustomStringConvertible {
       "  file      \(Self.bytes(byteCount))",
       "  store     \(store.uuidString.lowercased())",
       "  commit    \(commit)" + (committed.map { ", \($0)" } ?? ""),
+      "  log       \(Self.bytes(Int(logExtentByteCount))), of which \(Self.bytes(Int(logByteCount))) were replayed",
+      "  trees     \(trees), in pages of \(Self.bytes(pageSize))",
+      "  cache     \(Self.bytes(Int(residentByteCount)))",
     ]
     if entities.isEmpty { lines += ["", "There are no entities."] }
     for entity in entities {

@@ -11,7 +11,10 @@ struct ToolCommand: ParsableCommand {
       Exit status: 0 when all is well, 2 for wrong use (a predicate that is none, an unknown name, a missing file), 1 for \
       anything else, such as a damaged store.
       """,
-    subcommands: [InfoCommand.self, VerifyCommand.self, QueryCommand.self]
+    subcommands: [
+      InfoCommand.self, VerifyCommand.self, QueryCommand.self, PagesCommand.self, TreeCommand.self,
+      LogCommand.self,
+    ]
   )
 }
 

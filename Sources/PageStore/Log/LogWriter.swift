@@ -154,12 +154,11 @@ final class LogWriter: @unchecked Sendable {
   }
 
   /// Begins a use of an extent that no link leads to: the first of a store, and the first after a recovery, whose
-  /// checkpoint is found by its epoch until the anchor says where it is.
+  /// checkpoint is found by its epoch until the anchor says where it is. That checkpoint syncs the extent, with its pages or
+  /// before its anchor; nothing is committed earlier.
   func begin(_ use: LogExtentUse) throws(StoreError) {
     try fencing { () throws(StoreError) in
       try writeUseHeader(of: use, firstSequence: tail.position.sequence, previous: nil)
-      // guard: sync-first-use-after-recovery
-      try file.synchronize()
     }
     monitor.withLock {
       tail.position.use = use

@@ -1,0 +1,79 @@
+/// How a tree is built.
+package struct TreeShape: Sendable, Encodable {
+  /// The pages of one level; level 0 are the leaves.
+  package struct Level: Sendable, Encodable {
+    package var level: Int
+    package var pages = 0
+    /// Entries of leaves, children of branches.
+    package var entries = 0
+    /// Bytes of the pages that are free or lost among the cells.
+    package var unusedBytes = 0
+    /// Bytes of the keys' common prefixes, each counted once a page.
+    package var prefixBytes = 0
+  }
+
+  package var name: String
+  package var treeID: UInt32
+  package var entries: UInt64
+  package var pageSize: Int
+  /// From the root down.
+  package var levels: [Level]
+  /// Overflowing values and keys, and the pages they take.
+  package var overflows = 0
+  package var overflowPages = 0
+  /// Pages that no checkpoint has written yet.
+  package var pagesInMemoryOnly = 0
+
+  /// Bytes of all the tree's pages.
+  package var byteCount: Int {
+    (levels.reduce(0) { $0 + $1.pages } + overflowPages) * pageSize
+  }
+}
+
+extension TreeReader {
+  /// Walks over all of the tree's pages, and counts. O(pages).
+  package func shape(named name: String) throws(StoreError) -> TreeShape {
+    let height = Int(core.root.height)
+    var shape = TreeShape(
+      name: name,
+      treeID: core.root.treeID,
+      entries: core.root.count,
+      pageSize: core.pages.geometry.pageSize,
+      levels: (0..<height).reversed().map { TreeShape.Level(level: $0) }
+    )
+    var visited: Set<UInt64> = []
+    if height > 0 { try core.add(core.root.reference, level: height - 1, to: &shape, &visited) }
+    return shape
+  }
+}
+
+extension TreeCore {
+  fileprivate func add(
+    _ reference: ChildReference,
+    level: Int,
+    to shape: inout TreeShape,
+    _ visited: inout Set<UInt64>
+  ) throws(StoreError) {
+    // In a forged tree the same page may be below many: counting it each time would take for ever.
+    guard visited.insert(reference.location.rawValue).inserted else {
+      throw StoreError(.corrupt, "a page is referred to twice", context: .init(tree: shape.name))
+    }
+    let page = try pages.page(reference, identity: identity(level))
+    let place = shape.levels.count - 1 - level
+    shape.levels[place].pages += 1
+    shape.levels[place].entries += page.count
+    shape.levels[place].unusedBytes += page.freeBytes + page.garbage
+    shape.levels[place].prefixBytes += page.prefixLength
+    if reference.location.isFrame, pool.storedPlace(ofPage: reference).isNone { shape.pagesInMemoryOnly += 1 }
+    for index in 0..<page.count {
+      for offset in page.overflowReferences(index) {
+        let overflow = ChildReference(loading: page.base + offset)
+        shape.overflows += 1
+        shape.overflowPages += pages.geometry.overflowPageCount(Int(clamping: overflow.count))
+      }
+      if level > 0 {
+        try add(ChildReference(loading: page.reference(index)), level: level - 1, to: &shape, &visited)
+      }
+    }
+  }
+}

@@ -1,0 +1,11 @@
+import Foundation
+
+/// What the tool prints for programs.
+enum JSONText {
+  /// Prints a value as JSON, its members in order of their names.
+  static func print(_ value: some Encodable) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    Swift.print(String(decoding: try encoder.encode(value), as: UTF8.self))
+  }
+}
