@@ -51,7 +51,7 @@ struct FaultScenario {
   let seed: UInt64
   let tally: Tally
 
-  private static let trialCount = 40
+  private static let trialCount = 150
 
   func run(until isOver: () -> Bool) {
     var generator = SeededGenerator(seed: seed)

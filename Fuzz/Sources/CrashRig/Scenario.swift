@@ -91,6 +91,8 @@ struct CrashScenario {
   private mutating func checkpointBesideCommits() throws {
     let besideSeed = generator.next()
     let isUnsynced = subject.options.durability == .none
+    // A checkpoint that has no pages to write syncs nothing with them.
+    if generator.chance(1, in: 3) { try step(.checkpointBeside) { try $0.checkpointBeside {} } }
     try step(.checkpointBeside) { subject in
       var generator = SeededGenerator(seed: besideSeed)
       try subject.checkpointBeside {

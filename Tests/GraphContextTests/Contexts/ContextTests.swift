@@ -129,7 +129,7 @@ import Testing
     writers[3].rank = -3
     // A transaction that the log of commits doesn't know.
     try writing.save()
-    try library.coordinator.store.write { _ = try $0.tree("elsewhere").put([1], [2]) }
+    try await library.coordinator.store.write { _ = try $0.tree("elsewhere").put([1], [2]) }
     try reading.refresh()
     #expect(same[3].rank == -3)
     #expect(same[4].rank == 4)

@@ -233,19 +233,19 @@ private enum Changed {
       try context.save()
     }
     #expect(try library.verify().isEmpty)
-    let key: [UInt8] = try library.coordinator.store.write { transaction in
+    let key: [UInt8] = try await library.coordinator.store.write { transaction in
       let tree = try transaction.tree("i/Book/title")
       let key = try #require(try tree.entry(at: 3)).key
       _ = try tree.remove(key)
       return key
     }
     #expect(try library.verify().contains { $0.tree == "i/Book/title" })
-    try library.coordinator.store.write { transaction in
+    try await library.coordinator.store.write { transaction in
       _ = try transaction.tree("i/Book/title").put(key, [])
       _ = try transaction.tree("r/Book/publisher").put(KeyCoder.pair(1, 99), [])
     }
     #expect(try library.verify().map(\.tree) == ["r/Book/publisher"])
-    try library.coordinator.store.write { transaction in
+    try await library.coordinator.store.write { transaction in
       _ = try transaction.tree("r/Book/publisher").remove(KeyCoder.pair(1, 99))
       _ = try transaction.tree("e/Publisher").remove(KeyCoder.key(objectID: 1))
     }
