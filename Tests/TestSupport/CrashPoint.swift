@@ -32,6 +32,8 @@ public struct CrashPoint: Sendable {
   /// Every size the file has had since the durable one, in order; the last is the current one.
   var pendingSizes: [UInt64]
 
+  /// Whether nothing was ever synced.
+  public var isNothingDurable: Bool { durable.byteCount == 0 }
   /// Whether a power failure at this moment can lose anything.
   public var hasUnsynced: Bool { !pending.isEmpty || hasUnsyncedSize }
   /// Whether the file's size may or may not have reached the disk.

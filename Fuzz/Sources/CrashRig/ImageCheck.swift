@@ -17,7 +17,9 @@ struct ImageCheck {
     for damage in Self.choice(of: moment.point.possibleDamage, imageCount, using: &generator) {
       let imageSeed = generator.next()
       let image = moment.point.image(damage, seed: imageSeed)
-      let (verdict, moments) = judge(image, moment.model, seed: imageSeed, depth: depth)
+      // Garbage where a creation had just begun can't be told from somebody's file, and nobody was told of a store.
+      let mayBeForeign = moment.model.uuid == nil && (depth > 0 || moment.point.isNothingDurable)
+      let (verdict, moments) = judge(image, moment.model, seed: imageSeed, depth: depth, mayBeForeign)
       tally.countImage(moment.operation, damage, verdict, scenario: scenario, image: image)
       if verdict.isFailure { continue }
       for (index, moment) in moments.enumerated() {
@@ -43,7 +45,8 @@ struct ImageCheck {
     _ image: SparseBytes,
     _ model: StoreModel,
     seed: UInt64,
-    depth: Int
+    depth: Int,
+    _ mayBeForeign: Bool
   ) -> (verdict: Verdict, moments: [Moment]) {
     let subject = StoreUnderTest(disk: SimulatedDisk(image), model: model, options: options, seed: seed)
     let isWatched = depth < Self.depthLimit && mixed(seed, 7) % (depth == 0 ? 12 : 6) == 0
@@ -70,8 +73,7 @@ struct ImageCheck {
       try subject.check(seed: seed &+ 1)
       stage = "closing"
       if mixed(seed, 9) % 4 == 0 { try subject.close() }
-    } catch let error as StoreError where error.code == .notAStore && model.uuid == nil {
-      // Garbage where a creation had just begun can't be told from somebody's file, and nobody was told of a store.
+    } catch let error as StoreError where error.code == .notAStore && mayBeForeign {
       return (.right, [])
     } catch let error as LostCommits {
       return (.lost("\(stage)\(keep(second)): \(error)"), [])
