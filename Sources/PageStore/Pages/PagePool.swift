@@ -177,7 +177,7 @@ final class PagePool: Sendable {
 
   /// Makes pages that a checkpoint has written findable under their numbers, so that nobody reads them again.
   func adopt(_ written: WrittenPages) {
-    for (number, frame) in written.pages { _ = publish(frame, number: number) }
+    for (number, frame) in written.pages + written.converted { _ = publish(frame, number: number) }
   }
 
   /// Takes back the images of a checkpoint that failed.
@@ -199,5 +199,8 @@ struct RetiredMemory: Sendable {
 
 /// The images of a checkpoint: what to put into the cache once they are safely in the file.
 struct WrittenPages: Sendable {
+  /// Copies of frames.
   var pages: [(number: UInt64, frame: UInt64)] = []
+  /// Frames of a transaction that became images themselves; they go with it if it fails.
+  var converted: [(number: UInt64, frame: UInt64)] = []
 }

@@ -2,7 +2,8 @@
 ///
 /// Walks from each root down through the frames, which end wherever a page of the file begins or a frame was written
 /// before, and hands out finished images bottom-up, numbered one after the other from a first number on. The frames
-/// themselves stay as they are, for those who read them.
+/// themselves stay as they are, for those who read them; only those of a transaction that nobody has seen yet become images
+/// where they are.
 ///
 /// ```
 /// let count = PageWriter.pageCount(of: roots, .replacing, in: pool)      // reserve that many pages, then
@@ -24,6 +25,8 @@ struct PageWriter {
   private let pool: PagePool
   private let geometry: PageGeometry
   private let mode: Mode
+  /// The transaction that is being committed, whose frames nobody else can see.
+  private let unseenCommit: UInt64?
   /// The number of the next page.
   private(set) var nextPage: UInt64
   /// The images handed out so far that are worth keeping.
@@ -33,9 +36,10 @@ struct PageWriter {
   /// Where frames and buffers that stay have been written.
   private(set) var stored = StoredFrames()
 
-  init(pool: PagePool, mode: Mode, firstPage: UInt64) {
+  init(pool: PagePool, mode: Mode, firstPage: UInt64, unseenCommit: UInt64? = nil) {
     self.pool = pool
     self.mode = mode
+    self.unseenCommit = unseenCommit
     geometry = pool.geometry
     nextPage = firstPage
   }
@@ -63,10 +67,11 @@ struct PageWriter {
       let packing = LeafPacking(page, in: pool)
       if packing.packsAny { return try writePacked(page, packing, reference, to: sink) }
     }
-    let frame = pool.arena.allocate()
+    let isUnseen = page.birth == unseenCommit
+    let frame = isUnseen ? reference.location.number : pool.arena.allocate()
     let image = pool.arena.address(frame)
     do throws(StoreError) {
-      copy(page, to: image)
+      if isUnseen { zeroFreeSpace(image) } else { copy(page, to: image) }
       for index in 0..<page.count {
         if !page.isLeaf {
           let child = try writePage(ChildReference(loading: page.reference(index)), to: sink)
@@ -77,15 +82,26 @@ struct PageWriter {
           try writeOverflow(overflow, treeID: page.treeID, to: sink).store(to: image + offset)
         }
       }
-      let written = try finish(image, frame, birth: reference.birth, count: reference.count, to: sink)
-      switch mode {
-      case .replacing: replaced.frames.append(reference.location.number)
-      case .beside: stored.frames.append((reference.location.number, written.place))
-      }
+      let written = try finish(image, birth: reference.birth, count: reference.count, to: sink)
+      keep(frame, as: written, insteadOf: reference)
       return written
     } catch {
-      pool.arena.free(CollectionOfOne(frame))
+      if !isUnseen { pool.arena.free(CollectionOfOne(frame)) }
       throw error
+    }
+  }
+
+  /// Notes what becomes of an image that was handed out, and of the frame that it is a copy of.
+  private mutating func keep(_ frame: UInt64, as written: ChildReference, insteadOf old: ChildReference) {
+    switch mode {
+    case .replacing where frame == old.location.number:
+      images.converted.append((number: written.location.number, frame: frame))
+    case .replacing:
+      images.pages.append((number: written.location.number, frame: frame))
+      replaced.frames.append(old.location.number)
+    case .beside:
+      stored.frames.append((old.location.number, written.place))
+      pool.arena.free(CollectionOfOne(frame))
     }
   }
 
@@ -108,7 +124,6 @@ struct PageWriter {
   /// Numbers and seals an image and hands it out.
   private mutating func finish(
     _ image: UnsafeMutableRawPointer,
-    _ frame: UInt64,
     birth: UInt64,
     count: UInt64,
     to sink: Sink
@@ -117,10 +132,6 @@ struct PageWriter {
     let checksum = XXH64.hash(UnsafeRawBufferPointer(start: image + 8, count: geometry.pageSize - 8))
     image.storeLittle(checksum, PageHeader.checksum)
     try sink(UnsafeRawBufferPointer(start: image, count: geometry.pageSize))
-    switch mode {
-    case .replacing: images.pages.append((number: nextPage, frame: frame))
-    case .beside: pool.arena.free(CollectionOfOne(frame))
-    }
     defer { nextPage += 1 }
     return ChildReference(location: .page(nextPage), checksum: checksum, birth: birth, count: count)
   }
@@ -224,7 +235,9 @@ struct PageWriter {
         lonePrefix: 0
       )
       zeroFreeSpace(image)
-      return try finish(image, frame, birth: reference.birth, count: count, to: sink)
+      let written = try finish(image, birth: reference.birth, count: count, to: sink)
+      images.pages.append((number: written.location.number, frame: frame))
+      return written
     } catch {
       pool.arena.free(CollectionOfOne(frame))
       throw error

@@ -43,7 +43,12 @@ extension Committer {
     guard let extent = plan.extent else {
       return CheckpointPages(roots: plan.draft.roots.map { pool.storedRoot($0) }, catalogue: plan.editor.root)
     }
-    var trees = PageWriter(pool: pool, mode: plan.mode, firstPage: extent.offset / pageSize + 1)
+    var trees = PageWriter(
+      pool: pool,
+      mode: plan.mode,
+      firstPage: extent.offset / pageSize + 1,
+      unseenCommit: plan.draft.isUnseen ? plan.draft.commit : nil
+    )
     var catalogue = PageWriter(pool: pool, mode: .replacing, firstPage: 0)
     let output = PageOutput(file: file, offset: extent.offset)
     do {
@@ -63,6 +68,7 @@ extension Committer {
       try log.fencing { () throws(StoreError) in try file.synchronize() }
       isAnchorDurable = true
       written.images.pages = trees.images.pages + catalogue.images.pages
+      written.images.converted = trees.images.converted
       written.replaced.frames = trees.replaced.frames + catalogue.replaced.frames
       written.replaced.blobs = trees.replaced.blobs + catalogue.replaced.blobs
       written.stored = trees.stored

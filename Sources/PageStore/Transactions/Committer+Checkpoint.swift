@@ -63,7 +63,8 @@ extension Committer {
       roots: roots,
       nextTreeID: transaction.nextTreeID,
       generation: transaction.base.generation + 1,
-      dirty: transaction.dirty
+      dirty: transaction.dirty,
+      isUnseen: true
     )
     let version = try checkpointing.withLock { () throws(StoreError) in
       try state.withLock { () throws(StoreError) in
@@ -85,6 +86,8 @@ extension Committer {
     var generation: UInt64
     /// Owns the catalogue's new pages, and with a large transaction all of its pages.
     var dirty: DirtySet
+    /// Whether the commit is only being made, so that nobody reads what it has changed.
+    var isUnseen = false
   }
 
   @discardableResult
