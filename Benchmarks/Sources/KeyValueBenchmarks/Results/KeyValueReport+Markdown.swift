@@ -91,21 +91,30 @@ extension KeyValueReport {
     [header([""], names + ["goal"])]
       + titles(measures).map { title in
         let cells = names.map { name in
-          value(measures, title, name, "bytes").map(Figures.bytes) ?? "–"
+          measure(measures, title, name, "bytes").map { Figures.bytes($0.median) } ?? "–"
         }
         return line([title] + cells + [Goals.storedBytes(title).map(Figures.bytes) ?? "–"])
       }
   }
 
+  /// Means, not medians: what a store writes once in a while belongs to all commits.
   private func outputsTable(_ measures: [KeyValueSession.Measure]) -> [String] {
+    func mean(_ title: String, _ engine: String, _ unit: String) -> Double? {
+      guard let values = measure(measures, title, engine, unit)?.values else { return nil }
+      return values.reduce(0, +) / Double(values.count)
+    }
     let own = Engines.own
-    return [header([""], names + ["Cambium, as it counts itself"])]
+    return [
+      "On average over all rounds.",
+      "",
+      header([""], names + ["Cambium, as it counts itself"]),
+    ]
       + titles(measures).map { title in
         let cells = names.map { name in
-          value(measures, title, name, "bytes").map(Figures.bytes) ?? "–"
+          mean(title, name, OutputLog.kernelBytes).map(Figures.bytes) ?? "–"
         }
-        let bytes = value(measures, title, own, OutputLog.ownBytes).map(Figures.bytes) ?? "–"
-        let syncs = value(measures, title, own, OutputLog.ownSyncs).map { Figures.threeDigits($0) } ?? "–"
+        let bytes = mean(title, own, OutputLog.ownBytes).map(Figures.bytes) ?? "–"
+        let syncs = mean(title, own, OutputLog.ownSyncs).map(Figures.threeDigits) ?? "–"
         return line([title] + cells + ["\(bytes), \(syncs) syncs"])
       }
   }
@@ -116,13 +125,13 @@ extension KeyValueReport {
     }
   }
 
-  private func value(
+  private func measure(
     _ measures: [KeyValueSession.Measure],
     _ title: String,
     _ engine: String,
     _ unit: String
-  ) -> Double? {
-    measures.first { $0.title == title && $0.engine == engine && $0.unit == unit }?.median
+  ) -> KeyValueSession.Measure? {
+    measures.first { $0.title == title && $0.engine == engine && $0.unit == unit }
   }
 
   // MARK: Tables

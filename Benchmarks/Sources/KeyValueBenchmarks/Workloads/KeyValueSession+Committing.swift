@@ -44,6 +44,8 @@ extension KeyValueSession {
         }
       }
     }
+    // Short rounds, and many: what else the disk does changes from one moment to the next.
+    workload.rounds = 3 * sizes.rounds
     let floor = try SyncedWrite(in: folders.root)
     workload.contenders.append(
       Workload.Contender(peer: Floor.name) { _ in
@@ -64,7 +66,7 @@ extension KeyValueSession {
   ) -> Workload {
     let commits = sizes.groupedCommits
     let title = "durable puts, \(committers) \(committers == 1 ? "thread" : "threads") at once"
-    var workload = workload("K4g", title, stores, operations: commits, unit: "each") { store, round in
+    return workload("K4g", title, stores, operations: commits, unit: "each") { store, round in
       let change = Self.change(entries, round: round, shift: committers, count: commits)
       let share = commits / committers
       return try await outputs.counting(store, "K4g", title, commits: commits) {
@@ -76,8 +78,6 @@ extension KeyValueSession {
         return Run(time: time, checksum: 0)
       }
     }
-    workload.rounds = (sizes.rounds + 1) / 2
-    return workload
   }
 
   /// As many records as asked for, with other values each round and for each `shift` below a hundred.
