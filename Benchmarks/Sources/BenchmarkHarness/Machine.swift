@@ -10,6 +10,10 @@ package struct Machine: Codable, CustomStringConvertible, Sendable {
   /// The file system that the stores lie on, with its options.
   package var fileSystem: String
 
+  /// Threads that were running or wanted to, on average over the last quarter of an hour. More than there are processors
+  /// means that others made everything here slower.
+  package var load: Double
+
   /// Looks at this machine, and at what `folder` is on.
   package init(folder: String) {
     let model = Self.lines(of: "/proc/cpuinfo").first { $0.hasPrefix("model name") }
@@ -19,6 +23,8 @@ package struct Machine: Codable, CustomStringConvertible, Sendable {
     kernel = Self.lines(of: "/proc/sys/kernel/osrelease").first.map(String.init) ?? "unknown"
     system = ProcessInfo.processInfo.operatingSystemVersionString
     fileSystem = Self.fileSystem(of: folder)
+    let loads = Self.lines(of: "/proc/loadavg").first?.split(separator: " ") ?? []
+    load = loads.count > 2 ? Double(loads[2]) ?? 0 : 0
   }
 
   package var description: String {

@@ -2,7 +2,7 @@
 struct Sizes: Codable {
   var entries = 1_000_000
   /// Commits of one put each, in a round of K4.
-  var commits = 500
+  var commits = 100
   /// Commits in a round of K4g, however many threads share them.
   var groupedCommits = 1_920
   var committers = [1, 4, 16, 64]

@@ -26,6 +26,8 @@ extension KeyValueReport {
         + "\(sizes.entries) records with 16 bytes of random key and 100 of value.",
       "",
       "- \(date.formatted(.iso8601.year().month().day())), \(machine.description)",
+      "- Load average of the quarter of an hour before the end: \(Figures.threeDigits(machine.load)). The benchmark keeps "
+        + "about one processor busy; the rest is others', and slows down small synced commits most of all.",
       "- \(versions)",
       "- The floor: one synced write of 512 bytes \(Figures.duration(floor.syncedWrite)), one copy of all keys and values "
         + "(\(copied)) \(Figures.duration(floor.copy))",

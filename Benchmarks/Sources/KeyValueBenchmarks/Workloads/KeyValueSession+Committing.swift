@@ -45,7 +45,7 @@ extension KeyValueSession {
       }
     }
     // Short rounds, and many: what else the disk does changes from one moment to the next.
-    workload.rounds = 3 * sizes.rounds
+    workload.rounds = 15 * sizes.rounds
     let floor = try SyncedWrite(in: folders.root)
     workload.contenders.append(
       Workload.Contender(peer: Floor.name) { _ in
