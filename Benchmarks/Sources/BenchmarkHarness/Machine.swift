@@ -1,0 +1,48 @@
+import Foundation
+
+/// On what the figures were taken.
+package struct Machine: Codable, CustomStringConvertible, Sendable {
+  package var processor: String
+  package var processors: Int
+  package var memoryBytes: UInt64
+  package var kernel: String
+  package var system: String
+  /// The file system that the stores lie on, with its options.
+  package var fileSystem: String
+
+  /// Threads that were running or wanted to, on average over the last quarter of an hour. More than there are processors
+  /// means that others made everything here slower.
+  package var load: Double
+
+  /// Looks at this machine, and at what `folder` is on.
+  package init(folder: String) {
+    let model = Self.lines(of: "/proc/cpuinfo").first { $0.hasPrefix("model name") }
+    processor = model?.split(separator: ":").last?.trimmingCharacters(in: .whitespaces) ?? "unknown processor"
+    processors = ProcessInfo.processInfo.processorCount
+    memoryBytes = ProcessInfo.processInfo.physicalMemory
+    kernel = Self.lines(of: "/proc/sys/kernel/osrelease").first.map(String.init) ?? "unknown"
+    system = ProcessInfo.processInfo.operatingSystemVersionString
+    fileSystem = Self.fileSystem(of: folder)
+    let loads = Self.lines(of: "/proc/loadavg").first?.split(separator: " ") ?? []
+    load = loads.count > 2 ? Double(loads[2]) ?? 0 : 0
+  }
+
+  package var description: String {
+    "\(processor), \(processors) cores, \(memoryBytes >> 30) GiB; \(system), Linux \(kernel); \(fileSystem)"
+  }
+
+  /// The mount whose folder is the longest one above `folder`.
+  private static func fileSystem(of folder: String) -> String {
+    let path = URL(fileURLWithPath: folder).resolvingSymlinksInPath().path + "/"
+    let mounts = lines(of: "/proc/self/mounts").map { $0.split(separator: " ") }.filter { $0.count >= 4 }
+    let above = mounts.filter { mount in
+      mount[1] == "/" || path.hasPrefix(mount[1] + "/")
+    }
+    guard let mount = above.max(by: { $0[1].count < $1[1].count }) else { return "unknown file system" }
+    return "\(mount[2]) (\(mount[3]))"
+  }
+
+  private static func lines(of file: String) -> [Substring] {
+    ((try? String(contentsOfFile: file, encoding: .utf8)) ?? "").split(separator: "\n")
+  }
+}

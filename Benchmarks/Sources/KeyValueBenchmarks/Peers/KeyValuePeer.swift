@@ -1,0 +1,49 @@
+import BenchmarkHarness
+
+/// A store of the key-value workloads. Each call does a whole workload, so that nothing but the peer's own code and the
+/// checksum is inside the loop. Several threads may call at once.
+protocol KeyValuePeer: AnyObject, Sendable, SendableMetatype {
+  static var name: String { get }
+  static var version: String { get }
+  /// Whether commits of several threads share a sync; where not, they take turns.
+  static var groupsCommits: Bool { get }
+
+  /// Opens the store in a folder; makes it there if it is new. Tuned as its documentation advises for data that fits
+  /// into memory, every commit synced.
+  init(folder: String, isNew: Bool) throws
+  /// Leaves a file that needs no recovery. Nothing can be called afterwards.
+  func close() throws
+
+  /// Puts the records in the given order in one durable transaction.
+  func load(_ entries: Entries, order: [Int], isSorted: Bool) throws
+  /// Gets each record's value, in one read transaction.
+  func get(_ entries: Entries, order: ArraySlice<Int>) throws -> Checksum
+  /// Reads every key and value in order.
+  func scan() throws -> Checksum
+  /// How many keys lie in `lower..<upper`.
+  func count(from lower: [UInt8], to upper: [UInt8]) throws -> Int
+
+  /// Puts the values in one durable transaction.
+  func put(_ entries: Entries, _ change: Change) throws
+  /// Puts one value after the other, each in a durable transaction of its own.
+  func putEach(_ entries: Entries, _ change: Change) throws
+
+  /// What the store says of its own writing; nil if it says nothing.
+  func output() throws -> StoreOutput?
+}
+
+extension KeyValuePeer {
+  func output() throws -> StoreOutput? { nil }
+}
+
+/// Records that get other values: those of the records `shift` further on.
+struct Change: Sendable {
+  var order: ArraySlice<Int>
+  var shift: Int
+}
+
+/// Counted since the store was opened.
+struct StoreOutput: Sendable {
+  var bytesWritten: UInt64
+  var syncs: UInt64
+}

@@ -1,0 +1,147 @@
+import BenchmarkHarness
+import Foundation
+
+extension KeyValueReport {
+  func markdown() -> String {
+    var lines = introduction()
+    let timed = results.filter { $0.id != "K4g" }
+    if !timed.isEmpty { lines += ["", "## Times", ""] + timesTable(timed) }
+    let grouped = results.filter { $0.id == "K4g" }
+    if !grouped.isEmpty { lines += ["", "## K4g: several threads commit at once", ""] + groupTable(grouped) }
+    let sizes = measures.filter { $0.workload == "K8" }
+    if !sizes.isEmpty { lines += ["", "## K8: bytes of the files, closed", ""] + sizesTable(sizes) }
+    let outputs = measures.filter { $0.workload != "K8" }
+    if !outputs.isEmpty { lines += ["", "## Written for each commit", ""] + outputsTable(outputs) }
+    lines += ["", "## What to keep in mind", ""] + Self.caveats.map { "- \($0)" }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private func introduction() -> [String] {
+    let versions = engines.map { "\($0.name) \($0.version)" }.joined(separator: ", ")
+    let copied = Figures.bytes(Double(floor.copiedBytes))
+    return [
+      "# Key-value workloads",
+      "",
+      "Written by `make bench-kv`; `KeyValue.json` has every figure. Medians of interleaved rounds over "
+        + "\(sizes.entries) records with 16 bytes of random key and 100 of value.",
+      "",
+      "- \(date.formatted(.iso8601.year().month().day())), \(machine.description)",
+      "- Load average of the quarter of an hour before the end: \(Figures.threeDigits(machine.load)). The benchmark keeps "
+        + "about one processor busy; the rest is others', and slows down small synced commits most of all.",
+      "- \(versions)",
+      "- The floor: one synced write of 512 bytes \(Figures.duration(floor.syncedWrite)), one copy of all keys and values "
+        + "(\(copied)) \(Figures.duration(floor.copy))",
+    ]
+  }
+
+  private var names: [String] { engines.map(\.name) }
+
+  // MARK: Times
+
+  private func timesTable(_ rows: [Runner.Result]) -> [String] {
+    [
+      "“× fastest” is the fastest peer's time by Cambium's: more than 1 means that Cambium is faster than every peer.",
+      "",
+      header(["", "workload"], names + ["× fastest", "goal"]),
+    ] + rows.map(timesRow)
+  }
+
+  private func timesRow(_ row: Runner.Result) -> String {
+    let fastest = names.compactMap { row.times(of: $0)?.median }.min()
+    let cells = names.map { name in
+      guard let median = row.times(of: name)?.median else { return "–" }
+      let text = Figures.duration(median / Double(row.operations))
+      return median == fastest ? "**\(text)**" : text
+    }
+    let ours = row.times(of: Engines.own)?.median
+    let ratio = ours.flatMap { ours in fastestPeer(row).map { Figures.threeDigits($0 / ours) } }
+    var title = row.title + (row.unit.isEmpty ? "" : ", \(row.unit)")
+    if let floor = row.times(of: Floor.name)?.median {
+      title += "; one synced write \(Figures.duration(floor / Double(row.operations)))"
+      if let ours { title += ", Cambium × \(Figures.threeDigits(ours / floor)) of it" }
+    }
+    let goal = Goals.timesTheFastest(row.id).map { $0 >= 100 ? String(Int($0)) : String($0) }
+    return line([row.id, title] + cells + [ratio ?? "–", goal ?? "–"])
+  }
+
+  // MARK: Committers
+
+  private func groupTable(_ rows: [Runner.Result]) -> [String] {
+    let columns = engines.map { $0.groupsCommits ? $0.name : "\($0.name) (serial)" }
+    return [
+      "Time of a commit, and in brackets how many times as fast as the same engine's single thread.",
+      "",
+      header(["threads"], columns + ["Cambium × fastest", "goal, × one thread"]),
+    ]
+      + zip(rows, sizes.committers).map { row, committers in
+        let cells = names.map { name in
+          guard let time = row.times(of: name)?.median, let one = rows[0].times(of: name)?.median
+          else { return "–" }
+          let text = Figures.duration(time / Double(row.operations))
+          return "\(text) (× \(Figures.threeDigits(one / time)))"
+        }
+        let ours = row.times(of: Engines.own)?.median
+        let ratio = ours.flatMap { ours in fastestPeer(row).map { Figures.threeDigits($0 / ours) } }
+        let goal = Goals.timesOneCommitter(committers).map { Figures.threeDigits($0) }
+        return line([String(committers)] + cells + [ratio ?? "–", goal ?? "–"])
+      }
+  }
+
+  // MARK: What was counted
+
+  private func sizesTable(_ measures: [KeyValueSession.Measure]) -> [String] {
+    [header([""], names + ["goal"])]
+      + titles(measures).map { title in
+        let cells = names.map { name in
+          measure(measures, title, name, "bytes").map { Figures.bytes($0.median) } ?? "–"
+        }
+        return line([title] + cells + [Goals.storedBytes(title).map(Figures.bytes) ?? "–"])
+      }
+  }
+
+  /// Means, not medians: what a store writes once in a while belongs to all commits.
+  private func outputsTable(_ measures: [KeyValueSession.Measure]) -> [String] {
+    func mean(_ title: String, _ engine: String, _ unit: String) -> Double? {
+      guard let values = measure(measures, title, engine, unit)?.values else { return nil }
+      return values.reduce(0, +) / Double(values.count)
+    }
+    let own = Engines.own
+    return [
+      "On average over all rounds.",
+      "",
+      header([""], names + ["Cambium, as it counts itself"]),
+    ]
+      + titles(measures).map { title in
+        let cells = names.map { name in
+          mean(title, name, OutputLog.kernelBytes).map(Figures.bytes) ?? "–"
+        }
+        let bytes = mean(title, own, OutputLog.ownBytes).map(Figures.bytes) ?? "–"
+        let syncs = mean(title, own, OutputLog.ownSyncs).map(Figures.threeDigits) ?? "–"
+        return line([title] + cells + ["\(bytes), \(syncs) syncs"])
+      }
+  }
+
+  private func titles(_ measures: [KeyValueSession.Measure]) -> [String] {
+    measures.reduce(into: []) { titles, measure in
+      if !titles.contains(measure.title) { titles.append(measure.title) }
+    }
+  }
+
+  private func measure(
+    _ measures: [KeyValueSession.Measure],
+    _ title: String,
+    _ engine: String,
+    _ unit: String
+  ) -> KeyValueSession.Measure? {
+    measures.first { $0.title == title && $0.engine == engine && $0.unit == unit }
+  }
+
+  // MARK: Tables
+
+  private func header(_ texts: [String], _ figures: [String]) -> String {
+    let rule = texts.map { _ in "---" } + figures.map { _ in "---:" }
+    return line(texts + figures) + "\n" + "|" + rule.joined(separator: "|") + "|"
+  }
+
+  private func line(_ cells: [String]) -> String { "| " + cells.joined(separator: " | ") + " |" }
+}

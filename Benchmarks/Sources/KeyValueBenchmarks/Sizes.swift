@@ -1,0 +1,27 @@
+/// How much of everything.
+struct Sizes: Codable {
+  var entries = 1_000_000
+  /// Commits of one put each, in a round of K4.
+  var commits = 100
+  /// Commits in a round of K4g, however many threads share them.
+  var groupedCommits = 1_920
+  var committers = [1, 4, 16, 64]
+  /// Overwrites in a round of K5, and the commits that they are in.
+  var overwrites = 100_000
+  var overwriteCommits = 100
+  /// Processes of each engine in K7.
+  var openings = 15
+  var rounds = 5
+
+  static let smoke: Sizes = {
+    var sizes = Sizes()
+    sizes.entries = 20_000
+    sizes.commits = 20
+    sizes.groupedCommits = 64
+    sizes.overwrites = 2_000
+    sizes.overwriteCommits = 10
+    sizes.openings = 2
+    sizes.rounds = 2
+    return sizes
+  }()
+}

@@ -1,0 +1,60 @@
+import BenchmarkHarness
+
+extension KeyValueSession {
+  private static let ids = ["K1", "K1t", "K2", "K4", "K4g", "K6", "K7"]
+
+  /// K1, K2, K6, then K4, K4g and K7, on one store of each engine: filled in random order, as in an application's life,
+  /// closed, opened again and read once.
+  mutating func readAndCommit(_ entries: Entries) async throws {
+    guard Self.ids.contains(where: runner.wants) else { return }
+    let places = try peers.map { _ in try folders.make() }
+    let stores = try zip(peers, places).map { peer, folder in
+      let store = try peer.init(folder: folder, isNew: true)
+      try store.load(entries, order: Array(0..<entries.count), isSorted: false)
+      try store.close()
+      return try peer.init(folder: folder, isNew: false)
+    }
+    try checkAgreement("load", stores)
+    try await read(entries, stores)
+    try await commit(entries, stores)
+    try stores.forEach { try $0.close() }
+    try await open(entries, places)
+    places.forEach(folders.remove)
+  }
+
+  private mutating func read(_ entries: Entries, _ stores: [any KeyValuePeer]) async throws {
+    let count = entries.count
+    try await runner.run(
+      workload("K1", "random get", stores, operations: count, unit: "each") { store, _ in
+        try await measured { try store.get(entries, order: entries.readOrder[...]) }
+      }
+    )
+    try await runner.run(
+      workload("K1t", "random get, two threads", stores, operations: count, unit: "each") { store, _ in
+        let halves = [entries.readOrder[..<(count / 2)], entries.readOrder[(count / 2)...]]
+        let sums = LockedSums(count: halves.count)
+        let time = try Threads.measure(halves.count) { index in
+          sums.set(index, try store.get(entries, order: halves[index]))
+        }
+        return Run(time: time, checksum: sums.value)
+      }
+    )
+    try await runner.run(
+      workload("K2", "full ordered scan, keys and values", stores) { store, _ in
+        try await measured { try store.scan() }
+      }
+    )
+    let sorted = entries.sortedOrder
+    let lower = entries.key(sorted[count / 4])
+    let upper = entries.key(sorted[count / 4 + count / 2])
+    try await runner.run(
+      workload("K6", "count a range of half", stores) { store, _ in
+        try await measured {
+          var sum = Checksum()
+          sum.add(try store.count(from: lower, to: upper))
+          return sum
+        }
+      }
+    )
+  }
+}

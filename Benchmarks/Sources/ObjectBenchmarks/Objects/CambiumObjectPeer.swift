@@ -1,0 +1,95 @@
+import BenchmarkHarness
+import Cambium
+import Foundation
+
+/// Cambium as an application uses it: model classes, a container, a context for each piece of work, every attribute read
+/// through its property.
+final class CambiumObjectPeer: ObjectPeer {
+  static let name = ObjectReport.ownName
+
+  private let container: PersistentContainer
+  /// The number that the workloads give a city, at the number of its object.
+  private var cityNumbers: [Int] = []
+
+  init(folder: String) async throws {
+    container = try await PersistentContainer(
+      "People",
+      models: City.self,
+      Person.self,
+      at: URL(fileURLWithPath: folder + "/people.cambium")
+    )
+  }
+
+  func insert(_ people: People) async throws {
+    let cityIDs = try await container.performBackgroundTask { context in
+      let cities = people.cities.map { name in
+        let city = City(name: name)
+        context.insert(city)
+        return city
+      }
+      for person in people.persons { context.insert(Person(person, city: cities[person.city - 1])) }
+      try context.save()
+      return cities.map(\.objectID)
+    }
+    cityNumbers = Array(repeating: 0, count: Int(cityIDs.map(\.number).max() ?? 0) + 1)
+    for (index, id) in cityIDs.enumerated() { cityNumbers[Int(id.number)] = index + 1 }
+  }
+
+  func fetchByEmail(_ people: People, _ numbers: ArraySlice<Int>) async throws -> Checksum {
+    let cityNumbers = cityNumbers
+    return try await container.performBackgroundTask { context in
+      var sum = Checksum()
+      for number in numbers {
+        let email = people.persons[number].email
+        guard let person = try context.fetch(From<Person>().where { $0.email == email }).first else {
+          throw PeerError(peer: Self.name, message: "a person is missing")
+        }
+        Self.add(person, cityNumbers, to: &sum)
+      }
+      return sum
+    }
+  }
+
+  func fetchByAge(_ ages: ClosedRange<Int>) async throws -> Checksum {
+    let cityNumbers = cityNumbers
+    return try await container.performBackgroundTask { context in
+      let request = From<Person>().where(ages ~= \.age).orderBy(.ascending(\.age))
+      var sum = Checksum()
+      for person in try context.fetch(request) { Self.add(person, cityNumbers, to: &sum) }
+      return sum
+    }
+  }
+
+  func count(ageAtLeast ages: [Int]) async throws -> Checksum {
+    try await container.performBackgroundTask { context in
+      var sum = Checksum()
+      for age in ages { sum.add(try context.count(From<Person>().where { $0.age >= age })) }
+      return sum
+    }
+  }
+
+  func changeEach(_ people: People, _ numbers: ArraySlice<Int>) async throws {
+    try await container.performBackgroundTask { context in
+      for number in numbers {
+        let email = people.persons[number].email
+        guard let person = try context.fetch(From<Person>().where { $0.email == email }).first else {
+          throw PeerError(peer: Self.name, message: "a person is missing")
+        }
+        person.score += 1
+        try context.save()
+      }
+    }
+  }
+
+  private static func add(_ person: Person, _ cityNumbers: [Int], to sum: inout Checksum) {
+    sum.add(
+      email: person.email,
+      name: person.name,
+      age: person.age,
+      score: person.score,
+      created: person.created,
+      bio: person.bio,
+      city: person.city.map { cityNumbers[Int($0.objectID.number)] } ?? 0
+    )
+  }
+}

@@ -1,0 +1,109 @@
+import BenchmarkHarness
+import Foundation
+import GRDB
+
+/// GRDB as its documentation starts out: Codable records, the query interface, no SQL.
+final class GRDBCodablePeer: ObjectPeer {
+  static let name = "GRDB, Codable"
+
+  private struct City: Codable, FetchableRecord, PersistableRecord {
+    static let databaseTableName = "city"
+    var id: Int
+    var name: String
+  }
+
+  private struct Person: Codable, FetchableRecord, MutablePersistableRecord {
+    static let databaseTableName = "person"
+    var id: Int64?
+    var email: String
+    var name: String
+    var age: Int
+    var score: Double
+    var created: Date
+    var bio: String
+    var cityId: Int
+
+    mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.rowID }
+  }
+
+  private let pool: DatabasePool
+
+  init(folder: String) throws {
+    pool = try GRDBDatabase.open(at: folder + "/people.sqlite")
+    try GRDBDatabase.createPeople(pool)
+  }
+
+  func insert(_ people: People) throws {
+    try pool.write { database in
+      for (index, name) in people.cities.enumerated() { try City(id: index + 1, name: name).insert(database) }
+      for person in people.persons {
+        var record = Person(
+          email: person.email,
+          name: person.name,
+          age: person.age,
+          score: person.score,
+          created: person.created,
+          bio: person.bio,
+          cityId: person.city
+        )
+        try record.insert(database)
+      }
+    }
+  }
+
+  func fetchByEmail(_ people: People, _ numbers: ArraySlice<Int>) throws -> Checksum {
+    try pool.read { database in
+      var sum = Checksum()
+      for number in numbers {
+        let email = people.persons[number].email
+        guard let person = try Person.filter(Column("email") == email).fetchOne(database) else {
+          throw PeerError(peer: Self.name, message: "a person is missing")
+        }
+        Self.add(person, to: &sum)
+      }
+      return sum
+    }
+  }
+
+  func fetchByAge(_ ages: ClosedRange<Int>) throws -> Checksum {
+    try pool.read { database in
+      let persons = try Person.filter(ages.contains(Column("age"))).order(Column("age"), Column("id"))
+        .fetchAll(database)
+      var sum = Checksum()
+      for person in persons { Self.add(person, to: &sum) }
+      return sum
+    }
+  }
+
+  func count(ageAtLeast ages: [Int]) throws -> Checksum {
+    try pool.read { database in
+      var sum = Checksum()
+      for age in ages { sum.add(try Person.filter(Column("age") >= age).fetchCount(database)) }
+      return sum
+    }
+  }
+
+  func changeEach(_ people: People, _ numbers: ArraySlice<Int>) throws {
+    for number in numbers {
+      try pool.write { database in
+        let email = people.persons[number].email
+        guard var person = try Person.filter(Column("email") == email).fetchOne(database) else {
+          throw PeerError(peer: Self.name, message: "a person is missing")
+        }
+        try person.updateChanges(database) { $0.score += 1 }
+      }
+    }
+  }
+
+  private static func add(_ person: Person, to sum: inout Checksum) {
+    sum.add(
+      email: person.email,
+      name: person.name,
+      age: person.age,
+      score: person.score,
+      created: person.created,
+      bio: person.bio,
+      city: person.cityId
+    )
+  }
+}
