@@ -59,6 +59,7 @@ public final class ManagedObjectContext: ObjectHost {
     pendingPairs = entities.map { entity in entity.toManys.map { _ in PendingLinks() } }
     super.init()
     changes = entities.map { _ in ChangedObjects(in: self) }
+    hasOtherLayouts = coordinator.hasOtherLayouts
   }
 
   // MARK: What objects ask
@@ -68,6 +69,8 @@ public final class ManagedObjectContext: ObjectHost {
   package override func record(of object: any ManagedObject) -> UnsafeRawBufferPointer? {
     findRecord(of: object)
   }
+
+  package override func layout(of type: any ManagedObject.Type) -> RecordLayout { entity(of: type).layout }
 
   package override func unreadableValue(of object: any ManagedObject, slot: Int) {
     noteUnreadable(object, slot: slot)

@@ -9,12 +9,10 @@ final class PendingRecords {
     /// Objects whose stored record doesn't count: changed or deleted.
     fileprivate(set) var hidden: Set<UInt64> = []
     fileprivate var places: [UInt64: Int] = [:]
-    private let slotCount: Int
     /// Owns the records' bytes.
     private var encoder: RecordEncoder
 
     fileprivate init(_ entity: StoredEntity) {
-      slotCount = entity.schema.stored.count
       encoder = RecordEncoder(layout: entity.layout)
     }
 
@@ -24,7 +22,7 @@ final class PendingRecords {
     fileprivate func append(_ object: any ManagedObject) {
       encoder.begin()
       // A value that doesn't fit its kind is left nil here; the save will refuse it.
-      for slot in 0..<slotCount { _ = encoder.set(object.attributeValue(at: slot), at: slot) }
+      for slot in encoder.layout.slotsByPlace { _ = encoder.set(object.attributeValue(at: slot), at: slot) }
       let number = object._$state.number
       places[number] = records.count
       records.append((number, UnsafeRawBufferPointer(encoder.finish())))

@@ -66,7 +66,7 @@ extension ManagedObject {
       cache.number = 0
       return
     }
-    let record = RecordView(validated: bytes, layout: Self._$model.layout)
+    let record = RecordView(validated: bytes, layout: _$layout)
     cache.number = record.isNull(slot) ? 0 : record.fixed(slot, as: UInt64.self)
     cache.unattached = nil
     _$state.didLoad(slot)

@@ -12,7 +12,7 @@ extension ManagedObject {
   package func attributeValue(at slot: Int) -> AttributeValue {
     if !_$state.isLoaded(slot) {
       guard let bytes = findRecord() else { return .null }
-      return RecordView(validated: bytes, layout: Self._$model.layout).value(slot)
+      return RecordView(validated: bytes, layout: _$layout).value(slot)
     }
     var reader = SlotReader()
     _$visit(slot, &reader)

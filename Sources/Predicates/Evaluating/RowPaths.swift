@@ -89,8 +89,9 @@ package struct RowField: Sendable, Hashable {
     self.kind = kind
     self.slot = slot
     position = layout.fields[slot].position
-    nullByte = RecordLayout.headerByteCount + slot >> 3
-    nullMask = 1 << UInt8(slot & 7)
+    let place = layout.fields[slot].place
+    nullByte = RecordLayout.headerByteCount + place >> 3
+    nullMask = 1 << UInt8(place & 7)
     endsOffset = layout.endsOffset
     variableOffset = layout.variableOffset
   }

@@ -41,7 +41,9 @@ public struct RecordView {
 
   @inlinable
   public func isNull(_ slot: Int) -> Bool {
-    bytes[RecordLayout.headerByteCount &+ slot >> 3] & (1 << UInt8(truncatingIfNeeded: slot & 7)) != 0
+    let place = layout.fields[slot].place
+    let byte = bytes[RecordLayout.headerByteCount &+ place >> 3]
+    return byte & (1 << UInt8(truncatingIfNeeded: place & 7)) != 0
   }
 
   /// The fixed-width integer at the slot, whatever it stands for. Meaningless where ``isNull(_:)``.
