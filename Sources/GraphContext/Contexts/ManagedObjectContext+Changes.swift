@@ -4,18 +4,22 @@ import Predicates
 
 extension ManagedObjectContext {
   /// Puts a new object into the context, and every new object that its relationships lead to. It has its final ID from
-  /// now on. Does nothing for an object that is in the context. Traps for one that is in another, or gone.
-  public func insert(_ object: some ManagedObject) { enter(object) }
+  /// now on. Does nothing for an object that is in the context. Traps for one that is in another.
+  ///
+  /// An object that is gone can't come back: nothing is inserted, and the next fetch or save throws `objectNotFound`, until
+  /// the context is rolled back. The same goes for a relationship that is set to such an object.
+  public func insert(_ object: some ManagedObject) { _ = enter(object) }
 
-  func enter(_ object: any ManagedObject) {
+  /// Returns whether the object is in the context now.
+  func enter(_ object: any ManagedObject) -> Bool {
     if let host = object._$state.host {
       precondition(host === self, "\(type(of: object)) is in another context; send its objectID instead")
-      return
+      return true
     }
-    precondition(
-      object._$state.phase == .new,
-      "\(type(of: object)) is gone: it was deleted, or its context was reset"
-    )
+    guard object._$state.phase == .new else {
+      noteGone(object)
+      return false
+    }
     let entity = entity(of: type(of: object))
     let number = coordinator.numbers.take(entity.ordinal)
     object._$state.enter(self, number: number)
@@ -23,6 +27,22 @@ extension ManagedObjectContext {
     changes[entity.ordinal].noteInserted(object)
     adopted.append(object)
     attachAdopted()
+    return true
+  }
+
+  /// Somebody may have deleted the object between two turns of the program that holds it; that is no mistake of the
+  /// program's, but what it asked for can't be done.
+  private func noteGone(_ object: any ManagedObject) {
+    let state = object._$state
+    let (name, number) = (type(of: object).entityName, state.number)
+    let id = state.storeID.map { ManagedObjectID(entityName: name, number: number, storeID: $0) }
+    note(
+      ContextError(
+        .objectNotFound,
+        "\(name) \(number) is gone: it was deleted, or its context was reset; nothing can lead to it",
+        context: .init(entity: name, objectID: number == 0 ? nil : id)
+      )
+    )
   }
 
   /// Looks at the relationships of objects that came in, one after the other: a chain of new objects needs no stack.

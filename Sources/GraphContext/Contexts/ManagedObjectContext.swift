@@ -92,7 +92,8 @@ public final class ManagedObjectContext: ObjectHost {
     hasElement(number, of: object, toMany: toMany)
   }
 
-  package override func adopt(_ object: any ManagedObject) { enter(object) }
+  @discardableResult
+  package override func adopt(_ object: any ManagedObject) -> Bool { enter(object) }
 
   package override func willChange(_ object: any ManagedObject) {
     changes[entity(of: type(of: object)).ordinal].noteUpdated(object)

@@ -53,7 +53,10 @@ public class ObjectHost {
   package func willChange(_ object: any ManagedObject) { missing() }
 
   /// The object is to be in this context: it is inserted if it is in none. Traps when it is in another.
-  package func adopt(_ object: any ManagedObject) { missing() }
+  ///
+  /// - Returns: whether it is in the context now. One that is gone is not, and the host remembers that.
+  @discardableResult
+  package func adopt(_ object: any ManagedObject) -> Bool { missing() }
 
   /// A to-one relationship was set from one number to another (0 for none). The host brings the inverse up to date.
   package func didSetToOne(of object: any ManagedObject, slot: Int, from old: UInt64, to new: UInt64) {
