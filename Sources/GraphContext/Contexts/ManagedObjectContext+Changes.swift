@@ -25,6 +25,7 @@ extension ManagedObjectContext {
     object._$state.enter(self, number: number)
     objects[entity.ordinal].insert(object, number: number)
     changes[entity.ordinal].noteInserted(object)
+    encodedChanges[entity.ordinal]?.noteStale(number)
     adopted.append(object)
     attachAdopted()
     return true
@@ -68,6 +69,27 @@ extension ManagedObjectContext {
   /// Saved objects whose deletion is not saved yet.
   public var deletedObjects: [any ManagedObject] { changes.flatMap(\.deleted) }
 
-  /// What a query has to look at besides the snapshot.
-  package func pendingChanges(of entity: StoredEntity) -> ChangedObjects { changes[entity.ordinal] }
+  /// An object with unsaved changes is about to be changed, or one without them for the first time.
+  func noteChange(of object: any ManagedObject) {
+    let ordinal = entity(of: type(of: object)).ordinal
+    if !object._$state.hasChanges { changes[ordinal].noteUpdated(object) }
+    encodedChanges[ordinal]?.noteStale(object._$state.number)
+  }
+
+  /// What a query has to look at besides the snapshot, up to date; nil for nothing.
+  func encodedChanges(of entity: StoredEntity) -> EncodedChanges? {
+    let pending = changes[entity.ordinal]
+    if pending.isEmpty { return nil }
+    if encodedChanges[entity.ordinal]?.isWasteful ?? true {
+      encodedChanges[entity.ordinal] = EncodedChanges(entity, pending)
+    }
+    encodedChanges[entity.ordinal]?.update(from: self)
+    return encodedChanges[entity.ordinal]
+  }
+
+  /// Unsaved objects are encoded anew by the next query that asks for them: their changes were saved or dropped, or their
+  /// other values may be new ones.
+  func forgetEncodedChanges() {
+    for ordinal in encodedChanges.indices { encodedChanges[ordinal] = nil }
+  }
 }

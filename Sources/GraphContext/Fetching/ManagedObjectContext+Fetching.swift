@@ -1,8 +1,8 @@
 import Predicates
 
 // Queries. They see the context's snapshot with its unsaved changes worked in: a changed object is found by its new values,
-// a new one among the others, a deleted one not at all. For that, every query encodes and tests the unsaved objects of its
-// entity: a loop that looks up each object before it inserts the next should save now and then, or keep what it made.
+// a new one among the others, a deleted one not at all. For that, a query encodes those unsaved objects of its entity that
+// were changed since the last query, and tests the records of all of them.
 
 extension ManagedObjectContext {
   /// The objects that the query describes, in its order.

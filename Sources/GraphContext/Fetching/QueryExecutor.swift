@@ -40,7 +40,7 @@ struct QueryExecutor {
   func isPending(_ number: UInt64) -> Bool { ownChanges?.record(number) != nil }
 
   /// Unsaved changes of the fetched entity itself.
-  private var ownChanges: PendingRecords.Changes? { pending?.changes(of: entity) }
+  private var ownChanges: EncodedChanges? { pending?.changes(of: entity) }
 
   // MARK: Rows
 
@@ -154,7 +154,7 @@ struct QueryExecutor {
 
 extension QueryExecutor {
   /// The stored rows that count, and the pending ones that match, sorted together.
-  private func merged(with changes: PendingRecords.Changes) throws -> [QueryRow] {
+  private func merged(with changes: EncodedChanges) throws -> [QueryRow] {
     var (paths, fields) = try sortFields(sort)
     var buffer = SortBuffer(sort, fields, isIDAscending: isIDAscending, wanted: wanted)
     var isReversed = false
@@ -179,7 +179,7 @@ extension QueryExecutor {
   }
 
   private func forEachPendingRow(
-    of changes: PendingRecords.Changes,
+    of changes: EncodedChanges,
     paths: inout RowPaths,
     _ body: (QueryRow, inout RowReader) throws -> Void
   ) throws {
@@ -193,7 +193,7 @@ extension QueryExecutor {
   }
 
   /// Of the stored rows that don't count any more, those that the plan has counted.
-  private func hiddenMatchCount(_ changes: PendingRecords.Changes) throws -> Int {
+  private func hiddenMatchCount(_ changes: EncodedChanges) throws -> Int {
     let program = try FilterProgram(compiling: predicate, for: entity.schema, in: view.schema.schema)
     var reader = RowReader(program.paths, source: ViewRecordSource(program.paths, in: view, pending: nil))
     var count = 0
