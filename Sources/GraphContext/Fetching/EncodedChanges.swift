@@ -14,6 +14,8 @@ final class EncodedChanges {
   private var places: [UInt64: Int] = [:]
   /// Objects that have changed since their record was encoded, or have none yet.
   private var stale: Set<UInt64> = []
+  /// For slots that were looked up by value.
+  private var keyed: [KeyedRecords] = []
   private let entity: StoredEntity
   /// Owns the records' bytes, and those of records that have been replaced.
   private var encoder: RecordEncoder
@@ -65,18 +67,41 @@ final class EncodedChanges {
 
   private func put(_ number: UInt64, _ bytes: UnsafeRawBufferPointer) {
     if let place = places[number] {
+      forgetKeys(number, records[place].bytes)
       records[place].bytes = bytes
     } else {
       places[number] = records.count
       records.append((number, bytes))
     }
+    for place in keyed.indices { keyed[place].insert(number, view(bytes)) }
   }
 
   private func remove(_ number: UInt64) {
     guard let place = places.removeValue(forKey: number) else { return }
+    forgetKeys(number, records[place].bytes)
     let last = records.removeLast()
     if last.number == number { return }
     records[place] = last
     places[last.number] = place
+  }
+
+  // MARK: By value
+
+  /// The new and changed objects whose value in a slot has this component (``KeyCoder``). O(1) from the second time on that
+  /// a slot is asked about.
+  func numbers(withKey key: [UInt8], at slot: Int) -> [UInt64] {
+    if let known = keyed.first(where: { $0.slot == slot }) { return known[key] }
+    var made = KeyedRecords(slot: slot)
+    for (number, bytes) in records { made.insert(number, view(bytes)) }
+    keyed.append(made)
+    return made[key]
+  }
+
+  private func forgetKeys(_ number: UInt64, _ bytes: UnsafeRawBufferPointer) {
+    for place in keyed.indices { keyed[place].remove(number, view(bytes)) }
+  }
+
+  private func view(_ bytes: UnsafeRawBufferPointer) -> RecordView {
+    RecordView(validated: bytes, layout: entity.layout)
   }
 }

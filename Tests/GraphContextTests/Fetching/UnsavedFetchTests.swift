@@ -114,4 +114,57 @@ import Testing
     context.end()
     other.end()
   }
+
+  @Test func aKeyFindsWhatPlainArraysFind() async throws {
+    var random = SeededGenerator()
+    let library = try await Library.open()
+    let context = try library.context()
+    var writers: [Writer] = []
+    let emails = [nil, "", "a", "A", "ab", "\u{0}", "a\u{0}", "\u{1}", "é", "e\u{301}", "z"]
+    for step in 0..<3_000 {
+      switch random.number(in: 0...19) {
+      case 0, 1:
+        let writer = Writer("W", email: random.pick(emails))
+        context.insert(writer)
+        writers.append(writer)
+      case 2 where !writers.isEmpty:
+        context.delete(writers.remove(at: random.number(in: 0...writers.count - 1)))
+      case 3, 4: writers.randomElement(using: &random)?.email = random.pick(emails)
+      case 5: writers.randomElement(using: &random)?.rank = step
+      case 6 where random.chance(1, in: 4):
+        // Only where the constraint allows it.
+        let taken = writers.compactMap { $0.email.map { Array($0.utf8) } }
+        if Set(taken).count == taken.count { try context.save() }
+      default: break
+      }
+      try Self.checkKey(random.pick(emails), in: writers, context, &random)
+    }
+    #expect(try context.fetch(From<Writer>().where(\.email == String(repeating: "a", count: 10_000))) == [])
+    context.end()
+  }
+
+  private static func checkKey(
+    _ email: String?,
+    in writers: [Writer],
+    _ context: ManagedObjectContext,
+    _ random: inout SeededGenerator
+  ) throws {
+    var request = From<Writer>().where { $0.email == email }
+    let bytes = email.map { Array($0.utf8) }
+    var expected = writers.filter { $0.email.map { Array($0.utf8) } == bytes }
+      .sorted { $0.objectID.number < $1.objectID.number }
+    if random.chance(1, in: 3) {
+      request = request.orderBy(.ascending(\.rank))
+      expected.sort { ($0.rank, $0.objectID.number) < ($1.rank, $1.objectID.number) }
+    }
+    let (offset, limit) = (random.pick([0, 0, 0, 1, 2]), random.pick([nil, nil, 0, 1, 2]))
+    request = request.offset(offset)
+    if let limit { request = request.limit(limit) }
+    expected = Array(expected.dropFirst(offset).prefix(limit ?? .max))
+    try #require(try context.fetch(request) == expected, "\(request)")
+    #expect(try context.fetchIDs(request) == expected.map(\.objectID))
+    #expect(try context.count(request) == expected.count)
+    #expect(try context.exists(request) == !expected.isEmpty)
+    #expect(try context.fetchOne(request) === expected.first)
+  }
 }
