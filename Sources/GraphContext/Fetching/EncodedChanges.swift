@@ -61,7 +61,7 @@ final class EncodedChanges {
     encodingCount += 1
     encoder.begin()
     // A value that doesn't fit its kind is left nil here; the save will refuse it.
-    for slot in entity.layout.slotsByPlace { _ = encoder.set(object.attributeValue(at: slot), at: slot) }
+    for slot in entity.slotsByPlace { _ = encoder.set(object.attributeValue(at: slot), at: slot) }
     return UnsafeRawBufferPointer(encoder.finish())
   }
 

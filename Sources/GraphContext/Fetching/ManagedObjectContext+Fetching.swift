@@ -17,7 +17,9 @@ extension ManagedObjectContext {
       return try rows.map { try object($0, entity) }
     }
     let executor = try QueryExecutor(query, for: .objects, in: view, context: self)
-    return try executor.rows(needsRecords: true).map { row in
+    let rows = try executor.rows(needsRecords: true)
+    objects[entity.ordinal].reserve(rows.count)
+    return try rows.map { row in
       executor.isPending(row.number) ? object(Root.self, number: row.number) : try object(row, entity)
     }
   }

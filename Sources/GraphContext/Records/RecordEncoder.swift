@@ -118,8 +118,8 @@ extension RecordEncoder {
   }
 
   private mutating func markPresent(_ slot: Int) {
-    let place = layout.fields[slot].place
-    arena.current[RecordLayout.headerByteCount + place >> 3] &= ~(1 << UInt8(place & 7))
+    let field = layout.fields[slot]
+    arena.current[Int(field.nullByte)] &= ~field.nullMask
   }
 
   /// Ends every variable value below `ordinal` that has not ended at where the record ends now.

@@ -89,9 +89,8 @@ package struct RowField: Sendable, Hashable {
     self.kind = kind
     self.slot = slot
     position = layout.fields[slot].position
-    let place = layout.fields[slot].place
-    nullByte = RecordLayout.headerByteCount + place >> 3
-    nullMask = 1 << UInt8(place & 7)
+    nullByte = Int(layout.fields[slot].nullByte)
+    nullMask = layout.fields[slot].nullMask
     endsOffset = layout.endsOffset
     variableOffset = layout.variableOffset
   }

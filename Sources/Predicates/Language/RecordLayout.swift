@@ -24,16 +24,28 @@ public struct RecordLayout: Sendable, Hashable {
   /// One stored value's place.
   public struct Field: Sendable, Hashable {
     public let kind: AttributeKind
+    /// The bit of ``nullByte`` that is set where the value is nil.
+    public let nullMask: UInt8
+    /// Bytes from the start of the record.
+    public let nullByte: UInt16
     /// For a fixed width: bytes from the start of the record. For a variable width: its ordinal among those.
     public let position: Int
-    /// Which slot of the table above it is: the number of its bit in the null bitmap.
-    public let place: Int
+
+    fileprivate init(kind: AttributeKind, position: Int, place: Int) {
+      self.kind = kind
+      self.position = position
+      nullMask = 1 << UInt8(place & 7)
+      nullByte = UInt16(RecordLayout.headerByteCount + place >> 3)
+    }
+
+    /// Which slot of the table above it is.
+    public var place: Int {
+      8 * (Int(nullByte) - RecordLayout.headerByteCount) + nullMask.trailingZeroBitCount
+    }
   }
 
   /// In the order of the model's slots.
   public let fields: [Field]
-  /// The model's slots in the order of their places. Values of variable width are written in this order.
-  public let slotsByPlace: [Int]
   /// Bytes from the start of the record to the table of ends.
   public let endsOffset: Int
   /// How many values have a variable width.
@@ -62,10 +74,12 @@ public struct RecordLayout: Sendable, Hashable {
       }
     }
     self.fields = fields.compactMap { $0 }
-    slotsByPlace = slots
     endsOffset = offset
     self.variableCount = variableCount
   }
+
+  /// The model's slots in the order of their places. Values of variable width are written in this order. O(n log n).
+  public var slotsByPlace: [Int] { fields.indices.sorted { fields[$0].place < fields[$1].place } }
 
   /// Bytes from the start of the record to the variable section; no valid record is shorter.
   public var variableOffset: Int { endsOffset + 4 * variableCount }

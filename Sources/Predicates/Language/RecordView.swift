@@ -41,9 +41,8 @@ public struct RecordView {
 
   @inlinable
   public func isNull(_ slot: Int) -> Bool {
-    let place = layout.fields[slot].place
-    let byte = bytes[RecordLayout.headerByteCount &+ place >> 3]
-    return byte & (1 << UInt8(truncatingIfNeeded: place & 7)) != 0
+    let field = layout.fields[slot]
+    return bytes[Int(field.nullByte)] & field.nullMask != 0
   }
 
   /// The fixed-width integer at the slot, whatever it stands for. Meaningless where ``isNull(_:)``.
