@@ -18,7 +18,7 @@ struct QueryExecutor {
   /// - Throws: `ContextError`; `QueryError` when a relationship leads to an entity that isn't in the schema.
   init(
     _ query: ResolvedQuery,
-    for purpose: QueryPlanner<StoreCounting>.Purpose,
+    for purpose: QueryPlanner.Purpose,
     in view: StoreView,
     context: ManagedObjectContext? = nil
   ) throws {
