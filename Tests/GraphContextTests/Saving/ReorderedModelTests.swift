@@ -235,4 +235,59 @@ private enum After {
     }
     for container in containers { try container.close() }
   }
+
+  /// A store that was made for the models with every entity's properties in a random order.
+  private static func shuffled(
+    _ models: [any ManagedObject.Type],
+    _ random: inout SeededGenerator,
+    at path: String
+  ) async throws -> PersistentContainer {
+    let entities = models.map { model in
+      var entity = model.entityDescription
+      entity.properties.shuffle(using: &random)
+      return entity
+    }
+    let model = try Catalogue.encoded(try Schema(entities: entities))
+    let store = try Store.open(at: path)
+    try store.write { transaction in
+      let catalogue = try transaction.tree(TreeName.catalogue)
+      try catalogue.put(Catalogue.formatKey, Catalogue.bytes(Catalogue.formatVersion))
+      try catalogue.put(Catalogue.modelKey, model)
+    }
+    try store.close()
+    var options = StoreOptions()
+    options.durability = .relaxed
+    return try await PersistentContainer(
+      "shuffled",
+      models: models,
+      at: .file(URL(fileURLWithPath: path)),
+      options: options
+    )
+  }
+
+  @Test func fetchesAnswerTheSameWhateverTheOrder() async throws {
+    var random = SeededGenerator()
+    let folder = try TemporaryFolder()
+    for round in 0..<3 {
+      let path = folder.file("shuffled\(round).cambium")
+      let container = try await Self.shuffled([Item.self, Shelf.self], &random, at: path)
+      let seed = random.next()
+      try await container.performBackgroundTask { context in
+        var random = SeededGenerator(seed: seed)
+        var world = FetchWorld()
+        for round in 0..<4 {
+          try world.change(context, round == 0 ? 300 : 60, &random)
+          if round % 2 == 0 {
+            try context.save()
+            // From now on values are read from records.
+            for item in try context.fetch(From<Item>()) { context.refresh(item) }
+            for shelf in try context.fetch(From<Shelf>()) { context.refresh(shelf) }
+          }
+          for _ in 0..<20 { try world.check(context, &random) }
+        }
+      }
+      #expect(try container.verify().map(\.description) == [])
+      try container.close()
+    }
+  }
 }
