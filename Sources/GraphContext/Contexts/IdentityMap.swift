@@ -35,6 +35,17 @@ struct IdentityMap {
     count += 1
   }
 
+  /// Makes room for so many more objects, letting go first of what is in nobody's hands: they can come in without another
+  /// look at those that are there.
+  mutating func reserve(_ additionalCount: Int) {
+    guard count + additionalCount > sweepCount else { return }
+    sweep()
+    var capacity = max(16, numbers.count)
+    while capacity < 2 * (count + additionalCount) { capacity *= 2 }
+    if capacity > numbers.count { resize(to: capacity) }
+    sweepCount = max(sweepCount, count + additionalCount)
+  }
+
   /// Every object, in no order.
   var all: [AnyObject] { objects.compactMap { $0 } }
 

@@ -4,25 +4,46 @@ import Predicates
 
 extension ManagedObjectContext {
   /// Puts a new object into the context, and every new object that its relationships lead to. It has its final ID from
-  /// now on. Does nothing for an object that is in the context. Traps for one that is in another, or gone.
-  public func insert(_ object: some ManagedObject) { enter(object) }
+  /// now on. Does nothing for an object that is in the context. Traps for one that is in another.
+  ///
+  /// An object that is gone can't come back: nothing is inserted, and the next fetch or save throws `objectNotFound`, until
+  /// the context is rolled back. The same goes for a relationship that is set to such an object.
+  public func insert(_ object: some ManagedObject) { _ = enter(object) }
 
-  func enter(_ object: any ManagedObject) {
+  /// Returns whether the object is in the context now.
+  func enter(_ object: any ManagedObject) -> Bool {
     if let host = object._$state.host {
       precondition(host === self, "\(type(of: object)) is in another context; send its objectID instead")
-      return
+      return true
     }
-    precondition(
-      object._$state.phase == .new,
-      "\(type(of: object)) is gone: it was deleted, or its context was reset"
-    )
+    guard object._$state.phase == .new else {
+      noteGone(object)
+      return false
+    }
     let entity = entity(of: type(of: object))
     let number = coordinator.numbers.take(entity.ordinal)
     object._$state.enter(self, number: number)
     objects[entity.ordinal].insert(object, number: number)
     changes[entity.ordinal].noteInserted(object)
+    encodedChanges[entity.ordinal]?.noteStale(number)
     adopted.append(object)
     attachAdopted()
+    return true
+  }
+
+  /// Somebody may have deleted the object between two turns of the program that holds it; that is no mistake of the
+  /// program's, but what it asked for can't be done.
+  private func noteGone(_ object: any ManagedObject) {
+    let state = object._$state
+    let (name, number) = (type(of: object).entityName, state.number)
+    let id = state.storeID.map { ManagedObjectID(entityName: name, number: number, storeID: $0) }
+    note(
+      ContextError(
+        .objectNotFound,
+        "\(name) \(number) is gone: it was deleted, or its context was reset; nothing can lead to it",
+        context: .init(entity: name, objectID: number == 0 ? nil : id)
+      )
+    )
   }
 
   /// Looks at the relationships of objects that came in, one after the other: a chain of new objects needs no stack.
@@ -48,6 +69,27 @@ extension ManagedObjectContext {
   /// Saved objects whose deletion is not saved yet.
   public var deletedObjects: [any ManagedObject] { changes.flatMap(\.deleted) }
 
-  /// What a query has to look at besides the snapshot.
-  package func pendingChanges(of entity: StoredEntity) -> ChangedObjects { changes[entity.ordinal] }
+  /// An object with unsaved changes is about to be changed, or one without them for the first time.
+  func noteChange(of object: any ManagedObject) {
+    let ordinal = entity(of: type(of: object)).ordinal
+    if !object._$state.hasChanges { changes[ordinal].noteUpdated(object) }
+    encodedChanges[ordinal]?.noteStale(object._$state.number)
+  }
+
+  /// What a query has to look at besides the snapshot, up to date; nil for nothing.
+  func encodedChanges(of entity: StoredEntity) -> EncodedChanges? {
+    let pending = changes[entity.ordinal]
+    if pending.isEmpty { return nil }
+    if encodedChanges[entity.ordinal]?.isWasteful ?? true {
+      encodedChanges[entity.ordinal] = EncodedChanges(entity, pending)
+    }
+    encodedChanges[entity.ordinal]?.update(from: self)
+    return encodedChanges[entity.ordinal]
+  }
+
+  /// Unsaved objects are encoded anew by the next query that asks for them: their changes were saved or dropped, or their
+  /// other values may be new ones.
+  func forgetEncodedChanges() {
+    for ordinal in encodedChanges.indices { encodedChanges[ordinal] = nil }
+  }
 }

@@ -20,6 +20,7 @@ extension ManagedObjectContext {
 
   private func remove(_ object: any ManagedObject, _ queue: inout [any ManagedObject]) {
     let entity = entity(of: type(of: object))
+    let number = object._$state.number
     let isSaved = object._$state.phase == .persistent
     // An object may only be deleted if the relationships it leads to can be read.
     let toManys = entity.toManys.map { listElements(of: object, toMany: $0.ordinal) }
@@ -33,11 +34,11 @@ extension ManagedObjectContext {
       object._$state.announcesChange = false
       changes[entity.ordinal].noteDeleted(object)
     } else {
-      let number = object._$state.number
       for relationship in entity.toManys { pendingPairs[entity.ordinal][relationship.ordinal].forget(number) }
       objects[entity.ordinal].remove(number)
       object.detach()
     }
+    encodedChanges[entity.ordinal]?.noteStale(number)
   }
 
   /// What a deleted object's to-one relationship leads to loses its link back, or is deleted too.

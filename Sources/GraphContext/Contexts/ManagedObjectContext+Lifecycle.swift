@@ -69,6 +69,7 @@ extension ManagedObjectContext {
       for place in pendingPairs[ordinal].indices { pendingPairs[ordinal][place] = PendingLinks() }
     }
     forgetPendingReferences()
+    forgetEncodedChanges()
   }
 
   private func forgetPendingReferences() {
@@ -81,6 +82,7 @@ extension ManagedObjectContext {
     view = newest
     generation &+= 1
     forgetPendingReferences()
+    forgetEncodedChanges()
   }
 }
 
@@ -101,6 +103,7 @@ extension ManagedObjectContext {
   public func refresh(_ object: some ManagedObject) {
     guard object._$state.host === self, object._$state.phase == .persistent else { return }
     object._$state.forgetUnchangedValues()
+    if object._$state.hasChanges { noteChange(of: object) }
   }
 
   /// - Parameter own: a commit of this context, whose objects know about it already, and what its rules touched.

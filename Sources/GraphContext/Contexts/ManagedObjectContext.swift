@@ -33,6 +33,8 @@ public final class ManagedObjectContext: ObjectHost {
   var objects: [IdentityMap]
   /// By the entity's ordinal.
   var changes: [ChangedObjects]
+  /// What queries have encoded of `changes`, by the entity's ordinal; nil until one asks.
+  var encodedChanges: [EncodedChanges?]
   /// Objects with unsaved changes here that somebody else changed too, by the entity's ordinal.
   var conflicts: [Set<UInt64>]
   /// Unsaved changes of to-one relationships, by entity and by place among its to-one relationships: links from the
@@ -54,11 +56,13 @@ public final class ManagedObjectContext: ObjectHost {
     let entities = coordinator.schema.entities
     objects = entities.map { _ in IdentityMap() }
     changes = []
+    encodedChanges = entities.map { _ in nil }
     conflicts = entities.map { _ in [] }
     pendingReferences = entities.map { entity in entity.toOnes.map { _ in nil } }
     pendingPairs = entities.map { entity in entity.toManys.map { _ in PendingLinks() } }
     super.init()
     changes = entities.map { _ in ChangedObjects(in: self) }
+    hasOtherLayouts = coordinator.hasOtherLayouts
   }
 
   // MARK: What objects ask
@@ -68,6 +72,8 @@ public final class ManagedObjectContext: ObjectHost {
   package override func record(of object: any ManagedObject) -> UnsafeRawBufferPointer? {
     findRecord(of: object)
   }
+
+  package override func layout(of type: any ManagedObject.Type) -> RecordLayout { entity(of: type).layout }
 
   package override func unreadableValue(of object: any ManagedObject, slot: Int) {
     noteUnreadable(object, slot: slot)
@@ -89,10 +95,11 @@ public final class ManagedObjectContext: ObjectHost {
     hasElement(number, of: object, toMany: toMany)
   }
 
-  package override func adopt(_ object: any ManagedObject) { enter(object) }
+  @discardableResult
+  package override func adopt(_ object: any ManagedObject) -> Bool { enter(object) }
 
   package override func willChange(_ object: any ManagedObject) {
-    changes[entity(of: type(of: object)).ordinal].noteUpdated(object)
+    noteChange(of: object)
   }
 
   package override func didSetToOne(of object: any ManagedObject, slot: Int, from old: UInt64, to new: UInt64)

@@ -18,7 +18,7 @@ public enum StoreLocation: Sendable, Hashable {
 /// ```
 ///
 /// A store keeps the schema it was made with. Models with new entities, or with other indexes, are taken up when it is
-/// opened; models that differ in any other way are refused with `schemaMismatch`, and the store is left as it was.
+/// opened, and models may declare their properties in any order; models that differ in any other way are refused with `schemaMismatch`, and the store is left as it was.
 public final class PersistentContainer: Sendable {
   /// What to call the container in messages.
   public let name: String

@@ -2,53 +2,17 @@ import Predicates
 
 /// What a context has changed and not saved, as records: queries see these in place of the stored ones.
 final class PendingRecords {
-  /// One entity's.
-  final class Changes {
-    /// The records of new and changed objects, by number, ascending.
-    fileprivate(set) var records: [(number: UInt64, bytes: UnsafeRawBufferPointer)] = []
-    /// Objects whose stored record doesn't count: changed or deleted.
-    fileprivate(set) var hidden: Set<UInt64> = []
-    fileprivate var places: [UInt64: Int] = [:]
-    private let slotCount: Int
-    /// Owns the records' bytes.
-    private var encoder: RecordEncoder
-
-    fileprivate init(_ entity: StoredEntity) {
-      slotCount = entity.schema.stored.count
-      encoder = RecordEncoder(layout: entity.layout)
-    }
-
-    /// The record of a new or changed object.
-    func record(_ number: UInt64) -> UnsafeRawBufferPointer? { places[number].map { records[$0].bytes } }
-
-    fileprivate func append(_ object: any ManagedObject) {
-      encoder.begin()
-      // A value that doesn't fit its kind is left nil here; the save will refuse it.
-      for slot in 0..<slotCount { _ = encoder.set(object.attributeValue(at: slot), at: slot) }
-      let number = object._$state.number
-      places[number] = records.count
-      records.append((number, UnsafeRawBufferPointer(encoder.finish())))
-    }
-  }
-
   /// By the entity's ordinal; nil where nothing is pending.
-  private let changes: [Changes?]
+  private let changes: [EncodedChanges?]
   /// The names of the entities that have changes.
   let hiddenEntities: Set<String>
 
   /// The unsaved changes of the given entities.
   init(of entities: some Sequence<StoredEntity>, in context: ManagedObjectContext) {
     var hiddenEntities: Set<String> = []
-    var changes: [Changes?] = Array(repeating: nil, count: context.coordinator.schema.entities.count)
+    var changes: [EncodedChanges?] = Array(repeating: nil, count: context.coordinator.schema.entities.count)
     for entity in entities where changes[entity.ordinal] == nil {
-      let pending = context.pendingChanges(of: entity)
-      if pending.isEmpty { continue }
-      let encoded = Changes(entity)
-      let updated = pending.updated
-      for object in (pending.inserted + updated).sorted(by: { $0._$state.number < $1._$state.number }) {
-        encoded.append(object)
-      }
-      for object in updated + pending.deleted { encoded.hidden.insert(object._$state.number) }
+      guard let encoded = context.encodedChanges(of: entity) else { continue }
       changes[entity.ordinal] = encoded
       hiddenEntities.insert(entity.name)
     }
@@ -68,7 +32,7 @@ final class PendingRecords {
     if hiddenEntities.isEmpty { return nil }
   }
 
-  func changes(of entity: StoredEntity) -> Changes? { changes[entity.ordinal] }
+  func changes(of entity: StoredEntity) -> EncodedChanges? { changes[entity.ordinal] }
 }
 
 /// Follows relationships in a snapshot, as the context that has unsaved changes sees it.

@@ -18,7 +18,7 @@ struct QueryExecutor {
   /// - Throws: `ContextError`; `QueryError` when a relationship leads to an entity that isn't in the schema.
   init(
     _ query: ResolvedQuery,
-    for purpose: QueryPlanner<StoreCounting>.Purpose,
+    for purpose: QueryPlanner.Purpose,
     in view: StoreView,
     context: ManagedObjectContext? = nil
   ) throws {
@@ -40,7 +40,7 @@ struct QueryExecutor {
   func isPending(_ number: UInt64) -> Bool { ownChanges?.record(number) != nil }
 
   /// Unsaved changes of the fetched entity itself.
-  private var ownChanges: PendingRecords.Changes? { pending?.changes(of: entity) }
+  private var ownChanges: EncodedChanges? { pending?.changes(of: entity) }
 
   // MARK: Rows
 
@@ -154,7 +154,7 @@ struct QueryExecutor {
 
 extension QueryExecutor {
   /// The stored rows that count, and the pending ones that match, sorted together.
-  private func merged(with changes: PendingRecords.Changes) throws -> [QueryRow] {
+  private func merged(with changes: EncodedChanges) throws -> [QueryRow] {
     var (paths, fields) = try sortFields(sort)
     var buffer = SortBuffer(sort, fields, isIDAscending: isIDAscending, wanted: wanted)
     var isReversed = false
@@ -179,7 +179,7 @@ extension QueryExecutor {
   }
 
   private func forEachPendingRow(
-    of changes: PendingRecords.Changes,
+    of changes: EncodedChanges,
     paths: inout RowPaths,
     _ body: (QueryRow, inout RowReader) throws -> Void
   ) throws {
@@ -193,7 +193,7 @@ extension QueryExecutor {
   }
 
   /// Of the stored rows that don't count any more, those that the plan has counted.
-  private func hiddenMatchCount(_ changes: PendingRecords.Changes) throws -> Int {
+  private func hiddenMatchCount(_ changes: EncodedChanges) throws -> Int {
     let program = try FilterProgram(compiling: predicate, for: entity.schema, in: view.schema.schema)
     var reader = RowReader(program.paths, source: ViewRecordSource(program.paths, in: view, pending: nil))
     var count = 0
@@ -284,23 +284,6 @@ extension QueryExecutor {
     case .objects(let numbers):
       for number in numbers where try view.contains(number, of: entity) { body(number) }
     case .index, .union: for number in try IndexWalker.numbers(plan.access, in: view) { body(number) }
-    }
-  }
-}
-
-extension ContextError {
-  /// Runs `body`; what the layers below throw is thrown as a `ContextError`, everything else as it is.
-  static func mapping<R>(_ body: () throws -> R) throws -> R {
-    do {
-      return try body()
-    } catch let error as StoreError {
-      throw ContextError(error)
-    } catch let error as DamagedRecord {
-      throw ContextError(
-        .corrupt,
-        "the record of \(error.entity) \(error.number) is damaged",
-        context: .init(entity: error.entity)
-      )
     }
   }
 }

@@ -8,13 +8,20 @@ extension ManagedObject {
   public func _$load<Value: AttributeType>(_ slot: Int, _ cache: inout Cached<Value>) -> Value {
     if _$state.isLoaded(slot) { return cache.value }
     guard let bytes = _$state.currentRecord ?? _$findRecord() else { return _$unavailable(slot) }
-    guard let value = Value(record: RecordView(validated: bytes, layout: Self._$model.layout), slot: slot)
+    guard let value = Value(record: RecordView(validated: bytes, layout: _$layout), slot: slot)
     else {
       return _$unreadable(slot)
     }
     cache = Cached(value)
     _$state.didLoad(slot)
     return value
+  }
+
+  /// Where the values lie in the object's record: as the class says, unless the store has them in another order.
+  @inlinable
+  package var _$layout: RecordLayout {
+    guard let host = _$state.host, host.hasOtherLayouts else { return Self._$model.layout }
+    return host._$layout(of: Self.self)
   }
 
   /// The object's record, looked up. Nil when there is none or it can't be read; the host knows why.

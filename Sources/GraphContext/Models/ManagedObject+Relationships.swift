@@ -39,11 +39,13 @@ extension ManagedObject {
     _ cache: inout ToOneReference<Target>,
     _ target: Target?
   ) -> ToOneChange? {
-    guard _$state.host != nil else {
+    guard let host = _$state.host else {
       cache = ToOneReference(target)
       _$state.didSet(slot)
       return nil
     }
+    // A target that is gone didn't enter. The context remembers that, and nothing else happens.
+    if let target, target._$state.host !== host { return nil }
     loadNumber(slot, &cache)
     let old = cache.number
     let new = target?._$state.number ?? 0
@@ -66,7 +68,7 @@ extension ManagedObject {
       cache.number = 0
       return
     }
-    let record = RecordView(validated: bytes, layout: Self._$model.layout)
+    let record = RecordView(validated: bytes, layout: _$layout)
     cache.number = record.isNull(slot) ? 0 : record.fixed(slot, as: UInt64.self)
     cache.unattached = nil
     _$state.didLoad(slot)

@@ -12,7 +12,7 @@ extension ManagedObject {
   package func attributeValue(at slot: Int) -> AttributeValue {
     if !_$state.isLoaded(slot) {
       guard let bytes = findRecord() else { return .null }
-      return RecordView(validated: bytes, layout: Self._$model.layout).value(slot)
+      return RecordView(validated: bytes, layout: _$layout).value(slot)
     }
     var reader = SlotReader()
     _$visit(slot, &reader)
@@ -41,16 +41,16 @@ extension ManagedObject {
     for property in Self._$model.relationshipProperties {
       var taker = UnattachedTaker()
       _$visit(property, &taker)
-      for target in taker.targets { host.adopt(target) }
+      let targets = taker.targets.filter { host.adopt($0) }
       let slotCount = Self._$model.slotCount
       if property < slotCount {
-        guard let target = taker.targets.first else { continue }
+        guard let target = targets.first else { continue }
         let number = target._$state.number
         var writer = ReferenceWriter(number: number)
         _$visit(property, &writer)
         host.didSetToOne(of: self, slot: property, from: 0, to: number)
       } else {
-        for member in taker.targets { host.add(member, to: self, toMany: property - slotCount) }
+        for member in targets { host.add(member, to: self, toMany: property - slotCount) }
       }
     }
   }

@@ -4,7 +4,7 @@ import Predicates
 public final class ModelDescription: Sendable {
   /// As the class declares it: inverses are named at one end only. A ``Schema`` completes them.
   public let entity: EntityDescription
-  /// Where the values lie in a record.
+  /// Where the values lie in a record of a store that was made with the properties in this order.
   public let layout: RecordLayout
   /// How many attributes and to-one relationships there are.
   package let slotCount: Int

@@ -11,6 +11,10 @@ public class ObjectHost {
   /// another snapshot; then every such pointer is stale.
   @usableFromInline package final var generation: UInt32 = 1
 
+  /// Whether records of any class lie in this host's store otherwise than the class says: their values are in the order
+  /// in which the model declared them when the store was made.
+  @usableFromInline package final var hasOtherLayouts = false
+
   package init() {}
 
   /// The store that the objects' IDs name.
@@ -25,6 +29,9 @@ public class ObjectHost {
   ///
   /// Nil when there is none or it can't be read. The host remembers why, and says so at the next call that can throw.
   package func record(of object: any ManagedObject) -> UnsafeRawBufferPointer? { missing() }
+
+  /// How this class's records lie in the store. Asked only where ``hasOtherLayouts``.
+  package func layout(of type: any ManagedObject.Type) -> RecordLayout { missing() }
 
   /// The record holds something at this slot that is no value of the attribute's type. The host remembers it.
   package func unreadableValue(of object: any ManagedObject, slot: Int) { missing() }
@@ -46,7 +53,10 @@ public class ObjectHost {
   package func willChange(_ object: any ManagedObject) { missing() }
 
   /// The object is to be in this context: it is inserted if it is in none. Traps when it is in another.
-  package func adopt(_ object: any ManagedObject) { missing() }
+  ///
+  /// - Returns: whether it is in the context now. One that is gone is not, and the host remembers that.
+  @discardableResult
+  package func adopt(_ object: any ManagedObject) -> Bool { missing() }
 
   /// A to-one relationship was set from one number to another (0 for none). The host brings the inverse up to date.
   package func didSetToOne(of object: any ManagedObject, slot: Int, from old: UInt64, to new: UInt64) {
@@ -65,6 +75,9 @@ public class ObjectHost {
   package final func _$record(of object: any ManagedObject) -> UnsafeRawBufferPointer? {
     object._$state.phase == .tracer ? nil : record(of: object)
   }
+
+  @usableFromInline
+  package final func _$layout(of type: any ManagedObject.Type) -> RecordLayout { layout(of: type) }
 
   @usableFromInline
   package final func _$willChange(_ object: any ManagedObject) { willChange(object) }

@@ -29,7 +29,8 @@ public struct ObjectState {
   /// The host's generation when `record` was found.
   @usableFromInline package var generation: UInt32 = 0
   @usableFromInline package var phase: Phase = .new
-  /// Whether the context must hear of the next change: the object is in a context, which doesn't hold it as changed yet.
+  /// Whether the context must hear of the next change: the object is in a context, which doesn't hold it as changed yet, or
+  /// has a copy of its values.
   @usableFromInline package var announcesChange = false
   /// Which store a gone object was in, so that it keeps its ID: its host can't say any more. 0 before.
   package private(set) var storeTag: UInt32 = 0

@@ -57,7 +57,7 @@ public struct ToManyRelationship {
   }
 
   func add(_ element: any ManagedObject) {
-    host.adopt(element)
+    guard host.adopt(element) else { return }
     host.add(element, to: owner, toMany: ordinal)
   }
 
@@ -80,7 +80,7 @@ public struct ToManyRelationship {
     var kept = Set<UInt64>(minimumCapacity: members.count)
     let known = Set(old)
     for member in members {
-      host.adopt(member)
+      guard host.adopt(member) else { continue }
       let number = member._$state.number
       guard kept.insert(number).inserted, !known.contains(number) else { continue }
       host.add(member, to: owner, toMany: ordinal)

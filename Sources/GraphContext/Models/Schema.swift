@@ -5,9 +5,9 @@ import Predicates
 /// Made from model classes, or read from a store without them.
 public struct Schema: Sendable, Hashable {
   /// Sorted by name.
-  public let entities: [EntityDescription]
+  public private(set) var entities: [EntityDescription]
   private let places: [String: Int]
-  private let entitySchemas: [EntitySchema]
+  private var entitySchemas: [EntitySchema]
 
   /// - Throws: `SchemaError`, which names everything that is wrong.
   public init(_ models: [any ManagedObject.Type]) throws(SchemaError) {
@@ -95,6 +95,43 @@ extension EntitySchema {
       )
     }
     self.init(name: entity.name, stored: stored, toMany: toMany, indexes: indexes)
+  }
+}
+
+// MARK: - The order of properties
+
+extension Schema {
+  /// The same entities, each with its properties in the order in which `stored` has them; those that it doesn't have come
+  /// last.
+  package func arranged(like stored: Schema) -> Schema {
+    var copy = self
+    copy.entities = entities.map { entity in
+      stored.entity(named: entity.name).map { entity.arranged(like: $0) } ?? entity
+    }
+    copy.entitySchemas = copy.entities.map(EntitySchema.init)
+    return copy
+  }
+
+  /// This schema for a store whose records have the values in the order of `stored`, which has the same properties: slots
+  /// are counted as they are here, places as they are there.
+  package func placed(like stored: Schema) -> Schema {
+    var copy = self
+    for (ordinal, entity) in entitySchemas.enumerated() {
+      for property in entity.stored {
+        let place = stored.entitySchema(named: entity.name)?.storedProperty(named: property.name)?.slot
+        copy.entitySchemas[ordinal].stored[property.slot].place = place ?? property.slot
+      }
+    }
+    return copy
+  }
+}
+
+extension EntityDescription {
+  fileprivate func arranged(like stored: EntityDescription) -> EntityDescription {
+    let known = stored.properties.compactMap { property(named: $0.name) }
+    var copy = self
+    copy.properties = known + properties.filter { stored.property(named: $0.name) == nil }
+    return copy
   }
 }
 

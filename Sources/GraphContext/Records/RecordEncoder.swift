@@ -3,8 +3,8 @@ import Predicates
 
 /// Writes records, byte for byte as ``RecordLayout`` says.
 ///
-/// Call ``begin()``, then ``set(_:at:)`` for every slot in ascending order, then ``finish()``. A slot that isn't set is
-/// nil. The order matters for values of variable width only: they are appended as they come.
+/// Call ``begin()``, then ``set(_:at:)`` for every slot in the order of the layout's `slotsByPlace`, then ``finish()``. A
+/// slot that isn't set is nil. The order matters for values of variable width only: they are appended as they come.
 package struct RecordEncoder: ~Copyable {
   package let layout: RecordLayout
   private var arena: RecordArena
@@ -26,7 +26,7 @@ package struct RecordEncoder: ~Copyable {
     let record = arena.current
     record.storeBytes(of: Self.version.littleEndian, as: UInt16.self)
     let bitmap = RecordLayout.headerByteCount
-    for slot in layout.fields.indices { record[bitmap + slot >> 3] |= 1 << UInt8(slot & 7) }
+    for place in layout.fields.indices { record[bitmap + place >> 3] |= 1 << UInt8(place & 7) }
   }
 
   /// Ends the record. Its bytes stay where they are until the encoder goes; the commit in them is 0.
@@ -108,7 +108,7 @@ extension RecordEncoder {
 
   private mutating func set(variable bytes: UnsafeRawBufferPointer, at slot: Int) {
     let ordinal = layout.fields[slot].position
-    precondition(ordinal >= endsWritten, "values of variable width are set in slot order")
+    precondition(ordinal >= endsWritten, "values of variable width are set in the order of their places")
     markPresent(slot)
     endVariables(before: ordinal)
     if let source = bytes.baseAddress, !bytes.isEmpty {
@@ -118,7 +118,8 @@ extension RecordEncoder {
   }
 
   private mutating func markPresent(_ slot: Int) {
-    arena.current[RecordLayout.headerByteCount + slot >> 3] &= ~(1 << UInt8(slot & 7))
+    let field = layout.fields[slot]
+    arena.current[Int(field.nullByte)] &= ~field.nullMask
   }
 
   /// Ends every variable value below `ordinal` that has not ended at where the record ends now.

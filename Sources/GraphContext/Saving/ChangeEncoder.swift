@@ -34,7 +34,7 @@ struct ChangeEncoder {
     let entity = changes.entity
     changes.encoder.begin()
     var visitor = SlotEncoder(changes)
-    for slot in 0..<entity.schema.stored.count { object._$visit(slot, &visitor) }
+    for slot in entity.slotsByPlace { object._$visit(slot, &visitor) }
     let number = object._$state.number
     let bytes = changes.encoder.finish()
     try check(visitor, bytes, number, entity)
@@ -52,7 +52,7 @@ struct ChangeEncoder {
     let changed = object._$state.changed
     changes.encoder.begin()
     var visitor = SlotEncoder(changes)
-    for slot in 0..<entity.schema.stored.count {
+    for slot in entity.slotsByPlace {
       if changed & 1 << UInt64(slot) == 0 {
         changes.encoder.copy(slot, from: old)
       } else {

@@ -144,7 +144,7 @@ extension SaveTransaction {
     let old = try storedBytes(number, entity, &transaction)
     try old.withUnsafeBytes { old in
       let record = RecordView(validated: old, layout: entity.layout)
-      for slot in entity.layout.fields.indices where slot != toOne.slot { encoder.copy(slot, from: record) }
+      for slot in entity.slotsByPlace where slot != toOne.slot { encoder.copy(slot, from: record) }
       let bytes = encoder.finish()
       RecordEncoder.stamp(bytes, commit: commit)
       let new = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)

@@ -2,21 +2,24 @@ import Predicates
 
 /// How a schema differs from the one a store was written with, and whether the store can go on with it as it is.
 ///
-/// New entities, new indexes and dropped indexes are taken up when the store is opened; delete rules are not the store's
-/// business. Everything else would need the records to be rewritten, and is refused before anything is written.
+/// New entities, new indexes and dropped indexes are taken up when the store is opened; delete rules and the order in
+/// which a model declares its properties are not the store's business. Everything else would need the records to be rewritten, and is refused before anything is written.
 struct SchemaChange {
   /// Sentences, each naming what can't be taken up.
   private(set) var obstacles: [String] = []
   /// Indexes to build: those of entities that the store knows.
   private(set) var addedIndexes: [(entity: String, index: IndexSchema)] = []
   private(set) var droppedIndexes: [(entity: String, index: IndexSchema)] = []
+  /// What the store's schema becomes: the new one, in the order in which the store has the properties it knows.
+  let arranged: Schema
   private let isIdentical: Bool
 
   /// Whether there is nothing to do.
   var isEmpty: Bool { isIdentical }
 
   init(from old: Schema, to new: Schema) {
-    isIdentical = old == new
+    arranged = new.arranged(like: old)
+    isIdentical = old == arranged
     for entity in old.entities {
       guard let wanted = new.entitySchema(named: entity.name), let kept = old.entitySchema(named: entity.name)
       else {
@@ -25,6 +28,15 @@ struct SchemaChange {
       }
       compare(kept, wanted)
     }
+  }
+
+  /// - Throws: `schemaMismatch`, naming everything that the store can't take up.
+  func checkPossible() throws(ContextError) {
+    guard !obstacles.isEmpty else { return }
+    throw ContextError(
+      .schemaMismatch,
+      "the store was written with other models: " + obstacles.joined(separator: "; ")
+    )
   }
 
   private mutating func compare(_ old: EntitySchema, _ new: EntitySchema) {
@@ -44,8 +56,8 @@ struct SchemaChange {
     if Set(old.toMany) != Set(new.toMany) {
       obstacles.append("the to-many relationships of \(name) have changed")
     }
-    addedIndexes += new.indexes.filter { !old.indexes.contains($0) }.map { (name, $0) }
-    droppedIndexes += old.indexes.filter { !new.indexes.contains($0) }.map { (name, $0) }
+    addedIndexes += new.indexes.filter { !old.hasIndex(like: $0) }.map { (name, $0) }
+    droppedIndexes += old.indexes.filter { !new.hasIndex(like: $0) }.map { (name, $0) }
   }
 
   private static func difference(_ old: StoredProperty, _ new: StoredProperty) -> String? {
@@ -57,6 +69,13 @@ struct SchemaChange {
       return
         "leads to \(old.destination ?? "nothing") in the store and to \(new.destination ?? "nothing") in the model"
     }
-    return old.slot == new.slot ? nil : "has another place in the model than in the store"
+    return nil
+  }
+}
+
+extension EntitySchema {
+  /// Whether there is an index over the same properties; their slots may differ.
+  fileprivate func hasIndex(like other: IndexSchema) -> Bool {
+    indexes.contains { $0.name == other.name && $0.isUnique == other.isUnique }
   }
 }

@@ -11,6 +11,8 @@ package final class StoreCoordinator: Sendable {
   package let storeID: UUID
   /// The model classes, by the entity's ordinal.
   package let types: [any ManagedObject.Type]
+  /// Whether a model's properties are in another order than the store's.
+  let hasOtherLayouts: Bool
   let numbers: ObjectNumbers
   let commits = CommitLog()
   private let ordinals: [ObjectIdentifier: Int]
@@ -27,6 +29,7 @@ package final class StoreCoordinator: Sendable {
     self.schema = schema
     self.types = types
     self.numbers = numbers
+    hasOtherLayouts = zip(schema.entities, types).contains { $0.layout != $1._$model.layout }
     storeID = UUID(store.uuid)
     ordinals = Dictionary(
       types.enumerated().map { (ObjectIdentifier($1), $0) },

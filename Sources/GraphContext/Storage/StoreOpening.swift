@@ -46,11 +46,12 @@ extension StoreCoordinator {
     do throws(SchemaError) { schema = try Schema(models) } catch {
       throw ContextError(.schemaMismatch, "\(error)")
     }
-    let stored = try StoredSchema(schema)
-    let types = stored.entities.compactMap { entity in models.first { $0.entityName == entity.name } }
     do {
-      let before = try store.snapshot()
-      try takeUp(schema, stored, from: try Catalogue.schema(in: before), store)
+      let change = try Catalogue.schema(in: try store.snapshot()).map { SchemaChange(from: $0, to: schema) }
+      try change?.checkPossible()
+      let stored = try StoredSchema(change.map { schema.placed(like: $0.arranged) } ?? schema)
+      let types = stored.entities.compactMap { entity in models.first { $0.entityName == entity.name } }
+      try takeUp(schema, stored, change, store)
       let leased = try Catalogue.leasedNumbers(in: try store.snapshot(), stored)
       return StoreCoordinator(
         store: store,
@@ -63,24 +64,17 @@ extension StoreCoordinator {
     }
   }
 
-  /// Makes the store's schema the given one, in one transaction; throws before anything is written if that can't be.
+  /// Makes the store's schema the given one, in one transaction.
+  ///
+  /// - Parameter change: from the schema that the store has; nil if it has none.
   private static func takeUp(
     _ schema: Schema,
     _ stored: StoredSchema,
-    from old: Schema?,
+    _ change: SchemaChange?,
     _ store: Store
   ) throws {
-    let change = old.map { SchemaChange(from: $0, to: schema) }
-    if let change {
-      guard change.obstacles.isEmpty else {
-        throw ContextError(
-          .schemaMismatch,
-          "the store was written with other models: " + change.obstacles.joined(separator: "; ")
-        )
-      }
-      if change.isEmpty { return }
-    }
-    let model = try Catalogue.encoded(schema)
+    if change?.isEmpty == true { return }
+    let model = try Catalogue.encoded(change?.arranged ?? schema)
     try store.write { transaction in
       let catalogue = try transaction.tree(TreeName.catalogue)
       try catalogue.put(Catalogue.formatKey, Catalogue.bytes(Catalogue.formatVersion))

@@ -24,6 +24,8 @@ package final class StoredEntity: Sendable {
   package let name: String
   package let schema: EntitySchema
   package let layout: RecordLayout
+  /// The slots in the order in which a record is written.
+  package let slotsByPlace: [Int]
   /// The tree of the records: object number → record.
   package let treeName: String
   package let indexes: [StoredIndex]
@@ -52,6 +54,7 @@ package final class StoredEntity: Sendable {
     self.name = schema.name
     self.schema = schema
     self.layout = schema.layout
+    self.slotsByPlace = layout.slotsByPlace
     self.treeName = TreeName.records(schema.name)
     self.indexes = schema.indexes.map { StoredIndex($0, entity: schema.name) }
     self.toOnes = toOnes

@@ -89,8 +89,8 @@ package struct RowField: Sendable, Hashable {
     self.kind = kind
     self.slot = slot
     position = layout.fields[slot].position
-    nullByte = RecordLayout.headerByteCount + slot >> 3
-    nullMask = 1 << UInt8(slot & 7)
+    nullByte = Int(layout.fields[slot].nullByte)
+    nullMask = layout.fields[slot].nullMask
     endsOffset = layout.endsOffset
     variableOffset = layout.variableOffset
   }

@@ -18,21 +18,35 @@ public struct EntitySchema: Sendable, Hashable, Codable {
   public func storedProperty(named name: String) -> StoredProperty? { stored.first { $0.name == name } }
 
   /// Where each stored value lies in a record. O(properties); keep the result.
-  public var layout: RecordLayout { RecordLayout(kinds: stored.map(\.kind)) }
+  public var layout: RecordLayout {
+    RecordLayout(kinds: stored.map(\.kind), places: stored.map(\.place))
+  }
 }
 
 /// An attribute, or a to-one relationship, of an entity.
 public struct StoredProperty: Sendable, Hashable, Codable {
   public var name: String
   public var slot: Int
+  /// Which value of a record it is. Differs from the slot where a model's properties are in another order than those of
+  /// the store.
+  public var place: Int
   public var kind: AttributeKind
   public var isOptional: Bool
   /// The entity that a `reference` points to.
   public var destination: String?
 
-  public init(name: String, slot: Int, kind: AttributeKind, isOptional: Bool, destination: String? = nil) {
+  /// - Parameter place: the slot if nil.
+  public init(
+    name: String,
+    slot: Int,
+    place: Int? = nil,
+    kind: AttributeKind,
+    isOptional: Bool,
+    destination: String? = nil
+  ) {
     self.name = name
     self.slot = slot
+    self.place = place ?? slot
     self.kind = kind
     self.isOptional = isOptional
     self.destination = destination

@@ -14,6 +14,9 @@
 /// | … | variable section: the bytes of those values, one after the other; nothing where nil |
 ///
 /// Reading one value touches the bitmap, the value and at most two ends.
+///
+/// The slots in this table are the store's. A model that declares its properties in another order counts them in its own;
+/// a layout knows the *place* of each, which is its slot in the store.
 public struct RecordLayout: Sendable, Hashable {
   /// Bytes before the null bitmap.
   public static let headerByteCount = 16
@@ -21,31 +24,62 @@ public struct RecordLayout: Sendable, Hashable {
   /// One stored value's place.
   public struct Field: Sendable, Hashable {
     public let kind: AttributeKind
+    /// The bit of ``nullByte`` that is set where the value is nil.
+    public let nullMask: UInt8
+    /// Bytes from the start of the record.
+    public let nullByte: UInt16
     /// For a fixed width: bytes from the start of the record. For a variable width: its ordinal among those.
     public let position: Int
+
+    fileprivate init(kind: AttributeKind, position: Int, place: Int) {
+      self.kind = kind
+      self.position = position
+      nullMask = 1 << UInt8(place & 7)
+      nullByte = UInt16(RecordLayout.headerByteCount + place >> 3)
+    }
+
+    /// Which slot of the table above it is.
+    public var place: Int {
+      8 * (Int(nullByte) - RecordLayout.headerByteCount) + nullMask.trailingZeroBitCount
+    }
   }
 
-  /// In slot order.
+  /// In the order of the model's slots.
   public let fields: [Field]
   /// Bytes from the start of the record to the table of ends.
   public let endsOffset: Int
   /// How many values have a variable width.
   public let variableCount: Int
 
+  /// - Parameter kinds: in slot order; each value's place is its slot.
   public init(kinds: [AttributeKind]) {
+    self.init(kinds: kinds, places: Array(kinds.indices))
+  }
+
+  /// - Parameters:
+  ///   - kinds: in the order of the model's slots.
+  ///   - places: the place of each, a permutation of `kinds.indices`.
+  public init(kinds: [AttributeKind], places: [Int]) {
+    let slots = kinds.indices.sorted { places[$0] < places[$1] }
+    var fields: [Field?] = Array(repeating: nil, count: kinds.count)
     var offset = Self.headerByteCount + (kinds.count + 7) / 8
     var variableCount = 0
-    fields = kinds.map { kind in
-      if let width = kind.fixedByteCount {
-        defer { offset += width }
-        return Field(kind: kind, position: offset)
+    for (place, slot) in slots.enumerated() {
+      if let width = kinds[slot].fixedByteCount {
+        fields[slot] = Field(kind: kinds[slot], position: offset, place: place)
+        offset += width
+      } else {
+        fields[slot] = Field(kind: kinds[slot], position: variableCount, place: place)
+        variableCount += 1
       }
-      defer { variableCount += 1 }
-      return Field(kind: kind, position: variableCount)
     }
+    self.fields = fields.compactMap { $0 }
     endsOffset = offset
     self.variableCount = variableCount
   }
+
+  /// The model's slots in the order of their places. Values of variable width are written in this order. O(n log n).
+  public var slotsByPlace: [Int] { fields.indices.sorted { fields[$0].place < fields[$1].place } }
 
   /// Bytes from the start of the record to the variable section; no valid record is shorter.
   public var variableOffset: Int { endsOffset + 4 * variableCount }

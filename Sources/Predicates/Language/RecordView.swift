@@ -41,7 +41,8 @@ public struct RecordView {
 
   @inlinable
   public func isNull(_ slot: Int) -> Bool {
-    bytes[RecordLayout.headerByteCount &+ slot >> 3] & (1 << UInt8(truncatingIfNeeded: slot & 7)) != 0
+    let field = layout.fields[slot]
+    return bytes[Int(field.nullByte)] & field.nullMask != 0
   }
 
   /// The fixed-width integer at the slot, whatever it stands for. Meaningless where ``isNull(_:)``.

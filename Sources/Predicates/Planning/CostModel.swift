@@ -15,7 +15,7 @@ struct CostModel {
   let mostMatches: Int
   private let needsRecords: Bool
 
-  init(query: ResolvedQuery, purpose: QueryPlanner<some IndexCounting>.Purpose, mostMatches: Int) {
+  init(query: ResolvedQuery, purpose: QueryPlanner.Purpose, mostMatches: Int) {
     self.query = query
     self.mostMatches = mostMatches
     switch purpose {

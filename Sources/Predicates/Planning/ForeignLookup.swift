@@ -3,9 +3,9 @@
 /// `dest.faa == "IAH"` is answered by the index on `faa`: the few airports that match are the values that `dest` may
 /// have, which is a condition that the relationship's own index, and every other index with that column, can serve; and
 /// as a filter it spares reading the other record.
-struct ForeignLookup<Counting: IndexCounting> {
+struct ForeignLookup {
   let schema: any SchemaProviding
-  let counting: Counting
+  let counting: any IndexCounting
   /// Entities whose stored records are not what the query sees, as unsaved changes hide them: not looked up.
   let hiddenEntities: Set<String>
   private(set) var lookups: [QueryPlan.Lookup] = []
@@ -13,7 +13,7 @@ struct ForeignLookup<Counting: IndexCounting> {
   /// More objects than this are found row by row.
   static var maximumObjectCount: Int { 1_024 }
 
-  init(schema: any SchemaProviding, counting: Counting, hiddenEntities: Set<String>) {
+  init(schema: any SchemaProviding, counting: any IndexCounting, hiddenEntities: Set<String>) {
     self.schema = schema
     self.counting = counting
     self.hiddenEntities = hiddenEntities

@@ -1,20 +1,28 @@
 /// What a bracket of conditions, all of which must hold, asks of the entity's own columns.
 struct ColumnConditions {
-  /// For each slot the values that it may hold.
-  private(set) var sets: [Int: ValueSet] = [:]
-  /// For each slot the place of its condition among the conjuncts.
-  private(set) var places: [Int: Int] = [:]
+  /// What is asked of one slot.
+  struct Condition {
+    let slot: Int
+    /// The values that it may hold.
+    let set: ValueSet
+    /// Which of the conjuncts says so.
+    let place: Int
+  }
+
+  /// One for each slot that there is a condition on: a few, so a list is quicker than a dictionary.
+  private var conditions: [Condition] = []
 
   init(_ conjuncts: [NormalPredicate]) {
     for (place, conjunct) in conjuncts.enumerated() {
       guard case .values(let path, let set) = conjunct, let slot = path.ownSlot else { continue }
-      sets[slot] = set
-      places[slot] = place
+      conditions.append(Condition(slot: slot, set: set, place: place))
     }
   }
 
+  subscript(slot: Int) -> Condition? { conditions.first { $0.slot == slot } }
+
   /// Whether every row has the same value there.
-  func isFixed(_ slot: Int) -> Bool { sets[slot]?.point != nil }
+  func isFixed(_ slot: Int) -> Bool { self[slot]?.set.point != nil }
 }
 
 extension ResolvedPath {
@@ -29,7 +37,7 @@ extension ResolvedPath {
 struct IndexMatch {
   var ranges: [IndexRange]
   /// The slots whose conditions the ranges express wholly: their rows need no more test for those.
-  var coveredSlots: Set<Int>
+  var coveredSlots: [Int]
 
   /// More ranges than this are one range with a filter.
   static let maximumRangeCount = 1_024
@@ -43,23 +51,23 @@ struct IndexMatch {
   /// whose values are ranges ends it. A short range is taken for its points if that lets the next column in.
   init?(_ index: IndexReference, _ conditions: ColumnConditions) {
     var prefixes: [[AttributeValue]] = [[]]
-    var covered: Set<Int> = []
+    var covered: [Int] = []
     var result: [IndexRange]?
     for (column, slot) in index.slots.enumerated() {
-      guard let set = conditions.sets[slot] else { break }
+      guard let set = conditions[slot]?.set else { break }
       // Objects that refer to nothing are missing from a relationship's own index.
       if index.origin == .relationship, set.includesNull { return nil }
       let room = Self.maximumRangeCount / prefixes.count
-      let isFollowed = column + 1 < index.slots.count && conditions.sets[index.slots[column + 1]] != nil
+      let isFollowed = column + 1 < index.slots.count && conditions[index.slots[column + 1]] != nil
       if let points = isFollowed
         ? set.members(atMost: min(room, Self.maximumExpansion)) : set.points(atMost: room)
       {
         prefixes = prefixes.flatMap { prefix in points.map { prefix + [$0] } }
-        covered.insert(slot)
+        if !covered.contains(slot) { covered.append(slot) }
         continue
       }
       if set.segmentCount <= room {
-        covered.insert(slot)
+        if !covered.contains(slot) { covered.append(slot) }
         result = prefixes.flatMap { prefix in set.segments.map { IndexRange(prefix: prefix, next: $0) } }
       } else {
         result = prefixes.map { IndexRange(prefix: $0, next: set.hull) }
@@ -81,6 +89,12 @@ struct OrderMatch {
   /// Columns and keys whose value is fixed play no part. What remains must be the same, in one direction, because the
   /// end of an index key is the object ID, which decides between equals.
   init?(_ columns: [Int], _ query: ResolvedQuery, _ conditions: ColumnConditions) {
+    // The usual case, for which nothing has to be collected.
+    if query.sort.isEmpty {
+      guard columns.allSatisfy(conditions.isFixed) else { return nil }
+      isReversed = false
+      return
+    }
     let columns = columns.filter { !conditions.isFixed($0) }
     var keys: [Int] = []
     for key in query.sort {

@@ -1,9 +1,9 @@
 /// Chooses how a query is answered, by exact counts of the rows that each way would touch.
-package struct QueryPlanner<Counting: IndexCounting> {
+package struct QueryPlanner {
   private let schema: any SchemaProviding
-  private let counting: Counting
+  private let counting: any IndexCounting
 
-  package init(schema: any SchemaProviding, counting: Counting) {
+  package init(schema: any SchemaProviding, counting: any IndexCounting) {
     self.schema = schema
     self.counting = counting
   }
@@ -102,9 +102,10 @@ package struct QueryPlanner<Counting: IndexCounting> {
   private func residual(
     _ conjuncts: [NormalPredicate],
     _ conditions: ColumnConditions,
-    covered: Set<Int>
+    covered: [Int]
   ) -> NormalPredicate {
-    let places = Set(covered.compactMap { conditions.places[$0] })
+    if covered.count == conjuncts.count { return .constant(true) }
+    let places = Set(covered.compactMap { conditions[$0]?.place })
     return .all(conjuncts.enumerated().filter { !places.contains($0.offset) }.map(\.element))
   }
 

@@ -52,6 +52,24 @@ import Testing
     #expect(map.count == 0)
   }
 
+  @Test func roomThatIsReservedIsFilledWithoutASweepAndReservingSweeps() {
+    var map = IdentityMap()
+    var held: [UInt64: Thing] = [:]
+    var next: UInt64 = 1
+    for round in 1...20 {
+      map.reserve(5_000)
+      #expect(map.count <= max(1_024, held.count))
+      for _ in 0..<5_000 {
+        let thing = Thing(next)
+        map.insert(thing, number: next)
+        if next % 100 == 0 { held[next] = thing }
+        next += 1
+      }
+      #expect(map.count >= 5_000 && map.count <= 5_000 + max(1_024, 50 * round))
+      for (number, thing) in held { #expect(map[number] === thing) }
+    }
+  }
+
   @Test func objectsMayBeLetGoOnOtherThreads() async {
     // Safety: one task at a time uses a share; the references in it were counted before it was handed over.
     final class Share: @unchecked Sendable {

@@ -18,7 +18,12 @@ import Testing
           try world.change(context, round == 0 ? 400 : 60, &random)
           // Every second time the changes are still unsaved when the queries run.
           if round % 2 == 0 { try context.save() }
-          for _ in 0..<40 { try world.check(context, &random) }
+          // Setters, insertions and deletions between one query and the next are seen by the next.
+          let changeCount = random.pick([0, 1, 5])
+          for _ in 0..<40 {
+            if changeCount > 0, random.chance(1, in: 2) { try world.change(context, changeCount, &random) }
+            try world.check(context, &random)
+          }
         }
         context.rollback()
         #expect(try context.count(From<Item>()) == world.savedCount)
@@ -65,7 +70,7 @@ struct FetchWorld {
   /// Inserts, changes and deletes.
   mutating func change(_ context: ManagedObjectContext, _ count: Int, _ random: inout SeededGenerator) throws
   {
-    savedCount = items.count
+    if !context.hasChanges { savedCount = items.count }
     for _ in 0..<max(2, count / 20) {
       if let shelf = shelves.randomElement(using: &random), random.chance(1, in: 2) {
         shelf.code = Self.text(&random) ?? ""

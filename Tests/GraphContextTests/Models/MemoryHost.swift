@@ -87,17 +87,19 @@ final class MemoryHost: ObjectHost {
 
   override func willChange(_ object: any ManagedObject) { events.append(.willChange(object._$state.number)) }
 
-  override func adopt(_ object: any ManagedObject) {
-    guard object._$state.host == nil else { return }
+  @discardableResult
+  override func adopt(_ object: any ManagedObject) -> Bool {
+    guard object._$state.host == nil else { return true }
     lastNumber += 1
     object._$state.enter(self, number: lastNumber)
     objects[lastNumber] = object
     events.append(.adopted(lastNumber))
     queue.append(object)
-    guard !isDraining else { return }
+    guard !isDraining else { return true }
     isDraining = true
     while let next = queue.popLast() { next.attachRelationships() }
     isDraining = false
+    return true
   }
 
   override func didSetToOne(of object: any ManagedObject, slot: Int, from old: UInt64, to new: UInt64) {

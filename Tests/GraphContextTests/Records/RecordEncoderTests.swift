@@ -44,6 +44,27 @@ import Testing
     }
   }
 
+  @Test func theOrderOfTheSlotsLeavesNoTraceInTheBytes() {
+    var random = RandomValues(generator: SeededGenerator())
+    for _ in 0..<200 {
+      let kinds = (0..<random.generator.number(in: 0...20)).map { _ in
+        random.generator.pick(AttributeKind.allCases)
+      }
+      let values = kinds.map { random.value($0, nilOneIn: 4) }
+      var stored = RecordEncoder(layout: RecordLayout(kinds: kinds))
+      stored.begin()
+      for (slot, value) in values.enumerated() { _ = stored.set(value, at: slot) }
+      let places = kinds.indices.shuffled(using: &random.generator)
+      var other = RecordEncoder(layout: RecordLayout(kinds: places.map { kinds[$0] }, places: places))
+      other.begin()
+      for slot in other.layout.slotsByPlace { _ = other.set(values[places[slot]], at: slot) }
+      let bytes = UnsafeRawBufferPointer(other.finish())
+      #expect(bytes.elementsEqual(stored.finish()))
+      let view = RecordView(validated: bytes, layout: other.layout)
+      for (slot, place) in places.enumerated() { #expect(isSame(view.value(slot), values[place])) }
+    }
+  }
+
   @Test func theBytesAreAsTheLayoutSays() {
     let kinds: [AttributeKind] = [.string, .int16, .bool, .data, .uint32]
     var encoder = RecordEncoder(layout: RecordLayout(kinds: kinds))

@@ -49,7 +49,7 @@ import Testing
   /// A plan for a count has the count, exactly or after its filter.
   private func counts(
     _ query: Query,
-    _ planner: QueryPlanner<ArrayStore>,
+    _ planner: QueryPlanner,
     _ store: ArrayStore,
     _ translation: Translation
   ) throws {

@@ -1,0 +1,30 @@
+import Predicates
+
+/// The unsaved objects that have a value in one slot, by the value's key: what an index is to saved ones.
+struct KeyedRecords {
+  let slot: Int
+  private var numbers: [[UInt8]: [UInt64]] = [:]
+
+  init(slot: Int) { self.slot = slot }
+
+  /// The objects whose value has this component (``KeyCoder``).
+  subscript(key: [UInt8]) -> [UInt64] { numbers[key] ?? [] }
+
+  mutating func insert(_ number: UInt64, _ record: RecordView) {
+    if let key = key(of: record) { numbers[key, default: []].append(number) }
+  }
+
+  mutating func remove(_ number: UInt64, _ record: RecordView) {
+    guard let key = key(of: record) else { return }
+    numbers[key]?.removeAll { $0 == number }
+    if numbers[key]?.isEmpty == true { numbers[key] = nil }
+  }
+
+  /// Nil for a record without a value.
+  private func key(of record: RecordView) -> [UInt8]? {
+    if record.isNull(slot) { return nil }
+    var key: [UInt8] = []
+    KeyCoder.append(slot, of: record, to: &key)
+    return key
+  }
+}
