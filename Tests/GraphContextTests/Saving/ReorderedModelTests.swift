@@ -249,7 +249,7 @@ private enum After {
     }
     let model = try Catalogue.encoded(try Schema(entities: entities))
     let store = try Store.open(at: path)
-    try store.write { transaction in
+    try await store.write { transaction in
       let catalogue = try transaction.tree(TreeName.catalogue)
       try catalogue.put(Catalogue.formatKey, Catalogue.bytes(Catalogue.formatVersion))
       try catalogue.put(Catalogue.modelKey, model)
