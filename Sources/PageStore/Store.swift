@@ -233,20 +233,18 @@ public final class Store: Sendable {
   /// The commit is done, so a failure isn't its own; if it was serious the store is fenced, otherwise the next commit
   /// tries again.
   private func checkpointIfDue() {
-    guard committer.isCheckpointDue(options) else { return }
-    if committer.isCheckpointDue(options, limit: Self.waitingLimit) {
-      try? committer.checkpointBeside(ifDue: options, limit: Self.waitingLimit)
-    } else if !isCheckpointing.exchange(true, ordering: .acquiringAndReleasing) {
+    switch committer.checkpointNeed(options) {
+    case .none: break
+    case .overdue: try? committer.checkpointBeside(if: .overdue, options)
+    case .due:
+      guard !isCheckpointing.exchange(true, ordering: .acquiringAndReleasing) else { return }
       environment.runBeside { [weak self] in
         guard let self else { return }
-        try? committer.checkpointBeside(ifDue: options)
+        try? committer.checkpointBeside(if: .due, options)
         isCheckpointing.store(false, ordering: .releasing)
       }
     }
   }
-
-  /// How many times over a checkpoint is due when commits begin to wait for it.
-  private static let waitingLimit: UInt64 = 4
 
   /// Relaxed commits are synced, and a store that goes idle gets a watermark, within a second.
   private func settleLater() {

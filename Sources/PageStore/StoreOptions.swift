@@ -23,9 +23,10 @@ public struct StoreOptions: Sendable, Hashable {
   /// Bytes of log after which a commit starts a checkpoint, which is written beside the commits that follow. They wait for
   /// it only if the log grows to four times as much.
   public var checkpointLogBytes: Int = 16 << 20
-  /// Bytes of changed pages that may be in memory and not in the file. A checkpoint starts at a quarter of it; at the
-  /// whole of it commits wait.
-  public var dirtyMemoryBytes: Int = 128 << 20
+  /// Bytes of changed pages that may be in memory and not in the file. A checkpoint starts at half of it; at the whole of it
+  /// commits wait. Each checkpoint writes every page that was changed, so a small number makes many small changes dear; a mebibyte
+  /// is the least.
+  public var dirtyMemoryBytes: Int = 256 << 20
 
   /// Bytes of the first log extent of a new store: 16 KiB at the least. Those that follow are larger.
   @_spi(Testing) public var initialLogByteCount: Int = 64 << 10

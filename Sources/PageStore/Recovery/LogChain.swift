@@ -43,7 +43,7 @@ struct LogChain {
     _ identity: FormatIdentity
   ) throws(StoreError) -> LogChain? {
     let image = try LogExtentImage(position.use, from: file)
-    guard let record = image.record(at: position.offset), record.header.kind == .checkpoint,
+    guard let record = try image.record(at: position.offset), record.header.kind == .checkpoint,
       record.header.sequence == position.sequence
     else { return nil }
     let checkpoint = try Self.checkpoint(record, at: position, identity)
@@ -66,7 +66,7 @@ struct LogChain {
   }
 
   private mutating func extend(in file: StoreFile, _ identity: FormatIdentity) throws(StoreError) {
-    while let record = lastImage.record(at: tail.position.offset),
+    while let record = try lastImage.record(at: tail.position.offset),
       record.header.sequence == tail.position.sequence,
       record.header.previousChecksum == tail.previousChecksum
     {

@@ -1,10 +1,17 @@
-/// The bytes of a log extent, read at once. What the file lacks of it is zeros.
+/// The bytes of a log extent, read as far as they are asked for: opening a store that was closed shouldn't cost what its log
+/// could hold. What the file lacks of the extent is zeros.
 final class LogExtentImage {
   let use: LogExtentUse
+  private let file: StoreFile
+  /// Room for all of it; what was not read is not touched, and so takes no memory.
   private let bytes: UnsafeMutableRawBufferPointer
+  /// The part that was read. Bytes stay where they are.
+  private var loaded = 0..<0
 
   /// The longest log extent there can be; one that claims more is not read.
   static let byteLimit = UInt64(LogRecordHeader.byteLimit) + (64 << 10)
+  /// So much is read at a time.
+  private static let stepByteCount = 64 << 10
 
   init(_ use: LogExtentUse, from file: StoreFile) throws(StoreError) {
     guard use.extent.byteCount <= Self.byteLimit else {
@@ -15,10 +22,8 @@ final class LogExtentImage {
       )
     }
     self.use = use
+    self.file = file
     bytes = .allocate(byteCount: Int(use.extent.byteCount), alignment: 16)
-    // An error from here on runs `deinit`: every property has its value.
-    let count = try file.read(into: bytes, at: use.extent.offset)
-    UnsafeMutableRawBufferPointer(rebasing: bytes[count...]).initializeMemory(as: UInt8.self, repeating: 0)
   }
 
   deinit { bytes.deallocate() }
@@ -31,25 +36,68 @@ final class LogExtentImage {
   }
 
   /// The whole and undamaged record of this use at `offset` of the file.
-  func record(at offset: UInt64) -> Record? {
+  func record(at offset: UInt64) throws(StoreError) -> Record? {
     guard offset >= use.firstRecordOffset, offset < use.extent.end, offset % LogExtentUse.recordAlignment == 0
     else { return nil }
-    let rest = UnsafeRawBufferPointer(rebasing: bytes[Int(offset - use.extent.offset)...])
-    guard let (header, checksum) = LogRecordHeader.decode(rest, use: use) else { return nil }
-    let payload = rest[LogRecordHeader.encodedByteCount..<Int(header.byteCount)]
+    let start = Int(offset - use.extent.offset)
+    let header = try load(start..<min(start + LogRecordHeader.encodedByteCount, bytes.count))
+    guard let byteCount = LogRecordHeader.claimedByteCount(header), byteCount <= bytes.count - start else {
+      return nil
+    }
+    let whole = try load(start..<start + byteCount)
+    guard let (header, checksum) = LogRecordHeader.decode(whole, use: use) else { return nil }
+    let payload = whole[LogRecordHeader.encodedByteCount..<Int(header.byteCount)]
     return Record(header: header, checksum: checksum, payload: UnsafeRawBufferPointer(rebasing: payload))
   }
 
-  /// Calls `body` with every undamaged record from `offset` on, whatever lies between.
-  func forEachRecord(from offset: UInt64, _ body: (UInt64, Record) -> Void) {
+  /// Calls `body` with every undamaged record from `offset` on, whatever lies between. Looks through the file in small
+  /// pieces: mostly there are zeros.
+  func forEachRecord(from offset: UInt64, _ body: (UInt64, Record) -> Void) throws(StoreError) {
+    let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.stepByteCount, alignment: 16)
+    defer { piece.deallocate() }
     var offset = offset
+    var pieceStart = offset
+    var pieceCount = 0
     while offset < use.extent.end {
-      if let record = record(at: offset) {
+      if offset >= pieceStart + UInt64(pieceCount) {
+        pieceStart = offset
+        pieceCount = Int(min(UInt64(piece.count), use.extent.end - offset))
+        try read(into: UnsafeMutableRawBufferPointer(rebasing: piece[..<pieceCount]), at: offset)
+      }
+      let rest = UnsafeRawBufferPointer(rebasing: piece[Int(offset - pieceStart)..<pieceCount])
+      if LogRecordHeader.claimedByteCount(rest) != nil, let record = try record(at: offset) {
         body(offset, record)
         offset += record.header.paddedByteCount
       } else {
         offset += LogExtentUse.recordAlignment
       }
     }
+  }
+
+  /// The bytes of `range`, read if they were not yet.
+  private func load(_ range: Range<Int>) throws(StoreError) -> UnsafeRawBufferPointer {
+    if loaded.isEmpty { loaded = range.lowerBound..<range.lowerBound }
+    if range.lowerBound < loaded.lowerBound {
+      try fill(range.lowerBound..<loaded.lowerBound)
+      loaded = range.lowerBound..<loaded.upperBound
+    }
+    if range.upperBound > loaded.upperBound {
+      let end = min(bytes.count, max(range.upperBound, loaded.upperBound + Self.stepByteCount))
+      try fill(loaded.upperBound..<end)
+      loaded = loaded.lowerBound..<end
+    }
+    return UnsafeRawBufferPointer(rebasing: bytes[range])
+  }
+
+  private func fill(_ range: Range<Int>) throws(StoreError) {
+    try read(
+      into: UnsafeMutableRawBufferPointer(rebasing: bytes[range]),
+      at: use.extent.offset + UInt64(range.lowerBound)
+    )
+  }
+
+  private func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StoreError) {
+    let count = try file.read(into: buffer, at: offset)
+    UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).initializeMemory(as: UInt8.self, repeating: 0)
   }
 }

@@ -166,7 +166,7 @@ private struct LogSearch {
     let tail = chain.tail.position
     var evidence = Evidence()
     evidence.durableSequence = blocks.anchors.first?.checkpoint.sequence ?? 0
-    evidence.search(chain.lastImage, from: tail.offset, beyond: tail.sequence)
+    try evidence.search(chain.lastImage, from: tail.offset, beyond: tail.sequence)
     // From each checkpoint's own end: a walk that began before an older one's may be led over it by what a crash left.
     for extent in chain.checkpoint.content.logExtents {
       if let use = try ExtentWalk.use(at: extent.offset, in: file, blocks.identity) { note(use) }
@@ -192,11 +192,15 @@ private struct Evidence {
     beyond sequence: UInt64,
     in file: StoreFile
   ) throws(StoreError) {
-    search(try LogExtentImage(use, from: file), from: offset, beyond: sequence)
+    try search(LogExtentImage(use, from: file), from: offset, beyond: sequence)
   }
 
-  mutating func search(_ image: LogExtentImage, from offset: UInt64, beyond sequence: UInt64) {
-    image.forEachRecord(from: offset) { offset, record in
+  mutating func search(
+    _ image: LogExtentImage,
+    from offset: UInt64,
+    beyond sequence: UInt64
+  ) throws(StoreError) {
+    try image.forEachRecord(from: offset) { offset, record in
       guard record.header.sequence >= sequence else { return }
       hasRecords = true
       durableSequence = max(durableSequence, record.header.durableSequence)

@@ -5,10 +5,13 @@
 /// and the end. The trees in memory stay what they are; their frames learn where they were written (``StoredPlace``).
 /// The record comes in the log after those of the commits that went on meanwhile, and is durable only when they are.
 extension Committer {
-  /// Writes a checkpoint of the newest version, if one is still due when nobody else writes one.
-  func checkpointBeside(ifDue options: StoreOptions, limit: UInt64 = 1) throws(StoreError) {
+  /// Writes a checkpoint of the newest version, if it is still needed so much when nobody else writes one.
+  func checkpointBeside(
+    if need: CheckpointNeed,
+    _ options: StoreOptions
+  ) throws(StoreError) {
     try checkpointing.withLock { () throws(StoreError) in
-      if !isClosed, isCheckpointDue(options, limit: limit) { try checkpointPinned() }
+      if !isClosed, checkpointNeed(options) >= need { try checkpointPinned() }
     }
   }
 

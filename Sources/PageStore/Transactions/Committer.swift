@@ -193,12 +193,22 @@ final class Committer: @unchecked Sendable {
 
   // MARK: Upkeep
 
-  /// Whether the log, or what is only in memory, has grown enough for a checkpoint; `limit` is how often over.
-  func isCheckpointDue(_ options: StoreOptions, limit: UInt64 = 1) -> Bool {
-    state.withLock {
-      log.bytesSinceCheckpoint >= limit * UInt64(options.checkpointLogBytes)
-        || dirtyByteCount >= limit * UInt64(options.dirtyMemoryBytes) / 4
-    }
+  /// How much of a checkpoint is needed.
+  enum CheckpointNeed: Comparable {
+    case none
+    case due
+    /// So much that commits have to wait for it.
+    case overdue
+  }
+
+  /// Whether the log, or what is only in memory, has grown enough for a checkpoint.
+  func checkpointNeed(_ options: StoreOptions) -> CheckpointNeed {
+    let log = log.bytesSinceCheckpoint
+    let dirty = state.withLock { dirtyByteCount }
+    let logLimit = UInt64(options.checkpointLogBytes)
+    let dirtyLimit = UInt64(options.dirtyMemoryBytes)
+    if log / 4 >= logLimit || dirty >= dirtyLimit { return .overdue }
+    return log >= logLimit || dirty >= dirtyLimit / 2 ? .due : .none
   }
 
   /// Appends a watermark that vouches for the last record, unless somebody has appended more since or one is there.

@@ -208,8 +208,13 @@ extension StoreOptions {
         "a page has a power of two of bytes from 4,096 to 65,536, not \(pageSize)"
       )
     }
-    guard checkpointLogBytes >= 0, initialLogByteCount >= 16 << 10, initialLogByteCount <= 4 << 20 else {
-      throw StoreError(.invalidOptions, "a size is out of its limits")
+    guard checkpointLogBytes >= 0, dirtyMemoryBytes >= 1 << 20, initialLogByteCount >= 16 << 10,
+      initialLogByteCount <= 4 << 20
+    else {
+      throw StoreError(
+        .invalidOptions,
+        "a size is out of its limits: a negative checkpointLogBytes, or a dirtyMemoryBytes below a mebibyte"
+      )
     }
   }
 }
