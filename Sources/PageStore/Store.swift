@@ -72,10 +72,12 @@ public final class Store: Sendable {
   ///
   /// When it returns, the commit is as durable as asked for. `outcomeUnknown` says that the system failed to say
   /// whether it is; then, and from then on, the store shows the last durable state, refuses to write (`fenced`) and wants
-  /// to be reopened. `body` must not begin another transaction of this store: `nestedWrite`.
+  /// to be reopened. `body` must not begin another transaction of this store: `nestedWrite`. If others write for longer than
+  /// `timeout`, it throws `timedOut` without having run `body`; nil waits for as long as it takes.
   @discardableResult
   public func write<Result>(
     durability: Durability? = nil,
+    timeout: Duration? = nil,
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     let durability = durability ?? options.durability
@@ -87,7 +89,7 @@ public final class Store: Sendable {
         context: .init(path: path)
       )
     }
-    try turn.acquire()
+    try turn.acquire(timeout: timeout)
     let base: Version
     let outcome: Outcome<Result>
     do {
@@ -142,6 +144,12 @@ public final class Store: Sendable {
 
   private func wait(for version: Version) throws(StoreError) {
     try committer.log.wait(for: version.sequence, isDurable: version.durability == .full)
+  }
+
+  /// Makes durable what was committed so far, at whatever level. Waits for the device, not for the writer's turn.
+  public func makeDurable() throws(StoreError) {
+    try checkWritable()
+    try committer.log.drain()
   }
 
   // MARK: Upkeep

@@ -103,6 +103,8 @@ extension StoreError {
     /// A write transaction was begun inside another of the same thread, or a tree was used in the middle of a bulk append
     /// to it.
     public static let nestedWrite = Code("nestedWrite")
+    /// Others were writing for longer than the transaction was to wait for its turn; nothing was done.
+    public static let timedOut = Code("timedOut")
     /// The transaction has ended or has failed; it can't be used any more.
     public static let transactionEnded = Code("transactionEnded")
     /// A cursor over a write transaction's tree was moved after the tree had changed.

@@ -56,7 +56,8 @@ struct FaultScenario {
   func run(until isOver: () -> Bool) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<Self.trialCount where !isOver() {
-      let call = generator.pick(DiskCall.allCases)
+      // What depends on a sync shows only when that very one fails.
+      let call = generator.pick(DiskCall.allCases + [.synchronize, .synchronize, .synchronize])
       let failure = generator.pick(FaultTrial.failures(of: call))
       let isSticky = failure != .error(EINTR) && generator.chance(1, in: 2)
       // Most of what is special happens early in a store's life.

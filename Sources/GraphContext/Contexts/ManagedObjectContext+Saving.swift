@@ -7,15 +7,43 @@ extension ManagedObjectContext {
   /// unique, delete rules allow what is deleted, and nobody else has changed or deleted what is changed here. When
   /// anything fails, the context is as it was before. Afterwards it is at the newest commit.
   ///
+  /// Waits for its turn to write for as long as ``saveTimeout`` says; then it throws a ``ContextError`` whose `storeError`
+  /// has the code `timedOut`, and nothing has happened.
+  ///
   /// - Parameter durability: when the save counts as done, if not as the container's options say.
   public func save(durability: Durability? = nil) throws(ContextError) {
+    try save(durability, timeout: saveTimeout)
+  }
+
+  /// ``save(durability:)`` for a context whose thread must not wait: the main actor's, while others write or the disk is
+  /// slow. The actor goes on with other work meanwhile; what that changes in the context before this save has begun is
+  /// saved too.
+  ///
+  /// If the disk fails after the save has been made and before it is durable, this throws `outcomeUnknown`, and the context
+  /// counts as saved.
+  public nonisolated(nonsending) func saveWithoutBlocking(
+    durability: Durability? = nil
+  ) async throws(ContextError) {
+    let wanted = durability ?? coordinator.store.options.durability
+    while true {
+      do throws(ContextError) {
+        try save(wanted == .full ? .relaxed : durability, timeout: .milliseconds(1))
+        break
+      } catch  where error.storeError?.code == .timedOut {
+        try await coordinator.waitForTurn()
+      }
+    }
+    if wanted == .full { try await coordinator.makeDurable() }
+  }
+
+  private func save(_ durability: Durability?, timeout: Duration?) throws(ContextError) {
     try checkUsable()
     guard hasChanges else { return }
     let request = try ChangeEncoder(self).encode()
     if request.isEmpty { return finishSave() }
     let outcome: (summary: CommitSummary, touchedByRules: [[UInt64]])
     do {
-      outcome = try coordinator.write(request, durability)
+      outcome = try coordinator.write(request, durability, timeout: timeout)
     } catch {
       throw ContextError(any: error)
     }

@@ -28,6 +28,9 @@ public final class ManagedObjectContext: ObjectHost {
   public var name: String?
   /// Whether the context moves to a newer snapshot by itself when another context saves. Set for the view context.
   public var automaticallyMergesChangesFromParent = false
+  /// How long a save waits for its turn to write while others do; nil for as long as it takes. Ten seconds for the view
+  /// context, whose saves hold up the main actor.
+  public var saveTimeout: Duration?
 
   /// By the entity's ordinal.
   var objects: [IdentityMap]

@@ -17,6 +17,8 @@ final class ViewContextHolder {
     }
     context.name = "view"
     context.automaticallyMergesChangesFromParent = true
+    // A user interface that hangs should say why sooner or later.
+    context.saveTimeout = .seconds(10)
     let news = News()
     listener = coordinator.addListener { [weak self] in
       // Saves that come before the main actor gets round to the first one need no turn of their own.

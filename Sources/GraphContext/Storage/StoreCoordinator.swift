@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import PageStore
 import Synchronization
@@ -55,9 +56,10 @@ package final class StoreCoordinator: Sendable {
   /// everything.
   func write(
     _ request: SaveRequest,
-    _ durability: Durability?
+    _ durability: Durability?,
+    timeout: Duration?
   ) throws -> (summary: CommitSummary, touchedByRules: [[UInt64]]) {
-    let outcome = try store.write(durability: durability) { transaction in
+    let outcome = try store.write(durability: durability, timeout: timeout) { transaction in
       let save = SaveTransaction(request, schema: schema, storeID: storeID, commit: transaction.commit)
       let summary = try save.run(&transaction)
       return (summary: summary, touchedByRules: save.touchedByRules, isCommit: save.hasWritten)
@@ -65,6 +67,20 @@ package final class StoreCoordinator: Sendable {
     // A transaction that writes nothing is no commit: the next one has its number.
     if outcome.isCommit { commits.append(outcome.summary) }
     return (outcome.summary, outcome.touchedByRules)
+  }
+
+  /// Returns when the writer's turn is, or was a moment ago, free. Waits on a thread of its own.
+  func waitForTurn() async throws(ContextError) {
+    try await DispatchQueue.global().run { [store] () throws(ContextError) in
+      do { try store.write { _ in } } catch { throw ContextError(any: error) }
+    }
+  }
+
+  /// Makes durable what was saved so far. Waits on a thread of its own.
+  func makeDurable() async throws(ContextError) {
+    try await DispatchQueue.global().run { [store] () throws(ContextError) in
+      do throws(StoreError) { try store.makeDurable() } catch { throw ContextError(error) }
+    }
   }
 
   // MARK: News

@@ -13,7 +13,12 @@ final class Monitor: @unchecked Sendable {
     condition = .allocate(capacity: 1)
     condition.initialize(to: pthread_cond_t())
     pthread_mutex_init(mutex, nil)
-    pthread_cond_init(condition, nil)
+    // Deadlines are on a clock that nobody sets.
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
   }
 
   deinit {
@@ -27,6 +32,11 @@ final class Monitor: @unchecked Sendable {
   func unlock() { pthread_mutex_unlock(mutex) }
   /// Gives the lock up, sleeps until woken (perhaps for nothing), and has the lock again.
   func wait() { pthread_cond_wait(condition, mutex) }
+  /// The same until a moment of the monotonic clock; false when it has passed.
+  func wait(until deadline: timespec) -> Bool {
+    var deadline = deadline
+    return pthread_cond_timedwait(condition, mutex, &deadline) != ETIMEDOUT
+  }
   func wakeAll() { pthread_cond_broadcast(condition) }
 
   func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {

@@ -1,4 +1,5 @@
 import Cambium
+import Dispatch
 import Foundation
 import PageStore
 import TestSupport
@@ -29,6 +30,37 @@ import Testing
       try context.save()
     }
     #expect(writer.isDeleted)
+  }
+
+  @Test func aSaveThatMayNotBlockLetsTheMainActorGoOn() async throws {
+    let library = try await Library.open()
+    let context = library.viewContext
+    context.saveTimeout = .milliseconds(20)
+    let store = library.coordinator.store
+    let (hasBegun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let other = Task.detached {
+      try await store.write { _ in
+        hasBegun.signal()
+        mayEnd.wait()
+      }
+    }
+    await Task.detached { _ = hasBegun.wait(timeout: .distantFuture) }.value
+    let writer = Writer("A", rank: 1)
+    context.insert(writer)
+    let refusal = #expect(throws: ContextError.self) { try context.save() }
+    #expect(refusal?.storeError?.code == .timedOut)
+    #expect(context.hasChanges)
+    // While the save waits, the main actor is free: only from here is the other transaction let go on.
+    let release = Task { @MainActor in _ = mayEnd.signal() }
+    try await context.saveWithoutBlocking()
+    await release.value
+    try await other.value
+    #expect(!context.hasChanges)
+    let id = writer.objectID
+    let rank = try await library.performBackgroundTask {
+      try $0.existingObject(Writer.self, with: id).rank
+    }
+    #expect(rank == 1)
   }
 
   @Test func theViewContextStaysPutWhenItIsToldTo() async throws {

@@ -1,3 +1,4 @@
+import Dispatch
 @_spi(Testing) import PageStore
 import TestSupport
 import Testing
@@ -26,6 +27,44 @@ import Testing
     #expect(try store.snapshot().tree("t").count == 320)
     #expect(try store.verify().isEmpty)
     try store.close()
+  }
+
+  @Test func aTransactionWaitsForItsTurnNoLongerThanItIsTold() async throws {
+    let store = try Store.inMemory()
+    let hasBegun = Signal()
+    let mayEnd = Signal()
+    let other = Task {
+      try await store.write { transaction in
+        hasBegun.set()
+        mayEnd.wait()
+        try transaction.tree("t").put(bytes("a"), bytes("1"))
+      }
+    }
+    await Task.detached { hasBegun.wait() }.value
+    var hasRun = false
+    func write(timeout: Duration) -> StoreError.Code? {
+      code {
+        try store.write(timeout: timeout) { transaction in
+          hasRun = true
+          try transaction.tree("t").put(bytes("b"), bytes("2"))
+        }
+      }
+    }
+    #expect(write(timeout: .milliseconds(20)) == .timedOut)
+    #expect(write(timeout: .zero) == .timedOut)
+    #expect(!hasRun)
+    mayEnd.set()
+    try await other.value
+    #expect(write(timeout: .seconds(60)) == nil)
+    #expect(store.lastCommit == 2)
+  }
+
+  /// A moment that threads wait for.
+  private final class Signal: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    func set() { semaphore.signal() }
+    func wait() { semaphore.wait() }
   }
 
   @Test func whatTheTransactionReturnsOrThrowsComesBack() async throws {
