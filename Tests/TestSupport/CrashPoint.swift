@@ -34,6 +34,8 @@ public struct CrashPoint: Sendable {
 
   /// Whether nothing was ever synced.
   public var isNothingDurable: Bool { durable.byteCount == 0 }
+  /// Writes that are not synced.
+  public var unsyncedWriteCount: Int { pending.count }
   /// Whether a power failure at this moment can lose anything.
   public var hasUnsynced: Bool { !pending.isEmpty || hasUnsyncedSize }
   /// Whether the file's size may or may not have reached the disk.

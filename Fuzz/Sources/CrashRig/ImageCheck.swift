@@ -8,6 +8,8 @@ struct ImageCheck {
   /// The scenario that the images come from.
   let scenario: UInt64
 
+  /// What a creation writes before its first sync: the header of the log's extent, and zeros.
+  private static let firstWriteCount = 2
   /// Crashes in recovery are followed this deep.
   private static let depthLimit = 3
 
@@ -18,7 +20,9 @@ struct ImageCheck {
       let imageSeed = generator.next()
       let image = moment.point.image(damage, seed: imageSeed)
       // Garbage where a creation had just begun can't be told from somebody's file, and nobody was told of a store.
-      let mayBeForeign = moment.model.uuid == nil && (depth > 0 || moment.point.isNothingDurable)
+      let hasJustBegun =
+        moment.point.isNothingDurable && moment.point.unsyncedWriteCount <= Self.firstWriteCount
+      let mayBeForeign = moment.model.uuid == nil && (depth > 0 || hasJustBegun)
       let (verdict, moments) = judge(image, moment.model, seed: imageSeed, depth: depth, mayBeForeign)
       tally.countImage(moment.operation, damage, verdict, scenario: scenario, image: image)
       if verdict.isFailure { continue }
