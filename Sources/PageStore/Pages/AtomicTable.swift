@@ -6,9 +6,9 @@ import Synchronization
 /// Reading takes two dependent loads and no lock; the words a store uses stay in the processor's caches. A
 /// word leads to memory that was written before it was published, which is why loads acquire and stores
 /// release.
+// Safety: the directory is never replaced, its words are only touched atomically, and a second-level block
+// that has been published stays until `deallocate`, which the owner calls when nobody can read any more.
 struct AtomicTable: @unchecked Sendable {
-  // Safety: the directory is never replaced, its words are only touched atomically, and a second-level block
-  // that has been published stays until `deallocate`, which the owner calls when nobody can read any more.
   private let directory: UnsafeMutablePointer<Atomic<UInt>>
   /// One more than the highest index that was ever stored at.
   private let limit: UnsafeMutablePointer<Atomic<UInt64>>

@@ -5,9 +5,9 @@ import Synchronization
 /// One pointer to a few words that never change, so that a version of a tree is a plain value: copying it,
 /// and walking down the tree, touches no reference count that readers on other threads would touch too. The
 /// pool that made it is asked only for pages that aren't in memory.
+// Safety: what it points to is written once, before the pool is shared, and lives as long as the pool, which
+// the store keeps alive for its snapshots and transactions.
 struct PageMap: @unchecked Sendable {
-  // Safety: what it points to is written once, before the pool is shared, and lives as long as the pool,
-  // which the store keeps alive for its snapshots and transactions.
   private let fields: UnsafePointer<Fields>
 
   struct Fields {
