@@ -110,7 +110,8 @@ struct PageWriter {
   private func copy(_ page: PageImage, to image: UnsafeMutableRawPointer) {
     let low = PageHeader.byteCount + PageSlot.byteCount * page.count
     let heap = page.heapStart
-    image.copyMemory(from: page.base, byteCount: low)
+    let start = PageHeader.birth
+    (image + start).copyMemory(from: page.base + start, byteCount: low - start)
     (image + heap).copyMemory(from: page.base + heap, byteCount: geometry.pageSize - heap)
     zeroFreeSpace(image)
   }
@@ -257,7 +258,10 @@ struct PageWriter {
       if mode == .replacing { replaced.blobs.append(reference.location.number) }
       return reference.moved(to: place)
     }
-    let value = pool.blobs.bytes(reference.location.number)
+    // What was not written is not evicted.
+    guard let value = pool.blobs.bytes(reference.location.number)?.bytes else {
+      throw PagePool.misplaced(reference.location)
+    }
     let composer = OverflowComposer(
       value: value,
       treeID: treeID,

@@ -47,7 +47,8 @@ struct OpenedStore {
     let recovery = try Recovery(file, blocks)
     let pool = PagePool(
       pageSize: Int(blocks.identity.pageSize),
-      loader: FilePageLoader(file, pageSize: blocks.identity.pageSize)
+      loader: FilePageLoader(file, pageSize: blocks.identity.pageSize),
+      cacheByteBudget: options.cacheBytes
     )
     let checkpoint = recovery.chain.checkpoint
     let trees = try Catalogue.read(checkpoint.content.catalogue, pool: pool)
@@ -208,12 +209,12 @@ extension StoreOptions {
         "a page has a power of two of bytes from 4,096 to 65,536, not \(pageSize)"
       )
     }
-    guard checkpointLogBytes >= 0, dirtyMemoryBytes >= 1 << 20, initialLogByteCount >= 16 << 10,
+    guard checkpointLogBytes >= 0, dirtyMemoryBytes >= 1 << 20, cacheBytes >= 1 << 20, initialLogByteCount >= 16 << 10,
       initialLogByteCount <= 4 << 20
     else {
       throw StoreError(
         .invalidOptions,
-        "a size is out of its limits: a negative checkpointLogBytes, or a dirtyMemoryBytes below a mebibyte"
+        "a size is out of its limits: a negative checkpointLogBytes, or a dirtyMemoryBytes or cacheBytes below a mebibyte"
       )
     }
   }

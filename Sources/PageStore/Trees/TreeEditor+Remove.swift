@@ -4,16 +4,18 @@ extension TreeEditor {
   func remove(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
     guard height > 0, key.count <= StoreLimits.keyByteCount else { return false }
     try checkIntact()
-    let (index, exists) = try descend(to: SearchKey(key))
-    guard exists else { return false }
-    try change { () throws(StoreError) in
-      try makePathWritable()
-      addToCounts(-1)
-      retireOverflow(of: path[0].page, index)
-      editor(path[0].page).remove(at: index)
-      try mendPath()
+    return try reading { () throws(StoreError) in
+      let (index, exists) = try descend(to: SearchKey(key))
+      guard exists else { return false }
+      try change { () throws(StoreError) in
+        try makePathWritable()
+        addToCounts(-1)
+        retireOverflow(of: path[0].page, index)
+        editor(path[0].page).remove(at: index)
+        try mendPath()
+      }
+      return true
     }
-    return true
   }
 
   /// Gives up what an entry keeps in overflow pages.

@@ -131,7 +131,7 @@ extension TreeEditor {
 
   /// Gives up a subtree. What is in the file is given up by its top.
   private func drop(_ reference: ChildReference, level: Int) throws(StoreError) {
-    if reference.location.isFrame {
+    if reference.location.isFrame, !pool.isEvicted(reference) {
       let page = try map.page(reference, identity: core.identity(level))
       for index in 0..<page.count {
         if page.flags & PageFlags.hasOverflow != 0 { retireOverflow(of: page, index) }
