@@ -219,6 +219,7 @@ public final class Store: Sendable {
         statistics.cacheMisses = cache.loads
         statistics.cacheHits = pool.readers.visitCount - min(pool.readers.visitCount, cache.loads)
         statistics.cacheEvictions = cache.evictions
+        statistics.spilledBytes = committer.spill.byteCount
         statistics.pageSize = Int(committer.identity.pageSize)
         statistics.trees = published.directory.count
         statistics.snapshots = versions.pinnedSnapshotCount

@@ -28,7 +28,7 @@ public struct StoreOptions: Sendable, Hashable {
   /// is the least.
   public var dirtyMemoryBytes: Int = 256 << 20
   /// Bytes of memory for what could be read from the file again: pages that were read, and leaves that were changed and have
-  /// been written since. A mebibyte is the least. Beyond it there are what ``dirtyMemoryBytes`` limits, the branches above
+  /// been written since. 64 KiB are the least. Beyond it there are what ``dirtyMemoryBytes`` limits, the branches above
   /// changed leaves, and pages that somebody is reading at the moment.
   public var cacheBytes: Int = 256 << 20
 

@@ -30,6 +30,8 @@ public struct StoreStatistics: Sendable, Hashable {
   public var cacheMisses: UInt64 = 0
   /// Pages that had to make room for others.
   public var cacheEvictions: UInt64 = 0
+  /// Bytes of dead pages that snapshots still reach, in a file without a name beside the store's.
+  public var spilledBytes: UInt64 = 0
   /// Bytes in a page.
   public var pageSize: Int = 0
   /// Named trees.

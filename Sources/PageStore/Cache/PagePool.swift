@@ -236,11 +236,16 @@ final class PagePool: Sendable {
 
   /// Takes back what a finished transaction replaced. Only when no snapshot that could reach it is left.
   func free(_ memory: RetiredMemory) {
-    if !memory.frames.isEmpty {
-      cache.forget(memory.frames)
-      arena.free(memory.frames)
+    free(frames: memory.frames.map(\.number), blobs: memory.blobs.map(\.number))
+  }
+
+  /// The same, by number.
+  func free(frames: [UInt64], blobs numbers: [UInt64]) {
+    if !frames.isEmpty {
+      cache.forget(frames)
+      arena.free(frames)
     }
-    if !memory.blobs.isEmpty { blobs.free(memory.blobs) }
+    if !numbers.isEmpty { blobs.free(numbers) }
   }
 
   /// Makes pages that a checkpoint has written findable under their numbers, so that nobody reads them again.
@@ -259,14 +264,6 @@ final class PagePool: Sendable {
   var residentByteCount: Int {
     arena.usedByteCount - cache.statistics.evictedFrameCount * geometry.pageSize + blobs.usedByteCount
   }
-}
-
-/// Frames and overflow buffers that a version no longer needs but an older one may.
-struct RetiredMemory: Sendable {
-  var frames: [UInt64] = []
-  var blobs: [UInt64] = []
-
-  var isEmpty: Bool { frames.isEmpty && blobs.isEmpty }
 }
 
 /// The images of a checkpoint: what to put into the cache once they are safely in the file.

@@ -207,7 +207,9 @@ struct Reader {
 
   /// Keeps a page that was reached since ``begin()`` where it is until another takes its place.
   @inline(__always)
-  func protect(page: UnsafeRawPointer) { slot.pointee.page.store(UInt(bitPattern: page), ordering: .releasing) }
+  func protect(page: UnsafeRawPointer) {
+    slot.pointee.page.store(UInt(bitPattern: page), ordering: .releasing)
+  }
 
   /// The same for the page or buffer that an overflowing value is in.
   @inline(__always)

@@ -53,9 +53,6 @@ extension PagePool {
     return stored
   }
 
-  /// The commit that made a frame.
-  func birth(ofFrame frame: UInt64) -> UInt64 { PageImage(UnsafeRawPointer(arena.address(frame))).birth }
-
   /// Notes what a checkpoint has written and synced. Called by one checkpoint at a time, while a snapshot holds the version
   /// that was written.
   ///
@@ -67,7 +64,8 @@ extension PagePool {
     for (blob, place) in stored.blobs { blobs.evict(blob, storedAt: place) }
   }
 
-  private func isLone(_ frame: UInt64) -> Bool {
+  /// Whether a page leads to no other.
+  func isLone(_ frame: UInt64) -> Bool {
     let page = PageImage(UnsafeRawPointer(arena.address(frame)))
     return page.isLeaf && page.flags & PageFlags.hasOverflow == 0
   }

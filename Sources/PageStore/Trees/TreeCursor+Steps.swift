@@ -177,7 +177,8 @@ extension TreeCursor {
     while level > 0 {
       let child = Int(path[level])
       if after ? child + 1 < page.count : child > 0 { turn = (page, level) }
-      page = try core.child(page, child, below: level)
+      // The leaf itself isn't looked at again: it would seem to be needed more than once.
+      if level > 1 { page = try core.child(page, child, below: level) }
       level -= 1
     }
     guard let turn else { return false }

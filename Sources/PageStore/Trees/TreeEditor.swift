@@ -225,7 +225,7 @@ final class TreeEditor {
         count: oldReference.count
       )
     )
-    dirty.retirePage(oldReference, level: UInt8(level))
+    dirty.retirePage(oldReference, level: UInt8(level), treeID: root.treeID)
     path[level].page = PageImage(UnsafeRawPointer(bytes))
   }
 
@@ -347,7 +347,7 @@ final class TreeEditor {
     let page = path[0].page
     let slot = page.slot(index)
     if slot.valueOverflows {
-      dirty.retireOverflow(ChildReference(loading: page.leafPayload(slot).start))
+      dirty.retireOverflow(ChildReference(loading: page.leafPayload(slot).start), treeID: root.treeID)
     }
     let payload = makePayload(value, keyCount: keyCount)
     if editor(page).replacePayload(at: index, with: payload.bytes, overflows: payload.overflows) { return }
