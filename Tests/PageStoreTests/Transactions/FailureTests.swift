@@ -63,6 +63,24 @@ import Testing
     #expect(try third.value("b") == "3")
   }
 
+  /// How much of a write that fails gets into the page cache depends on how many there were before.
+  @Test(arguments: 0..<8)
+  func whatIsCommittedAfterACloseThatFailedSurvives(_ commitCount: Int) throws {
+    // The last checkpoint's record is in the page cache alone. It says that the file ends where older checkpoints have a
+    // gap, so that the log which the next opening begins there isn't behind the end that those know.
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    try store.put("a", "1")
+    try store.checkpoint()
+    for _ in 0...commitCount { try store.put("a", "2") }
+    fixture.disk.setFailedSyncBehavior(.marksClean)
+    fixture.disk.inject(DiskFault(.writeDurably, at: 0, .error(EIO)))
+    #expect(code { try store.close() } == .outcomeUnknown)
+    let next = StoreFixture(fixture.disk.afterProcessDeath())
+    try next.open().put("a", "3")
+    #expect(try next.reopened(powerFailed: true).value("a") == "3")
+  }
+
   @Test func interruptedAndShortCallsAreGoneOnWith() throws {
     let fixture = StoreFixture()
     for call in DiskCall.allCases {
