@@ -187,7 +187,7 @@ public final class Store: Sendable {
         return
       }
       defer { closeFile() }
-      if !options.isReadOnly, !committer.log.isFenced { try committer.close() }
+      if !options.isReadOnly { try committer.close() }
     }
   }
 

@@ -237,6 +237,13 @@ final class LogWriter: @unchecked Sendable {
     try wait(for: newest, isDurable: true)
   }
 
+  /// Returns when nobody writes what has gathered.
+  func waitForWriter() {
+    monitor.withLock {
+      while isLed { monitor.wait() }
+    }
+  }
+
   /// Writes and syncs what has gathered. Called with the lock held, which it gives up meanwhile.
   private func lead() {
     isLed = true
