@@ -258,7 +258,9 @@ final class LogWriter: @unchecked Sendable {
     let problem = write(batch, at: offset, syncs: syncs, hasUnsynced: hasUnsynced)
     monitor.lock()
     isLed = false
-    if let problem {
+    if failure != nil {
+      // Fenced meanwhile, and memory has gone back: whoever waits is told so.
+    } else if let problem {
       failure = problem
       onFailure()
     } else {

@@ -201,7 +201,7 @@ extension Committer {
     )
     try log.fencing { () throws(StoreError) in
       // guard: sync-other-anchor
-      if !isAnchorDurable { try file.synchronize() }
+      if !isAnchorDurable { try file.synchronizeApart() }
       try anchor.encoded(identity).withBytes { bytes throws(StoreError) in
         try file.write(bytes, at: FileLayout.anchorOffsets[nextAnchorSlot])
       }

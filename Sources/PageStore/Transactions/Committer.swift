@@ -283,7 +283,7 @@ final class Committer: @unchecked Sendable {
     try LogExtentInitialisation(file: file, identity: identity).write(header)
     // A link must not lead to an extent that isn't there.
     // guard: sync-new-log-extent
-    try log.fencing { () throws(StoreError) in try file.synchronize() }
+    try log.fencing { () throws(StoreError) in try file.synchronizeApart() }
     self.space = space
     return extents.beginUse(of: extent, salt: environment.random())
   }

@@ -93,7 +93,10 @@ import Testing
     try store.put("a", "1")
     // The checkpoint has written its pages when the log's write begins, and its sync fails beside that.
     file.holdNextWrite()
-    let commit = start { try? store.put("a", "2", durability: .relaxed) }
+    let commit = start {
+      // Memory has gone back to the commit before.
+      #expect(code { try store.put("a", "2", durability: .relaxed) } == .outcomeUnknown)
+    }
     file.waitUntilHeld()
     file.disk.inject(DiskFault(.synchronize, at: 0, .error(EIO)))
     #expect(code { try store.checkpointBeside() } == .outcomeUnknown)
@@ -104,5 +107,6 @@ import Testing
     commit.wait()
     closing.wait()
     #expect(file.isClosed)
+    #expect(store.lastCommit == 1)
   }
 }

@@ -1,5 +1,6 @@
 import Glibc
 @_spi(Testing) import PageStore
+import Synchronization
 @_spi(Testing) import TestSupport
 import Testing
 
@@ -34,6 +35,30 @@ import Testing
     #expect(code { try store.checkpoint() } == .outcomeUnknown)
     #expect(code { try store.put("a", "2") } == .fenced)
     #expect(try fixture.reopened(powerFailed: true).value("a") == "1")
+  }
+
+  @Test(arguments: FailedSyncBehavior.allCases)
+  func aCommitBesideASyncThatFailsIsDurableIfItWasAcknowledged(_ behavior: FailedSyncBehavior) throws {
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    try store.put("a", "1")
+    try store.put("a", "2", durability: .relaxed)
+    fixture.disk.setFailedSyncBehavior(behavior)
+    fixture.disk.inject(DiskFault(.synchronize, at: 0, .error(EIO)))
+    // The sync of the checkpoint's pages fails, for the record before as well. Before the store knows, another thread commits.
+    let disk = fixture.disk
+    let wasAcknowledged = Mutex<Bool?>(nil)
+    disk.observe { call, _ in
+      guard call == .synchronize, disk.firedFaultCount == 1, wasAcknowledged.withLock({ $0 }) == nil else {
+        return
+      }
+      wasAcknowledged.withLock { $0 = false }
+      if code({ try store.put("b", "3") }) == nil { wasAcknowledged.withLock { $0 = true } }
+    }
+    #expect(code { try store.checkpointBeside() } == .outcomeUnknown)
+    if try #require(wasAcknowledged.withLock { $0 }) {
+      #expect(try fixture.reopened(powerFailed: true).value("b") == "3")
+    }
   }
 
   @Test func whatRecoveryAcceptedIsMadeDurableAgain() throws {
