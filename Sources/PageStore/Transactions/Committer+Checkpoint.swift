@@ -19,14 +19,14 @@ extension Committer {
     try checkpointing.withLock { () throws(StoreError) in try state.withLock(body) }
   }
 
-  /// Makes everything durable, unless the store is fenced, and lets nothing be written from then on. When it returns or
-  /// throws, no write is under way either: whoever opens the file next must not meet one.
+  /// Makes everything durable, and lets nothing be written from then on. When it returns or throws, no write is under way
+  /// either: whoever opens the file next must not meet one.
   func close() throws(StoreError) {
     try checkpointing.withLock { () throws(StoreError) in
       isClosed = true
       defer { log.waitForWriter() }
       try state.withLock { () throws(StoreError) in
-        if log.isFenced { return }
+        try log.checkFence()
         if !isCheckpointed { try checkpointLatest(isClosing: true) }
         // The newest anchor vouches for the last records of the log, which no later one will.
         // guard: sync-last-anchor

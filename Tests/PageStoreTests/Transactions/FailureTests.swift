@@ -124,6 +124,21 @@ import Testing
     #expect(try fixture.reopened(powerFailed: true).value("k19") == String(repeating: "v", count: 1_900))
   }
 
+  @Test func closingSaysThatRelaxedCommitsWereLost() throws {
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    try store.put("a", "1")
+    try store.put("a", "2", durability: .relaxed)
+    fixture.disk.setFailedSyncBehavior(.marksClean)
+    fixture.disk.inject(DiskFault(.writeDurably, at: 0, .error(EIO)))
+    fixture.disk.inject(DiskFault(.synchronize, at: 0, .error(EIO)))
+    // Nobody waits for this sync, so closing is the first to be told.
+    fixture.schedule.run()
+    #expect(code { try store.close() } == .fenced)
+    #expect(code { _ = try store.snapshot() } == .closed)
+    #expect(try fixture.reopened(powerFailed: true).value("a") == "1")
+  }
+
   @Test func aWriteThatNeverGetsAnywhereIsAnError() throws {
     let fixture = StoreFixture()
     let store = try fixture.open()
