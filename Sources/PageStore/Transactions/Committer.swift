@@ -40,6 +40,8 @@ final class Committer: @unchecked Sendable {
   var dirtyByteCount: UInt64 = 0
   /// Frames born by this commit, or earlier, are written or being written.
   var dirtyAfterCommit: UInt64
+  /// The same two of the pages that a checkpoint beside commits is writing, for when it fails.
+  var beingWritten: (byteCount: UInt64, afterCommit: UInt64)?
   /// The last transaction's record buffer, for the next.
   private var spareRecord: [UInt8] = []
 
@@ -222,8 +224,14 @@ final class Committer: @unchecked Sendable {
 
   /// Notes memory that versions from `generation` on don't reach, and gives back what nobody reaches any more.
   func retire(_ memory: RetiredMemory, from generation: UInt64) {
-    let dirtyCount = memory.frames.count { pool.birth(ofFrame: $0) > dirtyAfterCommit }
-    dirtyByteCount -= min(dirtyByteCount, UInt64(dirtyCount) * pageSize)
+    for frame in memory.frames {
+      let birth = pool.birth(ofFrame: frame)
+      if birth > dirtyAfterCommit {
+        dirtyByteCount -= min(dirtyByteCount, pageSize)
+      } else if let written = beingWritten, birth > written.afterCommit {
+        beingWritten?.byteCount = written.byteCount - min(written.byteCount, pageSize)
+      }
+    }
     if !memory.isEmpty { retired.append((generation, memory)) }
     reclaim()
   }

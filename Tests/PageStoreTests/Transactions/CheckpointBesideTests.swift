@@ -92,6 +92,31 @@ import Testing
     #expect(try fixture.reopened(powerFailed: true).value("after") == "all")
   }
 
+  @Test func checkpointsThatFailAgainAndAgainTakeNoMoreRoom() throws {
+    let fixture = StoreFixture()
+    let companion = Companion()
+    var environment = fixture.environment
+    environment.besideCheckpoint = { companion.commit() }
+    let store = try Store.open(
+      file: fixture.disk,
+      path: "test",
+      options: fixture.options,
+      environment: environment
+    )
+    for index in 0..<300 { try store.put("k\(index)", String(repeating: "x", count: 100)) }
+    companion.store.withLock { $0 = store }
+    let before = store.committer.dirtyByteCount
+    for _ in 0..<100 {
+      fixture.disk.inject(DiskFault(.write, at: 0, .error(5)))
+      #expect(code { try store.checkpointBeside() } != nil)
+    }
+    fixture.disk.clearFaults()
+    // The commits beside them have changed pages that were to be written anyway.
+    #expect(store.committer.dirtyByteCount <= before + 4 * 4_096)
+    try store.checkpoint()
+    #expect(try store.verify().isEmpty)
+  }
+
   @Test func aCheckpointThatFailedBesideOnAFullDiskLeavesRoomForTheNext() throws {
     var fixture = StoreFixture()
     // All of the log has a place, so that only pages take room at the end of the file.
