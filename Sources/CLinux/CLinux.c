@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <pthread.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -20,6 +23,18 @@ int32_t clinux_fallocate(int32_t descriptor, int64_t offset, int64_t count) {
 int64_t clinux_next_data(int32_t descriptor, int64_t offset) {
   off_t found = lseek(descriptor, offset, SEEK_DATA);
   return found < 0 ? -(int64_t)errno : (int64_t)found;
+}
+
+int32_t clinux_open_unnamed(const char *folder) {
+  int descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (descriptor >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL))
+    return descriptor < 0 ? -errno : descriptor;
+  char path[PATH_MAX];
+  if (snprintf(path, sizeof path, "%s/.cambium-XXXXXX", folder) >= (int)sizeof path) return -ENAMETOOLONG;
+  descriptor = mkostemp(path, O_CLOEXEC);
+  if (descriptor < 0) return -errno;
+  unlink(path);
+  return descriptor;
 }
 
 int32_t clinux_punch_hole(int32_t descriptor, int64_t offset, int64_t count) {

@@ -215,6 +215,12 @@ public final class Store: Sendable {
         statistics.logExtentBytes = committer.extents.byteCount
         statistics.fileBytes = fileBytes
         statistics.residentBytes = UInt64(pool.residentByteCount)
+        let cache = pool.cache.statistics
+        statistics.cachedBytes = UInt64(cache.pageCount) * committer.pageSize
+        statistics.cacheMisses = cache.loads
+        statistics.cacheHits = pool.readers.visitCount - min(pool.readers.visitCount, cache.loads)
+        statistics.cacheEvictions = cache.evictions
+        statistics.spilledBytes = committer.spill.byteCount
         statistics.pageSize = Int(committer.identity.pageSize)
         statistics.trees = published.directory.count
         statistics.snapshots = versions.pinnedSnapshotCount

@@ -27,6 +27,10 @@ public struct StoreOptions: Sendable, Hashable {
   /// commits wait. Each checkpoint writes every page that was changed, so a small number makes many small changes dear; a mebibyte
   /// is the least.
   public var dirtyMemoryBytes: Int = 256 << 20
+  /// Bytes of memory for what could be read from the file again: pages that were read, and leaves that were changed and have
+  /// been written since. 64 KiB are the least. Beyond it there are what ``dirtyMemoryBytes`` limits, the branches above
+  /// changed leaves, and pages that somebody is reading at the moment.
+  public var cacheBytes: Int = 256 << 20
 
   /// Bytes of the first log extent of a new store: 16 KiB at the least. Those that follow are larger.
   @_spi(Testing) public var initialLogByteCount: Int = 64 << 10

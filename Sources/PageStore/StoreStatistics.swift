@@ -22,6 +22,16 @@ public struct StoreStatistics: Sendable, Hashable {
   public var fileBytes: UInt64 = 0
   /// Bytes of pages in memory.
   public var residentBytes: UInt64 = 0
+  /// Bytes of them that could be read from the file again: what ``StoreOptions/cacheBytes`` limits.
+  public var cachedBytes: UInt64 = 0
+  /// Pages that were looked for and were in memory, since the store was opened.
+  public var cacheHits: UInt64 = 0
+  /// Pages that were looked for and had to be read from the file.
+  public var cacheMisses: UInt64 = 0
+  /// Pages that had to make room for others.
+  public var cacheEvictions: UInt64 = 0
+  /// Bytes of dead pages that snapshots still reach, in a file without a name beside the store's.
+  public var spilledBytes: UInt64 = 0
   /// Bytes in a page.
   public var pageSize: Int = 0
   /// Named trees.

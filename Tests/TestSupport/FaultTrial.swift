@@ -45,6 +45,7 @@ public struct FaultTrial: Sendable {
     var options = StoreOptions()
     options.pageSize = 4_096
     options.checkpointLogBytes = 32 << 10
+    options.cacheBytes = generator.pick([64 << 10, 256 << 20])
     let subject = StoreUnderTest(options: options, seed: seed)
     subject.disk.setFailedSyncBehavior(failedSync)
     subject.disk.inject(fault)

@@ -151,6 +151,7 @@ extension StoreOptions {
     var options = StoreOptions()
     options.pageSize = generator.pick([4_096, 4_096, 8_192, 16_384])
     options.checkpointLogBytes = generator.pick([16 << 10, 64 << 10, 256 << 10, 16 << 20])
+    options.cacheBytes = generator.pick([64 << 10, 256 << 20])
     options.durability = generator.pick([.full, .full, .relaxed, .none])
     return options
   }

@@ -23,6 +23,7 @@ private struct Program {
     var options = StoreOptions()
     options.pageSize = 4_096
     options.checkpointLogBytes = 64 << 10
+    options.cacheBytes = 64 << 10
     subject = StoreUnderTest(options: options, seed: 1)
   }
 

@@ -81,6 +81,7 @@ extension ManagedObjectContext {
   private func show(_ newest: StoreView) {
     view = newest
     generation &+= 1
+    keptByteLimit = Self.smallestKeptByteLimit
     forgetPendingReferences()
     forgetEncodedChanges()
   }
@@ -155,8 +156,7 @@ extension ManagedObjectContext {
         guard object._$state.phase != .inserted else { continue }
         let number = object._$state.number
         noting(()) { () throws(ContextError) in
-          let record = try view.record(number, of: entity)
-          let commit = record.map { RecordView(validated: $0, layout: entity.layout).commit }
+          let commit = try view.withRecord(number, of: entity) { $0.commit }
           if (commit ?? .max) > base { update(number, ordinal, base) }
         }
       }

@@ -190,9 +190,9 @@ extension ManagedObjectContext {
   /// What the snapshot has in a slot; 0 for nil.
   private func storedReference(of object: any ManagedObject, _ entity: StoredEntity, _ slot: Int) -> UInt64 {
     noting(0) { () throws(ContextError) in
-      guard let record = try view.record(object._$state.number, of: entity) else { return 0 }
-      let view = RecordView(validated: record, layout: entity.layout)
-      return view.isNull(slot) ? 0 : view.fixed(slot, as: UInt64.self)
+      try view.withRecord(object._$state.number, of: entity) { record in
+        record.isNull(slot) ? 0 : record.fixed(slot, as: UInt64.self)
+      } ?? 0
     }
   }
 }

@@ -52,6 +52,9 @@ public final class ManagedObjectContext: ObjectHost {
   /// Objects that are in the context but whose relationships have yet to be looked at.
   var adopted: [any ManagedObject] = []
   var isAdopting = false
+  /// How many bytes of records the view may keep before the next query or lookup has them released.
+  var keptByteLimit = ManagedObjectContext.smallestKeptByteLimit
+  static let smallestKeptByteLimit = 32 << 20
   /// The entity found last, by the identity of the class.
   private var lastType: (ObjectIdentifier, StoredEntity)?
 
@@ -162,11 +165,21 @@ extension ManagedObjectContext {
   func findRecord(of object: any ManagedObject) -> UnsafeRawBufferPointer? {
     let entity = entity(of: type(of: object))
     let number = object._$state.number
+    releaseKeptIfMany()
     return noting(nil) { () throws(ContextError) in
       if let record = try view.record(number, of: entity) { return record }
       if isKeptByChanges(number, entity) { return nil }
       throw notFound(number, entity)
     }
+  }
+
+  /// Gives the memory of the records back that objects were read from, if they have become many. The objects are still
+  /// faults, and look for their records again when they must.
+  func releaseKeptIfMany() {
+    guard view.keptByteCount > keptByteLimit else { return }
+    view.releaseKept()
+    generation &+= 1
+    keptByteLimit = Self.smallestKeptByteLimit
   }
 
   /// Whether an object that the snapshot doesn't have is here because of unsaved changes, its own or references to it:

@@ -41,8 +41,9 @@ final class ViewRecordSource: RecordSource {
   private let pending: PendingRecords?
   /// The entity of each place.
   private let entities: [StoredEntity?]
-  /// Records found before, by place and the low bits of the number: rows often lead to the same few objects.
-  private var known: [(number: UInt64, bytes: UnsafeRawBufferPointer?)?]
+  /// Records found before, by place and the low bits of the number: rows often lead to the same few objects. A row follows
+  /// a place to one object, so that the next record in the same home is that of another row.
+  private var known: [KnownRecord?]
   private static let knownCount = 512
 
   init(_ paths: RowPaths, in view: StoreView, pending: PendingRecords?) {
@@ -53,22 +54,44 @@ final class ViewRecordSource: RecordSource {
   }
 
   func record(_ number: UInt64, at place: Int) throws -> UnsafeRawBufferPointer? {
-    let home = place * Self.knownCount + Int(truncatingIfNeeded: number) & (Self.knownCount - 1)
-    if let found = known[home], found.number == number { return found.bytes }
-    let bytes = try find(number, entities[place])
-    known[home] = (number, bytes)
-    return bytes
-  }
-
-  private func find(_ number: UInt64, _ entity: StoredEntity?) throws -> UnsafeRawBufferPointer? {
-    guard let entity else { return nil }
+    guard let entity = entities[place] else { return nil }
     if let changes = pending?.changes(of: entity) {
       if let record = changes.record(number) { return record }
       if changes.hidden.contains(number) { return nil }
     }
-    return try view.record(number, of: entity)
+    let home = place * Self.knownCount + Int(truncatingIfNeeded: number) & (Self.knownCount - 1)
+    let known = self.known[home] ?? KnownRecord()
+    self.known[home] = known
+    if known.number != number {
+      known.number = 0
+      known.isThere = try view.withRecord(number, of: entity) { known.set($0.bytes) } != nil
+      known.number = number
+    }
+    return known.isThere ? known.bytes : nil
   }
 
-  // Records in the snapshot, and pending ones, stay as long as the query runs.
+  // Each stays until another takes its home.
   func releaseRecords() {}
+}
+
+/// A copy of the record that was found last for a home.
+private final class KnownRecord {
+  /// The object's number; 0 for none yet.
+  var number: UInt64 = 0
+  var isThere = false
+  private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+  private var count = 0
+
+  deinit { buffer.deallocate() }
+
+  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
+
+  func set(_ bytes: UnsafeRawBufferPointer) {
+    if buffer.count < bytes.count {
+      buffer.deallocate()
+      buffer = .allocate(byteCount: 2 * bytes.count, alignment: 8)
+    }
+    buffer.copyMemory(from: bytes)
+    count = bytes.count
+  }
 }

@@ -51,15 +51,20 @@ struct QueryExecutor {
     try ContextError.mapping { try collectRows(needsRecords) }
   }
 
+  /// What a row of the result has as its record.
+  private typealias Keep = (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer?
+
   private func collectRows(_ needsRecords: Bool) throws -> [QueryRow] {
     let rows: [QueryRow]
+    let keep: Keep = needsRecords ? { view.keep($0) } : { _ in nil }
     if let ownChanges {
-      rows = try slice(merged(with: ownChanges))
+      rows = try slice(merged(with: ownChanges, keep))
     } else {
       switch plan.order {
       case .access(let isReversed):
-        rows = try plan.residual == .constant(true) ? selected(isReversed) : filtered(isReversed)
-      case .sorted: rows = try slice(sortedRows())
+        rows =
+          try plan.residual == .constant(true) ? selected(isReversed, keep) : filtered(isReversed, keep)
+      case .sorted: rows = try slice(sortedRows(keep))
       }
     }
     return needsRecords ? try withRecords(rows) : rows
@@ -72,32 +77,34 @@ struct QueryExecutor {
 
   private func withRecords(_ rows: [QueryRow]) throws -> [QueryRow] {
     if rows.allSatisfy({ $0.record != nil }) { return rows }
-    return try RecordWalker.rows(rows.map(\.number), of: entity, in: view)
+    return try RecordWalker.rows(rows.map(\.number), of: entity, in: view) { view.keep($0) }
   }
 
   /// Nothing to test, nothing to sort: the rows are found by rank.
-  private func selected(_ isReversed: Bool) throws -> [QueryRow] {
+  private func selected(_ isReversed: Bool, _ keep: @escaping Keep) throws -> [QueryRow] {
     var numbers: [UInt64] = []
     let count = max(0, min(plan.limit ?? .max, plan.access.rowCount - plan.offset))
     switch plan.access {
     case .nothing: return []
-    case .objects: return try filtered(isReversed)
+    case .objects: return try filtered(isReversed, keep)
     case .fullScan:
       var scan = try RecordScan(entity, in: view, isReversed: isReversed, skipping: plan.offset)
       var rows: [QueryRow] = []
       rows.reserveCapacity(min(count, 1 << 16))
-      while rows.count < count, let row = try scan.next() { rows.append(row) }
+      while rows.count < count, let row = try scan.next() {
+        rows.append(QueryRow(number: row.number, record: row.record.flatMap(keep)))
+      }
       return rows
     case .index(let scan):
       var walker = try IndexWalker(scan, in: view, isReversed: isReversed, skipping: plan.offset)
       try walker.next(count, into: &numbers)
-    case .union: return try slice(sortedRows())
+    case .union: return try slice(sortedRows(keep))
     }
     return numbers.map { QueryRow(number: $0, record: nil) }
   }
 
   /// Rows in the order of access, tested until there are enough, or until the other plan would have cost less.
-  private func filtered(_ isReversed: Bool) throws -> [QueryRow] {
+  private func filtered(_ isReversed: Bool, _ keep: @escaping Keep) throws -> [QueryRow] {
     var rows: [QueryRow] = []
     var skipped = 0
     if plan.limit == 0 { return [] }
@@ -113,7 +120,7 @@ struct QueryExecutor {
         skipped += 1
         return true
       }
-      rows.append(row)
+      rows.append(QueryRow(number: row.number, record: row.record.flatMap(keep)))
       return rows.count != plan.limit
     }
     guard !isComplete, let fallback = plan.fallback else { return rows }
@@ -123,10 +130,10 @@ struct QueryExecutor {
   }
 
   /// All rows of the access path that pass the residual, sorted; as many as are wanted.
-  private func sortedRows() throws -> [QueryRow] {
+  private func sortedRows(_ keep: @escaping Keep) throws -> [QueryRow] {
     guard case .sorted(let keys, _) = plan.order else { return [] }
     var (paths, fields) = try sortFields(keys)
-    var buffer = SortBuffer(keys, fields, isIDAscending: isIDAscending, wanted: wanted)
+    var buffer = SortBuffer(keys, fields, isIDAscending: isIDAscending, wanted: wanted, keep: keep)
     if keys.isEmpty, plan.residual == .constant(true) {
       try forEachNumber { buffer.insert(number: $0) }
       return buffer.finish()
@@ -154,9 +161,9 @@ struct QueryExecutor {
 
 extension QueryExecutor {
   /// The stored rows that count, and the pending ones that match, sorted together.
-  private func merged(with changes: EncodedChanges) throws -> [QueryRow] {
+  private func merged(with changes: EncodedChanges, _ keep: @escaping Keep) throws -> [QueryRow] {
     var (paths, fields) = try sortFields(sort)
-    var buffer = SortBuffer(sort, fields, isIDAscending: isIDAscending, wanted: wanted)
+    var buffer = SortBuffer(sort, fields, isIDAscending: isIDAscending, wanted: wanted, keep: keep)
     var isReversed = false
     // In order of access, nothing after the wanted ones can be among the results.
     var enough = Int.max
@@ -198,9 +205,13 @@ extension QueryExecutor {
     var reader = RowReader(program.paths, source: ViewRecordSource(program.paths, in: view, pending: nil))
     var count = 0
     for number in changes.hidden {
-      guard let bytes = try view.record(number, of: entity) else { continue }
-      try reader.begin(number, bytes)
-      if try program.matches(&reader) { count += 1 }
+      let matches: Result<Bool, any Error>? = try view.withRecord(number, of: entity) { record in
+        Result {
+          try reader.begin(number, record.bytes)
+          return try program.matches(&reader)
+        }
+      }
+      if try matches?.get() == true { count += 1 }
     }
     return count
   }

@@ -3,40 +3,40 @@ import Predicates
 
 /// Reads the records of objects, in neighbourly steps where their numbers ascend.
 struct RecordWalker: ~Copyable {
-  private let view: StoreView
-  private let entity: StoredEntity
   private var cursor: TreeCursor?
 
   init(_ entity: StoredEntity, in view: StoreView) throws(StoreError) {
-    self.view = view
-    self.entity = entity
     cursor = try view.records(of: entity)?.cursor()
   }
 
-  /// The record of an object whose number is above that of the one before; nil when there is none. The bytes stay while
-  /// the view lives.
+  /// The record of an object whose number is above that of the one before; nil when there is none. The bytes stay until
+  /// the next call.
   mutating func record(_ number: UInt64) throws -> UnsafeRawBufferPointer? {
-    let value = try withKey(number) { key throws(StoreError) in try cursor?.find(forward: key) }
-    guard let value else { return nil }
-    return view.keep(value)
+    try withKey(number) { key throws(StoreError) in try cursor?.find(forward: key) }
   }
+
+  /// What makes bytes stay.
+  typealias Keep = (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer
 
   /// Fewer objects than this are looked up one by one.
   private static let fewest = 4
 
-  /// The objects' records, in the given order. Objects that don't exist are left out if that may be, as for IDs that
+  /// The objects' records, in the given order, as `keep` returns them. Objects that don't exist are left out if that may be, as for IDs that
   /// somebody kept; an index entry that leads to nothing is damage.
   static func rows(
     _ numbers: [UInt64],
     of entity: StoredEntity,
     in view: StoreView,
-    mayBeMissing: Bool = false
+    mayBeMissing: Bool = false,
+    _ keep: Keep
   ) throws -> [QueryRow] {
     var rows = numbers.map { QueryRow(number: $0, record: nil) }
     if numbers.count < fewest {
-      for place in rows.indices { rows[place].record = try view.record(numbers[place], of: entity) }
+      for place in rows.indices {
+        rows[place].record = try view.withRecord(numbers[place], of: entity) { keep($0.bytes) }
+      }
     } else {
-      try walk(&rows, of: entity, in: view)
+      try walk(&rows, of: entity, in: view, keep)
     }
     guard let missing = rows.first(where: { $0.record == nil }) else { return rows }
     guard mayBeMissing else {
@@ -50,14 +50,19 @@ struct RecordWalker: ~Copyable {
     return rows
   }
 
-  private static func walk(_ rows: inout [QueryRow], of entity: StoredEntity, in view: StoreView) throws {
+  private static func walk(
+    _ rows: inout [QueryRow],
+    of entity: StoredEntity,
+    in view: StoreView,
+    _ keep: Keep
+  ) throws {
     var walker = try RecordWalker(entity, in: view)
     if zip(rows, rows.dropFirst()).allSatisfy({ $0.number < $1.number }) {
-      for place in rows.indices { rows[place].record = try walker.record(rows[place].number) }
+      for place in rows.indices { rows[place].record = try walker.record(rows[place].number).map(keep) }
     } else {
       // The places in order of the numbers: the walk goes through the tree once.
       let places = rows.indices.sorted { rows[$0].number < rows[$1].number }
-      for place in places { rows[place].record = try walker.record(rows[place].number) }
+      for place in places { rows[place].record = try walker.record(rows[place].number).map(keep) }
     }
   }
 }

@@ -1,10 +1,9 @@
 import PageStore
 import Predicates
 
-/// Every record of an entity, in order of number or the other way round.
+/// Every record of an entity, in order of number or the other way round. A row's record stays until the next row.
 struct RecordScan: ~Copyable {
   private var cursor: TreeCursor?
-  private let view: StoreView
   private let isReversed: Bool
   /// Whether the cursor is where the next row is already.
   private var isAtNext = false
@@ -12,7 +11,6 @@ struct RecordScan: ~Copyable {
   /// - Parameter skipped: how many to leave out at the start; O(log n).
   init(_ entity: StoredEntity, in view: StoreView, isReversed: Bool = false, skipping skipped: Int = 0) throws
   {
-    self.view = view
     self.isReversed = isReversed
     guard let tree = try view.records(of: entity) else { return }
     let count = try tree.count
@@ -30,21 +28,26 @@ struct RecordScan: ~Copyable {
       let found = try isReversed ? cursor?.previous() : cursor?.next()
       guard found == true else { return nil }
     }
-    guard let number = try cursor?.objectID(), let value = try cursor?.valueBytes() else { return nil }
-    return QueryRow(number: number, record: view.keep(value))
+    guard let number = try cursor?.objectID(), let record = try cursor?.value() else { return nil }
+    return QueryRow(number: number, record: record)
   }
 }
 
-/// The rows of an access path, each with its record, in order of access.
+/// The rows of an access path, each with its record, in order of access. A record stays until the next row.
 struct RowStream: ~Copyable {
   private let entity: StoredEntity
   private let view: StoreView
   private var scan: RecordScan?
   private var walker: IndexWalker?
+  /// Where there is no walker: the rows to come, the next one last.
+  private var numbers: [UInt64] = []
+  private var mayBeMissing = false
   /// Rows read and not yet handed out, and how many of them were.
   private var rows: [QueryRow] = []
   private var position = 0
   private var batchCount = 32
+  /// The records of the batch.
+  private var records = RecordArena()
 
   init(_ access: AccessPath, of entity: StoredEntity, in view: StoreView, isReversed: Bool) throws {
     self.entity = entity
@@ -54,14 +57,9 @@ struct RowStream: ~Copyable {
     case .fullScan: scan = try RecordScan(entity, in: view, isReversed: isReversed)
     case .index(let index): walker = try IndexWalker(index, in: view, isReversed: isReversed)
     case .objects(let numbers):
-      rows = try RecordWalker.rows(
-        isReversed ? numbers.reversed() : numbers,
-        of: entity,
-        in: view,
-        mayBeMissing: true
-      )
-    case .union:
-      rows = try RecordWalker.rows(IndexWalker.numbers(access, in: view), of: entity, in: view)
+      self.numbers = isReversed ? numbers : numbers.reversed()
+      mayBeMissing = true
+    case .union: numbers = try IndexWalker.numbers(access, in: view).reversed()
     }
   }
 
@@ -76,17 +74,30 @@ struct RowStream: ~Copyable {
     return rows[position - 1]
   }
 
-  /// The next rows of the index; each batch is larger than the last, as it is ever less likely that few are enough.
+  /// The next rows; each batch is larger than the last, as it is ever less likely that few are enough.
   private mutating func batch() throws -> [QueryRow] {
     var found: [QueryRow] = []
-    while found.isEmpty, walker != nil {
-      var numbers: [UInt64] = []
-      try walker?.next(batchCount, into: &numbers)
+    while found.isEmpty {
+      let numbers = try nextNumbers()
       if numbers.isEmpty { return [] }
       batchCount = min(16_384, batchCount * 4)
-      found = try RecordWalker.rows(numbers, of: entity, in: view)
+      records.removeAll()
+      found = try RecordWalker.rows(numbers, of: entity, in: view, mayBeMissing: mayBeMissing) {
+        records.copy($0)
+      }
     }
     return found
+  }
+
+  private mutating func nextNumbers() throws -> [UInt64] {
+    var next: [UInt64] = []
+    if walker != nil {
+      try walker?.next(batchCount, into: &next)
+    } else {
+      next = numbers.suffix(batchCount).reversed()
+      numbers.removeLast(next.count)
+    }
+    return next
   }
 }
 

@@ -3,7 +3,7 @@ import Predicates
 /// A found object.
 struct QueryRow {
   var number: UInt64
-  /// Its record, if it was read. In the snapshot, or among the pending records.
+  /// Its record, if it was read: where it stays is told by who made the row.
   var record: UnsafeRawBufferPointer?
 }
 
@@ -24,6 +24,7 @@ struct SortBuffer {
   private let fields: [RowField]
   private let isIDAscending: Bool
   private let wanted: Int?
+  private let keep: (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer?
   private var bytes: [UInt8] = []
   private var entries: [Entry] = []
   /// The key of the last row that is good enough, once there are as many as wanted.
@@ -33,7 +34,15 @@ struct SortBuffer {
   /// - Parameters:
   ///   - fields: where the keys' values are found, one for each.
   ///   - wanted: how many of the first rows will be asked for; nil for all.
-  init(_ keys: [ResolvedSort], _ fields: [RowField], isIDAscending: Bool, wanted: Int?) {
+  ///   - keep: what a row that is accepted has in place of its record, which stays only for the moment.
+  init(
+    _ keys: [ResolvedSort],
+    _ fields: [RowField],
+    isIDAscending: Bool,
+    wanted: Int?,
+    keep: @escaping (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer?
+  ) {
+    self.keep = keep
     self.keys = keys
     self.fields = fields
     self.isIDAscending = isIDAscending
@@ -63,7 +72,8 @@ struct SortBuffer {
     if !isIDAscending { complement(from: start) }
     if wanted == 0 { return }
     if let worst, !key.precedes(worst) { return }
-    entries.append(Entry(start: bytes.count, count: key.count, row: row))
+    let kept = QueryRow(number: row.number, record: row.record.flatMap(keep))
+    entries.append(Entry(start: bytes.count, count: key.count, row: kept))
     bytes += key
     if let wanted, entries.count >= 2 * max(wanted, 512) { cut(to: wanted) }
   }

@@ -44,7 +44,8 @@ struct UniqueLookup {
       numbers += stored
       return numbers.map { QueryRow(number: $0, record: nil) }
     }
-    return try ContextError.mapping { try RecordWalker.rows(stored, of: entity, in: context.view) }
+    let view = context.view
+    return try ContextError.mapping { try RecordWalker.rows(stored, of: entity, in: view) { view.keep($0) } }
   }
 
   /// The objects of the first two entries; a second one is for others to judge.

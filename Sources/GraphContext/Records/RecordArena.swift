@@ -1,4 +1,4 @@
-/// Memory for the records of one save: allocated in large blocks, freed all at once.
+/// Memory for records, of a save or of what was read: allocated in blocks, each larger than the last, and freed all at once.
 ///
 /// Records are built one at a time at the end of the newest block. A record that outgrows its block moves to a new one
 /// while it is built; finished records never move, so their addresses hold until the arena goes.
@@ -8,11 +8,15 @@ package struct RecordArena: ~Copyable {
   private var used = 0
   /// Where in the newest block the record being built begins.
   private var start = 0
-  private let blockByteCount: Int
+  private let largestBlockByteCount: Int
+  /// Bytes of finished blocks.
+  private var usedBefore = 0
 
-  /// - Parameter blockByteCount: bytes asked of the system at a time.
-  package init(blockByteCount: Int = 1 << 20) {
-    self.blockByteCount = blockByteCount
+  private static let firstBlockByteCount = 4 << 10
+
+  /// - Parameter largestBlockByteCount: bytes asked of the system at a time, once there are many.
+  package init(largestBlockByteCount: Int = 1 << 20) {
+    self.largestBlockByteCount = largestBlockByteCount
   }
 
   deinit {
@@ -21,6 +25,26 @@ package struct RecordArena: ~Copyable {
 
   /// Bytes held, used or not.
   package var capacity: Int { blocks.reduce(0) { $0 + $1.count } }
+
+  /// Bytes of records.
+  var byteCount: Int { usedBefore + used }
+
+  /// A copy of a record, which stays where it is until the arena goes.
+  mutating func copy(_ record: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    start = used
+    let bytes = extend(by: record.count)
+    if let source = record.baseAddress { bytes.copyMemory(from: source, byteCount: record.count) }
+    return UnsafeRawBufferPointer(start: bytes, count: record.count)
+  }
+
+  /// Forgets every record, and keeps some memory for the next.
+  mutating func removeAll() {
+    for block in blocks.dropLast() { block.deallocate() }
+    blocks.removeFirst(max(0, blocks.count - 1))
+    used = 0
+    start = 0
+    usedBefore = 0
+  }
 
   /// Begins a record of `count` zero bytes.
   mutating func begin(_ count: Int) {
@@ -39,7 +63,8 @@ package struct RecordArena: ~Copyable {
 
   private mutating func extendInNewBlock(by count: Int) -> UnsafeMutableRawPointer {
     let building = used - start
-    let size = max(blockByteCount, 2 * (building + count))
+    let doubled = 2 * (blocks.last?.count ?? Self.firstBlockByteCount / 2)
+    let size = max(min(largestBlockByteCount, doubled), 2 * (building + count))
     let block = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
     // A block is never empty, so it has an address.
     let base = block.baseAddress.unsafelyUnwrapped
@@ -47,6 +72,7 @@ package struct RecordArena: ~Copyable {
       base.copyMemory(from: old + start, byteCount: building)
     }
     blocks.append(block)
+    usedBefore += start
     start = 0
     used = building + count
     return base + building

@@ -13,7 +13,7 @@ package struct RecordEncoder: ~Copyable {
 
   package init(layout: RecordLayout, blockByteCount: Int = 1 << 20) {
     self.layout = layout
-    self.arena = RecordArena(blockByteCount: blockByteCount)
+    self.arena = RecordArena(largestBlockByteCount: blockByteCount)
   }
 
   /// The version of the records' own form; the layout itself is the schema's.

@@ -44,7 +44,8 @@ struct ChangeEncoder {
   private func encode(updated object: any ManagedObject, _ changes: EntityChanges) throws(ContextError) {
     let entity = changes.entity
     let number = object._$state.number
-    guard let stored = try context.view.record(number, of: entity) else {
+    let known = object._$state.currentRecord
+    guard let stored = if let known { known } else { try context.view.record(number, of: entity) } else {
       throw request.conflicts[entity.ordinal].contains(number)
         ? .conflict(context.id(number, entity), "deleted") : context.notFound(number, entity)
     }

@@ -36,7 +36,7 @@ extension SaveTransaction {
     _ transaction: inout WriteTransaction
   ) throws {
     let tree = try records(destination, &transaction)
-    if try withKey(number, { key throws(StoreError) in try tree.find(key) != nil }) { return }
+    if try withKey(number, { key throws(StoreError) in try tree.contains(key) }) { return }
     throw ContextError(
       .missingDestination,
       "\(entity.map { "\($0.name) \(object)" } ?? "an object") is linked by \(relationship) to \(destination.name) \(number),"
@@ -145,9 +145,10 @@ extension SaveTransaction {
     // The younger one is more likely the one that was just saved.
     let (older, younger) = (min(numbers.0, numbers.1), max(numbers.0, numbers.1))
     let tree = try records(entity, &transaction)
-    let found = try withKey(younger) { key throws(StoreError) in try tree.find(key) }
-    let values = found?.withBytes { bytes in
-      RecordView(bytes, layout: entity.layout).map { record in index.slots.map(record.value) }
+    let values = try withKey(younger) { key throws(StoreError) in
+      try tree.find(key)?.withBytes { bytes in
+        RecordView(bytes, layout: entity.layout).map { record in index.slots.map(record.value) }
+      }
     }
     let names = index.slots.map { entity.schema.stored[$0].name }
     let list = zip(names, (values ?? nil) ?? []).map { "\($0) \($1.spelling)" }.joined(separator: ", ")

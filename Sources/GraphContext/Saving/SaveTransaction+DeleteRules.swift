@@ -159,7 +159,7 @@ extension SaveTransaction {
   private func delete(_ number: UInt64, _ entity: StoredEntity, _ transaction: inout WriteTransaction) throws
   {
     let tree = try records(entity, &transaction)
-    guard try withKey(number, { key throws(StoreError) in try tree.find(key) }) != nil else { return }
+    guard try withKey(number, { key throws(StoreError) in try tree.contains(key) }) else { return }
     let bytes = try storedBytes(number, entity, &transaction)
     try withKey(number) { key throws(StoreError) in _ = try tree.remove(key) }
     touchedByRules[entity.ordinal].append(number)
@@ -196,8 +196,8 @@ extension SaveTransaction {
     _ transaction: inout WriteTransaction
   ) throws -> [UInt8] {
     let tree = try records(entity, &transaction)
-    let found = try withKey(number) { key throws(StoreError) in try tree.find(key) }
-    let bytes = found?.withBytes { [UInt8]($0) } ?? []
+    let bytes =
+      try withKey(number) { key throws(StoreError) in try tree.find(key)?.withBytes { [UInt8]($0) } } ?? []
     guard bytes.withUnsafeBytes({ RecordView($0, layout: entity.layout) != nil }) else {
       throw StoreView.damaged(number, of: entity)
     }

@@ -150,17 +150,19 @@ extension SaveTransaction {
     _ tree: WriteTree,
     _ body: (RecordView) throws -> Void
   ) throws {
-    guard let found = try withKey(number, { key throws(StoreError) in try tree.find(key) }) else {
-      throw ContextError.conflict(id(number, entity), "deleted")
-    }
-    try found.withBytes { (bytes: UnsafeRawBufferPointer) throws in
-      guard let record = RecordView(bytes, layout: entity.layout) else {
-        throw StoreView.damaged(number, of: entity)
+    try withKey(number) { key in
+      guard let found = try tree.find(key) else {
+        throw ContextError.conflict(id(number, entity), "deleted")
       }
-      if record.commit > request.baseCommit || request.conflicts[entity.ordinal].contains(number) {
-        throw ContextError.conflict(id(number, entity), "changed")
+      try found.withBytes { (bytes: UnsafeRawBufferPointer) throws in
+        guard let record = RecordView(bytes, layout: entity.layout) else {
+          throw StoreView.damaged(number, of: entity)
+        }
+        if record.commit > request.baseCommit || request.conflicts[entity.ordinal].contains(number) {
+          throw ContextError.conflict(id(number, entity), "changed")
+        }
+        try body(record)
       }
-      try body(record)
     }
   }
 }

@@ -10,10 +10,8 @@ package final class StoreView {
   /// By the entity's ordinal.
   private var recordTrees: [Opened]
   private var otherTrees: [String: Opened] = [:]
-  /// Records too long for a page, kept because objects point into them.
-  private var longRecords: [ValueBytes] = []
-  /// The same of single objects, by the entity's ordinal and the object's number.
-  private var longRecordsByObject: [SIMD2<UInt64>: ValueBytes] = [:]
+  /// Copies of records, because objects and rows point to them and pages come and go.
+  private var kept = RecordArena()
 
   private enum Opened {
     case notYet
@@ -72,41 +70,51 @@ extension StoreView {
 // MARK: - Records
 
 extension StoreView {
-  /// The record of an object, checked, or nil when there is none. The bytes stay where they are while the view lives.
+  /// The record of an object, checked, or nil when there is none. The bytes stay where they are until ``releaseKept()``.
   /// O(log n).
   package func record(
     _ number: UInt64,
     of entity: StoredEntity
   ) throws(ContextError) -> UnsafeRawBufferPointer? {
-    guard let found = try find(number, of: entity) else { return nil }
-    guard RecordView(found.bytes, layout: entity.layout) != nil else {
-      throw Self.damaged(number, of: entity)
-    }
-    guard found.isOwned else { return found.bytes }
-    // Read again and again, a long record is kept once.
-    if let kept = longRecordsByObject[[UInt64(entity.ordinal), number]] { return kept.bytes }
-    longRecordsByObject[[UInt64(entity.ordinal), number]] = found
-    return found.bytes
+    try withRecord(number, of: entity) { keep($0.bytes) }
   }
 
-  /// The bytes of a value of one of the view's trees, which then stay where they are while the view lives.
-  package func keep(_ value: ValueBytes) -> UnsafeRawBufferPointer {
-    if value.isOwned { longRecords.append(value) }
-    return value.bytes
+  /// Calls `body` with the record of an object, checked; returns nil when there is none. O(log n).
+  package func withRecord<R>(
+    _ number: UInt64,
+    of entity: StoredEntity,
+    _ body: (RecordView) -> R
+  ) throws(ContextError) -> R? {
+    let result: R?? = try mapping { () throws(StoreError) in
+      guard let tree = try records(of: entity) else { return .some(nil) }
+      return try withKey(number) { key throws(StoreError) in
+        guard let found = try tree.find(key) else { return .some(nil) }
+        return found.withBytes { bytes in RecordView(bytes, layout: entity.layout).map(body) }
+      }
+    }
+    guard let result else { throw Self.damaged(number, of: entity) }
+    return result
   }
+
+  /// A copy of a record, which stays where it is until ``releaseKept()``.
+  package func keep(_ record: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer { kept.copy(record) }
+
+  /// Bytes of records that are kept.
+  var keptByteCount: Int { kept.byteCount }
+
+  /// Gives the memory of all kept records back.
+  func releaseKept() { kept.removeAll() }
 
   /// Whether there is such an object. O(log n).
   package func contains(_ number: UInt64, of entity: StoredEntity) throws(ContextError) -> Bool {
-    try find(number, of: entity) != nil
+    try mapping { () throws(StoreError) in
+      guard let tree = try records(of: entity) else { return false }
+      return try withKey(number) { key throws(StoreError) in try tree.contains(key) }
+    }
   }
 
-  private func find(_ number: UInt64, of entity: StoredEntity) throws(ContextError) -> ValueBytes? {
-    do throws(StoreError) {
-      guard let tree = try records(of: entity) else { return nil }
-      return try withKey(number) { key throws(StoreError) in try tree.find(key) }
-    } catch {
-      throw ContextError(error)
-    }
+  private func mapping<R>(_ body: () throws(StoreError) -> R) throws(ContextError) -> R {
+    do throws(StoreError) { return try body() } catch { throw ContextError(error) }
   }
 
   /// What is wrong when bytes are no record of their entity.

@@ -7,8 +7,8 @@ struct Extent: Hashable, Sendable {
   var end: UInt64 { offset + byteCount }
   var range: Range<UInt64> { offset..<end }
 
-  /// The furthest byte a store's file may reach: the pool's table holds so many pages.
-  static func addressLimit(pageSize: UInt64) -> UInt64 { AtomicTable.count * pageSize }
+  /// The furthest byte a store's file may reach: the pool's table holds so many pages, besides those that are spilled.
+  static func addressLimit(pageSize: UInt64) -> UInt64 { SpillFile.firstNumber * pageSize }
 
   /// Whether an extent could look like this. What is read from a file is asked before it is used.
   func isPlausible(pageSize: UInt64) -> Bool {

@@ -110,9 +110,21 @@ extension PosixFile {
     return file
   }
 
+  /// Opens a file in the folder of `path` that has no name and goes when it is closed.
+  static func openUnnamed(beside path: String) throws(StoreError) -> PosixFile {
+    let folder = folder(of: path)
+    let descriptor = clinux_open_unnamed(folder)
+    guard descriptor >= 0 else { throw .system("open", -descriptor).adding { $0.path = folder } }
+    return PosixFile(descriptor: descriptor)
+  }
+
+  private static func folder(of path: String) -> String {
+    path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+  }
+
   /// Makes the name of a new file survive a power failure: syncs the folder it is in.
   static func synchronizeFolder(of path: String) throws(StoreError) {
-    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let folder = folder(of: path)
     let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .system("open", errno).adding { $0.path = folder } }
     defer { _ = Glibc.close(descriptor) }

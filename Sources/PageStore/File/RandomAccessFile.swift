@@ -48,6 +48,8 @@ public struct StoreEnvironment: Sendable {
   public var runBeside: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
   /// Called at several points of a checkpoint at which others may commit.
   public var besideCheckpoint: @Sendable () -> Void = {}
+  /// Makes an empty file for pages that are only needed as long as the store is open.
+  public var makeSpillFile: @Sendable () throws(StoreError) -> any RandomAccessFile = { MemoryFile() }
 
   /// Without a `schedule`, work that a store puts off (the sync of relaxed commits, the watermark of an idle
   /// store) waits for the next call that needs it; without `runBeside`, a checkpoint is written by the commit that made it

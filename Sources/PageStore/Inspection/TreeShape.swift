@@ -58,7 +58,8 @@ extension TreeCore {
     guard visited.insert(reference.location.rawValue).inserted else {
       throw StoreError(.corrupt, "a page is referred to twice", context: .init(tree: shape.name))
     }
-    let page = try pages.page(reference, identity: identity(level))
+    let (frame, page) = try pool.copy(reference, identity: identity(level))
+    defer { pool.arena.free(CollectionOfOne(frame)) }
     let place = shape.levels.count - 1 - level
     shape.levels[place].pages += 1
     shape.levels[place].entries += page.count

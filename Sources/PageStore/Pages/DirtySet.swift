@@ -53,18 +53,18 @@ final class DirtySet {
   }
 
   /// Gives up a tree page. One from the file stands for everything below it that hasn't been given up yet.
-  func retirePage(_ reference: ChildReference, level: UInt8) {
+  func retirePage(_ reference: ChildReference, level: UInt8, treeID: UInt32) {
     if !reference.location.isFrame {
       retiredPages.append(RetiredPages(reference: reference, content: .page(level: level)))
     } else if reference.birth == commit {
       spareFrames.append(reference.location.number)
     } else {
-      retired.frames.append(reference.location.number)
+      retired.frames.append(RetiredItem(reference: reference, treeID: treeID))
     }
   }
 
   /// Gives up an overflowing value or key's rest.
-  func retireOverflow(_ reference: ChildReference) {
+  func retireOverflow(_ reference: ChildReference, treeID: UInt32) {
     if !reference.location.isFrame {
       retiredPages.append(RetiredPages(reference: reference, content: .overflow))
     } else if reference.birth == commit {
@@ -72,21 +72,21 @@ final class DirtySet {
       blobByteCount -= Int(reference.count)
       blobPageCount -= pool.geometry.overflowPageCount(Int(reference.count))
     } else {
-      retired.blobs.append(reference.location.number)
+      retired.blobs.append(RetiredItem(reference: reference, treeID: treeID))
     }
   }
 
   /// Ends a transaction that takes effect. Returns the memory that is to be given back to the pool when no
   /// snapshot from before this commit is left.
   func finish() -> RetiredMemory {
-    pool.free(RetiredMemory(frames: spareFrames, blobs: Array(spareBlobs)))
+    pool.free(frames: spareFrames, blobs: Array(spareBlobs))
     defer { reset() }
     return retired
   }
 
   /// Ends a transaction of which nothing remains.
   func abort() {
-    pool.free(RetiredMemory(frames: frames, blobs: blobs))
+    pool.free(frames: frames, blobs: blobs)
     reset()
   }
 

@@ -14,14 +14,15 @@ struct PageImage {
   @inline(__always)
   init(_ base: UnsafeRawPointer) { self.base = base }
 
-  /// Tree, kind and level in one word: what a reference promises about the page it leads to.
+  /// Tree, kind and level in one word: what a reference promises about the page it leads to. No evicted frame is what anybody
+  /// looks for.
   @inline(__always)
   static func identity(treeID: UInt32, level: UInt8) -> UInt64 {
     let kind = level == 0 ? PageKind.leaf : PageKind.branch
     return UInt64(treeID) | UInt64(kind.rawValue) << 32 | UInt64(level) << 40
   }
 
-  static let identityMask: UInt64 = (1 << 48) - 1
+  private static let identityMask: UInt64 = (1 << 48) - 1 | UInt64(PageFlags.evicted) << 48
 
   @inline(__always)
   var identity: UInt64 { base.loadLittle(PageHeader.treeID, as: UInt64.self) & Self.identityMask }

@@ -40,6 +40,8 @@ enum PageFlags {
   /// gone.
   static let hasOverflow: UInt16 = 1
   static let known: UInt16 = 1
+  /// In memory alone: the frame is not to be read any more (``PageCache``).
+  static let evicted: UInt16 = 1 << 15
 }
 
 /// A slot: where an entry's cell is and what it takes to find its key. 8 bytes.

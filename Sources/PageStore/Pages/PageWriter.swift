@@ -48,18 +48,20 @@ struct PageWriter {
   mutating func write(_ root: TreeRoot, to sink: Sink) throws(StoreError) -> TreeRoot {
     guard root.height > 0 else { return root }
     var written = root
-    written.reference = try writePage(root.reference, to: sink)
+    written.reference = try writePage(root.reference, treeID: root.treeID, to: sink)
     return written
   }
 
-  private mutating func writePage(
+  /// The same for one page and what is below it.
+  mutating func writePage(
     _ reference: ChildReference,
+    treeID: UInt32,
     to sink: Sink
   ) throws(StoreError) -> ChildReference {
     guard reference.location.isFrame else { return reference }
     let place = pool.storedPlace(ofPage: reference)
     if !place.isNone {
-      if mode == .replacing { replaceAll(below: reference) }
+      if mode == .replacing { replaceAll(below: reference, treeID: treeID) }
       return reference.moved(to: place)
     }
     let page = PageImage(UnsafeRawPointer(pool.arena.address(reference.location.number)))
@@ -74,8 +76,9 @@ struct PageWriter {
       if isUnseen { zeroFreeSpace(image) } else { copy(page, to: image) }
       for index in 0..<page.count {
         if !page.isLeaf {
-          let child = try writePage(ChildReference(loading: page.reference(index)), to: sink)
-          child.store(to: image + page.slot(index).offset)
+          let child = ChildReference(loading: page.reference(index))
+          let written = try writePage(child, treeID: treeID, to: sink)
+          written.store(to: image + page.slot(index).offset)
         }
         for offset in page.overflowReferences(index) {
           let overflow = ChildReference(loading: page.base + offset)
@@ -83,7 +86,7 @@ struct PageWriter {
         }
       }
       let written = try finish(image, birth: reference.birth, count: reference.count, to: sink)
-      keep(frame, as: written, insteadOf: reference)
+      keep(frame, as: written, insteadOf: reference, treeID: page.treeID)
       return written
     } catch {
       if !isUnseen { pool.arena.free(CollectionOfOne(frame)) }
@@ -92,13 +95,18 @@ struct PageWriter {
   }
 
   /// Notes what becomes of an image that was handed out, and of the frame that it is a copy of.
-  private mutating func keep(_ frame: UInt64, as written: ChildReference, insteadOf old: ChildReference) {
+  private mutating func keep(
+    _ frame: UInt64,
+    as written: ChildReference,
+    insteadOf old: ChildReference,
+    treeID: UInt32
+  ) {
     switch mode {
     case .replacing where frame == old.location.number:
       images.converted.append((number: written.location.number, frame: frame))
     case .replacing:
       images.pages.append((number: written.location.number, frame: frame))
-      replaced.frames.append(old.location.number)
+      replaced.frames.append(RetiredItem(reference: old, treeID: treeID))
     case .beside:
       stored.frames.append((old.location.number, written.place))
       pool.arena.free(CollectionOfOne(frame))
@@ -110,7 +118,8 @@ struct PageWriter {
   private func copy(_ page: PageImage, to image: UnsafeMutableRawPointer) {
     let low = PageHeader.byteCount + PageSlot.byteCount * page.count
     let heap = page.heapStart
-    image.copyMemory(from: page.base, byteCount: low)
+    let start = PageHeader.birth
+    (image + start).copyMemory(from: page.base + start, byteCount: low - start)
     (image + heap).copyMemory(from: page.base + heap, byteCount: geometry.pageSize - heap)
     zeroFreeSpace(image)
   }
@@ -137,15 +146,19 @@ struct PageWriter {
   }
 
   /// Lists what is in memory of a subtree that was written before and now makes room for what is in the file.
-  private mutating func replaceAll(below reference: ChildReference) {
+  private mutating func replaceAll(below reference: ChildReference, treeID: UInt32) {
     guard reference.location.isFrame else { return }
+    replaced.frames.append(RetiredItem(reference: reference, treeID: treeID))
+    // What is evicted leads to nothing in memory.
+    if pool.isEvicted(reference) { return }
     let page = PageImage(UnsafeRawPointer(pool.arena.address(reference.location.number)))
-    replaced.frames.append(reference.location.number)
     for index in 0..<page.count {
-      if !page.isLeaf { replaceAll(below: ChildReference(loading: page.reference(index))) }
+      if !page.isLeaf { replaceAll(below: ChildReference(loading: page.reference(index)), treeID: treeID) }
       for offset in page.overflowReferences(index) {
         let overflow = ChildReference(loading: page.base + offset)
-        if overflow.location.isFrame { replaced.blobs.append(overflow.location.number) }
+        if overflow.location.isFrame {
+          replaced.blobs.append(RetiredItem(reference: overflow, treeID: treeID))
+        }
       }
     }
   }
@@ -163,7 +176,8 @@ struct PageWriter {
     for part in packing.parts {
       switch part {
       case .kept(let index):
-        children.append(try writePage(ChildReference(loading: branch.reference(index)), to: sink))
+        let child = ChildReference(loading: branch.reference(index))
+        children.append(try writePage(child, treeID: branch.treeID, to: sink))
       case .packed(let run, let starts):
         try packing.withEntries(of: run) { entries throws(StoreError) in
           for (start, end) in zip(starts, starts.dropFirst() + [entries.count]) {
@@ -174,12 +188,13 @@ struct PageWriter {
           }
         }
         for index in run {
-          replaced.frames.append(PageLocation(rawValue: branch.reference(index).loadLittle(0)).number)
+          let leaf = ChildReference(loading: branch.reference(index))
+          replaced.frames.append(RetiredItem(reference: leaf, treeID: branch.treeID))
         }
       }
     }
     let written = try writeBranch(branch, packing.separators, children, reference, to: sink)
-    replaced.frames.append(reference.location.number)
+    replaced.frames.append(RetiredItem(reference: reference, treeID: branch.treeID))
     return written
   }
 
@@ -246,7 +261,8 @@ struct PageWriter {
 
   // MARK: Overflow
 
-  private mutating func writeOverflow(
+  /// Writes an overflowing value or key's rest; returns the reference to it in the file.
+  mutating func writeOverflow(
     _ reference: ChildReference,
     treeID: UInt32,
     to sink: Sink
@@ -254,10 +270,13 @@ struct PageWriter {
     guard reference.location.isFrame else { return reference }
     let place = pool.storedPlace(ofOverflow: reference)
     if !place.isNone {
-      if mode == .replacing { replaced.blobs.append(reference.location.number) }
+      if mode == .replacing { replaced.blobs.append(RetiredItem(reference: reference, treeID: treeID)) }
       return reference.moved(to: place)
     }
-    let value = pool.blobs.bytes(reference.location.number)
+    // What was not written is not evicted.
+    guard let value = pool.blobs.bytes(reference.location.number)?.bytes else {
+      throw PagePool.misplaced(reference.location)
+    }
     let composer = OverflowComposer(
       value: value,
       treeID: treeID,
@@ -269,7 +288,7 @@ struct PageWriter {
     written.location = .page(nextPage)
     written.checksum = try composer.write(to: sink)
     switch mode {
-    case .replacing: replaced.blobs.append(reference.location.number)
+    case .replacing: replaced.blobs.append(RetiredItem(reference: reference, treeID: treeID))
     case .beside: stored.blobs.append((reference.location.number, written.place))
     }
     nextPage += UInt64(geometry.overflowPageCount(value.count))

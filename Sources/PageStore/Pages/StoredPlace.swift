@@ -1,8 +1,8 @@
 /// Where a checkpoint has written a frame or buffer that the trees in memory still consist of.
 ///
 /// A checkpoint that runs beside commits leaves the frames where they are: the versions since refer to them too. It only
-/// notes, in a part of the frame that nobody else reads, which page of the file has the same content; a later checkpoint
-/// that meets the frame below a changed page refers to that page and need not write it again.
+/// notes which page of the file has the same content; a later checkpoint that meets the frame below a changed page refers to
+/// that page and need not write it again. And such a frame need not stay in memory.
 struct StoredPlace: Hashable {
   /// The page's number; 0 if the frame was not written yet.
   var number: UInt64
@@ -11,21 +11,6 @@ struct StoredPlace: Hashable {
   static let none = StoredPlace(number: 0, checksum: 0)
 
   var isNone: Bool { number == 0 }
-
-  init(number: UInt64, checksum: UInt64) {
-    self.number = number
-    self.checksum = checksum
-  }
-
-  init(loading bytes: UnsafeRawPointer) {
-    checksum = bytes.loadLittle(PageHeader.checksum)
-    number = bytes.loadLittle(PageHeader.number)
-  }
-
-  func store(to bytes: UnsafeMutableRawPointer) {
-    bytes.storeLittle(checksum, PageHeader.checksum)
-    bytes.storeLittle(number, PageHeader.number)
-  }
 }
 
 extension ChildReference {
@@ -50,12 +35,12 @@ struct StoredFrames {
 extension PagePool {
   /// Where the page of a reference was written, if it is a frame that was.
   func storedPlace(ofPage reference: ChildReference) -> StoredPlace {
-    StoredPlace(loading: arena.address(reference.location.number))
+    places[reference.location.number]
   }
 
   /// Where the overflow of a reference was written, if it is a buffer that was.
   func storedPlace(ofOverflow reference: ChildReference) -> StoredPlace {
-    blobs.storedPlace(reference.location.number)
+    blobs.places[reference.location.number]
   }
 
   /// The root of the same tree in the file, if all of it was written.
@@ -68,13 +53,27 @@ extension PagePool {
     return stored
   }
 
-  /// The commit that made a frame.
-  func birth(ofFrame frame: UInt64) -> UInt64 { PageImage(UnsafeRawPointer(arena.address(frame))).birth }
-
   /// Notes what a checkpoint has written and synced. Called by one checkpoint at a time, while a snapshot holds the version
   /// that was written.
+  ///
+  /// From then on leaves are part of the cache, and buffers are given up: overflow is read as pages. Branches stay, and so do leaves
+  /// with overflow: their images lead to pages, and they alone lead to what is in memory below them.
   func note(_ stored: StoredFrames) {
-    for (frame, place) in stored.frames { place.store(to: arena.address(frame)) }
-    for (blob, place) in stored.blobs { blobs.setStoredPlace(place, of: blob) }
+    for (frame, place) in stored.frames { places.set(place, at: frame) }
+    cache.insert(written: stored.frames.lazy.map(\.frame).filter { self.isLone($0) })
+    for (blob, place) in stored.blobs { blobs.evict(blob, storedAt: place) }
+  }
+
+  /// Whether a page leads to no other.
+  func isLone(_ frame: UInt64) -> Bool {
+    let page = PageImage(UnsafeRawPointer(arena.address(frame)))
+    return page.isLeaf && page.flags & PageFlags.hasOverflow == 0
+  }
+
+  /// Whether all that is in memory of a page is its number.
+  func isEvicted(_ reference: ChildReference) -> Bool {
+    guard reference.location.isFrame, places.isStored(reference.location.number) else { return false }
+    let page = PageImage(UnsafeRawPointer(arena.address(reference.location.number)))
+    return page.flags & PageFlags.evicted != 0 || page.kind == 0
   }
 }

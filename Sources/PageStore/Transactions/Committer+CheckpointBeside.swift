@@ -67,6 +67,7 @@ extension Committer {
       beingWritten = (dirtyByteCount, dirtyAfterCommit)
       dirtyByteCount = 0
       dirtyAfterCommit = base.commit
+      versionBeingWritten = base
       return start
     } catch {
       draft.dirty.abort()
@@ -98,6 +99,7 @@ extension Committer {
   private func conclude(_ start: CheckpointStart, _ pages: CheckpointPages) {
     let draft = start.plan.draft
     start.plan.editor.end()
+    versionBeingWritten = nil
     pool.note(pages.stored)
     pool.adopt(pages.images)
     note(draft, pages, replayEpoch: start.replayStart.position.use.epoch)
@@ -111,6 +113,7 @@ extension Committer {
   /// Undoes the start. What was written lies in room that is free again.
   private func giveUp(_ start: CheckpointStart) {
     start.plan.editor.end()
+    versionBeingWritten = nil
     start.plan.draft.dirty.abort()
     if let extent = start.plan.extent { space.giveBack(extent) }
     guard let written = beingWritten else { return }

@@ -11,6 +11,7 @@ final class Committer: @unchecked Sendable {
   let file: StoreFile
   let identity: FormatIdentity
   let pool: PagePool
+  let spill: SpillFile
   let log: LogWriter
   let versions: VersionTable
   let environment: StoreEnvironment
@@ -34,8 +35,12 @@ final class Committer: @unchecked Sendable {
   var checkpointCount: UInt64 = 0
   var pagesWritten: UInt64 = 0
 
-  /// Memory that a version no longer reaches, by the generation from which on that holds. Oldest first.
-  private var retired: [(generation: UInt64, memory: RetiredMemory)] = []
+  /// Memory that the newest version doesn't reach.
+  var reclamation: Reclamation
+  /// Bytes that snapshots may come to hold in memory alone before they are spilled.
+  let heldByteLimit: Int
+  /// The version that a checkpoint beside commits is writing.
+  var versionBeingWritten: Version?
   /// Bytes that the pages changed since the last checkpoint began will take in the file.
   var dirtyByteCount: UInt64 = 0
   /// Frames born by this commit, or earlier, are written or being written.
@@ -54,10 +59,12 @@ final class Committer: @unchecked Sendable {
     file: StoreFile,
     identity: FormatIdentity,
     pool: PagePool,
+    spill: SpillFile,
     log: LogWriter,
     versions: VersionTable,
     environment: StoreEnvironment,
     largestLogExtentByteCount: UInt64,
+    heldByteLimit: Int,
     space: PageSpace,
     extents: LogExtentTable,
     catalogue: TreeRoot,
@@ -68,10 +75,13 @@ final class Committer: @unchecked Sendable {
     self.file = file
     self.identity = identity
     self.pool = pool
+    self.spill = spill
     self.log = log
     self.versions = versions
     self.environment = environment
     self.largestLogExtentByteCount = largestLogExtentByteCount
+    self.heldByteLimit = heldByteLimit
+    reclamation = Reclamation(pageSize: Int(identity.pageSize))
     self.space = space
     self.extents = extents
     self.catalogue = catalogue
@@ -224,29 +234,23 @@ final class Committer: @unchecked Sendable {
 
   /// Notes memory that versions from `generation` on don't reach, and gives back what nobody reaches any more.
   func retire(_ memory: RetiredMemory, from generation: UInt64) {
-    for frame in memory.frames {
-      let birth = pool.birth(ofFrame: frame)
+    for item in memory.frames {
+      let birth = item.reference.birth
       if birth > dirtyAfterCommit {
         dirtyByteCount -= min(dirtyByteCount, pageSize)
       } else if let written = beingWritten, birth > written.afterCommit {
         beingWritten?.byteCount = written.byteCount - min(written.byteCount, pageSize)
       }
     }
-    if !memory.isEmpty { retired.append((generation, memory)) }
-    reclaim()
+    reclamation.add(memory, from: generation)
+    let free = reclamation.reclaim(versions.holders)
+    releaseSpilled(free)
+    pool.free(free)
+    spillIfNeeded()
   }
 
   /// What was dirty is in the file now, or, after a replay, is so many pages.
   func setDirtyPageCount(_ count: Int) { dirtyByteCount = UInt64(count) * pageSize }
-
-  private func reclaim() {
-    guard let first = retired.first else { return }
-    let oldest = versions.oldestGeneration
-    guard first.generation <= oldest else { return }
-    let count = retired.firstIndex { $0.generation > oldest } ?? retired.count
-    for entry in retired[..<count] { pool.free(entry.memory) }
-    retired.removeFirst(count)
-  }
 
   // MARK: The log's extents
 

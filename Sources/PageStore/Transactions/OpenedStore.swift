@@ -45,9 +45,14 @@ struct OpenedStore {
     environment: StoreEnvironment
   ) throws(StoreError) {
     let recovery = try Recovery(file, blocks)
+    let spill = SpillFile(
+      pageSize: Int(blocks.identity.pageSize),
+      makeFile: environment.makeSpillFile
+    )
     let pool = PagePool(
       pageSize: Int(blocks.identity.pageSize),
-      loader: FilePageLoader(file, pageSize: blocks.identity.pageSize)
+      loader: FilePageLoader(file, pageSize: blocks.identity.pageSize, spill: spill),
+      cacheByteBudget: options.cacheBytes
     )
     let checkpoint = recovery.chain.checkpoint
     let trees = try Catalogue.read(checkpoint.content.catalogue, pool: pool)
@@ -62,6 +67,7 @@ struct OpenedStore {
       blocks,
       recovery,
       pool: pool,
+      spill: spill,
       version: replay.version,
       trees,
       options: options,
@@ -128,6 +134,7 @@ struct OpenedStore {
     _ blocks: FixedBlocks,
     _ recovery: Recovery,
     pool: PagePool,
+    spill: SpillFile,
     version: Version,
     _ trees: [(name: String, root: TreeRoot)],
     options: StoreOptions,
@@ -149,6 +156,7 @@ struct OpenedStore {
       file: file,
       identity: blocks.identity,
       pool: pool,
+      spill: spill,
       log: LogWriter(
         file: file,
         identity: blocks.identity,
@@ -159,6 +167,7 @@ struct OpenedStore {
       versions: versions,
       environment: environment,
       largestLogExtentByteCount: min(4 << 20, max(64 << 10, UInt64(options.checkpointLogBytes) / 4)),
+      heldByteLimit: options.dirtyMemoryBytes / 4,
       space: PageSpace(map: map, file: file),
       extents: LogExtentTable(
         uses: recovery.uses + illegible,
@@ -174,26 +183,22 @@ struct OpenedStore {
   }
 }
 
-/// Reads pages of a store's file.
+/// Reads pages of a store's file, and those that were spilled beside it.
 final class FilePageLoader: PageLoader {
   private let file: StoreFile
+  private let spill: SpillFile
   private let pageSize: UInt64
 
-  init(_ file: StoreFile, pageSize: UInt32) {
+  init(_ file: StoreFile, pageSize: UInt32, spill: SpillFile) {
     self.file = file
+    self.spill = spill
     self.pageSize = UInt64(pageSize)
   }
 
   var path: String? { file.path }
 
   func loadPages(from number: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) {
-    guard number < AtomicTable.count else {
-      throw StoreError(
-        .corrupt,
-        "a reference leads beyond any file",
-        context: .init(path: file.path, page: number)
-      )
-    }
+    if number >= SpillFile.firstNumber { return try spill.read(from: number, into: buffer) }
     do {
       try file.readExactly(into: buffer, at: number * pageSize)
     } catch {
@@ -210,12 +215,13 @@ extension StoreOptions {
         "a page has a power of two of bytes from 4,096 to 65,536, not \(pageSize)"
       )
     }
-    guard checkpointLogBytes >= 0, dirtyMemoryBytes >= 1 << 20, initialLogByteCount >= 16 << 10,
+    guard checkpointLogBytes >= 0, dirtyMemoryBytes >= 1 << 20, cacheBytes >= 64 << 10,
+      initialLogByteCount >= 16 << 10,
       initialLogByteCount <= 4 << 20
     else {
       throw StoreError(
         .invalidOptions,
-        "a size is out of its limits: a negative checkpointLogBytes, or a dirtyMemoryBytes below a mebibyte"
+        "a size is out of its limits: a negative checkpointLogBytes, a dirtyMemoryBytes below a mebibyte, or a cacheBytes below 64 KiB"
       )
     }
   }

@@ -19,10 +19,12 @@ extension Store {
       () throws(StoreError) in
       try FileLock.acquire(file, path: path, isExclusive: !options.isReadOnly)
       let isNew = file.byteCount() == 0
+      var environment = StoreEnvironment.system
+      environment.makeSpillFile = { () throws(StoreError) in try PosixFile.openUnnamed(beside: path) }
       let opened = try OpenedStore.open(
         StoreFile(file, path: path),
         options: options,
-        environment: .system
+        environment: environment
       )
       if isNew { try PosixFile.synchronizeFolder(of: path) }
       // Nothing can fail from here on: a store that is let go asks the registry to forget it, which is at work.

@@ -13,8 +13,8 @@ final class VersionTable: Sendable {
     var latest: Version
     /// Versions after `durable`, oldest first.
     var queue: [Version] = []
-    /// How many snapshots hold each generation, oldest first.
-    var pins: [(generation: UInt64, count: Int)] = []
+    /// The versions that snapshots hold, oldest first, and how many hold each.
+    var pins: [(holder: Holder, count: Int)] = []
   }
   private let state: Mutex<State>
 
@@ -76,7 +76,7 @@ final class VersionTable: Sendable {
   func pin() -> Version {
     state.withLock { state in
       let version = state.published
-      Self.add(version.generation, to: &state.pins)
+      Self.add(version, to: &state.pins)
       return version
     }
   }
@@ -84,35 +84,65 @@ final class VersionTable: Sendable {
   /// The newest version, seen or not, held until ``unpin(_:)``.
   func pinLatest() -> Version {
     state.withLock { state in
-      Self.add(state.latest.generation, to: &state.pins)
+      Self.add(state.latest, to: &state.pins)
       return state.latest
     }
   }
 
   /// Pins are nearly always taken at the newest generation; after a fall-back they may be of an older one.
-  private static func add(_ generation: UInt64, to pins: inout [(generation: UInt64, count: Int)]) {
-    guard let index = pins.lastIndex(where: { $0.generation <= generation }) else {
-      pins.insert((generation, 1), at: 0)
+  private static func add(_ version: Version, to pins: inout [(holder: Holder, count: Int)]) {
+    let holder = Holder(generation: version.generation, commit: version.commit)
+    guard let index = pins.lastIndex(where: { $0.holder.generation <= holder.generation }) else {
+      pins.insert((holder, 1), at: 0)
       return
     }
-    if pins[index].generation == generation {
+    if pins[index].holder == holder {
       pins[index].count += 1
     } else {
-      pins.insert((generation, 1), at: index + 1)
+      pins.insert((holder, 1), at: index + 1)
     }
   }
 
   func unpin(_ version: Version) {
     state.withLock { state in
-      guard let index = state.pins.firstIndex(where: { $0.generation == version.generation }) else { return }
+      guard let index = state.pins.firstIndex(where: { $0.holder.generation == version.generation }) else {
+        return
+      }
       state.pins[index].count -= 1
       if state.pins[index].count == 0 { state.pins.remove(at: index) }
     }
   }
 
-  /// The oldest generation that anybody may still read.
-  var oldestGeneration: UInt64 {
-    state.withLock { min($0.durable.generation, $0.pins.first?.generation ?? .max) }
+  /// A version that a snapshot holds.
+  struct Holder: Hashable {
+    var generation: UInt64
+    var commit: UInt64
+  }
+
+  /// The versions that somebody may still read.
+  struct Holders {
+    /// Of those that stay without being held, the oldest one's generation.
+    var oldestUnheld: UInt64
+    /// Oldest first.
+    var held: [Holder]
+
+    /// Whether a snapshot holds the version of this generation. O(log n).
+    func holds(_ generation: UInt64) -> Bool { newest(before: generation + 1)?.generation == generation }
+
+    /// The newest version that is held and older than `generation`. O(log n).
+    func newest(before generation: UInt64) -> Holder? {
+      var low = 0
+      var high = held.count
+      while low < high {
+        let middle = (low + high) / 2
+        if held[middle].generation < generation { low = middle + 1 } else { high = middle }
+      }
+      return low == 0 ? nil : held[low - 1]
+    }
+  }
+
+  var holders: Holders {
+    state.withLock { Holders(oldestUnheld: $0.durable.generation, held: $0.pins.map(\.holder)) }
   }
 
   var pinnedSnapshotCount: Int { state.withLock { $0.pins.reduce(0) { $0 + $1.count } } }

@@ -17,23 +17,25 @@ extension OrderedTree {
   public func cursor() throws(StoreError) -> TreeCursor { try cursor(in: .all) }
 
   /// The value for `key`, or nil when there is none: the bytes where they lie, without a copy wherever
-  /// possible. O(log *n*).
-  package func find(_ key: UnsafeRawBufferPointer) throws(StoreError) -> ValueBytes? {
+  /// possible. In a write transaction they are good until the tree's next change. O(log *n*).
+  package func find(_ key: UnsafeRawBufferPointer) throws(StoreError) -> FoundValue? {
     try core.find(key)
   }
 
   /// Calls `body` with the value for `key`, or nil when there is none. O(log *n*).
   public func withValue<R>(for key: [UInt8], _ body: (RawSpan?) throws -> R) throws -> R {
-    guard let value = try key.withBytes({ bytes throws(StoreError) in try core.find(bytes) }) else {
-      return try body(nil)
+    try key.withUnsafeBytes { key in
+      guard let value = try core.find(key) else { return try body(nil) }
+      return try value.withBytes { bytes in try body(bytes.bytes) }
     }
-    return try value.withBytes { bytes in try body(bytes.bytes) }
   }
 
   /// A copy of the value for `key`, or nil when there is none. O(log *n*).
   public func value(for key: [UInt8]) throws(StoreError) -> [UInt8]? {
-    let value = try key.withBytes { bytes throws(StoreError) in try core.find(bytes) }
-    return value.map { value in value.withBytes { [UInt8]($0) } }
+    try key.withBytes { key throws(StoreError) in
+      guard let value = try core.find(key) else { return nil }
+      return value.withBytes { [UInt8]($0) }
+    }
   }
 
   /// Whether the tree has `key`. O(log *n*).
@@ -51,6 +53,9 @@ extension OrderedTree {
 
   /// ``rank(of:)`` for borrowed bytes.
   package func rank(of key: UnsafeRawBufferPointer) throws(StoreError) -> Int { try core.rank(of: key) }
+
+  /// ``contains(_:)-(Array<UInt8>)`` for borrowed bytes.
+  package func contains(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool { try core.contains(key) }
 
   /// Copies of the entry that has `position` entries before it, or nil when there are not so many. O(log
   /// *n*).

@@ -4,10 +4,10 @@
 extension OrderedTree {
   /// Calls `body` with the value for `key`, or nil when there is none. O(log *n*).
   public func withValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
-    guard let value = try key.withUnsafeBytes({ key throws(StoreError) in try core.find(key) }) else {
-      return try body(nil)
+    try key.withUnsafeBytes { key in
+      guard let value = try core.find(key) else { return try body(nil) }
+      return try value.withBytes { bytes in try body(bytes.bytes) }
     }
-    return try value.withBytes { bytes in try body(bytes.bytes) }
   }
 }
 

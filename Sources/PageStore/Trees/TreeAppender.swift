@@ -15,11 +15,8 @@ struct TreeAppender: ~Copyable {
     self.editor = editor
     lastKey.reserveCapacity(64)
     try editor.checkIntact()
-    guard editor.height > 0 else { return }
-    try editor.descendToEnd()
-    let leaf = editor.path[0].page
-    guard leaf.count > 0 else { return }
-    lastKey = try editor.wholeKey(PageEntry(leaf, leaf.count - 1, editor.geometry))
+    guard let key = try editor.lastKey() else { return }
+    lastKey = key
     hasLastKey = true
   }
 
@@ -38,7 +35,11 @@ struct TreeAppender: ~Copyable {
       )
     }
     if count == 0, editor.height > 0 {
-      try editor.change { () throws(StoreError) in try editor.makePathWritable() }
+      // From here on the path consists of the transaction's own frames, which stay.
+      try editor.change { () throws(StoreError) in
+        try editor.descendToEnd()
+        try editor.makePathWritable()
+      }
     }
     if editor.appendInPlace(key, value) {
       uncounted &+= 1
@@ -74,6 +75,16 @@ struct TreeAppender: ~Copyable {
 }
 
 extension TreeEditor {
+  /// The tree's last key, or nil if it is empty.
+  fileprivate func lastKey() throws(StoreError) -> [UInt8]? {
+    guard height > 0 else { return nil }
+    return try reading { () throws(StoreError) in
+      try descendToEnd()
+      let leaf = path[0].page
+      return leaf.count == 0 ? nil : try wholeKey(PageEntry(leaf, leaf.count - 1, geometry))
+    }
+  }
+
   /// Makes the path lead to the tree's last leaf.
   fileprivate func descendToEnd() throws(StoreError) {
     var page = try core.rootPage()

@@ -16,6 +16,14 @@ public struct TreeCore: Sendable {
   /// Entries in the tree. O(1).
   var count: Int { Int(truncatingIfNeeded: root.count) }
 
+  /// Runs `body` while what it finds stays where it is.
+  @inline(__always)
+  private func reading<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    let reader = pages.enter()
+    defer { reader.leave(visiting: Int(root.height)) }
+    return try body()
+  }
+
   /// What a reference to a page of `level` promises.
   @inline(__always)
   func identity(_ level: Int) -> UInt64 {
@@ -47,9 +55,25 @@ public struct TreeCore: Sendable {
   }
 
   /// The value for `key`, or nil when there is none. O(log *n*).
-  func find(_ key: UnsafeRawBufferPointer) throws(StoreError) -> ValueBytes? {
+  func find(_ key: UnsafeRawBufferPointer) throws(StoreError) -> FoundValue? {
     guard root.height > 0 else { return nil }
-    let key = SearchKey(key)
+    let reader = pages.enter()
+    do throws(StoreError) {
+      if let value = try locate(SearchKey(key)) {
+        reader.protect(value: value.base)
+        reader.end(visiting: Int(root.height))
+        return FoundValue(value, protectedBy: reader)
+      }
+    } catch {
+      reader.leave()
+      throw error
+    }
+    reader.leave(visiting: Int(root.height))
+    return nil
+  }
+
+  @inline(__always)
+  private func locate(_ key: SearchKey) throws(StoreError) -> ValueBytes? {
     let leaf = try leaf(for: key)
     let (index, isEqual) = try leaf.lowerBound(of: key, in: pages)
     return isEqual ? try value(leaf, leaf.slot(index)) : nil
@@ -59,14 +83,16 @@ public struct TreeCore: Sendable {
   func contains(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
     guard root.height > 0 else { return false }
     let key = SearchKey(key)
-    return try leaf(for: key).lowerBound(of: key, in: pages).isEqual
+    return try reading { () throws(StoreError) in
+      try leaf(for: key).lowerBound(of: key, in: pages).isEqual
+    }
   }
 
   /// The value of a leaf's entry.
   @inline(__always)
   func value(_ leaf: PageImage, _ slot: PageSlotWord) throws(StoreError) -> ValueBytes {
     let payload = leaf.leafPayload(slot)
-    if !slot.valueOverflows { return ValueBytes(borrowing: payload) }
+    if !slot.valueOverflows { return ValueBytes(borrowing: payload, in: leaf.base) }
     return try pages.overflow(ChildReference(loading: payload.start), treeID: root.treeID)
   }
 }
@@ -75,7 +101,10 @@ extension TreeCore {
   /// Entries whose key is below `key`, or not above it if `inclusive`. O(log *n*).
   func rank(of key: UnsafeRawBufferPointer, inclusive: Bool = false) throws(StoreError) -> Int {
     guard root.height > 0 else { return 0 }
-    let key = SearchKey(key)
+    return try reading { () throws(StoreError) in try rank(of: SearchKey(key), inclusive: inclusive) }
+  }
+
+  private func rank(of key: SearchKey, inclusive: Bool) throws(StoreError) -> Int {
     var level = Int(root.height) &- 1
     var page = try rootPage()
     var total = root.count

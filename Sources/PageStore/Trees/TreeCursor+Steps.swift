@@ -14,7 +14,7 @@ extension TreeCursor {
         index += 1
         return true
       }
-      guard end == leaf.count, try moveToLeaf(after: true) else { return leave(.afterLast) }
+      guard end == leaf.count, try moveToNeighbour(after: true) else { return leave(.afterLast) }
       return settle(at: 0, .afterLast)
     }
   }
@@ -32,7 +32,7 @@ extension TreeCursor {
         index -= 1
         return true
       }
-      guard lowest == 0, try moveToLeaf(after: false) else { return leave(.beforeFirst) }
+      guard lowest == 0, try moveToNeighbour(after: false) else { return leave(.beforeFirst) }
       return settle(at: end - 1, .beforeFirst)
     }
   }
@@ -62,6 +62,10 @@ extension TreeCursor {
   /// Moves to the first entry that is inside the range and not below `bound`.
   mutating func moveToFirst(notBelow bound: KeyRange.Bound) throws(StoreError) -> Bool {
     guard core.root.height > 0 else { return leave(.afterLast) }
+    return try walking { cursor throws(StoreError) in try cursor.walkToFirst(notBelow: bound) }
+  }
+
+  private mutating func walkToFirst(notBelow bound: KeyRange.Bound) throws(StoreError) -> Bool {
     let first = try descend(to: bound, ifUnbounded: .first)
     var index = max(first, lowest)
     if index == leaf.count {
@@ -73,6 +77,10 @@ extension TreeCursor {
 
   private mutating func moveToLast() throws(StoreError) -> Bool {
     guard core.root.height > 0 else { return leave(.beforeFirst) }
+    return try walking { cursor throws(StoreError) in try cursor.walkToLast() }
+  }
+
+  private mutating func walkToLast() throws(StoreError) -> Bool {
     let end = try descend(to: range.upper, ifUnbounded: .last)
     if end == 0 {
       guard try moveToLeaf(after: false) else { return leave(.beforeFirst) }
@@ -83,6 +91,10 @@ extension TreeCursor {
 
   mutating func moveToEntry(at position: Int) throws(StoreError) -> Bool {
     guard position >= 0, position < core.count else { return leave(.afterLast) }
+    return try walking { cursor throws(StoreError) in try cursor.walk(toPosition: position) }
+  }
+
+  private mutating func walk(toPosition position: Int) throws(StoreError) -> Bool {
     var level = Int(core.root.height) - 1
     var page = try core.rootPage()
     var remaining = UInt64(position)
@@ -151,6 +163,10 @@ extension TreeCursor {
     return page
   }
 
+  private mutating func moveToNeighbour(after: Bool) throws(StoreError) -> Bool {
+    try walking { cursor throws(StoreError) in try cursor.moveToLeaf(after: after) }
+  }
+
   /// Moves to the neighbouring leaf; false if there is none. The path's pages are found from the root again,
   /// by index: that costs a few loads per leaf and spares the cursor from holding them.
   private mutating func moveToLeaf(after: Bool) throws(StoreError) -> Bool {
@@ -161,7 +177,8 @@ extension TreeCursor {
     while level > 0 {
       let child = Int(path[level])
       if after ? child + 1 < page.count : child > 0 { turn = (page, level) }
-      page = try core.child(page, child, below: level)
+      // The leaf itself isn't looked at again: it would seem to be needed more than once.
+      if level > 1 { page = try core.child(page, child, below: level) }
       level -= 1
     }
     guard let turn else { return false }

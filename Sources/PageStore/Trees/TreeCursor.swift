@@ -31,6 +31,8 @@ public struct TreeCursor: ~Copyable {
   let owner: AnyObject
   /// The current value if it overflows.
   var loaded: ValueBytes?
+  /// Keeps the leaf, and the current value, in memory; nil until a leaf was looked for.
+  private var reader: Reader?
 
   var leaf: PageImage { PageImage(leafStart) }
 
@@ -60,7 +62,29 @@ public struct TreeCursor: ~Copyable {
     prefixCount = 0
   }
 
-  deinit { keyBuffer.deallocate() }
+  deinit {
+    keyBuffer.deallocate()
+    reader?.leave()
+  }
+
+  /// Runs a part of a step that follows references. Only what it protects is good afterwards.
+  mutating func walking<R>(
+    _ body: (inout TreeCursor) throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    let reader = begin()
+    defer { reader.end(visiting: Int(core.root.height)) }
+    return try body(&self)
+  }
+
+  private mutating func begin() -> Reader {
+    if let reader {
+      reader.begin()
+      return reader
+    }
+    let reader = core.pages.enter()
+    self.reader = reader
+    return reader
+  }
 
   // MARK: Moving
 
@@ -145,15 +169,22 @@ public struct TreeCursor: ~Copyable {
   /// A key that goes on in an overflow page, or that the buffer is too small for.
   @usableFromInline
   mutating func unusualKey() throws(StoreError) -> UnsafeRawBufferPointer {
-    let slot = leaf.slot(index)
-    let count = prefixCount + slot.keyLength
-    var rest: ValueBytes?
-    if slot.keyOverflows {
-      rest = try core.pages.overflow(
-        ChildReference(loading: leaf.keyRest(slot)),
-        treeID: core.root.treeID
-      )
+    try walking { cursor throws(StoreError) in
+      let slot = cursor.leaf.slot(cursor.index)
+      var rest: ValueBytes?
+      if slot.keyOverflows {
+        rest = try cursor.core.pages.overflow(
+          ChildReference(loading: cursor.leaf.keyRest(slot)),
+          treeID: cursor.core.root.treeID
+        )
+      }
+      return cursor.putTogether(slot, rest)
     }
+  }
+
+  /// Puts the current key into the buffer.
+  private mutating func putTogether(_ slot: PageSlotWord, _ rest: ValueBytes?) -> UnsafeRawBufferPointer {
+    let count = prefixCount + slot.keyLength
     growKeyBuffer(max(1, count + (rest?.bytes.count ?? 0)))
     let suffix = UnsafeRawBufferPointer(start: leaf.leafKey(slot), count: slot.keyLength)
     UnsafeMutableRawBufferPointer(rebasing: keyBuffer[prefixCount...]).copyMemory(from: suffix)
@@ -167,9 +198,12 @@ public struct TreeCursor: ~Copyable {
   /// A value that lies in overflow pages, or whose key does.
   @usableFromInline
   mutating func unusualValue() throws(StoreError) -> UnsafeRawBufferPointer {
-    let value = try core.value(leaf, leaf.slot(index))
-    loaded = value
-    return value.bytes
+    try walking { cursor throws(StoreError) in
+      let value = try cursor.core.value(cursor.leaf, cursor.leaf.slot(cursor.index))
+      cursor.reader?.protect(value: value.base)
+      cursor.loaded = value
+      return value.bytes
+    }
   }
 
   /// Calls `body` with the current entry's key and value.
@@ -185,6 +219,8 @@ public struct TreeCursor: ~Copyable {
     get throws(StoreError) {
       try checkUnchanged()
       precondition(isAtEntry, "a cursor has a position only at an entry")
+      let reader = core.pages.enter()
+      defer { reader.leave(visiting: Int(core.root.height)) }
       var level = Int(core.root.height) - 1
       var page = try core.rootPage()
       var total = core.root.count
@@ -216,6 +252,7 @@ public struct TreeCursor: ~Copyable {
   mutating func setLeaf(_ page: PageImage) {
     leafStart = page.base
     loaded = nil
+    reader?.protect(page: page.base)
     prefixCount = page.prefixLength
     guard prefixCount > 0 else { return }
     growKeyBuffer(prefixCount)

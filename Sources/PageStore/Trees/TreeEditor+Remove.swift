@@ -4,23 +4,29 @@ extension TreeEditor {
   func remove(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
     guard height > 0, key.count <= StoreLimits.keyByteCount else { return false }
     try checkIntact()
-    let (index, exists) = try descend(to: SearchKey(key))
-    guard exists else { return false }
-    try change { () throws(StoreError) in
-      try makePathWritable()
-      addToCounts(-1)
-      retireOverflow(of: path[0].page, index)
-      editor(path[0].page).remove(at: index)
-      try mendPath()
+    return try reading { () throws(StoreError) in
+      let (index, exists) = try descend(to: SearchKey(key))
+      guard exists else { return false }
+      try change { () throws(StoreError) in
+        try makePathWritable()
+        addToCounts(-1)
+        retireOverflow(of: path[0].page, index)
+        editor(path[0].page).remove(at: index)
+        try mendPath()
+      }
+      return true
     }
-    return true
   }
 
   /// Gives up what an entry keeps in overflow pages.
   func retireOverflow(of page: PageImage, _ index: Int) {
     let slot = page.slot(index)
-    if slot.keyOverflows { dirty.retireOverflow(ChildReference(loading: page.keyRest(slot))) }
-    if slot.valueOverflows { dirty.retireOverflow(ChildReference(loading: page.leafPayload(slot).start)) }
+    if slot.keyOverflows {
+      dirty.retireOverflow(ChildReference(loading: page.keyRest(slot)), treeID: root.treeID)
+    }
+    if slot.valueOverflows {
+      dirty.retireOverflow(ChildReference(loading: page.leafPayload(slot).start), treeID: root.treeID)
+    }
   }
 
   // MARK: Pages that have become too empty
@@ -45,7 +51,7 @@ extension TreeEditor {
     let parent = path[level + 1].page
     guard parent.count > 1 else {
       guard path[level].page.count == 0 else { return true }
-      dirty.retirePage(reference(level), level: UInt8(level))
+      dirty.retirePage(reference(level), level: UInt8(level), treeID: root.treeID)
       editor(parent).remove(at: 0)
       return true
     }
@@ -56,7 +62,9 @@ extension TreeEditor {
     if !keepsSeparator { retireOverflow(of: parent, left + 1) }
     path[level + 1].index = left
     let isParentCurrent = try replaceChildren(level, count: 2, with: pages)
-    for reference in references { dirty.retirePage(reference, level: UInt8(level)) }
+    for reference in references {
+      dirty.retirePage(reference, level: UInt8(level), treeID: root.treeID)
+    }
     return isParentCurrent
   }
 
@@ -92,10 +100,10 @@ extension TreeEditor {
       let old = root.reference
       if page.count == 0 {
         setRoot(ChildReference(location: .none, checksum: 0, birth: 0, count: 0), height: 0)
-        return dirty.retirePage(old, level: page.level)
+        return dirty.retirePage(old, level: page.level, treeID: root.treeID)
       }
       setRoot(ChildReference(loading: page.reference(0)), height: height - 1)
-      dirty.retirePage(old, level: page.level)
+      dirty.retirePage(old, level: page.level, treeID: root.treeID)
     }
   }
 }

@@ -104,7 +104,9 @@ extension TreeEditor {
     }
     entries += (last + 1..<max(last + 1, page.count)).map { PageEntry(page, $0, geometry) }
     // The first separator, now the branch's empty one, isn't stored any more.
-    if let rest = entries.first?.keyRest { dirty.retireOverflow(ChildReference(loading: rest)) }
+    if let rest = entries.first?.keyRest {
+      dirty.retireOverflow(ChildReference(loading: rest), treeID: root.treeID)
+    }
     return try rebuild(entries, reference, level: level)
   }
 
@@ -121,7 +123,7 @@ extension TreeEditor {
     _ old: ChildReference,
     level: Int
   ) throws(StoreError) -> ChildReference? {
-    defer { dirty.retirePage(old, level: UInt8(level)) }
+    defer { dirty.retirePage(old, level: UInt8(level), treeID: root.treeID) }
     guard !entries.isEmpty else { return nil }
     let storage = UnsafeMutableBufferPointer<PageEntry>.allocate(capacity: entries.count)
     defer { storage.deallocate() }
@@ -131,14 +133,14 @@ extension TreeEditor {
 
   /// Gives up a subtree. What is in the file is given up by its top.
   private func drop(_ reference: ChildReference, level: Int) throws(StoreError) {
-    if reference.location.isFrame {
+    if reference.location.isFrame, !pool.isEvicted(reference) {
       let page = try map.page(reference, identity: core.identity(level))
       for index in 0..<page.count {
         if page.flags & PageFlags.hasOverflow != 0 { retireOverflow(of: page, index) }
         if level > 0 { try drop(ChildReference(loading: page.reference(index)), level: level - 1) }
       }
     }
-    dirty.retirePage(reference, level: UInt8(level))
+    dirty.retirePage(reference, level: UInt8(level), treeID: root.treeID)
   }
 
   // MARK: Mending

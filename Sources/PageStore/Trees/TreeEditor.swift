@@ -19,6 +19,10 @@ final class TreeEditor {
   /// Whether a bulk append waits for its next entry: the tree's counts are not what they will be.
   var isAppending = false
 
+  /// What keeps pages of the file in memory while an operation goes through them.
+  private let reader: Reader
+  private var isReading = false
+
   /// Counts changes, so that cursors find out that what they point to may be gone.
   let changes: UnsafeMutablePointer<UInt64>
   /// The pages from a leaf (0) to the root that the current operation goes through.
@@ -42,9 +46,12 @@ final class TreeEditor {
     changes.initialize(to: 0)
     path = .allocate(capacity: TreeLimits.height + 1)
     references = .allocate(byteCount: 3 * ChildReference.byteCount, alignment: 8)
+    reader = map.enter()
+    reader.end(visiting: 0)
   }
 
   deinit {
+    reader.leave()
     changes.deallocate()
     path.deallocate()
     references.deallocate()
@@ -94,9 +101,22 @@ final class TreeEditor {
     try checkIntact()
     changes.pointee &+= 1
     isIntact = false
-    let result = try body()
+    let result = try reading(body)
     isIntact = true
     return result
+  }
+
+  /// Runs an operation, or a part of one, while the pages that it finds stay where they are.
+  @inline(__always)
+  func reading<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    if isReading { return try body() }
+    isReading = true
+    reader.begin()
+    defer {
+      reader.end(visiting: height)
+      isReading = false
+    }
+    return try body()
   }
 
   /// Throws if the transaction has ended, or failed in the middle of a change, or if a bulk append is going on.
@@ -181,7 +201,7 @@ final class TreeEditor {
     let oldReference = reference(level)
     let frame = dirty.allocateFrame()
     let bytes = pool.arena.address(frame)
-    if oldReference.location.isFrame {
+    if oldReference.location.isFrame, old.base == pool.arena.address(oldReference.location.number) {
       copyUsedBytes(old, to: bytes)
       bytes.storeLittle(dirty.commit, PageHeader.birth)
     } else {
@@ -205,13 +225,12 @@ final class TreeEditor {
         count: oldReference.count
       )
     )
-    dirty.retirePage(oldReference, level: UInt8(level))
+    dirty.retirePage(oldReference, level: UInt8(level), treeID: root.treeID)
     path[level].page = PageImage(UnsafeRawPointer(bytes))
   }
 
-  /// Copies all but where the page was written, which is not true of the copy.
+  /// Copies all but the number and checksum, which frames don't have.
   private func copyUsedBytes(_ page: PageImage, to target: UnsafeMutableRawPointer) {
-    StoredPlace.none.store(to: target)
     let low = PageHeader.byteCount + PageSlot.byteCount * page.count
     let rest = PageHeader.birth
     (target + rest).copyMemory(from: page.base + rest, byteCount: low - rest)
@@ -328,7 +347,7 @@ final class TreeEditor {
     let page = path[0].page
     let slot = page.slot(index)
     if slot.valueOverflows {
-      dirty.retireOverflow(ChildReference(loading: page.leafPayload(slot).start))
+      dirty.retireOverflow(ChildReference(loading: page.leafPayload(slot).start), treeID: root.treeID)
     }
     let payload = makePayload(value, keyCount: keyCount)
     if editor(page).replacePayload(at: index, with: payload.bytes, overflows: payload.overflows) { return }

@@ -55,16 +55,16 @@ struct TreeVerifier {
     guard visit(reference.location, pageCount: 1) else {
       return report("A page is referred to twice.", walk, reference.location)
     }
+    let frame: UInt64
     let page: PageImage
     do throws(StoreError) {
-      page = try pool.map.page(reference, identity: walk.core.identity(level))
-      // The page may have been read before, by another reference.
-      if !reference.location.isFrame { try page.validate(pool.geometry, as: reference) }
-      if !page.hasSoundStructure(pool.geometry, inFile: !reference.location.isFrame) {
-        return report("A page's contents contradict each other.", walk, reference.location)
-      }
+      (frame, page) = try pool.copy(reference, identity: walk.core.identity(level))
     } catch {
       return report(error.message, walk, reference.location)
+    }
+    defer { pool.arena.free(CollectionOfOne(frame)) }
+    if !page.hasSoundStructure(pool.geometry, inFile: !reference.location.isFrame) {
+      return report("A page's contents contradict each other.", walk, reference.location)
     }
     guard let keys = keys(of: page, reference, walk) else { return }
     verifyOrder(page, keys, lower: lower, upper: upper, reference, walk)
@@ -168,7 +168,7 @@ struct TreeVerifier {
   private mutating func overflow(_ reference: ChildReference, _ walk: Walk) -> ValueBytes? {
     let isKnown = !reference.location.isFrame && visited.contains(reference.location.number)
     do throws(StoreError) {
-      let value = isKnown ? nil : try pool.overflow(reference, treeID: walk.core.root.treeID)
+      let value = isKnown ? nil : try pool.copyOverflow(reference, treeID: walk.core.root.treeID)
       let pages = pool.geometry.overflowPageCount(Int(reference.count))
       if let value, visit(reference.location, pageCount: pages) { return value }
       report("An overflow page is referred to twice.", walk, reference.location)

@@ -18,7 +18,7 @@ extension Store {
     for (slot, name) in version.directory.names.enumerated() {
       if let name { current.verify(version.roots[slot], name: name) }
     }
-    let loader = FilePageLoader(file, pageSize: committer.identity.pageSize)
+    let loader = FilePageLoader(file, pageSize: committer.identity.pageSize, spill: committer.spill)
     var stored = TreeVerifier(pool: PagePool(pageSize: Int(committer.identity.pageSize), loader: loader))
     stored.verify(committer.catalogue, name: "catalogue")
     for tree in committer.catalogued {

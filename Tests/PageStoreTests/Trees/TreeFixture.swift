@@ -43,11 +43,13 @@ final class TreeFixture {
   private(set) var root = TreeRoot.none(treeID: 7)
   private(set) var commit: UInt64 = 0
   private var nextPage: UInt64 = 3
+  private let cacheByteBudget: Int
 
-  init(pageSize: Int) {
+  init(pageSize: Int, cacheByteBudget: Int = 256 << 20) {
     self.pageSize = pageSize
+    self.cacheByteBudget = cacheByteBudget
     file = MemoryPages(pageSize: pageSize)
-    pool = PagePool(pageSize: pageSize, loader: file)
+    pool = PagePool(pageSize: pageSize, loader: file, cacheByteBudget: cacheByteBudget)
   }
 
   /// The tree as it was committed last.
@@ -79,8 +81,24 @@ final class TreeFixture {
   /// Writes what is in memory only to the file, as one checkpoint; returns how many pages that took.
   @discardableResult
   func checkpoint() throws -> UInt64 {
-    let expected = PageWriter.pageCount(of: [root], .replacing, in: pool)
-    var writer = PageWriter(pool: pool, mode: .replacing, firstPage: nextPage)
+    let (writer, count) = try write(.replacing)
+    pool.adopt(writer.images)
+    return count
+  }
+
+  /// The same, with the version in memory staying what it is.
+  @discardableResult
+  func checkpointBeside() throws -> UInt64 {
+    let memory = root
+    let (writer, count) = try write(.beside)
+    root = memory
+    pool.note(writer.stored)
+    return count
+  }
+
+  private func write(_ mode: PageWriter.Mode) throws -> (PageWriter, UInt64) {
+    let expected = PageWriter.pageCount(of: [root], mode, in: pool)
+    var writer = PageWriter(pool: pool, mode: mode, firstPage: nextPage)
     var number = nextPage
     root = try writer.write(root) { image in
       file.store(image, at: number)
@@ -88,14 +106,13 @@ final class TreeFixture {
     }
     guard writer.nextPage == number, number - nextPage == expected else { throw FixtureError.pageCount }
     nextPage = number
-    pool.adopt(writer.images)
-    return expected
+    return (writer, expected)
   }
 
   /// Forgets all memory: everything is read from the file again.
   func reopen() throws {
     try checkpoint()
-    pool = PagePool(pageSize: pageSize, loader: file)
+    pool = PagePool(pageSize: pageSize, loader: file, cacheByteBudget: cacheByteBudget)
   }
 
   /// Everything that is wrong with the tree.

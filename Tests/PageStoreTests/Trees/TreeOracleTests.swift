@@ -9,7 +9,7 @@ import Testing
   @Test(arguments: pageSizes, KeyStyle.allCases)
   func aTreeAnswersLikeASortedArray(pageSize: Int, style: KeyStyle) throws {
     var generator = SeededGenerator("aTreeAnswersLikeASortedArray \(pageSize) \(style)")
-    let fixture = TreeFixture(pageSize: pageSize)
+    let fixture = TreeFixture(pageSize: pageSize, cacheByteBudget: generator.pick([0, 256 << 20]))
     var oracle = SortedArrayOracle()
     for round in 0..<18 {
       // Growing for two thirds of the time, then shrinking.
@@ -20,6 +20,7 @@ import Testing
         }
         try compareSamples(editor.reader, oracle, style, &generator)
       }
+      if generator.chance(1, in: 2) { try fixture.checkpointBeside() }
       if generator.chance(1, in: 4) { try fixture.checkpoint() }
       if generator.chance(1, in: 5) { try fixture.reopen() }
       #expect(fixture.problems() == [])

@@ -5,6 +5,9 @@ import Synchronization
 /// One pointer to a few words that never change, so that a version of a tree is a plain value: copying it,
 /// and walking down the tree, touches no reference count that readers on other threads would touch too. The
 /// pool that made it is asked only for pages that aren't in memory.
+///
+/// Whoever asks for pages has entered first. What was found is good until the end of the walk; then eviction may take it,
+/// unless it was protected.
 // Safety: what it points to is written once, before the pool is shared, and lives as long as the pool, which
 // the store keeps alive for its snapshots and transactions.
 struct PageMap: @unchecked Sendable {
@@ -13,9 +16,10 @@ struct PageMap: @unchecked Sendable {
   struct Fields {
     /// Frames: address of each slab.
     let slabs: UnsafePointer<Atomic<UInt>>
-    /// Pages that were read: address of each, by number.
-    let pages: AtomicTable
+    /// Pages of the cache.
+    let pages: PageTable
     let geometry: PageGeometry
+    let readers: Unmanaged<ReaderTable>
     let pool: Unmanaged<PagePool>
   }
 
@@ -26,6 +30,10 @@ struct PageMap: @unchecked Sendable {
 
   /// The pool, for what isn't in memory yet.
   var pool: PagePool { fields.pointee.pool.takeUnretainedValue() }
+
+  /// Begins to read; ends with ``Reader/leave(visiting:)``.
+  @inline(__always)
+  func enter() -> Reader { fields.pointee.readers._withUnsafeGuaranteedRef { $0.enter() } }
 
   /// The page that the reference at `bytes` leads to, which must be what `identity` says.
   @inline(__always)
@@ -52,14 +60,23 @@ struct PageMap: @unchecked Sendable {
   private func residentPage(_ location: PageLocation) -> PageImage? {
     if location.isFrame {
       let geometry = fields.pointee.geometry
-      return PageImage(FrameArena.address(location.number, in: fields.pointee.slabs, geometry))
+      let frame = FrameArena.address(location.number, in: fields.pointee.slabs, geometry)
+      FrameHeader(UnsafeMutableRawPointer(mutating: frame)).noteUse()
+      return PageImage(frame)
     }
-    return UnsafeRawPointer(bitPattern: fields.pointee.pages.load(location.rawValue)).map { PageImage($0) }
+    return fields.pointee.pages.lookUp(location.rawValue).map { PageImage($0) }
   }
 
   /// A page that isn't in memory, or isn't what it should be.
   @inline(never)
   private func fetch(_ reference: ChildReference, identity: UInt64) throws(StoreError) -> PageImage {
+    var reference = reference
+    if reference.location.isFrame {
+      // Only what was written is evicted.
+      let place = pool.storedPlace(ofPage: reference)
+      guard !place.isNone else { throw PagePool.misplaced(reference.location) }
+      reference = reference.moved(to: place)
+    }
     guard let image = residentPage(reference.location) else {
       return try pool.load(reference, identity: identity)
     }

@@ -45,6 +45,15 @@ struct AtomicTable: @unchecked Sendable {
     word(index).pointee.exchange(value, ordering: .acquiringAndReleasing)
   }
 
+  /// Replaces the word at `index`, to which something was stored before, if it is still `old`.
+  @inline(__always)
+  func replace(_ old: UInt, by new: UInt, at index: UInt64) {
+    let block = directory[Int(truncatingIfNeeded: index >> UInt64(Self.blockBits))].load(ordering: .acquiring)
+    guard let words = UnsafePointer<Atomic<UInt>>(bitPattern: block) else { return }
+    _ = words[Int(truncatingIfNeeded: index) & (Self.blockCount &- 1)]
+      .compareExchange(expected: old, desired: new, ordering: .relaxed)
+  }
+
   /// Calls `body` with every word that isn't zero. Only when nobody else uses the table.
   func forEach(_ body: (UInt) -> Void) {
     for index in 0..<limit.pointee.load(ordering: .relaxed) {

@@ -11,7 +11,7 @@ final class FrameArena: Sendable {
     var next: UInt32 = 1
   }
 
-  private let geometry: PageGeometry
+  let geometry: PageGeometry
   // Safety: allocated for the arena's life, its words only touched atomically.
   /// Addresses of the slabs.
   nonisolated(unsafe) let slabs: UnsafeMutablePointer<Atomic<UInt>>
@@ -37,6 +37,8 @@ final class FrameArena: Sendable {
     }
     munmap(slabs, Self.slabCount * MemoryLayout<UInt>.size)
   }
+
+  var pageSize: Int { geometry.pageSize }
 
   /// The address of an allocated frame.
   @inline(__always)

@@ -1,0 +1,103 @@
+import Synchronization
+
+/// Buffers for overflowing values and keys that no checkpoint has written yet, numbered from 1.
+///
+/// Reading takes no lock. Allocation and release are safe from any thread; whoever releases a buffer has made
+/// sure that nobody reads it.
+final class BlobTable: Sendable {
+  private struct State {
+    var free: [UInt64] = []
+    var next: UInt64 = 1
+    var usedByteCount = 0
+    var limbo = Limbo<Buffer>(batchCount: 8)
+  }
+
+  /// The start of a buffer: its length, then its bytes.
+  private struct Buffer {
+    // Safety: written before it is published, then never changed.
+    nonisolated(unsafe) let start: UnsafeMutableRawPointer
+
+    var bytes: UnsafeRawBufferPointer {
+      UnsafeRawBufferPointer(start: start + BlobTable.headerByteCount, count: start.load(as: Int.self))
+    }
+  }
+
+  /// Address of each buffer; 0 for one that was evicted.
+  private let buffers = AtomicTable()
+  /// Where evicted buffers were written.
+  let places = StoredPlaces()
+  private let readers: ReaderTable
+  private let state = Mutex(State())
+
+  private static let headerByteCount = 16
+
+  init(readers: ReaderTable) { self.readers = readers }
+
+  deinit {
+    buffers.forEach { UnsafeMutableRawPointer(bitPattern: $0)?.deallocate() }
+    state.withLock { state in
+      for buffer in state.limbo.all { buffer.start.deallocate() }
+    }
+    buffers.deallocate()
+    places.deallocate()
+  }
+
+  /// A buffer with a copy of `bytes`.
+  func allocate(copying bytes: UnsafeRawBufferPointer) -> UInt64 {
+    let start = UnsafeMutableRawPointer.allocate(
+      byteCount: Self.headerByteCount + bytes.count,
+      alignment: 16
+    )
+    start.storeBytes(of: bytes.count, as: Int.self)
+    if let source = bytes.baseAddress {
+      (start + Self.headerByteCount).copyMemory(from: source, byteCount: bytes.count)
+    }
+    let index = state.withLock { state in
+      state.usedByteCount += bytes.count
+      if let index = state.free.popLast() { return index }
+      defer { state.next += 1 }
+      return state.next
+    }
+    buffers.exchange(UInt(bitPattern: start), at: index)
+    return index
+  }
+
+  /// The bytes of an allocated buffer; nil if it was evicted. The caller has begun to read (``ReaderTable``), or knows that
+  /// nobody has written it.
+  func bytes(_ index: UInt64) -> ValueBytes? {
+    guard let start = UnsafeMutableRawPointer(bitPattern: buffers.load(index)) else { return nil }
+    return ValueBytes(borrowing: Buffer(start: start).bytes, in: start)
+  }
+
+  /// Gives up a buffer that a checkpoint has written; its number stays. For one checkpoint at a time.
+  func evict(_ index: UInt64, storedAt place: StoredPlace) {
+    places.set(place, at: index)
+    state.withLock { state in
+      guard let buffer = take(index, &state) else { return }
+      state.limbo.insert(buffer, at: buffer.start, readers)
+      for buffer in state.limbo.sweep(readers) { buffer.start.deallocate() }
+    }
+  }
+
+  /// Takes buffers back.
+  func free(_ indexes: [UInt64]) {
+    state.withLock { state in
+      for index in indexes {
+        take(index, &state)?.start.deallocate()
+        places.clear(index)
+      }
+      state.free.append(contentsOf: indexes)
+    }
+  }
+
+  /// From now on nobody finds the buffer.
+  private func take(_ index: UInt64, _ state: inout State) -> Buffer? {
+    guard let start = UnsafeMutableRawPointer(bitPattern: buffers.exchange(0, at: index)) else { return nil }
+    let buffer = Buffer(start: start)
+    state.usedByteCount -= buffer.bytes.count
+    return buffer
+  }
+
+  /// Bytes of buffers that are in use.
+  var usedByteCount: Int { state.withLock { $0.usedByteCount } }
+}

@@ -1,0 +1,236 @@
+import Glibc
+import Synchronization
+
+/// Keeps what is in memory only for speed within its budget: pages that were read, and leaves that were changed and have been
+/// written since.
+///
+/// Which page goes is decided as S3-FIFO does (J. Yang and others, FIFO queues are all you need for cache eviction, SOSP
+/// 2023): a page that was read starts in a short queue, and gets into the long one if it is looked at a second time. A scan
+/// passes through the short queue and leaves the rest of the cache alone. A page that comes back soon after it was evicted
+/// goes to the long queue at once. Nothing is written when a page is looked at but a bit, and that only once.
+///
+/// How memory is taken from under readers who take no lock is told in ``ReaderTable``.
+///
+/// A frame that versions refer to keeps its number when it is evicted: only its memory goes back to the system. Its header is
+/// marked, and then reads as zeros, so that whoever follows a reference to it sees that it isn't the page that is looked for,
+/// and reads from the file what a checkpoint has written (``StoredPlaces``).
+final class PageCache: Sendable {
+  private struct State {
+    var queues = FrameQueues()
+    var ghosts: GhostList
+    var limbo = Limbo<Evicted>(batchCount: PageCache.batchCount)
+    var evictedFrameCount = 0
+    var loads: UInt64 = 0
+    var evictions: UInt64 = 0
+  }
+
+  /// A frame out of reach.
+  private struct Evicted {
+    var frame: UInt64
+    /// Whether versions refer to the frame: then it isn't used for another page.
+    var isReferredTo: Bool
+  }
+
+  /// Pages that may stay.
+  let capacity: Int
+  private let arena: FrameArena
+  private let table: PageTable
+  private let places: StoredPlaces
+  private let readers: ReaderTable
+  private let state: Mutex<State>
+
+  private static let batchCount = 32
+  /// The short queue's share of the cache is one in so many.
+  private static let youngShare = 10
+  /// Fewer pages would be thrown out while they are needed.
+  private static let smallestCapacity = 16
+
+  init(
+    byteBudget: Int,
+    arena: FrameArena,
+    table: PageTable,
+    places: StoredPlaces,
+    readers: ReaderTable
+  ) {
+    capacity = max(Self.smallestCapacity, byteBudget / arena.pageSize)
+    self.arena = arena
+    self.table = table
+    self.places = places
+    self.readers = readers
+    state = Mutex(State(ghosts: GhostList(count: capacity)))
+  }
+
+  // MARK: What comes and goes
+
+  /// Takes charge of a frame with a page of the file that was just published under its number.
+  ///
+  /// - Parameter isLoaded: whether it was read for somebody, and not written by a checkpoint.
+  func insert(page frame: UInt64, number: UInt64, isLoaded: Bool) {
+    state.withLock { state in
+      if isLoaded { state.loads += 1 }
+      state.queues.append(frame, to: state.ghosts.remove(number) ? .main : .young)
+      makeRoom(&state)
+    }
+  }
+
+  /// Takes charge of leaves that versions refer to and that a checkpoint has written. They were changed not long ago, so they
+  /// are worth more than what was read once.
+  func insert(written frames: some Sequence<UInt64>) {
+    state.withLock { state in
+      for frame in frames where state.queues.queue(of: frame) == .none {
+        header(of: frame).clearUsed()
+        state.queues.append(frame, to: .main)
+      }
+      makeRoom(&state)
+    }
+  }
+
+  /// Lets go of frames that no version refers to any more. They may be used for something else when this returns.
+  func forget(_ frames: [UInt64]) {
+    let stored = frames.filter { places.isStored($0) }
+    if stored.isEmpty { return }
+    state.withLock { state in
+      for frame in stored {
+        if state.queues.queue(of: frame) == .evicted { state.evictedFrameCount -= 1 }
+        state.queues.remove(frame)
+        places.clear(frame)
+      }
+      if state.limbo.count > 0 {
+        let gone = Set(stored)
+        state.limbo.removeAll { $0.isReferredTo && gone.contains($0.frame) }
+      }
+    }
+  }
+
+  // MARK: Eviction
+
+  private func makeRoom(_ state: inout State) {
+    while state.queues.count(.young) + state.queues.count(.main) > capacity { step(&state) }
+    for evicted in state.limbo.sweep(readers) {
+      if evicted.isReferredTo {
+        madvise(arena.address(evicted.frame), arena.pageSize, MADV_DONTNEED)
+      } else {
+        arena.free(CollectionOfOne(evicted.frame))
+      }
+    }
+  }
+
+  /// Looks at one page, which is evicted or gets another chance.
+  private func step(_ state: inout State) {
+    let isYoung = state.queues.count(.young) * Self.youngShare > capacity || state.queues.count(.main) == 0
+    guard let frame = state.queues.oldest(isYoung ? .young : .main) else { return }
+    state.queues.remove(frame)
+    if takeUsed(frame) {
+      state.queues.append(frame, to: .main)
+    } else {
+      evict(frame, wasYoung: isYoung, &state)
+    }
+  }
+
+  private func takeUsed(_ frame: UInt64) -> Bool {
+    if places.isStored(frame) { return header(of: frame).takeUsed() }
+    return table.takeUsed(PageImage(UnsafeRawPointer(arena.address(frame))).number)
+  }
+
+  private func evict(_ frame: UInt64, wasYoung: Bool, _ state: inout State) {
+    let isReferredTo = places.isStored(frame)
+    if isReferredTo {
+      header(of: frame).markEvicted()
+      state.queues.markEvicted(frame)
+      state.evictedFrameCount += 1
+    } else {
+      let number = PageImage(UnsafeRawPointer(arena.address(frame))).number
+      table.remove(number)
+      if wasYoung { state.ghosts.insert(number) }
+    }
+    state.evictions += 1
+    state.limbo.insert(
+      Evicted(frame: frame, isReferredTo: isReferredTo),
+      at: arena.address(frame),
+      readers
+    )
+  }
+
+  private func header(of frame: UInt64) -> FrameHeader { FrameHeader(arena.address(frame)) }
+
+  // MARK: Counters
+
+  struct Statistics {
+    /// Pages that the budget is spent on.
+    var pageCount = 0
+    /// Pages of versions that have no memory.
+    var evictedFrameCount = 0
+    var loads: UInt64 = 0
+    var evictions: UInt64 = 0
+  }
+
+  var statistics: Statistics {
+    state.withLock { state in
+      Statistics(
+        pageCount: state.queues.count(.young) + state.queues.count(.main),
+        evictedFrameCount: state.evictedFrameCount,
+        loads: state.loads,
+        evictions: state.evictions
+      )
+    }
+  }
+}
+
+/// The parts of a frame's header that mean something in memory alone, where they are written while others read the page.
+struct FrameHeader {
+  private let base: UnsafeMutableRawPointer
+
+  init(_ base: UnsafeMutableRawPointer) { self.base = base }
+
+  // Safety: frames are aligned like pages, and these words are only touched atomically once others can see the frame.
+  private var use: UnsafeMutablePointer<Atomic<UInt64>> {
+    (base + PageHeader.checksum).assumingMemoryBound(to: Atomic<UInt64>.self)
+  }
+
+  private var flags: UnsafeMutablePointer<Atomic<UInt16>> {
+    (base + PageHeader.flags).assumingMemoryBound(to: Atomic<UInt16>.self)
+  }
+
+  /// Notes that the page was looked at. A frame has no checksum; its place is where this is noted.
+  @inline(__always)
+  func noteUse() {
+    if use.pointee.load(ordering: .relaxed) == 0 { use.pointee.store(1, ordering: .relaxed) }
+  }
+
+  func takeUsed() -> Bool { use.pointee.exchange(0, ordering: .relaxed) != 0 }
+
+  func clearUsed() { use.pointee.store(0, ordering: .relaxed) }
+
+  /// From now on nobody takes the frame for the page that it was. Those who did may go on reading.
+  func markEvicted() {
+    flags.pointee.bitwiseOr(PageFlags.evicted.littleEndian, ordering: .sequentiallyConsistent)
+  }
+}
+
+/// The numbers of pages that were evicted not long ago: a table in which a new number takes the place of an older one now and
+/// then, so that it never grows.
+struct GhostList {
+  private var numbers: [UInt32] = []
+  private let count: Int
+
+  /// - Parameter count: about how many numbers to remember.
+  init(count: Int) { self.count = count }
+
+  mutating func insert(_ number: UInt64) {
+    if numbers.isEmpty { numbers = Array(repeating: 0, count: count) }
+    numbers[place(number)] = UInt32(truncatingIfNeeded: number)
+  }
+
+  /// Forgets a number; returns whether it was there.
+  mutating func remove(_ number: UInt64) -> Bool {
+    if numbers.isEmpty { return false }
+    let place = place(number)
+    guard numbers[place] == UInt32(truncatingIfNeeded: number) else { return false }
+    numbers[place] = 0
+    return true
+  }
+
+  private func place(_ number: UInt64) -> Int {
+    Int(truncatingIfNeeded: (number &* 0x9E37_79B9_7F4A_7C15) >> 33) % count
+  }
+}

@@ -1,0 +1,275 @@
+/// Reads pages of a store's file for its ``PagePool``.
+protocol PageLoader: AnyObject, Sendable {
+  /// Fills `buffer` with the file's bytes from the start of page `number`. Fails when the file is shorter.
+  func loadPages(from number: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError)
+  /// The file's path, for errors; nil where there is none.
+  var path: String? { get }
+}
+
+extension PageLoader {
+  var path: String? { nil }
+}
+
+/// The pages of one store in memory: frames that no checkpoint has written yet, and a cache of the file's pages.
+///
+/// Readers take no lock: a child reference leads to a page's bytes through a table of atomic words. A page is
+/// read from the file and verified when it is needed and isn't in memory.
+/// Invariants:
+///
+/// 1. A page that others can reach is never changed; a transaction changes only frames it made itself.
+/// 2. A page that came from the file is published only after ``PageImage/validate(_:as:)``.
+/// 3. A frame of a version is released only when no snapshot can reach it; the caller of ``free(_:)`` answers for that.
+/// 4. A page of the cache is released only when no reader can be reading it: ``ReaderTable``.
+final class PagePool: Sendable {
+  let geometry: PageGeometry
+  let arena: FrameArena
+  let blobs: BlobTable
+  let readers: ReaderTable
+  let cache: PageCache
+  /// Where frames were written.
+  let places: StoredPlaces
+  private let loader: any PageLoader
+  private let table: PageTable
+  // Safety: written once, before anybody can see it.
+  nonisolated(unsafe) private let mapFields: UnsafeMutablePointer<PageMap.Fields>
+
+  // Safety: written once, before anybody can see it.
+  /// Never changes: what cursors over an immutable version watch instead of a transaction's change counter.
+  nonisolated(unsafe) let unchanging: UnsafePointer<UInt64>
+
+  /// - Parameter cacheByteBudget: how much memory may be spent on what could be read from the file again.
+  init(pageSize: Int, loader: any PageLoader, cacheByteBudget: Int = StoreOptions().cacheBytes) {
+    geometry = PageGeometry(pageSize: pageSize)
+    arena = FrameArena(geometry: geometry)
+    readers = ReaderTable()
+    blobs = BlobTable(readers: readers)
+    places = StoredPlaces()
+    table = PageTable()
+    cache = PageCache(
+      byteBudget: cacheByteBudget,
+      arena: arena,
+      table: table,
+      places: places,
+      readers: readers
+    )
+    self.loader = loader
+    let word = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
+    word.initialize(to: 0)
+    unchanging = UnsafePointer(word)
+    mapFields = .allocate(capacity: 1)
+    mapFields.initialize(
+      to: PageMap.Fields(
+        slabs: arena.slabs,
+        pages: table,
+        geometry: geometry,
+        readers: Unmanaged.passUnretained(readers),
+        pool: Unmanaged.passUnretained(self)
+      )
+    )
+  }
+
+  deinit {
+    table.deallocate()
+    places.deallocate()
+    unchanging.deallocate()
+    mapFields.deallocate()
+  }
+
+  /// The way to the pages, good as long as the pool lives.
+  var map: PageMap { PageMap(mapFields) }
+
+  // MARK: Pages
+
+  /// The page of a reference that isn't in memory: reads it, verifies it and publishes it. Two threads may do so at once;
+  /// the first one's copy stays. The caller has begun to read (``ReaderTable``).
+  func load(_ reference: ChildReference, identity: UInt64) throws(StoreError) -> PageImage {
+    let (frame, image) = try read(reference, identity: identity)
+    return PageImage(publish(frame, number: image.number, isLoaded: true))
+  }
+
+  /// A copy of a page in a frame of its own, which the caller gives back to ``arena``: for those who look at each page once,
+  /// and for a while. It comes from the file if the file has it.
+  func copy(_ reference: ChildReference, identity: UInt64) throws(StoreError) -> (UInt64, PageImage) {
+    let place = reference.location.isFrame ? storedPlace(ofPage: reference) : .none
+    guard reference.location.isFrame, place.isNone else {
+      return try read(place.isNone ? reference : reference.moved(to: place), identity: identity)
+    }
+    // A frame that no checkpoint has written can't be evicted, unless one writes it just now.
+    let reader = readers.enter()
+    defer { reader.leave() }
+    let image = try map.page(reference, identity: identity)
+    let frame = arena.allocate()
+    let bytes = arena.address(frame)
+    bytes.copyMemory(from: image.base, byteCount: geometry.pageSize)
+    return (frame, PageImage(UnsafeRawPointer(bytes)))
+  }
+
+  /// Reads a page of the file into a fresh frame, and verifies it.
+  private func read(_ reference: ChildReference, identity: UInt64) throws(StoreError) -> (UInt64, PageImage) {
+    let number = reference.location.rawValue
+    try checkNumber(number)
+    let frame = arena.allocate()
+    let bytes = arena.address(frame)
+    do throws(StoreError) {
+      try loader.loadPages(
+        from: number,
+        into: UnsafeMutableRawBufferPointer(start: bytes, count: geometry.pageSize)
+      )
+      let image = PageImage(UnsafeRawPointer(bytes))
+      try image.validate(geometry, as: reference)
+      guard image.identity == identity else { throw Self.misplaced(reference.location) }
+      return (frame, image)
+    } catch {
+      arena.free(CollectionOfOne(frame))
+      throw located(error)
+    }
+  }
+
+  /// The failure of a page, with the file that it is in.
+  private func located(_ error: StoreError) -> StoreError {
+    error.context.path == nil ? error.adding { $0.path = loader.path } : error
+  }
+
+  /// Makes a verified image the one that everybody finds under `number`, unless another was quicker.
+  private func publish(_ frame: UInt64, number: UInt64, isLoaded: Bool) -> UnsafeRawPointer {
+    let bytes = UnsafeRawPointer(arena.address(frame))
+    while !table.publish(bytes, number: number) {
+      // The other one may be evicted before it is found.
+      guard let other = table.lookUp(number) else { continue }
+      arena.free(CollectionOfOne(frame))
+      return other
+    }
+    cache.insert(page: frame, number: number, isLoaded: isLoaded)
+    return bytes
+  }
+
+  private func checkNumber(_ number: UInt64) throws(StoreError) {
+    guard number != 0, number < PageTable.count else {
+      throw StoreError(
+        .corrupt,
+        "A reference leads to a page number that can't be.",
+        context: .init(page: number)
+      )
+    }
+  }
+
+  static func misplaced(_ location: PageLocation) -> StoreError {
+    StoreError(
+      .corrupt,
+      "A reference leads to a page of another tree or level.",
+      context: .init(page: location.isFrame ? nil : location.number)
+    )
+  }
+
+  // MARK: Overflow
+
+  /// The bytes of an overflowing value or key's rest. Those of several pages are read anew each time. The caller has begun to
+  /// read (``ReaderTable``).
+  func overflow(_ reference: ChildReference, treeID: UInt32) throws(StoreError) -> ValueBytes {
+    if reference.location.isFrame {
+      if let bytes = blobs.bytes(reference.location.number) { return bytes }
+      return try overflow(reference.moved(to: storedPlace(ofOverflow: reference)), treeID: treeID)
+    }
+    try checkOverflow(reference)
+    guard Int(reference.count) <= geometry.capacity else {
+      return try OverflowReader(geometry: geometry, loader: loader).read(reference, treeID: treeID)
+    }
+    let resident = table.lookUp(reference.location.rawValue)
+    let page = if let resident { resident } else { try loadOverflowPage(reference) }
+    let image = OverflowChunk(page)
+    guard image.kind == PageKind.overflow.rawValue, image.treeID == treeID,
+      image.payloadLength == Int(reference.count)
+    else {
+      throw Self.misplaced(reference.location)
+    }
+    return ValueBytes(borrowing: image.payload, in: page)
+  }
+
+  /// The same, from the file if the file has it, and leaving no trace in memory.
+  func copyOverflow(_ reference: ChildReference, treeID: UInt32) throws(StoreError) -> ValueBytes {
+    var reference = reference
+    if reference.location.isFrame {
+      let place = storedPlace(ofOverflow: reference)
+      if place.isNone {
+        let reader = readers.enter()
+        defer { reader.leave() }
+        if let bytes = blobs.bytes(reference.location.number) { return bytes.copy() }
+      }
+      reference = reference.moved(to: storedPlace(ofOverflow: reference))
+    }
+    try checkOverflow(reference)
+    return try OverflowReader(geometry: geometry, loader: loader).read(reference, treeID: treeID)
+  }
+
+  private func checkOverflow(_ reference: ChildReference) throws(StoreError) {
+    try checkNumber(reference.location.rawValue)
+    let byteCount = Int(reference.count)
+    guard byteCount > 0, byteCount <= StoreLimits.valueByteCount else {
+      throw StoreError(
+        .corrupt,
+        "An overflow reference has an impossible length.",
+        context: .init(page: reference.location.rawValue)
+      )
+    }
+  }
+
+  private func loadOverflowPage(_ reference: ChildReference) throws(StoreError) -> UnsafeRawPointer {
+    let frame = arena.allocate()
+    let bytes = arena.address(frame)
+    do throws(StoreError) {
+      let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: geometry.pageSize)
+      try loader.loadPages(from: reference.location.number, into: buffer)
+      try OverflowChunk(UnsafeRawPointer(bytes)).validate(
+        number: reference.location.number,
+        checksum: reference.checksum,
+        reference: reference,
+        index: 0
+      )
+    } catch {
+      arena.free(CollectionOfOne(frame))
+      throw located(error)
+    }
+    return publish(frame, number: reference.location.number, isLoaded: true)
+  }
+
+  // MARK: Release
+
+  /// Takes back what a finished transaction replaced. Only when no snapshot that could reach it is left.
+  func free(_ memory: RetiredMemory) {
+    free(frames: memory.frames.map(\.number), blobs: memory.blobs.map(\.number))
+  }
+
+  /// The same, by number.
+  func free(frames: [UInt64], blobs numbers: [UInt64]) {
+    if !frames.isEmpty {
+      cache.forget(frames)
+      arena.free(frames)
+    }
+    if !numbers.isEmpty { blobs.free(numbers) }
+  }
+
+  /// Makes pages that a checkpoint has written findable under their numbers, so that nobody reads them again.
+  func adopt(_ written: WrittenPages) {
+    for (number, frame) in written.pages + written.converted {
+      _ = publish(frame, number: number, isLoaded: false)
+    }
+  }
+
+  /// Takes back the images of a checkpoint that failed.
+  func discard(_ written: WrittenPages) {
+    arena.free(written.pages.lazy.map(\.frame))
+  }
+
+  /// Bytes of pages in memory.
+  var residentByteCount: Int {
+    arena.usedByteCount - cache.statistics.evictedFrameCount * geometry.pageSize + blobs.usedByteCount
+  }
+}
+
+/// The images of a checkpoint: what to put into the cache once they are safely in the file.
+struct WrittenPages: Sendable {
+  /// Copies of frames.
+  var pages: [(number: UInt64, frame: UInt64)] = []
+  /// Frames of a transaction that became images themselves; they go with it if it fails.
+  var converted: [(number: UInt64, frame: UInt64)] = []
+}

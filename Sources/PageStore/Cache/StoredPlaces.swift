@@ -1,0 +1,28 @@
+/// Where checkpoints have written the frames, or the buffers, that the trees in memory consist of: by frame or buffer.
+///
+/// Asked by checkpoints, and by readers of what was evicted. Set by one checkpoint at a time, and cleared when nobody refers to
+/// the frame any more.
+struct StoredPlaces {
+  /// Two words for each: the checksum, and the number, which is stored last and looked at first.
+  private let words = AtomicTable()
+
+  subscript(index: UInt64) -> StoredPlace {
+    let number = words.load(2 * index)
+    if number == 0 { return .none }
+    return StoredPlace(number: UInt64(number), checksum: UInt64(words.load(2 * index + 1)))
+  }
+
+  func isStored(_ index: UInt64) -> Bool { words.load(2 * index) != 0 }
+
+  func set(_ place: StoredPlace, at index: UInt64) {
+    words.exchange(UInt(place.checksum), at: 2 * index + 1)
+    words.exchange(UInt(place.number), at: 2 * index)
+  }
+
+  func clear(_ index: UInt64) {
+    if isStored(index) { words.exchange(0, at: 2 * index) }
+  }
+
+  /// Gives the table's own memory back. Only when nobody else uses it.
+  func deallocate() { words.deallocate() }
+}

@@ -1,0 +1,50 @@
+/// Dead pages that snapshots still reach, when they are more than memory is meant for.
+///
+/// A page that died before any checkpoint wrote it exists in memory alone. Snapshots taken one after the other while much is
+/// being changed hold ever more of them. Past a part of ``StoreOptions/dirtyMemoryBytes`` they are written to the ``SpillFile``;
+/// from then on they are part of the cache, like pages that a checkpoint has written.
+extension Committer {
+  /// Writes what is held and isn't in any file, if that has become much. Called with `state` held. A failure leaves it in memory,
+  /// until more has gathered.
+  func spillIfNeeded() {
+    guard reclamation.newlyHeldByteCount > heldByteLimit else { return }
+    reclamation.newlyHeldByteCount = 0
+    // What a checkpoint is about to write must not seem to be written already.
+    let held = reclamation.held(before: versionBeingWritten?.generation ?? .max)
+    var stored = StoredFrames()
+    do throws(StoreError) {
+      try spill.writePart { (first, sink) throws(StoreError) in
+        var writer = PageWriter(pool: pool, mode: .beside, firstPage: first)
+        for item in held.frames where isOnlyInMemory(item) {
+          _ = try writer.writePage(item.reference, treeID: item.treeID, to: sink)
+        }
+        for item in held.blobs where pool.storedPlace(ofOverflow: item.reference).isNone {
+          _ = try writer.writeOverflow(item.reference, treeID: item.treeID, to: sink)
+        }
+        stored = writer.stored
+      }
+    } catch {
+      return
+    }
+    pool.note(stored)
+  }
+
+  /// Leaves without overflow: branches and other leaves lead to what may be alive.
+  private func isOnlyInMemory(_ item: RetiredItem) -> Bool {
+    pool.storedPlace(ofPage: item.reference).isNone && pool.isLone(item.number)
+  }
+
+  /// Says which spilled pages nobody needs any more.
+  func releaseSpilled(_ memory: RetiredMemory) {
+    if spill.byteCount == 0 { return }
+    for item in memory.frames { release(pool.storedPlace(ofPage: item.reference), pageCount: 1) }
+    for item in memory.blobs {
+      let pageCount = pool.geometry.overflowPageCount(Int(item.reference.count))
+      release(pool.storedPlace(ofOverflow: item.reference), pageCount: UInt64(pageCount))
+    }
+  }
+
+  private func release(_ place: StoredPlace, pageCount: UInt64) {
+    if place.number >= SpillFile.firstNumber { spill.release(place.number, count: pageCount) }
+  }
+}

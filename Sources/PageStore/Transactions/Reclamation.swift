@@ -1,0 +1,98 @@
+/// A frame or buffer that newer versions don't reach.
+struct RetiredItem: Hashable, Sendable {
+  /// What led to it.
+  let reference: ChildReference
+  let treeID: UInt32
+
+  /// The number of the frame or buffer.
+  var number: UInt64 { reference.location.number }
+}
+
+/// Frames and overflow buffers that a version no longer needs but an older one may.
+struct RetiredMemory: Sendable {
+  var frames: [RetiredItem] = []
+  var blobs: [RetiredItem] = []
+
+  var isEmpty: Bool { frames.isEmpty && blobs.isEmpty }
+
+  static func += (left: inout RetiredMemory, right: RetiredMemory) {
+    left.frames += right.frames
+    left.blobs += right.blobs
+  }
+}
+
+/// Memory that died with some version, until nobody can reach it any more.
+///
+/// An item was reachable in the versions from the commit that made it up to the one that replaced it. A snapshot keeps only
+/// what its own version reaches; what was made after it, and has died since, goes at once, however long the snapshot lives.
+///
+/// Each item that can't go is on the account of the newest version that is held and reaches it, and is looked at again when
+/// that one is let go: adding and releasing cost O(1) an item for each time that it changes its account.
+struct Reclamation {
+  /// What died with one version.
+  private struct Deaths {
+    /// The generation from which on nothing in here is reached.
+    var generation: UInt64
+    var memory: RetiredMemory
+  }
+
+  /// Deaths that versions may still survive which nobody holds: the last ones before they are durable. Oldest first.
+  private var recent: [Deaths] = []
+  /// By the generation of the version that holds them.
+  private var held: [UInt64: [Deaths]] = [:]
+  /// Bytes that came to be held since it was last set to zero, whether or not they still are.
+  var newlyHeldByteCount = 0
+  private let pageSize: Int
+
+  init(pageSize: Int) { self.pageSize = pageSize }
+
+  /// Adds what versions from `generation` on don't reach. Generations ascend.
+  mutating func add(_ memory: RetiredMemory, from generation: UInt64) {
+    if !memory.isEmpty { recent.append(Deaths(generation: generation, memory: memory)) }
+  }
+
+  /// Takes out what nobody can reach.
+  mutating func reclaim(_ holders: VersionTable.Holders) -> RetiredMemory {
+    var free = RetiredMemory()
+    var queue: [Deaths] = []
+    for generation in held.keys where !holders.holds(generation) {
+      queue += held.removeValue(forKey: generation) ?? []
+    }
+    let settledCount = recent.firstIndex { $0.generation > holders.oldestUnheld } ?? recent.count
+    queue += recent[..<settledCount]
+    recent.removeFirst(settledCount)
+    for deaths in queue { examine(deaths, holders, &free) }
+    return free
+  }
+
+  private mutating func examine(
+    _ deaths: Deaths,
+    _ holders: VersionTable.Holders,
+    _ free: inout RetiredMemory
+  ) {
+    guard let holder = holders.newest(before: deaths.generation) else {
+      free += deaths.memory
+      return
+    }
+    var kept = RetiredMemory()
+    for item in deaths.memory.frames {
+      if item.reference.birth > holder.commit { free.frames.append(item) } else { kept.frames.append(item) }
+    }
+    for item in deaths.memory.blobs {
+      if item.reference.birth > holder.commit { free.blobs.append(item) } else { kept.blobs.append(item) }
+    }
+    guard !kept.isEmpty else { return }
+    newlyHeldByteCount += kept.frames.count * pageSize
+    newlyHeldByteCount += kept.blobs.reduce(0) { $0 + Int($1.reference.count) }
+    held[holder.generation, default: []].append(Deaths(generation: deaths.generation, memory: kept))
+  }
+
+  /// What versions older than `generation` hold.
+  func held(before generation: UInt64) -> RetiredMemory {
+    var memory = RetiredMemory()
+    for (holder, deaths) in held where holder < generation {
+      for deaths in deaths { memory += deaths.memory }
+    }
+    return memory
+  }
+}
