@@ -175,8 +175,9 @@ public final class Store: Sendable {
   /// Checkpoints and closes the store: whatever was committed is durable afterwards. Snapshots can't read any more what
   /// they haven't read yet. Of several handles on the same file, the last one's `close` counts.
   ///
-  /// If it throws, the store is closed all the same, and what was committed is found by the next opening. Only inside a
-  /// write transaction it throws `nestedWrite` and does nothing.
+  /// If it throws, the store is closed all the same, and what was committed is found by the next opening; after a write or
+  /// sync that failed (`fenced`, `outcomeUnknown`) relaxed commits may be missing. Only inside a write transaction it throws
+  /// `nestedWrite` and does nothing.
   public func close() throws(StoreError) {
     try file.checkOpen()
     try withTurn { () throws(StoreError) in
@@ -187,7 +188,7 @@ public final class Store: Sendable {
         return
       }
       defer { closeFile() }
-      if !options.isReadOnly, !committer.log.isFenced { try committer.close() }
+      if !options.isReadOnly { try committer.close() }
     }
   }
 

@@ -1,5 +1,12 @@
 import Glibc
 
+/// An opening of the file, of which the store has two. Each is told once of what couldn't be written.
+enum DiskOpening {
+  case first, second
+
+  var other: DiskOpening { self == .first ? .second : .first }
+}
+
 /// What a ``SimulatedDisk`` knows, and what each call does to it.
 struct DiskState {
   var cached = SparseBytes()
@@ -12,6 +19,8 @@ struct DiskState {
   var failedSync = FailedSyncBehavior.staysDirty
   var capacity = UInt64.max
   var refusesDurableWrites = false
+  /// The openings that have yet to be told of a sync that failed through the other one.
+  var untold: Set<DiskOpening> = []
   var observer: (@Sendable (DiskCall, CrashPoint) -> Void)?
   var isCut = false
 
@@ -129,8 +138,12 @@ extension DiskState {
     if cached.byteCount == size { pendingSizes = [] }
   }
 
-  /// The sync of `range` has failed.
-  mutating func failSync(_ range: Range<UInt64>) {
+  /// Whether a sync through `opening` has to fail because one through the other did; it does so once.
+  mutating func tell(_ opening: DiskOpening) -> Bool { untold.remove(opening) != nil }
+
+  /// The sync of `range` through `opening` has failed.
+  mutating func failSync(_ range: Range<UInt64>, through opening: DiskOpening, _ error: Int32) {
+    if error == EIO { untold.insert(opening.other) }
     switch failedSync {
     case .staysDirty: break
     case .marksClean: forget(range)

@@ -114,29 +114,37 @@ extension SimulatedDisk {
   public func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
     if state.withLock({ $0.refusesDurableWrites }) { return Int(-EOPNOTSUPP) }
     let (result, inFlight) = state.withLock { state in
-      let result = state.transfer(bytes, at: offset, as: .writeDurably)
+      var result = state.transfer(bytes, at: offset, as: .writeDurably)
+      if result > 0, state.tell(.first) { result = -Int(EIO) }
       return (result, state.watched)
     }
     inFlight.map { $0.observer(.writeDurably, $0.point) }
     let done = state.withLock { state in
       let written = offset..<offset + UInt64(max(result, 0))
       if result > 0 { state.makeDurable(written) }
-      if result < 0, !state.isCut { state.failSync(offset..<offset + UInt64(bytes.count)) }
+      if result < 0, !state.isCut {
+        state.failSync(offset..<offset + UInt64(bytes.count), through: .first, Int32(-result))
+      }
       return state.watched
     }
     done.map { $0.observer(.writeDurably, $0.point) }
     return result
   }
 
-  public func synchronize() -> Int32 {
+  public func synchronize() -> Int32 { synchronize(through: .first) }
+
+  public func synchronizeApart() -> Int32 { synchronize(through: .second) }
+
+  private func synchronize(through opening: DiskOpening) -> Int32 {
     let inFlight = state.withLock { $0.watched }
     inFlight.map { $0.observer(.synchronize, $0.point) }
     let (result, watched) = state.withLock { state in
-      let (_, error) = state.begin(.synchronize, byteCount: 0)
+      var (_, error) = state.begin(.synchronize, byteCount: 0)
+      if error == 0, state.tell(opening) { error = EIO }
       if error == 0 {
         state.makeAllDurable()
       } else if error != EINTR, !state.isCut {
-        state.failSync(0..<UInt64.max)
+        state.failSync(0..<UInt64.max, through: opening, error)
       }
       return (-error, state.watched)
     }

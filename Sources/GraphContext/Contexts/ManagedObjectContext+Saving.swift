@@ -24,7 +24,10 @@ extension ManagedObjectContext {
   public nonisolated(nonsending) func saveWithoutBlocking(
     durability: Durability? = nil
   ) async throws(ContextError) {
-    let wanted = durability ?? coordinator.store.options.durability
+    let options = coordinator.store.options
+    let wanted = durability ?? options.durability
+    let holder = holder
+    defer { withExtendedLifetime(holder) {} }
     while true {
       do throws(ContextError) {
         try save(wanted == .full ? .relaxed : durability, timeout: .milliseconds(1))
@@ -33,7 +36,7 @@ extension ManagedObjectContext {
         try await coordinator.waitForTurn()
       }
     }
-    if wanted == .full { try await coordinator.makeDurable() }
+    if wanted == .full, !options.isReadOnly { try await coordinator.makeDurable() }
   }
 
   private func save(_ durability: Durability?, timeout: Duration?) throws(ContextError) {

@@ -31,6 +31,8 @@ public final class ManagedObjectContext: ObjectHost {
   /// How long a save waits for its turn to write while others do; nil for as long as it takes. Ten seconds for the view
   /// context, whose saves hold up the main actor.
   public var saveTimeout: Duration?
+  /// What ends the context when it goes. A save that is suspended keeps it: what is waited for mustn't be dropped.
+  weak var holder: AnyObject?
 
   /// By the entity's ordinal.
   var objects: [IdentityMap]

@@ -19,6 +19,7 @@ final class ViewContextHolder {
     context.automaticallyMergesChangesFromParent = true
     // A user interface that hangs should say why sooner or later.
     context.saveTimeout = .seconds(10)
+    context.holder = self
     let news = News()
     listener = coordinator.addListener { [weak self] in
       // Saves that come before the main actor gets round to the first one need no turn of their own.

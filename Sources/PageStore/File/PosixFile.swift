@@ -32,6 +32,16 @@ final class PosixFile: RandomAccessFile {
     fdatasync(descriptor) == 0 ? 0 : -errno
   }
 
+  func synchronizeApart() -> Int32 {
+    let path = "/proc/self/fd/\(descriptor)"
+    var apart = Glibc.open(path, O_RDWR | O_CLOEXEC)
+    while apart < 0, errno == EINTR { apart = Glibc.open(path, O_RDWR | O_CLOEXEC) }
+    // Where there is no /proc, or no descriptor left, a shared sync is better than none.
+    guard apart >= 0 else { return synchronize() }
+    defer { _ = Glibc.close(apart) }
+    return fdatasync(apart) == 0 ? 0 : -errno
+  }
+
   func allocate(at offset: UInt64, byteCount: UInt64) -> Int32 {
     clinux_fallocate(descriptor, Int64(offset), Int64(byteCount))
   }

@@ -12,6 +12,9 @@ public protocol RandomAccessFile: AnyObject, Sendable {
   func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int
   /// `fdatasync`.
   func synchronize() -> Int32
+  /// The same through another opening of the file, so that a failure is reported to both: the kernel tells each opening
+  /// once of what it couldn't write, and whoever else syncs through that one at the same moment is told that all is well.
+  func synchronizeApart() -> Int32
   /// `fallocate` mode 0: the range has blocks, and the file is at least that long. -EOPNOTSUPP where it can't.
   func allocate(at offset: UInt64, byteCount: UInt64) -> Int32
   /// `ftruncate`.
@@ -27,6 +30,9 @@ public protocol RandomAccessFile: AnyObject, Sendable {
 extension RandomAccessFile {
   /// A file that knows of no holes.
   public func nextData(from offset: UInt64) -> Int64 { Int64(offset) }
+
+  /// A file whose syncs don't share their failures.
+  public func synchronizeApart() -> Int32 { synchronize() }
 }
 
 /// The store's sources of everything that a run can't repeat by itself.

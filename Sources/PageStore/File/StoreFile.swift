@@ -96,12 +96,18 @@ final class StoreFile: Sendable {
     try synchronize()
   }
 
-  /// Makes everything written so far durable.
-  func synchronize() throws(StoreError) {
+  /// Makes everything written so far durable. For the log's writer, and for who knows that it is idle.
+  func synchronize() throws(StoreError) { try synchronize { file.synchronize() } }
+
+  /// Makes everything written so far durable while the log may be synced too. If this fails, that fails as well, now or the
+  /// next time: what couldn't be written may have been the log's.
+  func synchronizeApart() throws(StoreError) { try synchronize { file.synchronizeApart() } }
+
+  private func synchronize(_ call: () -> Int32) throws(StoreError) {
     try checkOpen()
     var interruptions = 0
     while true {
-      let result = file.synchronize()
+      let result = call()
       if result >= 0 { break }
       try passInterruption(-result, "fdatasync", at: nil, &interruptions)
     }

@@ -237,6 +237,13 @@ final class LogWriter: @unchecked Sendable {
     try wait(for: newest, isDurable: true)
   }
 
+  /// Returns when nobody writes what has gathered.
+  func waitForWriter() {
+    monitor.withLock {
+      while isLed { monitor.wait() }
+    }
+  }
+
   /// Writes and syncs what has gathered. Called with the lock held, which it gives up meanwhile.
   private func lead() {
     isLed = true
@@ -251,7 +258,9 @@ final class LogWriter: @unchecked Sendable {
     let problem = write(batch, at: offset, syncs: syncs, hasUnsynced: hasUnsynced)
     monitor.lock()
     isLed = false
-    if let problem {
+    if failure != nil {
+      // Fenced meanwhile, and memory has gone back: whoever waits is told so.
+    } else if let problem {
       failure = problem
       onFailure()
     } else {

@@ -65,7 +65,7 @@ extension Committer {
       )
       try output.flush()
       // guard: sync-checkpoint-pages
-      try log.fencing { () throws(StoreError) in try file.synchronize() }
+      try log.fencing { () throws(StoreError) in try file.synchronizeApart() }
       isAnchorDurable = true
       written.images.pages = trees.images.pages + catalogue.images.pages
       written.images.converted = trees.images.converted

@@ -19,11 +19,14 @@ extension Committer {
     try checkpointing.withLock { () throws(StoreError) in try state.withLock(body) }
   }
 
-  /// Makes everything durable, and lets nothing be written from then on.
+  /// Makes everything durable, and lets nothing be written from then on. When it returns or throws, no write is under way
+  /// either: whoever opens the file next must not meet one.
   func close() throws(StoreError) {
     try checkpointing.withLock { () throws(StoreError) in
       isClosed = true
+      defer { log.waitForWriter() }
       try state.withLock { () throws(StoreError) in
+        try log.checkFence()
         if !isCheckpointed { try checkpointLatest(isClosing: true) }
         // The newest anchor vouches for the last records of the log, which no later one will.
         // guard: sync-last-anchor
@@ -198,7 +201,7 @@ extension Committer {
     )
     try log.fencing { () throws(StoreError) in
       // guard: sync-other-anchor
-      if !isAnchorDurable { try file.synchronize() }
+      if !isAnchorDurable { try file.synchronizeApart() }
       try anchor.encoded(identity).withBytes { bytes throws(StoreError) in
         try file.write(bytes, at: FileLayout.anchorOffsets[nextAnchorSlot])
       }

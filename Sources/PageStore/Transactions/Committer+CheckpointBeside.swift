@@ -39,8 +39,6 @@ extension Committer {
     var plan: CheckpointPlan
     var replayStart: LogTail
     var loggedByteCount: UInt64
-    var dirtyByteCount: UInt64
-    var dirtyAfterCommit: UInt64
   }
 
   private func startCheckpoint() throws(StoreError) -> CheckpointStart {
@@ -64,10 +62,9 @@ extension Committer {
         base: base,
         plan: plan,
         replayStart: log.tail,
-        loggedByteCount: log.appendedByteCount,
-        dirtyByteCount: dirtyByteCount,
-        dirtyAfterCommit: dirtyAfterCommit
+        loggedByteCount: log.appendedByteCount
       )
+      beingWritten = (dirtyByteCount, dirtyAfterCommit)
       dirtyByteCount = 0
       dirtyAfterCommit = base.commit
       versionBeingWritten = base
@@ -106,6 +103,7 @@ extension Committer {
     pool.note(pages.stored)
     pool.adopt(pages.images)
     note(draft, pages, replayEpoch: start.replayStart.position.use.epoch)
+    beingWritten = nil
     log.markCheckpoint(at: start.loggedByteCount)
     // Nobody but checkpoints reads the catalogue, so what this one replaced of it can go at once.
     pool.free(draft.dirty.finish())
@@ -118,7 +116,9 @@ extension Committer {
     versionBeingWritten = nil
     start.plan.draft.dirty.abort()
     if let extent = start.plan.extent { space.giveBack(extent) }
-    dirtyByteCount += start.dirtyByteCount
-    dirtyAfterCommit = start.dirtyAfterCommit
+    guard let written = beingWritten else { return }
+    dirtyByteCount += written.byteCount
+    dirtyAfterCommit = written.afterCommit
+    beingWritten = nil
   }
 }

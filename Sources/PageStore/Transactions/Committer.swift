@@ -45,6 +45,8 @@ final class Committer: @unchecked Sendable {
   var dirtyByteCount: UInt64 = 0
   /// Frames born by this commit, or earlier, are written or being written.
   var dirtyAfterCommit: UInt64
+  /// The same two of the pages that a checkpoint beside commits is writing, for when it fails.
+  var beingWritten: (byteCount: UInt64, afterCommit: UInt64)?
   /// The last transaction's record buffer, for the next.
   private var spareRecord: [UInt8] = []
 
@@ -232,8 +234,14 @@ final class Committer: @unchecked Sendable {
 
   /// Notes memory that versions from `generation` on don't reach, and gives back what nobody reaches any more.
   func retire(_ memory: RetiredMemory, from generation: UInt64) {
-    let dirtyCount = memory.frames.count { $0.reference.birth > dirtyAfterCommit }
-    dirtyByteCount -= min(dirtyByteCount, UInt64(dirtyCount) * pageSize)
+    for item in memory.frames {
+      let birth = item.reference.birth
+      if birth > dirtyAfterCommit {
+        dirtyByteCount -= min(dirtyByteCount, pageSize)
+      } else if let written = beingWritten, birth > written.afterCommit {
+        beingWritten?.byteCount = written.byteCount - min(written.byteCount, pageSize)
+      }
+    }
     reclamation.add(memory, from: generation)
     let free = reclamation.reclaim(versions.holders)
     releaseSpilled(free)
@@ -287,7 +295,7 @@ final class Committer: @unchecked Sendable {
     try LogExtentInitialisation(file: file, identity: identity).write(header)
     // A link must not lead to an extent that isn't there.
     // guard: sync-new-log-extent
-    try log.fencing { () throws(StoreError) in try file.synchronize() }
+    try log.fencing { () throws(StoreError) in try file.synchronizeApart() }
     self.space = space
     return extents.beginUse(of: extent, salt: environment.random())
   }

@@ -89,17 +89,19 @@ struct OpenedStore {
     do throws(StoreError) {
       try persistAgain(in: committer.nextLogExtent(forRecord: checkpointBytes, isGrowing: false))
     } catch  where error.code == .diskFull && !committer.log.isFenced {
-      // On a full disk there is still what earlier commits had set aside for pages. A walk doesn't find a log extent
-      // there, so nothing may be committed before an anchor that leads to it is durable.
+      // On a full disk there is still what earlier commits had set aside for pages.
       try persistAgain(in: committer.logExtentInGap(forRecord: checkpointBytes))
-      // guard: sync-anchor-to-gap
-      try committer.log.fencing { () throws(StoreError) in try committer.file.synchronize() }
     }
   }
 
   private func persistAgain(in use: LogExtentUse) throws(StoreError) {
     try committer.log.begin(use)
     try committer.checkpoint()
+    // No link leads to this log extent, and a walk may not find it: it can lie in a gap, or before the end that an older
+    // checkpoint knows, if the one that moved the end was never durable. So nothing may be committed before an anchor
+    // that leads to it is durable.
+    // guard: sync-anchor-of-recovery
+    try committer.log.fencing { () throws(StoreError) in try committer.file.synchronize() }
   }
 
   /// A header that is damaged is written anew from its copies; durably, because one that a crash leaves as zeros would

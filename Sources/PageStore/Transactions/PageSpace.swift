@@ -34,16 +34,11 @@ struct PageSpace {
 
   private mutating func enlarge(to byteCount: UInt64) throws(StoreError) {
     var map = map
-    if let reserve, reserve.end == map.end {
-      let addition = try map.takeAtEnd(byteCount: byteCount - reserve.byteCount)
-      try file.allocate(addition.range)
-      self.reserve = Extent(offset: reserve.offset, byteCount: reserve.byteCount + addition.byteCount)
-    } else {
-      if let reserve { map.giveBack(reserve) }
-      let extent = try map.take(byteCount: byteCount)
-      try file.allocate(extent.range)
-      reserve = extent
-    }
+    // With what lies beside it: a checkpoint that failed has given back room there.
+    if let reserve { map.giveBack(reserve) }
+    let extent = try map.take(byteCount: byteCount)
+    try file.allocate(extent.range)
+    reserve = extent
     self.map = map
   }
 

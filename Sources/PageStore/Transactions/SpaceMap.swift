@@ -16,12 +16,16 @@ struct SpaceMap {
     self.gaps = gaps
   }
 
-  /// Takes room for an extent from the smallest gap that has it, or from the end of the file.
+  /// Takes room for an extent from the smallest gap that has it, or from the end of the file, with the gap that is there.
   mutating func take(byteCount: UInt64) throws(StoreError) -> Extent {
     let byteCount = byteCount.roundedUp(to: pageSize)
     let fitting = gaps.indices.filter { gaps[$0].byteCount >= byteCount }
     guard let index = fitting.min(by: { gaps[$0].byteCount < gaps[$1].byteCount }) else {
-      return try takeAtEnd(byteCount: byteCount)
+      var cut = self
+      _ = cut.shrinkEnd()
+      let extent = try cut.takeAtEnd(byteCount: byteCount)
+      self = cut
+      return extent
     }
     let extent = Extent(offset: gaps[index].offset, byteCount: byteCount)
     if gaps[index].byteCount == byteCount {

@@ -63,6 +63,94 @@ import Testing
     #expect(rank == 1)
   }
 
+  @Test func aSaveThatMayNotBlockOutlivesItsContainer() async throws {
+    var library: PersistentContainer? = try await PersistentContainer(
+      "Library",
+      models: Library.models,
+      at: .inMemory
+    )
+    let context = try #require(library?.viewContext)
+    let coordinator = try #require(library?.coordinator)
+    let store = coordinator.store
+    let (hasBegun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let other = Task.detached {
+      try await store.write { _ in
+        hasBegun.signal()
+        mayEnd.wait()
+      }
+    }
+    await Task.detached { _ = hasBegun.wait(timeout: .distantFuture) }.value
+    context.insert(Writer("A", rank: 1))
+    let release = Task { @MainActor in
+      library = nil
+      mayEnd.signal()
+    }
+    try await context.saveWithoutBlocking()
+    await release.value
+    try await other.value
+    let view = try coordinator.newestView()
+    #expect(try view.records(of: #require(coordinator.entity(of: Writer.self)))?.count == 1)
+  }
+
+  @Test func changesMadeWhileASaveIsWaitedForAreNotLost() async throws {
+    let library = try await PersistentContainer("Library", models: Library.models, at: .inMemory)
+    let context = library.viewContext
+    let store = library.coordinator.store
+    let (hasBegun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let other = Task.detached {
+      try await store.write { _ in
+        hasBegun.signal()
+        mayEnd.wait()
+      }
+    }
+    await Task.detached { _ = hasBegun.wait(timeout: .distantFuture) }.value
+    let first = Writer("A", rank: 1)
+    context.insert(first)
+    let saves = (0..<5).map { number in
+      Task { @MainActor in
+        context.insert(Writer("B\(number)", rank: number))
+        first.rank += 1
+        try await context.saveWithoutBlocking()
+        first.rank += 1
+      }
+    }
+    saves[2].cancel()
+    let release = Task { @MainActor in _ = mayEnd.signal() }
+    for save in saves { try await save.value }
+    await release.value
+    try await other.value
+    #expect(first.rank == 11)
+    try await context.saveWithoutBlocking()
+    #expect(!context.hasChanges)
+    let id = first.objectID
+    let found = try await library.performBackgroundTask { context in
+      (
+        try context.existingObject(Writer.self, with: id).rank,
+        try context.view.records(of: context.entity(of: Writer.self))?.count
+      )
+    }
+    #expect(found.0 == 11)
+    #expect(found.1 == 6)
+  }
+
+  @Test func aSaveWithNothingToSaveNeedsNoStoreThatCanBeWritten() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("library.cambium")
+    try await Library.open(at: path).close()
+    var options = StoreOptions()
+    options.isReadOnly = true
+    let location = StoreLocation.file(URL(fileURLWithPath: path))
+    let library = try await PersistentContainer(
+      "Library",
+      models: Library.models,
+      at: location,
+      options: options
+    )
+    try library.viewContext.save()
+    try await library.viewContext.saveWithoutBlocking()
+    try library.close()
+  }
+
   @Test func theViewContextStaysPutWhenItIsToldTo() async throws {
     let library = try await Library.open()
     let context = library.viewContext

@@ -92,6 +92,62 @@ import Testing
     #expect(try fixture.reopened(powerFailed: true).value("after") == "all")
   }
 
+  @Test func checkpointsThatFailAgainAndAgainTakeNoMoreRoom() throws {
+    let fixture = StoreFixture()
+    let companion = Companion()
+    var environment = fixture.environment
+    environment.besideCheckpoint = { companion.commit() }
+    let store = try Store.open(
+      file: fixture.disk,
+      path: "test",
+      options: fixture.options,
+      environment: environment
+    )
+    for index in 0..<300 { try store.put("k\(index)", String(repeating: "x", count: 100)) }
+    companion.store.withLock { $0 = store }
+    let before = store.committer.dirtyByteCount
+    for _ in 0..<100 {
+      fixture.disk.inject(DiskFault(.write, at: 0, .error(5)))
+      #expect(code { try store.checkpointBeside() } != nil)
+    }
+    fixture.disk.clearFaults()
+    // The commits beside them have changed pages that were to be written anyway.
+    #expect(store.committer.dirtyByteCount <= before + 4 * 4_096)
+    try store.checkpoint()
+    #expect(try store.verify().isEmpty)
+  }
+
+  @Test func aCheckpointThatFailedBesideOnAFullDiskLeavesRoomForTheNext() throws {
+    var fixture = StoreFixture()
+    // All of the log has a place, so that only pages take room at the end of the file.
+    fixture.options.initialLogByteCount = 4 << 20
+    let value = bytes(String(repeating: "v", count: 900))
+    func key(_ number: Int) -> [UInt8] { bytes(String(100_000 + number)) }
+    let store = try fixture.open()
+    try store.write { transaction in
+      let tree = try transaction.tree("t")
+      for number in 0..<3_000 { try tree.put(key(number), value) }
+    }
+    try store.checkpoint()
+    // Each of these changes many pages, and takes little log.
+    fixture.disk.setCapacity(fixture.disk.content.byteCount + (1 << 20))
+    var round = 0
+    while code({
+      try store.write { transaction in
+        let tree = try transaction.tree("t")
+        for number in 0..<10 { try tree.put(key(round * 40 + number * 4), bytes("changed")) }
+      }
+    }) == nil { round += 1 }
+    #expect(round < 75)
+    fixture.disk.inject(DiskFault(.write, at: 0, .error(5)))
+    #expect(code { try store.checkpointBeside() } == .inputOutput)
+    // What had been set aside for that checkpoint is there for the next, and for transactions that only remove.
+    #expect(code { try store.write { _ = try $0.tree("t").remove(key(1)) } } == nil)
+    #expect(code { try store.checkpointBeside() } == nil)
+    #expect(try store.verify() == [])
+    #expect(try fixture.reopened(powerFailed: true).value("100000") == "changed")
+  }
+
   @Test func commitsOfManyThreadsGoOnBesideCheckpoints() throws {
     let folder = try TemporaryFolder()
     var options = StoreOptions()

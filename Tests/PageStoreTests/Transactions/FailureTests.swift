@@ -1,5 +1,6 @@
 import Glibc
 @_spi(Testing) import PageStore
+import Synchronization
 @_spi(Testing) import TestSupport
 import Testing
 
@@ -36,6 +37,30 @@ import Testing
     #expect(try fixture.reopened(powerFailed: true).value("a") == "1")
   }
 
+  @Test(arguments: FailedSyncBehavior.allCases)
+  func aCommitBesideASyncThatFailsIsDurableIfItWasAcknowledged(_ behavior: FailedSyncBehavior) throws {
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    try store.put("a", "1")
+    try store.put("a", "2", durability: .relaxed)
+    fixture.disk.setFailedSyncBehavior(behavior)
+    fixture.disk.inject(DiskFault(.synchronize, at: 0, .error(EIO)))
+    // The sync of the checkpoint's pages fails, for the record before as well. Before the store knows, another thread commits.
+    let disk = fixture.disk
+    let wasAcknowledged = Mutex<Bool?>(nil)
+    disk.observe { call, _ in
+      guard call == .synchronize, disk.firedFaultCount == 1, wasAcknowledged.withLock({ $0 }) == nil else {
+        return
+      }
+      wasAcknowledged.withLock { $0 = false }
+      if code({ try store.put("b", "3") }) == nil { wasAcknowledged.withLock { $0 = true } }
+    }
+    #expect(code { try store.checkpointBeside() } == .outcomeUnknown)
+    if try #require(wasAcknowledged.withLock { $0 }) {
+      #expect(try fixture.reopened(powerFailed: true).value("b") == "3")
+    }
+  }
+
   @Test func whatRecoveryAcceptedIsMadeDurableAgain() throws {
     // The record is in the page cache; the disk has the old bytes, and the kernel calls the pages clean.
     let fixture = StoreFixture()
@@ -63,6 +88,24 @@ import Testing
     #expect(try third.value("b") == "3")
   }
 
+  /// How much of a write that fails gets into the page cache depends on how many there were before.
+  @Test(arguments: 0..<8)
+  func whatIsCommittedAfterACloseThatFailedSurvives(_ commitCount: Int) throws {
+    // The last checkpoint's record is in the page cache alone. It says that the file ends where older checkpoints have a
+    // gap, so that the log which the next opening begins there isn't behind the end that those know.
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    try store.put("a", "1")
+    try store.checkpoint()
+    for _ in 0...commitCount { try store.put("a", "2") }
+    fixture.disk.setFailedSyncBehavior(.marksClean)
+    fixture.disk.inject(DiskFault(.writeDurably, at: 0, .error(EIO)))
+    #expect(code { try store.close() } == .outcomeUnknown)
+    let next = StoreFixture(fixture.disk.afterProcessDeath())
+    try next.open().put("a", "3")
+    #expect(try next.reopened(powerFailed: true).value("a") == "3")
+  }
+
   @Test func interruptedAndShortCallsAreGoneOnWith() throws {
     let fixture = StoreFixture()
     for call in DiskCall.allCases {
@@ -79,6 +122,21 @@ import Testing
     #expect(try store.verify() == [])
     #expect(fixture.disk.firedFaultCount > 20)
     #expect(try fixture.reopened(powerFailed: true).value("k19") == String(repeating: "v", count: 1_900))
+  }
+
+  @Test func closingSaysThatRelaxedCommitsWereLost() throws {
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    try store.put("a", "1")
+    try store.put("a", "2", durability: .relaxed)
+    fixture.disk.setFailedSyncBehavior(.marksClean)
+    fixture.disk.inject(DiskFault(.writeDurably, at: 0, .error(EIO)))
+    fixture.disk.inject(DiskFault(.synchronize, at: 0, .error(EIO)))
+    // Nobody waits for this sync, so closing is the first to be told.
+    fixture.schedule.run()
+    #expect(code { try store.close() } == .fenced)
+    #expect(code { _ = try store.snapshot() } == .closed)
+    #expect(try fixture.reopened(powerFailed: true).value("a") == "1")
   }
 
   @Test func aWriteThatNeverGetsAnywhereIsAnError() throws {

@@ -16,6 +16,13 @@ import Testing
     #expect(map.gaps == [Extent(offset: 49_152, byteCount: 32_768)])
   }
 
+  @Test func theGapAtTheEndGrows() throws {
+    var map = SpaceMap(pageSize: 4_096, end: 40_960, gaps: [Extent(offset: 32_768, byteCount: 8_192)])
+    #expect(try map.take(byteCount: 12_288) == Extent(offset: 32_768, byteCount: 12_288))
+    #expect(map.end == 45_056)
+    #expect(map.gaps.isEmpty)
+  }
+
   @Test func gapsAreTheComplementOfWhatIsTaken() throws {
     var generator = SeededGenerator()
     let page: UInt64 = 4_096
