@@ -56,7 +56,8 @@ import Testing
       if code({ try store.put("b", "3") }) == nil { wasAcknowledged.withLock { $0 = true } }
     }
     #expect(code { try store.checkpointBeside() } == .outcomeUnknown)
-    if try #require(wasAcknowledged.withLock { $0 }) {
+    let acknowledged = try #require(wasAcknowledged.withLock(\.self))
+    if acknowledged {
       #expect(try fixture.reopened(powerFailed: true).value("b") == "3")
     }
   }
