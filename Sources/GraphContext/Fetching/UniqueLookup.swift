@@ -36,10 +36,10 @@ struct UniqueLookup {
     let pending = context.encodedChanges(of: entity)
     var numbers = pending?.numbers(withKey: key, at: slot) ?? []
     if numbers.count > 1 { return nil }
-    guard query.offset == 0, query.limit != 0 else { return [] }
     let stored = try ContextError.mapping { try storedNumbers(in: context.view) }
       .filter { pending?.hidden.contains($0) != true }
     if numbers.count + stored.count > 1 { return nil }
+    guard query.offset == 0, query.limit != 0 else { return [] }
     guard needsRecord, !stored.isEmpty else {
       numbers += stored
       return numbers.map { QueryRow(number: $0, record: nil) }

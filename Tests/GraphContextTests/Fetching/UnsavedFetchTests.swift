@@ -115,6 +115,20 @@ import Testing
     other.end()
   }
 
+  @Test func anUnsavedObjectWithATakenKeyCountsForTheOffset() async throws {
+    let library = try await Library.open()
+    let context = try library.context()
+    let stored = Writer("W", email: "a")
+    stored.rank = 7
+    context.insert(stored)
+    try context.save()
+    context.insert(Writer("W", email: "a"))
+    let request = From<Writer>().where { $0.email == "a" }.orderBy(.ascending(\.rank))
+    #expect(try context.fetch(request.offset(1)) == [stored])
+    #expect(try context.fetch(request.offset(2)) == [])
+    context.end()
+  }
+
   @Test func aKeyFindsWhatPlainArraysFind() async throws {
     var random = SeededGenerator()
     let library = try await Library.open()
