@@ -29,6 +29,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
   ],
   targets: [
@@ -36,9 +37,17 @@ let package = Package(
     .target(name: "CLinux"),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
-    .target(name: "PageStore", dependencies: ["CLinux"], swiftSettings: swiftSettings),
+    .target(
+      name: "PageStore",
+      dependencies: ["CLinux", .product(name: "Logging", package: "swift-log")],
+      swiftSettings: swiftSettings
+    ),
     .target(name: "Predicates", swiftSettings: swiftSettings),
-    .target(name: "GraphContext", dependencies: ["PageStore", "Predicates"], swiftSettings: swiftSettings),
+    .target(
+      name: "GraphContext",
+      dependencies: ["PageStore", "Predicates", .product(name: "Logging", package: "swift-log")],
+      swiftSettings: swiftSettings
+    ),
     .macro(
       name: "CambiumMacros",
       dependencies: [
@@ -93,7 +102,9 @@ let package = Package(
     ),
     .testTarget(
       name: "PageStoreTests",
-      dependencies: ["PageStore", "TestSupport", "KillTarget"],
+      dependencies: [
+        "PageStore", "TestSupport", "KillTarget", .product(name: "Logging", package: "swift-log"),
+      ],
       swiftSettings: swiftSettings
     ),
     .testTarget(

@@ -12,10 +12,10 @@ LONGEST_FILE = 500
 
 # What each module may import. Nothing points up, and PageStore is free of Foundation.
 ALLOWED = {
-    "PageStore": {"CLinux", "Glibc", "Musl", "Darwin", "Synchronization", "Dispatch"},
+    "PageStore": {"CLinux", "Glibc", "Musl", "Darwin", "Synchronization", "Dispatch", "Logging"},
     "Predicates": {"Glibc", "Musl", "Darwin", "Foundation", "FoundationEssentials", "Synchronization"},
     "GraphContext": {"PageStore", "Predicates", "Foundation", "FoundationEssentials", "Synchronization",
-                     "Observation", "Dispatch"},
+                     "Observation", "Dispatch", "Logging"},
     "Cambium": {"GraphContext", "Predicates"},
 }
 

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Logging
 import PageStore
 import Predicates
 
@@ -27,13 +28,16 @@ public final class PersistentContainer: Sendable {
   @MainActor private var viewContextHolder: ViewContextHolder?
 
   /// Opens a store in a file.
+  ///
+  /// - Parameter logger: where to log what was recovered, checkpoints, and what failed; nil for nowhere.
   public convenience init<each Model: ManagedObject>(
     _ name: String,
     models: repeat (each Model).Type,
     at url: URL,
-    options: StoreOptions = StoreOptions()
+    options: StoreOptions = StoreOptions(),
+    logger: Logger? = nil
   ) async throws(ContextError) {
-    try await self.init(name, models: repeat each models, at: .file(url), options: options)
+    try await self.init(name, models: repeat each models, at: .file(url), options: options, logger: logger)
   }
 
   /// Opens a store in a file or in memory.
@@ -41,11 +45,12 @@ public final class PersistentContainer: Sendable {
     _ name: String,
     models: repeat (each Model).Type,
     at location: StoreLocation,
-    options: StoreOptions = StoreOptions()
+    options: StoreOptions = StoreOptions(),
+    logger: Logger? = nil
   ) async throws(ContextError) {
     var list: [any ManagedObject.Type] = []
     repeat list.append((each models).self)
-    try await self.init(name, models: list, at: location, options: options)
+    try await self.init(name, models: list, at: location, options: options, logger: logger)
   }
 
   /// The same for a list of models.
@@ -56,25 +61,27 @@ public final class PersistentContainer: Sendable {
     _ name: String,
     models: [any ManagedObject.Type],
     at location: StoreLocation,
-    options: StoreOptions = StoreOptions()
+    options: StoreOptions = StoreOptions(),
+    logger: Logger? = nil
   ) async throws(ContextError) {
     let queue = DispatchQueue(label: "cambium.\(name)", attributes: .concurrent)
     self.name = name
     self.queue = queue
     coordinator = try await queue.run { () throws(ContextError) in
-      try Self.open(location, options, models)
+      try Self.open(location, options, logger, models)
     }
   }
 
   private static func open(
     _ location: StoreLocation,
     _ options: StoreOptions,
+    _ logger: Logger?,
     _ models: [any ManagedObject.Type]
   ) throws(ContextError) -> StoreCoordinator {
     let store: Store
     do throws(StoreError) {
       switch location {
-      case .file(let url): store = try Store.open(at: url.path, options: options)
+      case .file(let url): store = try Store.open(at: url.path, options: options, logger: logger)
       case .inMemory: store = try Store.inMemory(options: options)
       }
     } catch {

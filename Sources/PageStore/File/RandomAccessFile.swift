@@ -1,3 +1,5 @@
+import Logging
+
 /// The system calls a store makes on its file, behind a seam: a real file, memory, or the tests' simulated disk.
 ///
 /// Each function returns what the call returns, or the negated `errno`. Nothing here loops or retries: short
@@ -48,6 +50,8 @@ public struct StoreEnvironment: Sendable {
   public var runBeside: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
   /// Called at several points of a checkpoint at which others may commit.
   public var besideCheckpoint: @Sendable () -> Void = {}
+  /// Where events are logged; nil for nowhere.
+  public var logger: Logger?
   /// Makes an empty file for pages that are only needed as long as the store is open.
   public var makeSpillFile: @Sendable () throws(StoreError) -> any RandomAccessFile = { MemoryFile() }
 

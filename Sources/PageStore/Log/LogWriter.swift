@@ -26,7 +26,7 @@ final class LogWriter: @unchecked Sendable {
   private let file: StoreFile
   private let identity: FormatIdentity
   private let onAdvance: Advance
-  private let onFailure: @Sendable () -> Void
+  private let onFailure: @Sendable (StoreError) -> Void
   private let monitor = Monitor()
 
   private(set) var tail: LogTail
@@ -58,7 +58,7 @@ final class LogWriter: @unchecked Sendable {
     identity: FormatIdentity,
     tail: LogTail,
     onAdvance: @escaping Advance,
-    onFailure: @escaping @Sendable () -> Void
+    onFailure: @escaping @Sendable (StoreError) -> Void
   ) {
     self.file = file
     self.identity = identity
@@ -262,7 +262,7 @@ final class LogWriter: @unchecked Sendable {
       // Fenced meanwhile, and memory has gone back: whoever waits is told so.
     } else if let problem {
       failure = problem
-      onFailure()
+      onFailure(problem)
     } else {
       writtenSequence = through
       if syncs { durableSequence = through }
@@ -309,7 +309,7 @@ final class LogWriter: @unchecked Sendable {
     monitor.withLock {
       guard failure == nil else { return }
       failure = error
-      onFailure()
+      onFailure(error)
       monitor.wakeAll()
     }
   }

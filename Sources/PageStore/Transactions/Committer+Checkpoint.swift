@@ -32,6 +32,7 @@ extension Committer {
         // guard: sync-last-anchor
         if !isAnchorDurable { try file.synchronize() }
         if try file.byteCount() > space.end { try file.truncate(to: space.end) }
+        events.closed(at: versions.latest.commit)
       }
     }
   }
@@ -143,6 +144,7 @@ extension Committer {
     note(draft, pages, replayEpoch: appended.position.use.epoch)
     retire(draft.dirty.finish(), from: version.generation)
     retire(pages.replaced, from: version.generation)
+    events.wroteCheckpoint(of: draft.commit, pageCount: pages.count, isBesideCommits: false)
     return version
   }
 

@@ -29,6 +29,7 @@ extension Committer {
       try finishCheckpoint(start)
     } catch {
       state.withLock { giveUp(start) }
+      events.checkpointFailed(error)
       throw error
     }
   }
@@ -64,10 +65,9 @@ extension Committer {
         replayStart: log.tail,
         loggedByteCount: log.appendedByteCount
       )
-      beingWritten = (dirtyByteCount, dirtyAfterCommit)
+      beingWritten = (base.generation, dirtyByteCount, dirtyAfterCommit)
       dirtyByteCount = 0
       dirtyAfterCommit = base.commit
-      versionBeingWritten = base
       return start
     } catch {
       draft.dirty.abort()
@@ -99,7 +99,6 @@ extension Committer {
   private func conclude(_ start: CheckpointStart, _ pages: CheckpointPages) {
     let draft = start.plan.draft
     start.plan.editor.end()
-    versionBeingWritten = nil
     pool.note(pages.stored)
     pool.adopt(pages.images)
     note(draft, pages, replayEpoch: start.replayStart.position.use.epoch)
@@ -108,12 +107,12 @@ extension Committer {
     // Nobody but checkpoints reads the catalogue, so what this one replaced of it can go at once.
     pool.free(draft.dirty.finish())
     pool.free(pages.replaced)
+    events.wroteCheckpoint(of: draft.commit, pageCount: pages.count, isBesideCommits: true)
   }
 
   /// Undoes the start. What was written lies in room that is free again.
   private func giveUp(_ start: CheckpointStart) {
     start.plan.editor.end()
-    versionBeingWritten = nil
     start.plan.draft.dirty.abort()
     if let extent = start.plan.extent { space.giveBack(extent) }
     guard let written = beingWritten else { return }

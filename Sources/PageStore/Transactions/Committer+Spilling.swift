@@ -10,7 +10,7 @@ extension Committer {
     guard reclamation.newlyHeldByteCount > heldByteLimit else { return }
     reclamation.newlyHeldByteCount = 0
     // What a checkpoint is about to write must not seem to be written already.
-    let held = reclamation.held(before: versionBeingWritten?.generation ?? .max)
+    let held = reclamation.held(before: beingWritten?.generation ?? .max)
     var stored = StoredFrames()
     do throws(StoreError) {
       try spill.writePart { (first, sink) throws(StoreError) in
@@ -24,9 +24,10 @@ extension Committer {
         stored = writer.stored
       }
     } catch {
-      return
+      return events.spillFailed(error)
     }
     pool.note(stored)
+    events.spilled(byteCount: spill.byteCount)
   }
 
   /// Leaves without overflow: branches and other leaves lead to what may be alive.

@@ -15,6 +15,7 @@ final class Committer: @unchecked Sendable {
   let log: LogWriter
   let versions: VersionTable
   let environment: StoreEnvironment
+  let events: StoreEvents
   let checkpointing = Monitor()
   let state = Monitor()
 
@@ -39,14 +40,12 @@ final class Committer: @unchecked Sendable {
   var reclamation: Reclamation
   /// Bytes that snapshots may come to hold in memory alone before they are spilled.
   let heldByteLimit: Int
-  /// The version that a checkpoint beside commits is writing.
-  var versionBeingWritten: Version?
   /// Bytes that the pages changed since the last checkpoint began will take in the file.
   var dirtyByteCount: UInt64 = 0
   /// Frames born by this commit, or earlier, are written or being written.
   var dirtyAfterCommit: UInt64
-  /// The same two of the pages that a checkpoint beside commits is writing, for when it fails.
-  var beingWritten: (byteCount: UInt64, afterCommit: UInt64)?
+  /// What a checkpoint beside commits is writing: the version, and the same two of its pages for when it fails.
+  var beingWritten: (generation: UInt64, byteCount: UInt64, afterCommit: UInt64)?
   /// The last transaction's record buffer, for the next.
   private var spareRecord: [UInt8] = []
 
@@ -63,6 +62,7 @@ final class Committer: @unchecked Sendable {
     log: LogWriter,
     versions: VersionTable,
     environment: StoreEnvironment,
+    events: StoreEvents,
     largestLogExtentByteCount: UInt64,
     heldByteLimit: Int,
     space: PageSpace,
@@ -79,6 +79,7 @@ final class Committer: @unchecked Sendable {
     self.log = log
     self.versions = versions
     self.environment = environment
+    self.events = events
     self.largestLogExtentByteCount = largestLogExtentByteCount
     self.heldByteLimit = heldByteLimit
     reclamation = Reclamation(pageSize: Int(identity.pageSize))

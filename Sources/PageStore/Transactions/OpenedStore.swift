@@ -74,6 +74,11 @@ struct OpenedStore {
       environment: environment
     )
     committer.setDirtyPageCount(replay.dirtyPageCount)
+    committer.events.opened(
+      at: replay.version.commit,
+      replaying: recovery.chain.transactions.count,
+      isHeaderIntact: recovery.isHeaderIntact
+    )
     if !options.isReadOnly {
       // A checkpoint that finds no room for its anchor would fence the store.
       try file.allocate(0..<FileLayout.fixedByteCount)
@@ -152,6 +157,7 @@ struct OpenedStore {
       LogExtentUse(extent: $0, epoch: recovery.newestEpoch, salt: 0)
     }
     let versions = VersionTable(version)
+    let events = StoreEvents(environment.logger, path: file.path)
     return Committer(
       file: file,
       identity: blocks.identity,
@@ -162,10 +168,14 @@ struct OpenedStore {
         identity: blocks.identity,
         tail: recovery.chain.tail,
         onAdvance: { versions.advance(written: $0, durable: $1) },
-        onFailure: { versions.fallBack() }
+        onFailure: { error in
+          versions.fallBack()
+          events.fenced(by: error)
+        }
       ),
       versions: versions,
       environment: environment,
+      events: events,
       largestLogExtentByteCount: min(4 << 20, max(64 << 10, UInt64(options.checkpointLogBytes) / 4)),
       heldByteLimit: options.dirtyMemoryBytes / 4,
       space: PageSpace(map: map, file: file),

@@ -1,11 +1,19 @@
 import Glibc
+import Logging
 
 extension Store {
   /// Opens the store at `path`, and makes it if there is none and the options say so. After a crash this recovers it.
   ///
   /// Throws `storeInUse` while another process has it open for writing (or at all, if this opening is for writing), or
   /// while this process has it open with other options; `notAStore`; `unsupportedFormat`; `corrupt`; `inputOutput`.
-  public static func open(at path: String, options: StoreOptions = .init()) throws(StoreError) -> Store {
+  ///
+  /// Where there is a `logger`, events worth a line go there: what was recovered, checkpoints, what failed. A store that the
+  /// process has open already goes on with the one it has.
+  public static func open(
+    at path: String,
+    options: StoreOptions = .init(),
+    logger: Logger? = nil
+  ) throws(StoreError) -> Store {
     try options.check()
     let file = try PosixFile.open(
       path: path,
@@ -20,6 +28,7 @@ extension Store {
       try FileLock.acquire(file, path: path, isExclusive: !options.isReadOnly)
       let isNew = file.byteCount() == 0
       var environment = StoreEnvironment.system
+      environment.logger = logger
       environment.makeSpillFile = { () throws(StoreError) in try PosixFile.openUnnamed(beside: path) }
       let opened = try OpenedStore.open(
         StoreFile(file, path: path),

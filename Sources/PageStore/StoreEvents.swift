@@ -1,0 +1,60 @@
+import Logging
+
+/// What a store does that is worth a line: what it found when it was opened, checkpoints, what failed. Nothing of what is in it,
+/// and nothing for each commit.
+struct StoreEvents: Sendable {
+  private let logger: Logger
+
+  /// - Parameter logger: where the lines go; nil for nowhere.
+  init(_ logger: Logger?, path: String) {
+    var logger = logger ?? Logger(label: "cambium.PageStore", factory: { _ in SwiftLogNoOpLogHandler() })
+    logger[metadataKey: "store"] = "\(path)"
+    self.logger = logger
+  }
+
+  func opened(at commit: UInt64, replaying transactionCount: Int, isHeaderIntact: Bool) {
+    if !isHeaderIntact {
+      logger.warning("the file's header was damaged, and is written anew from its copies")
+    }
+    if transactionCount == 0 {
+      logger.debug("opened", metadata: ["commit": "\(commit)"])
+    } else {
+      logger.info(
+        "opened, and replayed the log",
+        metadata: ["commit": "\(commit)", "transactions": "\(transactionCount)"]
+      )
+    }
+  }
+
+  func wroteCheckpoint(of commit: UInt64, pageCount: UInt64, isBesideCommits: Bool) {
+    logger.debug(
+      "wrote a checkpoint",
+      metadata: [
+        "commit": "\(commit)", "pages": "\(pageCount)", "beside commits": "\(isBesideCommits)",
+      ]
+    )
+  }
+
+  func checkpointFailed(_ error: StoreError) {
+    logger.warning("a checkpoint failed; the log goes on", metadata: ["error": "\(error)"])
+  }
+
+  func fenced(by error: StoreError) {
+    logger.error("refuses to write until it is opened again", metadata: ["error": "\(error)"])
+  }
+
+  func spilled(byteCount: UInt64) {
+    logger.debug("spilled what snapshots hold", metadata: ["bytes": "\(byteCount)"])
+  }
+
+  func spillFailed(_ error: StoreError) {
+    logger.warning(
+      "what snapshots hold can't be spilled, and stays in memory",
+      metadata: ["error": "\(error)"]
+    )
+  }
+
+  func closed(at commit: UInt64) {
+    logger.debug("closed", metadata: ["commit": "\(commit)"])
+  }
+}
