@@ -12,7 +12,7 @@ struct RecordWalker: ~Copyable {
   /// The record of an object whose number is above that of the one before; nil when there is none. The bytes stay until
   /// the next call.
   mutating func record(_ number: UInt64) throws -> UnsafeRawBufferPointer? {
-    try withKey(number) { key throws(StoreError) in try cursor?.find(forward: key) }
+    try withKey(number) { key throws(StoreError) in try cursor?.find(near: key) }
   }
 
   /// What makes bytes stay.

@@ -11,7 +11,7 @@ extension WriteTree {
     let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
     try batch.withKeys { keys throws(StoreError) in
       guard try canAppend(keys.count, first: keys.isEmpty ? nothing : keys[0]) else {
-        for place in 0..<keys.count { try put(keys[place], nothing) }
+        for place in 0..<keys.count { try put(near: keys[place], nothing) }
         return
       }
       var place = 0
@@ -31,7 +31,7 @@ extension WriteTree {
     else {
       for record in records {
         let replaces = try withKey(record.number) { key throws(StoreError) in
-          try put(key, UnsafeRawBufferPointer(record.bytes))
+          try put(near: key, UnsafeRawBufferPointer(record.bytes))
         }
         if replaces { return record.number }
       }

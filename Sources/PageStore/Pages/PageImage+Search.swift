@@ -84,6 +84,14 @@ extension PageImage {
     return end &- 1
   }
 
+  /// Whether a key is below a branch's child, by the heads alone: false if they don't tell.
+  func surelyHas(_ key: SearchKey, below child: Int, _ geometry: PageGeometry) -> Bool {
+    guard child < count else { return false }
+    if prefixLength > 0, comparePrefix(prefixLength, key, geometry) != 0 { return false }
+    let head = ByteComparison.head(key.start + prefixLength, key.count &- prefixLength)
+    return (child == 0 || self.head(child) < head) && (child + 1 < count && head < self.head(child + 1))
+  }
+
   /// How the page's prefix compares with the start of `key`: zero when the key begins with it.
   @inline(__always)
   private func comparePrefix(_ prefixLength: Int, _ key: SearchKey, _ geometry: PageGeometry) -> Int {

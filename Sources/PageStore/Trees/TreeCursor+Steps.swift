@@ -62,11 +62,21 @@ extension TreeCursor {
   /// Moves to the first entry that is inside the range and not below `bound`.
   mutating func moveToFirst(notBelow bound: KeyRange.Bound) throws(StoreError) -> Bool {
     guard core.root.height > 0 else { return leave(.afterLast) }
-    return try walking { cursor throws(StoreError) in try cursor.walkToFirst(notBelow: bound) }
+    return try walking { cursor throws(StoreError) in
+      try cursor.walk(toFirstFrom: cursor.descend(to: bound, ifUnbounded: .first))
+    }
   }
 
-  private mutating func walkToFirst(notBelow bound: KeyRange.Bound) throws(StoreError) -> Bool {
-    let first = try descend(to: bound, ifUnbounded: .first)
+  /// The same for a key.
+  mutating func moveToFirst(notBelow key: SearchKey) throws(StoreError) -> Bool {
+    guard core.root.height > 0 else { return leave(.afterLast) }
+    return try walking { cursor throws(StoreError) in
+      try cursor.walk(toFirstFrom: cursor.descend(to: key).index)
+    }
+  }
+
+  /// Moves to the first entry of the range at or after an index of the leaf.
+  private mutating func walk(toFirstFrom first: Int) throws(StoreError) -> Bool {
     var index = max(first, lowest)
     if index == leaf.count {
       guard try moveToLeaf(after: true) else { return leave(.afterLast) }
@@ -116,17 +126,14 @@ extension TreeCursor {
     to bound: KeyRange.Bound,
     ifUnbounded edge: Edge
   ) throws(StoreError) -> Int {
-    let key: [UInt8]
-    let inclusive: Bool
-    switch bound {
-    case .unbounded: return try descend(to: edge)
-    case .including(let bytes):
-      key = bytes
-      inclusive = edge == .last
-    case .excluding(let bytes):
-      key = bytes
-      inclusive = edge == .first
-    }
+    guard let key = bound.key else { return try descend(to: edge) }
+    let isAfterEqual = bound.isIncluding == (edge == .last)
+    let place = try key.withBytes { key throws(StoreError) in try descend(to: SearchKey(key)) }
+    return place.index + (isAfterEqual && place.isEqual ? 1 : 0)
+  }
+
+  /// Goes to the leaf where a key is or would be, and returns its index there.
+  private mutating func descend(to key: SearchKey) throws(StoreError) -> (index: Int, isEqual: Bool) {
     var level = Int(core.root.height) - 1
     var page = try core.rootPage()
     while level > 0 {
@@ -137,7 +144,7 @@ extension TreeCursor {
     }
     let place = try page.lowerBound(of: key, in: core.pages)
     try enter(page)
-    return place.index + (inclusive && place.isEqual ? 1 : 0)
+    return place
   }
 
   private mutating func descend(to edge: Edge) throws(StoreError) -> Int {
@@ -190,7 +197,7 @@ extension TreeCursor {
 
   /// Makes `page` the cursor's leaf and finds out how much of it the range has. Mostly all of it, which
   /// comparing with its first and last key shows.
-  private mutating func enter(_ page: PageImage) throws(StoreError) {
+  mutating func enter(_ page: PageImage) throws(StoreError) {
     setLeaf(page)
     lowest = try index(of: range.lower, in: page, inclusiveSkips: false) ?? 0
     end = try index(of: range.upper, in: page, inclusiveSkips: true) ?? page.count
@@ -236,9 +243,5 @@ extension PageImage {
     in pages: PageMap
   ) throws(StoreError) -> (index: Int, isEqual: Bool) {
     try key.withBytes { bytes throws(StoreError) in try lowerBound(of: SearchKey(bytes), in: pages) }
-  }
-
-  fileprivate func childIndex(for key: [UInt8], in pages: PageMap) throws(StoreError) -> Int {
-    try key.withBytes { bytes throws(StoreError) in try childIndex(for: SearchKey(bytes), in: pages) }
   }
 }

@@ -67,13 +67,24 @@ public struct TreeCursor: ~Copyable {
     reader?.leave()
   }
 
-  /// Runs a part of a step that follows references. Only what it protects is good afterwards.
+  /// Runs a part of a step that follows references. Only what it protects is good afterwards. If it fails, the cursor is where
+  /// it was, and the step can be tried again.
   mutating func walking<R>(
     _ body: (inout TreeCursor) throws(StoreError) -> R
   ) throws(StoreError) -> R {
     let reader = begin()
     defer { reader.end(visiting: Int(core.root.height)) }
-    return try body(&self)
+    let (path, leaf, index, lowest, end, place) = (path, leafStart, index, lowest, end, place)
+    do throws(StoreError) {
+      return try body(&self)
+    } catch {
+      (self.path, self.index, self.lowest, self.end, self.place) = (path, index, lowest, end, place)
+      if leafStart != leaf {
+        leafStart = leaf
+        if place == .entry { setLeaf(PageImage(leaf)) }
+      }
+      throw error
+    }
   }
 
   private mutating func begin() -> Reader {
@@ -113,16 +124,16 @@ public struct TreeCursor: ~Copyable {
   /// Moves to the first entry of the range that isn't below `key`. Returns false if there is none. O(log
   /// *n*).
   public mutating func seek(to key: [UInt8]) throws(StoreError) -> Bool {
-    try checkUnchanged()
-    if let lowest = range.lower.key, key.lexicographicallyPrecedes(lowest) {
-      return try moveToFirst(notBelow: range.lower)
-    }
-    return try moveToFirst(notBelow: .including(key))
+    try key.withBytes { key throws(StoreError) in try seek(to: key) }
   }
 
   /// ``seek(to:)`` for borrowed bytes.
   package mutating func seek(to key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
-    try seek(to: [UInt8](key))
+    try checkUnchanged()
+    if let lowest = range.lower.key, lowest.withUnsafeBytes({ ByteComparison.compare(key, $0) < 0 }) {
+      return try moveToFirst(notBelow: range.lower)
+    }
+    return try moveToFirst(notBelow: SearchKey(key))
   }
 
   /// Moves to the entry that has `position` entries of the whole tree before it. Returns false if there is

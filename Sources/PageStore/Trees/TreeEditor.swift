@@ -23,6 +23,9 @@ final class TreeEditor {
   private let reader: Reader
   private var isReading = false
 
+  /// The count of changes after which the path led to the place of the last change, in pages of the transaction's own.
+  private var fingerChanges = UInt64.max
+
   /// Counts changes, so that cursors find out that what they point to may be gone.
   let changes: UnsafeMutablePointer<UInt64>
   /// The pages from a leaf (0) to the root that the current operation goes through.
@@ -77,16 +80,48 @@ final class TreeEditor {
         startTree(with: key, value)
         return false
       }
-      let (index, exists) = try descend(to: SearchKey(key))
+      let place = try descend(to: SearchKey(key))
       try makePathWritable()
-      if exists {
-        try replaceValue(at: index, keyCount: key.count, with: value)
-      } else {
-        addToCounts(1)
-        try insert(makeEntry(key, value), at: index)
-      }
-      return exists
+      try put(key, value, at: place)
+      return place.isEqual
     }
+  }
+
+  /// Stores a value at a place of the path's leaf.
+  @inline(__always)
+  private func put(
+    _ key: UnsafeRawBufferPointer,
+    _ value: UnsafeRawBufferPointer,
+    at place: (index: Int, isEqual: Bool)
+  ) throws(StoreError) {
+    if place.isEqual {
+      try replaceValue(at: place.index, keyCount: key.count, with: value)
+    } else {
+      addToCounts(1)
+      try insert(makeEntry(key, value), at: place.index)
+    }
+  }
+
+  /// ``put(_:_:)`` for a key that is likely to lie near the last one's: the path to that is used again if it leads there.
+  @discardableResult
+  func put(
+    near key: UnsafeRawBufferPointer,
+    _ value: UnsafeRawBufferPointer
+  ) throws(StoreError) -> Bool {
+    guard fingerChanges == changes.pointee else { return try put(key, value) }
+    try Self.checkLengths(key, value)
+    let place = try reading { () throws(StoreError) in
+      try path[0].page.lowerBound(of: SearchKey(key), in: map)
+    }
+    // Between two keys of the leaf, or on one. Before its first and after its last, another leaf may be the right one.
+    guard place.isEqual || place.index > 0 && place.index < path[0].page.count else {
+      return try put(key, value)
+    }
+    try change { () throws(StoreError) in
+      path[0].index = place.index
+      try put(key, value, at: place)
+    }
+    return place.isEqual
   }
 
   /// Ends the editor's life with its transaction: nothing can be read or changed through it any more.
@@ -324,7 +359,10 @@ final class TreeEditor {
   /// Puts an entry into the path's leaf, dividing it if there is no room.
   @inline(__always)
   func insert(_ entry: PageEntry, at index: Int) throws(StoreError) {
-    if editor(path[0].page).insert(entry, at: index) { return }
+    if editor(path[0].page).insert(entry, at: index) {
+      fingerChanges = changes.pointee
+      return
+    }
     try insertWithNewLeaf(entry, at: index)
   }
 
@@ -350,7 +388,10 @@ final class TreeEditor {
       dirty.retireOverflow(ChildReference(loading: page.leafPayload(slot).start), treeID: root.treeID)
     }
     let payload = makePayload(value, keyCount: keyCount)
-    if editor(page).replacePayload(at: index, with: payload.bytes, overflows: payload.overflows) { return }
+    if editor(page).replacePayload(at: index, with: payload.bytes, overflows: payload.overflows) {
+      fingerChanges = changes.pointee
+      return
+    }
     var entry = PageEntry(page, index, geometry)
     entry.payload = payload.bytes.start
     entry.payloadCount = payload.bytes.count

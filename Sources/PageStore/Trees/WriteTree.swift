@@ -52,12 +52,45 @@ extension WriteTree {
     _ key: UnsafeRawBufferPointer,
     _ value: UnsafeRawBufferPointer
   ) throws(StoreError) -> Bool {
-    // Noted before the change, which moves the bytes if they are the tree's own. After it nothing but the transaction's
-    // end can follow an error, so what was noted is never of a change that wasn't made.
+    try note(key, value)
+    return try editor.put(key, value)
+  }
+
+  /// ``put(_:_:)`` for a key that is likely to lie near the one before.
+  @discardableResult
+  package func put(
+    near key: UnsafeRawBufferPointer,
+    _ value: UnsafeRawBufferPointer
+  ) throws(StoreError) -> Bool {
+    try note(key, value)
+    return try editor.put(near: key, value)
+  }
+
+  /// Notes a change that is about to be made: it moves the bytes if they are the tree's own. After it nothing but the
+  /// transaction's end can follow an error, so what was noted is never of a change that wasn't made.
+  private func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) {
     try editor.checkIntact()
     try TreeEditor.checkLengths(key, value)
     try recorder.recordPut(treeID: editor.root.treeID, key: key, value: value)
-    return try editor.put(key, value)
+  }
+
+  /// Stores many entries. Returns how many of the keys had a value before.
+  ///
+  /// Keys may come in any order; where they ascend, neighbours in the same page share the way to it. ``append(sorted:)`` is
+  /// quicker still for what lies behind the tree's last key.
+  @discardableResult
+  public func put(
+    sorted entries: some Sequence<(key: [UInt8], value: [UInt8])>
+  ) throws(StoreError) -> Int {
+    var replacedCount = 0
+    for entry in entries {
+      try entry.key.withBytes { key throws(StoreError) in
+        try entry.value.withBytes { value throws(StoreError) in
+          if try put(near: key, value) { replacedCount += 1 }
+        }
+      }
+    }
+    return replacedCount
   }
 }
 

@@ -244,6 +244,33 @@ import Testing
     try store.close()
   }
 
+  @Test func aScanGoesOnWhereAnErrorHasStoppedIt() throws {
+    var fixture = StoreFixture()
+    let store = try Self.makeStore(&fixture)
+    var generator = SeededGenerator("aScanGoesOnWhereAnErrorHasStoppedIt")
+    for isReversed in [false, true] {
+      var cursor = try store.snapshot().tree("t").cursor(in: .all)
+      var found = 0
+      var failures = 0
+      while true {
+        if failures * 600 < found {
+          fixture.disk.inject(DiskFault(.read, at: generator.number(in: 0...1), .error(EIO)))
+          failures += 1
+        }
+        do throws(StoreError) {
+          guard try isReversed ? cursor.previous() : cursor.next() else { break }
+          let index = isReversed ? Self.count - 1 - found : found
+          #expect(try [UInt8](cursor.key()) == Self.key(index))
+          found += 1
+        } catch {
+          #expect(error.code == .inputOutput)
+        }
+      }
+      #expect(found == Self.count)
+      #expect(failures > 50)
+    }
+  }
+
   @Test func aBudgetBelowTheLeastIsRefused() {
     var fixture = StoreFixture()
     fixture.options.cacheBytes = 4_096

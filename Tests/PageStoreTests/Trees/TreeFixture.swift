@@ -142,6 +142,11 @@ extension TreeEditor {
   }
 
   @discardableResult
+  func put(near key: [UInt8], _ value: [UInt8]) throws -> Bool {
+    try key.withUnsafeBytes { key in try value.withUnsafeBytes { value in try put(near: key, value) } }
+  }
+
+  @discardableResult
   func remove(_ key: [UInt8]) throws -> Bool {
     try key.withUnsafeBytes { key in try remove(key) }
   }

@@ -41,6 +41,12 @@ import Testing
       let key = style.key(&generator)
       let value = generator.value(upTo: 2 * pageSize)
       #expect(try editor.put(key, value) == (oracle.put(key, value) != nil))
+      for _ in 0..<generator.pick([0, 0, 3]) {
+        // Most of them end up in the same leaf.
+        let next = generator.chance(1, in: 6) ? style.key(&generator) : Array((key + [0]).prefix(4_000))
+        let value = generator.value(upTo: generator.pick([10, pageSize]))
+        #expect(try editor.put(near: next, value) == (oracle.put(next, value) != nil))
+      }
     case 11 where generator.chance(1, in: 6):
       let range = self.range(style, &generator)
       #expect(try editor.removeRange(range) == oracle.removeRange(range))
@@ -94,8 +100,43 @@ import Testing
       #expect(entry?.value == oracle.entries[position].value)
       #expect(try tree.value(for: oracle.entries[position].key) == oracle.entries[position].value)
     }
+    try compareNear(tree, oracle, style, &generator)
     #expect(try tree.entry(at: oracle.count) == nil)
     #expect(try tree.entry(at: -1) == nil)
+  }
+
+  /// Lookups from where a cursor is: keys that are there and others, ascending or not.
+  private func compareNear(
+    _ tree: some OrderedTree,
+    _ oracle: SortedArrayOracle,
+    _ style: KeyStyle,
+    _ generator: inout SeededGenerator
+  ) throws {
+    var keys = (0..<30).map { _ in style.key(&generator) }
+    if let start = oracle.entries.indices.randomElement(using: &generator) {
+      let step = generator.pick([1, 2, 7])
+      keys += stride(from: start, to: min(oracle.count, start + 40 * step), by: step).map {
+        oracle.entries[$0].key
+      }
+    }
+    if generator.chance(2, in: 3) { keys.sort { $0.lexicographicallyPrecedes($1) } }
+    let range = generator.chance(1, in: 2) ? .all : range(style, &generator)
+    let positions = oracle.positions(in: range)
+    var cursor = try tree.cursor(in: range)
+    for key in keys {
+      let target = max(oracle.rank(of: key), positions.lowerBound)
+      let isInside = target < positions.upperBound
+      let found = try key.withUnsafeBytes { try cursor.find(near: $0).map { [UInt8]($0) } }
+      let expected = isInside && oracle.entries[target].key == key ? oracle.entries[target].value : nil
+      #expect(found == expected)
+      #expect(cursor.isAtEntry == isInside)
+      if isInside { #expect(try cursor.position == target) }
+    }
+    try tree.forEachValue(for: keys) { place, value in
+      var found: [UInt8]?
+      if let value { found = value.withUnsafeBytes { [UInt8]($0) } }
+      #expect(found == oracle.value(for: keys[place]))
+    }
   }
 
   private func compareSeek(
