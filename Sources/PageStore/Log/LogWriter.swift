@@ -18,7 +18,8 @@ struct LogTail: Hashable, Sendable {
 ///    file from `pendingOffset`.
 /// 3. Once `failure` is set nothing is written any more.
 // Safety: everything mutable is only touched with the monitor's lock held, except `tail`, which only the holder of the
-// committer's lock changes; it does so under the monitor's too, and alone may read it without.
+// committer's lock changes; it does so under the monitor's too, and alone may read it without; and `closingAnchor`, which
+// belongs to that lock.
 final class LogWriter: @unchecked Sendable {
   /// Called with each advance, in order: all records up to `written` are in the file, up to `durable` on the device.
   typealias Advance = @Sendable (_ written: UInt64, _ durable: UInt64) -> Void
@@ -30,6 +31,9 @@ final class LogWriter: @unchecked Sendable {
   private let monitor = Monitor()
 
   private(set) var tail: LogTail
+  /// The anchor with the closing mark, as long as it has it, and where it is. Only the holder of the committer's lock
+  /// touches it.
+  private var closingAnchor: (anchor: Anchor, offset: UInt64)?
   private var pending: [UInt8] = []
   private var pendingOffset: UInt64 = 0
   /// The other half of the double buffer, kept for its capacity.
@@ -57,12 +61,14 @@ final class LogWriter: @unchecked Sendable {
     file: StoreFile,
     identity: FormatIdentity,
     tail: LogTail,
+    closingAnchor: (anchor: Anchor, offset: UInt64)?,
     onAdvance: @escaping Advance,
     onFailure: @escaping @Sendable () -> Void
   ) {
     self.file = file
     self.identity = identity
     self.tail = tail
+    self.closingAnchor = closingAnchor
     self.onAdvance = onAdvance
     self.onFailure = onFailure
     writtenSequence = tail.position.sequence - 1
@@ -70,6 +76,24 @@ final class LogWriter: @unchecked Sendable {
   }
 
   // MARK: Appending, by the holder of the committer's lock
+
+  /// Whether the file says that nothing follows the last checkpoint.
+  var hasClosingMark: Bool { closingAnchor != nil }
+
+  /// Takes the closing mark back, where it is and durably. A crash that tears the anchor leaves the other one, which is
+  /// durable and, with the log, leads to the same checkpoint.
+  private func removeClosingMark() throws(StoreError) {
+    guard let (closed, offset) = closingAnchor else { return }
+    var anchor = closed
+    anchor.isClosed = false
+    try fencing { () throws(StoreError) in
+      try anchor.encoded(identity).withBytes { bytes throws(StoreError) in
+        // guard: sync-closing-mark-removed, without it: try file.write(bytes, at: offset)
+        try file.writeDurably(bytes, at: offset)
+      }
+    }
+    closingAnchor = nil
+  }
 
   /// Whether a record of this length goes into the current extent and leaves room for what must always fit.
   func hasRoom(forRecord byteCount: Int, isCheckpoint: Bool) -> Bool {
@@ -107,6 +131,7 @@ final class LogWriter: @unchecked Sendable {
     _ description: Description,
     queue: (Appended) -> Result
   ) throws(StoreError) -> Result {
+    try removeClosingMark()
     let durable = try monitor.withLock { () throws(StoreError) in
       try checkNotFenced()
       return durableSequence
@@ -129,6 +154,7 @@ final class LogWriter: @unchecked Sendable {
   /// synced. All that came before is durable afterwards, the link and the new extent too.
   func moveOn(to next: LogExtentUse) throws(StoreError) {
     try drain()
+    try removeClosingMark()
     var record = [UInt8](repeating: 0, count: LogRecordHeader.encodedByteCount) + LinkRecord.encoded(next)
     let link = seal(
       &record,
@@ -157,6 +183,7 @@ final class LogWriter: @unchecked Sendable {
   /// checkpoint is found by its epoch until the anchor says where it is. That checkpoint syncs the extent, with its pages or
   /// before its anchor; nothing is committed earlier.
   func begin(_ use: LogExtentUse) throws(StoreError) {
+    try removeClosingMark()
     try fencing { () throws(StoreError) in
       try writeUseHeader(of: use, firstSequence: tail.position.sequence, previous: nil)
     }
