@@ -9,8 +9,9 @@ struct LogTail: Hashable, Sendable {
 /// Appends records to the log and makes them durable, many at a time.
 ///
 /// Whoever has the committer's lock appends, which only puts the record into a buffer. Whoever waits for a record and
-/// finds nobody writing becomes the leader: it takes all that has gathered, writes it with one call, and wakes those
-/// whose records were in it. While it writes, the next batch gathers. There is no artificial delay.
+/// finds nobody writing becomes the leader: it takes all that has gathered, writes it with one call, wakes one of those
+/// whose records have gathered meanwhile, to lead next, and then those whose records it has written, and nobody else. There
+/// is no artificial delay.
 ///
 /// Invariants:
 /// 1. `durableSequence` ≤ `writtenSequence` < the tail's sequence.
@@ -43,6 +44,13 @@ final class LogWriter: @unchecked Sendable {
   /// The highest sequence that somebody wants durable.
   private var wantedDurable: UInt64 = 0
   private var isLed = false
+  /// The batch that is being written goes up to here.
+  private var underWaySequence: UInt64 = 0
+  private var isUnderWaySynced = false
+  /// Where those wait who need no more than the batch that is being written.
+  private var underWay = Monitor.Condition()
+  /// Where those wait who need the next one.
+  private var gathering = Monitor.Condition()
   private var failure: StoreError?
   /// Whether the last record needs nobody to vouch for it: a watermark, or a checkpoint, which its anchor vouches for.
   private var lastIsWatermark = false
@@ -251,7 +259,13 @@ final class LogWriter: @unchecked Sendable {
     if isDurable { wantedDurable = max(wantedDurable, sequence) }
     while (isDurable ? durableSequence : writtenSequence) < sequence {
       if let failure { throw Self.outcomeUnknown(failure) }
-      if isLed { monitor.wait() } else { lead() }
+      if !isLed {
+        lead()
+      } else if sequence <= underWaySequence && (isUnderWaySynced || !isDurable) {
+        monitor.wait(on: underWay)
+      } else {
+        monitor.wait(on: gathering)
+      }
     }
   }
 
@@ -274,6 +288,9 @@ final class LogWriter: @unchecked Sendable {
     let through = tail.position.sequence - 1
     let syncs = wantedDurable > durableSequence
     let hasUnsynced = writtenSequence > durableSequence
+    underWaySequence = through
+    isUnderWaySynced = syncs
+    swap(&underWay, &gathering)
     monitor.unlock()
     let problem = write(batch, at: offset, syncs: syncs, hasUnsynced: hasUnsynced)
     monitor.lock()
@@ -288,7 +305,12 @@ final class LogWriter: @unchecked Sendable {
       spare = batch
       onAdvance(writtenSequence, durableSequence)
     }
-    monitor.wakeAll()
+    // Whoever is woken wants the lock. The conditions change places only when somebody leads again.
+    let (done, next, isFenced) = (underWay, gathering, failure != nil)
+    monitor.unlock()
+    if isFenced { next.wakeAll() } else { next.wakeOne() }
+    done.wakeAll()
+    monitor.lock()
   }
 
   /// A full commit covers what came before it: where relaxed records are in the file but not yet on the device, the
@@ -328,7 +350,8 @@ final class LogWriter: @unchecked Sendable {
       guard failure == nil else { return }
       failure = error
       onFailure()
-      monitor.wakeAll()
+      underWay.wakeAll()
+      gathering.wakeAll()
     }
   }
 
