@@ -16,6 +16,8 @@ public enum Rot: String, CaseIterable, Sendable {
   case truncated
   case extendedByGarbage
   case extendedByItsTail
+  /// An anchor says what it said some time ago: perhaps that the store was closed then.
+  case anchorStale
 
   /// Whether more than one record of the log can be hit at once.
   var isWide: Bool {
@@ -65,6 +67,7 @@ public struct RottingFile: Sendable {
     case .pageStale: makeStale(pageSize, in: &result, using: &generator)
     case .pageDuplicated: duplicate(pageSize, in: &result, swaps: false, using: &generator)
     case .pagesSwapped: duplicate(pageSize, in: &result, swaps: true, using: &generator)
+    case .anchorStale: makeAnchorStale(in: &result, using: &generator)
     case .truncated: result.truncate(to: generator.next() % image.byteCount)
     case .extendedByGarbage:
       result.write(generator.bytes(generator.number(in: 1...20_000)), at: image.byteCount)
@@ -105,6 +108,12 @@ public struct RottingFile: Sendable {
     guard let old = earlier.randomElement(using: &generator) else { return }
     let start = unit(size, using: &generator)
     result.overwrite(old.padded(start..<start + UInt64(size)), at: start)
+  }
+
+  private func makeAnchorStale(in result: inout SparseBytes, using generator: inout SeededGenerator) {
+    guard let old = earlier.randomElement(using: &generator) else { return }
+    let start = generator.pick([UInt64(4_096), 8_192])
+    result.overwrite(old.padded(start..<start + CrashPoint.sectorByteCount), at: start)
   }
 
   private func duplicate(

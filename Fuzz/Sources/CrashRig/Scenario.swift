@@ -78,6 +78,9 @@ struct CrashScenario {
     case 20:
       try step(.close) { try $0.close() }
       try reopen()
+      // The first one takes back what closing said.
+      let durability: Durability? = isUnsynced ? nil : generator.pick([.full, .relaxed])
+      try step(.firstCommit) { try Self.commit(.small, durability: durability, on: $0) }
     case 21, 22:
       subject.die()
       try reopen()

@@ -14,6 +14,7 @@ enum Operation: String, CaseIterable, Sendable {
   case checkpointBeside = "checkpoint beside"
   case idle = "going idle"
   case close
+  case firstCommit = "first commit"
   case recovery
   case nestedRecovery = "recovery of recovery"
 }

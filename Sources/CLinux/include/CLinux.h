@@ -33,4 +33,13 @@ int32_t clinux_unlock(int32_t descriptor, int64_t offset, int64_t count);
 /// -errno on failure.
 int32_t clinux_at_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
 
+/// Tells the processor that this thread spins.
+static inline void clinux_relax(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
 #endif

@@ -5,6 +5,9 @@ struct Anchor: Hashable {
   var recordByteCount: UInt32
   var recordChecksum: UInt64
   var commit: UInt64
+  /// The *closing mark*: the store was closed after this checkpoint, whose record is the last of the log. Taken back
+  /// before anything is appended.
+  var isClosed = false
 
   enum Offset {
     static let sequence = 64
@@ -16,6 +19,7 @@ struct Anchor: Hashable {
     static let salt = 104
     static let recordOffset = 112
     static let recordChecksum = 120
+    static let closed = 128
   }
 
   func encoded(_ identity: FormatIdentity) -> [UInt8] {
@@ -29,6 +33,7 @@ struct Anchor: Hashable {
       bytes.setInteger(checkpoint.use.salt, at: Offset.salt)
       bytes.setInteger(checkpoint.offset, at: Offset.recordOffset)
       bytes.setInteger(recordChecksum, at: Offset.recordChecksum)
+      bytes.setInteger(UInt32(isClosed ? 1 : 0), at: Offset.closed)
     }
   }
 
@@ -51,13 +56,21 @@ struct Anchor: Hashable {
     recordByteCount = bytes.integer(at: Offset.recordByteCount, as: UInt32.self)
     recordChecksum = bytes.integer(at: Offset.recordChecksum, as: UInt64.self)
     commit = bytes.integer(at: Offset.commit, as: UInt64.self)
+    isClosed = bytes.integer(at: Offset.closed, as: UInt32.self) == 1
     guard extent.isPlausible(pageSize: UInt64(identity.pageSize)) else { return nil }
   }
 
-  init(checkpoint: LogPosition, recordByteCount: UInt32, recordChecksum: UInt64, commit: UInt64) {
+  init(
+    checkpoint: LogPosition,
+    recordByteCount: UInt32,
+    recordChecksum: UInt64,
+    commit: UInt64,
+    isClosed: Bool = false
+  ) {
     self.checkpoint = checkpoint
     self.recordByteCount = recordByteCount
     self.recordChecksum = recordChecksum
     self.commit = commit
+    self.isClosed = isClosed
   }
 }

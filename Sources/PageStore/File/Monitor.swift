@@ -1,43 +1,58 @@
 import Glibc
 
-/// A mutex with a condition to wait on, which `Synchronization.Mutex` lacks.
-// Safety: the two POSIX objects live at a stable address, are made for use by many threads, and everything else here is
-// immutable.
+/// A mutex with a condition to wait on, which `Synchronization.Mutex` lacks. More conditions can be waited on with its lock.
+// Safety: the mutex lives at a stable address, is made for use by many threads, and everything else here is immutable.
 final class Monitor: @unchecked Sendable {
+  /// Something to wait for.
+  // Safety: the POSIX object lives at a stable address and is made for use by many threads.
+  final class Condition: @unchecked Sendable {
+    fileprivate let condition: UnsafeMutablePointer<pthread_cond_t>
+
+    init() {
+      condition = .allocate(capacity: 1)
+      condition.initialize(to: pthread_cond_t())
+      // Deadlines are on a clock that nobody sets.
+      var attributes = pthread_condattr_t()
+      pthread_condattr_init(&attributes)
+      pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+      pthread_cond_init(condition, &attributes)
+      pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+      pthread_cond_destroy(condition)
+      condition.deallocate()
+    }
+
+    func wakeAll() { pthread_cond_broadcast(condition) }
+    func wakeOne() { pthread_cond_signal(condition) }
+  }
+
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-  private let condition: UnsafeMutablePointer<pthread_cond_t>
+  private let condition = Condition()
 
   init() {
     mutex = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())
-    condition = .allocate(capacity: 1)
-    condition.initialize(to: pthread_cond_t())
     pthread_mutex_init(mutex, nil)
-    // Deadlines are on a clock that nobody sets.
-    var attributes = pthread_condattr_t()
-    pthread_condattr_init(&attributes)
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-    pthread_cond_init(condition, &attributes)
-    pthread_condattr_destroy(&attributes)
   }
 
   deinit {
-    pthread_cond_destroy(condition)
     pthread_mutex_destroy(mutex)
-    condition.deallocate()
     mutex.deallocate()
   }
 
   func lock() { pthread_mutex_lock(mutex) }
   func unlock() { pthread_mutex_unlock(mutex) }
   /// Gives the lock up, sleeps until woken (perhaps for nothing), and has the lock again.
-  func wait() { pthread_cond_wait(condition, mutex) }
+  func wait() { wait(on: condition) }
+  func wait(on condition: Condition) { pthread_cond_wait(condition.condition, mutex) }
   /// The same until a moment of the monotonic clock; false when it has passed.
-  func wait(until deadline: timespec) -> Bool {
+  func wait(on condition: Condition, until deadline: timespec) -> Bool {
     var deadline = deadline
-    return pthread_cond_timedwait(condition, mutex, &deadline) != ETIMEDOUT
+    return pthread_cond_timedwait(condition.condition, mutex, &deadline) != ETIMEDOUT
   }
-  func wakeAll() { pthread_cond_broadcast(condition) }
+  func wakeAll() { condition.wakeAll() }
 
   func withLock<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
     lock()

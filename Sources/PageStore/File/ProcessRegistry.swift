@@ -5,20 +5,29 @@ import Glibc
 /// Entries hold their store weakly. An entry whose store is gone, or is being closed, stays until the store's file is
 /// closed, so a second opening can tell "on its way out" from "held by somebody else". A store takes out its own entry
 /// only: by the time it is let go, a later store of the same file may be registered.
-// Safety: `entries` is only touched with the monitor's lock held.
+// Safety: `entries` and what is in it are only touched with the monitor's lock held.
 final class ProcessRegistry: @unchecked Sendable {
   static let shared = ProcessRegistry()
 
-  private struct Entry {
+  private final class Entry {
+    let file: PosixFile.Identity
     weak var store: Store?
     let identifier: ObjectIdentifier
     var options: StoreOptions
     /// 0 while the store is being closed.
-    var handles: Int
+    var handles = 1
+
+    init(_ store: Store, _ file: PosixFile.Identity, options: StoreOptions) {
+      self.file = file
+      self.store = store
+      identifier = ObjectIdentifier(store)
+      self.options = options
+    }
   }
 
   private let monitor = Monitor()
-  private var entries: [PosixFile.Identity: Entry] = [:]
+  /// A process has few stores open. No dictionary: making the first one of its kind takes longer than opening a store.
+  private var entries: [Entry] = []
 
   /// The open store of this file, or the one that `make` opens. Nobody else opens a file meanwhile.
   func store(
@@ -32,7 +41,7 @@ final class ProcessRegistry: @unchecked Sendable {
     defer { withExtendedLifetime(found) {} }
     monitor.lock()
     defer { monitor.unlock() }
-    while let entry = entries[file] {
+    while let entry = entry(of: file) {
       if entry.handles > 0 { found = entry.store }
       guard let store = found else {
         // Another thread is closing it or running its deinit, and takes the entry out when the lock is free.
@@ -46,34 +55,31 @@ final class ProcessRegistry: @unchecked Sendable {
           context: .init(path: path)
         )
       }
-      entries[file]?.handles += 1
+      entry.handles += 1
       return store
     }
     let store = try make()
-    entries[file] = Entry(
-      store: store,
-      identifier: ObjectIdentifier(store),
-      options: options,
-      handles: 1
-    )
+    entries.append(Entry(store, file, options: options))
     return store
   }
+
+  private func entry(of file: PosixFile.Identity) -> Entry? { entries.first { $0.file == file } }
 
   /// One handle of this store less; true if it was the last one, in which case the caller closes the store and then
   /// calls ``remove(_:of:)``.
   func releaseHandle(of store: ObjectIdentifier, _ file: PosixFile.Identity) -> Bool {
     monitor.withLock {
-      guard let entry = entries[file], entry.identifier == store else { return false }
-      entries[file]?.handles = entry.handles - 1
-      return entry.handles == 1
+      guard let entry = entry(of: file), entry.identifier == store else { return false }
+      entry.handles -= 1
+      return entry.handles == 0
     }
   }
 
   /// Forgets a store whose file has been closed, unless that was done before.
   func remove(_ file: PosixFile.Identity, of store: ObjectIdentifier) {
     monitor.withLock {
-      guard entries[file]?.identifier == store else { return }
-      entries[file] = nil
+      guard let entry = entry(of: file), entry.identifier == store else { return }
+      entries.removeAll { $0 === entry }
       monitor.wakeAll()
     }
   }

@@ -9,8 +9,9 @@ struct LogTail: Hashable, Sendable {
 /// Appends records to the log and makes them durable, many at a time.
 ///
 /// Whoever has the committer's lock appends, which only puts the record into a buffer. Whoever waits for a record and
-/// finds nobody writing becomes the leader: it takes all that has gathered, writes it with one call, and wakes those
-/// whose records were in it. While it writes, the next batch gathers. There is no artificial delay.
+/// finds nobody writing becomes the leader: it takes all that has gathered, writes it with one call, wakes one of those
+/// whose records have gathered meanwhile, to lead next, and then those whose records it has written, and nobody else. There
+/// is no artificial delay.
 ///
 /// Invariants:
 /// 1. `durableSequence` ≤ `writtenSequence` < the tail's sequence.
@@ -18,7 +19,8 @@ struct LogTail: Hashable, Sendable {
 ///    file from `pendingOffset`.
 /// 3. Once `failure` is set nothing is written any more.
 // Safety: everything mutable is only touched with the monitor's lock held, except `tail`, which only the holder of the
-// committer's lock changes; it does so under the monitor's too, and alone may read it without.
+// committer's lock changes; it does so under the monitor's too, and alone may read it without; and `closingAnchor`, which
+// belongs to that lock.
 final class LogWriter: @unchecked Sendable {
   /// Called with each advance, in order: all records up to `written` are in the file, up to `durable` on the device.
   typealias Advance = @Sendable (_ written: UInt64, _ durable: UInt64) -> Void
@@ -30,6 +32,9 @@ final class LogWriter: @unchecked Sendable {
   private let monitor = Monitor()
 
   private(set) var tail: LogTail
+  /// The anchor with the closing mark, as long as it has it, and where it is. Only the holder of the committer's lock
+  /// touches it.
+  private var closingAnchor: (anchor: Anchor, offset: UInt64)?
   private var pending: [UInt8] = []
   private var pendingOffset: UInt64 = 0
   /// The other half of the double buffer, kept for its capacity.
@@ -39,6 +44,13 @@ final class LogWriter: @unchecked Sendable {
   /// The highest sequence that somebody wants durable.
   private var wantedDurable: UInt64 = 0
   private var isLed = false
+  /// The batch that is being written goes up to here.
+  private var underWaySequence: UInt64 = 0
+  private var isUnderWaySynced = false
+  /// Where those wait who need no more than the batch that is being written.
+  private var underWay = Monitor.Condition()
+  /// Where those wait who need the next one.
+  private var gathering = Monitor.Condition()
   private var failure: StoreError?
   /// Whether the last record needs nobody to vouch for it: a watermark, or a checkpoint, which its anchor vouches for.
   private var lastIsWatermark = false
@@ -57,12 +69,14 @@ final class LogWriter: @unchecked Sendable {
     file: StoreFile,
     identity: FormatIdentity,
     tail: LogTail,
+    closingAnchor: (anchor: Anchor, offset: UInt64)?,
     onAdvance: @escaping Advance,
     onFailure: @escaping @Sendable (StoreError) -> Void
   ) {
     self.file = file
     self.identity = identity
     self.tail = tail
+    self.closingAnchor = closingAnchor
     self.onAdvance = onAdvance
     self.onFailure = onFailure
     writtenSequence = tail.position.sequence - 1
@@ -70,6 +84,24 @@ final class LogWriter: @unchecked Sendable {
   }
 
   // MARK: Appending, by the holder of the committer's lock
+
+  /// Whether the file says that nothing follows the last checkpoint.
+  var hasClosingMark: Bool { closingAnchor != nil }
+
+  /// Takes the closing mark back, where it is and durably. A crash that tears the anchor leaves the other one, which is
+  /// durable and, with the log, leads to the same checkpoint.
+  private func removeClosingMark() throws(StoreError) {
+    guard let (closed, offset) = closingAnchor else { return }
+    var anchor = closed
+    anchor.isClosed = false
+    try fencing { () throws(StoreError) in
+      try anchor.encoded(identity).withBytes { bytes throws(StoreError) in
+        // guard: sync-closing-mark-removed, without it: try file.write(bytes, at: offset)
+        try file.writeDurably(bytes, at: offset)
+      }
+    }
+    closingAnchor = nil
+  }
 
   /// Whether a record of this length goes into the current extent and leaves room for what must always fit.
   func hasRoom(forRecord byteCount: Int, isCheckpoint: Bool) -> Bool {
@@ -107,6 +139,7 @@ final class LogWriter: @unchecked Sendable {
     _ description: Description,
     queue: (Appended) -> Result
   ) throws(StoreError) -> Result {
+    try removeClosingMark()
     let durable = try monitor.withLock { () throws(StoreError) in
       try checkNotFenced()
       return durableSequence
@@ -129,6 +162,7 @@ final class LogWriter: @unchecked Sendable {
   /// synced. All that came before is durable afterwards, the link and the new extent too.
   func moveOn(to next: LogExtentUse) throws(StoreError) {
     try drain()
+    try removeClosingMark()
     var record = [UInt8](repeating: 0, count: LogRecordHeader.encodedByteCount) + LinkRecord.encoded(next)
     let link = seal(
       &record,
@@ -157,6 +191,7 @@ final class LogWriter: @unchecked Sendable {
   /// checkpoint is found by its epoch until the anchor says where it is. That checkpoint syncs the extent, with its pages or
   /// before its anchor; nothing is committed earlier.
   func begin(_ use: LogExtentUse) throws(StoreError) {
+    try removeClosingMark()
     try fencing { () throws(StoreError) in
       try writeUseHeader(of: use, firstSequence: tail.position.sequence, previous: nil)
     }
@@ -224,7 +259,13 @@ final class LogWriter: @unchecked Sendable {
     if isDurable { wantedDurable = max(wantedDurable, sequence) }
     while (isDurable ? durableSequence : writtenSequence) < sequence {
       if let failure { throw Self.outcomeUnknown(failure) }
-      if isLed { monitor.wait() } else { lead() }
+      if !isLed {
+        lead()
+      } else if sequence <= underWaySequence && (isUnderWaySynced || !isDurable) {
+        monitor.wait(on: underWay)
+      } else {
+        monitor.wait(on: gathering)
+      }
     }
   }
 
@@ -240,7 +281,7 @@ final class LogWriter: @unchecked Sendable {
   /// Returns when nobody writes what has gathered.
   func waitForWriter() {
     monitor.withLock {
-      while isLed { monitor.wait() }
+      while isLed { monitor.wait(on: underWay) }
     }
   }
 
@@ -254,6 +295,9 @@ final class LogWriter: @unchecked Sendable {
     let through = tail.position.sequence - 1
     let syncs = wantedDurable > durableSequence
     let hasUnsynced = writtenSequence > durableSequence
+    underWaySequence = through
+    isUnderWaySynced = syncs
+    swap(&underWay, &gathering)
     monitor.unlock()
     let problem = write(batch, at: offset, syncs: syncs, hasUnsynced: hasUnsynced)
     monitor.lock()
@@ -270,7 +314,12 @@ final class LogWriter: @unchecked Sendable {
       spare = batch
       onAdvance(writtenSequence, durableSequence)
     }
-    monitor.wakeAll()
+    // Whoever is woken wants the lock. The conditions change places only when somebody leads again.
+    let (done, next, isFenced) = (underWay, gathering, failure != nil)
+    monitor.unlock()
+    if isFenced { next.wakeAll() } else { next.wakeOne() }
+    done.wakeAll()
+    monitor.lock()
   }
 
   /// A full commit covers what came before it: where relaxed records are in the file but not yet on the device, the
@@ -310,7 +359,8 @@ final class LogWriter: @unchecked Sendable {
       guard failure == nil else { return }
       failure = error
       onFailure(error)
-      monitor.wakeAll()
+      underWay.wakeAll()
+      gathering.wakeAll()
     }
   }
 

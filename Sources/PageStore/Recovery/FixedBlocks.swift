@@ -11,6 +11,12 @@ struct FixedBlocks {
   let isHeaderBlank: Bool
   let byteCount: UInt64
 
+  /// The newest anchor and where it is, if it has the closing mark.
+  var closingAnchor: (anchor: Anchor, offset: UInt64)? {
+    guard let newest = anchors.first, newest.isClosed else { return nil }
+    return (newest, FileLayout.anchorOffsets[1 - nextAnchorSlot])
+  }
+
   /// What the start of a file can be.
   enum Finding {
     case store(FixedBlocks)
@@ -32,9 +38,10 @@ struct FixedBlocks {
     let blocks = UnsafeRawBufferPointer(bytes)
 
     let header = FormatIdentity(block: blocks, kind: .header)
-    let anchorBlocks = FileLayout.anchorOffsets.map { UnsafeRawBufferPointer(rebasing: blocks[Int($0)...]) }
-    let copies = anchorBlocks.compactMap { FormatIdentity(block: $0, kind: .anchor) }
-    var found = header ?? copies.first
+    var found = header
+    for offset in FileLayout.anchorOffsets where found == nil {
+      found = FormatIdentity(block: UnsafeRawBufferPointer(rebasing: blocks[Int(offset)...]), kind: .anchor)
+    }
     if found == nil { found = try firstExtentIdentity(file) }
     let isHeaderBlank = blocks[..<FormatIdentity.blockByteCount].allSatisfy { $0 == 0 }
     guard let identity = found else {
@@ -44,19 +51,37 @@ struct FixedBlocks {
     }
     // Nothing can be told of a file whose pages have no size: this throws what is wrong with it.
     if !FileLayout.isValidPageSize(Int(identity.pageSize)) { try identity.checkSupported(forWriting: false) }
-    let anchors = anchorBlocks.map { Anchor(block: $0, of: identity) }
-    let slots = anchors.indices.filter { anchors[$0] != nil }
-      .sorted { anchors[$0]?.checkpoint.sequence ?? 0 > anchors[$1]?.checkpoint.sequence ?? 0 }
+    let (anchors, newestSlot) = anchors(in: blocks, identity)
     return .store(
       FixedBlocks(
         identity: identity,
-        anchors: slots.compactMap { anchors[$0] },
-        nextAnchorSlot: slots.first == 0 ? 1 : 0,
+        anchors: anchors,
+        nextAnchorSlot: newestSlot == 0 ? 1 : 0,
         isHeaderIntact: header != nil,
         isHeaderBlank: isHeaderBlank,
         byteCount: byteCount
       )
     )
+  }
+
+  /// The legible anchors, newest first, and the newest one's slot.
+  private static func anchors(
+    in blocks: UnsafeRawBufferPointer,
+    _ identity: FormatIdentity
+  ) -> ([Anchor], newestSlot: Int?) {
+    var anchors: [Anchor] = []
+    var newestSlot: Int?
+    for (slot, offset) in FileLayout.anchorOffsets.enumerated() {
+      let block = UnsafeRawBufferPointer(rebasing: blocks[Int(offset)...])
+      guard let anchor = Anchor(block: block, of: identity) else { continue }
+      if let newest = anchors.first, newest.checkpoint.sequence >= anchor.checkpoint.sequence {
+        anchors.append(anchor)
+      } else {
+        anchors.insert(anchor, at: 0)
+        newestSlot = slot
+      }
+    }
+    return (anchors, newestSlot)
   }
 
   private static func isAllZeros(_ file: StoreFile) throws(StoreError) -> Bool {

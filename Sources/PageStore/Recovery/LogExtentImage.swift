@@ -10,8 +10,9 @@ final class LogExtentImage {
 
   /// The longest log extent there can be; one that claims more is not read.
   static let byteLimit = UInt64(LogRecordHeader.byteLimit) + (64 << 10)
-  /// So much is read at a time.
+  /// So much is read at a time; the first time less, because mostly one record is all there is to read.
   private static let stepByteCount = 64 << 10
+  private static let firstStepByteCount = 4 << 10
 
   init(_ use: LogExtentUse, from file: StoreFile) throws(StoreError) {
     guard use.extent.byteCount <= Self.byteLimit else {
@@ -82,7 +83,8 @@ final class LogExtentImage {
       loaded = range.lowerBound..<loaded.upperBound
     }
     if range.upperBound > loaded.upperBound {
-      let end = min(bytes.count, max(range.upperBound, loaded.upperBound + Self.stepByteCount))
+      let step = loaded.isEmpty ? Self.firstStepByteCount : Self.stepByteCount
+      let end = min(bytes.count, max(range.upperBound, loaded.upperBound + step))
       try fill(loaded.upperBound..<end)
       loaded = loaded.lowerBound..<end
     }

@@ -3,7 +3,8 @@
 ///
 /// 1. Begin at the checkpoint of the newest anchor that leads to one; without any, at the newest checkpoint that a walk
 ///    over the extents finds.
-/// 2. Follow the log to the first record that is not whole.
+/// 2. Follow the log to the first record that is not whole. If the newest anchor says that its checkpoint's record is the
+///    last, and so it is, that is all.
 /// 3. If a newer checkpoint lies beyond, and all records from where its replay begins, go on from there: a checkpoint
 ///    needs nothing that came before.
 /// 4. Otherwise that record was either never durable (a *torn tail*: whatever follows was never acknowledged, and is
@@ -27,8 +28,9 @@ struct Recovery {
   let strays: [Extent]
   let fileByteCount: UInt64
 
-  init(_ file: StoreFile, _ blocks: FixedBlocks) throws(StoreError) {
-    var search = LogSearch(file: file, blocks: blocks)
+  /// Without `trustsClosingMark` the log is searched behind its end even if the store was closed.
+  init(_ file: StoreFile, _ blocks: FixedBlocks, trustsClosingMark: Bool = true) throws(StoreError) {
+    var search = LogSearch(file: file, blocks: blocks, trustsClosingMark: trustsClosingMark)
     guard let chain = try search.newestChain() else {
       throw StoreError(.corrupt, "no checkpoint is legible", context: .init(path: file.path))
     }
@@ -39,7 +41,7 @@ struct Recovery {
   /// everything else is durable, and nothing was ever committed.
   static func isUnfinishedCreation(_ file: StoreFile, _ blocks: FixedBlocks) throws(StoreError) -> Bool {
     guard blocks.isHeaderBlank, blocks.byteCount <= StoreCreation.byteLimit else { return false }
-    var search = LogSearch(file: file, blocks: blocks)
+    var search = LogSearch(file: file, blocks: blocks, trustsClosingMark: false)
     if let chain = try search.newestChain() {
       return chain.checkpoint.content.commit == 0 && chain.transactions.isEmpty
     }
@@ -69,15 +71,28 @@ struct Recovery {
       linked.removeLast()
       strays.append(last.extent)
     }
-    var newest: [UInt64: LogExtentUse] = [:]
-    for use in search.uses + linked where use.epoch >= newest[use.extent.offset]?.epoch ?? 0 {
-      newest[use.extent.offset] = use
+    let newest = Self.newest(search.uses + linked)
+    uses = newest
+    newestEpoch = (search.uses + chain.uses).reduce(0) { max($0, $1.epoch) }
+    illegibleExtents = listed.filter { extent in
+      !newest.contains { $0.extent.offset == extent.offset }
     }
-    uses = newest.values.sorted { $0.extent.offset < $1.extent.offset }
-    newestEpoch = (search.uses + chain.uses).map(\.epoch).max() ?? 0
-    illegibleExtents = listed.filter { newest[$0.offset] == nil }
     self.strays = strays
     fileByteCount = blocks.byteCount
+  }
+
+  /// The newest use of each extent, in order of the file; of two with the same epoch, the later one.
+  private static func newest(_ uses: [LogExtentUse]) -> [LogExtentUse] {
+    var newest: [LogExtentUse] = []
+    for use in uses {
+      let place = newest.firstIndex { $0.extent.offset >= use.extent.offset } ?? newest.count
+      if place == newest.count || newest[place].extent.offset != use.extent.offset {
+        newest.insert(use, at: place)
+      } else if use.epoch >= newest[place].epoch {
+        newest[place] = use
+      }
+    }
+    return newest
   }
 }
 
@@ -85,6 +100,7 @@ struct Recovery {
 private struct LogSearch {
   let file: StoreFile
   let blocks: FixedBlocks
+  let trustsClosingMark: Bool
   /// Uses of log extents that were met by their headers.
   private(set) var uses: [LogExtentUse] = []
   /// Other extents that were met so.
@@ -92,9 +108,10 @@ private struct LogSearch {
   /// Whether whole records lie behind the end of the log, never acknowledged.
   private(set) var foundLeftovers = false
 
-  init(file: StoreFile, blocks: FixedBlocks) {
+  init(file: StoreFile, blocks: FixedBlocks, trustsClosingMark: Bool) {
     self.file = file
     self.blocks = blocks
+    self.trustsClosingMark = trustsClosingMark
   }
 
   /// Nil if there is no checkpoint.
@@ -103,6 +120,8 @@ private struct LogSearch {
     if start == nil { start = try startFromWalk() }
     guard var chain = start else { return nil }
     while true {
+      try collectUses(beside: chain)
+      if isClosed(chain) { return chain }
       let evidence = try evidence(beyond: chain)
       if let next = try newestChain(of: evidence) {
         chain = next
@@ -149,6 +168,18 @@ private struct LogSearch {
     return nil
   }
 
+  /// Whether the store was closed after the chain's checkpoint, so that nothing lies behind its end. The log has the last
+  /// word: a mark that has come back, because an old sector has, is not believed.
+  private func isClosed(_ chain: LogChain) -> Bool {
+    guard trustsClosingMark, let anchor = blocks.anchors.first, anchor.isClosed else { return false }
+    // guard: check-closing-mark
+    guard chain.checkpoint.position == anchor.checkpoint,
+      chain.tail.previousChecksum == anchor.recordChecksum,
+      chain.transactions.isEmpty
+    else { return false }
+    return !uses.contains { $0.epoch > chain.tail.position.use.epoch }
+  }
+
   private mutating func collectUses(walkingFrom offset: UInt64) throws(StoreError) {
     var walk = try ExtentWalk(file, blocks.identity, from: offset)
     while let found = try walk.next() {
@@ -156,22 +187,25 @@ private struct LogSearch {
     }
   }
 
+  /// The uses of the log extents that the chain's checkpoint lists, and of those allocated since.
+  private mutating func collectUses(beside chain: LogChain) throws(StoreError) {
+    for extent in chain.checkpoint.content.logExtents {
+      if let use = try ExtentWalk.use(at: extent.offset, in: file, blocks.identity) { note(use) }
+    }
+    // From each checkpoint's own end: a walk that began before an older one's may be led over it by what a crash left.
+    try collectUses(walkingFrom: chain.checkpoint.content.end)
+  }
+
   private mutating func note(_ use: LogExtentUse) {
     if !uses.contains(use) { uses.append(use) }
   }
 
-  /// What lies behind the end of a chain: in the rest of its last extent, in younger uses of the log extents that its
-  /// checkpoint lists, and in log extents allocated since.
-  private mutating func evidence(beyond chain: LogChain) throws(StoreError) -> Evidence {
+  /// What lies behind the end of a chain: in the rest of its last extent, and in younger uses.
+  private func evidence(beyond chain: LogChain) throws(StoreError) -> Evidence {
     let tail = chain.tail.position
     var evidence = Evidence()
     evidence.durableSequence = blocks.anchors.first?.checkpoint.sequence ?? 0
     try evidence.search(chain.lastImage, from: tail.offset, beyond: tail.sequence)
-    // From each checkpoint's own end: a walk that began before an older one's may be led over it by what a crash left.
-    for extent in chain.checkpoint.content.logExtents {
-      if let use = try ExtentWalk.use(at: extent.offset, in: file, blocks.identity) { note(use) }
-    }
-    try collectUses(walkingFrom: chain.checkpoint.content.end)
     for use in uses where use.epoch > tail.use.epoch {
       try evidence.search(use, from: use.firstRecordOffset, beyond: tail.sequence, in: file)
     }

@@ -47,10 +47,16 @@ enum Catalogue {
     return root
   }
 
+  /// What the catalogue says, by slot of the directory: the trees' names, nil where a dropped tree was, and roots.
+  struct Content {
+    var names: [String?] = []
+    var roots: [TreeRoot] = []
+  }
+
   /// Every tree in the catalogue, in order of the names' bytes.
-  static func read(_ root: TreeRoot, pool: PagePool) throws(StoreError) -> [(name: String, root: TreeRoot)] {
+  static func read(_ root: TreeRoot, pool: PagePool) throws(StoreError) -> Content {
     guard root.height <= TreeLimits.height else { throw damaged("it claims \(root.height) levels") }
-    var trees: [(name: String, root: TreeRoot)] = []
+    var content = Content()
     var cursor = TreeCursor(
       core: TreeCore(root: root, pool: pool),
       range: .all,
@@ -58,14 +64,23 @@ enum Catalogue {
       changes: pool.unchanging
     )
     while try cursor.next() {
-      let name = String(validating: try cursor.key(), as: UTF8.self)
-      guard let name, let tree = decode(try cursor.value()) else { throw damaged("an entry makes no sense") }
-      trees.append((name, tree))
+      guard let name = name(try cursor.key()), let root = decode(try cursor.value()) else {
+        throw damaged("an entry makes no sense")
+      }
+      content.names.append(name)
+      content.roots.append(root)
     }
-    guard Set(trees.map(\.root.treeID)).count == trees.count else {
+    let sorted = content.roots.sorted { $0.treeID < $1.treeID }
+    for index in sorted.indices.dropFirst() where sorted[index].treeID == sorted[index - 1].treeID {
       throw damaged("two trees have one number")
     }
-    return trees
+    return content
+  }
+
+  /// The name whose bytes these are; nil unless they are UTF-8. What can't be decoded would come out as other bytes.
+  private static func name(_ bytes: UnsafeRawBufferPointer) -> String? {
+    var name = String(decoding: bytes, as: UTF8.self)
+    return name.withUTF8 { ByteComparison.compare(UnsafeRawBufferPointer($0), bytes) } == 0 ? name : nil
   }
 
   private static func damaged(_ what: String) -> StoreError {

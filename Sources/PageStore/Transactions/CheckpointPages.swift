@@ -84,11 +84,14 @@ extension Committer {
   /// Makes the catalogue say `roots`, changing as little as possible.
   func updateCatalogue(_ editor: TreeEditor, _ draft: Draft, roots: [TreeRoot]) throws(StoreError) {
     // A dropped tree's name, and its place, may belong to another tree by now.
-    for case let old? in catalogued where draft.directory.slot(of: old.name) == nil {
-      try Array(old.name.utf8).withBytes { key throws(StoreError) in _ = try editor.remove(key) }
+    for case let old? in catalogued.names where draft.directory.slot(of: old) == nil {
+      try Array(old.utf8).withBytes { key throws(StoreError) in _ = try editor.remove(key) }
     }
     for (slot, name) in draft.directory.names.enumerated() {
-      guard let name, slot >= catalogued.count || catalogued[slot]?.root != roots[slot] else { continue }
+      let isUnchanged =
+        slot < catalogued.names.count && catalogued.names[slot] != nil
+        && catalogued.roots[slot] == roots[slot]
+      guard let name, !isUnchanged else { continue }
       try Array(name.utf8).withBytes { key throws(StoreError) in
         try Catalogue.encoded(roots[slot]).withBytes { value throws(StoreError) in
           _ = try editor.put(key, value)

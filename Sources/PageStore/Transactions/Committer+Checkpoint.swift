@@ -19,15 +19,20 @@ extension Committer {
     try checkpointing.withLock { () throws(StoreError) in try state.withLock(body) }
   }
 
-  /// Makes everything durable, and lets nothing be written from then on. When it returns or throws, no write is under way
-  /// either: whoever opens the file next must not meet one.
+  /// Makes everything durable, marks the newest anchor, so that the next opening need not search for what may follow it,
+  /// and lets nothing be written from then on. When it returns or throws, no write is under way either: whoever opens the
+  /// file next must not meet one.
   func close() throws(StoreError) {
     try checkpointing.withLock { () throws(StoreError) in
       isClosed = true
       defer { log.waitForWriter() }
       try state.withLock { () throws(StoreError) in
         try log.checkFence()
-        if !isCheckpointed { try checkpointLatest(isClosing: true) }
+        if !isCheckpointed {
+          try checkpointLatest(isClosing: true)
+        } else if !log.hasClosingMark {
+          try addClosingMark()
+        }
         // The newest anchor vouches for the last records of the log, which no later one will.
         // guard: sync-last-anchor
         if !isAnchorDurable { try file.synchronize() }
@@ -103,7 +108,7 @@ extension Committer {
       let pages = try writePages(of: draft)
       images = pages.images
       if isClosing { space.release() }
-      return try finish(draft, pages)
+      return try finish(draft, pages, isClosing: isClosing)
     } catch {
       space = spaceBefore
       pool.discard(images)
@@ -122,10 +127,11 @@ extension Committer {
   }
 
   /// Steps 3 and 4, and what follows from them in memory.
-  private func finish(_ draft: Draft, _ pages: CheckpointPages) throws(StoreError) -> Version {
+  private func finish(_ draft: Draft, _ pages: CheckpointPages, isClosing: Bool) throws(StoreError) -> Version
+  {
     let appended = try appendRecord(draft, pages, replayStart: nil)
     try log.wait(for: appended.position.sequence, isDurable: true)
-    try writeAnchor(appended, commit: draft.commit)
+    try writeAnchor(appended, commit: draft.commit, isClosed: isClosing)
     let version = Version(
       commit: draft.commit,
       timestamp: draft.timestamp,
@@ -151,9 +157,7 @@ extension Committer {
   /// Notes that a checkpoint is durable and that the newest anchor leads to it.
   func note(_ draft: Draft, _ pages: CheckpointPages, replayEpoch: UInt32) {
     catalogue = pages.catalogue
-    catalogued = draft.directory.names.enumerated().map { slot, name in
-      name.map { CataloguedTree(name: $0, root: pages.roots[slot]) }
-    }
+    catalogued = Catalogue.Content(names: draft.directory.names, roots: pages.roots)
     extents.noteCheckpoint(replayingFromEpoch: replayEpoch)
     checkpointCommit = draft.commit
     checkpointCount += 1
@@ -194,21 +198,39 @@ extension Committer {
 
   /// Overwrites the older anchor by one that leads to a checkpoint's record. The newer one is durable by then, mostly with
   /// the checkpoint's pages: never can a power failure tear both.
-  func writeAnchor(_ record: LogWriter.Appended, commit: UInt64) throws(StoreError) {
+  func writeAnchor(
+    _ record: LogWriter.Appended,
+    commit: UInt64,
+    isClosed: Bool = false
+  ) throws(StoreError) {
     let anchor = Anchor(
       checkpoint: record.position,
       recordByteCount: record.byteCount,
       recordChecksum: record.checksum,
-      commit: commit
+      commit: commit,
+      isClosed: isClosed
     )
     try log.fencing { () throws(StoreError) in
       // guard: sync-other-anchor
       if !isAnchorDurable { try file.synchronizeApart() }
-      try anchor.encoded(identity).withBytes { bytes throws(StoreError) in
-        try file.write(bytes, at: FileLayout.anchorOffsets[nextAnchorSlot])
-      }
+      try write(anchor, in: nextAnchorSlot)
+    }
+    anchors = [anchor] + anchors.prefix(1)
+    nextAnchorSlot = 1 - nextAnchorSlot
+  }
+
+  /// Says in the newest anchor that its checkpoint's record is the last of the log. It is written over where it is: the
+  /// other one is durable, and leads to the same state. If there is no other, nothing is said.
+  private func addClosingMark() throws(StoreError) {
+    guard anchors.count == FileLayout.anchorOffsets.count else { return }
+    anchors[0].isClosed = true
+    try log.fencing { () throws(StoreError) in try write(anchors[0], in: 1 - nextAnchorSlot) }
+  }
+
+  private func write(_ anchor: Anchor, in slot: Int) throws(StoreError) {
+    try anchor.encoded(identity).withBytes { bytes throws(StoreError) in
+      try file.write(bytes, at: FileLayout.anchorOffsets[slot])
     }
     isAnchorDurable = false
-    nextAnchorSlot = 1 - nextAnchorSlot
   }
 }

@@ -24,8 +24,9 @@ final class Committer: @unchecked Sendable {
   var space: PageSpace
   var extents: LogExtentTable
   var catalogue: TreeRoot
-  /// What the catalogue says, by slot: name and root.
-  var catalogued: [CataloguedTree?]
+  var catalogued: Catalogue.Content
+  /// The anchors that are legible, newest first.
+  var anchors: [Anchor]
   var nextAnchorSlot: Int
   /// False while the newest anchor may exist in the page cache alone; after a process that died it may from the start.
   var isAnchorDurable = false
@@ -49,11 +50,6 @@ final class Committer: @unchecked Sendable {
   /// The last transaction's record buffer, for the next.
   private var spareRecord: [UInt8] = []
 
-  struct CataloguedTree: Hashable {
-    var name: String
-    var root: TreeRoot
-  }
-
   init(
     file: StoreFile,
     identity: FormatIdentity,
@@ -68,7 +64,8 @@ final class Committer: @unchecked Sendable {
     space: PageSpace,
     extents: LogExtentTable,
     catalogue: TreeRoot,
-    catalogued: [CataloguedTree?],
+    catalogued: Catalogue.Content,
+    anchors: [Anchor],
     nextAnchorSlot: Int,
     checkpointCommit: UInt64
   ) {
@@ -87,6 +84,7 @@ final class Committer: @unchecked Sendable {
     self.extents = extents
     self.catalogue = catalogue
     self.catalogued = catalogued
+    self.anchors = anchors
     self.nextAnchorSlot = nextAnchorSlot
     self.checkpointCommit = checkpointCommit
     dirtyAfterCommit = checkpointCommit

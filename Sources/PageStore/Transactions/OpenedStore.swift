@@ -56,7 +56,7 @@ struct OpenedStore {
     )
     let checkpoint = recovery.chain.checkpoint
     let trees = try Catalogue.read(checkpoint.content.catalogue, pool: pool)
-    guard trees.allSatisfy({ $0.root.treeID < checkpoint.content.nextTreeID }) else {
+    guard trees.roots.allSatisfy({ $0.treeID < checkpoint.content.nextTreeID }) else {
       throw StoreError(.corrupt, "the catalogue has a tree with a number that was not given out yet")
     }
     var replay = Replay(Self.version(of: checkpoint, trees), pool: pool)
@@ -81,7 +81,9 @@ struct OpenedStore {
     )
     if !options.isReadOnly {
       // A checkpoint that finds no room for its anchor would fence the store.
-      try file.allocate(0..<FileLayout.fixedByteCount)
+      if blocks.anchors.count < FileLayout.anchorOffsets.count {
+        try file.allocate(0..<FileLayout.fixedByteCount)
+      }
       if !recovery.isClean { try persistAgain() }
       if !recovery.isHeaderIntact { try restoreHeader(blocks.identity, file, now: environment.now()) }
     }
@@ -120,14 +122,14 @@ struct OpenedStore {
 
   private static func version(
     of checkpoint: LogChain.Checkpoint,
-    _ trees: [(name: String, root: TreeRoot)]
+    _ trees: Catalogue.Content
   ) -> Version {
     Version(
       commit: checkpoint.content.commit,
       timestamp: checkpoint.content.timestamp,
       generation: 1,
-      directory: TreeDirectory(names: trees.map(\.name)),
-      roots: trees.map(\.root),
+      directory: TreeDirectory(sortedNames: trees.names),
+      roots: trees.roots,
       nextTreeID: checkpoint.content.nextTreeID,
       sequence: checkpoint.position.sequence,
       durability: .full
@@ -141,7 +143,7 @@ struct OpenedStore {
     pool: PagePool,
     spill: SpillFile,
     version: Version,
-    _ trees: [(name: String, root: TreeRoot)],
+    _ trees: Catalogue.Content,
     options: StoreOptions,
     environment: StoreEnvironment
   ) -> Committer {
@@ -167,6 +169,7 @@ struct OpenedStore {
         file: file,
         identity: blocks.identity,
         tail: recovery.chain.tail,
+        closingAnchor: blocks.closingAnchor,
         onAdvance: { versions.advance(written: $0, durable: $1) },
         onFailure: { error in
           versions.fallBack()
@@ -186,7 +189,8 @@ struct OpenedStore {
         replayEpoch: recovery.chain.checkpoint.replayEpoch
       ),
       catalogue: content.catalogue,
-      catalogued: trees.map { Committer.CataloguedTree(name: $0.name, root: $0.root) },
+      catalogued: trees,
+      anchors: blocks.anchors,
       nextAnchorSlot: blocks.nextAnchorSlot,
       checkpointCommit: content.commit
     )

@@ -3,59 +3,66 @@
 struct TreeDirectory: Sendable {
   /// Name by place; nil where a dropped tree was.
   private(set) var names: [String?]
-  private var slots: [TreeName: Int] = [:]
+  /// Places in order of their names' bytes. No dictionary: making the first one of its kind takes a process longer than
+  /// reading the catalogue.
+  private var sortedSlots: [Int]
   /// Places of dropped trees, for new ones.
   private var freeSlots: [Int] = []
 
-  init(names: [String?]) {
+  /// The names have to be in order of their bytes.
+  init(sortedNames names: [String?]) {
     self.names = names
-    for (slot, name) in names.enumerated() {
-      if let name { slots[TreeName(name)] = slot } else { freeSlots.append(slot) }
-    }
+    sortedSlots = Array(names.indices)
   }
 
   /// Trees in the store.
-  var count: Int { slots.count }
+  var count: Int { sortedSlots.count }
 
-  /// The place of the tree with this name.
-  func slot(of name: String) -> Int? { slots[TreeName(name)] }
+  /// The place of the tree with this name: O(log n).
+  func slot(of name: String) -> Int? {
+    let (rank, isFound) = rank(of: name)
+    return isFound ? sortedSlots[rank] : nil
+  }
 
   /// Gives a new tree a place.
   mutating func add(_ name: String) -> Int {
+    let (rank, _) = rank(of: name)
     let slot = freeSlots.popLast() ?? names.count
     if slot == names.count { names.append(name) } else { names[slot] = name }
-    slots[TreeName(name)] = slot
+    sortedSlots.insert(slot, at: rank)
     return slot
   }
 
   mutating func remove(slot: Int) {
     guard let name = names[slot] else { return }
-    slots[TreeName(name)] = nil
+    sortedSlots.remove(at: rank(of: name).rank)
     names[slot] = nil
     freeSlots.append(slot)
   }
 
   /// Trees in order of their names' bytes.
-  var sortedNames: [String] {
-    names.compactMap { $0 }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  var sortedNames: [String] { sortedSlots.compactMap { names[$0] } }
+
+  /// Where the name is, or would be, among the sorted ones. A name is its bytes: strings that Unicode calls equivalent are
+  /// different names.
+  private func rank(of name: String) -> (rank: Int, isFound: Bool) {
+    var name = name
+    return name.withUTF8 { wanted in
+      var low = 0
+      var high = sortedSlots.count
+      while low < high {
+        let middle = (low + high) / 2
+        let order = Self.compare(names[sortedSlots[middle]] ?? "", UnsafeRawBufferPointer(wanted))
+        if order == 0 { return (middle, true) }
+        if order < 0 { low = middle + 1 } else { high = middle }
+      }
+      return (low, false)
+    }
   }
-}
 
-/// A tree's name as the store sees it: its bytes. Strings that Unicode calls equivalent are different names.
-private struct TreeName: Hashable {
-  private var text: String
-
-  init(_ text: String) {
-    self.text = text
-    self.text.makeContiguousUTF8()
-  }
-
-  static func == (left: TreeName, right: TreeName) -> Bool {
-    left.text.utf8.elementsEqual(right.text.utf8)
-  }
-
-  func hash(into hasher: inout Hasher) {
-    text.utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+  private static func compare(_ name: String, _ bytes: UnsafeRawBufferPointer) -> Int {
+    var name = name
+    return name.withUTF8 { ByteComparison.compare(UnsafeRawBufferPointer($0), bytes) }
   }
 }
 

@@ -1,95 +1,145 @@
+import CLinux
 import Glibc
+import Synchronization
 
-/// Who may write: one thread at a time, in the order they asked.
-// Safety: `holder` and `waiting` are only touched with the monitor's lock held.
+/// Who may write: one thread at a time.
+///
+/// Most transactions take less time than waking a thread. So a turn that is given back is free for whoever asks first, and
+/// a thread that finds it taken spins for a few microseconds before it goes to sleep. The one that has slept longest is
+/// woken meanwhile, to try again; if it was passed over ``bypassLimit`` times, it gets the turn handed over. So a thread
+/// waits for no more than `bypassLimit + 1` turns for itself and each of those that slept when it came.
+// Safety: everything mutable is only touched with the monitor's lock held, except the atomic hint.
 final class WriterTurn: @unchecked Sendable {
   private final class Waiter {
-    let monitor = Monitor()
+    let condition = Monitor.Condition()
     let thread = pthread_self()
-    // Touched only with this waiter's own lock held.
+    /// Whether the turn was handed over to it.
     var isServed = false
-
-    /// Waits to be served; false if `timeout` passes first.
-    func wait(for timeout: Duration?) -> Bool {
-      let deadline = timeout.map(Self.deadline)
-      return monitor.withLock {
-        while !isServed {
-          if let deadline {
-            guard monitor.wait(until: deadline) else { return isServed }
-          } else {
-            monitor.wait()
-          }
-        }
-        return true
-      }
-    }
-
-    private static func deadline(_ timeout: Duration) -> timespec {
-      var time = timespec()
-      clock_gettime(CLOCK_MONOTONIC, &time)
-      // A year is as good as any longer time, and can be added to any moment.
-      let (seconds, attoseconds) = min(max(timeout, .zero), .seconds(31_536_000)).components
-      time.tv_sec += Int(seconds)
-      time.tv_nsec += Int(attoseconds / 1_000_000_000)
-      if time.tv_nsec >= 1_000_000_000 {
-        time.tv_sec += 1
-        time.tv_nsec -= 1_000_000_000
-      }
-      return time
-    }
+    /// Whether it has been woken and hasn't had the lock since.
+    var isWoken = false
+    /// How often somebody else took the turn while it was the first in the queue.
+    var bypassCount = 0
   }
+
+  /// So often can others take the turn before the first in the queue.
+  static let bypassLimit = 16
+  private static let longestSpin = 512
+  private static let shortestSpin = 8
 
   private let monitor = Monitor()
   private var holder: pthread_t?
+  /// In the order they came. If nobody has the turn, the first one is on its way.
   private var waiting: [Waiter] = []
+  /// How long it is worth while to spin: twice as long as last time if that helped, half as long if it didn't.
+  private var spin: Int
+  private var isSpinning = false
+  /// What ``holder`` says, for the one who spins.
+  private let isFree = Atomic(true)
+
+  init() {
+    // With one processor, nobody gives the turn back while somebody spins.
+    spin = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 ? Self.longestSpin : 0
+  }
 
   /// Waits for the turn. Throws `nestedWrite` if this thread has it already, for it would wait for itself; `timedOut` if
   /// `timeout` passes first.
   func acquire(timeout: Duration? = nil) throws(StoreError) {
     monitor.lock()
-    guard let holder else {
-      self.holder = pthread_self()
-      monitor.unlock()
-      return
-    }
-    if pthread_equal(holder, pthread_self()) != 0 {
-      monitor.unlock()
+    defer { monitor.unlock() }
+    if let holder, pthread_equal(holder, pthread_self()) != 0 {
       throw StoreError(.nestedWrite, "a write transaction of this thread is still going on")
     }
+    if takeIfFree() || takeBySpinning() { return }
     let waiter = Waiter()
     waiting.append(waiter)
-    monitor.unlock()
-    if waiter.wait(for: timeout) { return }
-    let hasLeft = monitor.withLock {
-      guard let place = waiting.firstIndex(where: { $0 === waiter }) else { return false }
-      waiting.remove(at: place)
-      return true
+    let deadline = timeout.map(Self.deadline)
+    while true {
+      var isInTime = true
+      if let deadline {
+        isInTime = monitor.wait(on: waiter.condition, until: deadline)
+      } else {
+        monitor.wait(on: waiter.condition)
+      }
+      if waiter.isServed { return }
+      waiter.isWoken = false
+      let isTaken = takeIfFree(waiter)
+      guard isTaken || !isInTime else { continue }
+      waiting.removeAll { $0 === waiter }
+      if isTaken { return }
+      throw StoreError(.timedOut, "others have been writing for too long")
     }
-    if hasLeft { throw StoreError(.timedOut, "others have been writing for too long") }
-    // The turn was being handed over at that moment.
-    _ = waiter.wait(for: nil)
   }
 
   /// Takes the turn if nobody has it; never waits.
-  func acquireIfFree() -> Bool {
-    monitor.withLock {
-      guard holder == nil else { return false }
-      holder = pthread_self()
-      return true
+  func acquireIfFree() -> Bool { monitor.withLock { takeIfFree() } }
+
+  /// Threads that sleep until they get the turn.
+  var sleeperCount: Int { monitor.withLock { waiting.count } }
+
+  /// Gives the turn back, or hands it to the one who was passed over too often.
+  func release() {
+    monitor.lock()
+    guard let first = waiting.first else {
+      free()
+      monitor.unlock()
+      return
     }
+    var wakes = !first.isWoken
+    if first.bypassCount >= Self.bypassLimit {
+      waiting.removeFirst()
+      first.isServed = true
+      holder = first.thread
+      wakes = true
+    } else {
+      first.isWoken = true
+      free()
+    }
+    monitor.unlock()
+    if wakes { first.condition.wakeOne() }
   }
 
-  /// Hands the turn to the one who has waited longest.
-  func release() {
-    let next: Waiter? = monitor.withLock {
-      let next = waiting.isEmpty ? nil : waiting.removeFirst()
-      holder = next?.thread
-      return next
+  private func free() {
+    holder = nil
+    isFree.store(true, ordering: .relaxed)
+  }
+
+  /// Called with the lock held.
+  private func takeIfFree(_ waiter: Waiter? = nil) -> Bool {
+    guard holder == nil else { return false }
+    holder = pthread_self()
+    isFree.store(false, ordering: .relaxed)
+    if let first = waiting.first, first !== waiter { first.bypassCount += 1 }
+    return true
+  }
+
+  /// Called with the lock held, which it gives up meanwhile. One thread spins at a time.
+  private func takeBySpinning() -> Bool {
+    guard !isSpinning, spin > 0 else { return false }
+    isSpinning = true
+    var rest = spin
+    monitor.unlock()
+    while rest > 0, !isFree.load(ordering: .relaxed) {
+      clinux_relax()
+      rest -= 1
     }
-    guard let next else { return }
-    next.monitor.withLock {
-      next.isServed = true
-      next.monitor.wakeAll()
+    monitor.lock()
+    isSpinning = false
+    let isTaken = takeIfFree()
+    spin = isTaken ? min(2 * spin, Self.longestSpin) : max(spin / 2, Self.shortestSpin)
+    return isTaken
+  }
+
+  private static func deadline(_ timeout: Duration) -> timespec {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    // A year is as good as any longer time, and can be added to any moment.
+    let (seconds, attoseconds) = min(max(timeout, .zero), .seconds(31_536_000)).components
+    time.tv_sec += Int(seconds)
+    time.tv_nsec += Int(attoseconds / 1_000_000_000)
+    if time.tv_nsec >= 1_000_000_000 {
+      time.tv_sec += 1
+      time.tv_nsec -= 1_000_000_000
     }
+    return time
   }
 }

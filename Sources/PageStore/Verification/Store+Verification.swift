@@ -21,8 +21,9 @@ extension Store {
     let loader = FilePageLoader(file, pageSize: committer.identity.pageSize, spill: committer.spill)
     var stored = TreeVerifier(pool: PagePool(pageSize: Int(committer.identity.pageSize), loader: loader))
     stored.verify(committer.catalogue, name: "catalogue")
-    for tree in committer.catalogued {
-      if let tree { stored.verify(tree.root, name: tree.name) }
+    let catalogued = committer.catalogued
+    for (name, root) in zip(catalogued.names, catalogued.roots) {
+      if let name { stored.verify(root, name: name) }
     }
     var seen: Set<IntegrityProblem> = []
     return (stored.problems + current.problems).filter { seen.insert($0).inserted }
@@ -37,7 +38,7 @@ extension Store {
     if !blocks.isHeaderIntact { problems.append(.init(message: "The file's header is damaged.")) }
     if blocks.anchors.isEmpty { problems.append(.init(message: "Both anchors are damaged.")) }
     do {
-      let recovery = try Recovery(file, blocks)
+      let recovery = try Recovery(file, blocks, trustsClosingMark: false)
       let tail = committer.log.tail
       if recovery.chain.tail != tail && !committer.log.isFenced {
         problems.append(

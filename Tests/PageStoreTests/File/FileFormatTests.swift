@@ -31,7 +31,7 @@ import Testing
         "sequence": Offset.sequence, "commit": Offset.commit, "extentOffset": Offset.extentOffset,
         "extentByteCount": Offset.extentByteCount, "epoch": Offset.epoch,
         "recordByteCount": Offset.recordByteCount, "salt": Offset.salt, "recordOffset": Offset.recordOffset,
-        "recordChecksum": Offset.recordChecksum,
+        "recordChecksum": Offset.recordChecksum, "closed": Offset.closed,
       ]
     )
     #expect(FileLayout.anchorOffsets == [4_096, 8_192])
