@@ -10,8 +10,10 @@ final class CambiumKeyValuePeer: KeyValuePeer {
   private static let tree = "entry"
   private let store: Store
 
-  init(folder: String, isNew: Bool) throws {
-    store = try Store.open(at: folder + "/store.cambium")
+  init(folder: String, isNew: Bool, cacheBytes: Int) throws {
+    var options = StoreOptions()
+    options.cacheBytes = cacheBytes
+    store = try Store.open(at: folder + "/store.cambium", options: options)
     if isNew { try store.write { transaction in _ = try transaction.tree(Self.tree) } }
   }
 

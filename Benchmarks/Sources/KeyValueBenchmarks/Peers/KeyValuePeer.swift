@@ -8,9 +8,10 @@ protocol KeyValuePeer: AnyObject, Sendable, SendableMetatype {
   /// Whether commits of several threads share a sync; where not, they take turns.
   static var groupsCommits: Bool { get }
 
-  /// Opens the store in a folder; makes it there if it is new. Tuned as its documentation advises for data that fits
-  /// into memory, every commit synced.
-  init(folder: String, isNew: Bool) throws
+  /// Opens the store in a folder; makes it there if it is new. Tuned as its documentation advises, every commit synced.
+  ///
+  /// - Parameter cacheBytes: memory for pages that were read; everything where the data fits in.
+  init(folder: String, isNew: Bool, cacheBytes: Int) throws
   /// Leaves a file that needs no recovery. Nothing can be called afterwards.
   func close() throws
 
@@ -33,6 +34,11 @@ protocol KeyValuePeer: AnyObject, Sendable, SendableMetatype {
 }
 
 extension KeyValuePeer {
+  /// Opens the store with a cache that holds everything.
+  init(folder: String, isNew: Bool) throws {
+    try self.init(folder: folder, isNew: isNew, cacheBytes: 1 << 30)
+  }
+
   func output() throws -> StoreOutput? { nil }
 }
 

@@ -1,7 +1,8 @@
 import BenchmarkHarness
 import CLMDB
 
-/// LMDB as its documentation shows it: one database, a map larger than the data, synced commits.
+/// LMDB as its documentation shows it: one database, a map larger than the data, synced commits. It has no cache of its own: it
+/// reads from the system's, whatever cache it is given.
 // Safety: LMDB is made for several threads; what is stored here never changes.
 final class LMDBPeer: KeyValuePeer, @unchecked Sendable {
   static let name = "LMDB"
@@ -12,7 +13,7 @@ final class LMDBPeer: KeyValuePeer, @unchecked Sendable {
   private let environment: OpaquePointer
   private let database: MDB_dbi
 
-  init(folder: String, isNew: Bool) throws {
+  init(folder: String, isNew: Bool, cacheBytes: Int) throws {
     var environment: OpaquePointer?
     try check(mdb_env_create(&environment))
     guard let environment else { throw PeerError(peer: Self.name, message: "no environment") }

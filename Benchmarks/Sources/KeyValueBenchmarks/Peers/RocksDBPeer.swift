@@ -2,7 +2,7 @@ import BenchmarkHarness
 import CRocksDB
 import Foundation
 
-/// RocksDB through its C interface: a block cache that holds everything, Bloom filters, no compression (the values are
+/// RocksDB through its C interface: a block cache, Bloom filters, no compression (the values are
 /// random), every commit synced.
 // Safety: RocksDB is made for several threads; what is stored here never changes.
 final class RocksDBPeer: KeyValuePeer, @unchecked Sendable {
@@ -16,9 +16,9 @@ final class RocksDBPeer: KeyValuePeer, @unchecked Sendable {
   private let reading = rocksdb_readoptions_create()
   private let writing = rocksdb_writeoptions_create()
 
-  init(folder: String, isNew: Bool) throws {
+  init(folder: String, isNew: Bool, cacheBytes: Int) throws {
     self.folder = folder
-    options = try Self.makeOptions(isNew: isNew)
+    options = try Self.makeOptions(isNew: isNew, cacheBytes: cacheBytes)
     let options = options
     guard let database = try Self.checked({ rocksdb_open(options, folder, $0) }) else {
       throw PeerError(peer: Self.name, message: "cannot open")
@@ -27,10 +27,10 @@ final class RocksDBPeer: KeyValuePeer, @unchecked Sendable {
     rocksdb_writeoptions_set_sync(writing, 1)
   }
 
-  private static func makeOptions(isNew: Bool) throws -> OpaquePointer {
+  private static func makeOptions(isNew: Bool, cacheBytes: Int) throws -> OpaquePointer {
     guard let options = rocksdb_options_create() else { throw PeerError(peer: name, message: "no options") }
     let blocks = rocksdb_block_based_options_create()
-    let cache = rocksdb_cache_create_lru(1 << 30)
+    let cache = rocksdb_cache_create_lru(cacheBytes)
     rocksdb_block_based_options_set_block_cache(blocks, cache)
     rocksdb_block_based_options_set_filter_policy(blocks, rocksdb_filterpolicy_create_bloom_full(10))
     rocksdb_options_set_block_based_table_factory(options, blocks)

@@ -3,7 +3,7 @@ import CSQLite
 import Synchronization
 
 /// SQLite as a key-value store: a table without row IDs, a write-ahead log, every commit synced, statements prepared once
-/// and a page cache that holds everything. Threads that read at once have a connection each; threads that write take
+/// and a page cache of its own for each connection. Threads that read at once have a connection each; threads that write take
 /// turns at a lock, which costs less than SQLite's own waiting.
 final class SQLitePeer: KeyValuePeer {
   static let name = "SQLite"
@@ -11,12 +11,14 @@ final class SQLitePeer: KeyValuePeer {
   static let groupsCommits = false
 
   private let path: String
+  private let cacheBytes: Int
   private let idle: Mutex<Idle>
   private let writers = Mutex(())
 
-  init(folder: String, isNew: Bool) throws {
+  init(folder: String, isNew: Bool, cacheBytes: Int) throws {
     path = folder + "/store.sqlite"
-    let connection = try Self.connect(path)
+    self.cacheBytes = cacheBytes
+    let connection = try Self.connect(path, cacheBytes)
     if isNew {
       try connection.execute("PRAGMA journal_mode = WAL")
       try connection.execute(
@@ -127,17 +129,17 @@ final class SQLitePeer: KeyValuePeer {
     var connections: [SQLiteConnection]
   }
 
-  private static func connect(_ path: String) throws -> SQLiteConnection {
+  private static func connect(_ path: String, _ cacheBytes: Int) throws -> SQLiteConnection {
     let connection = try SQLiteConnection(path: path)
     try connection.execute("PRAGMA synchronous = FULL")
-    try connection.execute("PRAGMA cache_size = -1048576")
+    try connection.execute("PRAGMA cache_size = -\(cacheBytes >> 10)")
     return connection
   }
 
   /// Lends the connection that was used last, so that its cache is warm, or a new one.
   private func withConnection<R>(_ body: (SQLiteConnection) throws -> R) throws -> R {
     let taken = idle.withLock { Idle(connections: $0.connections.popLast().map { [$0] } ?? []) }
-    let connection = try taken.connections.first ?? Self.connect(path)
+    let connection = try taken.connections.first ?? Self.connect(path, cacheBytes)
     let returned = Idle(connections: [connection])
     defer { idle.withLock { $0.connections += returned.connections } }
     return try body(connection)

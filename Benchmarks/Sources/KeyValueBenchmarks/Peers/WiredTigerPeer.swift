@@ -3,7 +3,7 @@ import CWiredTiger
 import Glibc
 import Synchronization
 
-/// WiredTiger: one table, a cache that holds everything, a log that every commit syncs, checkpoints each minute.
+/// WiredTiger: one table, a log that every commit syncs, checkpoints each minute.
 final class WiredTigerPeer: KeyValuePeer {
   static let name = "WiredTiger"
   static var version: String {
@@ -16,15 +16,15 @@ final class WiredTigerPeer: KeyValuePeer {
   private static let table = "table:entry"
   // One transaction changes the whole table, so most of the cache has to be allowed to be dirty.
   private static let configuration = """
-    cache_size=1GB,eviction_dirty_target=80,eviction_dirty_trigger=95,checkpoint=(wait=60),\
+    eviction_dirty_target=80,eviction_dirty_trigger=95,checkpoint=(wait=60),\
     log=(enabled=true),transaction_sync=(enabled=true,method=fsync)
     """
 
   private let state: Mutex<State>
 
-  init(folder: String, isNew: Bool) throws {
+  init(folder: String, isNew: Bool, cacheBytes: Int) throws {
     var connection: OpaquePointer?
-    let configuration = Self.configuration + (isNew ? ",create" : "")
+    let configuration = Self.configuration + ",cache_size=\(cacheBytes)" + (isNew ? ",create" : "")
     try check(cwt_open(folder, configuration, &connection))
     state = Mutex(State(connection: connection))
     if isNew {

@@ -1,9 +1,9 @@
 import BenchmarkHarness
 
 extension KeyValueSession {
-  private static let ids = ["K1", "K1t", "K2", "K4", "K4g", "K6", "K7"]
+  private static let ids = ["K1", "K1t", "K1s", "K2", "K2s", "K4", "K4g", "K6", "K7"]
 
-  /// K1, K2, K6, then K4, K4g and K7, on one store of each engine: filled in random order, as in an application's life,
+  /// K1, K2, K6, then K4, K4g, the same as K1 and K2 with a small cache, and K7, on one store of each engine: filled in random order, as in an application's life,
   /// closed, opened again and read once.
   mutating func readAndCommit(_ entries: Entries) async throws {
     guard Self.ids.contains(where: runner.wants) else { return }
@@ -18,8 +18,33 @@ extension KeyValueSession {
     try await read(entries, stores)
     try await commit(entries, stores)
     try stores.forEach { try $0.close() }
+    try await readWithSmallCache(entries, places)
     try await open(entries, places)
     places.forEach(folders.remove)
+  }
+
+  /// K1s and K2s: random gets and a scan where a tenth of the data fits into the cache. What isn't there comes from the file
+  /// system's cache, which has all of it.
+  private mutating func readWithSmallCache(_ entries: Entries, _ places: [String]) async throws {
+    guard ["K1s", "K2s"].contains(where: runner.wants) else { return }
+    let cacheBytes = max(1 << 20, entries.count * 116 / 10)
+    let stores = try zip(peers, places).map { peer, folder in
+      try peer.init(folder: folder, isNew: false, cacheBytes: cacheBytes)
+    }
+    let order = entries.readOrder[..<(entries.count / 5)]
+    try await runner.run(
+      workload("K1s", "random get, a tenth in the cache", stores, operations: order.count, unit: "each") {
+        store,
+        _ in
+        try await measured { try store.get(entries, order: order) }
+      }
+    )
+    try await runner.run(
+      workload("K2s", "full ordered scan, a tenth in the cache", stores) { store, _ in
+        try await measured { try store.scan() }
+      }
+    )
+    try stores.forEach { try $0.close() }
   }
 
   private mutating func read(_ entries: Entries, _ stores: [any KeyValuePeer]) async throws {
