@@ -25,21 +25,19 @@ final class WriterTurn: @unchecked Sendable {
   static let bypassLimit = 16
   private static let longestSpin = 512
   private static let shortestSpin = 8
+  /// With one processor, nobody gives the turn back while somebody spins. Asked for when two threads meet for the first time: the
+  /// system reads a file for it.
+  private static let longestUsefulSpin = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 ? longestSpin : 0
 
   private let monitor = Monitor()
   private var holder: pthread_t?
   /// In the order they came. If nobody has the turn, the first one is on its way.
   private var waiting: [Waiter] = []
   /// How long it is worth while to spin: twice as long as last time if that helped, half as long if it didn't.
-  private var spin: Int
+  private lazy var spin = Self.longestUsefulSpin
   private var isSpinning = false
   /// What ``holder`` says, for the one who spins.
   private let isFree = Atomic(true)
-
-  init() {
-    // With one processor, nobody gives the turn back while somebody spins.
-    spin = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 ? Self.longestSpin : 0
-  }
 
   /// Waits for the turn. Throws `nestedWrite` if this thread has it already, for it would wait for itself; `timedOut` if
   /// `timeout` passes first.
