@@ -32,7 +32,11 @@ struct PageWriter {
   /// The images handed out so far that are worth keeping.
   private(set) var images = WrittenPages()
   /// Frames and buffers that the written versions don't need any more.
-  private(set) var replaced = RetiredMemory()
+  var replaced: RetiredMemory { RetiredMemory(frames: replacedFrames + spareFrames, blobs: replacedBlobs) }
+  private var replacedFrames: [RetiredItem] = []
+  private var replacedBlobs: [RetiredItem] = []
+  /// Those of them that nobody has seen: they serve for images, which costs less than memory that was never touched.
+  private var spareFrames: [RetiredItem] = []
   /// Where frames and buffers that stay have been written.
   private(set) var stored = StoredFrames()
 
@@ -106,7 +110,7 @@ struct PageWriter {
       images.converted.append((number: written.location.number, frame: frame))
     case .replacing:
       images.pages.append((number: written.location.number, frame: frame))
-      replaced.frames.append(RetiredItem(reference: old, treeID: treeID))
+      replacedFrames.append(RetiredItem(reference: old, treeID: treeID))
     case .beside:
       stored.frames.append((old.location.number, written.place))
       pool.arena.free(CollectionOfOne(frame))
@@ -148,7 +152,7 @@ struct PageWriter {
   /// Lists what is in memory of a subtree that was written before and now makes room for what is in the file.
   private mutating func replaceAll(below reference: ChildReference, treeID: UInt32) {
     guard reference.location.isFrame else { return }
-    replaced.frames.append(RetiredItem(reference: reference, treeID: treeID))
+    replacedFrames.append(RetiredItem(reference: reference, treeID: treeID))
     // What is evicted leads to nothing in memory.
     if pool.isEvicted(reference) { return }
     let page = PageImage(UnsafeRawPointer(pool.arena.address(reference.location.number)))
@@ -157,7 +161,7 @@ struct PageWriter {
       for offset in page.overflowReferences(index) {
         let overflow = ChildReference(loading: page.base + offset)
         if overflow.location.isFrame {
-          replaced.blobs.append(RetiredItem(reference: overflow, treeID: treeID))
+          replacedBlobs.append(RetiredItem(reference: overflow, treeID: treeID))
         }
       }
     }
@@ -173,6 +177,7 @@ struct PageWriter {
     to sink: Sink
   ) throws(StoreError) -> ChildReference {
     var children: [ChildReference] = []
+    var oldLeaves: [ChildReference] = []
     for part in packing.parts {
       switch part {
       case .kept(let index):
@@ -187,15 +192,19 @@ struct PageWriter {
             )
           }
         }
-        for index in run {
-          let leaf = ChildReference(loading: branch.reference(index))
-          replaced.frames.append(RetiredItem(reference: leaf, treeID: branch.treeID))
-        }
+        oldLeaves += run.map { ChildReference(loading: branch.reference($0)) }
       }
     }
+    // The separators' bytes are those of the leaves.
     let written = try writeBranch(branch, packing.separators, children, reference, to: sink)
-    replaced.frames.append(RetiredItem(reference: reference, treeID: branch.treeID))
+    for old in oldLeaves + [reference] { replace(old, treeID: branch.treeID) }
     return written
+  }
+
+  /// Lists a frame that other pages have taken the place of.
+  private mutating func replace(_ old: ChildReference, treeID: UInt32) {
+    let item = RetiredItem(reference: old, treeID: treeID)
+    if old.birth == unseenCommit { spareFrames.append(item) } else { replacedFrames.append(item) }
   }
 
   private mutating func writeBranch(
@@ -238,7 +247,8 @@ struct PageWriter {
     _ reference: ChildReference,
     to sink: Sink
   ) throws(StoreError) -> ChildReference {
-    let frame = pool.arena.allocate()
+    let spare = spareFrames.popLast()?.number
+    let frame = spare ?? pool.arena.allocate()
     let image = pool.arena.address(frame)
     do throws(StoreError) {
       try PageBuilder(geometry: geometry, isLeaf: level == 0).build(
@@ -251,10 +261,14 @@ struct PageWriter {
       )
       zeroFreeSpace(image)
       let written = try finish(image, birth: reference.birth, count: count, to: sink)
-      images.pages.append((number: written.location.number, frame: frame))
+      if spare == nil {
+        images.pages.append((number: written.location.number, frame: frame))
+      } else {
+        images.converted.append((number: written.location.number, frame: frame))
+      }
       return written
     } catch {
-      pool.arena.free(CollectionOfOne(frame))
+      if spare == nil { pool.arena.free(CollectionOfOne(frame)) }
       throw error
     }
   }
@@ -270,7 +284,7 @@ struct PageWriter {
     guard reference.location.isFrame else { return reference }
     let place = pool.storedPlace(ofOverflow: reference)
     if !place.isNone {
-      if mode == .replacing { replaced.blobs.append(RetiredItem(reference: reference, treeID: treeID)) }
+      if mode == .replacing { replacedBlobs.append(RetiredItem(reference: reference, treeID: treeID)) }
       return reference.moved(to: place)
     }
     // What was not written is not evicted.
@@ -288,7 +302,7 @@ struct PageWriter {
     written.location = .page(nextPage)
     written.checksum = try composer.write(to: sink)
     switch mode {
-    case .replacing: replaced.blobs.append(RetiredItem(reference: reference, treeID: treeID))
+    case .replacing: replacedBlobs.append(RetiredItem(reference: reference, treeID: treeID))
     case .beside: stored.blobs.append((reference.location.number, written.place))
     }
     nextPage += UInt64(geometry.overflowPageCount(value.count))
