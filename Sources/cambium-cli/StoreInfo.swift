@@ -25,8 +25,12 @@ struct StoreInfo: Encodable {
   /// Bytes of log that opening had to replay, and those that the log takes in the file.
   var logByteCount: UInt64
   var logExtentByteCount: UInt64
-  /// Bytes of pages in memory, with what the replay has changed.
+  /// Bytes of pages in memory, with what the replay has changed, and those of them that are cached.
   var residentByteCount: UInt64
+  var cachedByteCount: UInt64
+  /// Pages that were looked for to say all this: in memory, and read from the file.
+  var cacheHits: UInt64
+  var cacheMisses: UInt64
   var entities: [Entity]
 
   init(path: String) throws {
@@ -38,13 +42,16 @@ struct StoreInfo: Encodable {
     commit = snapshot.commit
     let date = Date(timeIntervalSince1970: Double(snapshot.timestamp) / 1_000)
     committed = snapshot.commit == 0 ? nil : ValueText.table(.date(date))
+    entities = try Self.entities(snapshot)
     let statistics = try store.statistics
     pageSize = statistics.pageSize
     trees = statistics.trees
     logByteCount = statistics.logBytes
     logExtentByteCount = statistics.logExtentBytes
     residentByteCount = statistics.residentBytes
-    entities = try Self.entities(snapshot)
+    cachedByteCount = statistics.cachedBytes
+    cacheHits = statistics.cacheHits
+    cacheMisses = statistics.cacheMisses
   }
 
   private static func entities(_ snapshot: Snapshot) throws -> [Entity] {
@@ -76,7 +83,8 @@ extension StoreInfo: CustomStringConvertible {
       "  commit    \(commit)" + (committed.map { ", \($0)" } ?? ""),
       "  log       \(Self.bytes(Int(logExtentByteCount))), of which \(Self.bytes(Int(logByteCount))) were replayed",
       "  trees     \(trees), in pages of \(Self.bytes(pageSize))",
-      "  cache     \(Self.bytes(Int(residentByteCount)))",
+      "  cache     \(Self.bytes(Int(cachedByteCount))), of \(Self.bytes(Int(residentByteCount))) of pages in memory;"
+        + " \(cacheMisses) read to tell this",
     ]
     if entities.isEmpty { lines += ["", "There are no entities."] }
     for entity in entities {
