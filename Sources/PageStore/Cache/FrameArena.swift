@@ -9,6 +9,8 @@ final class FrameArena: Sendable {
   private struct State {
     var free: [UInt32] = []
     var next: UInt32 = 1
+    /// Slabs of which memory was given back.
+    var sparseSlabs: Set<Int> = []
   }
 
   let geometry: PageGeometry
@@ -76,6 +78,18 @@ final class FrameArena: Sendable {
     state.withLock { state in
       state.free.append(contentsOf: frames.lazy.map { UInt32(truncatingIfNeeded: $0) })
     }
+  }
+
+  /// Gives the memory of a frame back to the system. The frame stays allocated, and reads as zeros.
+  func giveBack(_ frame: UInt64) {
+    let index = Int(frame >> UInt64(Self.slabShift - geometry.pageShift))
+    state.withLock { state in
+      guard state.sparseSlabs.insert(index).inserted else { return }
+      // The kernel would fill the holes again sooner or later to make huge pages of what is between them.
+      let slab = UnsafeMutableRawPointer(bitPattern: slabs[index].load(ordering: .relaxed))
+      madvise(slab, Self.slabByteCount, MADV_NOHUGEPAGE)
+    }
+    madvise(address(frame), pageSize, MADV_DONTNEED)
   }
 
   /// Bytes of frames that are in use.

@@ -108,7 +108,7 @@ final class PageCache: Sendable {
     while state.queues.count(.young) + state.queues.count(.main) > capacity { step(&state) }
     for evicted in state.limbo.sweep(readers) {
       if evicted.isReferredTo {
-        madvise(arena.address(evicted.frame), arena.pageSize, MADV_DONTNEED)
+        arena.giveBack(evicted.frame)
       } else {
         arena.free(CollectionOfOne(evicted.frame))
       }
