@@ -205,6 +205,14 @@ struct FrameHeader {
   func markEvicted() {
     flags.pointee.bitwiseOr(PageFlags.evicted.littleEndian, ordering: .sequentiallyConsistent)
   }
+
+  /// Of a copy that nobody else sees yet: the page may have been evicted since it was found, and the mark copied with it.
+  func clearEvicted() {
+    base.storeLittle(
+      base.loadLittle(PageHeader.flags, as: UInt16.self) & ~PageFlags.evicted,
+      PageHeader.flags
+    )
+  }
 }
 
 /// The numbers of pages that were evicted not long ago: a table in which a new number takes the place of an older one now and
