@@ -67,13 +67,21 @@ public struct TreeCursor: ~Copyable {
     reader?.leave()
   }
 
-  /// Runs a part of a step that follows references. Only what it protects is good afterwards.
+  /// Runs a part of a step that follows references. Only what it protects is good afterwards. If it fails, the cursor stays
+  /// where it was or, if it has left that leaf already, is where a new one is.
   mutating func walking<R>(
     _ body: (inout TreeCursor) throws(StoreError) -> R
   ) throws(StoreError) -> R {
     let reader = begin()
     defer { reader.end(visiting: Int(core.root.height)) }
-    return try body(&self)
+    let (path, leafStart) = (path, leafStart)
+    do throws(StoreError) {
+      return try body(&self)
+    } catch {
+      // The path leads to the leaf at hand, or is not followed.
+      if self.leafStart == leafStart { self.path = path } else { _ = leave(.start) }
+      throw error
+    }
   }
 
   private mutating func begin() -> Reader {
