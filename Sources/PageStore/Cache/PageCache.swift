@@ -74,8 +74,9 @@ final class PageCache: Sendable {
   }
 
   /// Takes charge of leaves that versions refer to and that a checkpoint has written. They were changed not long ago, so they
-  /// are worth more than what was read once.
+  /// are worth more than what was read once. Where their memory can't be given back they simply stay.
   func insert(written frames: some Sequence<UInt64>) {
+    guard arena.canGiveBack else { return }
     state.withLock { state in
       for frame in frames where state.queues.queue(of: frame) == .none {
         header(of: frame).clearUsed()

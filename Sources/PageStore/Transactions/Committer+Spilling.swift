@@ -31,7 +31,7 @@ extension Committer {
 
   /// Leaves without overflow: branches and other leaves lead to what may be alive.
   private func isOnlyInMemory(_ item: RetiredItem) -> Bool {
-    pool.storedPlace(ofPage: item.reference).isNone && pool.isLone(item.number)
+    pool.arena.canGiveBack && pool.storedPlace(ofPage: item.reference).isNone && pool.isLone(item.number)
   }
 
   /// Says which spilled pages nobody needs any more.

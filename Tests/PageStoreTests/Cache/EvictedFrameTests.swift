@@ -60,6 +60,26 @@ import Testing
     #expect(touched == [])
   }
 
+  @Test func nothingIsGivenBackWhereTheSystemHasLargerPages() throws {
+    let arena = FrameArena(geometry: PageGeometry(pageSize: 4_096), systemPageSize: 16_384)
+    #expect(!arena.canGiveBack)
+    let readers = ReaderTable()
+    let (table, places) = (PageTable(), StoredPlaces())
+    defer {
+      table.deallocate()
+      places.deallocate()
+    }
+    let cache = PageCache(byteBudget: 0, arena: arena, table: table, places: places, readers: readers)
+    let frames = (0..<200).map { _ in arena.allocate() }
+    for frame in frames { arena.address(frame).initializeMemory(as: UInt8.self, repeating: 7, count: 4_096) }
+    for frame in frames { places.set(StoredPlace(number: frame, checksum: 1), at: frame) }
+    cache.insert(written: frames)
+    #expect(cache.statistics.evictedFrameCount == 0)
+    for frame in frames {
+      #expect(UnsafeRawBufferPointer(start: arena.address(frame), count: 4_096).allSatisfy { $0 == 7 })
+    }
+  }
+
   @Test func theKernelMakesNoHugePagesOfWhatWasGivenBack() throws {
     let arena = FrameArena(geometry: PageGeometry(pageSize: 4_096))
     let frames = (0..<1_600).map { _ in arena.allocate() }
