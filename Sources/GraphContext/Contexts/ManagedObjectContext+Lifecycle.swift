@@ -81,7 +81,7 @@ extension ManagedObjectContext {
   private func show(_ newest: StoreView) {
     view = newest
     generation &+= 1
-    keptByteLimit = Self.smallestKeptByteLimit
+    expectNothingKept()
     forgetPendingReferences()
     forgetEncodedChanges()
   }

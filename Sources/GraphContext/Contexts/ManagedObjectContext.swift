@@ -52,8 +52,10 @@ public final class ManagedObjectContext: ObjectHost {
   /// Objects that are in the context but whose relationships have yet to be looked at.
   var adopted: [any ManagedObject] = []
   var isAdopting = false
-  /// How many bytes of records the view may keep before the next query or lookup has them released.
+  /// How many bytes of records the view may keep before the next lookup has them released.
   var keptByteLimit = ManagedObjectContext.smallestKeptByteLimit
+  /// Of the fetches whose records the view keeps, how many bytes the largest one has read.
+  var largestFetchByteCount = 0
   static let smallestKeptByteLimit = 32 << 20
   /// The entity found last, by the identity of the class.
   private var lastType: (ObjectIdentifier, StoredEntity)?
@@ -176,10 +178,32 @@ extension ManagedObjectContext {
   /// Gives the memory of the records back that objects were read from, if they have become many. The objects are still
   /// faults, and look for their records again when they must.
   func releaseKeptIfMany() {
-    guard view.keptByteCount > keptByteLimit else { return }
+    if view.keptByteCount > keptByteLimit { releaseKept() }
+  }
+
+  /// The same before a fetch, which will add to them.
+  func releaseKeptBeforeFetch() {
+    if view.keptByteCount > max(Self.smallestKeptByteLimit, 2 * largestFetchByteCount) { releaseKept() }
+  }
+
+  private func releaseKept() {
     view.releaseKept()
     generation &+= 1
+    expectNothingKept()
+  }
+
+  /// The view keeps no records yet, or none any more.
+  func expectNothingKept() {
     keptByteLimit = Self.smallestKeptByteLimit
+    largestFetchByteCount = 0
+  }
+
+  /// Lets the objects of a fetch have their records until the next one, however many they are.
+  ///
+  /// - Parameter keptBefore: how many bytes were kept when it began.
+  func noteFetch(keptBefore: Int) {
+    largestFetchByteCount = max(largestFetchByteCount, view.keptByteCount - keptBefore)
+    keptByteLimit = max(keptByteLimit, 2 * view.keptByteCount)
   }
 
   /// Whether an object that the snapshot doesn't have is here because of unsaved changes, its own or references to it:
@@ -286,9 +310,11 @@ extension ManagedObjectContext {
       switch known._$state.phase {
       case .inserted: return known
       case .deleted, .gone: throw notFound(id.number, entity)
+      case .persistent where known._$state.currentRecord != nil: return known
       default: break
       }
     }
+    releaseKeptIfMany()
     guard let record = try view.record(id.number, of: entity) else { throw notFound(id.number, entity) }
     return object(type, number: id.number, record: record)
   }

@@ -13,9 +13,9 @@ extension ManagedObjectContext {
   /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read.
   public func fetch<Root: ManagedObject>(_ request: From<Root>) throws -> [Root] {
     let (query, entity) = try resolved(request)
-    releaseKeptIfMany()
-    // The objects of one fetch are not to lose their records because they are many.
-    defer { keptByteLimit = max(keptByteLimit, 2 * view.keptByteCount) }
+    releaseKeptBeforeFetch()
+    let keptBefore = view.keptByteCount
+    defer { noteFetch(keptBefore: keptBefore) }
     if let rows = try UniqueLookup(query, of: entity)?.rows(in: self, needsRecord: true) {
       return try rows.map { try object($0, entity) }
     }

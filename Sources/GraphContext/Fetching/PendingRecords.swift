@@ -45,6 +45,10 @@ final class ViewRecordSource: RecordSource {
   /// a place to one object, so that the next record in the same home is that of another row.
   private var known: [KnownRecord?]
   private static let knownCount = 512
+  /// Memory of the known records.
+  private(set) var knownByteCount = 0
+  /// From here on they are forgotten at the next row.
+  private static let knownByteLimit = 16 << 20
 
   init(_ paths: RowPaths, in view: StoreView, pending: PendingRecords?) {
     self.view = view
@@ -64,14 +68,20 @@ final class ViewRecordSource: RecordSource {
     self.known[home] = known
     if known.number != number {
       known.number = 0
+      knownByteCount -= known.capacity
+      defer { knownByteCount += known.capacity }
       known.isThere = try view.withRecord(number, of: entity) { known.set($0.bytes) } != nil
       known.number = number
     }
     return known.isThere ? known.bytes : nil
   }
 
-  // Each stays until another takes its home.
-  func releaseRecords() {}
+  // Each stays until another takes its home, unless they are large.
+  func releaseRecords() {
+    guard knownByteCount > Self.knownByteLimit else { return }
+    for home in known.indices { known[home] = nil }
+    knownByteCount = 0
+  }
 }
 
 /// A copy of the record that was found last for a home.
@@ -85,6 +95,9 @@ private final class KnownRecord {
   deinit { buffer.deallocate() }
 
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
+
+  /// Bytes of memory.
+  var capacity: Int { buffer.count }
 
   func set(_ bytes: UnsafeRawBufferPointer) {
     if buffer.count < bytes.count {

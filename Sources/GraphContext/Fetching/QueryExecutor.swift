@@ -46,7 +46,7 @@ struct QueryExecutor {
 
   /// The results, in order.
   ///
-  /// - Parameter needsRecords: whether each row must come with its record.
+  /// - Parameter needsRecords: whether each row of a stored object must come with its record.
   func rows(needsRecords: Bool) throws -> [QueryRow] {
     try ContextError.mapping { try collectRows(needsRecords) }
   }
@@ -57,14 +57,16 @@ struct QueryExecutor {
   private func collectRows(_ needsRecords: Bool) throws -> [QueryRow] {
     let rows: [QueryRow]
     let keep: Keep = needsRecords ? { view.keep($0) } : { _ in nil }
+    // Of rows that come and go while they are sorted, the records would stay.
+    let keepSorted: Keep = (wanted ?? .max) < plan.access.rowCount ? { _ in nil } : keep
     if let ownChanges {
-      rows = try slice(merged(with: ownChanges, keep))
+      rows = try slice(merged(with: ownChanges, keepSorted))
     } else {
       switch plan.order {
       case .access(let isReversed):
         rows =
           try plan.residual == .constant(true) ? selected(isReversed, keep) : filtered(isReversed, keep)
-      case .sorted: rows = try slice(sortedRows(keep))
+      case .sorted: rows = try slice(sortedRows(keepSorted))
       }
     }
     return needsRecords ? try withRecords(rows) : rows
@@ -75,9 +77,15 @@ struct QueryExecutor {
     return Array(plan.limit.map { rest.prefix($0) } ?? rest)
   }
 
+  /// The rows with their records, but for those of unsaved objects.
   private func withRecords(_ rows: [QueryRow]) throws -> [QueryRow] {
-    if rows.allSatisfy({ $0.record != nil }) { return rows }
-    return try RecordWalker.rows(rows.map(\.number), of: entity, in: view) { view.keep($0) }
+    let places = rows.indices.filter { rows[$0].record == nil && !isPending(rows[$0].number) }
+    if places.isEmpty { return rows }
+    let found = try RecordWalker.rows(places.map { rows[$0].number }, of: entity, in: view) { view.keep($0) }
+    if found.count == rows.count { return found }
+    var rows = rows
+    for (place, row) in zip(places, found) { rows[place] = row }
+    return rows
   }
 
   /// Nothing to test, nothing to sort: the rows are found by rank.

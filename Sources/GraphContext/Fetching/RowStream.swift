@@ -45,9 +45,16 @@ struct RowStream: ~Copyable {
   /// Rows read and not yet handed out, and how many of them were.
   private var rows: [QueryRow] = []
   private var position = 0
-  private var batchCount = 32
+  private var batchCount = 8
   /// The records of the batch.
   private var records = RecordArena()
+
+  private static let largestBatchCount = 16_384
+  /// Large records come in smaller batches.
+  private static let batchByteLimit = 16 << 20
+
+  /// Bytes of records that the stream holds.
+  var heldByteCount: Int { records.byteCount }
 
   init(_ access: AccessPath, of entity: StoredEntity, in view: StoreView, isReversed: Bool) throws {
     self.entity = entity
@@ -74,13 +81,20 @@ struct RowStream: ~Copyable {
     return rows[position - 1]
   }
 
-  /// The next rows; each batch is larger than the last, as it is ever less likely that few are enough.
+  /// How many rows to read next: more than last time, as it is ever less likely that few are enough, unless they are large.
+  private var nextBatchCount: Int {
+    let grown = min(Self.largestBatchCount, batchCount * 4)
+    if rows.isEmpty { return grown }
+    return max(1, min(grown, Self.batchByteLimit / max(1, records.byteCount / rows.count)))
+  }
+
+  /// The next rows.
   private mutating func batch() throws -> [QueryRow] {
     var found: [QueryRow] = []
     while found.isEmpty {
+      batchCount = nextBatchCount
       let numbers = try nextNumbers()
       if numbers.isEmpty { return [] }
-      batchCount = min(16_384, batchCount * 4)
       records.removeAll()
       found = try RecordWalker.rows(numbers, of: entity, in: view, mayBeMissing: mayBeMissing) {
         records.copy($0)

@@ -9,6 +9,8 @@ final class FrameArena: Sendable {
   private struct State {
     var free: [UInt32] = []
     var next: UInt32 = 1
+    /// Slabs of which memory was given back.
+    var sparseSlabs: Set<Int> = []
   }
 
   let geometry: PageGeometry
@@ -22,8 +24,14 @@ final class FrameArena: Sendable {
   /// The most slabs: 512 GiB.
   private static let slabCount = 1 << 18
 
-  init(geometry: PageGeometry) {
+  /// Whether the system can take a frame's memory and leave that of its neighbours alone: the system's pages, in which it does
+  /// so, are larger than a store's on some machines.
+  let canGiveBack: Bool
+
+  /// - Parameter systemPageSize: bytes of the pages in which the system gives and takes memory.
+  init(geometry: PageGeometry, systemPageSize: Int = sysconf(Int32(_SC_PAGESIZE))) {
     self.geometry = geometry
+    canGiveBack = systemPageSize > 0 && geometry.pageSize % systemPageSize == 0
     slabs = AnonymousMemory.map(byteCount: Self.slabCount * MemoryLayout<UInt>.size)
       .bindMemory(to: Atomic<UInt>.self, capacity: Self.slabCount)
   }
@@ -76,6 +84,20 @@ final class FrameArena: Sendable {
     state.withLock { state in
       state.free.append(contentsOf: frames.lazy.map { UInt32(truncatingIfNeeded: $0) })
     }
+  }
+
+  /// Gives the memory of a frame back to the system, which must be possible: ``canGiveBack``. The frame stays allocated, and
+  /// reads as zeros.
+  func giveBack(_ frame: UInt64) {
+    precondition(canGiveBack, "the memory of a frame's neighbours would go with it")
+    let index = Int(frame >> UInt64(Self.slabShift - geometry.pageShift))
+    state.withLock { state in
+      guard state.sparseSlabs.insert(index).inserted else { return }
+      // The kernel would fill the holes again sooner or later to make huge pages of what is between them.
+      let slab = UnsafeMutableRawPointer(bitPattern: slabs[index].load(ordering: .relaxed))
+      madvise(slab, Self.slabByteCount, MADV_NOHUGEPAGE)
+    }
+    madvise(address(frame), pageSize, MADV_DONTNEED)
   }
 
   /// Bytes of frames that are in use.

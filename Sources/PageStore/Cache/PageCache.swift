@@ -74,8 +74,9 @@ final class PageCache: Sendable {
   }
 
   /// Takes charge of leaves that versions refer to and that a checkpoint has written. They were changed not long ago, so they
-  /// are worth more than what was read once.
+  /// are worth more than what was read once. Where their memory can't be given back they simply stay.
   func insert(written frames: some Sequence<UInt64>) {
+    guard arena.canGiveBack else { return }
     state.withLock { state in
       for frame in frames where state.queues.queue(of: frame) == .none {
         header(of: frame).clearUsed()
@@ -108,7 +109,7 @@ final class PageCache: Sendable {
     while state.queues.count(.young) + state.queues.count(.main) > capacity { step(&state) }
     for evicted in state.limbo.sweep(readers) {
       if evicted.isReferredTo {
-        madvise(arena.address(evicted.frame), arena.pageSize, MADV_DONTNEED)
+        arena.giveBack(evicted.frame)
       } else {
         arena.free(CollectionOfOne(evicted.frame))
       }
@@ -204,6 +205,14 @@ struct FrameHeader {
   /// From now on nobody takes the frame for the page that it was. Those who did may go on reading.
   func markEvicted() {
     flags.pointee.bitwiseOr(PageFlags.evicted.littleEndian, ordering: .sequentiallyConsistent)
+  }
+
+  /// Of a copy that nobody else sees yet: the page may have been evicted since it was found, and the mark copied with it.
+  func clearEvicted() {
+    base.storeLittle(
+      base.loadLittle(PageHeader.flags, as: UInt16.self) & ~PageFlags.evicted,
+      PageHeader.flags
+    )
   }
 }
 

@@ -38,16 +38,14 @@ struct PageMap: @unchecked Sendable {
   /// The page that the reference at `bytes` leads to, which must be what `identity` says.
   @inline(__always)
   func page(referredToAt bytes: UnsafeRawPointer, identity: UInt64) throws(StoreError) -> PageImage {
-    let image = residentPage(PageLocation(rawValue: bytes.loadLittle(0)))
-    if let image, image.identity == identity { return image }
+    if let image = residentPage(PageLocation(rawValue: bytes.loadLittle(0)), identity) { return image }
     return try fetch(ChildReference(loading: bytes), identity: identity)
   }
 
   /// The page that `reference` leads to, which must be what `identity` says.
   @inline(__always)
   func page(_ reference: ChildReference, identity: UInt64) throws(StoreError) -> PageImage {
-    let image = residentPage(reference.location)
-    if let image, image.identity == identity { return image }
+    if let image = residentPage(reference.location, identity) { return image }
     return try fetch(reference, identity: identity)
   }
 
@@ -56,15 +54,24 @@ struct PageMap: @unchecked Sendable {
     try pool.overflow(reference, treeID: treeID)
   }
 
+  /// The page, if it is in memory and is what it should be.
   @inline(__always)
-  private func residentPage(_ location: PageLocation) -> PageImage? {
-    if location.isFrame {
-      let geometry = fields.pointee.geometry
-      let frame = FrameArena.address(location.number, in: fields.pointee.slabs, geometry)
-      FrameHeader(UnsafeMutableRawPointer(mutating: frame)).noteUse()
-      return PageImage(frame)
+  private func residentPage(_ location: PageLocation, _ identity: UInt64) -> PageImage? {
+    guard location.isFrame else {
+      guard let image = cachedPage(location), image.identity == identity else { return nil }
+      return image
     }
-    return fields.pointee.pages.lookUp(location.rawValue).map { PageImage($0) }
+    let frame = FrameArena.address(location.number, in: fields.pointee.slabs, fields.pointee.geometry)
+    let image = PageImage(frame)
+    // Writing to a frame that was evicted would bring its memory back.
+    guard image.identity == identity else { return nil }
+    FrameHeader(UnsafeMutableRawPointer(mutating: frame)).noteUse()
+    return image
+  }
+
+  @inline(__always)
+  private func cachedPage(_ location: PageLocation) -> PageImage? {
+    fields.pointee.pages.lookUp(location.rawValue).map { PageImage($0) }
   }
 
   /// A page that isn't in memory, or isn't what it should be.
@@ -77,7 +84,7 @@ struct PageMap: @unchecked Sendable {
       guard !place.isNone else { throw PagePool.misplaced(reference.location) }
       reference = reference.moved(to: place)
     }
-    guard let image = residentPage(reference.location) else {
+    guard let image = cachedPage(reference.location) else {
       return try pool.load(reference, identity: identity)
     }
     // Another thread may have read it in the meantime.

@@ -101,6 +101,7 @@ final class PagePool: Sendable {
     let frame = arena.allocate()
     let bytes = arena.address(frame)
     bytes.copyMemory(from: image.base, byteCount: geometry.pageSize)
+    FrameHeader(bytes).clearEvicted()
     return (frame, PageImage(UnsafeRawPointer(bytes)))
   }
 

@@ -200,8 +200,9 @@ struct Reader {
   @inline(__always)
   func leave(visiting count: Int = 0) {
     note(count)
-    slot.pointee.page.store(0, ordering: .relaxed)
-    slot.pointee.value.store(0, ordering: .relaxed)
+    // Whoever sees that an address isn't named any more must not overtake the last look at what is there.
+    slot.pointee.page.store(0, ordering: .releasing)
+    slot.pointee.value.store(0, ordering: .releasing)
     slot.pointee.state.store(ReaderSlot.free, ordering: .releasing)
   }
 

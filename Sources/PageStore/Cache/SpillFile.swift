@@ -34,12 +34,13 @@ final class SpillFile: Sendable {
     self.makeFile = makeFile
   }
 
-  /// Writes a part: `body` gives the pages to its second argument, the first of which gets the number that is its first.
+  /// Writes a part: `body` gives the pages to its second argument, the first of which gets the number that is its first. Without
+  /// pages there is no part, and no file.
   func writePart(
     _ body: (_ firstNumber: UInt64, (UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) ->
       Void
   ) throws(StoreError) {
-    let file = try makeFile()
+    var made: (any RandomAccessFile)?
     let first = state.withLock { $0.nextNumber }
     var byteCount: UInt64 = 0
     try body(first) { (image) throws(StoreError) in
@@ -47,11 +48,14 @@ final class SpillFile: Sendable {
       guard end <= PageTable.count else {
         throw StoreError(.diskFull, "the numbers for spilled pages are used up")
       }
+      let file = if let made { made } else { try makeFile() }
+      made = file
       guard file.write(image, at: byteCount) == image.count else {
         throw StoreError(.diskFull, "a spilled page could not be written")
       }
       byteCount += UInt64(image.count)
     }
+    guard let file = made else { return }
     let count = byteCount / UInt64(pageSize)
     state.withLock { state in
       state.nextNumber = first + count

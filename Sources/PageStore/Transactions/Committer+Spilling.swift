@@ -15,10 +15,10 @@ extension Committer {
     do throws(StoreError) {
       try spill.writePart { (first, sink) throws(StoreError) in
         var writer = PageWriter(pool: pool, mode: .beside, firstPage: first)
-        for item in held.frames where isOnlyInMemory(item) {
+        for item in held.frames where Self.isSpillable(frame: item, in: pool) {
           _ = try writer.writePage(item.reference, treeID: item.treeID, to: sink)
         }
-        for item in held.blobs where pool.storedPlace(ofOverflow: item.reference).isNone {
+        for item in held.blobs where Self.isSpillable(blob: item, in: pool) {
           _ = try writer.writeOverflow(item.reference, treeID: item.treeID, to: sink)
         }
         stored = writer.stored
@@ -30,9 +30,23 @@ extension Committer {
     events.spilled(byteCount: spill.byteCount)
   }
 
-  /// Leaves without overflow: branches and other leaves lead to what may be alive.
-  private func isOnlyInMemory(_ item: RetiredItem) -> Bool {
-    pool.storedPlace(ofPage: item.reference).isNone && pool.isLone(item.number)
+  /// How many bytes of what died would be spilled, were it held for long.
+  static func spillableByteCount(of memory: RetiredMemory, in pool: PagePool) -> Int {
+    let frames = memory.frames.reduce(0) {
+      $0 + (isSpillable(frame: $1, in: pool) ? pool.geometry.pageSize : 0)
+    }
+    return memory.blobs.reduce(frames) {
+      $0 + (isSpillable(blob: $1, in: pool) ? Int($1.reference.count) : 0)
+    }
+  }
+
+  /// Leaves without overflow, in memory alone: branches and other leaves lead to what may be alive.
+  private static func isSpillable(frame item: RetiredItem, in pool: PagePool) -> Bool {
+    pool.arena.canGiveBack && pool.storedPlace(ofPage: item.reference).isNone && pool.isLone(item.number)
+  }
+
+  private static func isSpillable(blob item: RetiredItem, in pool: PagePool) -> Bool {
+    pool.storedPlace(ofOverflow: item.reference).isNone
   }
 
   /// Says which spilled pages nobody needs any more.

@@ -79,7 +79,7 @@ final class Committer: @unchecked Sendable {
     self.events = events
     self.largestLogExtentByteCount = largestLogExtentByteCount
     self.heldByteLimit = heldByteLimit
-    reclamation = Reclamation(pageSize: Int(identity.pageSize))
+    reclamation = Reclamation { Self.spillableByteCount(of: $0, in: pool) }
     self.space = space
     self.extents = extents
     self.catalogue = catalogue

@@ -40,11 +40,12 @@ struct Reclamation {
   private var recent: [Deaths] = []
   /// By the generation of the version that holds them.
   private var held: [UInt64: [Deaths]] = [:]
-  /// Bytes that came to be held since it was last set to zero, whether or not they still are.
+  /// Bytes in memory alone that came to be held since it was last set to zero, whether or not they still are.
   var newlyHeldByteCount = 0
-  private let pageSize: Int
+  /// How many bytes exist in memory alone.
+  private let bytesOnlyInMemory: (RetiredMemory) -> Int
 
-  init(pageSize: Int) { self.pageSize = pageSize }
+  init(bytesOnlyInMemory: @escaping (RetiredMemory) -> Int) { self.bytesOnlyInMemory = bytesOnlyInMemory }
 
   /// Adds what versions from `generation` on don't reach. Generations ascend.
   mutating func add(_ memory: RetiredMemory, from generation: UInt64) {
@@ -82,8 +83,7 @@ struct Reclamation {
       if item.reference.birth > holder.commit { free.blobs.append(item) } else { kept.blobs.append(item) }
     }
     guard !kept.isEmpty else { return }
-    newlyHeldByteCount += kept.frames.count * pageSize
-    newlyHeldByteCount += kept.blobs.reduce(0) { $0 + Int($1.reference.count) }
+    newlyHeldByteCount += bytesOnlyInMemory(kept)
     held[holder.generation, default: []].append(Deaths(generation: deaths.generation, memory: kept))
   }
 

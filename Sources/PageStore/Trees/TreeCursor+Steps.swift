@@ -43,7 +43,8 @@ extension TreeCursor {
     }
   }
 
-  private mutating func leave(_ place: Place) -> Bool {
+  /// Stands at no entry.
+  mutating func leave(_ place: Place) -> Bool {
     self.place = place
     index = 0
     lowest = 0
@@ -198,9 +199,11 @@ extension TreeCursor {
   /// Makes `page` the cursor's leaf and finds out how much of it the range has. Mostly all of it, which
   /// comparing with its first and last key shows.
   mutating func enter(_ page: PageImage) throws(StoreError) {
+    let lowest = try index(of: range.lower, in: page, inclusiveSkips: false) ?? 0
+    let end = try index(of: range.upper, in: page, inclusiveSkips: true) ?? page.count
     setLeaf(page)
-    lowest = try index(of: range.lower, in: page, inclusiveSkips: false) ?? 0
-    end = try index(of: range.upper, in: page, inclusiveSkips: true) ?? page.count
+    self.lowest = lowest
+    self.end = end
   }
 
   /// The index in `page` where a bound falls, or nil for none. An `including` bound's own key is skipped if

@@ -67,22 +67,19 @@ public struct TreeCursor: ~Copyable {
     reader?.leave()
   }
 
-  /// Runs a part of a step that follows references. Only what it protects is good afterwards. If it fails, the cursor is where
-  /// it was, and the step can be tried again.
+  /// Runs a part of a step that follows references. Only what it protects is good afterwards. If it fails, the cursor stays
+  /// where it was or, if it has left that leaf already, is where a new one is.
   mutating func walking<R>(
     _ body: (inout TreeCursor) throws(StoreError) -> R
   ) throws(StoreError) -> R {
     let reader = begin()
     defer { reader.end(visiting: Int(core.root.height)) }
-    let (path, leaf, index, lowest, end, place) = (path, leafStart, index, lowest, end, place)
+    let (path, leafStart) = (path, leafStart)
     do throws(StoreError) {
       return try body(&self)
     } catch {
-      (self.path, self.index, self.lowest, self.end, self.place) = (path, index, lowest, end, place)
-      if leafStart != leaf {
-        leafStart = leaf
-        if place == .entry { setLeaf(PageImage(leaf)) }
-      }
+      // The path leads to the leaf at hand, or is not followed.
+      if self.leafStart == leafStart { self.path = path } else { _ = leave(.start) }
       throw error
     }
   }

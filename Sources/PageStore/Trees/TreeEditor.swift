@@ -271,6 +271,7 @@ final class TreeEditor {
     (target + rest).copyMemory(from: page.base + rest, byteCount: low - rest)
     let heap = page.heapStart
     (target + heap).copyMemory(from: page.base + heap, byteCount: geometry.pageSize - heap)
+    FrameHeader(target).clearEvicted()
   }
 
   /// Adds to the counts in every reference of the path.

@@ -136,6 +136,17 @@ extension TreeRoot {
 }
 
 extension TreeEditor {
+  /// Makes the page of a key, and those above it, the transaction's own, after `body` has seen the page that it was.
+  func makeWritable(_ key: [UInt8], _ body: (PageImage) -> Void) throws {
+    try key.withUnsafeBytes { key in
+      try change { () throws(StoreError) in
+        _ = try descend(to: SearchKey(key))
+        body(path[0].page)
+        try makePathWritable()
+      }
+    }
+  }
+
   @discardableResult
   func put(_ key: [UInt8], _ value: [UInt8]) throws -> Bool {
     try key.withUnsafeBytes { key in try value.withUnsafeBytes { value in try put(key, value) } }
