@@ -1,13 +1,20 @@
 /// Applies the log's transactions to the trees of a checkpoint.
+///
+/// Nobody sees the versions between, so all transactions change the same frames: a page that many of them change is copied
+/// once. Every page that they make is stamped with the last one's commit.
 struct Replay {
   private let pool: PagePool
+  /// The commit after the last transaction.
+  private let lastCommit: UInt64
   private(set) var version: Version
   /// Bytes of pages that exist only in memory now.
   private(set) var dirtyPageCount = 0
 
-  init(_ version: Version, pool: PagePool) {
+  /// - Parameter transactionCount: how many transactions will be applied.
+  init(_ version: Version, pool: PagePool, transactionCount: Int) {
     self.version = version
     self.pool = pool
+    lastCommit = version.commit + UInt64(transactionCount)
   }
 
   /// Applies one transaction. Throws `corrupt` if it doesn't follow from the state, which a log of ours always does.
@@ -17,7 +24,7 @@ struct Replay {
     guard header.commit == version.commit + 1 else {
       throw Self.damaged("it is of commit \(header.commit), after \(version.commit)", at: offset)
     }
-    let state = TransactionState(base: version, pool: pool, log: TransactionLog())
+    let state = TransactionState(base: version, pool: pool, log: TransactionLog(), stampingPages: lastCommit)
     do {
       try apply(transaction.record.payload, to: state, at: offset)
     } catch {

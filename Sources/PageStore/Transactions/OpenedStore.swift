@@ -59,7 +59,11 @@ struct OpenedStore {
     guard trees.roots.allSatisfy({ $0.treeID < checkpoint.content.nextTreeID }) else {
       throw StoreError(.corrupt, "the catalogue has a tree with a number that was not given out yet")
     }
-    var replay = Replay(Self.version(of: checkpoint, trees), pool: pool)
+    var replay = Replay(
+      Self.version(of: checkpoint, trees),
+      pool: pool,
+      transactionCount: recovery.chain.transactions.count
+    )
     for transaction in recovery.chain.transactions { try replay.apply(transaction) }
 
     committer = Self.committer(

@@ -16,11 +16,12 @@ final class TransactionState {
   /// The longest name of a tree.
   static let nameByteLimit = 1_024
 
-  init(base: Version, pool: PagePool, log: consuming TransactionLog) {
+  /// - Parameter stamp: the commit that the pages it makes are stamped with; its own if nil.
+  init(base: Version, pool: PagePool, log: consuming TransactionLog, stampingPages stamp: UInt64? = nil) {
     self.base = base
     self.log = log
     commit = base.commit + 1
-    dirty = DirtySet(commit: commit, pool: pool)
+    dirty = DirtySet(commit: stamp ?? commit, pool: pool)
     directory = base.directory
     nextTreeID = base.nextTreeID
     editors = Array(repeating: nil, count: base.roots.count)
