@@ -1,31 +1,28 @@
 @_spi(Testing) import TestSupport
 
-/// A small store's file, of which bits are flipped one at a time: all those of a stretch of what it says, and some of the
-/// rest.
+/// Small stores' files of each kind, of which bits are flipped one at a time: all those of a stretch of headers, of a stretch
+/// of what the file says, and some of the rest.
 struct FlipScenario {
   let seed: UInt64
   let tally: Tally
 
-  /// A scenario goes through so many bytes of headers, and of all that the file says.
-  private static let byteCount = 64
-  private static let otherByteCount = 40
   private static let group = "bits flipped one at a time"
 
   func run(until isOver: () -> Bool) {
     var generator = SeededGenerator(seed: seed)
-    let sample = generator.pick(FlipTrial.Sample.allCases)
-    do {
-      let trial = try FlipTrial(sample, seed: generator.next())
+    for sample in FlipTrial.Sample.allCases {
+      // A file of many megabytes takes its time.
       let isLong = sample == .longBulk
-      let (headers, said) = (trial.headerBytes, trial.saidBytes)
-      var bytes = Self.stretch(of: headers, isLong ? 8 : Self.byteCount, using: &generator)
-      if !isLong { bytes += Self.stretch(of: said, Self.byteCount, using: &generator) }
-      for _ in 0..<(isLong ? 8 : Self.otherByteCount) {
-        bytes.append(generator.next() % trial.image.byteCount)
+      if isLong, !generator.chance(1, in: 3) { continue }
+      do {
+        let trial = try FlipTrial(sample, seed: generator.next())
+        var bytes = Self.stretch(of: trial.headerBytes, isLong ? 4 : 16, using: &generator)
+        bytes += Self.stretch(of: trial.saidBytes, isLong ? 2 : 10, using: &generator)
+        for _ in 0..<(isLong ? 1 : 4) { bytes.append(generator.next() % trial.image.byteCount) }
+        try flip(bytes, of: trial, until: isOver)
+      } catch {
+        tally.note(.wrong("\(error)"), Self.group, scenario: seed)
       }
-      try flip(bytes, of: trial, until: isOver)
-    } catch {
-      tally.note(.wrong("\(error)"), Self.group, scenario: seed)
     }
     tally.countScenario()
   }

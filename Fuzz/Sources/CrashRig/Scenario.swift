@@ -52,7 +52,7 @@ struct CrashScenario {
 
   private mutating func randomStep() throws {
     let isUnsynced = subject.options.durability == .none
-    switch generator.number(in: 0...25) {
+    switch generator.number(in: 0...26) {
     case 0...7:
       let shape = generator.pick([StoreWorkload.Shape.small, .small, .range, .trees])
       try step(.commitFull) { try Self.commit(shape, durability: .full, on: $0) }
@@ -71,7 +71,7 @@ struct CrashScenario {
     case 17:
       try maybeGrow()
       try step(.checkpoint) { try $0.checkpoint() }
-    case 18:
+    case 18, 26:
       try maybeGrow()
       try checkpointBesideCommits()
     case 19:
@@ -112,8 +112,8 @@ struct CrashScenario {
   private mutating func checkpointBesideCommits() throws {
     let besideSeed = generator.next()
     let isUnsynced = subject.options.durability == .none
-    // A checkpoint that has no pages to write syncs nothing with them.
-    if generator.chance(1, in: 3) { try step(.checkpointBeside) { try $0.checkpointBeside {} } }
+    // A checkpoint that has no pages to write syncs nothing with them, nor the anchor before its own.
+    if generator.chance(1, in: 2) { try step(.checkpointBeside) { try $0.checkpointBeside {} } }
     try step(.checkpointBeside) { subject in
       var generator = SeededGenerator(seed: besideSeed)
       try subject.checkpointBeside {
