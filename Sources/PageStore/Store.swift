@@ -53,6 +53,9 @@ public final class Store: Sendable {
   /// The newest commit that readers see.
   public var lastCommit: UInt64 { versions.published.commit }
 
+  /// The newest commit that the log has taken up, whether or not readers see it yet. Waits for nobody.
+  @_spi(Testing) public var newestCommit: UInt64 { versions.latest.commit }
+
   /// The newest committed version, to read from for as long as the snapshot is kept.
   public func snapshot() throws(StoreError) -> Snapshot {
     try file.checkOpen()

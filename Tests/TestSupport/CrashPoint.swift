@@ -121,7 +121,22 @@ extension CrashPoint {
     apply(pending.prefix(landed), to: &image)
     guard landed < pending.count else { return }
     let torn = pending[landed]
-    torn.part(torn.offset..<torn.offset + generator.next() % UInt64(torn.bytes.count + 1)).apply(to: &image)
+    var end = torn.offset + generator.next() % UInt64(torn.bytes.count + 1)
+    // Where old and new bytes differ a tear shows.
+    if generator.chance(1, in: 2), let place = changes(by: torn, in: image).randomElement(using: &generator) {
+      end = place
+    }
+    torn.part(torn.offset..<end).apply(to: &image)
+  }
+
+  /// Where a write changes its first bytes.
+  private func changes(by write: PendingWrite, in image: SparseBytes) -> [UInt64] {
+    let range = write.offset..<min(write.range.upperBound, write.offset + 4_096)
+    let old = image.bytes(in: range)
+    return range.filter { place in
+      let index = Int(place - range.lowerBound)
+      return write.bytes[write.bytes.startIndex + index] != (index < old.count ? old[index] : 0)
+    }
   }
 
   /// What a sector's fate depends on is the seed and its number, never the order of visits.

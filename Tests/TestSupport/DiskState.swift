@@ -7,6 +7,13 @@ enum DiskOpening {
   var other: DiskOpening { self == .first ? .second : .first }
 }
 
+/// Something to be done once, when a certain write begins.
+struct WriteGate {
+  /// Whether it is this write.
+  var isAwaited: @Sendable (UnsafeRawBufferPointer) -> Bool
+  var body: @Sendable () -> Void
+}
+
 /// What a ``SimulatedDisk`` knows, and what each call does to it.
 struct DiskState {
   var cached = SparseBytes()
@@ -22,6 +29,8 @@ struct DiskState {
   /// The openings that have yet to be told of a sync that failed through the other one.
   var untold: Set<DiskOpening> = []
   var observer: (@Sendable (DiskCall, CrashPoint) -> Void)?
+  var witness: (@Sendable (CrashPoint) -> Void)?
+  var gate: WriteGate?
   var isCut = false
 
   var crashPoint: CrashPoint {
@@ -32,8 +41,11 @@ struct DiskState {
 extension DiskState {
   typealias Watched = (observer: @Sendable (DiskCall, CrashPoint) -> Void, point: CrashPoint)
 
-  /// The observer and what to show it, if somebody watches.
-  var watched: Watched? { observer.map { ($0, crashPoint) } }
+  /// Shows the disk to the witness; returns the observer and what to show it, if somebody watches.
+  func watched() -> Watched? {
+    witness.map { $0(crashPoint) }
+    return observer.map { ($0, crashPoint) }
+  }
 
   /// Counts the call and finds out whether a fault lies on it: how many bytes it may transfer, and its errno.
   mutating func begin(_ call: DiskCall, byteCount: Int) -> (allowed: Int, error: Int32) {

@@ -5,12 +5,27 @@ import Glibc
 /// nothing that was acknowledged may be missing when the disk is well again.
 @_spi(Testing)
 public struct FaultTrial: Sendable {
+  /// What a store was doing.
+  public enum Step: String, CaseIterable, Sendable {
+    case creation, commit
+    case relaxedCommit = "commit, relaxed"
+    case largeValue = "large value"
+    case range, abort, checkpoint
+    case checkpointBeside = "checkpoint beside"
+    case groupCommit = "group commit"
+    case bulk = "bulk transaction"
+    case close, reopening
+  }
+
   public var fault: DiskFault
   public var failedSync: FailedSyncBehavior
   public var seed: UInt64
+  /// The fault lies on the calls of such a step, after some others; nil if it lies on all of the store's life.
+  public var focus: Step?
 
-  public init(_ fault: DiskFault, failedSync: FailedSyncBehavior, seed: UInt64) {
+  public init(_ fault: DiskFault, in focus: Step? = nil, failedSync: FailedSyncBehavior, seed: UInt64) {
     self.fault = fault
+    self.focus = focus
     self.failedSync = failedSync
     self.seed = seed
   }
@@ -39,8 +54,9 @@ public struct FaultTrial: Sendable {
     }
   }
 
-  /// Runs the store's life with the fault in it; true if the fault was met. Throws what is wrong.
-  public func run() throws -> Bool {
+  /// Runs the store's life with the fault in it; returns what the store was doing when it was met, nil if it wasn't. Throws
+  /// what is wrong.
+  public func run() throws -> Step? {
     var generator = SeededGenerator(seed: seed)
     var options = StoreOptions()
     options.pageSize = 4_096
@@ -48,22 +64,41 @@ public struct FaultTrial: Sendable {
     options.cacheBytes = generator.pick([64 << 10, 256 << 20])
     let subject = StoreUnderTest(options: options, seed: seed)
     subject.disk.setFailedSyncBehavior(failedSync)
-    subject.disk.inject(fault)
-    try live(subject, using: &generator)
-    let wasMet = subject.disk.firedFaultCount > 0
+    var met: Step?
+    if focus == nil { subject.disk.inject(fault) }
+    try live(subject, &met, using: &generator)
     try recover(subject, using: &generator)
-    return wasMet
+    return met
   }
 
-  /// The store's life up to the first error that shows.
-  private func live(_ subject: StoreUnderTest, using generator: inout SeededGenerator) throws {
+  /// The store's life up to the first error that shows. `met` is the step in which the fault was.
+  private func live(
+    _ subject: StoreUnderTest,
+    _ met: inout Step?,
+    using generator: inout SeededGenerator
+  ) throws {
+    var step = Step.creation
+    func note() { if met == nil, subject.disk.firedFaultCount > 0 { met = step } }
+    defer { note() }
     do {
       try subject.open()
-      for _ in 0..<14 where try step(on: subject, using: &generator) {
+      let focusedNumber = focus == nil ? -1 : generator.number(in: 0...6)
+      for number in 0..<14 {
+        note()
+        step = Self.step(using: &generator)
+        if let focus, number == focusedNumber {
+          step = focus
+          subject.disk.inject(fault)
+        }
+        guard try perform(step, on: subject, using: &generator) else { continue }
         try checkStillReadable(subject)
         return
       }
+      note()
+      step = .close
       try subject.close()
+      note()
+      step = .reopening
       try subject.open()
       try subject.compare(seed: seed)
     } catch let error as StoreError {
@@ -77,30 +112,77 @@ public struct FaultTrial: Sendable {
     }
   }
 
-  /// One step; true if it failed as a commit.
-  private func step(on subject: StoreUnderTest, using generator: inout SeededGenerator) throws -> Bool {
-    let outcome: StoreUnderTest.Outcome
-    switch generator.number(in: 0...8) {
-    case 0:
-      try subject.checkpoint()
-      return false
-    case 1:
-      try subject.abort()
-      return false
-    case 2: outcome = try subject.commit(.largeValue)
-    case 3: outcome = try subject.commit(.small, durability: .relaxed)
-    case 4: outcome = try subject.commit(.range)
-    default: outcome = try subject.commit(.small)
+  private static func step(using generator: inout SeededGenerator) -> Step {
+    switch generator.number(in: 0...11) {
+    case 0: .checkpoint
+    case 1: .abort
+    case 2: .largeValue
+    case 3: .relaxedCommit
+    case 4: .range
+    case 5: .groupCommit
+    case 6: .checkpointBeside
+    default: .commit
     }
-    switch outcome {
-    case .committed: return false
-    case .takenBack: return true
-    case .aborted(let error), .unknown(let error):
-      if isHarmless {
-        throw OracleMismatch("\(fault.failure) of \(fault.call) was not passed over: \(error)")
+  }
+
+  /// Takes a step; true if it failed as a commit. Snapshots stay as they were, unless it is reading that fails.
+  private func perform(
+    _ step: Step,
+    on subject: StoreUnderTest,
+    using generator: inout SeededGenerator
+  ) throws -> Bool {
+    var outcomes: [StoreUnderTest.Outcome] = []
+    func body() throws { outcomes = try take(step, on: subject, using: &generator) }
+    if fault.call == .read { try body() } else { try subject.besideSnapshot(body) }
+    for outcome in outcomes {
+      switch outcome {
+      case .committed: continue
+      case .takenBack: return true
+      case .aborted(let error), .unknown(let error):
+        if isHarmless {
+          throw OracleMismatch("\(fault.failure) of \(fault.call) was not passed over: \(error)")
+        }
+        return true
       }
-      return true
     }
+    return false
+  }
+
+  private func take(
+    _ step: Step,
+    on subject: StoreUnderTest,
+    using generator: inout SeededGenerator
+  ) throws -> [StoreUnderTest.Outcome] {
+    switch step {
+    case .checkpoint:
+      try subject.checkpoint()
+      return []
+    case .abort:
+      try subject.abort()
+      return []
+    case .checkpointBeside: return try checkpointBeside(subject)
+    case .groupCommit:
+      return try subject.groupCommit(
+        (0...generator.number(in: 1...4)).map { _ in generator.pick([.full, .full, .relaxed]) }
+      )
+    case .largeValue: return [try subject.commit(.largeValue)]
+    case .relaxedCommit: return [try subject.commit(.small, durability: .relaxed)]
+    case .range: return [try subject.commit(.range)]
+    case .bulk: return [try subject.commit(.bulk)]
+    case .commit, .creation, .close, .reopening: return [try subject.commit(.small)]
+    }
+  }
+
+  /// A checkpoint with a commit at each point where others may, up to the first that fails.
+  private func checkpointBeside(_ subject: StoreUnderTest) throws -> [StoreUnderTest.Outcome] {
+    var outcomes: [StoreUnderTest.Outcome] = []
+    try subject.checkpointBeside {
+      if let last = outcomes.last {
+        guard case .committed = last else { return }
+      }
+      outcomes.append(try subject.commit(.small, durability: outcomes.count % 2 == 0 ? .full : .relaxed))
+    }
+    return outcomes
   }
 
   /// After a failure the open store still shows a commit that is not older than any it acknowledged.

@@ -14,13 +14,22 @@ public struct FullDiskTrial: Sendable {
     var options = StoreOptions()
     options.pageSize = 4_096
     options.checkpointLogBytes = generator.pick([32 << 10, 256 << 10])
-    let capacity = UInt64(generator.number(in: 400...1_500)) << 10
+    // On some disks there is room for a few large transactions.
+    let isLarge = generator.chance(1, in: 8)
+    let kibibytes = isLarge ? 5_000...14_000 : 400...1_500
+    let capacity = UInt64(generator.number(in: kibibytes)) << 10
     let subject = StoreUnderTest(options: options, seed: seed)
     subject.disk.setCapacity(capacity)
     try subject.open()
     var refusals = 0
-    for _ in 0..<generator.number(in: 15...40) {
-      if try isRefused(Self.step(on: subject, using: &generator)) { refusals += 1 }
+    let stepCount = generator.number(in: 15...40)
+    let bulkStep = isLarge || generator.chance(1, in: 8) ? generator.number(in: 0...stepCount - 1) : -1
+    for number in 0..<stepCount {
+      let outcomes = try subject.besideSnapshot {
+        if number == bulkStep { return [try subject.commit(.bulk)] }
+        return try Self.step(on: subject, using: &generator)
+      }
+      for outcome in outcomes where try isRefused(outcome) { refusals += 1 }
       if generator.chance(1, in: 8) { try crash(subject, capacity, using: &generator) }
     }
     try subject.check(seed: seed)
@@ -36,20 +45,33 @@ public struct FullDiskTrial: Sendable {
   private static func step(
     on subject: StoreUnderTest,
     using generator: inout SeededGenerator
-  ) throws -> StoreUnderTest.Outcome {
-    switch generator.number(in: 0...9) {
-    case 0...3: return try subject.commit(.growth)
-    case 4: return try subject.commit(.largeValue)
-    case 5: return try subject.commit(.range)
-    case 6: return try subject.commit(.small, durability: .relaxed)
-    case 7:
-      // A checkpoint has room that was set aside for it, except for what only it knows of.
-      do { try subject.checkpoint() } catch let error as StoreError where error.code == .diskFull {
-        return .aborted(error)
+  ) throws -> [StoreUnderTest.Outcome] {
+    switch generator.number(in: 0...23) {
+    case 0...7: return [try subject.commit(.growth)]
+    case 8, 9: return [try subject.commit(.largeValue)]
+    case 10, 11: return [try subject.commit(.range)]
+    case 12, 13: return [try subject.commit(.small, durability: .relaxed)]
+    case 14, 15: return try refusable { try subject.checkpoint() }
+    case 16, 17:
+      var outcomes: [StoreUnderTest.Outcome] = []
+      outcomes += try refusable {
+        try subject.checkpointBeside { outcomes.append(try subject.commit(.growth)) }
       }
-      return .committed
-    default: return try subject.commit(.small)
+      return outcomes
+    case 18, 19:
+      return try subject.groupCommit(
+        (0...generator.number(in: 1...4)).map { _ in generator.pick([.full, .relaxed]) }
+      )
+    default: return [try subject.commit(.small)]
     }
+  }
+
+  /// A checkpoint has room that was set aside for it, except for what only it knows of.
+  private static func refusable(_ checkpoint: () throws -> Void) throws -> [StoreUnderTest.Outcome] {
+    do { try checkpoint() } catch let error as StoreError where error.code == .diskFull {
+      return [.aborted(error)]
+    }
+    return [.committed]
   }
 
   private func isRefused(_ outcome: StoreUnderTest.Outcome) throws -> Bool {

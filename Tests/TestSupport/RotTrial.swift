@@ -10,6 +10,8 @@ public struct RotTrial: Sendable {
   private let options: StoreOptions
   /// Whether the last commit may be missing: nothing in the file vouches for it (a store that was not closed).
   private let mayLoseTail: Bool
+  /// What the store did besides simple commits.
+  public private(set) var history: Set<FaultTrial.Step> = []
 
   /// Makes a store with a history: trees of several kinds, large values, checkpoints, recoveries.
   public init(seed: UInt64, options: StoreOptions, stepCount: Int, isClosed: Bool) throws {
@@ -19,8 +21,13 @@ public struct RotTrial: Sendable {
     places.watch(subject.disk)
     try subject.open()
     var earlier: [SparseBytes] = []
+    // A file of many megabytes takes its time: one in sixteen.
+    if generator.chance(1, in: 16) {
+      _ = try subject.commit(.bulk)
+      history.insert(.bulk)
+    }
     for _ in 0..<stepCount {
-      try Self.step(on: subject, places, using: &generator)
+      if let special = try Self.step(on: subject, places, using: &generator) { history.insert(special) }
       earlier.append(subject.disk.content)
     }
     if isClosed {
@@ -46,12 +53,13 @@ public struct RotTrial: Sendable {
     mayLoseTail = !isClosed
   }
 
+  /// Returns what was done if it is anything special.
   private static func step(
     on subject: StoreUnderTest,
     _ places: WritePlaces,
     using generator: inout SeededGenerator
-  ) throws {
-    switch generator.number(in: 0...9) {
+  ) throws -> FaultTrial.Step? {
+    switch generator.number(in: 0...11) {
     case 0: try subject.checkpoint()
     case 1:
       subject.die()
@@ -61,8 +69,23 @@ public struct RotTrial: Sendable {
       try subject.close()
       try subject.open()
     case 3: _ = try subject.commit(.largeValue)
+    case 4:
+      _ = try subject.groupCommit([.full, .relaxed, .full])
+      return .groupCommit
+    case 5:
+      try subject.checkpointBeside { _ = try subject.commit(.small, durability: .full) }
+      return .checkpointBeside
     default: _ = try subject.commit(generator.pick([.small, .small, .range, .trees]))
     }
+    return nil
+  }
+
+  /// A file that was made elsewhere; a commit before the one that `model` requires must not be shown.
+  init(_ image: SparseBytes, model: StoreModel, options: StoreOptions) {
+    file = RottingFile(image: image, earlier: [], writes: [], pageSize: options.pageSize)
+    self.model = model
+    self.options = options
+    mayLoseTail = false
   }
 
   /// Opens the file after `rot`; true if the damage was refused, false if it made no difference. Throws what is wrong.

@@ -80,6 +80,26 @@ public final class SimulatedDisk: RandomAccessFile {
     state.withLock { $0.observer = observer }
   }
 
+  /// Shows each change to `witness` at the very moment it happens: other threads' calls wait until it returns, so it must not
+  /// call the disk. Nil ends it.
+  public func witness(_ witness: (@Sendable (CrashPoint) -> Void)?) {
+    state.withLock { $0.witness = witness }
+  }
+
+  /// Calls `body` once, when the next write begins that `isAwaited` says yes to: on the thread that writes, and before
+  /// anything of the write is done. Other threads may use the disk meanwhile.
+  public func beforeWrite(
+    _ isAwaited: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool,
+    _ body: @escaping @Sendable () -> Void
+  ) {
+    state.withLock { $0.gate = WriteGate(isAwaited: isAwaited, body: body) }
+  }
+
+  /// Forgets what was to be done before a write.
+  public func clearGate() {
+    state.withLock { $0.gate = nil }
+  }
+
   /// From now on every call fails with `EIO` and changes nothing: what a store that is let go without being closed
   /// may still try is without effect.
   public func cut() {
@@ -103,20 +123,31 @@ extension SimulatedDisk {
   }
 
   public func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
+    passGate(bytes)
     let (result, watched) = state.withLock { state in
       let result = state.transfer(bytes, at: offset, as: .write)
-      return (result, state.watched)
+      return (result, state.watched())
     }
     watched.map { $0.observer(.write, $0.point) }
     return result
   }
 
+  private func passGate(_ bytes: UnsafeRawBufferPointer) {
+    let body = state.withLock { state -> (@Sendable () -> Void)? in
+      guard let gate = state.gate, gate.isAwaited(bytes) else { return nil }
+      state.gate = nil
+      return gate.body
+    }
+    body?()
+  }
+
   public func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
+    passGate(bytes)
     if state.withLock({ $0.refusesDurableWrites }) { return Int(-EOPNOTSUPP) }
     let (result, inFlight) = state.withLock { state in
       var result = state.transfer(bytes, at: offset, as: .writeDurably)
       if result > 0, state.tell(.first) { result = -Int(EIO) }
-      return (result, state.watched)
+      return (result, state.watched())
     }
     inFlight.map { $0.observer(.writeDurably, $0.point) }
     let done = state.withLock { state in
@@ -125,7 +156,7 @@ extension SimulatedDisk {
       if result < 0, !state.isCut {
         state.failSync(offset..<offset + UInt64(bytes.count), through: .first, Int32(-result))
       }
-      return state.watched
+      return state.watched()
     }
     done.map { $0.observer(.writeDurably, $0.point) }
     return result
@@ -136,7 +167,7 @@ extension SimulatedDisk {
   public func synchronizeApart() -> Int32 { synchronize(through: .second) }
 
   private func synchronize(through opening: DiskOpening) -> Int32 {
-    let inFlight = state.withLock { $0.watched }
+    let inFlight = state.withLock { $0.watched() }
     inFlight.map { $0.observer(.synchronize, $0.point) }
     let (result, watched) = state.withLock { state in
       var (_, error) = state.begin(.synchronize, byteCount: 0)
@@ -146,7 +177,7 @@ extension SimulatedDisk {
       } else if error != EINTR, !state.isCut {
         state.failSync(0..<UInt64.max, through: opening, error)
       }
-      return (-error, state.watched)
+      return (-error, state.watched())
     }
     watched.map { $0.observer(.synchronize, $0.point) }
     return result
@@ -157,7 +188,7 @@ extension SimulatedDisk {
       var (_, error) = state.begin(.allocate, byteCount: 0)
       if error == 0, offset + byteCount > state.capacity { error = ENOSPC }
       if error == 0 { state.setSize(max(state.cached.byteCount, offset + byteCount)) }
-      return (-error, state.watched)
+      return (-error, state.watched())
     }
     watched.map { $0.observer(.allocate, $0.point) }
     return result
@@ -168,7 +199,7 @@ extension SimulatedDisk {
       var (_, error) = state.begin(.truncate, byteCount: 0)
       if error == 0, byteCount > state.capacity { error = ENOSPC }
       if error == 0 { state.setSize(byteCount) }
-      return (-error, state.watched)
+      return (-error, state.watched())
     }
     watched.map { $0.observer(.truncate, $0.point) }
     return result

@@ -1,3 +1,5 @@
+import Dispatch
+import Foundation
 @_spi(Testing) import PageStore
 import Synchronization
 
@@ -21,11 +23,24 @@ extension StoreEnvironment {
   }
 }
 
-/// What is done at the points of a checkpoint at which others may commit.
-// Safety: only the thread that drives the simulation touches it; the checkpoint runs on that thread too.
+/// What is done at the points of a checkpoint at which others may commit: on a thread of its own, because on a full disk, or
+/// when there is much log, a commit waits for the checkpoint.
+// Safety: the thread that drives the simulation changes what is here only while it has no other; what `Run` has is locked.
 public final class BesideWork: @unchecked Sendable {
+  private final class Run: Sendable {
+    let failure = Mutex<(any Error)?>(nil)
+    let ended = DispatchSemaphore(value: 0)
+  }
+
   private var body: (() throws -> Void)?
   private var failure: (any Error)?
+  /// The one that hasn't ended yet.
+  private var current: Run?
+
+  /// How long the checkpoint waits for what is done beside it.
+  private static let patience: DispatchTimeInterval = .milliseconds(50)
+  /// Whoever takes so long hangs.
+  private static let limit: DispatchTimeInterval = .seconds(60)
 
   public init() {}
 
@@ -36,13 +51,30 @@ public final class BesideWork: @unchecked Sendable {
       self.body = nil
       failure = nil
     }
-    try work()
+    let result = Result { try work() }
+    guard hasEnded(within: Self.limit) else { throw OracleMismatch("a commit beside a checkpoint hangs") }
+    try result.get()
     if let failure { throw failure }
   }
 
   func run() {
-    guard failure == nil, let body else { return }
-    do { try body() } catch { failure = error }
+    guard body != nil, hasEnded(within: .seconds(0)), failure == nil else { return }
+    let run = Run()
+    current = run
+    Thread.detachNewThread { [self] in
+      do { try body?() } catch { run.failure.withLock { $0 = error } }
+      run.ended.signal()
+    }
+    _ = hasEnded(within: Self.patience)
+  }
+
+  /// Waits for what is being done; true if that is nothing any more.
+  private func hasEnded(within time: DispatchTimeInterval) -> Bool {
+    guard let current else { return true }
+    guard current.ended.wait(timeout: .now() + time) == .success else { return false }
+    failure = failure ?? current.failure.withLock { $0 }
+    self.current = nil
+    return true
   }
 }
 

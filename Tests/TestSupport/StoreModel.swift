@@ -50,10 +50,10 @@ public struct StoreModel: Sendable {
     commits.append(Commit(durability: durability, isAcknowledged: false, state: state))
   }
 
-  /// Notes that the newest commit was acknowledged. A full one vouches for every commit before it.
-  public mutating func acknowledge() {
-    commits[commits.count - 1].isAcknowledged = true
-    if commits[commits.count - 1].durability == .full { required = newest }
+  /// Notes that a commit was acknowledged, after it others may have begun. A full one vouches for every commit before it.
+  public mutating func acknowledge(_ commit: UInt64) {
+    commits[Int(commit)].isAcknowledged = true
+    if commits[Int(commit)].durability == .full { requireAtLeast(commit) }
   }
 
   /// Notes that the newest commit was aborted: its number will be used again.

@@ -75,46 +75,50 @@ public final class StoreUnderTest {
 
   /// Makes one transaction of these operations.
   public func commit(_ operations: [StoreOperation], durability: Durability? = nil) throws -> Outcome {
-    guard let store else { throw OracleMismatch("the store is not open") }
-    let expected = ledger.model.newest + 1
-    var hasBegun = false
-    do {
-      try store.write(durability: durability) { transaction in
-        guard transaction.commit == expected else {
-          throw OracleMismatch("a transaction got the number \(transaction.commit) instead of \(expected)")
-        }
-        var state = ledger.model.state
-        try apply(operations, to: &transaction, and: &state)
-        ledger.change { $0.begin(state, durability: durability ?? options.durability) }
-        hasBegun = true
-      }
-    } catch let error as StoreError {
-      if error.code == .outcomeUnknown { return .unknown(error) }
-      if hasBegun { ledger.change { $0.abort() } }
-      return .aborted(error)
-    }
-    if store.lastCommit < expected {
-      if disk.firedFaultCount > 0, durability ?? options.durability != .full { return .takenBack }
-      // A transaction that changes nothing gets no number.
-      guard ledger.model.newestChangesNothing else { throw OracleMismatch("a transaction was not committed") }
-      ledger.change { $0.abort() }
-    } else {
-      ledger.change { $0.acknowledge() }
-    }
-    return .committed
+    try checkedCommit(operations, durability: durability).run()
   }
 
-  private func apply(
-    _ operations: [StoreOperation],
-    to transaction: inout WriteTransaction,
-    and state: inout StoreState
-  ) throws {
-    for operation in operations {
-      let removed = state.apply(operation)
-      if let told = try transaction.apply(operation), told != removed {
-        throw OracleMismatch("\(told) entries removed instead of \(removed)")
-      }
+  /// Makes a transaction with a single small change.
+  public func commitOneChange(durability: Durability? = nil) throws -> Outcome {
+    try commit(workload.groupOperations(0...0), durability: durability)
+  }
+
+  private func checkedCommit(_ operations: [StoreOperation], durability: Durability?) throws -> CheckedCommit
+  {
+    guard let store else { throw OracleMismatch("the store is not open") }
+    return CheckedCommit(
+      store: store,
+      ledger: ledger,
+      disk: disk,
+      operations: operations,
+      durability: durability
+    )
+  }
+
+  /// Makes small transactions of these durabilities, each on a thread of its own: while the first one's record is about to be
+  /// written the records of the others gather, and are then written together. What became of each, as far as they were
+  /// begun: the first may fail alone.
+  public func groupCommit(
+    _ durabilities: [Durability?],
+    changeCounts: ClosedRange<Int> = 0...5
+  ) throws -> [Outcome] {
+    let commits = try durabilities.map { durability in
+      try checkedCommit(workload.groupOperations(changeCounts), durability: durability)
     }
+    return try CommitGroup(commits).run()
+  }
+
+  /// Does `body` while a snapshot is held, which has to stay as it was.
+  public func besideSnapshot<Result>(_ body: () throws -> Result) throws -> Result {
+    guard let store else { throw OracleMismatch("the store is not open") }
+    let held = try store.snapshot()
+    let state = ledger.model.commits[Int(held.commit)].state
+    let result = try body()
+    var comparison = SnapshotComparison(seed: seed)
+    if let difference = try comparison.difference(of: held, from: state) {
+      throw OracleMismatch("a snapshot that was held shows \(difference)")
+    }
+    return result
   }
 
   /// Makes changes in a transaction and throws out of it.
@@ -125,7 +129,7 @@ public final class StoreUnderTest {
     let operations = workload.operations(.small, on: state)
     do {
       try store.write { transaction in
-        try apply(operations, to: &transaction, and: &state)
+        try transaction.apply(operations, and: &state)
         throw Deliberate()
       }
     } catch is Deliberate {}
@@ -137,8 +141,8 @@ public final class StoreUnderTest {
     ledger.change { $0.requireEverything() }
   }
 
-  /// Lets a checkpoint run beside `commits`, which is called several times until the checkpoint is done; not while the log
-  /// is so long that a commit would wait for the checkpoint, which here runs on the same thread.
+  /// Lets a checkpoint run beside `commits`, which is called several times until the checkpoint is done, on another thread; not
+  /// while the log is so long that a commit would wait for the checkpoint.
   public func checkpointBeside(_ commits: @escaping () throws -> Void) throws {
     guard let store else { throw OracleMismatch("the store is not open") }
     let newest = ledger.model.newest

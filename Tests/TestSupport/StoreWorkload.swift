@@ -40,6 +40,15 @@ public struct StoreWorkload {
     }
   }
 
+  /// Changes that don't depend on what the store holds, and are never without effect: so many, and one of a few bytes.
+  mutating func groupOperations(_ counts: ClosedRange<Int>) -> [StoreOperation] {
+    appended += 1
+    let key = Array("group \(appended)".utf8.suffix(7))
+    return smallChanges(generator.number(in: counts)) + [
+      .put(tree: "t0", key: key, value: generator.bytes(16))
+    ]
+  }
+
   private mutating func smallChanges(_ count: Int) -> [StoreOperation] {
     (0..<count).map { _ in
       let tree = "t\(generator.number(in: 0...2))"

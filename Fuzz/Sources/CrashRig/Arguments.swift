@@ -17,12 +17,15 @@ struct Arguments {
   var keptImages: String?
   /// Whether a cell of the table may stay empty: short runs don't reach them all.
   var allowsEmptyCells = false
+  /// Whether nothing is done but to flip every bit of all headers of small files.
+  var flipsEveryBit = false
   /// Whether the run ends at the first failure.
   var stopsAtFirstFailure = false
 
   static let usage = """
     usage: crash-rig [--seconds N] [--images N] [--workers N] [--seed N] [--scenario N]
                      [--keep FOLDER] [--allow-empty-cells] [--stop-at-first]
+                     [--flips]
     """
 
   init(_ words: ArraySlice<String>) throws(UsageError) {
@@ -36,6 +39,7 @@ struct Arguments {
       case "--scenario": scenario = try Self.value(of: word, in: &rest) as UInt64
       case "--keep": keptImages = try Self.value(of: word, in: &rest) as String
       case "--allow-empty-cells": allowsEmptyCells = true
+      case "--flips": flipsEveryBit = true
       case "--stop-at-first": stopsAtFirstFailure = true
       default: throw UsageError(message: "unknown argument \(word)")
       }

@@ -29,7 +29,8 @@ final class CrashRecorder: Sendable {
 
   /// Watches `disk` from now on.
   func watch(_ disk: SimulatedDisk) {
-    disk.observe { [self] _, point in record(point) }
+    // What the store has promised is noted with the disk's state: other threads commit meanwhile.
+    disk.witness { [self] point in record(point) }
   }
 
   /// Says what is going on from now on.

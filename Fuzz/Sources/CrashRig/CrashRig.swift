@@ -1,6 +1,6 @@
 import Dispatch
 import Glibc
-import TestSupport
+@_spi(Testing) import TestSupport
 
 /// Crashes stores on simulated disks until the time is over, and says what was lost.
 @main
@@ -20,6 +20,11 @@ struct CrashRig {
     let tally = Tally(keepingImagesIn: arguments.keptImages)
     if let scenario = arguments.scenario {
       runScenario(scenario, tally) { false }
+    } else if arguments.flipsEveryBit {
+      let samples = FlipTrial.Sample.allCases.filter { $0 != .longBulk }
+      DispatchQueue.concurrentPerform(iterations: samples.count) { index in
+        FlipScenario(seed: arguments.seed, tally: tally).runAll(samples[index])
+      }
     } else {
       say("crash-rig: --seed \(arguments.seed), \(arguments.workers) workers, \(arguments.seconds) s")
       runAll(arguments, tally)
@@ -52,10 +57,11 @@ struct CrashRig {
 
   private static func runScenario(_ seed: UInt64, _ tally: Tally, until isOver: () -> Bool) {
     // The seed alone says which kind it is, so that it can be repeated.
-    switch seed % 8 {
-    case 0, 4: RotScenario(seed: seed, tally: tally).run(until: isOver)
-    case 1: FaultScenario(seed: seed, tally: tally).run(until: isOver)
-    case 5: FullDiskScenario(seed: seed, tally: tally).run(until: isOver)
+    switch seed % 16 {
+    case 0, 4, 8: RotScenario(seed: seed, tally: tally).run(until: isOver)
+    case 12: FlipScenario(seed: seed, tally: tally).run(until: isOver)
+    case 1, 9: FaultScenario(seed: seed, tally: tally).run(until: isOver)
+    case 5, 13: FullDiskScenario(seed: seed, tally: tally).run(until: isOver)
     default:
       var scenario = CrashScenario(seed: seed, tally: tally)
       scenario.run(until: isOver)
@@ -66,7 +72,9 @@ struct CrashRig {
     print(counts.report)
     print("")
     for failure in counts.failures { print(failure) }
-    let emptyCells = arguments.allowsEmptyCells || arguments.scenario != nil ? [] : counts.emptyCells
+    let emptyCells =
+      arguments.allowsEmptyCells || arguments.flipsEveryBit || arguments.scenario != nil
+      ? [] : counts.emptyCells
     for cell in emptyCells { print("no image: \(cell)") }
     print("\(counts.scenarios) scenarios")
     print("crash: \(counts.imageCount) images, \(counts.lost) lost, \(counts.wrong) wrong")

@@ -64,7 +64,7 @@ struct ImageCheck {
       try subject.open()
       // What was shown must stay: the moment right after opening counts as one of the recovery.
       if isWatched { recorder.record(subject.disk.crashPoint) }
-      subject.disk.observe(nil)
+      subject.disk.witness(nil)
       try subject.check(seed: seed)
       stage = "committing once more"
       guard case .committed = try subject.commit(.small, durability: .full) else {

@@ -20,7 +20,11 @@ struct RotScenario {
         stepCount: generator.number(in: 2...16),
         isClosed: isClosed
       )
-      for _ in 0..<Self.trialCount where !isOver() {
+      for operation in trial.history {
+        tally.count("histories of files that rot", operation.rawValue, .right, scenario: seed)
+      }
+      let count = trial.history.contains(.bulk) ? Self.trialCount / 10 : Self.trialCount
+      for _ in 0..<count where !isOver() {
         runTrial(trial, isClosed: isClosed, using: &generator)
       }
     } catch {
@@ -64,22 +68,33 @@ struct FaultScenario {
       let position = generator.number(in: 0...generator.pick([8, 20, 60]))
       let fault = DiskFault(call, at: position, failure, isSticky: isSticky)
       let failedSync = generator.pick(Array(FailedSyncBehavior.allCases))
-      let trial = FaultTrial(fault, failedSync: failedSync, seed: generator.next())
-      do {
-        let wasMet = try trial.run()
-        tally.count(
-          "runs with failing calls",
-          "\(call.rawValue), \(wasMet ? "met" : "not met")",
-          .right,
-          scenario: seed
-        )
-      } catch let error as LostCommits {
-        tally.count("runs with failing calls", call.rawValue, .lost("\(fault): \(error)"), scenario: seed)
-      } catch {
-        tally.count("runs with failing calls", call.rawValue, .wrong("\(fault): \(error)"), scenario: seed)
+      var trial = FaultTrial(fault, failedSync: failedSync, seed: generator.next())
+      if generator.chance(1, in: 2) {
+        trial.focus = generator.pick(Self.focuses)
+        // Few calls belong to a single step.
+        trial.fault.position = min(position, generator.number(in: 0...8))
       }
+      run(trial)
     }
     tally.countScenario()
+  }
+
+  /// What deserves more failing calls than its share of a store's life. A large transaction takes long.
+  private static let focuses: [FaultTrial.Step] = [
+    .groupCommit, .groupCommit, .groupCommit, .checkpointBeside, .checkpointBeside, .largeValue, .bulk,
+  ]
+
+  private func run(_ trial: FaultTrial) {
+    let group = "runs with failing calls"
+    let (fault, call) = (trial.fault, trial.fault.call.rawValue)
+    do {
+      let place = try trial.run().map { "in \($0.rawValue)" } ?? "not met"
+      tally.count(group, "\(call), \(place)", .right, scenario: seed)
+    } catch let error as LostCommits {
+      tally.count(group, call, .lost("\(fault): \(error)"), scenario: seed)
+    } catch {
+      tally.count(group, call, .wrong("\(fault): \(error)"), scenario: seed)
+    }
   }
 }
 

@@ -32,7 +32,9 @@ struct CrashScenario {
       let bulkStep = generator.chance(1, in: 4) ? generator.number(in: 0...steps - 1) : -1
       for number in 0..<steps where !isOver() {
         if number == bulkStep {
-          try step(.bulk, imageCount: 2) { try Self.commit(.bulk, on: $0) }
+          try step(.bulk, imageCount: 2) { subject in
+            try subject.besideSnapshot { try Self.commit(.bulk, on: subject) }
+          }
         } else {
           try randomStep()
         }
@@ -44,13 +46,13 @@ struct CrashScenario {
     } catch {
       tally.note(.wrong("\(error)"), "scenario", scenario: seed)
     }
-    subject.disk.observe(nil)
+    subject.disk.witness(nil)
     tally.countScenario()
   }
 
   private mutating func randomStep() throws {
     let isUnsynced = subject.options.durability == .none
-    switch generator.number(in: 0...23) {
+    switch generator.number(in: 0...26) {
     case 0...7:
       let shape = generator.pick([StoreWorkload.Shape.small, .small, .range, .trees])
       try step(.commitFull) { try Self.commit(shape, durability: .full, on: $0) }
@@ -69,7 +71,7 @@ struct CrashScenario {
     case 17:
       try maybeGrow()
       try step(.checkpoint) { try $0.checkpoint() }
-    case 18:
+    case 18, 26:
       try maybeGrow()
       try checkpointBesideCommits()
     case 19:
@@ -84,9 +86,25 @@ struct CrashScenario {
     case 21, 22:
       subject.die()
       try reopen()
+    case 23, 24: try groupCommit()
     default:
       subject.loseThePower(generator.pick(Damage.allCases), seed: generator.next())
       try reopen()
+    }
+  }
+
+  /// Commits of several threads that share a write.
+  private mutating func groupCommit() throws {
+    let isUnsynced = subject.options.durability == .none
+    let durabilities: [Durability?] = (0...generator.number(in: 1...4)).map { _ in
+      isUnsynced ? nil : generator.pick([.full, .full, .relaxed])
+    }
+    try step(.groupCommit) { subject in
+      for outcome in try subject.groupCommit(durabilities) {
+        guard case .committed = outcome else {
+          throw OracleMismatch("a commit of a group failed on a disk without faults")
+        }
+      }
     }
   }
 
@@ -94,8 +112,8 @@ struct CrashScenario {
   private mutating func checkpointBesideCommits() throws {
     let besideSeed = generator.next()
     let isUnsynced = subject.options.durability == .none
-    // A checkpoint that has no pages to write syncs nothing with them.
-    if generator.chance(1, in: 3) { try step(.checkpointBeside) { try $0.checkpointBeside {} } }
+    // A checkpoint that has no pages to write syncs nothing with them, nor the anchor before its own.
+    if generator.chance(1, in: 2) { try step(.checkpointBeside) { try $0.checkpointBeside {} } }
     try step(.checkpointBeside) { subject in
       var generator = SeededGenerator(seed: besideSeed)
       try subject.checkpointBeside {

@@ -9,6 +9,7 @@ enum Operation: String, CaseIterable, Sendable {
   case commitRelaxed = "commit, relaxed"
   case commitNone = "commit, none"
   case largeValue = "large value"
+  case groupCommit = "group commit"
   case bulk = "bulk transaction"
   case checkpoint
   case checkpointBeside = "checkpoint beside"

@@ -73,7 +73,7 @@ import Testing
           let fault = DiskFault(call, at: position, failure, isSticky: isSticky)
           let trial = FaultTrial(fault, failedSync: FailedSyncBehavior.allCases[position % 3], seed: seed)
           do {
-            guard try trial.run() else { break }
+            guard try trial.run() != nil else { break }
           } catch {
             Issue.record("\(fault), seed \(seed): \(error)")
             break
