@@ -23,7 +23,7 @@ struct ImageCheck {
       let hasJustBegun =
         moment.point.isNothingDurable && moment.point.unsyncedWriteCount <= Self.firstWriteCount
       let mayBeForeign = moment.model.uuid == nil && (depth > 0 || hasJustBegun)
-      let (verdict, moments) = judge(image, moment.model, seed: imageSeed, depth: depth, mayBeForeign)
+      let (verdict, moments) = judge(image, moment, seed: imageSeed, depth: depth, mayBeForeign)
       tally.countImage(moment.operation, damage, verdict, scenario: scenario, image: image)
       if verdict.isFailure { continue }
       for (index, moment) in moments.enumerated() {
@@ -47,11 +47,12 @@ struct ImageCheck {
   /// moments of these come back.
   private func judge(
     _ image: SparseBytes,
-    _ model: StoreModel,
+    _ moment: Moment,
     seed: UInt64,
     depth: Int,
     _ mayBeForeign: Bool
   ) -> (verdict: Verdict, moments: [Moment]) {
+    let model = moment.model
     let subject = StoreUnderTest(disk: SimulatedDisk(image), model: model, options: options, seed: seed)
     let isWatched = depth < Self.depthLimit && mixed(seed, 7) % (depth == 0 ? 12 : 6) == 0
     let recorder = CrashRecorder(ledger: subject.ledger, capacity: 4, seed: seed)
@@ -60,7 +61,10 @@ struct ImageCheck {
     var stage = "opening"
     var second: SparseBytes?
     do {
-      if mixed(seed, 8) % 8 == 0 { try checkReadOnly(image, model, seed: seed) }
+      // Only there it shows that both anchors are torn: recovery writes one of them anew.
+      if mixed(seed, 8) % (moment.operation.writesAnchors ? 2 : 8) == 0 {
+        try checkReadOnly(image, model, seed: seed)
+      }
       try subject.open()
       // What was shown must stay: the moment right after opening counts as one of the recovery.
       if isWatched { recorder.record(subject.disk.crashPoint) }

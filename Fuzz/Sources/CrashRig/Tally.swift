@@ -18,6 +18,14 @@ enum Operation: String, CaseIterable, Sendable {
   case firstCommit = "first commit"
   case recovery
   case nestedRecovery = "recovery of recovery"
+
+  /// Whether anchors are what it is mostly about.
+  var writesAnchors: Bool {
+    switch self {
+    case .checkpoint, .checkpointBeside, .largeValue, .close, .firstCommit, .recovery: true
+    default: false
+    }
+  }
 }
 
 /// How a check ended.
