@@ -3,23 +3,23 @@ import Logging
 /// What a store does that is worth a line: what it found when it was opened, checkpoints, what failed. Nothing of what is in it,
 /// and nothing for each commit.
 struct StoreEvents: Sendable {
-  private let logger: Logger
+  private let logger: Logger?
 
   /// - Parameter logger: where the lines go; nil for nowhere.
   init(_ logger: Logger?, path: String) {
-    var logger = logger ?? Logger(label: "cambium.PageStore", factory: { _ in SwiftLogNoOpLogHandler() })
-    logger[metadataKey: "store"] = "\(path)"
+    var logger = logger
+    logger?[metadataKey: "store"] = "\(path)"
     self.logger = logger
   }
 
   func opened(at commit: UInt64, replaying transactionCount: Int, isHeaderIntact: Bool) {
     if !isHeaderIntact {
-      logger.warning("the file's header was damaged, and is written anew from its copies")
+      logger?.warning("the file's header was damaged, and is written anew from its copies")
     }
     if transactionCount == 0 {
-      logger.debug("opened", metadata: ["commit": "\(commit)"])
+      logger?.debug("opened", metadata: ["commit": "\(commit)"])
     } else {
-      logger.info(
+      logger?.info(
         "opened, and replayed the log",
         metadata: ["commit": "\(commit)", "transactions": "\(transactionCount)"]
       )
@@ -27,7 +27,7 @@ struct StoreEvents: Sendable {
   }
 
   func wroteCheckpoint(of commit: UInt64, pageCount: UInt64, isBesideCommits: Bool) {
-    logger.debug(
+    logger?.debug(
       "wrote a checkpoint",
       metadata: [
         "commit": "\(commit)", "pages": "\(pageCount)", "beside commits": "\(isBesideCommits)",
@@ -36,25 +36,25 @@ struct StoreEvents: Sendable {
   }
 
   func checkpointFailed(_ error: StoreError) {
-    logger.warning("a checkpoint failed; the log goes on", metadata: ["error": "\(error)"])
+    logger?.warning("a checkpoint failed; the log goes on", metadata: ["error": "\(error)"])
   }
 
   func fenced(by error: StoreError) {
-    logger.error("refuses to write until it is opened again", metadata: ["error": "\(error)"])
+    logger?.error("refuses to write until it is opened again", metadata: ["error": "\(error)"])
   }
 
   func spilled(byteCount: UInt64) {
-    logger.debug("spilled what snapshots hold", metadata: ["bytes": "\(byteCount)"])
+    logger?.debug("spilled what snapshots hold", metadata: ["bytes": "\(byteCount)"])
   }
 
   func spillFailed(_ error: StoreError) {
-    logger.warning(
+    logger?.warning(
       "what snapshots hold can't be spilled, and stays in memory",
       metadata: ["error": "\(error)"]
     )
   }
 
   func closed(at commit: UInt64) {
-    logger.debug("closed", metadata: ["commit": "\(commit)"])
+    logger?.debug("closed", metadata: ["commit": "\(commit)"])
   }
 }
