@@ -85,15 +85,6 @@ extension TreeEditor {
     }
   }
 
-  /// Makes the path lead to the tree's last leaf.
-  fileprivate func descendToEnd() throws(StoreError) {
-    var page = try core.rootPage()
-    for level in (0..<height).reversed() {
-      path[level] = PathStep(page: page, index: level == 0 ? page.count : page.count - 1)
-      if level > 0 { page = try core.child(page, page.count - 1, below: level) }
-    }
-  }
-
   /// Appends to the path's leaf if there is room.
   @inline(__always)
   fileprivate func appendInPlace(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {

@@ -24,7 +24,9 @@ final class TreeEditor {
   private var isReading = false
 
   /// The count of changes after which the path led to the place of the last change, in pages of the transaction's own.
-  private var fingerChanges = UInt64.max
+  /// No count at all once the path leads elsewhere, be it only to read.
+  private var fingerChanges = TreeEditor.noFinger
+  private static let noFinger = UInt64.max
 
   /// Counts changes, so that cursors find out that what they point to may be gone.
   let changes: UnsafeMutablePointer<UInt64>
@@ -184,6 +186,7 @@ final class TreeEditor {
   /// Notes the pages from the root to the leaf where `key` is or would be, and finds its place there.
   @inline(__always)
   func descend(to key: SearchKey) throws(StoreError) -> (index: Int, isEqual: Bool) {
+    fingerChanges = Self.noFinger
     let core = self.core
     var level = height &- 1
     var page = try core.rootPage()
@@ -196,6 +199,16 @@ final class TreeEditor {
     let place = try page.lowerBound(of: key, in: map)
     path[0] = PathStep(page: page, index: place.index)
     return place
+  }
+
+  /// Makes the path lead to the tree's last leaf.
+  func descendToEnd() throws(StoreError) {
+    fingerChanges = Self.noFinger
+    var page = try core.rootPage()
+    for level in (0..<height).reversed() {
+      path[level] = PathStep(page: page, index: level == 0 ? page.count : page.count - 1)
+      if level > 0 { page = try core.child(page, page.count - 1, below: level) }
+    }
   }
 
   /// Makes every page of the path one that the transaction may change.

@@ -14,12 +14,14 @@ import Testing
     for round in 0..<18 {
       // Growing for two thirds of the time, then shrinking.
       let puts = round < 12 ? 4 : 1
+      let before = (version: fixture.reader, entries: oracle.entries)
       try fixture.write { editor in
         for _ in 0..<120 {
           try change(editor, &oracle, style, &generator, puts: puts, pageSize: pageSize)
         }
         try compareSamples(editor.reader, oracle, style, &generator)
       }
+      #expect(sameEntries(try before.version.list(), before.entries))
       if generator.chance(1, in: 2) { try fixture.checkpointBeside() }
       if generator.chance(1, in: 4) { try fixture.checkpoint() }
       if generator.chance(1, in: 5) { try fixture.reopen() }
@@ -42,6 +44,11 @@ import Testing
       let value = generator.value(upTo: 2 * pageSize)
       #expect(try editor.put(key, value) == (oracle.put(key, value) != nil))
       for _ in 0..<generator.pick([0, 0, 3]) {
+        if generator.chance(1, in: 8) {
+          // Nothing changes, but the way to the leaf is another one now.
+          let absent = style.key(&generator)
+          if oracle.value(for: absent) == nil { #expect(try editor.remove(absent) == false) }
+        }
         // Most of them end up in the same leaf.
         let next = generator.chance(1, in: 6) ? style.key(&generator) : Array((key + [0]).prefix(4_000))
         let value = generator.value(upTo: generator.pick([10, pageSize]))

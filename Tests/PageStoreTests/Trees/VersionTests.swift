@@ -29,6 +29,34 @@ import Testing
     for version in versions { #expect(sameEntries(try version.reader.list(), version.entries)) }
   }
 
+  enum PathMove: CaseIterable, Sendable { case removalOfNothing, appendOfNothing }
+
+  /// Both move the editor's path, without a change, to a leaf that the transaction doesn't own.
+  @Test(arguments: PathMove.allCases)
+  func anInsertionNearTheLastOneFindsThatThePathHasMoved(move: PathMove) throws {
+    let fixture = TreeFixture(pageSize: 4_096)
+    func key(_ number: Int, _ more: UInt8...) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 0xFF)] + more }
+    try fixture.write { editor in
+      for number in 0..<2_000 { try editor.put(key(number), [1, 2, 3, 4]) }
+    }
+    let before = fixture.reader
+    let entries = try before.list()
+    try fixture.write { editor in
+      // The first one divides a full leaf, the second one has room.
+      for more in 1...2 as ClosedRange<UInt8> { try editor.put(near: key(3, more), [1]) }
+      switch move {
+      case .removalOfNothing: #expect(try editor.remove(key(1_998, 1)) == false)
+      case .appendOfNothing:
+        var appender = try TreeAppender(editor)
+        #expect(try appender.finish() == 0)
+      }
+      try editor.put(near: key(1_998, 2), [2])
+      #expect(editor.count == 2_003)
+    }
+    #expect(sameEntries(try before.list(), entries))
+    #expect(fixture.problems() == [])
+  }
+
   @Test func anAbandonedTransactionLeavesNothingBehind() throws {
     struct Abandoned: Error {}
     var generator = SeededGenerator("anAbandonedTransactionLeavesNothingBehind")
