@@ -93,7 +93,7 @@ extension ManagedObjectContext {
       guard let place = source.toOnes.firstIndex(where: { $0.slot == incoming.toOne.slot }) else { continue }
       let pending = pendingReferences(source, place)
       let stored = noting([]) { () throws(ContextError) in
-        try storedElements(of: number, in: incoming.toOne.treeName)
+        try view.elements(of: number, in: incoming.toOne.treeName)
       }
       let referrers = Set(stored).subtracting(pending?.removed[number] ?? []).union(
         pending?.added[number] ?? []
@@ -110,7 +110,7 @@ extension ManagedObjectContext {
         }
         let pending = pendingPairs[source.ordinal][relationship.ordinal]
         let stored = noting([]) { () throws(ContextError) in
-          try storedElements(of: number, in: trees.backward)
+          try view.elements(of: number, in: trees.backward)
         }
         let owners = stored + pending.added.filter { $0.value.contains(number) }.map(\.key)
         for owner in Set(owners).sorted() where pending.isLinked(owner, number) ?? true {

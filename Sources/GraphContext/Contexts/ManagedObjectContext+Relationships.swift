@@ -57,31 +57,33 @@ extension ManagedObjectContext {
 
 extension ManagedObjectContext {
   func listElements(of object: any ManagedObject, toMany: Int) -> [UInt64] {
-    let relationship = entity(of: type(of: object)).toManys[toMany]
-    let pending = pendingLinks(relationship, of: object)
+    let entity = entity(of: type(of: object))
+    let relationship = entity.toManys[toMany]
+    let pending = pendingLinks(relationship, of: entity)
     let owner = object._$state.number
     return noting([]) { () throws(ContextError) in
-      let stored = try storedElements(of: owner, in: treeName(relationship))
-      return Self.merge(stored, adding: pending?.added[owner], removing: pending?.removed[owner])
+      let stored = try view.elements(of: owner, in: relationship.treeName)
+      return pending?.elements(of: owner, stored: stored) ?? stored
     }
   }
 
   func countElements(of object: any ManagedObject, toMany: Int) -> Int {
-    let relationship = entity(of: type(of: object)).toManys[toMany]
-    let pending = pendingLinks(relationship, of: object)
+    let entity = entity(of: type(of: object))
+    let relationship = entity.toManys[toMany]
+    let pending = pendingLinks(relationship, of: entity)
     let owner = object._$state.number
     return noting(0) { () throws(ContextError) in
-      let stored = try storedCount(of: owner, in: treeName(relationship))
-      return stored + (pending?.added[owner]?.count ?? 0) - (pending?.removed[owner]?.count ?? 0)
+      try view.elementCount(of: owner, in: relationship.treeName) + (pending?.difference(of: owner) ?? 0)
     }
   }
 
   func hasElement(_ number: UInt64, of object: any ManagedObject, toMany: Int) -> Bool {
-    let relationship = entity(of: type(of: object)).toManys[toMany]
+    let entity = entity(of: type(of: object))
+    let relationship = entity.toManys[toMany]
     let owner = object._$state.number
-    if let answer = pendingLinks(relationship, of: object)?.isLinked(owner, number) { return answer }
+    if let answer = pendingLinks(relationship, of: entity)?.isLinked(owner, number) { return answer }
     return noting(false) { () throws(ContextError) in
-      try isStored(owner, number, in: treeName(relationship))
+      try isStored(owner, number, in: relationship.treeName)
     }
   }
 
@@ -123,40 +125,18 @@ extension ManagedObjectContext {
   private func isOwnInverse(_ entity: StoredEntity, _ relationship: StoredToMany, _ inverse: Int) -> Bool {
     relationship.destination == entity.ordinal && relationship.ordinal == inverse
   }
-
-  /// Elements of the store in order of number, with what is pending worked in.
-  private static func merge(
-    _ stored: [UInt64],
-    adding added: Set<UInt64>?,
-    removing removed: Set<UInt64>?
-  ) -> [UInt64] {
-    var result = stored
-    if let removed { result.removeAll { removed.contains($0) } }
-    if let added {
-      result.append(contentsOf: added)
-      result.sort()
-    }
-    return result
-  }
 }
 
 // MARK: - Pending links
 
 extension ManagedObjectContext {
-  private func treeName(_ relationship: StoredToMany) -> String {
-    switch relationship.storage {
-    case .references(_, let treeName): treeName
-    case .pairs(let trees): trees.forward
-    }
-  }
-
   /// The unsaved changes of a to-many relationship; nil when there are none.
-  private func pendingLinks(_ relationship: StoredToMany, of object: any ManagedObject) -> PendingLinks? {
+  func pendingLinks(_ relationship: StoredToMany, of entity: StoredEntity) -> PendingLinks? {
     switch relationship.storage {
     case .pairs:
-      return pendingPairs[entity(of: type(of: object)).ordinal][relationship.ordinal]
+      return pendingPairs[entity.ordinal][relationship.ordinal]
     case .references(let slot, _):
-      let source = entity(relationship.destination)
+      let source = self.entity(relationship.destination)
       guard let place = source.toOnes.firstIndex(where: { $0.slot == slot }) else { return nil }
       return pendingReferences(source, place)
     }
@@ -200,29 +180,6 @@ extension ManagedObjectContext {
 // MARK: - What the store has
 
 extension ManagedObjectContext {
-  /// The numbers linked to `owner` in a tree of pairs of numbers, ascending. O(log n + elements).
-  func storedElements(of owner: UInt64, in treeName: String) throws(ContextError) -> [UInt64] {
-    do throws(StoreError) {
-      guard let tree = try view.tree(named: treeName) else { return [] }
-      var elements: [UInt64] = []
-      var cursor = tree.cursor(in: .prefix(KeyCoder.key(objectID: owner)))
-      while try cursor.next() {
-        if let number = KeyCoder.objectID(ending: try cursor.key()) { elements.append(number) }
-      }
-      return elements
-    } catch {
-      throw ContextError(error)
-    }
-  }
-
-  private func storedCount(of owner: UInt64, in treeName: String) throws(ContextError) -> Int {
-    do throws(StoreError) {
-      return try view.tree(named: treeName)?.count(in: .prefix(KeyCoder.key(objectID: owner))) ?? 0
-    } catch {
-      throw ContextError(error)
-    }
-  }
-
   func isStored(_ owner: UInt64, _ element: UInt64, in treeName: String) throws(ContextError) -> Bool {
     do throws(StoreError) {
       return try view.tree(named: treeName)?.contains(KeyCoder.pair(owner, element)) ?? false

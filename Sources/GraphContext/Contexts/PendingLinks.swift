@@ -24,6 +24,20 @@ struct PendingLinks {
     return nil
   }
 
+  /// The elements of an owner, ascending, of which the store has these.
+  func elements(of owner: UInt64, stored: [UInt64]) -> [UInt64] {
+    var result = stored
+    if let removed = removed[owner] { result.removeAll { removed.contains($0) } }
+    if let added = added[owner] {
+      result.append(contentsOf: added)
+      result.sort()
+    }
+    return result
+  }
+
+  /// How many more elements an owner has than the store knows of.
+  func difference(of owner: UInt64) -> Int { (added[owner]?.count ?? 0) - (removed[owner]?.count ?? 0) }
+
   /// Every link of an owner is forgotten: the owner is new and left the context.
   mutating func forget(_ owner: UInt64) {
     added[owner] = nil

@@ -4,6 +4,8 @@ import Predicates
 final class PendingRecords {
   /// By the entity's ordinal; nil where nothing is pending.
   private let changes: [EncodedChanges?]
+  /// Knows the unsaved links of to-many relationships.
+  private let context: ManagedObjectContext
   /// The names of the entities that have changes.
   let hiddenEntities: Set<String>
 
@@ -18,21 +20,33 @@ final class PendingRecords {
     }
     self.changes = changes
     self.hiddenEntities = hiddenEntities
+    self.context = context
   }
 
   /// What of a context's unsaved changes matters to a query; nil for nothing.
   convenience init?(for query: ResolvedQuery, of entity: StoredEntity, in context: ManagedObjectContext) {
-    if context.changes.allSatisfy(\.isEmpty) { return nil }
     var names: Set<String> = []
+    var followsLinks = false
+    query.predicate.forEachCollection { collection in
+      names.formUnion(collection.steps.map(\.destination))
+      followsLinks = true
+    }
+    // Links between objects that are unchanged themselves may be unsaved too.
+    if !followsLinks, context.changes.allSatisfy(\.isEmpty) { return nil }
     func note(_ path: ResolvedPath) { names.formUnion(path.hops.map(\.destination)) }
     query.predicate.forEachPath(note)
     for key in query.sort { note(key.path) }
     let schema = context.coordinator.schema
     self.init(of: [entity] + names.compactMap { schema.entity(named: $0) }, in: context)
-    if hiddenEntities.isEmpty { return nil }
+    if hiddenEntities.isEmpty, !followsLinks { return nil }
   }
 
   func changes(of entity: StoredEntity) -> EncodedChanges? { changes[entity.ordinal] }
+
+  /// The unsaved links of a to-many relationship; nil when there are none.
+  func links(_ relationship: StoredToMany, of entity: StoredEntity) -> PendingLinks? {
+    context.pendingLinks(relationship, of: entity)
+  }
 }
 
 /// Follows relationships in a snapshot, as the context that has unsaved changes sees it.
@@ -41,6 +55,7 @@ final class ViewRecordSource: RecordSource {
   private let pending: PendingRecords?
   /// The entity of each place.
   private let entities: [StoredEntity?]
+  private let relationships: [StoredElements?]
   /// Records found before, by place and the low bits of the number: rows often lead to the same few objects. A row follows
   /// a place to one object, so that the next record in the same home is that of another row.
   private var known: [KnownRecord?]
@@ -54,6 +69,9 @@ final class ViewRecordSource: RecordSource {
     self.view = view
     self.pending = pending
     entities = paths.places.map { view.schema.entity(named: $0.entity) }
+    relationships = paths.relationships.map { relationship in
+      StoredElements(relationship, in: view) { pending?.links($0, of: $1) }
+    }
     known = Array(repeating: nil, count: paths.followsRelationships ? entities.count * Self.knownCount : 0)
   }
 
@@ -74,6 +92,14 @@ final class ViewRecordSource: RecordSource {
       known.number = number
     }
     return known.isThere ? known.bytes : nil
+  }
+
+  func elements(of owner: UInt64, in relationship: Int) throws -> [UInt64] {
+    try relationships[relationship]?.numbers(of: owner) ?? []
+  }
+
+  func elementCount(of owner: UInt64, in relationship: Int) throws -> Int {
+    try relationships[relationship]?.count(of: owner) ?? 0
   }
 
   // Each stays until another takes its home, unless they are large.

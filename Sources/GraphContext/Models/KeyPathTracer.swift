@@ -20,6 +20,8 @@ final class KeyPathTracer: ObjectHost {
   private var leaf: AttributeValue?
   /// The same for an object's ID.
   private var identity: ManagedObjectID?
+  /// Whether the last property that was read is a to-many relationship.
+  private var endsAtToMany = false
 
   override var storeID: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
 
@@ -62,6 +64,7 @@ final class KeyPathTracer: ObjectHost {
 
   private func isLeaf(_ end: Any) -> Bool {
     if let identity { return end as? ManagedObjectID == identity }
+    if endsAtToMany { return end is any RelationshipCollection }
     if let leaf { return (end as? any AttributeType)?.attributeValue == leaf }
     guard let current, let object = end as? any ManagedObject else { return false }
     return object === current
@@ -115,10 +118,11 @@ final class KeyPathTracer: ObjectHost {
     return id
   }
 
+  /// Notes that a to-many relationship was read. Nothing can be read beyond it.
   func touchToMany(of object: any ManagedObject, ordinal: Int) {
-    let model = type(of: object)._$model
-    note(object, model.slotCount + ordinal)
-    mistake = "leads through the to-many relationship \(model.visitedNames[model.slotCount + ordinal])"
+    note(object, type(of: object)._$model.slotCount + ordinal)
+    current = nil
+    endsAtToMany = true
   }
 
   private func note(_ object: any ManagedObject, _ property: Int) {

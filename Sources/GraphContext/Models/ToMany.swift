@@ -1,3 +1,5 @@
+import Predicates
+
 /// The objects at the other end of a to-many relationship, as a view that doesn't load them.
 ///
 /// ```swift
@@ -97,6 +99,10 @@ extension ToMany: ExpressibleByArrayLiteral {
     self.init()
     append(contentsOf: elements)
   }
+}
+
+extension ToMany: PredicateElements {
+  public typealias PredicateElement = Element
 }
 
 extension ToMany: RelationshipCollection {

@@ -123,6 +123,14 @@ package struct StoredToMany: Sendable {
     /// Pairs of numbers, kept from both ends: owner and element → nothing, element and owner → nothing.
     case pairs(PairTrees)
   }
+
+  /// The tree of pairs of numbers, owner and element, that has the elements.
+  var treeName: String {
+    switch storage {
+    case .references(_, let treeName): treeName
+    case .pairs(let trees): trees.forward
+    }
+  }
 }
 
 /// The two trees of a many-to-many relationship, seen from one end, and the relationship at the other end if it has a name.

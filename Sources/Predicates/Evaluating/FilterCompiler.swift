@@ -24,7 +24,9 @@ extension FilterProgram {
       constants: compiler.constants,
       byteSets: compiler.byteSets,
       lists: compiler.lists,
-      fields: compiler.fields
+      fields: compiler.fields,
+      instructions: compiler.instructions,
+      loops: compiler.loops
     )
   }
 }
@@ -38,6 +40,8 @@ struct FilterCompiler {
   var byteSets: [FilterProgram.ByteSet] = []
   var lists: [[[UInt8]]] = []
   var fields: [RowField] = []
+  var instructions: [FilterProgram.Instruction] = []
+  var loops: [FilterProgram.Loop] = []
 
   init(paths: RowPaths) { self.paths = paths }
 
@@ -95,6 +99,11 @@ struct FilterCompiler {
       let field = try paths.field(for: left)
       fields.append(try paths.field(for: right))
       return append(field, .pair(comparison, field: fields.count - 1, options), whenTrue, whenFalse)
+    case .compareValues(let left, let comparison, let right, let options):
+      let action = FilterProgram.Action.values(try code(left), comparison, try code(right), options)
+      return append(action, whenTrue, whenFalse)
+    case .exists(let collection):
+      return append(.exists(loop: try loop(collection)), whenTrue, whenFalse)
     case .compare:
       // A string operator on what is no string holds for nothing.
       return whenFalse
@@ -109,7 +118,11 @@ struct FilterCompiler {
     _ whenTrue: Int32,
     _ whenFalse: Int32
   ) -> Int32 {
-    steps.append(FilterProgram.Step(field: field, test: test, whenTrue: whenTrue, whenFalse: whenFalse))
+    append(.field(field, test), whenTrue, whenFalse)
+  }
+
+  mutating func append(_ action: FilterProgram.Action, _ whenTrue: Int32, _ whenFalse: Int32) -> Int32 {
+    steps.append(FilterProgram.Step(action: action, whenTrue: whenTrue, whenFalse: whenFalse))
     return Int32(steps.count - 1)
   }
 
@@ -161,6 +174,7 @@ extension FilterCompiler {
       { () -> Int in
         var cost = 8
         test.forEachPath { cost += 20 * $0.hops.count }
+        test.forEachCollection { cost += 200 * $0.steps.count }
         return cost
       }()
     case .and(let children), .or(let children): children.reduce(0) { $0 + cost(of: $1) }

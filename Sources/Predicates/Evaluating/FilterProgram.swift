@@ -1,8 +1,9 @@
 /// A predicate compiled for records: a flat list of tests, each of which names the next one for either outcome.
 ///
 /// A test loads a value from its place in the record's bytes and compares it with constants that the compiler laid out;
-/// nothing is allocated or decoded, but for strings that have to be folded and aren't ASCII. It means what
-/// ``ValueComparison`` means.
+/// nothing is allocated or decoded, but for strings that have to be folded and aren't ASCII, and for what is calculated.
+/// Conditions on the elements of collections are steps of the same list, which a step for the collection runs for each
+/// element. It means what ``ValueComparison`` means.
 package struct FilterProgram: Sendable {
   /// Where a finished program has arrived, in place of a step.
   enum Outcome {
@@ -11,10 +12,18 @@ package struct FilterProgram: Sendable {
   }
 
   struct Step: Sendable {
-    var field: RowField
-    var test: Test
+    var action: Action
     var whenTrue: Int32
     var whenFalse: Int32
+  }
+
+  /// What a step looks at.
+  enum Action: Sendable {
+    case field(RowField, Test)
+    /// Two calculated values.
+    case values(Range<Int>, ComparisonOperator, Range<Int>, StringOptions)
+    /// Whether a loop comes to an element that counts.
+    case exists(loop: Int)
   }
 
   /// What is asked of a value. Numbers stand for constants of the program.
@@ -60,6 +69,9 @@ package struct FilterProgram: Sendable {
   var byteSets: [ByteSet]
   var lists: [[[UInt8]]]
   var fields: [RowField]
+  /// Calculations, one behind the other.
+  var instructions: [Instruction]
+  var loops: [Loop]
 
   /// Whether every row passes.
   package var acceptsEverything: Bool { start == Outcome.accepted }
@@ -68,11 +80,14 @@ package struct FilterProgram: Sendable {
   /// extended from them.
   ///
   /// - Throws: ``DamagedRecord``, or what the reader's source throws.
-  package func matches(_ row: inout RowReader) throws -> Bool {
+  package func matches(_ row: inout RowReader) throws -> Bool { try holds(from: start, &row) }
+
+  /// Whether the steps from one on accept the row.
+  func holds(from start: Int32, _ row: inout RowReader) throws -> Bool {
     var next = start
     while next >= 0 {
       let step = steps[Int(next)]
-      next = try holds(step, &row) ? step.whenTrue : step.whenFalse
+      next = try holds(step.action, &row) ? step.whenTrue : step.whenFalse
     }
     return next == Outcome.accepted
   }
@@ -82,13 +97,23 @@ package struct FilterProgram: Sendable {
 
 extension FilterProgram {
   @inline(__always)
-  private func holds(_ step: Step, _ row: inout RowReader) throws -> Bool {
-    let field = step.field
-    if field.isObjectID { return try holds(step.test, objectID: row.value(of: field), field, &row) }
-    guard let record = try row.record(of: field), !field.isNull(in: record) else {
-      return try holdsForNull(step.test, &row)
+  private func holds(_ action: Action, _ row: inout RowReader) throws -> Bool {
+    switch action {
+    case .field(let field, let test): return try holds(field, test, &row)
+    case .values(let left, let comparison, let right, let options):
+      let value = try self.value(of: left, &row)
+      return ValueComparison.holds(value, comparison, try self.value(of: right, &row), options)
+    case .exists(let loop): return try exists(loops[loop], &row)
     }
-    switch step.test {
+  }
+
+  @inline(__always)
+  private func holds(_ field: RowField, _ test: Test, _ row: inout RowReader) throws -> Bool {
+    if field.isObjectID { return try holds(test, objectID: row.value(of: field), field, &row) }
+    guard let record = try row.record(of: field), !field.isNull(in: record) else {
+      return try holdsForNull(test, &row)
+    }
+    switch test {
     case .isNull: return false
     case .word(let range, _): return range.contains(FilterWord.word(of: field, in: record))
     case .words(let first, let count, _):
@@ -97,7 +122,7 @@ extension FilterProgram {
       return try holds(field, comparison, fields[other], options, &row)
     case .equals, .bytes, .search, .folded, .foldedMember:
       guard let bytes = field.bytes(in: record) else { throw row.damage(of: field) }
-      return holds(step.test, bytes)
+      return holds(test, bytes)
     }
   }
 

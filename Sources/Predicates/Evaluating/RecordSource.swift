@@ -1,10 +1,18 @@
-/// Finds the records that a row's relationships lead to.
+/// Finds the objects and records that a row's relationships lead to.
 package protocol RecordSource: AnyObject {
   /// The bytes of an object's record; nil when there is no such object. They stay where they are until
   /// ``releaseRecords()``.
   ///
   /// - Parameter place: which of ``RowPaths/places`` the record is wanted for; it says the entity.
   func record(_ number: UInt64, at place: Int) throws -> UnsafeRawBufferPointer?
+
+  /// The numbers of the objects that a to-many relationship of an object leads to, ascending.
+  ///
+  /// - Parameter relationship: which of ``RowPaths/relationships``.
+  func elements(of owner: UInt64, in relationship: Int) throws -> [UInt64]
+
+  /// How many there are.
+  func elementCount(of owner: UInt64, in relationship: Int) throws -> Int
 
   /// The bytes that were handed out are not used any more.
   func releaseRecords()

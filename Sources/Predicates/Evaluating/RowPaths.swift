@@ -4,17 +4,28 @@ package struct RowPaths: Sendable {
   /// A record that belongs to a row.
   package struct Place: Sendable {
     package let entity: String
-    /// The place whose record refers to this one; the row's own place is 0 and has none.
+    /// The place whose record refers to this one. The row's own place, which is 0, and those of elements have none.
     let parent: Int
     /// The reference, in the parent's record.
     let reference: RowField
+    /// Whether a collection's elements take this place, one after the other.
+    let isElement: Bool
     /// No valid record is shorter.
     let byteCount: Int
     let layout: RecordLayout
     let hop: ResolvedPath.Hop?
   }
 
+  /// A to-many relationship that is gone through.
+  package struct Relationship: Sendable, Hashable {
+    package let entity: String
+    package let name: String
+  }
+
   package private(set) var places: [Place]
+  package private(set) var relationships: [Relationship] = []
+  /// The places of the elements by the scope of paths that start there; the row's own is that of scope 0.
+  private var placesOfScopes: [Int: Int] = [0: 0]
   private let schema: any SchemaProviding
 
   package init(_ entity: EntitySchema, in schema: any SchemaProviding) {
@@ -25,11 +36,38 @@ package struct RowPaths: Sendable {
         entity: entity.name,
         parent: -1,
         reference: .objectID(at: 0),
+        isElement: true,
         byteCount: layout.variableOffset,
         layout: layout,
         hop: nil
       )
     ]
+  }
+
+  /// The place that the elements of a collection step take.
+  mutating func addElements(
+    of step: ResolvedCollection.Step
+  ) throws(QueryError) -> (place: Int, relationship: Int) {
+    guard let entity = schema.entitySchema(named: step.destination) else {
+      throw QueryError(.unknownName, "The entity \(step.destination) is not in the schema.")
+    }
+    let layout = entity.layout
+    places.append(
+      Place(
+        entity: entity.name,
+        parent: -1,
+        reference: .objectID(at: places.count),
+        isElement: true,
+        byteCount: layout.variableOffset,
+        layout: layout,
+        hop: nil
+      )
+    )
+    placesOfScopes[step.scope] = places.count - 1
+    let relationship = Relationship(entity: step.entity, name: step.relationship)
+    if let known = relationships.firstIndex(of: relationship) { return (places.count - 1, known) }
+    relationships.append(relationship)
+    return (places.count - 1, relationships.count - 1)
   }
 
   /// Whether any record but the row's own is read.
@@ -40,7 +78,7 @@ package struct RowPaths: Sendable {
   /// - Throws: `unknownName` for an entity that the schema doesn't have.
   package mutating func field(for path: ResolvedPath) throws(QueryError) -> RowField {
     let path = path.shortened
-    var place = 0
+    var place = placesOfScopes[path.scope] ?? 0
     for hop in path.hops { place = try self.place(from: place, by: hop) }
     switch path.leaf {
     case .slot(let slot, let kind): return RowField(slot, kind, in: places[place].layout, at: place)
@@ -61,6 +99,7 @@ package struct RowPaths: Sendable {
         entity: entity.name,
         parent: parent,
         reference: RowField(hop.slot, .reference, in: places[parent].layout, at: parent),
+        isElement: false,
         byteCount: layout.variableOffset,
         layout: layout,
         hop: hop

@@ -5,16 +5,20 @@ package struct RowReader {
   package let paths: RowPaths
   /// Asked only when a relationship is followed; without one, every relationship leads nowhere.
   private let source: (any RecordSource)?
-  private var number: UInt64 = 0
+  /// The objects whose records are at the places that elements take; 0 at all others.
+  private var numbers: [UInt64]
   /// The records found for this row, by place.
   private var records: [UnsafeRawBufferPointer?]
   /// Which of them were looked for; a bit a place, the row's own always set.
   private var isKnown: [Bool]
   private var hasFollowed = false
+  /// Values that a calculation has to hand; empty between two.
+  var stack: [AttributeValue] = []
 
   package init(_ paths: RowPaths, source: (any RecordSource)?) {
     self.paths = paths
     self.source = source
+    numbers = Array(repeating: 0, count: paths.places.count)
     records = Array(repeating: nil, count: paths.places.count)
     isKnown = Array(repeating: false, count: paths.places.count)
   }
@@ -24,7 +28,7 @@ package struct RowReader {
     guard record.count >= paths.places[0].byteCount else {
       throw DamagedRecord(entity: paths.places[0].entity, number: number)
     }
-    self.number = number
+    numbers[0] = number
     records[0] = record
     isKnown[0] = true
     guard hasFollowed else { return }
@@ -36,6 +40,46 @@ package struct RowReader {
     source?.releaseRecords()
   }
 
+  /// Calls `body` for each element of a relationship, whose record is then at `place`, until it returns false.
+  ///
+  /// - Parameter owner: leads to the object that has the relationship.
+  /// - Returns: false if `body` did.
+  mutating func forEachElement(
+    of owner: RowField,
+    in relationship: Int,
+    at place: Int,
+    _ body: (inout RowReader) throws -> Bool
+  ) throws -> Bool {
+    guard case .reference(let number) = try value(of: owner), let source else { return true }
+    hasFollowed = true
+    for element in try source.elements(of: number, in: relationship) {
+      guard let record = try source.record(element, at: place) else { continue }
+      guard record.count >= paths.places[place].byteCount else {
+        throw DamagedRecord(entity: paths.places[place].entity, number: element)
+      }
+      forgetRecords(behind: place)
+      numbers[place] = element
+      records[place] = record
+      isKnown[place] = true
+      guard try body(&self) else { return false }
+    }
+    return true
+  }
+
+  /// How many elements there are.
+  mutating func elementCount(of owner: RowField, in relationship: Int) throws -> Int {
+    guard case .reference(let number) = try value(of: owner), let source else { return 0 }
+    return try source.elementCount(of: number, in: relationship)
+  }
+
+  /// What an element's relationships led to. Places come after those that lead to them.
+  private mutating func forgetRecords(behind place: Int) {
+    isKnown[place] = false
+    for other in place + 1..<max(place + 1, records.count) where !paths.places[other].isElement {
+      if !isKnown[paths.places[other].parent] { isKnown[other] = false }
+    }
+  }
+
   /// The record that a field lies in; nil when a relationship on the way leads nowhere.
   @inline(__always)
   mutating func record(of field: RowField) throws -> UnsafeRawBufferPointer? {
@@ -45,6 +89,7 @@ package struct RowReader {
   private mutating func follow(to place: Int) throws -> UnsafeRawBufferPointer? {
     let target = paths.places[place]
     isKnown[place] = true
+    records[place] = nil
     hasFollowed = true
     guard let parent = try record(of: target.reference), !target.reference.isNull(in: parent) else {
       return nil
@@ -57,12 +102,12 @@ package struct RowReader {
   }
 
   func damage(of field: RowField) -> DamagedRecord {
-    DamagedRecord(entity: paths.places[field.place].entity, number: number)
+    DamagedRecord(entity: paths.places[field.place].entity, number: numbers[0])
   }
 
   /// The value of a field; `null` where it, or an object on the way, is missing.
   package mutating func value(of field: RowField) throws -> AttributeValue {
-    if field.isObjectID { return .reference(number) }
+    if field.isObjectID { return .reference(numbers[field.place]) }
     guard let record = try record(of: field), !field.isNull(in: record) else { return .null }
     switch field.kind {
     case .bool: return .bool(field.load(UInt8.self, from: record) != 0)

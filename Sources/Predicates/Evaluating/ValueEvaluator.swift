@@ -2,38 +2,118 @@
 package protocol PredicateSubject {
   /// What reading a value can throw; `Never` for values at hand.
   associatedtype Failure: Error = Never
-  /// The value at the path; `null` where it, or an object on the way, is missing.
+  /// The value at the path, which starts here whatever its scope; `null` where it, or an object on the way, is missing.
   func value(at path: ResolvedPath) throws(Failure) -> AttributeValue
+  /// The objects that a to-many relationship leads to, from the owner at the path; in the order of their IDs.
+  func elements(_ relationship: String, of owner: ResolvedPath) throws(Failure) -> [Self]
 }
 
 extension ResolvedPredicate {
   /// Whether the predicate holds for the subject. Values are read in the order of the predicate and only as
   /// needed.
   package func matches<Subject: PredicateSubject>(_ subject: Subject) throws(Subject.Failure) -> Bool {
-    switch self {
+    try SubjectEvaluator(subject).holds(self)
+  }
+}
+
+extension ResolvedExpression {
+  /// The expression's value for the subject.
+  package func value<Subject: PredicateSubject>(
+    for subject: Subject
+  ) throws(Subject.Failure) -> AttributeValue {
+    try SubjectEvaluator(subject).value(self)
+  }
+}
+
+/// Evaluates predicates over subjects, without records.
+private struct SubjectEvaluator<Subject: PredicateSubject> {
+  /// By the scope of the paths that start there; 0 is the subject itself.
+  private var subjects: [Int: Subject]
+
+  init(_ subject: Subject) { subjects = [0: subject] }
+
+  func holds(_ predicate: ResolvedPredicate) throws(Subject.Failure) -> Bool {
+    switch predicate {
     case .constant(let value):
       return value
     case .isNull(let path):
-      return try subject.value(at: path).isNull
+      return try value(at: path).isNull
     case .compare(let path, let comparison, let literal, let options):
-      return ValueComparison.holds(try subject.value(at: path), comparison, literal, options)
+      return ValueComparison.holds(try value(at: path), comparison, literal, options)
     case .comparePaths(let left, let comparison, let right, let options):
-      let value = try subject.value(at: left)
-      return ValueComparison.holds(value, comparison, try subject.value(at: right), options)
+      let value = try value(at: left)
+      return ValueComparison.holds(value, comparison, try self.value(at: right), options)
     case .among(let path, let values, let includesNull, let options):
-      let value = try subject.value(at: path)
+      let value = try value(at: path)
       if value.isNull { return includesNull }
       return values.contains { ValueComparison.areEqual(value, $0, options) }
     case .within(let path, let range):
-      return ValueComparison.contains(range, try subject.value(at: path))
+      return ValueComparison.contains(range, try value(at: path))
+    case .compareValues(let left, let comparison, let right, let options):
+      let value = try value(left)
+      return ValueComparison.holds(value, comparison, try self.value(right), options)
+    case .exists(let collection):
+      return try !forEachElement(collection) { (_) throws(Subject.Failure) in false }
     case .not(let child):
-      return try !child.matches(subject)
+      return try !holds(child)
     case .and(let children):
-      for child in children where try !child.matches(subject) { return false }
+      for child in children where try !holds(child) { return false }
       return true
     case .or(let children):
-      for child in children where try child.matches(subject) { return true }
+      for child in children where try holds(child) { return true }
       return false
     }
+  }
+
+  func value(_ expression: ResolvedExpression) throws(Subject.Failure) -> AttributeValue {
+    switch expression {
+    case .literal(let value): return value
+    case .path(let path): return try value(at: path)
+    case .function(let function, let arguments):
+      var values: [AttributeValue] = []
+      for argument in arguments { values.append(try value(argument)) }
+      return function.value(of: values)
+    case .conditional(let condition, let first, let second):
+      return try value(try holds(condition) ? first : second)
+    case .aggregate(let aggregate, let collection):
+      var accumulator = AggregateAccumulator(aggregate)
+      var known: Set<AttributeValue> = []
+      _ = try forEachElement(collection) { (element) throws(Subject.Failure) in
+        let value = try element.elementValue(of: collection)
+        if !collection.isDistinct || known.insert(value).inserted { accumulator.add(value) }
+        return true
+      }
+      return accumulator.value
+    }
+  }
+
+  private func value(at path: ResolvedPath) throws(Subject.Failure) -> AttributeValue {
+    try subjects[path.scope]?.value(at: path) ?? .null
+  }
+
+  private func elementValue(of collection: ResolvedCollection) throws(Subject.Failure) -> AttributeValue {
+    let scope = collection.steps[collection.steps.count - 1].scope
+    let element = ResolvedPath(scope: scope, hops: [], leaf: .objectID, isOptional: false, name: "SELF")
+    return try value(at: collection.value ?? element)
+  }
+
+  /// Calls `body` in the scope of each element that counts, until it returns false. Returns false if it did.
+  private func forEachElement(
+    _ collection: ResolvedCollection,
+    from level: Int = 0,
+    _ body: (SubjectEvaluator) throws(Subject.Failure) -> Bool
+  ) throws(Subject.Failure) -> Bool {
+    let step = collection.steps[level]
+    let elements = try subjects[step.owner.scope]?.elements(step.relationship, of: step.owner) ?? []
+    for element in elements {
+      var inner = self
+      inner.subjects[step.scope] = element
+      if level + 1 < collection.steps.count {
+        guard try inner.forEachElement(collection, from: level + 1, body) else { return false }
+      } else if try inner.holds(collection.condition) {
+        guard try body(inner) else { return false }
+      }
+    }
+    return true
   }
 }

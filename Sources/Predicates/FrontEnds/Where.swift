@@ -35,7 +35,11 @@ public struct Where<Root>: Sendable {
     self.init(.success(.constant(value)), depth: 0)
   }
 
-  init(_ content: Result<PredicateTree, QueryError>, depth: Int = 0) {
+  init(_ content: Result<PredicateTree, QueryError>) {
+    self.init(content, depth: (try? content.get().depth) ?? 0)
+  }
+
+  private init(_ content: Result<PredicateTree, QueryError>, depth: Int) {
     self.content = depth > PredicateTree.maximumDepth ? .failure(.nestedTooDeeply) : content
     self.depth = depth
   }
@@ -85,22 +89,5 @@ extension Where: CustomStringConvertible {
     case .success(let tree): tree.description
     case .failure(let error): error.description
     }
-  }
-}
-
-extension PredicateTree {
-  /// How many levels of `NOT`, `AND` and `OR` are above the deepest comparison.
-  var depth: Int {
-    var deepest = 0
-    var pending = [(self, 0)]
-    while let (tree, depth) = pending.popLast() {
-      deepest = max(deepest, depth)
-      switch tree {
-      case .constant, .comparison, .membership, .between: break
-      case .not(let child): pending.append((child, depth + 1))
-      case .and(let children), .or(let children): pending += children.map { ($0, depth + 1) }
-      }
-    }
-    return deepest
   }
 }

@@ -3,10 +3,13 @@
 /// Where an operand stood in a text is carried along for error messages; it takes no part in what the operand
 /// is equal to.
 public struct PredicateOperand: Sendable {
-  public enum Content: Sendable, Hashable {
-    /// Names from the fetched entity through to-one relationships to an attribute or a to-one relationship:
-    /// `origin.name`.
+  public indirect enum Content: Sendable, Hashable {
+    /// Names from the fetched entity through relationships to a property: `origin.name`. Only what takes several values, such
+    /// as `ANY`, goes with a path through a to-many relationship.
     case path([String])
+    /// Names from what a variable stands for: `$song.seconds`. Where a condition on the elements of a collection names
+    /// the variable, it is the element; elsewhere it is a value that is still to come, and there are no names.
+    case variable(String, [String])
     /// The fetched object itself.
     case object
     case value(AttributeValue)
@@ -14,6 +17,14 @@ public struct PredicateOperand: Sendable {
     case digits(DecimalDigits)
     /// Another object.
     case reference(ObjectReference)
+    /// What is calculated from other operands: `distance * 2`.
+    case function(PredicateFunction, [PredicateOperand])
+    /// The first of two operands where the condition holds, else the second: `TERNARY(p, a, b)`.
+    case conditional(PredicateTree, PredicateOperand, PredicateOperand)
+    /// Several values: `SUBQUERY(songs, $s, $s.seconds > 60)`.
+    case collection(PredicateCollection)
+    /// One value made of several: `songs.@count`.
+    case aggregate(PredicateAggregate, PredicateCollection)
   }
 
   public var content: Content
@@ -31,11 +42,11 @@ public struct PredicateOperand: Sendable {
   }
   public static var object: PredicateOperand { PredicateOperand(.object) }
 
-  /// Whether the operand is the same for every object.
+  /// Whether the operand is a value that is spelled out.
   public var isLiteral: Bool {
     switch content {
-    case .path, .object: false
     case .value, .digits, .reference: true
+    case .path, .object, .variable, .function, .conditional, .collection, .aggregate: false
     }
   }
 }

@@ -23,6 +23,9 @@ extension PredicateTree: CustomStringConvertible {
       text += "\(operand.formatText) IN\(options.formatText) \(Self.list(elements))"
     case .between(let operand, let lower, let upper):
       text += "\(operand.formatText) BETWEEN \(Self.list([lower, upper]))"
+    case .quantified(let quantifier, let child):
+      text += quantifier.rawValue + " "
+      child.write(to: &text, inside: .negation)
     case .not(let child):
       text += "NOT "
       child.write(to: &text, inside: .negation)
@@ -62,22 +65,6 @@ extension PredicateTree: CustomStringConvertible {
 extension StringOptions {
   /// `[c]`, or nothing.
   var formatText: String { contains(.caseInsensitive) ? "[c]" : "" }
-}
-
-extension PredicateOperand: CustomStringConvertible {
-  public var description: String { formatText }
-
-  /// The operand as it is written in a format string.
-  var formatText: String {
-    switch content {
-    case .path([]): "SELF"
-    case .path(let names): names.map(FormatKeyword.escapedIdentifier).joined(separator: ".")
-    case .object: "SELF"
-    case .value(let value): value.formatText
-    case .digits(let digits): digits.description
-    case .reference(let object): LiteralCast.text(of: object)
-    }
-  }
 }
 
 extension AttributeValue {

@@ -11,14 +11,16 @@ public indirect enum PredicateTree: Sendable, Hashable {
   case membership(PredicateOperand, [PredicateOperand], StringOptions)
   /// `BETWEEN`: the operand is the first bound, the second, or in between.
   case between(PredicateOperand, PredicateOperand, PredicateOperand)
+  /// A comparison, membership or range whose left side has several values, and for how many of them it has to hold.
+  case quantified(PredicateQuantifier, PredicateTree)
   case not(PredicateTree)
   /// All of them; of none, true.
   case and([PredicateTree])
   /// Any of them; of none, false.
   case or([PredicateTree])
 
-  /// How deep a tree may be nested: what text, archives and `&&`, `||`, `!` accept. Code that walks a tree
-  /// recurses.
+  /// How deep a tree may be nested: what text, archives and operators accept. A level of `NOT`, `AND` or `OR` counts 1, one of
+  /// a calculation 2, one of a condition on elements 8. Code that walks a tree recurses, on stacks of 512 KiB too.
   public static let maximumDepth = 100
 }
 

@@ -15,12 +15,17 @@ package indirect enum ResolvedPredicate: Sendable, Hashable {
   /// The value equals one of these; `includesNull` says whether nil is among them.
   case among(ResolvedPath, [AttributeValue], includesNull: Bool, StringOptions)
   case within(ResolvedPath, ValueRange)
+  /// What is calculated against another such value, or a path or literal that is compared with one. nil equals nil; else
+  /// false with a nil, except `notEqual`.
+  case compareValues(ResolvedExpression, ComparisonOperator, ResolvedExpression, StringOptions)
+  /// An element of the collection meets its condition.
+  case exists(ResolvedCollection)
   case not(ResolvedPredicate)
   case and([ResolvedPredicate])
   case or([ResolvedPredicate])
 }
 
-/// Where a value is found, starting from a record of the fetched entity.
+/// Where a value is found, starting from a record of the fetched entity, or from an element of a collection.
 package struct ResolvedPath: Sendable, Hashable {
   /// A step through a to-one relationship.
   package struct Hop: Sendable, Hashable {
@@ -44,6 +49,8 @@ package struct ResolvedPath: Sendable, Hashable {
     case objectID
   }
 
+  /// Where the path starts: 0 for the fetched object, else the element of the collection step with this number.
+  package var scope: Int
   package var hops: [Hop]
   package var leaf: Leaf
   /// Whether the value can be missing, here or at a hop.
@@ -51,7 +58,8 @@ package struct ResolvedPath: Sendable, Hashable {
   /// The spelling, for messages and plans: `origin.name`.
   package var name: String
 
-  package init(hops: [Hop], leaf: Leaf, isOptional: Bool, name: String) {
+  package init(scope: Int = 0, hops: [Hop], leaf: Leaf, isOptional: Bool, name: String) {
+    self.scope = scope
     self.hops = hops
     self.leaf = leaf
     self.isOptional = isOptional

@@ -34,8 +34,39 @@ extension ResolvedPredicate {
       "\(left.name) \(comparison.rawValue)\(options.formatText) \(right.name)"
     case .among(let path, let values, let includesNull, let options):
       "\(path.name) IN\(options.formatText) \(ValueSet.list(includesNull ? [.null] + values : values))"
+    case .compareValues(let left, let comparison, let right, let options):
+      "\(left.text) \(comparison.rawValue)\(options.formatText) \(right.text)"
+    case .exists(let collection): "SOME \(collection.text)"
     default: "\(Normaliser.normalise(self))"
     }
+  }
+}
+
+extension ResolvedExpression {
+  /// The expression as in a format string, as far as that has a spelling for it.
+  fileprivate var text: String {
+    switch self {
+    case .literal(let value): value.formatText
+    case .path(let path): path.name
+    case .function(let function, let arguments):
+      if let infix = FormatOperator.infixes[function], arguments.count == 2 {
+        "(\(arguments[0].text) \(infix.spelling) \(arguments[1].text))"
+      } else {
+        "\(function.rawValue)(\(arguments.map(\.text).joined(separator: ", ")))"
+      }
+    case .conditional(let condition, let first, let second):
+      "TERNARY(\(Normaliser.normalise(condition)), \(first.text), \(second.text))"
+    case .aggregate(let aggregate, let collection): "\(aggregate) of \(collection.text)"
+    }
+  }
+}
+
+extension ResolvedCollection {
+  /// The collection in words: its path, and the condition on its elements.
+  fileprivate var text: String {
+    let path =
+      (isDistinct ? "distinct " : "") + (value?.name ?? steps.map(\.relationship).joined(separator: "."))
+    return condition == .constant(true) ? path : "\(path) (\(Normaliser.normalise(condition)))"
   }
 }
 

@@ -53,6 +53,10 @@ extension ResolvedPredicate {
     case .comparePaths(let left, _, let right, _):
       body(left)
       body(right)
+    case .compareValues(let left, _, let right, _):
+      left.forEachPath(body)
+      right.forEachPath(body)
+    case .exists(let collection): collection.forEachPath(body)
     case .not(let child): child.forEachPath(body)
     case .and(let children), .or(let children): for child in children { child.forEachPath(body) }
     }

@@ -15,7 +15,7 @@ package enum Normaliser {
       return combine(children.map { normalise($0, isNegated: isNegated) }, isNegated ? .any : .all)
     case .or(let children):
       return combine(children.map { normalise($0, isNegated: isNegated) }, isNegated ? .all : .any)
-    case .isNull, .compare, .comparePaths, .among, .within:
+    case .isNull, .compare, .comparePaths, .among, .within, .compareValues, .exists:
       guard let (path, set) = values(of: predicate) else { return test(predicate, isNegated: isNegated) }
       return simplified(path.shortened, isNegated ? set.complement : set)
     }
@@ -28,6 +28,8 @@ package enum Normaliser {
       .test(.compare(path, .equal, value, options), isNegated: !isNegated)
     case .comparePaths(let left, .notEqual, let right, let options):
       .test(.comparePaths(left, .equal, right, options), isNegated: !isNegated)
+    case .compareValues(let left, .notEqual, let right, let options):
+      .test(.compareValues(left, .equal, right, options), isNegated: !isNegated)
     default: .test(predicate, isNegated: isNegated)
     }
   }
@@ -164,11 +166,12 @@ extension Normaliser {
 extension ResolvedPath {
   /// What of a path decides the value: two spellings of a path have the same.
   struct Identity: Hashable {
+    var scope: Int
     var hops: [Int]
     var leaf: Leaf
   }
 
-  var identity: Identity { Identity(hops: hops.map(\.slot), leaf: leaf) }
+  var identity: Identity { Identity(scope: scope, hops: hops.map(\.slot), leaf: leaf) }
 
   /// The same value by a shorter way: the ID of an object that a relationship leads to is the relationship's own value.
   package var shortened: ResolvedPath {

@@ -28,7 +28,7 @@ struct ColumnConditions {
 extension ResolvedPath {
   /// The slot of the fetched record itself that holds the value; nil where a hop or the object's ID is needed.
   var ownSlot: Int? {
-    guard hops.isEmpty, case .slot(let slot, _) = leaf else { return nil }
+    guard scope == 0, hops.isEmpty, case .slot(let slot, _) = leaf else { return nil }
     return slot
   }
 }

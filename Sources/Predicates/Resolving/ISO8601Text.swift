@@ -33,21 +33,27 @@ enum ISO8601Text {
     return Date(timeIntervalSinceReferenceDate: Double(whole) + fraction)
   }
 
-  /// Days from 1 January 2001 in the proleptic Gregorian calendar, after Howard Hinnant's `days_from_civil`.
+  /// Days from 1 January 2001; nil for a day that isn't one.
   private static func daysSince2001(_ year: Int, _ month: Int, _ day: Int) -> Int? {
     guard (1...12).contains(month), day >= 1 else { return nil }
     let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
     let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
     guard day <= lengths[month - 1] else { return nil }
-    // Years are counted from 1 March, so that the leap day is their last; 400 more keep the division from
-    // going below 0.
-    let shifted = (month <= 2 ? year - 1 : year) + 400
-    let era = shifted / 400
-    let yearOfEra = shifted % 400
-    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-    let daysTo2001 = 730_791 + 146_097
-    return era * 146_097 + dayOfEra - daysTo2001
+    return CivilDay.daysSince2001(year: year, month: month, day: day)
+  }
+
+  /// The instant as text, with a fraction of a second if it has one; nil beyond four digits of years.
+  static func text(_ date: Date) -> String? {
+    guard let parts = CalendarParts(date), (0...9_999).contains(parts.year) else { return nil }
+    func padded(_ number: Int, _ count: Int = 2) -> String {
+      let digits = String(number)
+      return String(repeating: "0", count: max(0, count - digits.count)) + digits
+    }
+    let whole = Int(parts.second)
+    let fraction = parts.second - Double(whole)
+    let decimals = fraction == 0 ? "" : String(String(fraction).dropFirst())
+    return
+      "\(padded(parts.year, 4))-\(padded(parts.month))-\(padded(parts.day))T\(padded(parts.hour)):\(padded(parts.minute)):\(padded(whole))\(decimals.contains("e") ? "" : decimals)Z"
   }
 
   private struct Scanner {

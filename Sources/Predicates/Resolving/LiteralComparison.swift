@@ -48,7 +48,7 @@ extension PredicateOperand {
   /// number in text that nothing else gives a type; a reference to an object loses its entity.
   var literalValue: AttributeValue? {
     switch content {
-    case .path, .object: nil
+    case .path, .object, .variable, .function, .conditional, .collection, .aggregate: nil
     case .value(let value): value
     case .digits(let digits): .double(digits.nearestDouble)
     case .reference(let object): .reference(object.number)

@@ -44,7 +44,7 @@ struct LiteralConversion {
         throw mismatch(message, literal)
       }
       return .value(.reference(object.number))
-    case .path, .object: break
+    default: break
     }
     throw mismatch("\(path.name) is \(path.kind.noun); it can't be compared with \(literal.noun).", literal)
   }
@@ -164,6 +164,7 @@ extension PredicateOperand {
   var noun: String {
     switch content {
     case .path(let names): names.joined(separator: ".")
+    case .variable, .function, .conditional, .collection, .aggregate: formatText
     case .object: "the object itself"
     case .value(let value):
       switch value {

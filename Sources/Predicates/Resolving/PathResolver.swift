@@ -1,11 +1,14 @@
-/// Turns names into slots: paths from a fetched entity through to-one relationships.
+/// Turns names into slots: paths from a fetched entity, or from the element of a collection, through relationships.
 package struct PathResolver {
   package let entity: EntitySchema
-  private let schema: any SchemaProviding
+  let schema: any SchemaProviding
+  /// Where paths start; see ``ResolvedPath/scope``.
+  private let scope: Int
 
-  package init(entity: EntitySchema, schema: any SchemaProviding) {
+  package init(entity: EntitySchema, schema: any SchemaProviding, scope: Int = 0) {
     self.entity = entity
     self.schema = schema
+    self.scope = scope
   }
 
   /// A path, and for one that ends at an object the entity of that object.
@@ -14,12 +17,19 @@ package struct PathResolver {
     package var entity: String?
   }
 
-  /// The fetched object itself.
-  package var object: Destination {
-    Destination(
-      path: ResolvedPath(hops: [], leaf: .objectID, isOptional: false, name: "SELF"),
-      entity: entity.name
-    )
+  /// What names lead to.
+  enum Target {
+    case value(Destination)
+    /// Several values; the destination is that of one of them, in the scope of its element.
+    case collection(ResolvedCollection, Destination)
+  }
+
+  /// The object that paths start from.
+  package var object: Destination { object(named: "SELF") }
+
+  private func object(named name: String) -> Destination {
+    let path = ResolvedPath(scope: scope, hops: [], leaf: .objectID, isOptional: false, name: name)
+    return Destination(path: path, entity: entity.name)
   }
 
   /// Follows the names to an attribute, a to-one relationship or, as `objectID`, an object's own identity.
@@ -29,90 +39,138 @@ package struct PathResolver {
     _ names: [String],
     at location: SourceLocation? = nil
   ) throws(QueryError) -> Destination {
-    guard let last = names.indices.last else { return object }
-    var hops: [ResolvedPath.Hop] = []
-    var current = entity
-    var isOptional = false
-    for (index, name) in names.enumerated() {
-      guard let property = current.storedProperty(named: name) else {
-        guard name == Self.objectIDName, index == last, current.toMany.allSatisfy({ $0.name != name }) else {
-          throw unknown(names, index, in: current, at: location)
-        }
-        let path = ResolvedPath(
-          hops: hops,
-          leaf: .objectID,
-          isOptional: isOptional,
-          name: names.joined(separator: ".")
-        )
-        return Destination(path: path, entity: current.name)
+    switch try walk(PathNames(names, location), from: 0) {
+    case .value(let destination): return destination
+    case .toMany(let place, let property, _, let owner):
+      let message =
+        "\(owner.name).\(property.name) leads to many objects (\(property.destination)), not to one value."
+      throw PathNames(names, location).error(.typeMismatch, message, place)
+    }
+  }
+
+  /// Follows the names wherever they lead.
+  ///
+  /// - Parameter nextScope: the number of the next collection step; raised by as many as there are on the way.
+  func target(of names: PathNames, nextScope: inout Int) throws(QueryError) -> Target {
+    var steps: [ResolvedCollection.Step] = []
+    var resolver = self
+    var start = 0
+    while case .toMany(let place, let property, let owner, let entity) = try resolver.walk(names, from: start)
+    {
+      guard let destination = schema.entitySchema(named: property.destination) else {
+        let message =
+          "The entity \(property.destination), where \(property.name) leads, is not in the schema."
+        throw names.error(.unknownName, message, place)
       }
-      isOptional = isOptional || property.isOptional
-      if index == last {
-        let path = ResolvedPath(
-          hops: hops,
-          leaf: .slot(property.slot, property.kind),
-          isOptional: isOptional,
-          name: names.joined(separator: ".")
+      steps.append(
+        .init(
+          owner: owner,
+          entity: entity.name,
+          relationship: property.name,
+          destination: destination.name,
+          scope: nextScope
         )
-        return Destination(path: path, entity: property.destination)
+      )
+      resolver = PathResolver(entity: destination, schema: schema, scope: nextScope)
+      nextScope += 1
+      start = place + 1
+    }
+    guard case .value(let value) = try resolver.walk(names, from: start) else {
+      return .value(resolver.object)
+    }
+    if steps.isEmpty { return .value(value) }
+    let collection = ResolvedCollection(
+      steps: steps,
+      value: start == names.count ? nil : value.path,
+      name: names.text
+    )
+    return .collection(collection, value)
+  }
+
+  /// How far names lead without going to many objects.
+  private enum Walk {
+    case value(Destination)
+    /// The name at this place is a to-many relationship of the owner that the path leads to.
+    case toMany(Int, ToManyProperty, owner: ResolvedPath, of: EntitySchema)
+  }
+
+  private func walk(_ names: PathNames, from start: Int) throws(QueryError) -> Walk {
+    if start == names.count { return .value(object(named: names.text)) }
+    var path = ResolvedPath(scope: scope, hops: [], leaf: .objectID, isOptional: false, name: names.text)
+    var current = entity
+    for place in start..<names.count {
+      let name = names[place]
+      guard let property = current.storedProperty(named: name) else {
+        if let many = current.toMany.first(where: { $0.name == name }) {
+          return .toMany(place, many, owner: path, of: current)
+        }
+        guard name == Self.objectIDName, place == names.count - 1 else {
+          throw unknown(names, place, in: current)
+        }
+        return .value(Destination(path: path, entity: current.name))
+      }
+      path.isOptional = path.isOptional || property.isOptional
+      if place == names.count - 1 {
+        path.leaf = .slot(property.slot, property.kind)
+        return .value(Destination(path: path, entity: property.destination))
       }
       guard let next = property.destination.flatMap({ schema.entitySchema(named: $0) }) else {
-        throw deadEnd(names, index, property, at: location)
+        throw deadEnd(names, place, property)
       }
-      hops.append(.init(slot: property.slot, destination: next.name, isOptional: property.isOptional))
+      path.hops.append(.init(slot: property.slot, destination: next.name, isOptional: property.isOptional))
       current = next
     }
-    return object
+    return .value(Destination(path: path, entity: current.name))
   }
 
   /// The name by which a path asks for an object's own identity.
   static let objectIDName = "objectID"
 
-  private func unknown(
-    _ names: [String],
-    _ index: Int,
-    in entity: EntitySchema,
-    at location: SourceLocation?
-  ) -> QueryError {
-    let name = names[index]
-    if let many = entity.toMany.first(where: { $0.name == name }) {
-      let message = "\(entity.name).\(name) leads to many objects (\(many.destination)), not to one value."
-      return error(.typeMismatch, message, names, index, at: location)
-    }
-    var message = "\(entity.name) has no property named “\(name)”."
-    if let near = NearestName.find(name, among: entity.stored.map(\.name) + entity.toMany.map(\.name)) {
+  private func unknown(_ names: PathNames, _ place: Int, in entity: EntitySchema) -> QueryError {
+    var message = "\(entity.name) has no property named “\(names[place])”."
+    if let near = NearestName.find(names[place], among: entity.stored.map(\.name) + entity.toMany.map(\.name))
+    {
       message += " Did you mean “\(near)”?"
     }
-    return error(.unknownName, message, names, index, at: location)
+    return names.error(.unknownName, message, place)
   }
 
-  private func deadEnd(
-    _ names: [String],
-    _ index: Int,
-    _ property: StoredProperty,
-    at location: SourceLocation?
-  ) -> QueryError {
+  private func deadEnd(_ names: PathNames, _ place: Int, _ property: StoredProperty) -> QueryError {
     if let destination = property.destination {
       let message = "The entity \(destination), where \(property.name) leads, is not in the schema."
-      return error(.unknownName, message, names, index, at: location)
+      return names.error(.unknownName, message, place)
     }
-    let message = "\(property.name) is \(property.kind.noun): it has no property “\(names[index + 1])”."
-    return error(.typeMismatch, message, names, index + 1, at: location)
+    let message = "\(property.name) is \(property.kind.noun): it has no property “\(names[place + 1])”."
+    return names.error(.typeMismatch, message, place + 1)
+  }
+}
+
+/// The names of a path, and where they stand in a text.
+struct PathNames {
+  private let names: [String]
+  let location: SourceLocation?
+  /// Of the names, how many are not the text's own: they stand for the object that a variable is.
+  private let impliedCount: Int
+  /// How the path is spelled.
+  let text: String
+
+  init(_ names: [String], _ location: SourceLocation?, impliedCount: Int = 0, text: String? = nil) {
+    self.names = names
+    self.location = location
+    self.impliedCount = impliedCount
+    self.text = text ?? names.joined(separator: ".")
   }
 
-  private func error(
-    _ code: QueryError.Code,
-    _ message: String,
-    _ names: [String],
-    _ index: Int,
-    at location: SourceLocation?
-  ) -> QueryError {
+  var count: Int { names.count }
+  subscript(place: Int) -> String { names[place] }
+
+  func error(_ code: QueryError.Code, _ message: String, _ place: Int) -> QueryError {
     QueryError(
       code,
       message,
       source: location?.text,
-      column: location?.column(ofName: index),
-      keyPath: names.joined(separator: ".")
+      column: location?.column(ofName: place - impliedCount),
+      keyPath: text
     )
   }
 }

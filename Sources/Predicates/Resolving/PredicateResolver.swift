@@ -13,7 +13,8 @@ extension PredicateTree {
     in schema: some SchemaProviding,
     store: UUID? = nil
   ) throws(QueryError) -> ResolvedPredicate {
-    try PredicateResolver(paths: PathResolver(entity: entity, schema: schema), store: store).resolve(self)
+    var resolver = PredicateResolver(paths: PathResolver(entity: entity, schema: schema), store: store)
+    return try resolver.resolve(self)
   }
 }
 
@@ -21,14 +22,26 @@ extension PredicateTree {
 struct PredicateResolver {
   let paths: PathResolver
   let store: UUID?
+  /// What variables stand for at this place in the tree.
+  var variables: [String: ElementVariable] = [:]
+  /// The number of the next collection step.
+  var nextScope = 1
 
-  /// One side of a comparison, as far as it is known.
-  private enum Side {
-    case path(PathResolver.Destination)
-    case literal(PredicateOperand)
+  init(paths: PathResolver, store: UUID?) {
+    self.paths = paths
+    self.store = store
   }
 
-  func resolve(_ tree: PredicateTree, depth: Int = 0) throws(QueryError) -> ResolvedPredicate {
+  /// One side of a comparison, as far as it is known.
+  enum Side {
+    case path(PathResolver.Destination)
+    case literal(PredicateOperand)
+    case expression(TypedExpression)
+    /// Several values, and where one of them is.
+    case collection(ResolvedCollection, PathResolver.Destination)
+  }
+
+  mutating func resolve(_ tree: PredicateTree, depth: Int = 0) throws(QueryError) -> ResolvedPredicate {
     guard depth <= PredicateTree.maximumDepth else { throw QueryError.nestedTooDeeply }
     switch tree {
     case .constant(let value):
@@ -39,19 +52,32 @@ struct PredicateResolver {
       return .and(try resolve(children, depth: depth + 1))
     case .or(let children):
       return .or(try resolve(children, depth: depth + 1))
-    case .comparison(let left, let comparison, let right, let options):
-      try checkStore(of: [left, right])
-      return try resolve(left, comparison, right, options)
-    case .membership(let operand, let elements, let options):
-      try checkStore(of: [operand])
-      try checkStore(of: elements)
-      return try resolve(operand, in: elements, options)
-    case .between(let operand, let lower, let upper):
-      return try resolve(operand, from: lower, to: upper)
+    case .comparison, .membership, .between, .quantified:
+      return try resolve(comparison: tree, depth)
     }
   }
 
-  private func resolve(
+  /// What is no bracket. A function of its own, so that brackets in brackets take little of the stack.
+  private mutating func resolve(
+    comparison tree: PredicateTree,
+    _ depth: Int
+  ) throws(QueryError) -> ResolvedPredicate {
+    switch tree {
+    case .comparison(let left, let comparison, let right, let options):
+      let sides = (try side(left, depth), try side(right, depth))
+      return try compare(sides.0, comparison, sides.1, options, at: (left.location, right.location))
+    case .membership(let operand, let elements, let options):
+      return try resolve(try side(operand, depth), operand, in: elements, options, depth)
+    case .between(let operand, let lower, let upper):
+      return try resolve(try side(operand, depth), operand, from: lower, to: upper, depth)
+    case .quantified(let quantifier, let comparison):
+      return try resolve(quantifier, comparison, depth)
+    case .constant, .not, .and, .or:
+      return try resolve(tree, depth: depth)
+    }
+  }
+
+  private mutating func resolve(
     _ children: [PredicateTree],
     depth: Int
   ) throws(QueryError) -> [ResolvedPredicate] {
@@ -61,58 +87,93 @@ struct PredicateResolver {
     return resolved
   }
 
-  /// Numbers of another store's objects would be taken for those of objects here.
-  private func checkStore(of operands: [PredicateOperand]) throws(QueryError) {
-    guard let store else { return }
-    for operand in operands {
-      guard case .reference(let object) = operand.content, let other = object.store, other != store else {
-        continue
-      }
-      let message = "\(object.entity) \(object.number) is an object of another store (\(other))."
-      throw QueryError(.typeMismatch, message).at(operand.location)
+  mutating func side(_ operand: PredicateOperand, _ depth: Int) throws(QueryError) -> Side {
+    switch operand.content {
+    case .path(let names):
+      return try side(paths, PathNames(names, operand.location))
+    case .object:
+      return .path(paths.object)
+    case .variable(let name, let names):
+      let variable = try elementVariable(name, at: operand.location)
+      return try side(variable.paths, variable.names(names, operand.location))
+    case .value, .digits:
+      return .literal(operand)
+    case .reference(let object):
+      try checkStore(of: object, at: operand.location)
+      return .literal(operand)
+    case .collection(let collection):
+      let (resolved, value) = try resolve(collection, operand, depth)
+      return .collection(resolved, value)
+    case .function, .conditional, .aggregate:
+      let expression = try expression(operand, depth)
+      guard case .literal(let value) = expression.expression else { return .expression(expression) }
+      return .literal(PredicateOperand(.value(value), at: operand.location))
     }
   }
 
-  private func side(_ operand: PredicateOperand) throws(QueryError) -> Side {
-    switch operand.content {
-    case .path(let names): .path(try paths.resolve(names, at: operand.location))
-    case .object: .path(paths.object)
-    case .value, .digits, .reference: .literal(operand)
+  private mutating func side(_ paths: PathResolver, _ names: PathNames) throws(QueryError) -> Side {
+    switch try paths.target(of: names, nextScope: &nextScope) {
+    case .value(let destination): .path(destination)
+    case .collection(let collection, let destination): .collection(collection, destination)
     }
+  }
+
+  /// Numbers of another store's objects would be taken for those of objects here.
+  private func checkStore(of object: ObjectReference, at location: SourceLocation?) throws(QueryError) {
+    guard let store, let other = object.store, other != store else { return }
+    let message = "\(object.entity) \(object.number) is an object of another store (\(other))."
+    throw QueryError(.typeMismatch, message).at(location)
   }
 }
 
 // MARK: - Comparisons
 
 extension PredicateResolver {
-  private func resolve(
-    _ left: PredicateOperand,
+  func compare(
+    _ left: Side,
     _ comparison: ComparisonOperator,
-    _ right: PredicateOperand,
-    _ options: StringOptions
+    _ right: Side,
+    _ options: StringOptions,
+    at locations: (left: SourceLocation?, right: SourceLocation?)
   ) throws(QueryError) -> ResolvedPredicate {
-    switch (try side(left), try side(right)) {
+    switch (left, right) {
     case (.path(let destination), .literal(let literal)):
       return try compare(destination, comparison, literal, options)
     case (.literal(let literal), .path(let destination)):
       guard let mirrored = comparison.mirrored else {
-        let message =
-          "With \(comparison.rawValue) the attribute stands on the left: \(destination.path.name)."
-        throw QueryError(.typeMismatch, message, keyPath: destination.path.name).at(right.location)
+        return try compareExpressions(left, comparison, right, options, at: locations)
       }
       return try compare(destination, mirrored, literal, options)
     case (.path(let first), .path(let second)):
-      try check(first, comparison, options, at: left.location)
+      try check(first, comparison, options, at: locations.left)
       guard Self.areComparable(first, second) else {
         let (one, two) = (first.path, second.path)
         let message =
           "\(one.name) is \(one.kind.noun) and \(two.name) is \(two.kind.noun): they can't be compared."
-        throw QueryError(.typeMismatch, message, keyPath: two.name).at(right.location)
+        throw QueryError(.typeMismatch, message, keyPath: two.name).at(locations.right)
       }
       return .comparePaths(first.path, comparison, second.path, options)
     case (.literal(let first), .literal(let second)):
       return .constant(try LiteralComparison.holds(first, comparison, second, options))
+    case (.collection(let collection, let value), _) where comparison == .contains:
+      let inner = try compare(.path(value), .equal, right, options, at: locations)
+      return .exists(in: collection, where: inner)
+    case (.collection(let collection, _), _):
+      throw Self.severalValues(collection, at: locations.left)
+    case (_, .collection(let collection, _)):
+      throw Self.severalValues(collection, at: locations.right)
+    case (.expression, _), (_, .expression):
+      return try compareExpressions(left, comparison, right, options, at: locations)
     }
+  }
+
+  private static func severalValues(
+    _ collection: ResolvedCollection,
+    at location: SourceLocation?
+  ) -> QueryError {
+    let message =
+      "\(collection.name) leads to many objects, not to one value: say ANY, ALL or NONE, or make one value of them (@count, @sum, …)."
+    return QueryError(.typeMismatch, message, keyPath: collection.name).at(location)
   }
 
   private func compare(
@@ -186,13 +247,15 @@ extension PredicateResolver {
 // MARK: - Lists and ranges
 
 extension PredicateResolver {
-  private func resolve(
+  mutating func resolve(
+    _ side: Side,
     _ operand: PredicateOperand,
     in elements: [PredicateOperand],
-    _ options: StringOptions
+    _ options: StringOptions,
+    _ depth: Int
   ) throws(QueryError) -> ResolvedPredicate {
-    guard case .path(let destination) = try side(operand) else {
-      return try anyEqual(operand, elements, options)
+    guard case .path(let destination) = side else {
+      return try anyEqual(side, operand, elements, options, depth)
     }
     try check(destination, .equal, options, at: operand.location)
     let conversion = LiteralConversion(to: destination)
@@ -201,11 +264,11 @@ extension PredicateResolver {
     var includesNull = false
     var others: [PredicateOperand] = []
     for element in elements {
-      guard element.isLiteral else {
+      guard case .literal(let literal) = try self.side(element, depth) else {
         others.append(element)
         continue
       }
-      switch try conversion.convert(element) {
+      switch try conversion.convert(literal) {
       case .null: includesNull = true
       case .value(let value): if !value.isNaN { values.append(value) }
       // Equal to no value of the attribute's type.
@@ -214,27 +277,40 @@ extension PredicateResolver {
     }
     let literals = ResolvedPredicate.among(destination.path, values, includesNull: includesNull, options)
     if others.isEmpty { return literals }
-    return .or([literals, try anyEqual(operand, others, options)])
+    return .or([literals, try anyEqual(side, operand, others, options, depth)])
   }
 
-  private func anyEqual(
+  private mutating func anyEqual(
+    _ side: Side,
     _ operand: PredicateOperand,
     _ elements: [PredicateOperand],
-    _ options: StringOptions
+    _ options: StringOptions,
+    _ depth: Int
   ) throws(QueryError) -> ResolvedPredicate {
     var alternatives: [ResolvedPredicate] = []
-    for element in elements { alternatives.append(try resolve(operand, .equal, element, options)) }
+    for element in elements {
+      let other = try self.side(element, depth)
+      alternatives.append(
+        try compare(side, .equal, other, options, at: (operand.location, element.location))
+      )
+    }
     return .or(alternatives)
   }
 
-  private func resolve(
+  mutating func resolve(
+    _ side: Side,
     _ operand: PredicateOperand,
     from lower: PredicateOperand,
-    to upper: PredicateOperand
+    to upper: PredicateOperand,
+    _ depth: Int
   ) throws(QueryError) -> ResolvedPredicate {
-    guard case .path(let destination) = try side(operand), lower.isLiteral, upper.isLiteral else {
+    let bounds = (try self.side(lower, depth), try self.side(upper, depth))
+    guard case .path(let destination) = side, case .literal(let lower) = bounds.0,
+      case .literal(let upper) = bounds.1
+    else {
       return .and([
-        try resolve(operand, .greaterOrEqual, lower, []), try resolve(operand, .lessOrEqual, upper, []),
+        try compare(side, .greaterOrEqual, bounds.0, [], at: (operand.location, lower.location)),
+        try compare(side, .lessOrEqual, bounds.1, [], at: (operand.location, upper.location)),
       ])
     }
     let path = destination.path

@@ -35,7 +35,9 @@ import Testing
   @Test(arguments: PathMove.allCases)
   func anInsertionNearTheLastOneFindsThatThePathHasMoved(move: PathMove) throws {
     let fixture = TreeFixture(pageSize: 4_096)
-    func key(_ number: Int, _ more: UInt8...) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 0xFF)] + more }
+    func key(_ number: Int, _ more: UInt8...) -> [UInt8] {
+      [UInt8(number >> 8), UInt8(number & 0xFF)] + more
+    }
     try fixture.write { editor in
       for number in 0..<2_000 { try editor.put(key(number), [1, 2, 3, 4]) }
     }

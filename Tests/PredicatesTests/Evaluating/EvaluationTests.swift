@@ -6,6 +6,7 @@ import Testing
 
 extension Row: PredicateSubject {
   func value(at path: ResolvedPath) -> AttributeValue { values[path.name] ?? .null }
+  func elements(_ relationship: String, of owner: ResolvedPath) -> [Row] { [] }
 }
 
 @Suite struct EvaluationTests {
@@ -99,6 +100,9 @@ extension Row: PredicateSubject {
     struct Unreadable: Error {}
     struct Subject: PredicateSubject {
       func value(at path: ResolvedPath) throws(Unreadable) -> AttributeValue { throw Unreadable() }
+      func elements(_ relationship: String, of owner: ResolvedPath) throws(Unreadable) -> [Subject] {
+        throw Unreadable()
+      }
     }
     let tree = try PredicateTree(format: "FALSEPREDICATE AND month == 1 OR month == 2")
     let resolved = try tree.resolved(for: try FlightSchema.flight, in: FlightSchema.shared)

@@ -67,24 +67,32 @@ import Testing
     Row("a LIKE 'x*'", "  ^", "LIKE"), Row("a like[c] 'x*'", "  ^", "LIKE"),
     Row("a MATCHES 'x'", "  ^", "MATCHES"),
     Row("a UTI-CONFORMS-TO 'x'", "  ^", "UTI-CONFORMS-TO"), Row("a uti-equals 'x'", "  ^", "UTI-EQUALS"),
-    Row("ANY a.b == 1", "^", "ANY"), Row("a == 1 OR SOME a.b == 1", "          ^", "SOME"),
-    Row("ALL a.b == 1", "^", "ALL"), Row("NONE a.b == 1", "^", "NONE"), Row("ANYKEY == 1", "^", "ANYKEY"),
-    Row("SUBQUERY(a, $x, $x.b == 1).@count > 0", "^", "SUBQUERY"),
-    Row("a.@count > 0", "  ^", "@count"), Row("@sum.a > 0", "^", "@sum"),
-    Row("$x == 1", "^", "$x"), Row("a == $x", "     ^", "$x"),
-    Row("a + 1 == 2", "  ^", "(+)"), Row("a == 2 - 1", "       ^", "(-)"), Row("a * 2 == 2", "  ^", "(*)"),
-    Row("a / 2 == 2", "  ^", "(/)"), Row("a ** 2 == 2", "  ^", "(**)"), Row("a %% 2 == 2", "  ^", "(%)"),
-    Row("-a == 2", "^", "(-)"), Row("a & 1 == 1", "  ^", "(&)"), Row("(a + 1) == 2", "   ^", "(+)"),
-    Row("a[FIRST] == 1", " ^", "[…]"), Row("a[0] == 1", " ^", "[…]"),
-    Row("sum(a) > 1", "^", "sum(…)"), Row("a == now()", "     ^", "now(…)"),
-    Row("FUNCTION(a, 'x') == 1", "^", "FUNCTION(…)"), Row("TERNARY(a, 1, 2) == 1", "^", "TERNARY(…)"),
-    Row("CAST(a, 'NSDate') == 1", "^", "CAST"), Row("a == CAST('x', 'Color')", "     ^", "CAST"),
+    Row("ANYKEY == 1", "^", "ANYKEY"), Row("a.@every > 0", "  ^", "@every"),
+    Row("@every.a > 0", "^", "@every"),
+    Row("random() > 1", "^", "random(…)"), Row("a == CAST('x', 'Color')", "     ^", "CAST"),
+    Row("CAST(a, 'Color') == 1", "^", "CAST"),
+    Row("distanceToLocation:fromLocation:(a, b) < 1", "^", "distance"),
     Row("a ==[d] 'x'", "     ^", "[d]"), Row("a ==[cd] 'x'", "      ^", "[d]"),
     Row("a ==[n] 'x'", "     ^", "[n]"),
     Row("a ==[l] 'x'", "     ^", "[l]"), Row("a UNION b == c", "  ^", "UNION"), Row("a := 1", "  ^", "(:=)"),
   ]
 
-  @Test(arguments: mistakes)
+  static let misused: [Row] = [
+    Row("lowercas(a) == 'x'", "^", "Did you mean lowercase(…)?"),
+    Row("abs(a, b) > 1", "^", "1 argument, not 2"),
+    Row("SUBQUERY(a, $x) == 1", "^", "a path, a variable and a condition"),
+    Row("SUBQUERY(1, $x, a == 1).@count > 0", "         ^", "a path to several objects"),
+    Row("SUBQUERY(a, x, a == 1).@count > 0", "            ^", "variable such as $x"),
+    Row("TERNARY(a, 1) == 1", "^", "a condition and two values"), Row("FUNCTION(a) == 1", "^", "in quotes"),
+    Row("a[x] == 1", "  ^", "FIRST, LAST, SIZE"), Row("5[0] == 1", " ^", "several objects"),
+    Row("ANY a.b > 1 AND NOT", "                   ^", "Expected a value"),
+    Row("ANY (a.b > 1 AND a.c > 1)", "^", "one comparison"), Row("a == NOT b", "     ^", "not NOT"),
+    Row("a.lowercase() == 1", "  ^", "before its arguments"), Row("a + == 1", "    ^", "Expected a value"),
+    Row("a + {1} == 1", "    ^", "Expected a value after +"), Row("+a == 1", "^", "no sign +"),
+    Row("a BETWEEN $r", "          ^", "two bounds"), Row("sum({}) > 1", "    ^", "several objects"),
+  ]
+
+  @Test(arguments: mistakes + misused)
   func aMistakeIsFoundAtItsColumn(_ row: Row) throws {
     let error = try #require(performing { () throws(QueryError) in _ = try PredicateTree(format: row.text) })
     #expect(error.code == row.code)
@@ -103,12 +111,12 @@ import Testing
 
   @Test func theDescriptionPutsACaretUnderTheColumn() throws {
     let error = try #require(
-      performing { () throws(QueryError) in _ = try PredicateTree(format: "month == 1 AND\nday LIKE 'x'") }
+      performing { () throws(QueryError) in _ = try PredicateTree(format: "month == 1 AND\nday UNION 'x'") }
     )
     #expect(
       error.description == """
-        LIKE is not supported.
-          month == 1 AND day LIKE 'x'
+        The set operator UNION is not supported.
+          month == 1 AND day UNION 'x'
                              ^
         """
     )

@@ -120,7 +120,160 @@ import Testing
     Row("a.#in == 1", compare("a.in", .equal, .int(1))),
   ]
 
-  static let allRows: [Row] = [comparisons, combinations, literals, names, paths].flatMap { $0 }
+  private static func more(_ left: PredicateOperand, _ bound: Int64 = 1) -> PredicateTree {
+    .comparison(left, .greater, .value(.int(bound)), [])
+  }
+  private static func call(
+    _ function: PredicateFunction,
+    _ arguments: PredicateOperand...
+  ) -> PredicateOperand {
+    PredicateOperand(.function(function, arguments))
+  }
+  private static func aggregate(
+    _ aggregate: PredicateAggregate,
+    _ names: [String],
+    _ element: [String] = [],
+    variable: String? = nil,
+    where condition: PredicateTree? = nil,
+    isDistinct: Bool = false
+  ) -> PredicateOperand {
+    let filter = condition.map { PredicateCollection.Filter(variable: "x", condition: $0) }
+    let collection = PredicateCollection(
+      variable: variable,
+      names: names,
+      filter: filter,
+      element: element,
+      isDistinct: isDistinct
+    )
+    return PredicateOperand(.aggregate(aggregate, collection))
+  }
+  private static let a = PredicateOperand.path(["a"])
+  private static let b = PredicateOperand.path(["b"])
+  private static let two_ = PredicateOperand.value(.int(2))
+  private static let xb = PredicateOperand(.variable("x", ["b"]))
+
+  static let arithmetic: [Row] = [
+    Row("a + 2 > 1", more(call(.add, a, two_))), Row("a - b > 1", more(call(.subtract, a, b))),
+    Row("a -2 > 1", more(call(.subtract, a, two_))), Row("a * 2 > 1", more(call(.multiply, a, two_))),
+    Row("a / 2 > 1", more(call(.divide, a, two_))), Row("a %% 2 > 1", more(call(.modulus, a, two_))),
+    Row("a ** 2 > 1", more(call(.power, a, two_))), Row("-a > 1", more(call(.negate, a))),
+    Row("~a > 1", more(call(.onesComplement, a))), Row("a & 2 > 1", more(call(.bitwiseAnd, a, two_))),
+    Row("a | 2 > 1", more(call(.bitwiseOr, a, two_))), Row("a ^ 2 > 1", more(call(.bitwiseXor, a, two_))),
+    Row("a << 2 > 1", more(call(.leftShift, a, two_))), Row("a >> 2 > 1", more(call(.rightShift, a, two_))),
+    Row("a + b * 2 > 1", more(call(.add, a, call(.multiply, b, two_)))),
+    Row("(a + b) * 2 > 1", more(call(.multiply, call(.add, a, b), two_))),
+    Row("a - b - 2 > 1", more(call(.subtract, call(.subtract, a, b), two_))),
+    Row("a - (b - 2) > 1", more(call(.subtract, a, call(.subtract, b, two_)))),
+    Row("-a ** 2 > 1", more(call(.power, call(.negate, a), two_))),
+    Row("-(a ** 2) > 1", more(call(.negate, call(.power, a, two_)))),
+    Row("-(2) > 1", more(call(.negate, two_))), Row("a - -2 > 1", more(call(.subtract, a, .value(.int(-2))))),
+    Row("(a + 2) > 1", more(call(.add, a, two_))), Row("((a) + (2)) > 1", more(call(.add, a, two_))),
+    Row("a + 1 > 1 AND b == 2", .and([more(call(.add, a, .value(.int(1)))), two])),
+    Row("1 < a + 2", .comparison(.value(.int(1)), .less, call(.add, a, two_), [])),
+    Row("a IN {b + 2}", .membership(a, [call(.add, b, two_)], [])),
+    Row("a + 2 BETWEEN {1, b * 2}", .between(call(.add, a, two_), .value(.int(1)), call(.multiply, b, two_))),
+  ]
+
+  static let functions: [Row] = [
+    Row("abs(a) > 1", more(call(.absolute, a))), Row("abs:(a) > 1", more(call(.absolute, a))),
+    Row("sqrt(a) > 1", more(call(.squareRoot, a))), Row("log(a) > 1", more(call(.logarithm, a))),
+    Row("ln(a) > 1", more(call(.naturalLogarithm, a))), Row("exp(a) > 1", more(call(.exponential, a))),
+    Row("floor(a) > 1", more(call(.floor, a))), Row("ceiling(a) > 1", more(call(.ceiling, a))),
+    Row("round(a) > 1", more(call(.round, a))), Row("trunc(a) > 1", more(call(.truncate, a))),
+    Row("lowercase(a) > 1", more(call(.lowercase, a))), Row("uppercase(a) > 1", more(call(.uppercase, a))),
+    Row("length(a) > 1", more(call(.length, a))), Row("trim(a) > 1", more(call(.trim, a))),
+    Row("now() > 1", more(call(.now))), Row("year(a) > 1", more(call(.year, a))),
+    Row("month(a) > 1", more(call(.month, a))), Row("day(a) > 1", more(call(.day, a))),
+    Row("hour(a) > 1", more(call(.hour, a))), Row("minute(a) > 1", more(call(.minute, a))),
+    Row("second(a) > 1", more(call(.second, a))), Row("weekday(a) > 1", more(call(.weekday, a))),
+    Row("min(a, b) > 1", more(call(.minimum, a, b))), Row("max({a, b}) > 1", more(call(.maximum, a, b))),
+    Row("sum({a, 2}) > 1", more(call(.sum, a, two_))), Row("average(a, b) > 1", more(call(.average, a, b))),
+    Row("multiply:by:(a, 2) > 1", more(call(.multiply, a, two_))),
+    Row("add:to:(a, 2) > 1", more(call(.add, a, two_))),
+    Row("FUNCTION(a, 'divide:by:', 2) > 1", more(call(.divide, a, two_))),
+    Row("FUNCTION(a, 'uppercase:') > 1", more(call(.uppercase, a))),
+    Row("CAST(a, 'NSDate') > 1", more(call(.toDate, a))),
+    Row("CAST(a, 'NSString') > 1", more(call(.toText, a))),
+    Row("CAST(a, 'NSNumber') > 1", more(call(.toNumber, a))),
+    Row("TERNARY(a == 1, b, 2) > 1", more(PredicateOperand(.conditional(one, b, two_)))),
+    Row(
+      "TERNARY(a == 1 OR b == 2, b, a + b) > 1",
+      more(PredicateOperand(.conditional(.or([one, two]), b, call(.add, a, b))))
+    ),
+    Row("abs(abs(a)) > 1", more(call(.absolute, call(.absolute, a)))),
+    Row("abs > 1", more(.path(["abs"]))), Row("length(a) + 2 > 1", more(call(.add, call(.length, a), two_))),
+  ]
+
+  static let collections: [Row] = [
+    Row("ANY a.b == 1", .quantified(.any, compare("a.b", .equal, .int(1)))),
+    Row("SOME a.b == 1", .quantified(.any, compare("a.b", .equal, .int(1)))),
+    Row("ALL a.b == 1", .quantified(.all, compare("a.b", .equal, .int(1)))),
+    Row("none a.b == 1", .quantified(.none, compare("a.b", .equal, .int(1)))),
+    Row("ANY a IN {1}", .quantified(.any, isIn("a", [.int(1)]))),
+    Row("ALL a BETWEEN {1, 2}", .quantified(.all, .between(a, .value(.int(1)), two_))),
+    Row("ANY a.b", .quantified(.any, compare("a.b", .equal, .bool(true)))),
+    Row(
+      "NOT ANY a.b == 1 AND b == 2",
+      .and([.not(.quantified(.any, compare("a.b", .equal, .int(1)))), two])
+    ),
+    Row("a.@count > 1", more(aggregate(.count, ["a"]))),
+    Row("a.b.@count > 1", more(aggregate(.count, ["a", "b"]))),
+    Row("count(a) > 1", more(aggregate(.count, ["a"]))), Row("a[SIZE] > 1", more(aggregate(.count, ["a"]))),
+    Row("a.@sum.b > 1", more(aggregate(.sum, ["a"], ["b"]))),
+    Row("@sum.a.b > 1", more(aggregate(.sum, ["a", "b"]))),
+    Row("sum(a.b) > 1", more(aggregate(.sum, ["a", "b"]))),
+    Row("a.b.@sum > 1", more(aggregate(.sum, ["a", "b"]))),
+    Row("a.@avg.b.c > 1", more(aggregate(.average, ["a"], ["b", "c"]))),
+    Row("a.@min.b > 1", more(aggregate(.minimum, ["a"], ["b"]))),
+    Row("a.@max.b > 1", more(aggregate(.maximum, ["a"], ["b"]))),
+    Row("a.@median.b > 1", more(aggregate(.median, ["a"], ["b"]))),
+    Row("mode(a.b) > 1", more(aggregate(.mode, ["a", "b"]))),
+    Row("stddev(a.b) > 1", more(aggregate(.standardDeviation, ["a", "b"]))),
+    Row("a[FIRST].b > 1", more(aggregate(.element(0), ["a"], ["b"]))),
+    Row("a[LAST] > 1", more(aggregate(.last, ["a"]))),
+    Row("a[3].b > 1", more(aggregate(.element(3), ["a"], ["b"]))),
+    Row("a.@distinctUnionOfObjects.b.@count > 1", more(aggregate(.count, ["a"], ["b"], isDistinct: true))),
+    Row("a.@unionOfObjects.b.@count > 1", more(aggregate(.count, ["a"], ["b"]))),
+    Row(
+      "SUBQUERY(a, $x, $x.b == 2).@count > 1",
+      more(aggregate(.count, ["a"], where: .comparison(xb, .equal, two_, [])))
+    ),
+    Row(
+      "SUBQUERY(a, $x, $x.b == a OR $x == SELF).@sum.b > 1",
+      more(
+        aggregate(
+          .sum,
+          ["a"],
+          ["b"],
+          where: .or([
+            .comparison(xb, .equal, a, []),
+            .comparison(PredicateOperand(.variable("x", [])), .equal, .object, []),
+          ])
+        )
+      )
+    ),
+    Row(
+      "count(SUBQUERY(a, $x, $x.b == 2)) > 1",
+      more(aggregate(.count, ["a"], where: .comparison(xb, .equal, two_, [])))
+    ),
+    Row(
+      "SUBQUERY(a, $x, SUBQUERY($x.b, $x, $x.b == 2).@count > 1).@count > 1",
+      more(
+        aggregate(
+          .count,
+          ["a"],
+          where: more(aggregate(.count, ["b"], variable: "x", where: .comparison(xb, .equal, two_, [])))
+        )
+      )
+    ),
+    Row("$v == 1", .comparison(PredicateOperand(.variable("v", [])), .equal, .value(.int(1)), [])),
+    Row("a == $v", .comparison(a, .equal, PredicateOperand(.variable("v", [])), [])),
+    Row("'x' IN a.b", .comparison(.path(["a", "b"]), .contains, .value(.string("x")), [])),
+  ]
+
+  static let allRows: [Row] = [
+    comparisons, combinations, literals, names, paths, arithmetic, functions, collections,
+  ].flatMap { $0 }
 
   @Test(arguments: allRows)
   func theTextMakesTheTree(_ row: Row) throws {

@@ -1,8 +1,9 @@
 import Foundation
-import Predicates
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import Predicates
 
 @Suite struct HostileTextTests {
   /// Runs the body on a thread with the 512 KiB that libraries give to their threads.
@@ -20,7 +21,9 @@ import Testing
 
   private static let openings = [
     "(", "NOT ", "!", "NOT (", "{", "a IN {", "a == 1 AND (", "a == 1 OR a == 1 AND (", "CAST(", "((a) == ",
-    "a == (", "-", "- (",
+    "a == (", "-", "- (", "~", "abs(", "a + (", "a == b + (", "TERNARY(", "SUBQUERY(a, $x, ", "ANY ",
+    "NOT ANY ",
+    "SUBQUERY(", "a OR b AND NOT c == 1 + 2 * (", "min({", "FUNCTION(", "a[", "@sum.", "multiply:by:(",
   ]
 
   @Test(arguments: openings)
@@ -60,6 +63,54 @@ import Testing
     #expect(result == "fine")
   }
 
+  private static let nests: [(String, String)] = [
+    ("abs(", ")"), ("-(", ")"), ("TERNARY(TRUEPREDICATE, 1, ", ")"), ("1 + (", ")"),
+  ]
+
+  @Test func conditionsOnElementsAtTheLimitAreResolvedOnASmallStack() async {
+    // Each level is one of elements and one of AND.
+    let depth = PredicateTree.maximumDepth / 9
+    let text = (0..<depth).reduce("0 == 0") { inner, level in
+      "SUBQUERY(legs, $x, $x.minutes > 1 AND \(inner)).@count > \(level + 1)"
+    }
+    let result = await onASmallStack {
+      do {
+        let tree = try PredicateTree(format: text)
+        guard Set([tree]).contains(try PredicateTree(format: tree.description)) else { return "unequal" }
+        let resolved = try tree.resolved(for: try FlightSchema.flight, in: FlightSchema.shared)
+        return "\(Normaliser.normalise(resolved))".contains("legs") ? "fine" : "no legs"
+      } catch {
+        return "\(error)"
+      }
+    }
+    #expect(result == "fine")
+  }
+
+  @Test(arguments: nests)
+  func calculationsAtTheLimitAreHashedPrintedAndResolvedOnASmallStack(_ before: String, _ after: String) async
+  {
+    let depth = PredicateTree.maximumDepth / 2 - 1
+    let text =
+      String(repeating: before, count: depth) + "month" + String(repeating: after, count: depth) + " > 3"
+    let result = await onASmallStack {
+      do {
+        let tree = try PredicateTree(format: text)
+        guard Set([tree]).contains(try PredicateTree(format: tree.description)) else { return "unequal" }
+        _ = try tree.resolved(for: try FlightSchema.flight, in: FlightSchema.shared)
+        return "fine"
+      } catch {
+        return "\(error)"
+      }
+    }
+    #expect(result == "fine")
+    #expect(Self.code(before + before + text.replacing(" > 3", with: after + after + " > 3")) == "tooComplex")
+  }
+
+  @Test func longChainsOfAValueAreRefused() {
+    #expect(Self.code("a" + String(repeating: " + a", count: 50_000) + " > 1") == "tooComplex")
+    #expect(Self.code("a" + String(repeating: ".a", count: 50_000) + " > 1") == "fine")
+  }
+
   @Test func flatTextMayBeLong() throws {
     let terms = (0..<20_000).map { "month == \($0)" }
     guard case .or(let children) = try PredicateTree(format: terms.joined(separator: " OR ")) else {
@@ -78,6 +129,8 @@ import Testing
       "[c]",
       "[", "]", "'x'", "\"", "'", "1", "-", "2.5", "nil", "TRUE", "%@", "%K", "%d", "%", "#", "@", "$", "`",
       "\\", "🎉",
+      "+", "*", "/", "**", "&", "~", "$x", "@count", "@sum", "abs(", "SUBQUERY(", "TERNARY(", "[FIRST]",
+      "now()", "ALL",
       "é", "e\u{301}", "\u{301}", "\0", "0x", "1e", "CAST(", "SELF", ".", "ANY", "LIKE", " ", "\n", "UTI-",
       "!",
     ]

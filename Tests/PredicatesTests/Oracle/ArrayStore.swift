@@ -87,6 +87,9 @@ final class ArrayStore: IndexCounting, RecordSource {
     record(number, of: places[place].entity)
   }
 
+  func elements(of owner: UInt64, in relationship: Int) -> [UInt64] { [] }
+  func elementCount(of owner: UInt64, in relationship: Int) -> Int { 0 }
+
   func releaseRecords() {}
 
   func record(_ number: UInt64, of entity: String) -> UnsafeRawBufferPointer? {

@@ -121,6 +121,8 @@ import Testing
     func value(at path: ResolvedPath) -> AttributeValue {
       translation.value(world.value(path.name.split(separator: ".").map(String.init), of: number, values))
     }
+
+    func elements(_ relationship: String, of owner: ResolvedPath) -> [PlainSubject] { [] }
   }
 }
 

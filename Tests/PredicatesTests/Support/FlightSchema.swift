@@ -27,6 +27,7 @@ struct FlightSchema: SchemaProviding {
       ]
     ),
     "City": entity("City", [("title", .string, false, nil)]),
+    "Leg": entity("Leg", [("minutes", .int64, true, nil), ("flight", .reference, true, "Flight")]),
   ]
 
   static var flight: EntitySchema {

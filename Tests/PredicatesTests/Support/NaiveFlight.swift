@@ -67,6 +67,8 @@ extension NaiveFlight {
   func matches(_ tree: PredicateTree) -> Bool {
     switch tree {
     case .constant(let value): value
+    // Not among what is compared with it.
+    case .quantified: false
     case .not(let child): !matches(child)
     case .and(let children): children.allSatisfy(matches)
     case .or(let children): children.contains(where: matches)
@@ -86,7 +88,7 @@ extension NaiveFlight {
     switch operand.content {
     case .path(let names): values[names.joined(separator: ".")] ?? .missing
     case .value(let value): Self.value(value)
-    case .object, .digits, .reference: .missing
+    default: .missing
     }
   }
 

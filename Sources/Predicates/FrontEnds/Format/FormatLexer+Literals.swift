@@ -164,7 +164,7 @@ extension PredicateOperand.Content {
       return DecimalDigits("-\(value)").map(PredicateOperand.Content.number)
     case .value(.double(let value)): return .value(.double(-value))
     case .digits(let digits): return .digits(digits.negated)
-    case .value, .path, .object, .reference: return nil
+    default: return nil
     }
   }
 }

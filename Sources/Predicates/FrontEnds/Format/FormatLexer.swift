@@ -23,7 +23,7 @@ struct FormatLexer {
   ///
   /// - Throws: `syntax` at what is no token.
   mutating func next() throws(QueryError) -> FormatToken {
-    while let byte = peek(), byte == 0x20 || (0x09...0x0D).contains(byte) { position += 1 }
+    while let byte = peek(), Self.isBlank(byte) { position += 1 }
     let start = position
     let kind = try scan()
     return FormatToken(kind, start: start, end: position)
@@ -51,7 +51,7 @@ struct FormatLexer {
     case UInt8(ascii: "`"):
       return .name(try scanQuotedName())
     default:
-      if let word = scanIdentifier() { return .word(hyphenated(word)) }
+      if let word = scanIdentifier() { return .word(scanSelector(after: hyphenated(word))) }
       if let symbol = scanSymbol() { return .symbol(symbol) }
       throw error("Unexpected character “\(character(at: position))”.", at: position)
     }
@@ -121,6 +121,29 @@ struct FormatLexer {
     }
     throw error("The name has no closing backtick.", at: start)
   }
+
+  /// The rest of a function's name that is a selector: `multiply:by:`, right before its parenthesis.
+  private mutating func scanSelector(after word: String) -> String {
+    var selector = word
+    let start = position
+    while peek() == UInt8(ascii: ":"), peek(1) != UInt8(ascii: "=") {
+      position += 1
+      selector += ":" + (scanIdentifier() ?? "")
+    }
+    if position > start, selector.utf8.last == UInt8(ascii: ":"), peek() == UInt8(ascii: "(") {
+      return selector
+    }
+    position = start
+    return word
+  }
+
+  /// Whether an opening parenthesis is next.
+  var isBeforeParenthesis: Bool {
+    let next = bytes[position...].first { !Self.isBlank($0) }
+    return next == UInt8(ascii: "(")
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
   private mutating func scanSymbol() -> FormatSymbol? {
     for symbol in FormatSymbol.allCases where bytes[position...].starts(with: symbol.rawValue.utf8) {

@@ -1,61 +1,12 @@
 extension FormatParser {
-  /// What stands between two sides.
-  private enum Infix {
+  /// What stands between the two sides of a comparison.
+  enum Infix {
     case comparison(ComparisonOperator)
     case membership
     case between
   }
 
-  /// The rest of a comparison whose left side is read; the left side itself if there is no more.
-  mutating func comparison(after left: Node) throws(QueryError) -> Node {
-    let operatorToken = token
-    guard let infix = try acceptInfix() else { return left }
-    if case .condition = left {
-      throw error(.syntax, "A condition can't be compared.", at: operatorToken.start)
-    }
-    let options = try acceptOptions()
-    let rightStart = token
-    let right = try rightSide()
-    switch infix {
-    case .comparison(.contains):
-      // A collection on the left: the mirror image of IN.
-      if case .operand = left { break }
-      return .condition(try membership(right, in: left, options, at: operatorToken, and: rightStart))
-    case .membership:
-      return .condition(try membership(left, in: right, options, at: operatorToken, and: rightStart))
-    case .between:
-      guard options.isEmpty else {
-        throw error(.syntax, "[c] is not supported after BETWEEN.", at: operatorToken.start)
-      }
-      return .condition(try between(left, right, at: operatorToken, and: rightStart))
-    case .comparison: break
-    }
-    guard case .comparison(let comparison) = infix, case .operand(let first) = left,
-      case .operand(let second) = right
-    else {
-      throw error(.syntax, "A list goes with IN and BETWEEN only.", at: operatorToken.start)
-    }
-    return .condition(.comparison(first, comparison, second, options))
-  }
-
-  /// A value, which may stand in parentheses.
-  private mutating func rightSide() throws(QueryError) -> Node {
-    let outermost = token.start
-    var openings: [Int] = []
-    while token.kind == .symbol(.openParenthesis) {
-      openings.append(token.start)
-      try advance()
-    }
-    let node = try side()
-    if case .condition = node { throw error(.syntax, "A condition can't be compared.", at: outermost) }
-    while let opening = openings.popLast() {
-      if infix(token) != nil { throw error(.syntax, "A condition can't be compared.", at: outermost) }
-      try close(opening)
-    }
-    return node
-  }
-
-  private func infix(_ token: FormatToken) -> Infix? {
+  func infix(_ token: FormatToken) -> Infix? {
     switch token.keyword {
     case .in: return .membership
     case .between: return .between
@@ -68,15 +19,41 @@ extension FormatParser {
     }
   }
 
-  private mutating func acceptInfix() throws(QueryError) -> Infix? {
-    if let refusal = refusal(ofInfix: token) { throw refusal }
-    guard let infix = infix(token) else { return nil }
-    try advance()
-    return infix
+  /// The condition that a comparison of two nodes makes.
+  func comparison(
+    _ left: Node,
+    _ infix: Infix,
+    _ right: Node,
+    _ options: StringOptions,
+    at token: FormatToken
+  ) throws(QueryError) -> PredicateTree {
+    if case .condition = right.kind {
+      throw error(.syntax, "A condition can't be compared.", at: right.start)
+    }
+    switch infix {
+    case .comparison(.contains):
+      // A collection on the left: the mirror image of IN.
+      if case .operand = left.kind { break }
+      return try membership(right, in: left, options, at: token)
+    case .membership:
+      return try membership(left, in: right, options, at: token)
+    case .between:
+      guard options.isEmpty else {
+        throw error(.syntax, "[c] is not supported after BETWEEN.", at: token.start)
+      }
+      return try between(left, right, at: token)
+    case .comparison: break
+    }
+    guard case .comparison(let comparison) = infix, case .operand(let first) = left.kind,
+      case .operand(let second) = right.kind
+    else {
+      throw error(.syntax, "A list goes with IN and BETWEEN only.", at: token.start)
+    }
+    return .comparison(first, comparison, second, options)
   }
 
   /// `[c]` after an operator.
-  private mutating func acceptOptions() throws(QueryError) -> StringOptions {
+  mutating func acceptOptions() throws(QueryError) -> StringOptions {
     guard try accept(.openBracket) else { return [] }
     let start = token.start
     guard case .word(let letters) = token.kind else {
@@ -102,13 +79,12 @@ extension FormatParser {
     _ left: Node,
     in right: Node,
     _ options: StringOptions,
-    at operatorToken: FormatToken,
-    and rightToken: FormatToken
+    at operatorToken: FormatToken
   ) throws(QueryError) -> PredicateTree {
-    guard case .operand(let operand) = left else {
+    guard case .operand(let operand) = left.kind else {
       throw error(.syntax, "A list in a list is not supported.", at: operatorToken.start)
     }
-    switch right {
+    switch right.kind {
     case .list(let elements):
       return .membership(operand, elements, options)
     case .range(let lower, let upper):
@@ -119,26 +95,25 @@ extension FormatParser {
     case .operand(let text):
       return .comparison(text, .contains, operand, options)
     case .condition:
-      throw error(.syntax, "Expected a list such as {1, 2}.", at: rightToken.start)
+      throw error(.syntax, "Expected a list such as {1, 2}.", at: right.start)
     }
   }
 
   private func between(
     _ left: Node,
     _ right: Node,
-    at operatorToken: FormatToken,
-    and rightToken: FormatToken
+    at operatorToken: FormatToken
   ) throws(QueryError) -> PredicateTree {
-    guard case .operand(let operand) = left else {
+    guard case .operand(let operand) = left.kind else {
       throw error(.syntax, "A list goes on the right of BETWEEN.", at: operatorToken.start)
     }
-    switch right {
+    switch right.kind {
     case .range(let lower, let upper):
       return .between(operand, lower, upper)
     case .list(let bounds) where bounds.count == 2:
       return .between(operand, bounds[0], bounds[1])
     default:
-      throw error(.syntax, "BETWEEN takes two bounds, such as {1, 5}.", at: rightToken.start)
+      throw error(.syntax, "BETWEEN takes two bounds, such as {1, 5}.", at: right.start)
     }
   }
 
@@ -146,11 +121,8 @@ extension FormatParser {
   /// means nothing.
   func refusal(ofInfix token: FormatToken) -> QueryError? {
     switch token.kind {
-    case .symbol(let symbol) where symbol.isArithmetic:
-      let name = symbol == .percent ? "%" : symbol.rawValue
-      return error(.syntax, "Arithmetic (\(name)) is not supported.", at: token.start)
-    case .symbol(.openBracket):
-      return error(.syntax, "Picking an element with […] is not supported.", at: token.start)
+    case .symbol(.assign):
+      return error(.syntax, "Assignment (:=) is not supported.", at: token.start)
     case .word(let word) where ["UNION", "INTERSECT", "MINUS"].contains(word.uppercased()):
       return error(.syntax, "The set operator \(word.uppercased()) is not supported.", at: token.start)
     default:

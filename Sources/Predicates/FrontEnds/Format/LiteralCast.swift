@@ -47,6 +47,16 @@ enum LiteralCast {
     }
   }
 
+  /// The function that converts a value to the named type; nil when there is none.
+  static func conversion(to typeName: String) -> PredicateFunction? {
+    switch typeName.hasPrefix("NS") ? String(typeName.dropFirst(2)) : typeName {
+    case "Date": .toDate
+    case "String": .toText
+    case "Number", "Double": .toNumber
+    default: nil
+    }
+  }
+
   private static func seconds(_ value: AttributeValue) -> Double? {
     switch value {
     case .int(let seconds): Double(seconds)

@@ -28,10 +28,12 @@ public struct ValueExpression<Root, Value>: Sendable {
   where Value: PredicateRoot {
     operand.flatMap { operand in
       Result { () throws(QueryError) in
-        var names: [String] = []
-        if case .path(let first) = operand.content { names = first }
-        names += try Value.predicatePath(of: keyPath)
-        return .path(names)
+        let names = try Value.predicatePath(of: keyPath)
+        switch operand.content {
+        case .path(let first): return .path(first + names)
+        case .variable(let variable, let first): return PredicateOperand(.variable(variable, first + names))
+        default: return .path(names)
+        }
       }
     }
   }

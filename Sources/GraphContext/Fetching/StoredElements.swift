@@ -1,0 +1,62 @@
+import PageStore
+import Predicates
+
+/// The elements of one to-many relationship, by their owners, in a snapshot with a context's unsaved links worked in.
+struct StoredElements {
+  private let view: StoreView
+  private let treeName: String
+  private let pending: PendingLinks?
+
+  /// Nil when the schema doesn't have the relationship.
+  ///
+  /// - Parameter links: the unsaved links of a relationship of an entity.
+  init?(
+    _ relationship: RowPaths.Relationship,
+    in view: StoreView,
+    links: (StoredToMany, StoredEntity) -> PendingLinks?
+  ) {
+    guard let entity = view.schema.entity(named: relationship.entity),
+      let toMany = entity.toManys.first(where: { $0.name == relationship.name })
+    else { return nil }
+    self.view = view
+    treeName = toMany.treeName
+    pending = links(toMany, entity)
+  }
+
+  /// The elements' numbers, ascending. O(log n + elements).
+  func numbers(of owner: UInt64) throws(ContextError) -> [UInt64] {
+    let stored = try view.elements(of: owner, in: treeName)
+    return pending?.elements(of: owner, stored: stored) ?? stored
+  }
+
+  /// How many there are. O(log n).
+  func count(of owner: UInt64) throws(ContextError) -> Int {
+    try view.elementCount(of: owner, in: treeName) + (pending?.difference(of: owner) ?? 0)
+  }
+}
+
+extension StoreView {
+  /// The numbers linked to `owner` in a tree of pairs of numbers, ascending. O(log n + elements).
+  func elements(of owner: UInt64, in treeName: String) throws(ContextError) -> [UInt64] {
+    do throws(StoreError) {
+      guard let tree = try tree(named: treeName) else { return [] }
+      var elements: [UInt64] = []
+      var cursor = tree.cursor(in: .prefix(KeyCoder.key(objectID: owner)))
+      while try cursor.next() {
+        if let number = KeyCoder.objectID(ending: try cursor.key()) { elements.append(number) }
+      }
+      return elements
+    } catch {
+      throw ContextError(error)
+    }
+  }
+
+  /// How many there are. O(log n).
+  func elementCount(of owner: UInt64, in treeName: String) throws(ContextError) -> Int {
+    do throws(StoreError) {
+      return try tree(named: treeName)?.count(in: .prefix(KeyCoder.key(objectID: owner))) ?? 0
+    } catch {
+      throw ContextError(error)
+    }
+  }
+}

@@ -1,0 +1,100 @@
+/// Makes one value of several, taken one after the other, as ``PredicateAggregate`` says.
+package struct AggregateAccumulator {
+  private let aggregate: PredicateAggregate
+  /// How many values took part.
+  private var count = 0
+  /// The sum of integers; nil once it overflowed.
+  private var whole: Int128? = 0
+  private var real = 0.0
+  private var isWhole = true
+  private var best = AttributeValue.null
+  /// For what needs all of them.
+  private var values: [AttributeValue] = []
+
+  package init(_ aggregate: PredicateAggregate) { self.aggregate = aggregate }
+
+  /// Takes a value. nil and NaN take no part, except where a place is asked for.
+  package mutating func add(_ value: AttributeValue) {
+    if !aggregate.isPositional, value.isNull || value.isNaN { return }
+    count += 1
+    switch aggregate {
+    case .count: break
+    case .sum, .average: sum(value)
+    case .minimum: if best.isNull || ValueComparison.precedes(value, best) { best = value }
+    case .maximum: if best.isNull || ValueComparison.precedes(best, value) { best = value }
+    case .median, .mode, .standardDeviation: values.append(value)
+    case .element(let index): if count == index + 1 { best = value }
+    case .last: best = value
+    }
+  }
+
+  /// Whether more values change nothing.
+  var isComplete: Bool { if case .element(let index) = aggregate { count > index } else { false } }
+
+  private mutating func sum(_ value: AttributeValue) {
+    if let integer = value.integer {
+      whole = whole.flatMap { sum in
+        let (result, overflow) = sum.addingReportingOverflow(integer)
+        return overflow ? nil : result
+      }
+    } else {
+      isWhole = false
+    }
+    real += value.real ?? 0
+  }
+
+  /// The value of those that were taken so far.
+  package var value: AttributeValue {
+    switch aggregate {
+    case .count: return .int(Int64(count))
+    case .sum: return isWhole ? whole.map(AttributeValue.integer) ?? .null : .double(real)
+    case .average:
+      if count == 0 { return .null }
+      let total = isWhole ? whole.map { Double($0) } ?? real : real
+      return .double(total / Double(count))
+    case .minimum, .maximum, .element, .last: return best
+    case .median: return median
+    case .mode: return mode
+    case .standardDeviation: return standardDeviation
+    }
+  }
+
+  private var median: AttributeValue {
+    let numbers = values.compactMap(\.real).sorted()
+    if numbers.isEmpty { return .null }
+    let middle = numbers.count / 2
+    if numbers.count % 2 == 1 { return .double(numbers[middle]) }
+    return .double(numbers[middle - 1] + (numbers[middle] - numbers[middle - 1]) / 2)
+  }
+
+  private var mode: AttributeValue {
+    var most = 0
+    var result = AttributeValue.null
+    var run = 0
+    var previous: AttributeValue?
+    for value in values.sorted(by: ValueComparison.precedes) {
+      run = previous.map { ValueComparison.sortOrder($0, value) } == 0 ? run + 1 : 1
+      if run > most { (most, result) = (run, value) }
+      previous = value
+    }
+    return result
+  }
+
+  private var standardDeviation: AttributeValue {
+    let numbers = values.compactMap(\.real)
+    if numbers.isEmpty { return .null }
+    let mean = numbers.reduce(0, +) / Double(numbers.count)
+    let squares = numbers.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+    return .double((squares / Double(numbers.count)).squareRoot())
+  }
+}
+
+extension PredicateAggregate {
+  /// Whether it picks a value by its place.
+  fileprivate var isPositional: Bool {
+    switch self {
+    case .element, .last: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,102 @@
+// What is calculated for a row: values on a stack, and loops over the elements of collections.
+extension FilterProgram {
+  /// One step of a calculation.
+  enum Instruction: Sendable {
+    case push(AttributeValue)
+    case load(RowField)
+    /// Takes so many values off the stack and puts the function's on it.
+    case call(PredicateFunction, count: Int)
+    case aggregate(PredicateAggregate, loop: Int)
+    /// Goes on if the steps accept the row, else skips so many instructions.
+    case branch(step: Int32, skip: Int)
+    case skip(Int)
+  }
+
+  /// The elements of a collection, and what is asked of each.
+  struct Loop: Sendable {
+    /// From one object to the elements of a to-many relationship.
+    struct Level: Sendable {
+      let owner: RowField
+      let relationship: Int
+      /// Which of the row's records an element is.
+      let place: Int
+    }
+
+    let levels: [Level]
+    /// The step at which the condition on the last level's element begins.
+    let condition: Int32
+    let value: RowField
+    let isDistinct: Bool
+    /// Whether the elements of the only level are all that is asked for.
+    var isCount: Bool { levels.count == 1 && condition == Outcome.accepted && value.isObjectID }
+  }
+
+  /// The value that the instructions calculate.
+  func value(of range: Range<Int>, _ row: inout RowReader) throws -> AttributeValue {
+    if range.count == 1, case .load(let field) = instructions[range.lowerBound] {
+      return try row.value(of: field)
+    }
+    let depth = row.stack.count
+    defer { row.stack.removeLast(row.stack.count - depth) }
+    var position = range.lowerBound
+    while position < range.upperBound {
+      switch instructions[position] {
+      case .push(let value): row.stack.append(value)
+      case .load(let field): row.stack.append(try row.value(of: field))
+      case .call(let function, let count):
+        let value = function.value(of: Array(row.stack.suffix(count)))
+        row.stack.removeLast(count)
+        row.stack.append(value)
+      case .aggregate(let aggregate, let loop):
+        row.stack.append(try value(of: aggregate, loops[loop], &row))
+      case .branch(let step, let skip):
+        if try !holds(from: step, &row) { position += skip }
+      case .skip(let count): position += count
+      }
+      position += 1
+    }
+    return row.stack.last ?? .null
+  }
+
+  func exists(_ loop: Loop, _ row: inout RowReader) throws -> Bool {
+    if loop.isCount {
+      let level = loop.levels[0]
+      return try row.elementCount(of: level.owner, in: level.relationship) > 0
+    }
+    return try !forEachElement(loop, from: 0, &row) { _ in false }
+  }
+
+  private func value(
+    of aggregate: PredicateAggregate,
+    _ loop: Loop,
+    _ row: inout RowReader
+  ) throws -> AttributeValue {
+    if aggregate == .count, loop.isCount {
+      return .int(Int64(try row.elementCount(of: loop.levels[0].owner, in: loop.levels[0].relationship)))
+    }
+    var accumulator = AggregateAccumulator(aggregate)
+    var known: Set<AttributeValue> = []
+    _ = try forEachElement(loop, from: 0, &row) { row in
+      let value = try row.value(of: loop.value)
+      if !loop.isDistinct || known.insert(value).inserted { accumulator.add(value) }
+      return !accumulator.isComplete
+    }
+    return accumulator.value
+  }
+
+  /// Calls `body` for each element that counts, until it returns false. Returns false if it did.
+  private func forEachElement(
+    _ loop: Loop,
+    from level: Int,
+    _ row: inout RowReader,
+    _ body: (inout RowReader) throws -> Bool
+  ) throws -> Bool {
+    let (owner, relationship, place) = (
+      loop.levels[level].owner, loop.levels[level].relationship, loop.levels[level].place
+    )
+    return try row.forEachElement(of: owner, in: relationship, at: place) { row in
+      if level + 1 < loop.levels.count { return try forEachElement(loop, from: level + 1, &row, body) }
+      return try !holds(from: loop.condition, &row) || body(&row)
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import Foundation
+
+// Calculated values. Whatever comes in, nothing traps: nil, an overflow and a division by zero make nil.
+
+extension ValueExpression {
+  /// The function of this value and others.
+  func call<Result>(
+    _ function: PredicateFunction,
+    _ others: PredicateOperand...
+  ) -> ValueExpression<Root, Result> {
+    ValueExpression<Root, Result>(operand.flatMap { PredicateOperand.calling(function, [$0] + others) })
+  }
+
+  static func call<Result, Other>(
+    _ function: PredicateFunction,
+    _ left: Self,
+    _ right: ValueExpression<Root, Other>
+  ) -> ValueExpression<Root, Result> {
+    ValueExpression<Root, Result>(
+      left.operand.flatMap { left in
+        right.operand.flatMap { PredicateOperand.calling(function, [left, $0]) }
+      }
+    )
+  }
+}
+
+extension PredicateOperand {
+  /// The function's value, unless that is nested too deeply.
+  fileprivate static func calling(
+    _ function: PredicateFunction,
+    _ arguments: [PredicateOperand]
+  ) -> Result<PredicateOperand, QueryError> {
+    let operand = PredicateOperand(.function(function, arguments))
+    return operand.depth > PredicateTree.maximumDepth ? .failure(.nestedTooDeeply) : .success(operand)
+  }
+}
+
+// MARK: - Numbers
+
+extension ValueExpression where Value: AttributeType & Numeric {
+  public static func + (left: Self, right: Value) -> Self { left.call(.add, right.operand) }
+  public static func + (left: Self, right: Self) -> Self { call(.add, left, right) }
+  public static func - (left: Self, right: Value) -> Self { left.call(.subtract, right.operand) }
+  public static func - (left: Self, right: Self) -> Self { call(.subtract, left, right) }
+  public static func * (left: Self, right: Value) -> Self { left.call(.multiply, right.operand) }
+  public static func * (left: Self, right: Self) -> Self { call(.multiply, left, right) }
+  /// The quotient; of integers cut off towards 0.
+  public static func / (left: Self, right: Value) -> Self { left.call(.divide, right.operand) }
+  public static func / (left: Self, right: Self) -> Self { call(.divide, left, right) }
+  public static prefix func - (value: Self) -> Self { value.call(.negate) }
+
+  /// The number as a Double: `$0.seconds.double / 60 > 2.5`.
+  public var double: ValueExpression<Root, Double> { call(.toNumber) }
+  /// The number without its sign.
+  public var magnitude: Self { call(.absolute) }
+}
+
+extension ValueExpression where Value: AttributeType & BinaryInteger {
+  /// The remainder, with the sign of the left side.
+  public static func % (left: Self, right: Value) -> Self { left.call(.modulus, right.operand) }
+  public static func % (left: Self, right: Self) -> Self { call(.modulus, left, right) }
+}
+
+extension ValueExpression where Value: AttributeType & BinaryFloatingPoint {
+  /// The number rounded to an integer, away from 0 at a half.
+  public func rounded() -> Self { call(.round) }
+  public func squareRoot() -> Self { call(.squareRoot) }
+}
+
+extension ValueExpression where Value: AttributeType {
+  /// The value, or another where it is missing.
+  public static func ?? (left: Self, right: Value) -> Self {
+    Self(
+      left.operand.map { operand in
+        let isMissing = PredicateTree.comparison(operand, .equal, .value(.null), [])
+        return PredicateOperand(.conditional(isMissing, right.operand, operand))
+      }
+    )
+  }
+}
+
+// MARK: - Strings
+
+extension ValueExpression where Value == String {
+  public static func + (left: Self, right: String) -> Self { left.call(.add, right.operand) }
+  public static func + (left: Self, right: Self) -> Self { call(.add, left, right) }
+
+  public func lowercased() -> Self { call(.lowercase) }
+  public func uppercased() -> Self { call(.uppercase) }
+  /// Without white space at both ends.
+  public func trimmed() -> Self { call(.trim) }
+  /// How many characters there are.
+  public var count: ValueExpression<Root, Int> { call(.length) }
+  public var isEmpty: Where<Root> { compare(.equal, "".operand) }
+}
+
+// MARK: - Dates
+
+extension ValueExpression where Value == Date {
+  /// The instant so many seconds later.
+  public func addingTimeInterval(_ seconds: TimeInterval) -> Self { call(.add, seconds.operand) }
+
+  /// The seconds since another instant.
+  public func timeIntervalSince(_ other: Self) -> ValueExpression<Root, Double> {
+    Self.call(.subtract, self, other)
+  }
+  public func timeIntervalSince(_ other: Date) -> ValueExpression<Root, Double> {
+    call(.subtract, other.operand)
+  }
+
+  // Parts of the date in UTC and the proleptic Gregorian calendar.
+
+  public var year: ValueExpression<Root, Int> { call(.year) }
+  /// 1 to 12.
+  public var month: ValueExpression<Root, Int> { call(.month) }
+  /// The day of the month, from 1.
+  public var day: ValueExpression<Root, Int> { call(.day) }
+  public var hour: ValueExpression<Root, Int> { call(.hour) }
+  public var minute: ValueExpression<Root, Int> { call(.minute) }
+  /// 1 for Sunday to 7 for Saturday.
+  public var weekday: ValueExpression<Root, Int> { call(.weekday) }
+}

@@ -1,0 +1,147 @@
+/// A type that a to-many relationship can be declared with, as far as conditions need to know it.
+public protocol PredicateElements {
+  /// What the relationship leads to.
+  associatedtype PredicateElement: PredicateRoot
+}
+
+extension Array: PredicateElements where Element: PredicateRoot {
+  public typealias PredicateElement = Element
+}
+
+extension Set: PredicateElements where Element: PredicateRoot {
+  public typealias PredicateElement = Element
+}
+
+// Conditions on the elements of a to-many relationship, and values made of them.
+
+extension ValueExpression where Value: PredicateElements {
+  /// An element, in a condition on it.
+  public typealias ElementExpression = ValueExpression<Root, Value.PredicateElement>
+
+  /// Whether an element meets the condition: `$0.songs.any { $0.seconds > 600 }`. The condition may speak of the object too.
+  public func any(_ condition: (ElementExpression) -> Where<Root>) -> Where<Root> {
+    filter(condition).count > 0
+  }
+
+  /// Whether each element meets the condition; of none, true.
+  public func all(_ condition: (ElementExpression) -> Where<Root>) -> Where<Root> {
+    filter { !condition($0) }.count == 0
+  }
+
+  /// Whether no element meets the condition.
+  public func none(_ condition: (ElementExpression) -> Where<Root>) -> Where<Root> {
+    filter(condition).count == 0
+  }
+
+  /// The elements that meet the condition.
+  public func filter(_ condition: (ElementExpression) -> Where<Root>) -> Self {
+    ElementName.with { name in
+      let condition = condition(ElementExpression(.success(PredicateOperand(.variable(name, [])))))
+      return changed { collection throws(QueryError) in
+        var tree = try condition.tree
+        if let other = collection.filter?.condition { tree = .all([other, tree]) }
+        collection.filter = .init(variable: name, condition: tree)
+      }
+    }
+  }
+
+  /// How many elements there are. O(log n) for each object.
+  public var count: ValueExpression<Root, Int> { aggregate(.count) }
+
+  /// How many elements meet the condition.
+  public func count(where condition: (ElementExpression) -> Where<Root>) -> ValueExpression<Root, Int> {
+    filter(condition).count
+  }
+
+  public var isEmpty: Where<Root> { count == 0 }
+
+  /// The sum of a property of all elements, those apart that have none; 0 of nothing.
+  public func sum<Number: AttributeType & Numeric>(
+    _ keyPath: KeyPath<Value.PredicateElement, Number>
+  ) -> ValueExpression<Root, Number> { aggregate(.sum, keyPath) }
+
+  public func sum<Number: AttributeType & Numeric>(
+    _ keyPath: KeyPath<Value.PredicateElement, Number?>
+  ) -> ValueExpression<Root, Number> { aggregate(.sum, keyPath) }
+
+  /// The average of a property of all elements, those apart that have none; nil of nothing.
+  public func average(
+    _ keyPath: KeyPath<Value.PredicateElement, some AttributeType>
+  ) -> ValueExpression<Root, Double> { aggregate(.average, keyPath) }
+
+  /// The least value of a property; nil of nothing.
+  public func min<Property: AttributeType & Comparable>(
+    _ keyPath: KeyPath<Value.PredicateElement, Property>
+  ) -> ValueExpression<Root, Property> { aggregate(.minimum, keyPath) }
+
+  public func min<Property: AttributeType & Comparable>(
+    _ keyPath: KeyPath<Value.PredicateElement, Property?>
+  ) -> ValueExpression<Root, Property> { aggregate(.minimum, keyPath) }
+
+  /// The greatest value of a property; nil of nothing.
+  public func max<Property: AttributeType & Comparable>(
+    _ keyPath: KeyPath<Value.PredicateElement, Property>
+  ) -> ValueExpression<Root, Property> { aggregate(.maximum, keyPath) }
+
+  public func max<Property: AttributeType & Comparable>(
+    _ keyPath: KeyPath<Value.PredicateElement, Property?>
+  ) -> ValueExpression<Root, Property> { aggregate(.maximum, keyPath) }
+
+  /// Whether the object is an element.
+  public func contains(_ object: (some ObjectReferencing)?) -> Where<Root> {
+    guard let object else { return Where(false) }
+    return Where(
+      operand.flatMap { collection in
+        object.referenceOperand.map { .comparison(collection, .contains, $0, []) }
+      }
+    )
+  }
+}
+
+extension ValueExpression where Value: PredicateElements {
+  private func aggregate<Result>(
+    _ aggregate: PredicateAggregate,
+    _ keyPath: PartialKeyPath<Value.PredicateElement>? = nil
+  ) -> ValueExpression<Root, Result> {
+    let names = keyPath.map { keyPath in
+      Swift.Result { () throws(QueryError) in try Value.PredicateElement.predicatePath(of: keyPath) }
+    }
+    return ValueExpression<Root, Result>(
+      collection.flatMap { collection in
+        (names ?? .success([])).map { names in
+          var collection = collection
+          collection.element = names
+          return PredicateOperand(.aggregate(aggregate, collection))
+        }
+      }
+    )
+  }
+
+  private func changed(_ change: (inout PredicateCollection) throws(QueryError) -> Void) -> Self {
+    Self(
+      collection.flatMap { collection in
+        Swift.Result { () throws(QueryError) in
+          var collection = collection
+          try change(&collection)
+          return PredicateOperand(.collection(collection))
+        }
+      }
+    )
+  }
+
+  private var collection: Swift.Result<PredicateCollection, QueryError> {
+    operand.flatMap { operand in
+      operand.content.asCollection.map(Swift.Result.success)
+        ?? .failure(QueryError(.keyPath, "\(operand) is no to-many relationship."))
+    }
+  }
+}
+
+/// Names for the elements that closures get to see: another one for each closure inside another.
+private enum ElementName {
+  @TaskLocal private static var depth = 0
+
+  static func with<R>(_ body: (String) -> R) -> R {
+    $depth.withValue(depth + 1) { body("e\(depth)") }
+  }
+}

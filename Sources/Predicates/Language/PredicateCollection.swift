@@ -1,0 +1,73 @@
+/// Several values that belong to one object: the elements of a to-many relationship, those of them that meet a condition,
+/// or a property of each.
+public struct PredicateCollection: Sendable, Hashable {
+  /// Which elements count.
+  public struct Filter: Sendable, Hashable {
+    /// What the condition calls the element, without `$`.
+    public var variable: String
+    public var condition: PredicateTree
+
+    public init(variable: String, condition: PredicateTree) {
+      self.variable = variable
+      self.condition = condition
+    }
+  }
+
+  /// The variable that the names start from, without `$`; nil for the fetched object.
+  public var variable: String?
+  /// Names from there to the collection. Several to-many relationships on the way make one collection of all their
+  /// elements.
+  public var names: [String]
+  /// Nil for all elements.
+  public var filter: Filter?
+  /// Names from an element to the value; none for the element itself.
+  public var element: [String]
+  /// Whether equal values count once.
+  public var isDistinct: Bool
+
+  public init(
+    variable: String? = nil,
+    names: [String],
+    filter: Filter? = nil,
+    element: [String] = [],
+    isDistinct: Bool = false
+  ) {
+    self.variable = variable
+    self.names = names
+    self.filter = filter
+    self.element = element
+    self.isDistinct = isDistinct
+  }
+}
+
+/// What makes one value of several.
+///
+/// nil and NaN take no part, except in ``count``. Of nothing, the count and the sum are 0, everything else is nil.
+public enum PredicateAggregate: Sendable, Hashable {
+  /// How many elements there are.
+  case count
+  case sum
+  case average
+  case minimum
+  case maximum
+  /// The value in the middle of the sorted ones; the average of the two where there is none.
+  case median
+  /// The value that occurs most often; of several such the least.
+  case mode
+  /// The standard deviation of the whole population.
+  case standardDeviation
+  /// The value of the element at an index, counted from 0 in the order of object IDs.
+  case element(Int)
+  /// The value of the last element in the order of object IDs.
+  case last
+}
+
+/// For how many values of a collection a comparison has to hold.
+public enum PredicateQuantifier: String, Sendable, Hashable, CaseIterable {
+  /// For one at least.
+  case any = "ANY"
+  /// For each; of nothing, true.
+  case all = "ALL"
+  /// For none.
+  case none = "NONE"
+}

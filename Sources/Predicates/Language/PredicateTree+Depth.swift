@@ -1,0 +1,98 @@
+extension PredicateTree {
+  /// How deep the tree is nested, as ``maximumDepth`` counts.
+  var depth: Int {
+    // What most conditions are.
+    if case .comparison(let left, _, let right, _) = self, left.isFlat, right.isFlat { return 0 }
+    return Nested.condition(self).depth
+  }
+}
+
+extension PredicateOperand {
+  /// How deep the operand is nested, as ``PredicateTree/maximumDepth`` counts.
+  var depth: Int { Nested.operand(self).depth }
+}
+
+/// What a level counts, besides the 1 of `NOT`, `AND` and `OR`: as much as its share of the stack.
+enum NestingWeight {
+  static let calculation = 2
+  static let elements = 8
+}
+
+/// A part of a tree, and what is in it.
+private enum Nested {
+  case condition(PredicateTree)
+  case operand(PredicateOperand)
+
+  /// Without recursion: what is measured may be too deep for that.
+  var depth: Int {
+    var deepest = 0
+    var pending = [(part: self, depth: 0)]
+    while let (part, depth) = pending.popLast() {
+      deepest = max(deepest, depth)
+      let level = depth + part.weight
+      pending += part.parts.map { ($0, level) }
+    }
+    return deepest
+  }
+
+  /// How much deeper lies what is in the part.
+  private var weight: Int {
+    switch self {
+    case .condition(let tree):
+      switch tree {
+      case .constant, .comparison, .membership, .between, .quantified: 0
+      case .not, .and, .or: 1
+      }
+    case .operand(let operand):
+      switch operand.content {
+      case .path, .variable, .object, .value, .digits, .reference: 0
+      case .function, .conditional: NestingWeight.calculation
+      case .collection, .aggregate: NestingWeight.elements
+      }
+    }
+  }
+
+  private var parts: [Nested] {
+    switch self {
+    case .condition(let tree): Self.parts(of: tree)
+    case .operand(let operand): Self.parts(of: operand.content)
+    }
+  }
+
+  private static func parts(of tree: PredicateTree) -> [Nested] {
+    switch tree {
+    case .constant: []
+    case .comparison(let left, _, let right, _): composed([left, right])
+    case .membership(let operand, let elements, _): composed([operand] + elements)
+    case .between(let operand, let lower, let upper): composed([operand, lower, upper])
+    case .quantified(_, let child), .not(let child): [.condition(child)]
+    case .and(let children), .or(let children): children.map(Nested.condition)
+    }
+  }
+
+  private static func parts(of content: PredicateOperand.Content) -> [Nested] {
+    switch content {
+    case .path, .variable, .object, .value, .digits, .reference: []
+    case .function(_, let arguments): arguments.map(Nested.operand)
+    case .conditional(let condition, let first, let second):
+      [.condition(condition), .operand(first), .operand(second)]
+    case .collection(let collection), .aggregate(_, let collection):
+      collection.filter.map { [.condition($0.condition)] } ?? []
+    }
+  }
+
+  /// Plain values and paths, which most operands are, have nothing in them.
+  private static func composed(_ operands: [PredicateOperand]) -> [Nested] {
+    operands.filter { !$0.isFlat }.map(Nested.operand)
+  }
+}
+
+extension PredicateOperand {
+  /// Whether the operand is a value or a path, with nothing in it.
+  fileprivate var isFlat: Bool {
+    switch content {
+    case .path, .variable, .object, .value, .digits, .reference: true
+    case .function, .conditional, .collection, .aggregate: false
+    }
+  }
+}

@@ -1,0 +1,115 @@
+/// An operand after its names were found in the schema: what is calculated for a row.
+package indirect enum ResolvedExpression: Sendable, Hashable {
+  case literal(AttributeValue)
+  case path(ResolvedPath)
+  case function(PredicateFunction, [ResolvedExpression])
+  /// The first where the predicate holds, else the second.
+  case conditional(ResolvedPredicate, ResolvedExpression, ResolvedExpression)
+  case aggregate(PredicateAggregate, ResolvedCollection)
+}
+
+/// Several values of one object, found by following to-many relationships one after the other.
+package struct ResolvedCollection: Sendable, Hashable {
+  /// From one object to the elements of a to-many relationship.
+  package struct Step: Sendable, Hashable {
+    /// Leads to the object: to its own ID, or to a reference to it.
+    package var owner: ResolvedPath
+    /// The owner's entity.
+    package var entity: String
+    package var relationship: String
+    /// The elements' entity.
+    package var destination: String
+    /// The scope of paths that start at an element.
+    package var scope: Int
+
+    package init(owner: ResolvedPath, entity: String, relationship: String, destination: String, scope: Int) {
+      self.owner = owner
+      self.entity = entity
+      self.relationship = relationship
+      self.destination = destination
+      self.scope = scope
+    }
+  }
+
+  /// One or more.
+  package var steps: [Step]
+  /// Which elements of the last step count.
+  package var condition: ResolvedPredicate
+  /// The value of an element; nil for the element itself.
+  package var value: ResolvedPath?
+  /// Whether equal values count once.
+  package var isDistinct: Bool
+  /// The spelling, for messages and plans: `album.songs.seconds`.
+  package var name: String
+
+  package init(
+    steps: [Step],
+    condition: ResolvedPredicate = .constant(true),
+    value: ResolvedPath? = nil,
+    isDistinct: Bool = false,
+    name: String
+  ) {
+    self.steps = steps
+    self.condition = condition
+    self.value = value
+    self.isDistinct = isDistinct
+    self.name = name
+  }
+}
+
+extension ResolvedExpression {
+  /// Calls `body` for each path that is read, those of elements among them.
+  package func forEachPath(_ body: (ResolvedPath) -> Void) {
+    switch self {
+    case .literal: break
+    case .path(let path): body(path)
+    case .function(_, let arguments): for argument in arguments { argument.forEachPath(body) }
+    case .conditional(let condition, let first, let second):
+      condition.forEachPath(body)
+      first.forEachPath(body)
+      second.forEachPath(body)
+    case .aggregate(_, let collection): collection.forEachPath(body)
+    }
+  }
+
+  /// Calls `body` for each collection that is gone through.
+  package func forEachCollection(_ body: (ResolvedCollection) -> Void) {
+    switch self {
+    case .literal, .path: break
+    case .function(_, let arguments): for argument in arguments { argument.forEachCollection(body) }
+    case .conditional(let condition, let first, let second):
+      condition.forEachCollection(body)
+      first.forEachCollection(body)
+      second.forEachCollection(body)
+    case .aggregate(_, let collection):
+      body(collection)
+      collection.condition.forEachCollection(body)
+    }
+  }
+}
+
+extension ResolvedCollection {
+  /// Calls `body` for each path that is read.
+  package func forEachPath(_ body: (ResolvedPath) -> Void) {
+    for step in steps { body(step.owner) }
+    condition.forEachPath(body)
+    if let value { body(value) }
+  }
+}
+
+extension ResolvedPredicate {
+  /// Calls `body` for each collection that is gone through.
+  package func forEachCollection(_ body: (ResolvedCollection) -> Void) {
+    switch self {
+    case .constant, .isNull, .compare, .comparePaths, .among, .within: break
+    case .compareValues(let left, _, let right, _):
+      left.forEachCollection(body)
+      right.forEachCollection(body)
+    case .exists(let collection):
+      body(collection)
+      collection.condition.forEachCollection(body)
+    case .not(let child): child.forEachCollection(body)
+    case .and(let children), .or(let children): for child in children { child.forEachCollection(body) }
+    }
+  }
+}

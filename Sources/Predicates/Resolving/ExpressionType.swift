@@ -1,0 +1,121 @@
+/// What kind of value an expression has, as far as comparing and calculating go.
+enum ExpressionType: Hashable {
+  /// Nil, whatever it is compared with.
+  case null
+  case bool
+  case integer
+  case real
+  case string
+  case date
+  case uuid
+  case data
+  /// An object of an entity, if that is known.
+  case object(String?)
+
+  init(_ destination: PathResolver.Destination) {
+    self =
+      switch destination.path.kind {
+      case .bool: .bool
+      case .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64: .integer
+      case .float, .double: .real
+      case .date: .date
+      case .uuid: .uuid
+      case .string: .string
+      case .data: .data
+      case .reference: .object(destination.entity)
+      }
+  }
+
+  init(_ value: AttributeValue) {
+    self =
+      switch value {
+      case .null: .null
+      case .bool: .bool
+      case .int, .uint: .integer
+      case .double: .real
+      case .date: .date
+      case .uuid: .uuid
+      case .string: .string
+      case .data: .data
+      case .reference: .object(nil)
+      }
+  }
+
+  var isNumeric: Bool { self == .integer || self == .real }
+
+  /// The type in a sentence: “a number”.
+  var noun: String {
+    switch self {
+    case .null: "nil"
+    case .bool: "a Bool"
+    case .integer, .real: "a number"
+    case .string: "a string"
+    case .date: "a date"
+    case .uuid: "a UUID"
+    case .data: "data"
+    case .object: "an object"
+    }
+  }
+
+  /// The type that has the values of both; nil where there is none.
+  func common(with other: ExpressionType) -> ExpressionType? {
+    switch (self, other) {
+    case (.null, let type), (let type, .null): type
+    case (.integer, .real), (.real, .integer): .real
+    case (.object(let first), .object(let second)):
+      first == second || second == nil ? self : first == nil ? other : nil
+    default: self == other ? self : nil
+    }
+  }
+}
+
+extension PredicateFunction {
+  /// The type of the function's value; nil where it doesn't take such arguments.
+  func type(of arguments: [ExpressionType]) -> ExpressionType? {
+    let types = arguments.filter { $0 != .null }
+    let numeric = types.allSatisfy(\.isNumeric)
+    let number: ExpressionType? = numeric ? (types.contains(.real) ? .real : .integer) : nil
+    switch self {
+    case .add:
+      if !types.isEmpty, types.allSatisfy({ $0 == .string }) { return .string }
+      return number
+        ?? (Set(types).isSubset(of: [.date, .integer, .real]) && types.count { $0 == .date } == 1
+          ? .date : nil)
+    case .subtract:
+      if types == [.date, .date] { return .real }
+      return number ?? (types.first == .date && types.dropFirst().allSatisfy(\.isNumeric) ? .date : nil)
+    case .multiply, .divide, .modulus, .negate, .floor, .ceiling, .round, .truncate, .absolute, .sum:
+      return number
+    case .power, .squareRoot, .logarithm, .naturalLogarithm, .exponential, .average:
+      return numeric ? .real : nil
+    case .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift, .onesComplement:
+      return types.allSatisfy { $0 == .integer } ? .integer : nil
+    case .minimum, .maximum:
+      let common = types.reduce(ExpressionType?.some(.null)) { $0?.common(with: $1) }
+      return types.contains { if case .object = $0 { true } else { false } } ? nil : common
+    case .lowercase, .uppercase, .trim: return types.allSatisfy { $0 == .string } ? .string : nil
+    case .length: return types.allSatisfy { $0 == .string } ? .integer : nil
+    case .now: return .date
+    case .year, .month, .day, .hour, .minute, .weekday:
+      return types.allSatisfy { $0 == .date } ? .integer : nil
+    case .second: return types.allSatisfy { $0 == .date } ? .real : nil
+    case .toNumber: return types.allSatisfy { $0.isNumeric || $0 == .string } ? .real : nil
+    case .toText:
+      return types.allSatisfy { if case .object = $0 { false } else { $0 != .data } } ? .string : nil
+    case .toDate: return types.allSatisfy { $0.isNumeric || $0 == .string || $0 == .date } ? .date : nil
+    }
+  }
+}
+
+extension PredicateAggregate {
+  /// The type of one value made of several of a type; nil where it doesn't take such values.
+  func type(of element: ExpressionType) -> ExpressionType? {
+    switch self {
+    case .count: .integer
+    case .sum: element.isNumeric ? element : nil
+    case .average, .median, .standardDeviation: element.isNumeric ? .real : nil
+    case .minimum, .maximum: if case .object = element { nil } else { element }
+    case .mode, .element, .last: element
+    }
+  }
+}

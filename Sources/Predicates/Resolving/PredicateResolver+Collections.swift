@@ -1,0 +1,158 @@
+/// What a variable stands for in a condition on the elements of a collection.
+struct ElementVariable {
+  /// Finds names from the element.
+  let paths: PathResolver
+  /// Names from the element to the object that the variable is: none, or those of to-one relationships.
+  let prefix: [String]
+  /// The variable as it is written.
+  let text: String
+
+  /// Names that start from the variable.
+  func names(_ names: [String], _ location: SourceLocation?) -> PathNames {
+    PathNames(
+      prefix + names,
+      location,
+      impliedCount: prefix.count - 1,
+      text: ([text] + names).joined(separator: ".")
+    )
+  }
+}
+
+extension PredicateResolver {
+  func elementVariable(_ name: String, at location: SourceLocation?) throws(QueryError) -> ElementVariable {
+    if let variable = variables[name] { return variable }
+    throw QueryError(.arguments, "The variable $\(name) has no value.").at(location)
+  }
+
+  /// Finds the collection, and where the value of one of its elements is.
+  mutating func resolve(
+    _ collection: PredicateCollection,
+    _ operand: PredicateOperand,
+    _ depth: Int
+  ) throws(QueryError) -> (ResolvedCollection, PathResolver.Destination) {
+    let root = try collection.variable.map { name throws(QueryError) in
+      try elementVariable(name, at: operand.location)
+    }
+    let start = root?.paths ?? paths
+    func spelled(_ names: [String]) -> PathNames {
+      root?.names(names, operand.location) ?? PathNames(names, operand.location)
+    }
+    guard let filter = collection.filter else {
+      let all = spelled(collection.names + collection.element)
+      return try several(start.target(of: all, nextScope: &nextScope), collection, operand)
+    }
+    var (found, element) = try several(
+      start.target(of: spelled(collection.names), nextScope: &nextScope),
+      collection,
+      operand
+    )
+    let last = found.steps[found.steps.count - 1]
+    let prefix = Array(collection.names.suffix(found.value.map { $0.hops.count + 1 } ?? 0))
+    guard element.path.kind == .reference, prefix.last != PathResolver.objectIDName || found.value == nil,
+      let destination = paths.schema.entitySchema(named: last.destination)
+    else {
+      throw QueryError(.typeMismatch, "SUBQUERY takes a path to objects.", keyPath: found.name).at(
+        operand.location
+      )
+    }
+    let variable = ElementVariable(
+      paths: PathResolver(entity: destination, schema: paths.schema, scope: last.scope),
+      prefix: prefix,
+      text: "$" + filter.variable
+    )
+    let shadowed = variables.updateValue(variable, forKey: filter.variable)
+    defer { variables[filter.variable] = shadowed }
+    found.condition = try resolve(filter.condition, depth: depth + NestingWeight.elements)
+    found.isDistinct = collection.isDistinct
+    if !collection.element.isEmpty {
+      element = try variable.paths.resolve(prefix + collection.element, at: operand.location)
+      found.value = element.path
+    }
+    return (found, element)
+  }
+
+  private func several(
+    _ target: PathResolver.Target,
+    _ collection: PredicateCollection,
+    _ operand: PredicateOperand
+  ) throws(QueryError) -> (ResolvedCollection, PathResolver.Destination) {
+    guard case .collection(var found, let value) = target else {
+      let name = (collection.names + collection.element).joined(separator: ".")
+      let message = "\(name) leads to one value, not to several."
+      throw QueryError(.typeMismatch, message, keyPath: name).at(operand.location)
+    }
+    found.isDistinct = collection.isDistinct
+    return (found, value)
+  }
+
+  // MARK: Quantifiers
+
+  /// `ANY` asks for an element that meets the comparison, `ALL` for none that doesn't, `NONE` for none that does.
+  mutating func resolve(
+    _ quantifier: PredicateQuantifier,
+    _ tree: PredicateTree,
+    _ depth: Int
+  ) throws(QueryError) -> ResolvedPredicate {
+    guard let operand = tree.comparedOperand else {
+      throw QueryError(.syntax, "\(quantifier.rawValue) goes before one comparison.")
+    }
+    guard case .collection(let collection, let value) = try side(operand, depth) else {
+      let message =
+        "\(quantifier.rawValue) goes before a path to several objects; \(operand.noun) is one value."
+      throw QueryError(.typeMismatch, message).at(operand.location)
+    }
+    let element = Side.path(value)
+    let inner: ResolvedPredicate
+    switch tree {
+    case .comparison(_, let comparison, let right, let options):
+      inner = try compare(
+        element,
+        comparison,
+        try side(right, depth),
+        options,
+        at: (operand.location, right.location)
+      )
+    case .membership(_, let elements, let options):
+      inner = try resolve(element, operand, in: elements, options, depth)
+    case .between(_, let lower, let upper):
+      inner = try resolve(element, operand, from: lower, to: upper, depth)
+    case .constant, .quantified, .not, .and, .or:
+      throw QueryError(.syntax, "\(quantifier.rawValue) goes before one comparison.")
+    }
+    switch quantifier {
+    case .any: return .exists(in: collection, where: inner)
+    case .none: return .not(.exists(in: collection, where: inner))
+    case .all: return .not(.exists(in: collection, where: .not(inner)))
+    }
+  }
+}
+
+extension PredicateTree {
+  /// The left side of a comparison; nil for everything else.
+  fileprivate var comparedOperand: PredicateOperand? {
+    switch self {
+    case .comparison(let operand, _, _, _), .membership(let operand, _, _), .between(let operand, _, _):
+      operand
+    case .constant, .quantified, .not, .and, .or: nil
+    }
+  }
+}
+
+extension ResolvedPredicate {
+  /// Whether an element of the collection that counts there meets another condition too.
+  static func exists(
+    in collection: ResolvedCollection,
+    where condition: ResolvedPredicate
+  ) -> ResolvedPredicate {
+    var collection = collection
+    switch (collection.condition, condition) {
+    case (_, .constant(false)), (.constant(false), _): return .constant(false)
+    case (.constant(true), _): collection.condition = condition
+    case (_, .constant(true)): break
+    case (let first, _): collection.condition = .and([first, condition])
+    }
+    collection.value = nil
+    collection.isDistinct = false
+    return .exists(collection)
+  }
+}

@@ -1,0 +1,200 @@
+import Foundation
+
+/// What is calculated, and what kind of value it gives.
+struct TypedExpression {
+  var expression: ResolvedExpression
+  var type: ExpressionType
+  /// The operand that it was made from, for messages.
+  var operand: PredicateOperand
+}
+
+extension PredicateResolver {
+  /// The operand as an expression. What only literals take part in is calculated at once.
+  mutating func expression(_ operand: PredicateOperand, _ depth: Int) throws(QueryError) -> TypedExpression {
+    guard depth <= PredicateTree.maximumDepth else { throw QueryError.nestedTooDeeply.at(operand.location) }
+    switch operand.content {
+    case .function(let function, let arguments):
+      return try call(function, arguments, operand, depth)
+    case .conditional(let condition, let first, let second):
+      return try conditional(condition, first, second, operand, depth)
+    case .aggregate(let aggregate, let collection):
+      return try self.aggregate(aggregate, collection, operand, depth)
+    default:
+      return try expression(try side(operand, depth), operand)
+    }
+  }
+
+  private func expression(_ side: Side, _ operand: PredicateOperand) throws(QueryError) -> TypedExpression {
+    switch side {
+    case .expression(let expression):
+      return expression
+    case .path(let destination):
+      return TypedExpression(
+        expression: .path(destination.path),
+        type: ExpressionType(destination),
+        operand: operand
+      )
+    case .literal(let literal):
+      let value = literal.literalValue ?? .null
+      var type = ExpressionType(value)
+      if case .reference(let object) = literal.content { type = .object(object.entity) }
+      return TypedExpression(expression: .literal(value), type: type, operand: operand)
+    case .collection(let collection, _):
+      let message = "\(collection.name) leads to many objects; this takes one value."
+      throw QueryError(.typeMismatch, message, keyPath: collection.name).at(operand.location)
+    }
+  }
+
+  private mutating func call(
+    _ function: PredicateFunction,
+    _ arguments: [PredicateOperand],
+    _ operand: PredicateOperand,
+    _ depth: Int
+  ) throws(QueryError) -> TypedExpression {
+    var typed: [TypedExpression] = []
+    for argument in arguments { typed.append(try expression(argument, depth + NestingWeight.calculation)) }
+    guard function.argumentCounts.contains(typed.count) else {
+      throw QueryError(.typeMismatch, "\(function.rawValue) doesn't take \(typed.count) arguments.").at(
+        operand.location
+      )
+    }
+    guard let type = function.type(of: typed.map(\.type)) else {
+      let kinds = typed.map(\.type.noun).joined(separator: " and ")
+      throw QueryError(.typeMismatch, "\(operand.formatText): \(function.rawValue) doesn't go with \(kinds).")
+        .at(operand.location)
+    }
+    let resolved = try folded(function, typed.map(\.expression))
+    return TypedExpression(expression: resolved, type: type, operand: operand)
+  }
+
+  private func folded(
+    _ function: PredicateFunction,
+    _ arguments: [ResolvedExpression]
+  ) throws(QueryError) -> ResolvedExpression {
+    if function == .now { return .literal(.date(Date())) }
+    var values: [AttributeValue] = []
+    for argument in arguments {
+      guard case .literal(let value) = argument else { return .function(function, arguments) }
+      values.append(value)
+    }
+    return .literal(function.value(of: values))
+  }
+
+  private mutating func conditional(
+    _ condition: PredicateTree,
+    _ first: PredicateOperand,
+    _ second: PredicateOperand,
+    _ operand: PredicateOperand,
+    _ depth: Int
+  ) throws(QueryError) -> TypedExpression {
+    let condition = try resolve(condition, depth: depth + NestingWeight.calculation)
+    let (one, two) = (
+      try expression(first, depth + NestingWeight.calculation),
+      try expression(second, depth + NestingWeight.calculation)
+    )
+    guard let type = one.type.common(with: two.type) else {
+      let message =
+        "\(first.noun) is \(one.type.noun) and \(second.noun) is \(two.type.noun): TERNARY takes two of a kind."
+      throw QueryError(.typeMismatch, message).at(operand.location)
+    }
+    let resolved = ResolvedExpression.conditional(condition, one.expression, two.expression)
+    return TypedExpression(expression: resolved, type: type, operand: operand)
+  }
+
+  private mutating func aggregate(
+    _ aggregate: PredicateAggregate,
+    _ collection: PredicateCollection,
+    _ operand: PredicateOperand,
+    _ depth: Int
+  ) throws(QueryError) -> TypedExpression {
+    let (found, value) = try resolve(collection, operand, depth)
+    let element = ExpressionType(value)
+    guard let type = aggregate.type(of: element) else {
+      let message = "\(operand.formatText): the values are \(element.noun)s."
+      throw QueryError(.typeMismatch, message, keyPath: found.name).at(operand.location)
+    }
+    return TypedExpression(expression: .aggregate(aggregate, found), type: type, operand: operand)
+  }
+
+  // MARK: Comparing
+
+  func compareExpressions(
+    _ left: Side,
+    _ comparison: ComparisonOperator,
+    _ right: Side,
+    _ options: StringOptions,
+    at locations: (left: SourceLocation?, right: SourceLocation?)
+  ) throws(QueryError) -> ResolvedPredicate {
+    var one = try expression(left, left.operand(at: locations.left))
+    var two = try expression(right, right.operand(at: locations.right))
+    try convertLiteral(of: &one, to: two.type)
+    try convertLiteral(of: &two, to: one.type)
+    guard let common = one.type.common(with: two.type), Self.isAllowed(comparison, options, common) else {
+      let message =
+        "\(one.operand.noun.capitalizedFirst), \(one.type.noun), can't be compared with \(two.operand.noun), \(two.type.noun), by \(comparison.rawValue)\(options.formatText)."
+      throw QueryError(.typeMismatch, message).at(locations.right ?? locations.left)
+    }
+    if let existence = Self.existence(one.expression, comparison, two.expression) { return existence }
+    return .compareValues(one.expression, comparison, two.expression, options)
+  }
+
+  private static func isAllowed(
+    _ comparison: ComparisonOperator,
+    _ options: StringOptions,
+    _ type: ExpressionType
+  ) -> Bool {
+    switch type {
+    case .null: true
+    case .string: true
+    case .object: !comparison.isStringOperator && !comparison.isOrdering && options.isEmpty
+    default: !comparison.isStringOperator && options.isEmpty
+    }
+  }
+
+  /// A date or UUID may be written as a string, a Bool as 0 or 1.
+  private func convertLiteral(of side: inout TypedExpression, to type: ExpressionType) throws(QueryError) {
+    guard case .literal(let value) = side.expression else { return }
+    let kind: AttributeKind
+    switch (value, type) {
+    case (.string, .date): kind = .date
+    case (.string, .uuid): kind = .uuid
+    case (.int(0), .bool), (.int(1), .bool): kind = .bool
+    default: return
+    }
+    let path = ResolvedPath(hops: [], leaf: .slot(0, kind), isOptional: true, name: "the value")
+    let conversion = LiteralConversion(to: PathResolver.Destination(path: path, entity: nil))
+    let literal = PredicateOperand(.value(value), at: side.operand.location)
+    guard case .value(let converted) = try conversion.convert(literal) else { return }
+    side = TypedExpression(expression: .literal(converted), type: type, operand: side.operand)
+  }
+
+  /// Whether there is an element: what comparing a count with 0 or 1 asks. It needn't count them all.
+  private static func existence(
+    _ left: ResolvedExpression,
+    _ comparison: ComparisonOperator,
+    _ right: ResolvedExpression
+  ) -> ResolvedPredicate? {
+    guard case .aggregate(.count, let collection) = left, case .literal(.int(let bound)) = right else {
+      return nil
+    }
+    let counted: ResolvedPredicate = collection.value.map { .not(.isNull($0)) } ?? .constant(true)
+    let exists = ResolvedPredicate.exists(in: collection, where: counted)
+    switch (comparison, bound) {
+    case (.greater, 0), (.greaterOrEqual, 1), (.notEqual, 0): return exists
+    case (.equal, 0), (.less, 1), (.lessOrEqual, 0): return .not(exists)
+    default: return nil
+    }
+  }
+}
+
+extension PredicateResolver.Side {
+  /// The operand that the side was made from, for messages.
+  fileprivate func operand(at location: SourceLocation?) -> PredicateOperand {
+    switch self {
+    case .expression(let expression): expression.operand
+    case .literal(let literal): literal
+    case .path(let destination): PredicateOperand(.path([destination.path.name]), at: location)
+    case .collection(let collection, _): PredicateOperand(.path([collection.name]), at: location)
+    }
+  }
+}
