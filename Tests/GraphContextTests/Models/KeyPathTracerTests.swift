@@ -36,6 +36,11 @@ struct KeyPathTracerTests {
     #expect(throws: QueryError.self) { try Tune.predicatePath(of: \Tune.objectID.number) }
   }
 
+  @Test func aPathMayEndAtAToManyRelationship() throws {
+    #expect(try Tune.predicatePath(of: \Tune.players) == ["players"])
+    #expect(try Tune.predicatePath(of: \Tune.record?.tunes) == ["record", "tunes"])
+  }
+
   @Test func aPropertyThatOnlyPassesAnotherOnIsThatProperty() throws {
     #expect(try Tune.predicatePath(of: \Tune.alias) == ["seconds"])
   }
@@ -51,9 +56,9 @@ struct KeyPathTracerTests {
       \Tune.rating?.magnitude,
       \Tune.isFault,
       \Tune.self,
-      \Tune.players,
       \Tune.players.count,
-      \Tune.record?.tunes,
+      \Tune.players.first?.name,
+      \Tune.record?.tunes.isEmpty,
       \Record.title,
     ]
     for keyPath in others {
