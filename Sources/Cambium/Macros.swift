@@ -74,14 +74,22 @@ public struct OwnInverse: Sendable, Hashable {
 
 /// Declares indexes of a model, inside the class: each array is one, over one or more attributes and to-one
 /// relationships. `#Index<Song>([\.title], [\.album, \.track])`
+///
+/// - Parameter folding: how the strings in them are folded. `#Index<Song>([\.title], folding: [.case, .diacritics])` serves
+///   comparisons with `[cd]`, and no others.
 @freestanding(declaration)
-public macro Index<Root: ManagedObject>(_ indexes: [PartialKeyPath<Root>]...) =
+public macro Index<Root: ManagedObject>(_ indexes: [PartialKeyPath<Root>]..., folding: IndexFolding = []) =
   #externalMacro(module: "CambiumMacros", type: "IndexMacro")
 
 /// Declares what is unique among the objects of a model, inside the class: no two objects are equal in all properties
 /// of one of these arrays. An object with nil in one of them is free. `#Unique<Song>([\.isrc], [\.album, \.track])`
+///
+/// - Parameter folding: strings that fold to the same are equal here: `#Unique<User>([\.email], folding: .case)`.
 @freestanding(declaration)
-public macro Unique<Root: ManagedObject>(_ constraints: [PartialKeyPath<Root>]...) =
+public macro Unique<Root: ManagedObject>(
+  _ constraints: [PartialKeyPath<Root>]...,
+  folding: IndexFolding = []
+) =
   #externalMacro(module: "CambiumMacros", type: "IndexMacro")
 
 // What `@Model` attaches to the properties of a class. The argument is the place of the property in the record, or among

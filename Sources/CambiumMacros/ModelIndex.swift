@@ -5,8 +5,10 @@ import SwiftSyntax
 struct ModelIndex {
   let properties: [String]
   let isUnique: Bool
+  /// The expression after `folding:`, as it is written.
+  var folding: String?
 
-  var name: String { properties.joined(separator: ",") }
+  var name: String { properties.joined(separator: ",") + (folding.map { " folding \($0)" } ?? "") }
 
   /// The indexes that `#Index<Song>([\.title], [\.album, \.track])` declares, as far as they are right.
   static func declared(
@@ -22,9 +24,11 @@ struct ModelIndex {
       diagnostics.append(ModelDiagnostic.indexOfAnother(argument, in: model).at(expansion))
       return []
     }
-    return expansion.arguments.compactMap { argument in
+    let isUnique = expansion.macroName.text == "Unique"
+    let folding = expansion.arguments.first { $0.label?.text == "folding" }?.expression.trimmedDescription
+    return expansion.arguments.filter { $0.label == nil }.compactMap { argument in
       let names = names(in: argument.expression, model, properties, &diagnostics)
-      return names.map { ModelIndex(properties: $0, isUnique: expansion.macroName.text == "Unique") }
+      return names.map { ModelIndex(properties: $0, isUnique: isUnique, folding: folding) }
     }
   }
 

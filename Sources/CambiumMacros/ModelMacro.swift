@@ -89,7 +89,8 @@ extension ModelDeclaration {
   fileprivate var description: DeclSyntax {
     let indexes = indexes.map { index in
       let names = index.properties.map { "\"\($0)\"" }.joined(separator: ", ")
-      return "GraphContext.IndexDescription([\(names)], isUnique: \(index.isUnique)),"
+      let folding = index.folding.map { ", folding: \($0)" } ?? ""
+      return "GraphContext.IndexDescription([\(names)], isUnique: \(index.isUnique)\(folding)),"
     }
     return """
       \(raw: access)static let _$model = GraphContext.ModelDescription(

@@ -17,7 +17,7 @@ struct VerifyCommand: ParsableCommand {
     let store = try Store.open(at: path, options: .readOnly)
     let snapshot = try store.snapshot()
     var problems = try store.verify()
-    if problems.isEmpty, let schema = try Catalogue.schema(in: snapshot) {
+    if problems.isEmpty, let schema = try Catalogue.readableSchema(in: snapshot) {
       problems = try StoreVerifier(StoreView(schema: StoredSchema(schema), snapshot: snapshot)).problems()
     }
     guard problems.isEmpty else {

@@ -88,6 +88,7 @@ struct ExpansionTests {
       """
       @Model public final class Song {
         #Index<Song>([\\.title, \\.album], [\\.rating])
+        #Index<Song>([\\.title], folding: [.case, .diacritics])
         @Relationship(deleteRule: .cascade) var takes: [Take]
         @Attribute(.unique) public var isrc: String
         var title: String
@@ -126,6 +127,7 @@ struct ExpansionTests {
                 GraphContext.IndexDescription(["isrc"], isUnique: true),
                 GraphContext.IndexDescription(["title", "album"], isUnique: false),
                 GraphContext.IndexDescription(["rating"], isUnique: false),
+                GraphContext.IndexDescription(["title"], isUnique: false, folding: [.case, .diacritics]),
               ]))
 
           public init(_$state state: consuming GraphContext.ObjectState) {

@@ -32,7 +32,7 @@ public final class DynamicStore: Sendable {
   public init(_ store: Store) throws(ContextError) {
     let snapshot: Snapshot
     do throws(StoreError) { snapshot = try store.snapshot() } catch { throw ContextError(error) }
-    guard let schema = try Catalogue.schema(in: snapshot) else {
+    guard let schema = try Catalogue.readableSchema(in: snapshot) else {
       throw ContextError(.schemaMismatch, "the store holds no models")
     }
     self.store = store

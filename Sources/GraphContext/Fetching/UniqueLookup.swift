@@ -17,7 +17,9 @@ struct UniqueLookup {
   init?(_ query: ResolvedQuery, of entity: StoredEntity) {
     guard case .compare(let path, .equal, let value, let options) = query.predicate, options.isEmpty,
       path.hops.isEmpty, case .slot(let slot, _) = path.leaf, !value.isNull,
-      let index = entity.indexes.first(where: { $0.isUnique && $0.slots == [slot] })
+      let index = entity.indexes.first(where: {
+        $0.isUnique && $0.slots == [slot] && $0.schema.folding.isEmpty
+      })
     else { return nil }
     self.query = query
     self.entity = entity

@@ -57,6 +57,9 @@ extension Schema {
     }
     for index in entity.indexes {
       if index.properties.isEmpty { problems.append("an index of \(entity.name) has no properties") }
+      if !index.folding.isEmpty, !index.properties.contains(where: { entity.isString($0) }) {
+        problems.append("the index \(index.name) of \(entity.name) folds strings, and has none")
+      }
       for name in duplicates(in: index.properties) {
         problems.append("an index of \(entity.name) has \(name) twice")
       }
@@ -122,5 +125,15 @@ extension Schema {
     var repeated: [String] = []
     for name in names where !seen.insert(name).inserted && !repeated.contains(name) { repeated.append(name) }
     return repeated
+  }
+}
+
+extension EntityDescription {
+  fileprivate func isString(_ property: String) -> Bool {
+    if case .attribute(let attribute)? = self.property(named: property) {
+      attribute.kind == .string
+    } else {
+      false
+    }
   }
 }

@@ -91,7 +91,8 @@ extension EntitySchema {
       IndexSchema(
         name: index.name,
         slots: index.properties.compactMap { name in stored.first { $0.name == name }?.slot },
-        isUnique: index.isUnique
+        isUnique: index.isUnique,
+        folding: index.folding.stringOptions
       )
     }
     self.init(name: entity.name, stored: stored, toMany: toMany, indexes: indexes)
@@ -131,6 +132,22 @@ extension EntityDescription {
     let known = stored.properties.compactMap { property(named: $0.name) }
     var copy = self
     copy.properties = known + properties.filter { stored.property(named: $0.name) == nil }
+    return copy
+  }
+}
+
+// MARK: - Folded indexes
+
+extension Schema {
+  package var hasFoldedIndexes: Bool { entities.contains { $0.indexes.contains { !$0.folding.isEmpty } } }
+
+  /// The same schema without its folded indexes: for whoever can't read their keys.
+  package var withoutFoldedIndexes: Schema {
+    var copy = self
+    for place in entities.indices {
+      copy.entities[place].indexes.removeAll { !$0.folding.isEmpty }
+      copy.entitySchemas[place].indexes.removeAll { !$0.folding.isEmpty }
+    }
     return copy
   }
 }

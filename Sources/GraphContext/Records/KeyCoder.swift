@@ -42,8 +42,14 @@ package enum KeyCoder {
     }
   }
 
-  /// Appends the component for what a record holds at `slot`; the same bytes as by way of ``AttributeValue``.
-  package static func append(_ slot: Int, of record: borrowing RecordView, to key: inout [UInt8]) {
+  /// Appends the component for what a record holds at `slot`, a string folded as the options say; the same bytes as by way
+  /// of ``AttributeValue``.
+  package static func append(
+    _ slot: Int,
+    of record: borrowing RecordView,
+    folding: StringOptions = [],
+    to key: inout [UInt8]
+  ) {
     if record.isNull(slot) { return key.append(nilMarker) }
     switch record.layout.fields[slot].kind {
     case .bool: key.append(record.fixed(slot, as: UInt8.self) != 0 ? 2 : 1)
@@ -58,7 +64,8 @@ package enum KeyCoder {
     case .float: append(Double(Float(bitPattern: record.fixed(slot, as: UInt32.self))), to: &key)
     case .double, .date: append(Double(bitPattern: record.fixed(slot, as: UInt64.self)), to: &key)
     case .uuid: append(record.uuid(slot), to: &key)
-    case .string, .data: append(text: record.variable(slot), to: &key)
+    case .string: FoldedBytes.withFolded(record.variable(slot), folding) { append(text: $0, to: &key) }
+    case .data: append(text: record.variable(slot), to: &key)
     }
   }
 

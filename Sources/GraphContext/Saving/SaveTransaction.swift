@@ -253,7 +253,7 @@ extension StoredIndex {
     var isComplete = true
     for slot in slots {
       if record.isNull(slot) { isComplete = false }
-      KeyCoder.append(slot, of: record, to: &key)
+      KeyCoder.append(slot, of: record, folding: schema.folding, to: &key)
     }
     KeyCoder.append(objectID: number, to: &key)
     return isComplete

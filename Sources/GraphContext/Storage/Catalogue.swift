@@ -8,14 +8,20 @@ import Predicates
 /// |---|---|
 /// | `format` | version of everything GraphContext writes, `UInt32` little-endian |
 /// | `model` | the schema, JSON in UTF-8 with sorted keys |
+/// | `folding` | by what the folded indexes are folded (``StringFolding/tables``), in ASCII; absent where there are none |
 /// | `numbers/` and an entity's name | the end of the block of object numbers leased last, `UInt64` little-endian |
 package enum Catalogue {
   static let formatKey = Array("format".utf8)
   static let modelKey = Array("model".utf8)
+  static let foldingKey = Array("folding".utf8)
   static func numbersKey(_ entity: String) -> [UInt8] { Array("numbers/\(entity)".utf8) }
 
-  /// The version that this library writes, and the newest it reads.
-  package static let formatVersion: UInt32 = 1
+  /// The newest version that this library reads.
+  package static let formatVersion: UInt32 = 2
+
+  /// The version that a schema needs: 2 with folded indexes, which a library that knows version 1 alone would take for
+  /// plain ones.
+  static func formatVersion(for schema: Schema) -> UInt32 { schema.hasFoldedIndexes ? 2 : 1 }
 
   /// The schema that a snapshot was written with, or nil for a store that holds no models yet.
   package static func schema(in snapshot: Snapshot) throws(ContextError) -> Schema? {
@@ -40,6 +46,23 @@ package enum Catalogue {
     } catch {
       throw damaged("the schema (\(error))")
     }
+  }
+
+  /// Whether the folded indexes of a snapshot were folded as this library folds strings: by the same rules, and the tables
+  /// of the same version of Unicode.
+  static func isFoldedAsHere(_ snapshot: Snapshot) throws(ContextError) -> Bool {
+    let tables = try store { () throws(StoreError) -> [UInt8]? in
+      guard let tree = try snapshot.treeIfPresent(TreeName.catalogue) else { return nil }
+      return try tree.value(for: foldingKey)
+    }
+    return tables == Array(StringFolding.tables.utf8)
+  }
+
+  /// The schema of a snapshot that is only read: without the folded indexes if they were folded by other tables.
+  package static func readableSchema(in snapshot: Snapshot) throws(ContextError) -> Schema? {
+    guard let schema = try schema(in: snapshot) else { return nil }
+    if !schema.hasFoldedIndexes { return schema }
+    return try isFoldedAsHere(snapshot) ? schema : schema.withoutFoldedIndexes
   }
 
   /// The ends of the blocks of object numbers that were leased, by the entities' ordinals.

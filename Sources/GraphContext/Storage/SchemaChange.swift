@@ -10,6 +10,8 @@ struct SchemaChange {
   /// Indexes to build: those of entities that the store knows.
   private(set) var addedIndexes: [(entity: String, index: IndexSchema)] = []
   private(set) var droppedIndexes: [(entity: String, index: IndexSchema)] = []
+  /// Indexes that were there and stay, as the new schema has them.
+  private(set) var keptIndexes: [(entity: String, index: IndexSchema)] = []
   /// What the store's schema becomes: the new one, in the order in which the store has the properties it knows.
   let arranged: Schema
   private let isIdentical: Bool
@@ -57,6 +59,7 @@ struct SchemaChange {
       obstacles.append("the to-many relationships of \(name) have changed")
     }
     addedIndexes += new.indexes.filter { !old.hasIndex(like: $0) }.map { (name, $0) }
+    keptIndexes += new.indexes.filter { old.hasIndex(like: $0) }.map { (name, $0) }
     droppedIndexes += old.indexes.filter { !new.hasIndex(like: $0) }.map { (name, $0) }
   }
 

@@ -47,11 +47,17 @@ extension StoreCoordinator {
       throw ContextError(.schemaMismatch, "\(error)")
     }
     do {
-      let change = try Catalogue.schema(in: try store.snapshot()).map { SchemaChange(from: $0, to: schema) }
+      let snapshot = try store.snapshot()
+      let change = try Catalogue.schema(in: snapshot).map { SchemaChange(from: $0, to: schema) }
       try change?.checkPossible()
-      let stored = try StoredSchema(change.map { schema.placed(like: $0.arranged) } ?? schema)
+      let isFoldedElsewhere =
+        try change != nil && schema.hasFoldedIndexes && !Catalogue.isFoldedAsHere(snapshot)
+      var usable = change.map { schema.placed(like: $0.arranged) } ?? schema
+      if isFoldedElsewhere, store.options.isReadOnly { usable = usable.withoutFoldedIndexes }
+      let stored = try StoredSchema(usable)
       let types = stored.entities.compactMap { entity in models.first { $0.entityName == entity.name } }
-      try takeUp(schema, stored, change, store)
+      let refolds = isFoldedElsewhere && !store.options.isReadOnly
+      if change?.isEmpty != true || refolds { try takeUp(schema, stored, change, refolding: refolds, store) }
       let leased = try Catalogue.leasedNumbers(in: try store.snapshot(), stored)
       return StoreCoordinator(
         store: store,
@@ -66,25 +72,34 @@ extension StoreCoordinator {
 
   /// Makes the store's schema the given one, in one transaction.
   ///
-  /// - Parameter change: from the schema that the store has; nil if it has none.
+  /// - Parameters:
+  ///   - change: from the schema that the store has; nil if it has none.
+  ///   - refolding: whether folded indexes that are there already have to be made again.
   private static func takeUp(
     _ schema: Schema,
     _ stored: StoredSchema,
     _ change: SchemaChange?,
+    refolding: Bool,
     _ store: Store
   ) throws {
-    if change?.isEmpty == true { return }
-    let model = try Catalogue.encoded(change?.arranged ?? schema)
+    let arranged = change?.arranged ?? schema
+    let model = try Catalogue.encoded(arranged)
     try store.write { transaction in
       let catalogue = try transaction.tree(TreeName.catalogue)
-      try catalogue.put(Catalogue.formatKey, Catalogue.bytes(Catalogue.formatVersion))
+      try catalogue.put(Catalogue.formatKey, Catalogue.bytes(Catalogue.formatVersion(for: arranged)))
       try catalogue.put(Catalogue.modelKey, model)
+      if arranged.hasFoldedIndexes {
+        try catalogue.put(Catalogue.foldingKey, Array(StringFolding.tables.utf8))
+      } else {
+        _ = try catalogue.remove(Catalogue.foldingKey)
+      }
       guard let change else { return }
-      for (entity, index) in change.droppedIndexes {
+      let refolded = refolding ? change.keptIndexes.filter { !$0.index.folding.isEmpty } : []
+      for (entity, index) in change.droppedIndexes + refolded {
         let name = TreeName.index(index.name, of: entity)
         if try transaction.treeIfPresent(name) != nil { try transaction.dropTree(name) }
       }
-      for (entity, index) in change.addedIndexes {
+      for (entity, index) in change.addedIndexes + refolded {
         guard let entity = stored.entity(named: entity) else { continue }
         try IndexBuilder(entity, StoredIndex(index, entity: entity.name)).build(&transaction)
       }

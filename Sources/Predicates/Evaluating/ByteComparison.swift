@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-/// Strings as predicates see them: their UTF-8 bytes, folded first where `[c]` asks for it.
+/// Strings as predicates see them: their UTF-8 bytes, folded first where options ask for it.
 ///
 /// The order of UTF-8 bytes is the order of Unicode scalars. `String`'s own `==` and `<` are not used: they
 /// take canonically equivalent strings for equal, which no index could follow byte by byte.
@@ -45,8 +45,8 @@ package enum ByteComparison {
     return false
   }
 
-  /// Whether a string operator holds between bytes that are folded already. Other operators compare the
-  /// order.
+  /// Whether an operator holds between bytes that are folded already. What takes a pattern holds for nothing: patterns
+  /// are compiled, not compared.
   package static func matches(
     _ text: UnsafeRawBufferPointer,
     _ comparison: ComparisonOperator,
@@ -56,6 +56,7 @@ package enum ByteComparison {
     case .beginsWith: hasPrefix(text, pattern)
     case .endsWith: hasSuffix(text, pattern)
     case .contains: contains(text, pattern)
+    case .like, .matches: false
     case .equal: order(text, pattern) == 0
     case .notEqual: order(text, pattern) != 0
     case .less: order(text, pattern) < 0
@@ -75,7 +76,13 @@ package enum ByteComparison {
     _ pattern: String,
     _ options: StringOptions
   ) -> Bool {
-    withBytes(text, pattern, options) { matches($0, comparison, $1) }
+    switch comparison {
+    case .like:
+      let pattern = LikePattern(pattern, options)
+      return withBytes(text, "", options) { text, _ in pattern.matches(text) }
+    case .matches: return (try? RegexPattern(pattern, options))?.matches(text) ?? false
+    default: return withBytes(text, pattern, options) { matches($0, comparison, $1) }
+    }
   }
 
   private static func withBytes<R>(
@@ -84,8 +91,8 @@ package enum ByteComparison {
     _ options: StringOptions,
     _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> R
   ) -> R {
-    var first = options.contains(.caseInsensitive) ? CaseFolding.fold(a) : a
-    var second = options.contains(.caseInsensitive) ? CaseFolding.fold(b) : b
+    var first = StringFolding.fold(a, options)
+    var second = StringFolding.fold(b, options)
     return first.withUTF8 { first in
       second.withUTF8 { second in body(UnsafeRawBufferPointer(first), UnsafeRawBufferPointer(second)) }
     }

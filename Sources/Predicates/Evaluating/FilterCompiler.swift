@@ -23,7 +23,8 @@ extension FilterProgram {
       words: compiler.words,
       constants: compiler.constants,
       byteSets: compiler.byteSets,
-      lists: compiler.lists,
+      patterns: compiler.patterns,
+      regexes: compiler.regexes,
       fields: compiler.fields,
       instructions: compiler.instructions,
       loops: compiler.loops
@@ -38,7 +39,8 @@ struct FilterCompiler {
   var words: [ClosedRange<Int64>] = []
   var constants: [[UInt8]] = []
   var byteSets: [FilterProgram.ByteSet] = []
-  var lists: [[[UInt8]]] = []
+  var patterns: [LikePattern] = []
+  var regexes: [RegexPattern] = []
   var fields: [RowField] = []
   var instructions: [FilterProgram.Instruction] = []
   var loops: [FilterProgram.Loop] = []
@@ -55,7 +57,7 @@ struct FilterCompiler {
     case .constant(let value): return value ? whenTrue : whenFalse
     case .values(let path, let set):
       let field = try paths.field(for: path)
-      return append(field, test(for: set), whenTrue, whenFalse)
+      return append(field, test(for: set), folding: set.folding, whenTrue, whenFalse)
     case .test(let test, let isNegated):
       return try isNegated ? compile(test, whenFalse, whenTrue) : compile(test, whenTrue, whenFalse)
     case .and(let children):
@@ -75,30 +77,19 @@ struct FilterCompiler {
     _ whenFalse: Int32
   ) throws(QueryError) -> Int32 {
     switch test {
-    case .compare(let path, .notEqual, let value, let options):
-      return try compile(.compare(path, .equal, value, options), whenFalse, whenTrue)
     case .compare(let path, let comparison, .string(let text), let options):
       let field = try paths.field(for: path)
-      if options.contains(.caseInsensitive) {
-        return append(
-          field,
-          .folded(comparison, constant: constant(FoldedBytes.folded(text))),
-          whenTrue,
-          whenFalse
-        )
-      }
-      return append(field, .search(comparison, constant: constant(Array(text.utf8))), whenTrue, whenFalse)
-    case .among(let path, let values, let includesNull, let options) where options.contains(.caseInsensitive):
-      let field = try paths.field(for: path)
-      let texts = values.compactMap {
-        if case .string(let text) = $0 { FoldedBytes.folded(text) } else { nil }
-      }
-      lists.append(texts)
-      return append(field, .foldedMember(list: lists.count - 1, orNull: includesNull), whenTrue, whenFalse)
+      let (test, folding) = try self.test(comparison, text, options.folding)
+      return append(field, test, folding: folding, whenTrue, whenFalse)
     case .comparePaths(let left, let comparison, let right, let options):
       let field = try paths.field(for: left)
       fields.append(try paths.field(for: right))
-      return append(field, .pair(comparison, field: fields.count - 1, options), whenTrue, whenFalse)
+      let test = FilterProgram.Test.pair(comparison, field: fields.count - 1, options)
+      return append(field, test, folding: [], whenTrue, whenFalse)
+    case .compareValues(let left, let comparison, .literal(.string(let text)), let options)
+    where comparison.takesPattern:
+      let (test, folding) = try self.test(comparison, text, options.folding)
+      return append(.calculated(try code(left), test, folding: folding), whenTrue, whenFalse)
     case .compareValues(let left, let comparison, let right, let options):
       let action = FilterProgram.Action.values(try code(left), comparison, try code(right), options)
       return append(action, whenTrue, whenFalse)
@@ -115,15 +106,35 @@ struct FilterCompiler {
   private mutating func append(
     _ field: RowField,
     _ test: FilterProgram.Test,
+    folding: StringOptions,
     _ whenTrue: Int32,
     _ whenFalse: Int32
   ) -> Int32 {
-    append(.field(field, test), whenTrue, whenFalse)
+    append(.field(field, test, folding: folding), whenTrue, whenFalse)
   }
 
   mutating func append(_ action: FilterProgram.Action, _ whenTrue: Int32, _ whenFalse: Int32) -> Int32 {
     steps.append(FilterProgram.Step(action: action, whenTrue: whenTrue, whenFalse: whenFalse))
     return Int32(steps.count - 1)
+  }
+
+  /// The test of a string against a text that no set of values expresses, and how the string is folded for it.
+  private mutating func test(
+    _ comparison: ComparisonOperator,
+    _ text: String,
+    _ folding: StringOptions
+  ) throws(QueryError) -> (FilterProgram.Test, StringOptions) {
+    switch comparison {
+    case .like:
+      patterns.append(LikePattern(text, folding))
+      return (.like(pattern: patterns.count - 1), folding)
+    case .matches:
+      regexes.append(try RegexPattern(text, folding))
+      return (.regex(regexes.count - 1), [])
+    default:
+      let constant = constant(Array(StringFolding.fold(text, folding).utf8))
+      return (.search(comparison, constant: constant), folding)
+    }
   }
 
   private mutating func constant(_ bytes: [UInt8]) -> Int {
@@ -168,7 +179,9 @@ extension FilterCompiler {
   private static func cost(of predicate: NormalPredicate) -> Int {
     switch predicate {
     case .constant: 0
-    case .values(let path, let set): 20 * path.hops.count + (set.kind.fixedByteCount == nil ? 2 : 1)
+    case .values(let path, let set):
+      20 * path.hops.count + (set.kind.fixedByteCount != nil ? 1 : set.folding.isEmpty ? 2 : 6)
+    case .test(.compare(let path, .matches, _, _), _): 20 * path.hops.count + 100
     case .test(.compare(let path, _, _, let options), _): 20 * path.hops.count + (options.isEmpty ? 4 : 8)
     case .test(let test, _):
       { () -> Int in

@@ -19,7 +19,10 @@ package struct FilterProgram: Sendable {
 
   /// What a step looks at.
   enum Action: Sendable {
-    case field(RowField, Test)
+    /// A stored value; a string is folded first.
+    case field(RowField, Test, folding: StringOptions)
+    /// A calculated string.
+    case calculated(Range<Int>, Test, folding: StringOptions)
     /// Two calculated values.
     case values(Range<Int>, ComparisonOperator, Range<Int>, StringOptions)
     /// Whether a loop comes to an element that counts.
@@ -40,10 +43,10 @@ package struct FilterProgram: Sendable {
     case bytes(set: Int, orNull: Bool)
     /// Its bytes compare so with a constant's.
     case search(ComparisonOperator, constant: Int)
-    /// The same after folding both.
-    case folded(ComparisonOperator, constant: Int)
-    /// Folded, it is one of the constants of a list.
-    case foldedMember(list: Int, orNull: Bool)
+    /// Its bytes fit a pattern with wildcards.
+    case like(pattern: Int)
+    /// The text fits a regular expression, which does its own folding.
+    case regex(Int)
     /// It compares so with the value of another field.
     case pair(ComparisonOperator, field: Int, StringOptions)
   }
@@ -67,7 +70,8 @@ package struct FilterProgram: Sendable {
   var words: [ClosedRange<Int64>]
   var constants: [[UInt8]]
   var byteSets: [ByteSet]
-  var lists: [[[UInt8]]]
+  var patterns: [LikePattern]
+  var regexes: [RegexPattern]
   var fields: [RowField]
   /// Calculations, one behind the other.
   var instructions: [Instruction]
@@ -99,7 +103,12 @@ extension FilterProgram {
   @inline(__always)
   private func holds(_ action: Action, _ row: inout RowReader) throws -> Bool {
     switch action {
-    case .field(let field, let test): return try holds(field, test, &row)
+    case .field(let field, let test, let folding): return try holds(field, test, folding, &row)
+    case .calculated(let code, let test, let folding):
+      guard case .string(var text) = try self.value(of: code, &row) else { return false }
+      return text.withUTF8 { bytes in
+        FoldedBytes.withFolded(UnsafeRawBufferPointer(bytes), folding) { holds(test, $0) }
+      }
     case .values(let left, let comparison, let right, let options):
       let value = try self.value(of: left, &row)
       return ValueComparison.holds(value, comparison, try self.value(of: right, &row), options)
@@ -108,7 +117,12 @@ extension FilterProgram {
   }
 
   @inline(__always)
-  private func holds(_ field: RowField, _ test: Test, _ row: inout RowReader) throws -> Bool {
+  private func holds(
+    _ field: RowField,
+    _ test: Test,
+    _ folding: StringOptions,
+    _ row: inout RowReader
+  ) throws -> Bool {
     if field.isObjectID { return try holds(test, objectID: row.value(of: field), field, &row) }
     guard let record = try row.record(of: field), !field.isNull(in: record) else {
       return try holdsForNull(test, &row)
@@ -120,9 +134,10 @@ extension FilterProgram {
       return contains(FilterWord.word(of: field, in: record), first, count)
     case .pair(let comparison, let other, let options):
       return try holds(field, comparison, fields[other], options, &row)
-    case .equals, .bytes, .search, .folded, .foldedMember:
+    case .equals, .bytes, .search, .like, .regex:
       guard let bytes = field.bytes(in: record) else { throw row.damage(of: field) }
-      return holds(test, bytes)
+      if folding.isEmpty { return holds(test, bytes) }
+      return FoldedBytes.withFolded(bytes, folding) { holds(test, $0) }
     }
   }
 
@@ -130,9 +145,8 @@ extension FilterProgram {
   private func holdsForNull(_ test: Test, _ row: inout RowReader) throws -> Bool {
     switch test {
     case .isNull: true
-    case .word(_, let orNull), .words(_, _, let orNull), .bytes(_, let orNull), .foldedMember(_, let orNull):
-      orNull
-    case .equals, .search, .folded: false
+    case .word(_, let orNull), .words(_, _, let orNull), .bytes(_, let orNull): orNull
+    case .equals, .search, .like, .regex: false
     case .pair(let comparison, let other, _):
       ValueComparison.holds(.null, comparison, try row.value(of: fields[other]))
     }
@@ -145,14 +159,8 @@ extension FilterProgram {
     case .bytes(let set, _): byteSets[set].contains(bytes)
     case .search(let comparison, let constant):
       constants[constant].withUnsafeBytes { ByteComparison.matches(bytes, comparison, $0) }
-    case .folded(let comparison, let constant):
-      FoldedBytes.withFolded(bytes) { text in
-        constants[constant].withUnsafeBytes { ByteComparison.matches(text, comparison, $0) }
-      }
-    case .foldedMember(let list, _):
-      FoldedBytes.withFolded(bytes) { text in
-        lists[list].contains { $0.withUnsafeBytes { ByteComparison.order(text, $0) == 0 } }
-      }
+    case .like(let pattern): patterns[pattern].matches(bytes)
+    case .regex(let regex): regexes[regex].matches(String(decoding: bytes, as: UTF8.self))
     case .isNull, .word, .words, .pair: false
     }
   }
@@ -169,7 +177,7 @@ extension FilterProgram {
     case .words(let first, let count, _): return contains(word, first, count)
     case .pair(let comparison, let other, _):
       return ValueComparison.holds(objectID, comparison, try row.value(of: fields[other]))
-    case .isNull, .equals, .bytes, .search, .folded, .foldedMember: return false
+    case .isNull, .equals, .bytes, .search, .like, .regex: return false
     }
   }
 

@@ -22,7 +22,7 @@ package enum ValueComparison {
     case .lessOrEqual: order(left, right, options).map { $0 <= 0 } ?? false
     case .greater: order(left, right, options).map { $0 > 0 } ?? false
     case .greaterOrEqual: order(left, right, options).map { $0 >= 0 } ?? false
-    case .beginsWith, .endsWith, .contains: search(left, comparison, right, options)
+    case .beginsWith, .endsWith, .contains, .like, .matches: search(left, comparison, right, options)
     }
   }
 

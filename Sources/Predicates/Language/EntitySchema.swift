@@ -70,16 +70,19 @@ public struct ToManyProperty: Sendable, Hashable, Codable {
 /// An index over one or more stored properties of an entity. Its entries are ordered by the encoded values in
 /// the order of `slots`, each ascending with nil first and NaN last, ties by object ID.
 public struct IndexSchema: Sendable, Hashable, Codable {
-  /// Unique within the entity: the names joined by a comma, such as `month,day`.
+  /// Unique within the entity: the names joined by a comma, such as `month,day`, and the folding: `title[cd]`.
   public var name: String
   public var slots: [Int]
   /// No two records share the tuple; a tuple with any nil is not constrained.
   public var isUnique: Bool
+  /// How strings are folded before they become keys. The index serves comparisons with the same options, and no others.
+  public var folding: StringOptions
 
-  public init(name: String, slots: [Int], isUnique: Bool) {
+  public init(name: String, slots: [Int], isUnique: Bool, folding: StringOptions = []) {
     self.name = name
     self.slots = slots
     self.isUnique = isUnique
+    self.folding = folding
   }
 }
 

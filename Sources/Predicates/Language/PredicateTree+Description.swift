@@ -62,11 +62,6 @@ extension PredicateTree: CustomStringConvertible {
   }
 }
 
-extension StringOptions {
-  /// `[c]`, or nothing.
-  var formatText: String { contains(.caseInsensitive) ? "[c]" : "" }
-}
-
 extension AttributeValue {
   /// The value as it is written in a format string: a literal, or `CAST` of one for what has no literal of
   /// its own.

@@ -55,11 +55,15 @@ public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterabl
   case beginsWith = "BEGINSWITH"
   case endsWith = "ENDSWITH"
   case contains = "CONTAINS"
+  /// A pattern of wildcards that the whole string fits; see ``LikePattern``.
+  case like = "LIKE"
+  /// A regular expression that the whole string fits; see ``RegexPattern``.
+  case matches = "MATCHES"
 
   /// Whether it looks into strings.
   public var isStringOperator: Bool {
     switch self {
-    case .beginsWith, .endsWith, .contains: true
+    case .beginsWith, .endsWith, .contains, .like, .matches: true
     case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual: false
     }
   }
@@ -68,9 +72,12 @@ public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterabl
   public var isOrdering: Bool {
     switch self {
     case .less, .lessOrEqual, .greater, .greaterOrEqual: true
-    case .equal, .notEqual, .beginsWith, .endsWith, .contains: false
+    case .equal, .notEqual, .beginsWith, .endsWith, .contains, .like, .matches: false
     }
   }
+
+  /// Whether what stands on its right is a pattern rather than a value.
+  public var takesPattern: Bool { self == .like || self == .matches }
 
   /// The operator that means the same with its sides exchanged; nil for those that look into strings.
   public var mirrored: ComparisonOperator? {
@@ -80,18 +87,9 @@ public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterabl
     case .lessOrEqual: .greaterOrEqual
     case .greater: .less
     case .greaterOrEqual: .lessOrEqual
-    case .beginsWith, .endsWith, .contains: nil
+    case .beginsWith, .endsWith, .contains, .like, .matches: nil
     }
   }
-}
-
-/// How strings are folded before they are compared.
-public struct StringOptions: OptionSet, Sendable, Hashable, Codable {
-  public let rawValue: UInt8
-  public init(rawValue: UInt8) { self.rawValue = rawValue }
-  /// `[c]`: letters of different case are equal, by Unicode's case folding; so are canonically equivalent
-  /// strings.
-  public static let caseInsensitive = StringOptions(rawValue: 1)
 }
 
 /// A range of values. A nil bound is open; a value that is null or NaN is in no range.

@@ -75,9 +75,11 @@ extension ValueSet {
   func text(_ name: String, isInside outer: Normaliser.Bracket? = nil) -> String {
     if isEmpty { return "FALSEPREDICATE" }
     if isEverything { return "TRUEPREDICATE" }
-    if let points = points(atMost: .max), points.count > 1 { return "\(name) IN \(Self.list(points))" }
+    if let points = points(atMost: .max), points.count > 1 {
+      return "\(name) IN\(folding.formatText) \(Self.list(points))"
+    }
     if includesNull, self != .null(kind), let text = complement.negatedText(name) { return text }
-    let parts = segments.map { $0.conditions(name) }
+    let parts = segments.map { $0.conditions(name, folding) }
     let text = parts.map { $0.text }.joined(separator: " OR ")
     let isAlternative = parts.count > 1 || parts.contains { $0.isAlternative }
     return outer == .all && isAlternative ? "(\(text))" : text
@@ -86,9 +88,12 @@ extension ValueSet {
   /// The negation in few words; nil where it takes more than one term.
   private func negatedText(_ name: String) -> String? {
     if self == .null(kind) { return "\(name) != nil" }
-    if let point { return point.isNaN ? nil : "\(name) != \(point.formatText)" }
-    if let points = points(atMost: .max) { return "NOT \(name) IN \(Self.list(points))" }
-    guard segmentCount == 1, let terms = hull?.conditions(name), !terms.isAlternative else { return nil }
+    let options = folding.formatText
+    if let point { return point.isNaN ? nil : "\(name) !=\(options) \(point.formatText)" }
+    if let points = points(atMost: .max) { return "NOT \(name) IN\(options) \(Self.list(points))" }
+    guard segmentCount == 1, let terms = hull?.conditions(name, folding), !terms.isAlternative else {
+      return nil
+    }
     return terms.count == 1 ? "NOT \(terms.text)" : "NOT (\(terms.text))"
   }
 
@@ -108,32 +113,35 @@ extension ValueSet.Segment {
     var isAlternative: Bool
   }
 
-  /// The condition that a value named `name` is in the segment.
-  func conditions(_ name: String) -> Conditions {
+  /// The condition that a value named `name`, folded so, is in the segment.
+  func conditions(_ name: String, _ folding: StringOptions) -> Conditions {
+    let options = folding.formatText
     if let point {
-      let text = point.isNaN ? "\(name) == NAN" : "\(name) == \(point.formatText)"
-      return Conditions(text: text, count: 1, isAlternative: false)
+      let text = point.isNaN ? "\(name) == NAN" : "\(name) ==\(options) \(point.formatText)"
+      return Conditions(text: point.isNull ? "\(name) == nil" : text, count: 1, isAlternative: false)
     }
     if let prefix = PrefixRange.prefix(of: self) {
-      return Conditions(text: "\(name) BEGINSWITH \(prefix.formatText)", count: 1, isAlternative: false)
+      let text = "\(name) BEGINSWITH\(options) \(prefix.formatText)"
+      return Conditions(text: text, count: 1, isAlternative: false)
     }
-    if case .before(let low) = lower, case .after(let high) = upper {
+    // BETWEEN takes no options.
+    if folding.isEmpty, case .before(let low) = lower, case .after(let high) = upper {
       let text = "\(name) BETWEEN {\(low.formatText), \(high.formatText)}"
       return Conditions(text: text, count: 1, isAlternative: false)
     }
-    return bounds(name)
+    return bounds(name, options)
   }
 
-  private func bounds(_ name: String) -> Conditions {
+  private func bounds(_ name: String, _ options: String) -> Conditions {
     var terms: [String] = []
     switch lower {
-    case .before(let value): terms.append("\(name) >= \(value.formatText)")
-    case .after(let value) where !value.isNull: terms.append("\(name) > \(value.formatText)")
+    case .before(let value): terms.append("\(name) >=\(options) \(value.formatText)")
+    case .after(let value) where !value.isNull: terms.append("\(name) >\(options) \(value.formatText)")
     default: break
     }
     switch upper {
-    case .after(let value): terms.append("\(name) <= \(value.formatText)")
-    case .before(let value) where !value.isNaN: terms.append("\(name) < \(value.formatText)")
+    case .after(let value): terms.append("\(name) <=\(options) \(value.formatText)")
+    case .before(let value) where !value.isNaN: terms.append("\(name) <\(options) \(value.formatText)")
     default: break
     }
     switch (lower, terms.isEmpty) {

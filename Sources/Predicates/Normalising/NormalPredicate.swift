@@ -1,5 +1,5 @@
 /// A predicate in normal form: no negated brackets, nothing nested in its own kind, no constants inside, and for each
-/// path at most one set of values in a bracket.
+/// path and folding at most one set of values in a bracket.
 package indirect enum NormalPredicate: Sendable, Hashable {
   case constant(Bool)
   /// The path's value is one of the set: what comparisons with literals turn into.

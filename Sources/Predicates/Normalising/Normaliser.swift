@@ -24,14 +24,27 @@ package enum Normaliser {
   /// `!=` is spelled as the complement of `==`, so that a test and its negation differ in the flag only.
   private static func test(_ predicate: ResolvedPredicate, isNegated: Bool) -> NormalPredicate {
     switch predicate {
-    case .compare(let path, .notEqual, let value, let options):
-      .test(.compare(path, .equal, value, options), isNegated: !isNegated)
     case .comparePaths(let left, .notEqual, let right, let options):
       .test(.comparePaths(left, .equal, right, options), isNegated: !isNegated)
     case .compareValues(let left, .notEqual, let right, let options):
       .test(.compareValues(left, .equal, right, options), isNegated: !isNegated)
+    case .compare(let path, .like, .string(let text), let options) where !isNegated:
+      combine([prefix(of: text, path, options), .test(predicate, isNegated: false)], .all)
     default: .test(predicate, isNegated: isNegated)
     }
+  }
+
+  /// What begins as a pattern of LIKE does: a range that an index may serve, and a quick test.
+  private static func prefix(
+    of pattern: String,
+    _ path: ResolvedPath,
+    _ options: StringOptions
+  ) -> NormalPredicate {
+    let prefix = LikePattern(pattern, options.folding).literalPrefix
+    guard !prefix.isEmpty, let set = PrefixRange.values(path.kind, beginningWith: .string(prefix)) else {
+      return .constant(true)
+    }
+    return simplified(path.shortened, set.folding(options.folding))
   }
 
   private static func simplified(_ path: ResolvedPath, _ set: ValueSet) -> NormalPredicate {
@@ -46,22 +59,29 @@ extension Normaliser {
     case all, any
   }
 
+  /// What sets of values are about: a path's values, folded one way or not at all.
+  private struct Column: Hashable {
+    var path: ResolvedPath.Identity
+    var folding: StringOptions
+  }
+
   /// The bracket of normal predicates, in normal form. O(n log n) in its parts.
   static func combine(_ children: [NormalPredicate], _ bracket: Bracket) -> NormalPredicate {
     var parts: [NormalPredicate] = []
-    /// Of each part that is about values, all the sets that the bracket has for its path.
+    /// Of each part that is about values, all the sets that the bracket has for its path and folding.
     var sets: [Int: [ValueSet]] = [:]
-    var placeOfPath: [ResolvedPath.Identity: Int] = [:]
+    var placeOfColumn: [Column: Int] = [:]
     var tests: Set<NormalPredicate> = []
     for child in children.flatMap({ $0.parts(of: bracket) }) {
       switch (child, bracket) {
       case (.constant(true), .all), (.constant(false), .any): break
       case (.constant(let value), _): return .constant(value)
       case (.values(let path, let set), _):
-        let place = placeOfPath[path.identity, default: parts.count]
+        let column = Column(path: path.identity, folding: set.folding)
+        let place = placeOfColumn[column, default: parts.count]
         sets[place, default: []].append(set)
         guard place == parts.count else { break }
-        placeOfPath[path.identity] = place
+        placeOfColumn[column] = place
         parts.append(child)
       default:
         if tests.insert(child).inserted { parts.append(child) }
@@ -123,13 +143,18 @@ extension Normaliser {
   static func values(of predicate: ResolvedPredicate) -> (ResolvedPath, ValueSet)? {
     switch predicate {
     case .isNull(let path): return (path, .null(path.kind))
-    case .compare(let path, let comparison, let value, let options) where options.isEmpty:
-      return values(path.kind, comparison, value).map { (path, $0) }
-    case .among(let path, let values, let includesNull, let options) where options.isEmpty:
-      let set = ValueSet(path.kind, anyOf: values.filter { !$0.isNaN })
-      return (path, includesNull ? set.union(.null(path.kind)) : set)
+    case .compare(let path, .like, .string(let text), let options):
+      let folding = options.folding
+      return values(path.kind, like: LikePattern(text, folding)).map { (path, $0.folding(folding)) }
+    case .compare(let path, let comparison, let value, let options):
+      let folding = options.folding
+      return values(path.kind, comparison, value.folded(by: folding)).map { (path, $0.folding(folding)) }
+    case .among(let path, let values, let includesNull, let options):
+      let folding = options.folding
+      let set = ValueSet(path.kind, anyOf: values.filter { !$0.isNaN }.map { $0.folded(by: folding) })
+      return (path, (includesNull ? set.union(.null(path.kind)) : set).folding(folding))
     case .within(let path, let range): return (path, values(path.kind, in: range))
-    default: return nil
+    case .constant, .comparePaths, .compareValues, .exists, .not, .and, .or: return nil
     }
   }
 
@@ -148,7 +173,16 @@ extension Normaliser {
     case .greater: return ValueSet(kind, from: .after(value), to: kind.comparableEnd)
     case .greaterOrEqual: return ValueSet(kind, from: .before(value), to: kind.comparableEnd)
     case .beginsWith: return PrefixRange.values(kind, beginningWith: value)
-    case .endsWith, .contains: return nil
+    case .endsWith, .contains, .like, .matches: return nil
+    }
+  }
+
+  /// A pattern without wildcards asks for a value, one whose only wildcard is a `*` at its end for a prefix.
+  private static func values(_ kind: AttributeKind, like pattern: LikePattern) -> ValueSet? {
+    switch pattern.shape {
+    case .literal: ValueSet(kind, only: .string(pattern.literalPrefix))
+    case .prefix: PrefixRange.values(kind, beginningWith: .string(pattern.literalPrefix))
+    case .other: nil
     }
   }
 
@@ -160,6 +194,13 @@ extension Normaliser {
       from: range.lower.map { $0.isIncluded ? .before($0.value) : .after($0.value) } ?? .afterNull,
       to: range.upper.map { $0.isIncluded ? .after($0.value) : .before($0.value) } ?? kind.comparableEnd
     )
+  }
+}
+
+extension AttributeValue {
+  /// A string folded; any other value as it is.
+  package func folded(by options: StringOptions) -> AttributeValue {
+    if case .string(let text) = self { .string(StringFolding.fold(text, options)) } else { self }
   }
 }
 

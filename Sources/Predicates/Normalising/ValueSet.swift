@@ -4,12 +4,15 @@
 /// merge, contradictions turn into the empty set, and tautologies into the whole.
 package struct ValueSet: Sendable, Hashable {
   package let kind: AttributeKind
+  /// How strings are folded before it is asked whether they are in the set; its own members are folded already.
+  package let folding: StringOptions
   /// Where membership changes: the set begins at the cuts at even places and ends at those at odd ones.
   /// Invariant: ascending, no two equal, each canonical for the kind, an even number of them.
   private var cuts: [ValueCut]
 
-  private init(kind: AttributeKind, cuts: [ValueCut]) {
+  private init(kind: AttributeKind, folding: StringOptions = [], cuts: [ValueCut]) {
     self.kind = kind
+    self.folding = folding
     self.cuts = cuts
   }
 
@@ -50,6 +53,12 @@ package struct ValueSet: Sendable, Hashable {
   package static func comparable(_ kind: AttributeKind) -> ValueSet {
     ValueSet(kind, from: .afterNull, to: kind.comparableEnd)
   }
+
+  /// The strings that, once folded, are in this set of folded strings. Nil is nil, folded or not.
+  package func folding(_ options: StringOptions) -> ValueSet {
+    let isAboutNilAlone = cuts.allSatisfy { $0 <= .afterNull || $0 == .highest }
+    return isAboutNilAlone ? self : ValueSet(kind: kind, folding: options, cuts: cuts)
+  }
 }
 
 // MARK: - Algebra
@@ -59,7 +68,7 @@ extension ValueSet {
   package var isEverything: Bool { cuts == [.lowest, .highest] }
   package var includesNull: Bool { cuts.first == .lowest }
 
-  /// Whether the value is in the set. O(log n).
+  /// Whether the value, folded already, is in the set. O(log n).
   package func contains(_ value: AttributeValue) -> Bool {
     let place = ValueCut.before(value)
     var (low, high) = (0, cuts.count)
@@ -75,9 +84,10 @@ extension ValueSet {
     var cuts = cuts
     if cuts.first == .lowest { cuts.removeFirst() } else { cuts.insert(.lowest, at: 0) }
     if cuts.last == .highest { cuts.removeLast() } else { cuts.append(.highest) }
-    return ValueSet(kind: kind, cuts: cuts)
+    return ValueSet(kind: kind, folding: folding, cuts: cuts)
   }
 
+  /// Of two sets with the same folding, as ``intersection(_:)``.
   package func union(_ other: ValueSet) -> ValueSet { combine(with: other) { $0 || $1 } }
   package func intersection(_ other: ValueSet) -> ValueSet { combine(with: other) { $0 && $1 } }
 
@@ -97,7 +107,7 @@ extension ValueSet {
         inside = now
       }
     }
-    return ValueSet(kind: kind, cuts: result)
+    return ValueSet(kind: kind, folding: folding, cuts: result)
   }
 }
 

@@ -59,7 +59,8 @@ struct ForeignLookup {
       return nil
     }
     let wanted = set.includesNull ? set.complement : set
-    guard let index = entity.indexReferences.first(where: { $0.slots.first == slot }),
+    let column = IndexReference.Column(slot: slot, folding: set.folding)
+    guard let index = entity.indexReferences.first(where: { $0.columns.first == column }),
       wanted.segmentCount <= Self.maximumObjectCount
     else { return nil }
     let ranges = wanted.segments.map { segment in

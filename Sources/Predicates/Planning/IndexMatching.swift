@@ -1,28 +1,32 @@
 /// What a bracket of conditions, all of which must hold, asks of the entity's own columns.
 struct ColumnConditions {
-  /// What is asked of one slot.
+  /// What is asked of one column.
   struct Condition {
-    let slot: Int
+    let column: IndexReference.Column
     /// The values that it may hold.
     let set: ValueSet
     /// Which of the conjuncts says so.
     let place: Int
   }
 
-  /// One for each slot that there is a condition on: a few, so a list is quicker than a dictionary.
+  /// One for each column that there is a condition on: a few, so a list is quicker than a dictionary.
   private var conditions: [Condition] = []
 
   init(_ conjuncts: [NormalPredicate]) {
     for (place, conjunct) in conjuncts.enumerated() {
       guard case .values(let path, let set) = conjunct, let slot = path.ownSlot else { continue }
-      conditions.append(Condition(slot: slot, set: set, place: place))
+      let column = IndexReference.Column(slot: slot, folding: set.folding)
+      conditions.append(Condition(column: column, set: set, place: place))
     }
   }
 
-  subscript(slot: Int) -> Condition? { conditions.first { $0.slot == slot } }
+  subscript(column: IndexReference.Column) -> Condition? { conditions.first { $0.column == column } }
 
-  /// Whether every row has the same value there.
-  func isFixed(_ slot: Int) -> Bool { self[slot]?.set.point != nil }
+  /// Whether every row has the same value there, folded as the column is.
+  func isFixed(_ column: IndexReference.Column) -> Bool { self[column]?.set.point != nil }
+
+  /// Whether every row has the same value in the slot.
+  func isFixed(_ slot: Int) -> Bool { isFixed(IndexReference.Column(slot: slot, folding: [])) }
 }
 
 extension ResolvedPath {
@@ -36,8 +40,8 @@ extension ResolvedPath {
 /// Ranges of an index that hold every row for which some conditions hold.
 struct IndexMatch {
   var ranges: [IndexRange]
-  /// The slots whose conditions the ranges express wholly: their rows need no more test for those.
-  var coveredSlots: [Int]
+  /// The conjuncts that the ranges express wholly, by their place: their rows need no more test for those.
+  var coveredPlaces: [Int]
 
   /// More ranges than this are one range with a filter.
   static let maximumRangeCount = 1_024
@@ -53,21 +57,23 @@ struct IndexMatch {
     var prefixes: [[AttributeValue]] = [[]]
     var covered: [Int] = []
     var result: [IndexRange]?
-    for (column, slot) in index.slots.enumerated() {
-      guard let set = conditions[slot]?.set else { break }
+    for (place, column) in index.columns.enumerated() {
+      guard let condition = conditions[column] else { break }
+      let set = condition.set
       // Objects that refer to nothing are missing from a relationship's own index.
       if index.origin == .relationship, set.includesNull { return nil }
       let room = Self.maximumRangeCount / prefixes.count
-      let isFollowed = column + 1 < index.slots.count && conditions[index.slots[column + 1]] != nil
+      let isFollowed =
+        place + 1 < index.columns.count && conditions[index.columns[place + 1]] != nil
       if let points = isFollowed
         ? set.members(atMost: min(room, Self.maximumExpansion)) : set.points(atMost: room)
       {
         prefixes = prefixes.flatMap { prefix in points.map { prefix + [$0] } }
-        if !covered.contains(slot) { covered.append(slot) }
+        if !covered.contains(condition.place) { covered.append(condition.place) }
         continue
       }
       if set.segmentCount <= room {
-        if !covered.contains(slot) { covered.append(slot) }
+        if !covered.contains(condition.place) { covered.append(condition.place) }
         result = prefixes.flatMap { prefix in set.segments.map { IndexRange(prefix: prefix, next: $0) } }
       } else {
         result = prefixes.map { IndexRange(prefix: $0, next: set.hull) }
@@ -76,7 +82,7 @@ struct IndexMatch {
     }
     if result == nil, covered.isEmpty { return nil }
     ranges = result ?? prefixes.map { IndexRange(prefix: $0) }
-    coveredSlots = covered
+    coveredPlaces = covered
   }
 }
 
@@ -87,8 +93,9 @@ struct OrderMatch {
   /// - Parameter columns: the columns by which the rows come ordered, ascending, before their object ID.
   ///
   /// Columns and keys whose value is fixed play no part. What remains must be the same, in one direction, because the
-  /// end of an index key is the object ID, which decides between equals.
-  init?(_ columns: [Int], _ query: ResolvedQuery, _ conditions: ColumnConditions) {
+  /// end of an index key is the object ID, which decides between equals. A folded column is in no order that a sort asks
+  /// for.
+  init?(_ columns: [IndexReference.Column], _ query: ResolvedQuery, _ conditions: ColumnConditions) {
     // The usual case, for which nothing has to be collected.
     if query.sort.isEmpty {
       guard columns.allSatisfy(conditions.isFixed) else { return nil }
@@ -96,6 +103,7 @@ struct OrderMatch {
       return
     }
     let columns = columns.filter { !conditions.isFixed($0) }
+    guard columns.allSatisfy(\.folding.isEmpty) else { return nil }
     var keys: [Int] = []
     for key in query.sort {
       if key.path.shortened.leaf == .objectID {
@@ -108,7 +116,7 @@ struct OrderMatch {
       guard key.isAscending == query.isIDAscending else { return nil }
       keys.append(slot)
     }
-    guard keys == columns else { return nil }
+    guard keys == columns.map(\.slot) else { return nil }
     isReversed = !query.isIDAscending
   }
 }

@@ -7,30 +7,37 @@ package struct IndexReference: Sendable, Hashable {
     case relationship
   }
 
+  package struct Column: Sendable, Hashable {
+    package var slot: Int
+    /// How the slot's values are folded in the keys; nothing for what is no string.
+    package var folding: StringOptions
+  }
+
   package var entity: String
   package var name: String
   package var origin: Origin
-  /// The columns, in key order.
-  package var slots: [Int]
-
-  package init(entity: String, name: String, origin: Origin, slots: [Int]) {
-    self.entity = entity
-    self.name = name
-    self.origin = origin
-    self.slots = slots
-  }
+  /// In key order.
+  package var columns: [Column]
 }
 
 extension EntitySchema {
   /// Every index of the entity, the declared ones first.
   package var indexReferences: [IndexReference] {
-    indexes.map { IndexReference(entity: name, name: $0.name, origin: .declared, slots: $0.slots) }
-      + stored.filter { $0.kind == .reference }
-      .map { IndexReference(entity: name, name: $0.name, origin: .relationship, slots: [$0.slot]) }
+    indexes.map { index in
+      let columns = index.slots.map { slot in
+        IndexReference.Column(slot: slot, folding: stored[slot].kind == .string ? index.folding : [])
+      }
+      return IndexReference(entity: name, name: index.name, origin: .declared, columns: columns)
+    }
+      + stored.filter { $0.kind == .reference }.map {
+        let column = IndexReference.Column(slot: $0.slot, folding: [])
+        return IndexReference(entity: name, name: $0.name, origin: .relationship, columns: [column])
+      }
   }
 }
 
-/// Neighbouring entries of an index: those whose first columns equal `prefix`, and whose next column is in `next`.
+/// Neighbouring entries of an index: those whose first columns equal `prefix`, and whose next column is in `next`. Values
+/// are folded as the columns are.
 package struct IndexRange: Sendable, Hashable {
   /// The values of the first columns; `null` for nil.
   package var prefix: [AttributeValue]

@@ -77,7 +77,7 @@ package struct IndexScan: Sendable, Hashable {
   /// Whether the scan reads the whole index: it is there for its order.
   package var isWhole: Bool { ranges.map(\.range) == [.all] }
   /// Whether the rows come ordered by object ID: all of a key's columns are the same throughout.
-  package var isInIDOrder: Bool { ranges.count == 1 && ranges[0].range.prefix.count == index.slots.count }
+  package var isInIDOrder: Bool { ranges.count == 1 && ranges[0].range.prefix.count == index.columns.count }
 }
 
 /// How the results get into order.

@@ -187,12 +187,15 @@ extension PlannedQuery {
 extension IndexRange {
   /// The condition that the range's rows meet.
   func text(_ index: IndexReference, of entity: EntitySchema) -> String {
-    func name(_ column: Int) -> String { entity.stored[index.slots[column]].name }
-    var terms = prefix.enumerated().map { column, value in
-      ValueSet.Segment(lower: .before(value), upper: .after(value)).conditions(name(column)).text
+    func conditions(_ segment: ValueSet.Segment, _ place: Int) -> ValueSet.Segment.Conditions {
+      let column = index.columns[place]
+      return segment.conditions(entity.stored[column.slot].name, column.folding)
     }
-    if let next, prefix.count < index.slots.count {
-      let condition = next.conditions(name(prefix.count))
+    var terms = prefix.enumerated().map { place, value in
+      conditions(ValueSet.Segment(lower: .before(value), upper: .after(value)), place).text
+    }
+    if let next, prefix.count < index.columns.count {
+      let condition = conditions(next, prefix.count)
       terms.append(condition.isAlternative && !terms.isEmpty ? "(\(condition.text))" : condition.text)
     }
     return terms.isEmpty ? "every row" : terms.joined(separator: " AND ")

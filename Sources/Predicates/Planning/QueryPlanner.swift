@@ -65,10 +65,10 @@ package struct QueryPlanner {
 
     var result: [PlannedQuery] = []
     for index in query.entity.indexReferences {
-      let order = OrderMatch(index.slots, query, conditions)
+      let order = OrderMatch(index.columns, query, conditions)
       if let match = IndexMatch(index, conditions) {
         let scan = try counted(index, match.ranges)
-        let residual = residual(conjuncts, conditions, covered: match.coveredSlots)
+        let residual = residual(conjuncts, covered: match.coveredPlaces)
         // Nothing costs less than one row with nothing to test: the usual case of a key.
         if scan.rowCount <= 1, residual == .constant(true) { return [planned(.index(scan), residual, order)] }
         // In a range whose columns are all fixed, the rows come by ID: `order` has noticed.
@@ -98,15 +98,10 @@ package struct QueryPlanner {
     return nil
   }
 
-  /// What the conjuncts ask for beyond the slots that a scan covers.
-  private func residual(
-    _ conjuncts: [NormalPredicate],
-    _ conditions: ColumnConditions,
-    covered: [Int]
-  ) -> NormalPredicate {
+  /// What the conjuncts ask for beyond those that a scan covers.
+  private func residual(_ conjuncts: [NormalPredicate], covered: [Int]) -> NormalPredicate {
     if covered.count == conjuncts.count { return .constant(true) }
-    let places = Set(covered.compactMap { conditions[$0]?.place })
-    return .all(conjuncts.enumerated().filter { !places.contains($0.offset) }.map(\.element))
+    return .all(conjuncts.enumerated().filter { !covered.contains($0.offset) }.map(\.element))
   }
 
   /// Counts the ranges and leaves out the empty ones.
@@ -157,10 +152,10 @@ extension QueryPlanner {
         guard let match = IndexMatch(index, conditions) else { continue }
         let scan = try counted(index, match.ranges)
         // Of equally small scans the one that leaves nothing to test is better.
-        if let best, (best.scan.rowCount, -best.coveredCount) <= (scan.rowCount, -match.coveredSlots.count) {
+        if let best, (best.scan.rowCount, -best.coveredCount) <= (scan.rowCount, -match.coveredPlaces.count) {
           continue
         }
-        best = (scan, match.coveredSlots.count)
+        best = (scan, match.coveredPlaces.count)
       }
       guard let best else { return nil }
       result.append(best.scan)

@@ -136,6 +136,7 @@ extension PredicateResolver {
     _ options: StringOptions,
     at locations: (left: SourceLocation?, right: SourceLocation?)
   ) throws(QueryError) -> ResolvedPredicate {
+    if comparison.takesPattern { try checkPattern(left, comparison, right, options, at: locations.right) }
     switch (left, right) {
     case (.path(let destination), .literal(let literal)):
       return try compare(destination, comparison, literal, options)
@@ -164,6 +165,30 @@ extension PredicateResolver {
       throw Self.severalValues(collection, at: locations.right)
     case (.expression, _), (_, .expression):
       return try compareExpressions(left, comparison, right, options, at: locations)
+    }
+  }
+
+  /// Whether what stands on the right is a pattern.
+  private func checkPattern(
+    _ left: Side,
+    _ comparison: ComparisonOperator,
+    _ right: Side,
+    _ options: StringOptions,
+    at location: SourceLocation?
+  ) throws(QueryError) {
+    var keyPath: String?
+    if case .path(let destination) = left { keyPath = destination.path.name }
+    guard case .literal(let literal) = right else {
+      let message = "The pattern of \(comparison.rawValue) is a literal or an argument."
+      throw QueryError(.typeMismatch, message, keyPath: keyPath).at(location)
+    }
+    guard comparison == .matches, case .string(let pattern) = literal.literalValue else { return }
+    do throws(QueryError) {
+      _ = try RegexPattern(pattern, options)
+    } catch {
+      var error = error.at(location)
+      error.keyPath = keyPath
+      throw error
     }
   }
 
@@ -224,7 +249,7 @@ extension PredicateResolver {
       throw QueryError(.typeMismatch, message, keyPath: path.name).at(location)
     }
     if !options.isEmpty, path.kind != .string {
-      let message = "\(path.name) is \(path.kind.noun); [c] goes with strings."
+      let message = "\(path.name) is \(path.kind.noun); \(options.formatText) goes with strings."
       throw QueryError(.typeMismatch, message, keyPath: path.name).at(location)
     }
     if comparison.isOrdering, path.kind == .reference {

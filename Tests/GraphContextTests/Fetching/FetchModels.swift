@@ -115,7 +115,8 @@ final class Item: ManagedObject {
       ],
       indexes: [
         IndexDescription(["n"]), IndexDescription(["d"]), IndexDescription(["m", "t"]),
-        IndexDescription(["shelf", "n"]),
+        IndexDescription(["shelf", "n"]), IndexDescription(["t"], folding: [.case, .diacritics]),
+        IndexDescription(["t", "n"], folding: .case),
       ]
     )
   )
@@ -209,7 +210,7 @@ final class Shelf: ManagedObject {
         .attribute("notes", String?.self),
         .toOne("next", Shelf.self),
       ],
-      indexes: [IndexDescription(["code"])]
+      indexes: [IndexDescription(["code"]), IndexDescription(["code"], folding: .case)]
     )
   )
 

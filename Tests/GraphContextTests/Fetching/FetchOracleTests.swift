@@ -161,6 +161,7 @@ struct FetchWorld {
     let text = Self.text(&random) ?? "a"
     let bytes = Array(text.utf8)
     switch random.number(in: 0...15) {
+    case _ where random.chance(1, in: 4): return folded(text, &random)
     case 0: return ("n == %d", [number], { $0.n == number })
     case 1: return ("n < %d", [number], { $0.n.map { $0 < number } ?? false })
     case 2: return ("n != %d", [number], { $0.n != number })
@@ -195,6 +196,54 @@ struct FetchWorld {
         "w BETWEEN {%@, %@}", [date, date + 3], { $0.w.map { (date...date + 3).contains($0) } ?? false }
       )
     }
+  }
+
+  /// A condition on folded strings, or on parts of strings.
+  private func folded(_ text: String, _ random: inout SeededGenerator) -> Condition {
+    func both(_ text: String) -> String { Self.caseless(text).replacing("é", with: "e") }
+    let number = random.number(in: -3...9)
+    switch random.number(in: 0...9) {
+    case 0: return ("t ==[cd] %@", [text], { $0.t.map { both($0) == both(text) } ?? false })
+    case 1:
+      return ("t BEGINSWITH[cd] %@", [text], { $0.t.map { Self.begins(both($0), both(text)) } ?? false })
+    case 2:
+      return ("t LIKE[dc] %@", [text + "*"], { $0.t.map { Self.begins(both($0), both(text)) } ?? false })
+    case 3: return ("t LIKE %@", ["?" + text], { $0.t.map { Self.ends($0, text, extra: 1) } ?? false })
+    case 4:
+      return (
+        "t ==[c] %@ AND n > %d", [text, number],
+        { ($0.n ?? .min) > number && $0.t.map { Self.caseless($0) == Self.caseless(text) } ?? false }
+      )
+    case 5:
+      return (
+        "t IN[cd] {%@, 'Z', nil}", [text],
+        { $0.t.map { both($0) == both(text) || $0 == "z" } ?? true }
+      )
+    case 6:
+      return (
+        "NOT t <[cd] 'B'", [], { !($0.t.map { both($0).utf8.lexicographicallyPrecedes("b".utf8) } ?? false) }
+      )
+    case 7:
+      return (
+        "shelf.code ==[c] %@", [text],
+        { ($0.shelf?.code).map { Self.caseless($0) == Self.caseless(text) } ?? false }
+      )
+    case 8: return ("t MATCHES 'a.?'", [], { ["a", "ab", "a\u{0}"].contains($0.t ?? "") })
+    default: return ("t ==[d] 'e'", [], { ["é", "e\u{301}"].contains($0.t ?? "") })
+    }
+  }
+
+  /// The texts of these tests have one letter with an accent, which Swift compares by canonical equivalence.
+  private static func caseless(_ text: String) -> String {
+    text.lowercased().replacing("e\u{301}", with: "é")
+  }
+
+  private static func begins(_ text: String, _ prefix: String) -> Bool { text.utf8.starts(with: prefix.utf8) }
+
+  /// Whether the text is so many scalars and then the suffix.
+  private static func ends(_ text: String, _ suffix: String, extra: Int) -> Bool {
+    let (text, suffix) = (Array(text.unicodeScalars), Array(suffix.unicodeScalars))
+    return text.count == suffix.count + extra && Array(text.dropFirst(extra)) == suffix
   }
 
   // MARK: Order

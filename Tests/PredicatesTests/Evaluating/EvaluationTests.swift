@@ -33,7 +33,8 @@ extension Row: PredicateSubject {
   }
 
   private static func leaf(_ random: inout SeededGenerator) -> PredicateTree {
-    let options: StringOptions = random.chance(1, in: 3) ? .caseInsensitive : []
+    let options: StringOptions =
+      random.chance(1, in: 3) ? StringOptions(rawValue: UInt8(random.number(in: 1...7))) : []
     func text(_ random: inout SeededGenerator) -> PredicateOperand {
       random.chance(1, in: 10) ? .value(.null) : .value(.string(random.pick(NaiveFlight.texts)))
     }
@@ -46,7 +47,12 @@ extension Row: PredicateSubject {
     case 4:
       return .between(path(random.pick(numbers)), number(&random), number(&random))
     case 5...6:
-      let comparison = random.pick(ComparisonOperator.allCases)
+      // Regular expressions have their own tests.
+      let comparison = random.pick(ComparisonOperator.allCases.filter { $0 != .matches })
+      if comparison == .like {
+        let pattern = PredicateOperand.value(.string(random.pick(NaiveFlight.patterns)))
+        return .comparison(path(random.pick(texts)), .like, pattern, options)
+      }
       let other = random.chance(1, in: 4) ? path(random.pick(texts)) : text(&random)
       return .comparison(path(random.pick(texts)), comparison, other, options)
     case 7:

@@ -72,32 +72,6 @@ import Testing
     #expect(holds(.string("e\u{301}"), .beginsWith, .string("e")))
   }
 
-  @Test(arguments: [
-    ("CAREY", "carey", true), ("Straße", "STRASSE", true), ("É", "e\u{301}", true), ("ΣΑΣ", "σας", true),
-    ("ſ", "S", true), ("\u{212A}", "k", true), ("ẞ", "ss", true), ("ﬁ", "FI", true), ("İ", "i\u{307}", true),
-    ("ı", "I", false), ("é", "e", false), ("Ω", "\u{2126}", true), ("a", "b", false), ("ǆ", "ǅ", true),
-  ])
-  func caseFoldingIsUnicodes(_ a: String, _ b: String, _ areEqual: Bool) {
-    #expect(ValueComparison.holds(.string(a), .equal, .string(b), .caseInsensitive) == areEqual)
-  }
-
-  @Test func foldingTwiceChangesNothing() {
-    var random = SeededGenerator()
-    for _ in 0..<20_000 {
-      guard let scalar = Unicode.Scalar(UInt32(random.number(in: 0...0x2FFFF))) else { continue }
-      let folded = CaseFolding.fold(String(scalar) + "x")
-      #expect(CaseFolding.fold(folded).utf8.elementsEqual(folded.utf8), "\(String(scalar.value, radix: 16))")
-    }
-  }
-
-  @Test func caseInsensitiveSearchFoldsBothSides() {
-    let options = StringOptions.caseInsensitive
-    #expect(ValueComparison.holds(.string("Hauptstraße 5"), .contains, .string("STRASS"), options))
-    #expect(ValueComparison.holds(.string("Écho"), .beginsWith, .string("é"), options))
-    #expect(!ValueComparison.holds(.string("écho"), .beginsWith, .string("e"), options))
-    #expect(ValueComparison.holds(.string("b"), .greater, .string("A"), options))
-  }
-
   @Test func sortingIsTotal() {
     let ordered: [AttributeValue] = [
       .null, .double(-.infinity), .double(-1), .int(0), .double(0.5), .int(1), .uint(.max),

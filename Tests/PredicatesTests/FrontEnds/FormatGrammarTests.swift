@@ -52,6 +52,23 @@ import Testing
     Row("a EndsWith [ C ] 'x'", compare("a", .endsWith, .string("x"), .caseInsensitive)),
     Row("a CONTAINS[cc] 'x'", compare("a", .contains, .string("x"), .caseInsensitive)),
     Row("a ==[c] 'x'", compare("a", .equal, .string("x"), .caseInsensitive)),
+    Row("a ==[d] 'x'", compare("a", .equal, .string("x"), .diacriticInsensitive)),
+    Row("a !=[n] 'x'", compare("a", .notEqual, .string("x"), .normalized)),
+    Row("a <[cd] 'x'", compare("a", .less, .string("x"), [.caseInsensitive, .diacriticInsensitive])),
+    Row(
+      "a >=[dC] 'x'",
+      compare("a", .greaterOrEqual, .string("x"), [.caseInsensitive, .diacriticInsensitive])
+    ),
+    Row("a CONTAINS[ncd] 'x'", compare("a", .contains, .string("x"), StringOptions(rawValue: 7))),
+    Row("a LIKE 'x*?'", compare("a", .like, .string("x*?"))),
+    Row("a like[cd] 'x'", compare("a", .like, .string("x"), [.caseInsensitive, .diacriticInsensitive])),
+    Row("a LIKE 'x\\\\*'", compare("a", .like, .string("x\\*"))),
+    Row("a Matches 'x+'", compare("a", .matches, .string("x+"))),
+    Row("a MATCHES[c] 'x+'", compare("a", .matches, .string("x+"), .caseInsensitive)),
+    Row(
+      "a IN[dn] {'x'}",
+      .membership(.path(["a"]), [.value(.string("x"))], [.diacriticInsensitive, .normalized])
+    ),
     Row("a IN {}", isIn("a", [])), Row("a in {1}", isIn("a", [.int(1)])),
     Row("a IN {1, 'x', nil, TRUE}", isIn("a", [.int(1), .string("x"), .null, .bool(true)])),
     Row("a IN {b}", .membership(.path(["a"]), [.path(["b"])], [])),
@@ -107,7 +124,7 @@ import Testing
   private static let escapedNames: [(text: String, name: String)] = [
     ("#in", "in"), ("#NOT", "NOT"), ("#a", "a"), ("first", "first"), ("size", "size"), ("_x1", "_x1"),
     ("größe", "größe"), ("数量", "数量"), ("`two words`", "two words"), ("`a\\`b`", "a`b"), ("AND_", "AND_"),
-    ("inside", "inside"), ("ın", "ın"), ("union", "union"),
+    ("#like", "like"), ("inside", "inside"), ("likes", "likes"), ("ın", "ın"), ("union", "union"),
   ]
 
   static let names: [Row] = escapedNames.map {

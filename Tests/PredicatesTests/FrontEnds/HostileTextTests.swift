@@ -131,7 +131,8 @@ import Testing
       "\\", "🎉",
       "+", "*", "/", "**", "&", "~", "$x", "@count", "@sum", "abs(", "SUBQUERY(", "TERNARY(", "[FIRST]",
       "now()", "ALL",
-      "é", "e\u{301}", "\u{301}", "\0", "0x", "1e", "CAST(", "SELF", ".", "ANY", "LIKE", " ", "\n", "UTI-",
+      "é", "e\u{301}", "\u{301}", "\0", "0x", "1e", "CAST(", "SELF", ".", "ANY", "LIKE", "MATCHES[d]", " ",
+      "\n", "UTI-",
       "!",
     ]
     for _ in 0..<20_000 {

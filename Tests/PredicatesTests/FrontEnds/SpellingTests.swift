@@ -97,6 +97,16 @@ extension FormatArgument: PredicateArgument {
     },
     Spelling("'x' IN title") { $0.title.contains("x") },
     Spelling("title ==[c] 'x'") { $0.title.equals("x", .caseInsensitive) },
+    Spelling("title ==[d] 'x'") { $0.title.equals("x", .diacriticInsensitive) },
+    Spelling("title LIKE[c] 'Ca*'", keyPath: (\Flight.title).like("Ca*", .caseInsensitive)) {
+      $0.title.like("Ca*", .caseInsensitive)
+    },
+    Spelling("tailnum MATCHES 'N[0-9]+'", keyPath: (\Flight.tailnum).matches("N[0-9]+")) {
+      $0.tailnum.matches("N[0-9]+")
+    },
+    Spelling("title CONTAINS[cd] 'x'", keyPath: (\Flight.title).localizedStandardContains("x")) {
+      $0.title.localizedStandardContains("x")
+    },
     Spelling("title IN[c] {'x', nil}") { $0.title.in(["x", nil], .caseInsensitive) },
     Spelling("origin.name == 'JFK'", keyPath: \.origin?.name == "JFK") { $0.origin.name == "JFK" },
     Spelling("origin.city.title == nil", keyPath: \.origin?.city?.title == nil) {

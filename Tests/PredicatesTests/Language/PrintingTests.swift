@@ -19,7 +19,8 @@ import Testing
   }
 
   private static func leaf(_ random: inout SeededGenerator) -> PredicateTree {
-    let options: StringOptions = random.chance(1, in: 3) ? .caseInsensitive : []
+    let options: StringOptions =
+      random.chance(1, in: 3) ? StringOptions(rawValue: UInt8(random.number(in: 1...7))) : []
     switch random.number(in: 0...4) {
     case 0:
       let elements = (0..<random.number(in: 0...4)).map { _ in operand(&random) }

@@ -64,6 +64,32 @@ import Testing
     #expect(try normal("s BEGINSWITH \"ab\" AND s BEGINSWITH \"a\"") == "s BEGINSWITH \"ab\"")
     #expect(try normal("s BEGINSWITH \"\"") == "s != nil")
   }
+
+  @Test func foldedComparisonsAreSetsOfFoldedValues() throws {
+    #expect(try normal("s >[c] \"B\" AND s <=[c] \"D\"") == "s >[c] \"b\" AND s <=[c] \"d\"")
+    #expect(try normal("s ==[cd] \"É\" OR s ==[dcn] \"e\"") == "s ==[cd] \"e\"")
+    #expect(try normal("s IN[c] {\"A\", \"a\", \"B\"}") == "s IN[c] {\"a\", \"b\"}")
+    #expect(try normal("NOT s BEGINSWITH[d] \"É\"") == "NOT s BEGINSWITH[d] \"E\"")
+    #expect(try normal("s !=[n] \"e\u{301}\"") == "s !=[n] \"é\"")
+    #expect(
+      try normal("s ==[c] \"a\" AND s == \"a\" AND s ==[d] \"a\"").hasPrefix(
+        "s ==[c] \"a\" AND s == \"a\" AND"
+      )
+    )
+    #expect(try normal("s ==[c] \"a\" AND NOT s ==[c] \"A\"") == "FALSEPREDICATE")
+    #expect(try normal("s BEGINSWITH[c] \"\" OR s == nil") == "TRUEPREDICATE")
+  }
+
+  @Test func aPatternSaysWhatItCanAsARange() throws {
+    #expect(try normal("s LIKE \"ab*\"") == "s BEGINSWITH \"ab\"")
+    #expect(try normal("s LIKE \"ab\"") == "s == \"ab\"")
+    #expect(try normal("s LIKE \"a\\\\*\"") == "s == \"a*\"")
+    #expect(try normal("s LIKE \"*\"") == "s != nil")
+    #expect(try normal("s LIKE[cd] \"Éa**\"") == "s BEGINSWITH[cd] \"ea\"")
+    #expect(try normal("s LIKE \"ab?c*\"") == "s BEGINSWITH \"ab\" AND s LIKE \"ab?c*\"")
+    #expect(try normal("s LIKE \"*ab\"") == "s LIKE \"*ab\"")
+    #expect(try normal("NOT s LIKE \"ab*c\"") == "NOT s LIKE \"ab*c\"")
+  }
 }
 
 @Suite struct LargePredicateTests {

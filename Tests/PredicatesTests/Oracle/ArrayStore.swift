@@ -30,7 +30,11 @@ final class ArrayStore: IndexCounting, RecordSource {
       for index in schema.indexReferences {
         let all = rows.map { row in
           Entry(
-            columns: index.slots.map { row.values[schema.stored[$0].name] ?? .missing },
+            columns: index.columns.map { column in
+              Translation.folding(column.folding).fold(
+                row.values[schema.stored[column.slot].name] ?? .missing
+              )
+            },
             number: row.number
           )
         }

@@ -66,24 +66,3 @@ enum PlainNumber {
     return Int128(a.rounded(.down)) < b
   }
 }
-
-/// Case folding for the letters that the tests use, by a table of their own.
-enum PlainFolding {
-  private static let small: [Unicode.Scalar: String] = [
-    "A": "a", "B": "b", "É": "é", "Σ": "σ", "ς": "σ", "ß": "ss", "ẞ": "ss",
-  ]
-  private static let composed: [Unicode.Scalar: Unicode.Scalar] = ["a": "á", "e": "é", "s": "ś"]
-  private static let acute: Unicode.Scalar = "\u{301}"
-
-  static func fold(_ text: String) -> String {
-    var scalars: [Unicode.Scalar] = []
-    for scalar in text.unicodeScalars {
-      if scalar == acute, let last = scalars.last, let letter = composed[last] {
-        scalars[scalars.count - 1] = letter
-      } else {
-        scalars += Array((small[scalar] ?? String(scalar)).unicodeScalars)
-      }
-    }
-    return String(String.UnicodeScalarView(scalars))
-  }
-}

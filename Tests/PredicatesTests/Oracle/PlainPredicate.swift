@@ -1,10 +1,10 @@
 /// A predicate as the oracle knows it: evaluated over plain rows, one by one, as the words say.
 indirect enum PlainPredicate {
   case constant(Bool)
-  case compare([String], PlainOperator, Plain, isFolded: Bool)
+  case compare([String], PlainOperator, Plain, PlainFolding)
   case comparePaths([String], PlainOperator, [String])
   case isMissing([String])
-  case among([String], [Plain], includesMissing: Bool, isFolded: Bool)
+  case among([String], [Plain], includesMissing: Bool, PlainFolding)
   case within([String], lower: (Plain, isIncluded: Bool)?, upper: (Plain, isIncluded: Bool)?)
   case not(PlainPredicate)
   case all([PlainPredicate])
@@ -12,13 +12,15 @@ indirect enum PlainPredicate {
 }
 
 enum PlainOperator: String, CaseIterable {
-  case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual, beginsWith, endsWith, contains
+  case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual, beginsWith, endsWith, contains, like
 
   static let comparisons: [PlainOperator] = [
     .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
   ]
-  /// Comparisons of folded strings take one road, whichever they are.
-  var foldedName: String { Self.searches.contains(self) ? "search[c]" : "comparison[c]" }
+  /// Comparisons of folded strings take few roads, whichever they are.
+  var foldedName: String {
+    self == .like ? "folded like" : Self.searches.contains(self) ? "folded search" : "folded comparison"
+  }
 
   static let searches: [PlainOperator] = [.beginsWith, .endsWith, .contains]
 }
@@ -28,15 +30,15 @@ extension PlainPredicate {
   func holds(_ value: ([String]) -> Plain) -> Bool {
     switch self {
     case .constant(let constant): return constant
-    case .compare(let path, let comparison, let literal, let isFolded):
-      return Self.compare(value(path), comparison, literal, isFolded)
+    case .compare(let path, let comparison, let literal, let folding):
+      return Self.compare(value(path), comparison, literal, folding)
     case .comparePaths(let left, let comparison, let right):
-      return Self.compare(value(left), comparison, value(right), false)
+      return Self.compare(value(left), comparison, value(right), .none)
     case .isMissing(let path): return value(path).isMissing
-    case .among(let path, let list, let includesMissing, let isFolded):
+    case .among(let path, let list, let includesMissing, let folding):
       let value = value(path)
       if value.isMissing { return includesMissing }
-      return list.contains { Self.compare(value, .equal, $0, isFolded) }
+      return list.contains { Self.compare(value, .equal, $0, folding) }
     case .within(let path, let lower, let upper):
       let value = value(path)
       guard value.isComparable else { return false }
@@ -63,14 +65,12 @@ extension PlainPredicate {
     _ left: Plain,
     _ comparison: PlainOperator,
     _ right: Plain,
-    _ isFolded: Bool
+    _ folding: PlainFolding
   ) -> Bool {
-    if comparison == .notEqual { return !compare(left, .equal, right, isFolded) }
+    if comparison == .notEqual { return !compare(left, .equal, right, folding) }
     if left.isMissing || right.isMissing { return comparison == .equal && left.isMissing && right.isMissing }
     guard left.isComparable, right.isComparable else { return false }
-    if isFolded, case .text(let a) = left, case .text(let b) = right {
-      return compare(.text(PlainFolding.fold(a)), comparison, .text(PlainFolding.fold(b)), false)
-    }
+    if folding != .none { return compare(folding.fold(left), comparison, folding.fold(right), .none) }
     switch comparison {
     case .equal: return Plain.areEqual(left, right)
     case .notEqual: return !Plain.areEqual(left, right)
@@ -81,6 +81,9 @@ extension PlainPredicate {
     case .beginsWith, .endsWith, .contains:
       guard case .text(let text) = left, case .text(let pattern) = right else { return false }
       return search(Array(text.utf8), comparison, Array(pattern.utf8))
+    case .like:
+      guard case .text(let text) = left, case .text(let pattern) = right else { return false }
+      return fits(Array(text.unicodeScalars)[...], Array(pattern.unicodeScalars)[...])
     }
   }
 
@@ -90,6 +93,17 @@ extension PlainPredicate {
     case .endsWith: return text.reversed().starts(with: pattern.reversed())
     default: return (0...text.count).contains { text.dropFirst($0).starts(with: pattern) }
     }
+  }
+}
+
+extension PlainPredicate {
+  /// Whether a text fits a pattern with wildcards, by trying every length for each `*`.
+  private static func fits(_ text: ArraySlice<Unicode.Scalar>, _ pattern: ArraySlice<Unicode.Scalar>) -> Bool
+  {
+    guard let first = pattern.first else { return text.isEmpty }
+    let rest = pattern.dropFirst()
+    if first == "*" { return (0...text.count).contains { fits(text.dropFirst($0), rest) } }
+    return !text.isEmpty && (first == "?" || first == text.first) && fits(text.dropFirst(), rest)
   }
 }
 
@@ -104,17 +118,24 @@ extension PlainPredicate {
   var operators: Set<String> {
     switch self {
     case .constant: ["constant"]
-    case .compare(let path, let comparison, _, let isFolded):
-      Set([isFolded ? comparison.foldedName : comparison.rawValue] + Self.throughRelationship(path))
+    case .compare(let path, let comparison, _, let folding):
+      Set(Self.names(comparison.rawValue, comparison.foldedName, folding) + Self.throughRelationship(path))
     case .comparePaths: ["between attributes"]
     case .isMissing: ["== nil"]
-    case .among(let path, _, let includesMissing, let isFolded):
-      Set(["in" + (isFolded ? "[c]" : includesMissing ? " with nil" : "")] + Self.throughRelationship(path))
+    case .among(let path, _, let includesMissing, let folding):
+      Set(
+        Self.names(includesMissing ? "in with nil" : "in", "folded in", folding)
+          + Self.throughRelationship(path)
+      )
     case .within(_, let lower, let upper): [lower != nil && upper != nil ? "between" : "half-open"]
     case .not(let child): child.operators.union(["not"])
     case .all(let children): children.reduce(into: ["and"]) { $0.formUnion($1.operators) }
     case .any(let children): children.reduce(into: ["or"]) { $0.formUnion($1.operators) }
     }
+  }
+
+  private static func names(_ plain: String, _ folded: String, _ folding: PlainFolding) -> [String] {
+    folding == .none ? [plain] : [folded, folding.rawValue]
   }
 
   private static func throughRelationship(_ path: [String]) -> [String] {

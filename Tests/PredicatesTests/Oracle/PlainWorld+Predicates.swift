@@ -40,14 +40,32 @@ extension PlainWorld {
   /// A condition that one value of an attribute meets.
   func point(using random: inout SeededGenerator) -> PlainPredicate {
     let path = ownPath(using: &random)
-    return .compare(path.names, .equal, literal(path, &random), isFolded: false)
+    return .compare(path.names, .equal, literal(path, &random), .none)
+  }
+
+  /// A condition on folded strings that a folded index serves.
+  func foldedCondition(using random: inout SeededGenerator) -> PlainPredicate {
+    let strings = (attributes[Self.fetched] ?? []).filter { $0.kind == .string }
+    let attribute = random.pick(strings)
+    let path = Path(names: [attribute.name], kind: .string, pool: attribute.pool)
+    let folding = random.pick(PlainFolding.allCases.filter { $0 != .none })
+    let literals = (0..<3).map { _ in literal(path, &random) }
+    switch random.number(in: 0...4) {
+    case 0: return .among(path.names, literals, includesMissing: random.chance(1, in: 3), folding)
+    case 1:
+      let pattern = if case .text(let text) = literals[0] { text + "*" } else { "*" }
+      return .compare(path.names, .like, .text(pattern), folding)
+    default:
+      let comparison = random.pick([.equal, .equal, .less, .greaterOrEqual, .beginsWith] as [PlainOperator])
+      return .compare(path.names, comparison, literals[0], folding)
+    }
   }
 
   /// A condition that names objects, some of which exist.
   func someObjects(using random: inout SeededGenerator) -> PlainPredicate {
     let numbers = (rows[Self.fetched] ?? []).map(\.number) + [9_999]
     let chosen = (0..<random.number(in: 1...12)).map { _ in Plain.link(random.pick(numbers)) }
-    return .among(["SELF"], chosen, includesMissing: false, isFolded: false)
+    return .among(["SELF"], chosen, includesMissing: false, .none)
   }
 
   /// A predicate of up to `depth` brackets in one another.
@@ -68,7 +86,11 @@ extension PlainWorld {
       let others = (attributes[Self.fetched] ?? []).filter { $0.kind.isNumeric }
       return .comparePaths(path.names, random.pick(PlainOperator.comparisons), [random.pick(others).name])
     case 1 where path.kind == .string:
-      return .comparePaths(path.names, random.pick(PlainOperator.allCases), ["other string"])
+      return .comparePaths(
+        path.names,
+        random.pick(PlainOperator.allCases.filter { $0 != .like }),
+        ["other string"]
+      )
     case 2, 3: return membership(path, &random)
     case 4 where path.kind != .reference, 5 where path.kind != .reference: return range(path, &random)
     default: return comparison(path, &random)
@@ -77,15 +99,29 @@ extension PlainWorld {
 
   private func comparison(_ path: Path, _ random: inout SeededGenerator) -> PlainPredicate {
     var operators = path.kind == .reference ? [.equal, .notEqual] : PlainOperator.comparisons
-    let isFolded = path.kind == .string && random.chance(1, in: 3)
-    if path.kind == .string { operators += PlainOperator.searches + PlainOperator.searches }
+    let folding = self.folding(path, &random)
+    if path.kind == .string { operators += PlainOperator.searches + PlainOperator.searches + [.like, .like] }
     let comparison = random.pick(operators)
     var literal = literal(path, &random)
     // A piece of a value that exists finds more than a whole one.
     if PlainOperator.searches.contains(comparison), case .text(let text) = literal, random.chance(2, in: 3) {
       literal = .text(String(text.unicodeScalars.prefix(1)))
     }
-    return .compare(path.names, comparison, literal, isFolded: isFolded)
+    if comparison == .like, case .text(let text) = literal {
+      literal = .text(Self.pattern(of: text, &random))
+    }
+    return .compare(path.names, comparison, literal, folding)
+  }
+
+  private func folding(_ path: Path, _ random: inout SeededGenerator) -> PlainFolding {
+    path.kind == .string && random.chance(1, in: 2) ? random.pick(PlainFolding.allCases) : .none
+  }
+
+  /// The text with some of its scalars replaced by wildcards.
+  private static func pattern(of text: String, _ random: inout SeededGenerator) -> String {
+    var pattern = text.unicodeScalars.map { random.pick([String($0), String($0), "?", "*"]) }.joined()
+    if random.chance(1, in: 2) { pattern += "*" }
+    return pattern
   }
 
   private func membership(_ path: Path, _ random: inout SeededGenerator) -> PlainPredicate {
@@ -94,7 +130,7 @@ extension PlainWorld {
       path.names,
       values,
       includesMissing: random.chance(1, in: 3),
-      isFolded: path.kind == .string && random.chance(1, in: 3)
+      folding(path, &random)
     )
   }
 

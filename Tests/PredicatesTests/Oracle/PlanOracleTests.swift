@@ -7,15 +7,27 @@ import Testing
 @Suite struct PlanOracleTests {
   /// How the entity is indexed.
   enum Indexing: CaseIterable {
-    case none, each, compound
+    case none, each, compound, folded
 
-    func indexes(_ world: PlainWorld, _ random: inout SeededGenerator) -> [[String]] {
-      let names = (world.attributes[PlainWorld.fetched] ?? []).map(\.name) + ["place"]
+    func indexes(_ world: PlainWorld, _ random: inout SeededGenerator) -> [PlainIndex] {
+      let attributes = world.attributes[PlainWorld.fetched] ?? []
+      let names = attributes.map(\.name) + ["place"]
+      func compound(_ count: Int) -> [PlainIndex] {
+        (0..<count).map { _ in
+          let columns = Array(names.shuffled(using: &random).prefix(random.number(in: 2...3)))
+          return PlainIndex(columns: columns, folding: random.pick(PlainFolding.allCases))
+        }
+      }
       switch self {
       case .none: return []
-      case .each: return names.map { [$0] }
-      case .compound:
-        return (0..<6).map { _ in Array(names.shuffled(using: &random).prefix(random.number(in: 2...3))) }
+      case .each: return names.map { PlainIndex(columns: [$0]) }
+      case .compound: return compound(6)
+      case .folded:
+        let strings = attributes.filter { $0.kind == .string }.map(\.name)
+        return compound(4)
+          + strings.flatMap { name in
+            PlainFolding.allCases.map { PlainIndex(columns: [name], folding: $0) }
+          } + names.filter { !strings.contains($0) }.map { PlainIndex(columns: [$0]) }
       }
     }
   }
@@ -147,6 +159,7 @@ struct Query {
       predicate = .any([
         .all([world.point(using: &random), predicate]), .all([world.point(using: &random), predicate]),
       ])
+    case 4: predicate = .all([world.foldedCondition(using: &random), predicate])
     case 3:
       sort = [PlainSort(path: world.ownPath(using: &random).names, isAscending: random.chance(1, in: 2))]
       limit = random.number(in: 0...3)
@@ -174,6 +187,9 @@ struct Coverage {
   private var selectiveCount = 0
   private var table: [String: [QueryPlan.Access: Int]] = [:]
   private var orders: [String: Int] = [:]
+  /// Conditions that ranges of folded indexes have expressed.
+  private var foldedRanges: Set<String> = []
+  private var foldedRangeCount = 0
 
   mutating func note(_ query: Query, of world: PlainWorld) {
     queryCount += 1
@@ -185,6 +201,10 @@ struct Coverage {
   mutating func note(_ plan: PlannedQuery, _ predicate: PlainPredicate) {
     let access = plan.explanation.access
     for word in predicate.operators { table[word, default: [:]][access, default: 0] += 1 }
+    for range in plan.explanation.ranges where range.index.hasSuffix("]") && range.condition.contains("]") {
+      foldedRanges.formUnion(["==", "<", "BEGINSWITH", "IN"].filter { range.condition.contains("\($0)[") })
+      foldedRangeCount += 1
+    }
     if case .access(let isReversed) = plan.order {
       orders["\(access.rawValue)\(isReversed ? ", reversed" : "")", default: 0] += 1
     }
@@ -210,7 +230,9 @@ struct Coverage {
     for name in ["full scan", "index range", "ordered scan"] {
       #expect(orders[name] ?? 0 > 0 && orders[name + ", reversed"] ?? 0 > 0)
     }
-    #expect(table.count >= 22, "an operator was never generated")
+    #expect(table.count >= 29, "an operator was never generated")
+    print("ranges of folded indexes: \(foldedRangeCount), by \(foldedRanges.sorted().joined(separator: " "))")
+    #expect(foldedRanges.isSuperset(of: ["==", "<", "BEGINSWITH"]))
     print("neither nothing nor everything: \(selectiveCount) of \(queryCount)")
     #expect(selectiveCount * 10 >= queryCount * 4)
   }

@@ -6,8 +6,8 @@ import Foundation
 struct Translation: SchemaProviding {
   var entities: [String: EntitySchema]
 
-  init(_ world: PlainWorld, indexes: [[String]]) {
-    func schema(_ entity: String, link: String, indexes: [[String]]) -> EntitySchema {
+  init(_ world: PlainWorld, indexes: [PlainIndex]) {
+    func schema(_ entity: String, link: String, indexes: [PlainIndex]) -> EntitySchema {
       let attributes = world.attributes[entity] ?? []
       // The relationship stands among the attributes, not at their end.
       var names = attributes.map { ($0.name, $0.kind) }
@@ -21,16 +21,23 @@ struct Translation: SchemaProviding {
           destination: property.1 == .reference ? PlainWorld.referred : nil
         )
       }
-      let schemas = indexes.map { columns in
+      let schemas = indexes.map { index in
         IndexSchema(
-          name: columns.joined(separator: ","),
-          slots: columns.compactMap { name in stored.first { $0.name == name }?.slot },
-          isUnique: false
+          name: index.columns.joined(separator: ",") + index.folding.rawValue,
+          slots: index.columns.compactMap { name in stored.first { $0.name == name }?.slot },
+          isUnique: false,
+          folding: Self.options(index.folding)
         )
       }
       return EntitySchema(name: entity, stored: stored, toMany: [], indexes: schemas)
     }
-    let places = indexes.isEmpty ? [] : [["code"], ["height", "code"], ["weight"]]
+    let places =
+      indexes.isEmpty
+      ? []
+      : [
+        PlainIndex(columns: ["code"]), PlainIndex(columns: ["height", "code"], folding: .c),
+        PlainIndex(columns: ["weight"]), PlainIndex(columns: ["code"], folding: .cd),
+      ]
     entities = [
       PlainWorld.fetched: schema(PlainWorld.fetched, link: "place", indexes: indexes),
       PlainWorld.referred: schema(PlainWorld.referred, link: "next", indexes: places),
@@ -95,24 +102,34 @@ struct Translation: SchemaProviding {
   func predicate(_ plain: PlainPredicate) -> ResolvedPredicate {
     switch plain {
     case .constant(let value): .constant(value)
-    case .compare(let names, let comparison, let literal, let isFolded):
-      .compare(path(names), self.comparison(comparison), value(literal), isFolded ? .caseInsensitive : [])
+    case .compare(let names, let comparison, let literal, let folding):
+      .compare(path(names), self.comparison(comparison), value(literal), Self.options(folding))
     case .comparePaths(let left, let comparison, let right):
       .comparePaths(path(left), self.comparison(comparison), path(right), [])
     case .isMissing(let names): .isNull(path(names))
-    case .among(let names, let values, let includesMissing, let isFolded):
-      .among(
-        path(names),
-        values.map(value),
-        includesNull: includesMissing,
-        isFolded ? .caseInsensitive : []
-      )
+    case .among(let names, let values, let includesMissing, let folding):
+      .among(path(names), values.map(value), includesNull: includesMissing, Self.options(folding))
     case .within(let names, let lower, let upper):
       .within(path(names), ValueRange(lower: lower.map(bound), upper: upper.map(bound)))
     case .not(let child): .not(predicate(child))
     case .all(let children): .and(children.map(predicate))
     case .any(let children): .or(children.map(predicate))
     }
+  }
+
+  private static func options(_ folding: PlainFolding) -> StringOptions {
+    switch folding {
+    case .none: []
+    case .c: .caseInsensitive
+    case .d: .diacriticInsensitive
+    case .cd: [.caseInsensitive, .diacriticInsensitive]
+    case .n: .normalized
+    }
+  }
+
+  /// The other way round.
+  static func folding(_ options: StringOptions) -> PlainFolding {
+    PlainFolding.allCases.first { Self.options($0) == options } ?? .none
   }
 
   private func bound(_ bound: (value: Plain, isIncluded: Bool)) -> ValueRange.Bound {
@@ -130,6 +147,7 @@ struct Translation: SchemaProviding {
     case .beginsWith: .beginsWith
     case .endsWith: .endsWith
     case .contains: .contains
+    case .like: .like
     }
   }
 }

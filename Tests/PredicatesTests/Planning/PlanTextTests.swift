@@ -37,15 +37,17 @@ import Testing
   }()
 
   private static let indexes = [["month", "day"], ["delay"], ["carrier"], ["fare"], ["place", "fare"]]
+    .map { PlainIndex(columns: $0) }
 
   private func plan(
     _ format: String,
     sort: [(String, Bool)] = [],
     limit: Int? = nil,
     offset: Int = 0,
-    indexed: Bool = true
+    indexed: Bool = true,
+    moreIndexes: [PlainIndex] = []
   ) throws -> String {
-    let translation = Translation(Self.world, indexes: indexed ? Self.indexes : [])
+    let translation = Translation(Self.world, indexes: (indexed ? Self.indexes : []) + moreIndexes)
     let store = ArrayStore(Self.world, translation)
     let predicate = try PredicateTree(format: format).resolved(for: translation.fetched, in: translation)
     let query = ResolvedQuery(
@@ -216,6 +218,83 @@ import Testing
         Thing: full scan, 3360 rows
           filter: fare > 3.0 AND title ENDSWITH "7"
           order: in order of object ID
+        """
+    )
+  }
+
+  // MARK: Folded strings
+
+  private static let folded = [
+    PlainIndex(columns: ["carrier"], folding: .cd), PlainIndex(columns: ["title", "month"], folding: .c),
+  ]
+
+  @Test func aFoldedIndexServesComparisonsWithItsOptions() throws {
+    #expect(
+      try plan("carrier ==[cd] \"Uáx\"", moreIndexes: Self.folded) == """
+        Thing: index range, 672 rows
+          index carrier[cd], carrier ==[cd] "uax": 672 rows (exact)
+          order: in index order
+        """
+    )
+    #expect(
+      try plan(
+        "carrier IN[dc] {\"ua\", \"dl\"}",
+        sort: [("title", true)],
+        limit: 5,
+        moreIndexes: Self.folded
+      ) == """
+        Thing: index range, 1344 rows
+          index carrier[cd], carrier ==[cd] "dl": 672 rows (exact)
+          index carrier[cd], carrier ==[cd] "ua": 672 rows (exact)
+          order: sorted by title ascending, keeping 5
+          limit 5
+        """
+    )
+    #expect(
+      try plan("carrier LIKE[cd] \"u*\" AND carrier >[cd] \"UA\"", moreIndexes: Self.folded) == """
+        Thing: index range, 672 rows
+          index carrier[cd], carrier >[cd] "ua" AND carrier <[cd] "v": 672 rows (exact)
+          order: sorted by object ID
+        """
+    )
+  }
+
+  @Test func aPatternWithAPrefixIsARangeAndAFilter() throws {
+    #expect(
+      try plan("title LIKE[c] \"DEPARTURE 33?9\"", moreIndexes: Self.folded) == """
+        Thing: index range, 71 rows
+          index title,month[c], title BEGINSWITH[c] "departure 33": 71 rows (exact)
+          filter: title LIKE[c] "DEPARTURE 33?9"
+          order: sorted by object ID
+        """
+    )
+  }
+
+  @Test func otherOptionsAreNotServed() throws {
+    for options in ["[c]", "[d]", "[n]"] {
+      #expect(
+        try plan("carrier ==[n] \"ua\"".replacing("[n]", with: options), moreIndexes: Self.folded)
+          .hasPrefix("Thing: full scan")
+      )
+    }
+    #expect(
+      try plan("carrier == \"UA\"", moreIndexes: Self.folded).contains("index carrier, carrier == \"UA\"")
+    )
+    #expect(
+      try plan("carrier == nil", indexed: false, moreIndexes: Self.folded).hasPrefix("Thing: full scan")
+    )
+  }
+
+  @Test func aFoldedIndexIsInNoOrderOfStrings() throws {
+    #expect(
+      try plan("TRUEPREDICATE", sort: [("carrier", true)], limit: 3, indexed: false, moreIndexes: Self.folded)
+        .hasPrefix("Thing: full scan")
+    )
+    #expect(
+      try plan("title ==[c] \"Departure 7\"", sort: [("month", false)], moreIndexes: Self.folded) == """
+        Thing: index range, 1 row
+          index title,month[c], title ==[c] "departure 7": 1 row (exact)
+          order: in index order, reversed
         """
     )
   }

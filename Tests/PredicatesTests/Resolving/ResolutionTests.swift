@@ -62,6 +62,14 @@ import Testing
     ("origin == 5", 10, "origin is an object"),
     ("month BEGINSWITH 'x'", 17, "BEGINSWITH goes with strings"),
     ("month ==[c] 1", 12, "[c] goes with strings"),
+    ("month ==[dn] 1", 13, "[dn] goes with strings"), ("month LIKE '1*'", 11, "LIKE goes with strings"),
+    ("title LIKE tailnum", 11, "pattern of LIKE is a literal"),
+    ("title MATCHES tailnum", 14, "pattern of MATCHES is a literal"),
+    ("'x*' LIKE title", 10, "pattern of LIKE is a literal"),
+    ("lowercase(title) LIKE tailnum", 22, "pattern of LIKE is a literal"),
+    ("month + 1 LIKE 'x'", 15, "by LIKE"),
+    ("title MATCHES[d] 'x'", 17, "[d] is not supported after MATCHES"),
+    ("title MATCHES 5", 14, "title is a string"),
     ("origin < dest", 0, "objects have no order"),
     ("month == title", 9, "can't be compared"),
     ("origin == SELF", 10, "can't be compared"),
@@ -86,6 +94,28 @@ import Testing
     )
     #expect(error.code == .typeMismatch && error.message.contains(part), "\(error)")
     #expect(error.column == column && error.source == text, "\(error)")
+  }
+
+  @Test(arguments: [
+    ("title MATCHES '('", QueryError.Code.syntax, 14, "is no pattern for MATCHES"),
+    ("lowercase(title) MATCHES '('", .syntax, 25, "is no pattern for MATCHES"),
+    ("month == 1 AND 'x' MATCHES '*'", .syntax, 27, "is no pattern for MATCHES"),
+    ("title MATCHES '\(String(repeating: "a", count: 1_001))'", .tooComplex, 14, "1000 bytes at most"),
+    ("title MATCHES '\(String(repeating: "[a]", count: 33))'", .tooComplex, 14, "32 sets"),
+  ])
+  func aPatternThatIsNoneIsFoundAtItsColumn(
+    _ text: String,
+    _ code: QueryError.Code,
+    _ column: Int,
+    _ part: String
+  ) throws {
+    let tree = try PredicateTree(format: text)
+    let entity = try FlightSchema.flight
+    let error = try #require(
+      performing { () throws(QueryError) in _ = try tree.resolved(for: entity, in: FlightSchema.shared) }
+    )
+    #expect(error.code == code && error.column == column && error.source == text, "\(error)")
+    #expect(error.message.contains(part), "\(error)")
   }
 
   // MARK: Literals
@@ -116,7 +146,9 @@ import Testing
     ("depTime < nil", "FALSEPREDICATE"), ("title BEGINSWITH nil", "FALSEPREDICATE"),
     ("nil == nil", "TRUEPREDICATE"), ("nil < 5", "FALSEPREDICATE"), ("5 == 5.0", "TRUEPREDICATE"),
     ("9007199254740993 == 9007199254740992.0", "FALSEPREDICATE"), ("'a' < 'B'", "FALSEPREDICATE"),
-    ("'a' BEGINSWITH[c] 'A'", "TRUEPREDICATE"),
+    ("'a' BEGINSWITH[c] 'A'", "TRUEPREDICATE"), ("'É' ==[cd] 'e'", "TRUEPREDICATE"),
+    ("'Carey' LIKE 'C*y'", "TRUEPREDICATE"), ("'Carey' MATCHES 'C.*'", "TRUEPREDICATE"),
+    ("title LIKE nil", "FALSEPREDICATE"), ("title MATCHES nil", "FALSEPREDICATE"),
     ("depTime IN {1, 1.5, nil, 1e30, 2.0}", "depTime IN {1, 2, nil}"), ("month IN {}", "month IN {}"),
     ("distance IN {1, CAST('nan', 'Double')}", "distance IN {1.0}"),
     ("month BETWEEN {1.5, 3.5}", "month in (1, 3]"), ("day BETWEEN {-1000, 1000}", "TRUEPREDICATE"),

@@ -18,7 +18,10 @@ struct NaiveFlight: Sendable {
 
   static let months: [Int64] = [-2, 0, 1, 2, 3, 12, .max, .min]
   static let delays: [Double] = [-1.5, 0, 0.5, 1, 2, 2.25, 1e15, .nan]
-  static let texts = ["", "a", "A", "ab", "Ab", "b", "é", "É", "ß", "SS", "bab"]
+  static let texts = ["", "a", "A", "ab", "Ab", "b", "é", "É", "e\u{301}", "ß", "SS", "bab"]
+  static let patterns = [
+    "*", "?", "a*", "A?", "*b", "é*", "e", "E?", "?a?", "s*", "*s*", "ß", "*a*b*", "b?b", "",
+  ]
 
   static func random(_ random: inout SeededGenerator) -> (flight: NaiveFlight, row: Row) {
     var flight = NaiveFlight(values: [:])
@@ -73,14 +76,12 @@ extension NaiveFlight {
     case .and(let children): children.allSatisfy(matches)
     case .or(let children): children.contains(where: matches)
     case .comparison(let left, let comparison, let right, let options):
-      Self.holds(value(left), comparison, value(right), isFolded: options.contains(.caseInsensitive))
+      Self.holds(value(left), comparison, value(right), options)
     case .membership(let operand, let elements, let options):
-      elements.contains {
-        Self.holds(value(operand), .equal, value($0), isFolded: options.contains(.caseInsensitive))
-      }
+      elements.contains { Self.holds(value(operand), .equal, value($0), options) }
     case .between(let operand, let lower, let upper):
-      Self.holds(value(operand), .greaterOrEqual, value(lower), isFolded: false)
-        && Self.holds(value(operand), .lessOrEqual, value(upper), isFolded: false)
+      Self.holds(value(operand), .greaterOrEqual, value(lower), [])
+        && Self.holds(value(operand), .lessOrEqual, value(upper), [])
     }
   }
 
@@ -92,9 +93,13 @@ extension NaiveFlight {
     }
   }
 
-  private static func holds(_ a: Value, _ comparison: ComparisonOperator, _ b: Value, isFolded: Bool) -> Bool
-  {
-    if isFolded { return holds(folded(a), comparison, folded(b), isFolded: false) }
+  private static func holds(
+    _ a: Value,
+    _ comparison: ComparisonOperator,
+    _ b: Value,
+    _ options: StringOptions
+  ) -> Bool {
+    if !options.isEmpty { return holds(folded(a, options), comparison, folded(b, options), []) }
     let isEqual = a == b && a != .notANumber
     switch comparison {
     case .equal: return isEqual
@@ -108,7 +113,19 @@ extension NaiveFlight {
       if comparison == .beginsWith { return text.starts(with: part) }
       if comparison == .endsWith { return text.reversed().starts(with: part.reversed()) }
       return (0...text.count).contains { text[$0...].starts(with: part) }
+    case .like:
+      guard case .text(let text) = a, case .text(let pattern) = b else { return false }
+      return fits(text[...], pattern[...])
+    case .matches: return false
     }
+  }
+
+  /// Whether a text fits a pattern with wildcards, by trying every length for each `*`.
+  private static func fits(_ text: ArraySlice<UInt32>, _ pattern: ArraySlice<UInt32>) -> Bool {
+    guard let first = pattern.first else { return text.isEmpty }
+    let rest = pattern.dropFirst()
+    if first == 0x2A { return (0...text.count).contains { fits(text.dropFirst($0), rest) } }
+    return !text.isEmpty && (first == 0x3F || first == text.first) && fits(text.dropFirst(), rest)
   }
 
   private static func isLess(_ a: Value, _ b: Value) -> Bool {
@@ -120,9 +137,21 @@ extension NaiveFlight {
     }
   }
 
-  private static func folded(_ value: Value) -> Value {
+  private static func folded(_ value: Value, _ options: StringOptions) -> Value {
     guard case .text(let scalars) = value else { return value }
-    let table: [UInt32: [UInt32]] = [0x41: [0x61], 0x53: [0x73], 0xC9: [0xE9], 0xDF: [0x73, 0x73]]
-    return .text(scalars.flatMap { table[$0] ?? [$0] })
+    let small: [UInt32: [UInt32]] = [0x41: [0x61], 0x45: [0x65], 0x53: [0x73], 0xDF: [0x73, 0x73]]
+    // Taken apart, folded, put together again.
+    var parts = scalars.flatMap { $0 == 0xE9 ? [0x65, 0x301] : $0 == 0xC9 ? [0x45, 0x301] : [$0] }
+    if options.contains(.diacriticInsensitive) { parts.removeAll { $0 == 0x301 } }
+    if options.contains(.caseInsensitive) { parts = parts.flatMap { small[$0] ?? [$0] } }
+    var whole: [UInt32] = []
+    for part in parts {
+      switch (part, whole.last) {
+      case (0x301, 0x65): whole[whole.count - 1] = 0xE9
+      case (0x301, 0x45): whole[whole.count - 1] = 0xC9
+      default: whole.append(part)
+      }
+    }
+    return .text(whole)
   }
 }

@@ -9,6 +9,8 @@ enum FormatKeyword: String, CaseIterable {
   case beginsWith = "BEGINSWITH"
   case endsWith = "ENDSWITH"
   case contains = "CONTAINS"
+  case like = "LIKE"
+  case matches = "MATCHES"
   case `nil` = "NIL"
   case null = "NULL"
   case `true` = "TRUE"
@@ -20,8 +22,6 @@ enum FormatKeyword: String, CaseIterable {
   case falsePredicate = "FALSEPREDICATE"
   case cast = "CAST"
   // Known and refused.
-  case like = "LIKE"
-  case matches = "MATCHES"
   case any = "ANY"
   case some = "SOME"
   case all = "ALL"

@@ -13,6 +13,8 @@ extension FormatParser {
     case .beginsWith: return .comparison(.beginsWith)
     case .endsWith: return .comparison(.endsWith)
     case .contains: return .comparison(.contains)
+    case .like: return .comparison(.like)
+    case .matches: return .comparison(.matches)
     default:
       guard case .symbol(let symbol) = token.kind else { return nil }
       return symbol.comparison.map(Infix.comparison)
@@ -39,7 +41,7 @@ extension FormatParser {
       return try membership(left, in: right, options, at: token)
     case .between:
       guard options.isEmpty else {
-        throw error(.syntax, "[c] is not supported after BETWEEN.", at: token.start)
+        throw error(.syntax, "\(options.formatText) is not supported after BETWEEN.", at: token.start)
       }
       return try between(left, right, at: token)
     case .comparison: break
@@ -52,20 +54,25 @@ extension FormatParser {
     return .comparison(first, comparison, second, options)
   }
 
-  /// `[c]` after an operator.
+  /// `[c]`, `[d]`, `[n]` or several of the letters after an operator.
   mutating func acceptOptions() throws(QueryError) -> StringOptions {
     guard try accept(.openBracket) else { return [] }
     let start = token.start
     guard case .word(let letters) = token.kind else {
-      throw error(.syntax, "Expected the option c between the brackets.", at: start)
+      throw error(.syntax, "Expected an option (c, d or n) between the brackets.", at: start)
     }
     var options: StringOptions = []
     for (index, letter) in letters.enumerated() {
-      switch letter {
-      case "c", "C": options.insert(.caseInsensitive)
-      case "d", "D", "n", "N", "l", "L":
-        throw error(.syntax, "The option [\(letter)] is not supported; [c] is.", at: start + index)
-      default:
+      let small = letter.lowercased()
+      if let known = StringOptions.letters.first(where: { String($0.letter) == small }) {
+        options.insert(known.option)
+      } else if small == "l" {
+        throw error(
+          .syntax,
+          "The option [\(letter)] is not supported: no locale has a say. [c], [d] and [n] are.",
+          at: start + index
+        )
+      } else {
         throw error(.syntax, "There is no option [\(letter)].", at: start + index)
       }
     }
@@ -89,7 +96,8 @@ extension FormatParser {
       return .membership(operand, elements, options)
     case .range(let lower, let upper):
       guard options.isEmpty else {
-        throw error(.syntax, "[c] is not supported with a range.", at: operatorToken.start)
+        let message = "\(options.formatText) is not supported with a range."
+        throw error(.syntax, message, at: operatorToken.start)
       }
       return .between(operand, lower, upper)
     case .operand(let text):
@@ -129,7 +137,7 @@ extension FormatParser {
       break
     }
     switch token.keyword {
-    case .like, .matches, .conformsTo, .equalsUTI:
+    case .conformsTo, .equalsUTI:
       return error(.syntax, "\(token.keyword?.rawValue ?? "") is not supported.", at: token.start)
     default:
       return nil

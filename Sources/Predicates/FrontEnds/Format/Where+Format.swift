@@ -6,7 +6,7 @@ extension Where {
   /// ```
   ///
   /// Comparisons `== = != <> < <= =< > >= =>`, `BETWEEN {a, b}`, `IN {…}`, `BEGINSWITH`, `ENDSWITH`,
-  /// `CONTAINS`, each with `[c]` where strings are compared; `AND OR NOT` or `&& || !`; paths with points;
+  /// `CONTAINS`, `LIKE`, `MATCHES`, with `[c]`, `[d]`, `[n]` where strings are compared; `AND OR NOT` or `&& || !`; paths with points;
   /// strings, numbers, `TRUE`, `FALSE`, `nil`, `SELF`. A path alone asks whether it is true. A string that is
   /// compared with a date is read as ISO 8601 (`departed >= "2013-01-01T10:00:00Z"`), and with a UUID as its
   /// text.

@@ -134,34 +134,3 @@ extension KeyPath where Root: PredicateRoot, Value: ObjectReferencing {
     ValueExpression<Root, Value>(keyPath).in(objects)
   }
 }
-
-// MARK: - Strings
-
-extension KeyPath where Root: PredicateRoot, Value == String {
-  /// Whether the string begins with another: `(\Song.title).hasPrefix("Ca")`.
-  public func hasPrefix(_ prefix: String?, _ options: StringOptions = []) -> Where<Root> {
-    ValueExpression<Root, String>(self).hasPrefix(prefix, options)
-  }
-
-  public func hasSuffix(_ suffix: String?, _ options: StringOptions = []) -> Where<Root> {
-    ValueExpression<Root, String>(self).hasSuffix(suffix, options)
-  }
-
-  public func contains(_ part: String?, _ options: StringOptions = []) -> Where<Root> {
-    ValueExpression<Root, String>(self).contains(part, options)
-  }
-}
-
-extension KeyPath where Root: PredicateRoot, Value == String? {
-  public func hasPrefix(_ prefix: String?, _ options: StringOptions = []) -> Where<Root> {
-    ValueExpression<Root, String>(self).hasPrefix(prefix, options)
-  }
-
-  public func hasSuffix(_ suffix: String?, _ options: StringOptions = []) -> Where<Root> {
-    ValueExpression<Root, String>(self).hasSuffix(suffix, options)
-  }
-
-  public func contains(_ part: String?, _ options: StringOptions = []) -> Where<Root> {
-    ValueExpression<Root, String>(self).contains(part, options)
-  }
-}

@@ -57,6 +57,26 @@ extension ValueExpression where Value == String {
     compare(.contains, part.operand, options)
   }
 
+  /// Whether the whole string fits a pattern: `?` stands for one character (a Unicode scalar), `*` for any run of them,
+  /// `\` takes the next character for itself. `$0.title.like("Ca*", .caseInsensitive)`
+  public func like(_ pattern: String?, _ options: StringOptions = []) -> Where<Root> {
+    compare(.like, pattern.operand, options)
+  }
+
+  /// Whether the whole string fits a regular expression in the syntax of Swift's `Regex`: `$0.tailnum.matches("N[0-9]+")`.
+  ///
+  /// A pattern has 1,000 bytes at most, and can take time exponential in the string's length. One that is too long, or
+  /// none, is thrown when the query runs. `.diacriticInsensitive` doesn't go with it.
+  public func matches(_ pattern: String?, _ options: StringOptions = []) -> Where<Root> {
+    compare(.matches, pattern.operand, options)
+  }
+
+  /// Whether the string contains another, whatever the case and the accents of their letters: `CONTAINS[cd]`. The name is
+  /// Foundation's; no locale has a say here.
+  public func localizedStandardContains(_ part: String?) -> Where<Root> {
+    contains(part, [.caseInsensitive, .diacriticInsensitive])
+  }
+
   /// Whether the strings are equal once folded as the options say: `$0.title.equals("blue",
   /// .caseInsensitive)`.
   public func equals(_ other: String?, _ options: StringOptions) -> Where<Root> {

@@ -1,0 +1,61 @@
+// Conditions on strings by key path, for attributes that may be nil and for those that may not.
+
+extension KeyPath where Root: PredicateRoot, Value == String {
+  /// Whether the string begins with another: `(\Song.title).hasPrefix("Ca")`.
+  public func hasPrefix(_ prefix: String?, _ options: StringOptions = []) -> Where<Root> {
+    ValueExpression<Root, String>(self).hasPrefix(prefix, options)
+  }
+
+  public func hasSuffix(_ suffix: String?, _ options: StringOptions = []) -> Where<Root> {
+    ValueExpression<Root, String>(self).hasSuffix(suffix, options)
+  }
+
+  public func contains(_ part: String?, _ options: StringOptions = []) -> Where<Root> {
+    ValueExpression<Root, String>(self).contains(part, options)
+  }
+
+  /// See ``ValueExpression/like(_:_:)``.
+  public func like(_ pattern: String?, _ options: StringOptions = []) -> Where<Root> {
+    ValueExpression<Root, String>(self).like(pattern, options)
+  }
+
+  /// See ``ValueExpression/matches(_:_:)``.
+  public func matches(_ pattern: String?, _ options: StringOptions = []) -> Where<Root> {
+    ValueExpression<Root, String>(self).matches(pattern, options)
+  }
+
+  /// See ``ValueExpression/localizedStandardContains(_:)``.
+  public func localizedStandardContains(_ part: String?) -> Where<Root> {
+    ValueExpression<Root, String>(self).localizedStandardContains(part)
+  }
+}
+
+extension KeyPath where Root: PredicateRoot, Value == String? {
+  /// Whether the string begins with another: `(\Song.title).hasPrefix("Ca")`.
+  public func hasPrefix(_ prefix: String?, _ options: StringOptions = []) -> Where<Root> {
+    ValueExpression<Root, String>(self).hasPrefix(prefix, options)
+  }
+
+  public func hasSuffix(_ suffix: String?, _ options: StringOptions = []) -> Where<Root> {
+    ValueExpression<Root, String>(self).hasSuffix(suffix, options)
+  }
+
+  public func contains(_ part: String?, _ options: StringOptions = []) -> Where<Root> {
+    ValueExpression<Root, String>(self).contains(part, options)
+  }
+
+  /// See ``ValueExpression/like(_:_:)``.
+  public func like(_ pattern: String?, _ options: StringOptions = []) -> Where<Root> {
+    ValueExpression<Root, String>(self).like(pattern, options)
+  }
+
+  /// See ``ValueExpression/matches(_:_:)``.
+  public func matches(_ pattern: String?, _ options: StringOptions = []) -> Where<Root> {
+    ValueExpression<Root, String>(self).matches(pattern, options)
+  }
+
+  /// See ``ValueExpression/localizedStandardContains(_:)``.
+  public func localizedStandardContains(_ part: String?) -> Where<Root> {
+    ValueExpression<Root, String>(self).localizedStandardContains(part)
+  }
+}
