@@ -38,6 +38,9 @@ public struct From<Root: ManagedObject>: Sendable {
     return copy
   }
 
+  /// Only objects for which one of Foundation's predicates holds: `#Predicate { $0.seconds > 180 }`. Conditions add up.
+  public func `where`(_ predicate: Foundation.Predicate<Root>) -> From { self.where(Where(predicate)) }
+
   /// Only objects for which the condition holds, written as text: `"seconds > %d AND title BEGINSWITH[c] %@", 180, "car"`.
   /// Conditions add up.
   public func `where`(format: String, _ arguments: (any PredicateArgument)?...) -> From {
@@ -61,6 +64,11 @@ public struct From<Root: ManagedObject>: Sendable {
     var copy = self
     copy.sort += keys
     return copy
+  }
+
+  /// The same for Foundation's sort descriptors.
+  public func orderBy(_ descriptors: [SortDescriptor<Root>]) -> From {
+    orderBy(descriptors.map(OrderBy.init))
   }
 
   // MARK: How many
@@ -138,6 +146,23 @@ public struct OrderBy<Root: PredicateRoot>: Sendable {
 
   private static func names(of keyPath: AnyKeyPath) -> Result<[String], QueryError> {
     Result { () throws(QueryError) in try Root.predicatePath(of: keyPath) }
+  }
+
+  /// The key of one of Foundation's sort descriptors. Strings are sorted by their bytes, whatever comparator it has.
+  ///
+  /// A descriptor that sorts by another comparator than that of its values is a mistake, thrown when the key is used.
+  public init(_ descriptor: SortDescriptor<Root>) {
+    guard let keyPath = descriptor.keyPath else {
+      let message = "A sort descriptor without a key path has no counterpart in a query."
+      self.init(names: .failure(QueryError(.keyPath, message)), isAscending: true)
+      return
+    }
+    self.init(names: Self.names(of: keyPath), isAscending: descriptor.order == .forward)
+  }
+
+  init(names: Result<[String], QueryError>, isAscending: Bool) {
+    self.names = names
+    self.isAscending = isAscending
   }
 }
 

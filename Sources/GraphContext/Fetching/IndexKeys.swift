@@ -111,6 +111,25 @@ struct StoreCounting: IndexCounting {
     while try cursor.next() { numbers.append(try cursor.objectID()) }
     return numbers
   }
+
+  func owners(of elements: [UInt64], in relationship: RowPaths.Relationship) throws -> [UInt64] {
+    guard let entity = view.schema.entity(named: relationship.entity),
+      let toMany = entity.toManys.first(where: { $0.name == relationship.name })
+    else { return [] }
+    var owners: Set<UInt64> = []
+    switch toMany.storage {
+    case .references(let slot, _):
+      for element in elements {
+        let owner = try view.withRecord(element, of: view.schema.entities[toMany.destination]) { record in
+          record.isNull(slot) ? nil : record.fixed(slot, as: UInt64.self)
+        }
+        if let owner = owner ?? nil { owners.insert(owner) }
+      }
+    case .pairs(let trees):
+      for element in elements { owners.formUnion(try view.elements(of: element, in: trees.backward)) }
+    }
+    return owners.sorted()
+  }
 }
 
 extension TreeCursor {

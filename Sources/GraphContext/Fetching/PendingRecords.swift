@@ -39,9 +39,25 @@ final class PendingRecords {
     let schema = context.coordinator.schema
     self.init(of: [entity] + names.compactMap { schema.entity(named: $0) }, in: context)
     if hiddenEntities.isEmpty, !followsLinks { return nil }
+    hideRelationships(of: query)
   }
 
   func changes(of entity: StoredEntity) -> EncodedChanges? { changes[entity.ordinal] }
+
+  /// Of the relationships that the query goes through, those with unsaved links.
+  private(set) var hiddenRelationships: Set<RowPaths.Relationship> = []
+
+  private func hideRelationships(of query: ResolvedQuery) {
+    query.predicate.forEachCollection { collection in
+      for step in collection.steps {
+        guard let entity = context.coordinator.schema.entity(named: step.entity),
+          let toMany = entity.toManys.first(where: { $0.name == step.relationship }),
+          let links = links(toMany, of: entity), !links.isEmpty
+        else { continue }
+        hiddenRelationships.insert(.init(entity: step.entity, name: step.relationship))
+      }
+    }
+  }
 
   /// The unsaved links of a to-many relationship; nil when there are none.
   func links(_ relationship: StoredToMany, of entity: StoredEntity) -> PendingLinks? {

@@ -32,8 +32,15 @@ struct QueryExecutor {
     isIDAscending = query.isIDAscending
     pending = context.flatMap { PendingRecords(for: query, of: entity, in: $0) }
     let planner = QueryPlanner(schema: view.schema.schema, counting: StoreCounting(view: view))
-    let hiddenEntities = pending?.hiddenEntities ?? []
-    plan = try ContextError.mapping { try planner.plan(query, for: purpose, hiddenEntities: hiddenEntities) }
+    let pending = pending
+    plan = try ContextError.mapping {
+      try planner.plan(
+        query,
+        for: purpose,
+        hiddenEntities: pending?.hiddenEntities ?? [],
+        hiddenRelationships: pending?.hiddenRelationships ?? []
+      )
+    }
   }
 
   /// Whether the object has unsaved changes: its record in the results isn't the snapshot's.

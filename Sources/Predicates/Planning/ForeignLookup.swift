@@ -8,12 +8,20 @@ struct ForeignLookup {
   let counting: any IndexCounting
   /// Entities whose stored records are not what the query sees, as unsaved changes hide them: not looked up.
   let hiddenEntities: Set<String>
-  private(set) var lookups: [QueryPlan.Lookup] = []
+  /// Relationships with unsaved links.
+  let hiddenRelationships: Set<RowPaths.Relationship>
+  var lookups: [QueryPlan.Lookup] = []
 
   /// More objects than this are found row by row.
   static var maximumObjectCount: Int { 1_024 }
 
-  init(schema: any SchemaProviding, counting: any IndexCounting, hiddenEntities: Set<String>) {
+  init(
+    schema: any SchemaProviding,
+    counting: any IndexCounting,
+    hiddenEntities: Set<String>,
+    hiddenRelationships: Set<RowPaths.Relationship>
+  ) {
+    self.hiddenRelationships = hiddenRelationships
     self.schema = schema
     self.counting = counting
     self.hiddenEntities = hiddenEntities
@@ -22,6 +30,8 @@ struct ForeignLookup {
   /// The predicate with every such condition replaced that costs less that way.
   mutating func rewrite(_ predicate: NormalPredicate, from entity: EntitySchema) throws -> NormalPredicate {
     switch predicate {
+    case .test(.exists(let collection), let isNegated):
+      return try rewrite(collection, isNegated: isNegated, from: entity) ?? predicate
     case .constant, .test: return predicate
     case .values(let path, let set): return try rewrite(path, set, from: entity)
     case .and(let children): return .all(try children.map { try rewrite($0, from: entity) })
@@ -30,7 +40,7 @@ struct ForeignLookup {
   }
 
   /// From the far end of the path, hop by hop, as far as indexes lead.
-  private mutating func rewrite(
+  mutating func rewrite(
     _ path: ResolvedPath,
     _ set: ValueSet,
     from entity: EntitySchema
@@ -63,9 +73,7 @@ struct ForeignLookup {
     guard let index = entity.indexReferences.first(where: { $0.columns.first == column }),
       wanted.segmentCount <= Self.maximumObjectCount
     else { return nil }
-    let ranges = wanted.segments.map { segment in
-      segment.point.map { IndexRange(prefix: [$0]) } ?? IndexRange(next: segment)
-    }
+    let ranges = Self.ranges(of: wanted)
     var rowCount = 0
     for range in ranges {
       rowCount += try counting.count(range, in: index)
@@ -82,5 +90,12 @@ struct ForeignLookup {
     )
     let found = ValueSet(.reference, anyOf: numbers.map(AttributeValue.reference))
     return set.includesNull ? found.complement : found
+  }
+
+  /// The set as ranges of an index's first column.
+  static func ranges(of set: ValueSet) -> [IndexRange] {
+    set.segments.map { segment in
+      segment.point.map { IndexRange(prefix: [$0]) } ?? IndexRange(next: segment)
+    }
   }
 }

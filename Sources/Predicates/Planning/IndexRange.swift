@@ -61,4 +61,7 @@ package protocol IndexCounting {
   func count(_ range: IndexRange, in index: IndexReference) throws -> Int
   /// The objects of the range's entries. O(entries); asked for few only.
   func objectIDs(_ range: IndexRange, in index: IndexReference) throws -> [UInt64]
+  /// The objects that have one of these as an element of a to-many relationship, each once, ascending. O(elements · log n);
+  /// asked for few only.
+  func owners(of elements: [UInt64], in relationship: RowPaths.Relationship) throws -> [UInt64]
 }

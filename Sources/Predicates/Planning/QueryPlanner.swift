@@ -20,12 +20,19 @@ package struct QueryPlanner {
   ///
   /// - Parameter hiddenEntities: entities whose stored records are not what the query sees, because of unsaved changes:
   ///   conditions on them through relationships are tested row by row.
+  ///   - hiddenRelationships: to-many relationships with unsaved links; conditions on their elements are.
   package func plan(
     _ query: ResolvedQuery,
     for purpose: Purpose = .objects,
-    hiddenEntities: Set<String> = []
+    hiddenEntities: Set<String> = [],
+    hiddenRelationships: Set<RowPaths.Relationship> = []
   ) throws -> PlannedQuery {
-    var lookup = ForeignLookup(schema: schema, counting: counting, hiddenEntities: hiddenEntities)
+    var lookup = ForeignLookup(
+      schema: schema,
+      counting: counting,
+      hiddenEntities: hiddenEntities,
+      hiddenRelationships: hiddenRelationships
+    )
     let predicate = try lookup.rewrite(Normaliser.normalise(query.predicate), from: query.entity)
     let candidates = try candidates(for: query, where: predicate)
     let model = CostModel(

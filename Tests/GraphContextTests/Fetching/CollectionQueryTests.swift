@@ -296,6 +296,32 @@ import Testing
     if row.isSameTree { #expect(try row.condition.tree == tree) }
   }
 
+  @Test func anIndexOfTheElementsFindsTheirOwners() async throws {
+    let context = try await Library.open().context()
+    var random = SeededGenerator("anIndexOfTheElementsFindsTheirOwners")
+    var graph = RandomLibrary(context, &random)
+    for _ in 0..<4 { graph.change(&random) }
+    try context.save()
+    let indexed = [
+      ("ANY books.title == 't1'", "first Book by index title, title == \"t1\""),
+      ("SUBQUERY(books, $b, $b.title == 't1' AND $b.pages > 200).@count > 0", "SOME"),
+      ("NONE books.title == 't1'", "first Book"), ("ANY fans.idols.rank > 6", "first Writer by index rank"),
+      ("desk.writer.books.title CONTAINS 't1'", "first Book"),
+    ]
+    for (text, part) in indexed {
+      let request = From<Writer>().where(format: text)
+      #expect(try context.explain(request).description.contains(part), "\(try context.explain(request))")
+    }
+    let book = try #require(try context.fetchOne(From<Book>().where { $0.writer != nil }))
+    let request = From<Writer>().where { $0.books.contains(book) }
+    #expect(try context.explain(request).access == .objectIDs)
+    #expect(try context.fetch(request).first === book.writer)
+    // Unsaved links are no index's.
+    book.writer = nil
+    #expect(try context.explain(request).access == .fullScan)
+    #expect(try context.fetch(request).isEmpty)
+  }
+
   @Test func mistakesNameThePathAndTheTypes() async throws {
     let context = try await Library.open().context()
     let mistakes = [

@@ -166,29 +166,29 @@ import Testing
   }
   private static let a = PredicateOperand.path(["a"])
   private static let b = PredicateOperand.path(["b"])
-  private static let two_ = PredicateOperand.value(.int(2))
+  private static let twice = PredicateOperand.value(.int(2))
   private static let xb = PredicateOperand(.variable("x", ["b"]))
 
   static let arithmetic: [Row] = [
-    Row("a + 2 > 1", more(call(.add, a, two_))), Row("a - b > 1", more(call(.subtract, a, b))),
-    Row("a -2 > 1", more(call(.subtract, a, two_))), Row("a * 2 > 1", more(call(.multiply, a, two_))),
-    Row("a / 2 > 1", more(call(.divide, a, two_))), Row("a %% 2 > 1", more(call(.modulus, a, two_))),
-    Row("a ** 2 > 1", more(call(.power, a, two_))), Row("-a > 1", more(call(.negate, a))),
-    Row("~a > 1", more(call(.onesComplement, a))), Row("a & 2 > 1", more(call(.bitwiseAnd, a, two_))),
-    Row("a | 2 > 1", more(call(.bitwiseOr, a, two_))), Row("a ^ 2 > 1", more(call(.bitwiseXor, a, two_))),
-    Row("a << 2 > 1", more(call(.leftShift, a, two_))), Row("a >> 2 > 1", more(call(.rightShift, a, two_))),
-    Row("a + b * 2 > 1", more(call(.add, a, call(.multiply, b, two_)))),
-    Row("(a + b) * 2 > 1", more(call(.multiply, call(.add, a, b), two_))),
-    Row("a - b - 2 > 1", more(call(.subtract, call(.subtract, a, b), two_))),
-    Row("a - (b - 2) > 1", more(call(.subtract, a, call(.subtract, b, two_)))),
-    Row("-a ** 2 > 1", more(call(.power, call(.negate, a), two_))),
-    Row("-(a ** 2) > 1", more(call(.negate, call(.power, a, two_)))),
-    Row("-(2) > 1", more(call(.negate, two_))), Row("a - -2 > 1", more(call(.subtract, a, .value(.int(-2))))),
-    Row("(a + 2) > 1", more(call(.add, a, two_))), Row("((a) + (2)) > 1", more(call(.add, a, two_))),
+    Row("a + 2 > 1", more(call(.add, a, twice))), Row("a - b > 1", more(call(.subtract, a, b))),
+    Row("a -2 > 1", more(call(.subtract, a, twice))), Row("a * 2 > 1", more(call(.multiply, a, twice))),
+    Row("a / 2 > 1", more(call(.divide, a, twice))), Row("a %% 2 > 1", more(call(.modulus, a, twice))),
+    Row("a ** 2 > 1", more(call(.power, a, twice))), Row("-a > 1", more(call(.negate, a))),
+    Row("~a > 1", more(call(.onesComplement, a))), Row("a & 2 > 1", more(call(.bitwiseAnd, a, twice))),
+    Row("a | 2 > 1", more(call(.bitwiseOr, a, twice))), Row("a ^ 2 > 1", more(call(.bitwiseXor, a, twice))),
+    Row("a << 2 > 1", more(call(.leftShift, a, twice))), Row("a >> 2 > 1", more(call(.rightShift, a, twice))),
+    Row("a + b * 2 > 1", more(call(.add, a, call(.multiply, b, twice)))),
+    Row("(a + b) * 2 > 1", more(call(.multiply, call(.add, a, b), twice))),
+    Row("a - b - 2 > 1", more(call(.subtract, call(.subtract, a, b), twice))),
+    Row("a - (b - 2) > 1", more(call(.subtract, a, call(.subtract, b, twice)))),
+    Row("-a ** 2 > 1", more(call(.power, call(.negate, a), twice))),
+    Row("-(a ** 2) > 1", more(call(.negate, call(.power, a, twice)))),
+    Row("-(2) > 1", more(call(.negate, twice))), Row("a - -2 > 1", more(call(.subtract, a, .value(.int(-2))))),
+    Row("(a + 2) > 1", more(call(.add, a, twice))), Row("((a) + (2)) > 1", more(call(.add, a, twice))),
     Row("a + 1 > 1 AND b == 2", .and([more(call(.add, a, .value(.int(1)))), two])),
-    Row("1 < a + 2", .comparison(.value(.int(1)), .less, call(.add, a, two_), [])),
-    Row("a IN {b + 2}", .membership(a, [call(.add, b, two_)], [])),
-    Row("a + 2 BETWEEN {1, b * 2}", .between(call(.add, a, two_), .value(.int(1)), call(.multiply, b, two_))),
+    Row("1 < a + 2", .comparison(.value(.int(1)), .less, call(.add, a, twice), [])),
+    Row("a IN {b + 2}", .membership(a, [call(.add, b, twice)], [])),
+    Row("a + 2 BETWEEN {1, b * 2}", .between(call(.add, a, twice), .value(.int(1)), call(.multiply, b, twice))),
   ]
 
   static let functions: [Row] = [
@@ -204,21 +204,21 @@ import Testing
     Row("hour(a) > 1", more(call(.hour, a))), Row("minute(a) > 1", more(call(.minute, a))),
     Row("second(a) > 1", more(call(.second, a))), Row("weekday(a) > 1", more(call(.weekday, a))),
     Row("min(a, b) > 1", more(call(.minimum, a, b))), Row("max({a, b}) > 1", more(call(.maximum, a, b))),
-    Row("sum({a, 2}) > 1", more(call(.sum, a, two_))), Row("average(a, b) > 1", more(call(.average, a, b))),
-    Row("multiply:by:(a, 2) > 1", more(call(.multiply, a, two_))),
-    Row("add:to:(a, 2) > 1", more(call(.add, a, two_))),
-    Row("FUNCTION(a, 'divide:by:', 2) > 1", more(call(.divide, a, two_))),
+    Row("sum({a, 2}) > 1", more(call(.sum, a, twice))), Row("average(a, b) > 1", more(call(.average, a, b))),
+    Row("multiply:by:(a, 2) > 1", more(call(.multiply, a, twice))),
+    Row("add:to:(a, 2) > 1", more(call(.add, a, twice))),
+    Row("FUNCTION(a, 'divide:by:', 2) > 1", more(call(.divide, a, twice))),
     Row("FUNCTION(a, 'uppercase:') > 1", more(call(.uppercase, a))),
     Row("CAST(a, 'NSDate') > 1", more(call(.toDate, a))),
     Row("CAST(a, 'NSString') > 1", more(call(.toText, a))),
     Row("CAST(a, 'NSNumber') > 1", more(call(.toNumber, a))),
-    Row("TERNARY(a == 1, b, 2) > 1", more(PredicateOperand(.conditional(one, b, two_)))),
+    Row("TERNARY(a == 1, b, 2) > 1", more(PredicateOperand(.conditional(one, b, twice)))),
     Row(
       "TERNARY(a == 1 OR b == 2, b, a + b) > 1",
       more(PredicateOperand(.conditional(.or([one, two]), b, call(.add, a, b))))
     ),
     Row("abs(abs(a)) > 1", more(call(.absolute, call(.absolute, a)))),
-    Row("abs > 1", more(.path(["abs"]))), Row("length(a) + 2 > 1", more(call(.add, call(.length, a), two_))),
+    Row("abs > 1", more(.path(["abs"]))), Row("length(a) + 2 > 1", more(call(.add, call(.length, a), twice))),
   ]
 
   static let collections: [Row] = [
@@ -227,7 +227,7 @@ import Testing
     Row("ALL a.b == 1", .quantified(.all, compare("a.b", .equal, .int(1)))),
     Row("none a.b == 1", .quantified(.none, compare("a.b", .equal, .int(1)))),
     Row("ANY a IN {1}", .quantified(.any, isIn("a", [.int(1)]))),
-    Row("ALL a BETWEEN {1, 2}", .quantified(.all, .between(a, .value(.int(1)), two_))),
+    Row("ALL a BETWEEN {1, 2}", .quantified(.all, .between(a, .value(.int(1)), twice))),
     Row("ANY a.b", .quantified(.any, compare("a.b", .equal, .bool(true)))),
     Row(
       "NOT ANY a.b == 1 AND b == 2",
@@ -253,7 +253,7 @@ import Testing
     Row("a.@unionOfObjects.b.@count > 1", more(aggregate(.count, ["a"], ["b"]))),
     Row(
       "SUBQUERY(a, $x, $x.b == 2).@count > 1",
-      more(aggregate(.count, ["a"], where: .comparison(xb, .equal, two_, [])))
+      more(aggregate(.count, ["a"], where: .comparison(xb, .equal, twice, [])))
     ),
     Row(
       "SUBQUERY(a, $x, $x.b == a OR $x == SELF).@sum.b > 1",
@@ -271,7 +271,7 @@ import Testing
     ),
     Row(
       "count(SUBQUERY(a, $x, $x.b == 2)) > 1",
-      more(aggregate(.count, ["a"], where: .comparison(xb, .equal, two_, [])))
+      more(aggregate(.count, ["a"], where: .comparison(xb, .equal, twice, [])))
     ),
     Row(
       "SUBQUERY(a, $x, SUBQUERY($x.b, $x, $x.b == 2).@count > 1).@count > 1",
@@ -279,7 +279,7 @@ import Testing
         aggregate(
           .count,
           ["a"],
-          where: more(aggregate(.count, ["b"], variable: "x", where: .comparison(xb, .equal, two_, [])))
+          where: more(aggregate(.count, ["b"], variable: "x", where: .comparison(xb, .equal, twice, [])))
         )
       )
     ),

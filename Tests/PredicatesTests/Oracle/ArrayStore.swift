@@ -91,6 +91,7 @@ final class ArrayStore: IndexCounting, RecordSource {
     record(number, of: places[place].entity)
   }
 
+  func owners(of elements: [UInt64], in relationship: RowPaths.Relationship) -> [UInt64] { [] }
   func elements(of owner: UInt64, in relationship: Int) -> [UInt64] { [] }
   func elementCount(of owner: UInt64, in relationship: Int) -> Int { 0 }
 

@@ -1,0 +1,180 @@
+import Foundation
+
+// MARK: - Paths and optionals
+
+extension PredicateExpressions.KeyPath: FoundationExpression {
+  func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
+    let operand = try conversion.operand(root)
+    if let common = try common(operand) { return .operand(common) }
+    // An enum is stored as its raw value.
+    if let type = Root.Output.self as? any AttributeType.Type, type.isStoredValue(keyPath) {
+      return .operand(operand)
+    }
+    guard let type = Root.Output.self as? any PredicateRoot.Type else {
+      throw QueryError(.keyPath, "\(keyPath) is not a persistent property.", keyPath: "\(keyPath)")
+    }
+    let names = try type.predicatePath(of: keyPath)
+    var path = operand
+    switch operand.content {
+    case .object: path.content = .path(names)
+    case .path(let first): path.content = .path(first + names)
+    case .variable(let name, let first): path.content = .variable(name, first + names)
+    case .aggregate(let aggregate, var collection):
+      collection.element += names
+      path.content = .aggregate(aggregate, collection)
+    default: throw FoundationConversion.unsupported(Self.self)
+    }
+    return .operand(path)
+  }
+
+  /// `count`, `isEmpty`, `first` and `last` of a string or of a relationship.
+  private func common(_ operand: PredicateOperand) throws(QueryError) -> PredicateOperand? {
+    guard let kind else { return nil }
+    let isText = Root.Output.self == String.self || Root.Output.self == Substring.self
+    if isText {
+      let length = PredicateOperand(.function(.length, [operand]))
+      switch kind {
+      case .collectionCount: return length
+      case .collectionIsEmpty: return Self.truth(of: .comparison(operand, .equal, .value(.string("")), []))
+      default: throw FoundationConversion.unsupported(Self.self)
+      }
+    }
+    guard let collection = operand.content.asCollection else { return nil }
+    switch kind {
+    case .collectionCount: return PredicateOperand(.aggregate(.count, collection))
+    case .collectionIsEmpty:
+      let count = PredicateOperand(.aggregate(.count, collection))
+      return Self.truth(of: .comparison(count, .equal, .value(.int(0)), []))
+    case .collectionFirst: return PredicateOperand(.aggregate(.element(0), collection))
+    case .bidirectionalCollectionLast: return PredicateOperand(.aggregate(.last, collection))
+    @unknown default: return nil
+    }
+  }
+
+  private static func truth(of tree: PredicateTree) -> PredicateOperand {
+    PredicateOperand(.conditional(tree, .value(.bool(true)), .value(.bool(false))))
+  }
+}
+
+extension AttributeType {
+  /// Whether a key path is the raw value as which a value is stored.
+  ///
+  /// A key path of a concrete type isn't equal to that of the protocol's `rawValue`, so it is tried: on a few values that give
+  /// themselves away.
+  fileprivate static func isStoredValue(_ keyPath: AnyKeyPath) -> Bool {
+    let numbers = [0, 1, 2, 3, 5, 8, 90].map(AttributeValue.int)
+    let samples = (numbers + [.string(" aZ\u{E9}9 ")]).compactMap { Self(attributeValue: $0) } + [tracerValue]
+    return samples.allSatisfy { sample in
+      guard let value = sample[keyPath: keyPath] as? any AttributeType else { return false }
+      return value.attributeValue == sample.attributeValue
+    }
+  }
+}
+
+extension PredicateExpressions.NilLiteral: FoundationExpression {
+  func converted(by conversion: inout FoundationConversion) -> Converted { .operand(.value(.null)) }
+}
+
+extension PredicateExpressions.OptionalFlatMap: FoundationExpression {
+  func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
+    let operand = try conversion.operand(wrapped)
+    conversion.variables[variable.key] = .operand(operand)
+    switch try conversion.converted(transform) {
+    case .condition(let tree):
+      return .optionalCondition(tree, isPresent: .comparison(operand, .notEqual, .value(.null), []))
+    case .optionalCondition(let tree, let isPresent):
+      let isHere = PredicateTree.comparison(operand, .notEqual, .value(.null), [])
+      return .optionalCondition(tree, isPresent: .all([isHere, isPresent]))
+    case let other: return other
+    }
+  }
+}
+
+extension PredicateExpressions.NilCoalesce: FoundationExpression {
+  func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
+    switch try conversion.converted(lhs) {
+    case .optionalCondition(let tree, let isPresent):
+      let other = try conversion.condition(rhs)
+      return .condition(.any([.all([isPresent, tree]), .all([.not(isPresent), other])]))
+    case .operand(let operand):
+      let isMissing = PredicateTree.comparison(operand, .equal, .value(.null), [])
+      return .operand(PredicateOperand(.conditional(isMissing, try conversion.operand(rhs), operand)))
+    case let other: return other
+    }
+  }
+}
+
+extension PredicateExpressions.ForcedUnwrap: FoundationExpression {
+  func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
+    try conversion.converted(inner)
+  }
+}
+
+// MARK: - Types
+
+extension PredicateExpressions.ConditionalCast: FoundationExpression {
+  func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
+    guard Input.Output.self == Desired.self || Input.Output.self == Optional<Desired>.self else {
+      throw FoundationConversion.unsupported(Self.self)
+    }
+    return try conversion.converted(input)
+  }
+}
+
+extension PredicateExpressions.ForceCast: FoundationExpression {
+  func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
+    guard Input.Output.self == Desired.self || Input.Output.self == Optional<Desired>.self else {
+      throw FoundationConversion.unsupported(Self.self)
+    }
+    return try conversion.converted(input)
+  }
+}
+
+extension PredicateExpressions.TypeCheck: FoundationExpression {
+  func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
+    if Input.Output.self == Desired.self { return .condition(.constant(true)) }
+    guard Input.Output.self == Optional<Desired>.self else {
+      throw FoundationConversion.unsupported(Self.self)
+    }
+    return .condition(.comparison(try conversion.operand(input), .notEqual, .value(.null), []))
+  }
+}
+
+// MARK: - Arithmetic
+
+extension PredicateExpressions.Arithmetic: FoundationExpression {
+  func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
+    let function: PredicateFunction =
+      switch op {
+      case .add: .add
+      case .subtract: .subtract
+      case .multiply: .multiply
+      @unknown default: throw FoundationConversion.unsupported(Self.self)
+      }
+    return try conversion.call(function, lhs, rhs)
+  }
+}
+
+extension PredicateExpressions.IntDivision: FoundationExpression {
+  func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
+    try conversion.call(.divide, lhs, rhs)
+  }
+}
+
+extension PredicateExpressions.FloatDivision: FoundationExpression {
+  func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
+    try conversion.call(.divide, lhs, rhs)
+  }
+}
+
+extension PredicateExpressions.IntRemainder: FoundationExpression {
+  func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
+    try conversion.call(.modulus, lhs, rhs)
+  }
+}
+
+extension PredicateExpressions.UnaryMinus: FoundationExpression {
+  func converted(by conversion: inout FoundationConversion) throws(QueryError) -> Converted {
+    try conversion.call(.negate, wrapped)
+  }
+}

@@ -1,0 +1,197 @@
+import Foundation
+
+extension Where where Root: PredicateRoot {
+  /// A condition from one of Foundation's `#Predicate`.
+  ///
+  /// ```swift
+  /// let year = 1980
+  /// let old = Where(#Predicate<Song> { $0.album?.year ?? 2000 < year && $0.title.contains("blue") })
+  /// ```
+  ///
+  /// Every expression that swift-foundation has converts if a query can say it; parts without the predicate's own variable are
+  /// calculated at once. What doesn't convert is an error of code `syntax` that names the expression, thrown where the
+  /// condition is used.
+  ///
+  /// It means what Foundation's `evaluate` means, but for what has no answer there: where that throws, because a value is
+  /// unwrapped by force and missing, comparisons with the value are those with nil; strings compare by their bytes, not by
+  /// canonical equivalence; and what overflows is nil.
+  public init(_ predicate: Foundation.Predicate<Root>) {
+    self.init(
+      Result { () throws(QueryError) in
+        var conversion = FoundationConversion()
+        conversion.variables[predicate.variable.key] = .operand(.object)
+        return try conversion.condition(predicate.expression)
+      }
+    )
+  }
+}
+
+/// Turns Foundation's expressions into trees.
+struct FoundationConversion {
+  /// What an expression turns into.
+  indirect enum Converted {
+    case condition(PredicateTree)
+    /// A condition on an optional: nil where the second one doesn't hold.
+    case optionalCondition(PredicateTree, isPresent: PredicateTree)
+    case operand(PredicateOperand)
+    /// A constant collection.
+    case list([PredicateOperand])
+    /// A range, by what it says of a value.
+    case range((PredicateOperand) -> PredicateTree)
+    /// A constant that is none of these, such as the result of a comparison in three ways.
+    case constant(Any)
+    /// What an order of two strings is compared with: what holds where it is the same, and less, and greater.
+    case order(PredicateOperand, PredicateOperand, StringOptions)
+  }
+
+  var variables: [PredicateExpressions.VariableID: Converted] = [:]
+  /// How many closures are around.
+  var depth = 0
+
+  /// - Throws: `syntax`, naming an expression that has no counterpart.
+  mutating func converted(_ expression: any PredicateExpression) throws(QueryError) -> Converted {
+    if let constant = Self.constant(expression) { return try Self.literal(constant) }
+    guard let node = expression as? any FoundationExpression else {
+      throw Self.unsupported(type(of: expression))
+    }
+    return try node.converted(by: &self)
+  }
+
+  /// The value of an expression without variables.
+  private static func constant(_ expression: some PredicateExpression) -> Any? {
+    guard (expression as? any FoundationExpression)?.mayBeConstant ?? true else { return nil }
+    return try? expression.evaluate(PredicateBindings())
+  }
+
+  static func unsupported(_ type: Any.Type) -> QueryError {
+    var name = "\(type)"
+    if let generics = name.firstIndex(of: "<") { name = String(name[..<generics]) }
+    return QueryError(.syntax, "#Predicate's expression \(name) has no counterpart in a query.")
+  }
+
+  mutating func condition(_ expression: any PredicateExpression) throws(QueryError) -> PredicateTree {
+    try Self.condition(try converted(expression), type(of: expression))
+  }
+
+  static func condition(_ converted: Converted, _ type: Any.Type) throws(QueryError) -> PredicateTree {
+    switch converted {
+    case .condition(let tree): return tree
+    case .optionalCondition(let tree, let isPresent): return .all([isPresent, tree])
+    case .operand(let operand):
+      if case .value(.bool(let value)) = operand.content { return .constant(value) }
+      return .comparison(operand, .equal, .value(.bool(true)), [])
+    case .list, .range, .constant, .order: throw unsupported(type)
+    }
+  }
+
+  mutating func operand(_ expression: any PredicateExpression) throws(QueryError) -> PredicateOperand {
+    switch try converted(expression) {
+    case .operand(let operand): return operand
+    case .condition(let tree):
+      return PredicateOperand(.conditional(tree, .value(.bool(true)), .value(.bool(false))))
+    default: throw Self.unsupported(type(of: expression))
+    }
+  }
+
+  mutating func call(
+    _ function: PredicateFunction,
+    _ arguments: any PredicateExpression...
+  ) throws(QueryError) -> Converted {
+    var operands: [PredicateOperand] = []
+    for argument in arguments { operands.append(try operand(argument)) }
+    return .operand(PredicateOperand(.function(function, operands)))
+  }
+
+  /// The collection that an expression leads to.
+  mutating func collection(_ expression: any PredicateExpression) throws(QueryError) -> PredicateCollection {
+    guard let collection = try operand(expression).content.asCollection else {
+      throw Self.unsupported(type(of: expression))
+    }
+    return collection
+  }
+
+  /// The elements of a collection for which a closure's condition holds.
+  mutating func filtered(
+    _ sequence: any PredicateExpression,
+    _ variable: PredicateExpressions.VariableID,
+    _ test: any PredicateExpression,
+    isNegated: Bool = false
+  ) throws(QueryError) -> PredicateCollection {
+    var collection = try collection(sequence)
+    depth += 1
+    defer { depth -= 1 }
+    let name = "e\(depth)"
+    variables[variable] = .operand(PredicateOperand(.variable(name, [])))
+    var condition = try self.condition(test)
+    if isNegated { condition = .not(condition) }
+    if let filter = collection.filter { condition = .all([filter.condition, condition]) }
+    collection.filter = .init(variable: name, condition: condition)
+    return collection
+  }
+
+  // MARK: Constants
+
+  static func literal(_ value: Any) throws(QueryError) -> Converted {
+    if let value = value as? any OptionalValue, value.isNil { return .operand(.value(.null)) }
+    let value = (value as? any OptionalValue)?.unwrapped ?? value
+    if let bool = value as? Bool { return .operand(.value(.bool(bool))) }
+    if let value = value as? any AttributeType { return .operand(value.operand) }
+    if let range = value as? any AttributeRange { return .range(Self.test(range)) }
+    if let object = value as? any ObjectReferencing { return .operand(try object.referenceOperand.get()) }
+    if let argument = value as? any PredicateArgument, case .list(let elements) = argument.predicateArgument {
+      var operands: [PredicateOperand] = []
+      for element in elements {
+        switch element {
+        case .value(let value): operands.append(.value(value))
+        case .object(let object): operands.append(.reference(object))
+        default: throw QueryError(.arguments, "A list in a list is not supported.")
+        }
+      }
+      return .list(operands)
+    }
+    return .constant(value)
+  }
+
+  private static func test<Range: AttributeRange>(_ range: Range) -> (PredicateOperand) -> PredicateTree {
+    { operand in
+      func bound(
+        _ bound: (value: Range.Bound, isIncluded: Bool)?,
+        _ comparisons: (ComparisonOperator, ComparisonOperator)
+      )
+        -> PredicateTree?
+      {
+        guard let bound, let value = bound.value as? any AttributeType else { return nil }
+        return .comparison(operand, bound.isIncluded ? comparisons.0 : comparisons.1, value.operand, [])
+      }
+      let bounds = [
+        bound(range.lowerAttributeBound, (.greaterOrEqual, .greater)),
+        bound(range.upperAttributeBound, (.lessOrEqual, .less)),
+      ]
+      return .all(bounds.compactMap { $0 })
+    }
+  }
+}
+
+/// An expression that has a counterpart in a query, or parts that do.
+protocol FoundationExpression {
+  func converted(
+    by conversion: inout FoundationConversion
+  ) throws(QueryError) -> FoundationConversion.Converted
+  /// False for what is a value of its own although nothing varies in it.
+  var mayBeConstant: Bool { get }
+}
+
+extension FoundationExpression {
+  var mayBeConstant: Bool { true }
+}
+
+/// An optional, whatever it wraps.
+private protocol OptionalValue {
+  var isNil: Bool { get }
+  var unwrapped: Any? { get }
+}
+
+extension Optional: OptionalValue {
+  fileprivate var isNil: Bool { self == nil }
+  fileprivate var unwrapped: Any? { self }
+}

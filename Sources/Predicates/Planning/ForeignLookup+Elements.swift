@@ -1,0 +1,98 @@
+// Conditions on the elements of collections, answered from the elements' side.
+extension ForeignLookup {
+  /// `ANY books.title == "Blue"`: the few books that an index finds lead to the objects that have them.
+  ///
+  /// The condition becomes one on the object itself, or on the reference that leads to the collection's owner. What the
+  /// index doesn't decide of the condition is still tested, on those few. Nil where no index finds few elements.
+  mutating func rewrite(
+    _ collection: ResolvedCollection,
+    isNegated: Bool,
+    from entity: EntitySchema
+  ) throws -> NormalPredicate? {
+    guard collection.steps[0].owner.scope == 0, isVisible(collection), let last = collection.steps.last,
+      let destination = schema.entitySchema(named: last.destination)
+    else { return nil }
+    let known = lookups.count
+    let condition = try rewrite(Normaliser.normalise(collection.condition), from: destination)
+    guard
+      var (numbers, isExact) = try elements(
+        where: condition,
+        of: destination,
+        in: last.scope,
+        collection.name
+      )
+    else {
+      lookups.removeLast(lookups.count - known)
+      return nil
+    }
+    var numbers = found
+    // What is left to test has to be tested on the elements: only the condition as a whole can be turned around.
+    if isNegated, !isExact { return nil }
+    for step in collection.steps.reversed() {
+      let relationship = RowPaths.Relationship(entity: step.entity, name: step.relationship)
+      numbers = try counting.owners(of: numbers, in: relationship)
+      if numbers.count > Self.maximumObjectCount { return nil }
+    }
+    let owners = ValueSet(.reference, anyOf: numbers.map(AttributeValue.reference))
+    let path = collection.steps[0].owner
+    let rewritten = try rewrite(path, isNegated ? owners.complement : owners, from: entity)
+    return isExact ? rewritten : .all([rewritten, .test(.exists(collection), isNegated: false)])
+  }
+
+  /// Whether the stored links and records are what the query sees; and whether each step starts at the element before.
+  private func isVisible(_ collection: ResolvedCollection) -> Bool {
+    collection.steps.allSatisfy { step in
+      !hiddenEntities.contains(step.destination)
+        && !hiddenRelationships.contains(.init(entity: step.entity, name: step.relationship))
+    }
+      && collection.steps.dropFirst().allSatisfy { $0.owner.hops.isEmpty && $0.owner.leaf == .objectID }
+  }
+
+  /// The elements that meet the condition, by the index that finds fewest, or those that the condition names; and whether
+  /// that is all that it asks.
+  private mutating func elements(
+    where condition: NormalPredicate,
+    of entity: EntitySchema,
+    in scope: Int,
+    _ name: String
+  ) throws -> (numbers: [UInt64], isExact: Bool)? {
+    let conjuncts = condition.conjuncts
+    var best: (index: IndexReference, ranges: [IndexRange], set: ValueSet, count: Int)?
+    for conjunct in conjuncts {
+      guard case .values(let path, let set) = conjunct, path.scope == scope, path.hops.isEmpty else {
+        continue
+      }
+      if path.leaf == .objectID, let points = set.points(atMost: Self.maximumObjectCount) {
+        let numbers = points.compactMap { if case .reference(let number) = $0 { number } else { nil } }
+        return (numbers, conjuncts.count == 1)
+      }
+      guard case .slot(let slot, _) = path.leaf, let index = usableIndex(on: slot, of: entity, for: set) else {
+        continue
+      }
+      let ranges = Self.ranges(of: set)
+      let count = try ranges.reduce(0) { try $0 + counting.count($1, in: index) }
+      if count <= min(Self.maximumObjectCount, best.map { $0.count - 1 } ?? .max) {
+        best = (index, ranges, set, count)
+      }
+    }
+    guard let best else { return nil }
+    let slotName = best.index.columns.first.map { entity.stored[$0.slot].name } ?? ""
+    lookups.append(
+      QueryPlan.Lookup(
+        entity: entity.name,
+        index: best.index.name,
+        condition: best.set.text(slotName),
+        rowCount: best.count
+      )
+    )
+    return (try best.ranges.flatMap { try counting.objectIDs($0, in: best.index) }, conjuncts.count == 1)
+  }
+
+  private func usableIndex(on slot: Int, of entity: EntitySchema, for set: ValueSet) -> IndexReference? {
+    guard set.segmentCount <= Self.maximumObjectCount else { return nil }
+    let column = IndexReference.Column(slot: slot, folding: set.folding)
+    return entity.indexReferences.first { index in
+      index.columns.first == column && !(index.origin == .relationship && set.includesNull)
+    }
+  }
+}
