@@ -202,7 +202,7 @@ struct FetchWorld {
   private func folded(_ text: String, _ random: inout SeededGenerator) -> Condition {
     func both(_ text: String) -> String { Self.caseless(text).replacing("é", with: "e") }
     let number = random.number(in: -3...9)
-    switch random.number(in: 0...9) {
+    switch random.number(in: 0...11) {
     case 0: return ("t ==[cd] %@", [text], { $0.t.map { both($0) == both(text) } ?? false })
     case 1:
       return ("t BEGINSWITH[cd] %@", [text], { $0.t.map { Self.begins(both($0), both(text)) } ?? false })
@@ -228,6 +228,9 @@ struct FetchWorld {
         "shelf.code ==[c] %@", [text],
         { ($0.shelf?.code).map { Self.caseless($0) == Self.caseless(text) } ?? false }
       )
+    case 9: return ("lowercase(t) LIKE '*?b*'", [], { ["ab", "abc"].contains($0.t?.lowercased() ?? "") })
+    case 10:
+      return ("NOT uppercase(t) MATCHES[n] 'A|É'", [], { !["A", "É"].contains($0.t?.uppercased() ?? "") })
     case 8: return ("t MATCHES 'a.?'", [], { ["a", "ab", "a\u{0}"].contains($0.t ?? "") })
     default: return ("t ==[d] 'e'", [], { ["é", "e\u{301}"].contains($0.t ?? "") })
     }
