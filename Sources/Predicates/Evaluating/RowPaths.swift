@@ -20,6 +20,11 @@ package struct RowPaths: Sendable {
   package struct Relationship: Sendable, Hashable {
     package let entity: String
     package let name: String
+
+    package init(entity: String, name: String) {
+      self.entity = entity
+      self.name = name
+    }
   }
 
   package private(set) var places: [Place]

@@ -12,31 +12,30 @@ extension ForeignLookup {
     guard collection.steps[0].owner.scope == 0, isVisible(collection), let last = collection.steps.last,
       let destination = schema.entitySchema(named: last.destination)
     else { return nil }
-    let known = lookups.count
+    let known = lookups
     let condition = try rewrite(Normaliser.normalise(collection.condition), from: destination)
-    guard
-      var (numbers, isExact) = try elements(
-        where: condition,
-        of: destination,
-        in: last.scope,
-        collection.name
-      )
+    guard let (elements, isExact) = try elements(where: condition, of: destination, in: last.scope),
+      // What is left to test has to be tested on the elements: only the condition as a whole can be turned around.
+      isExact || !isNegated, let numbers = try owners(of: elements, in: collection)
     else {
-      lookups.removeLast(lookups.count - known)
+      lookups = known
       return nil
-    }
-    var numbers = found
-    // What is left to test has to be tested on the elements: only the condition as a whole can be turned around.
-    if isNegated, !isExact { return nil }
-    for step in collection.steps.reversed() {
-      let relationship = RowPaths.Relationship(entity: step.entity, name: step.relationship)
-      numbers = try counting.owners(of: numbers, in: relationship)
-      if numbers.count > Self.maximumObjectCount { return nil }
     }
     let owners = ValueSet(.reference, anyOf: numbers.map(AttributeValue.reference))
     let path = collection.steps[0].owner
     let rewritten = try rewrite(path, isNegated ? owners.complement : owners, from: entity)
     return isExact ? rewritten : .all([rewritten, .test(.exists(collection), isNegated: false)])
+  }
+
+  /// The objects that have one of the elements in the collection; nil where they are too many.
+  private func owners(of elements: [UInt64], in collection: ResolvedCollection) throws -> [UInt64]? {
+    var numbers = elements
+    for step in collection.steps.reversed() {
+      let relationship = RowPaths.Relationship(entity: step.entity, name: step.relationship)
+      numbers = try counting.owners(of: numbers, in: relationship)
+      if numbers.count > Self.maximumObjectCount { return nil }
+    }
+    return numbers
   }
 
   /// Whether the stored links and records are what the query sees; and whether each step starts at the element before.
@@ -53,8 +52,7 @@ extension ForeignLookup {
   private mutating func elements(
     where condition: NormalPredicate,
     of entity: EntitySchema,
-    in scope: Int,
-    _ name: String
+    in scope: Int
   ) throws -> (numbers: [UInt64], isExact: Bool)? {
     let conjuncts = condition.conjuncts
     var best: (index: IndexReference, ranges: [IndexRange], set: ValueSet, count: Int)?
@@ -66,7 +64,8 @@ extension ForeignLookup {
         let numbers = points.compactMap { if case .reference(let number) = $0 { number } else { nil } }
         return (numbers, conjuncts.count == 1)
       }
-      guard case .slot(let slot, _) = path.leaf, let index = usableIndex(on: slot, of: entity, for: set) else {
+      guard case .slot(let slot, _) = path.leaf, let index = usableIndex(on: slot, of: entity, for: set)
+      else {
         continue
       }
       let ranges = Self.ranges(of: set)

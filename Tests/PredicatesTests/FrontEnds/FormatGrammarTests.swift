@@ -183,12 +183,16 @@ import Testing
     Row("a - (b - 2) > 1", more(call(.subtract, a, call(.subtract, b, twice)))),
     Row("-a ** 2 > 1", more(call(.power, call(.negate, a), twice))),
     Row("-(a ** 2) > 1", more(call(.negate, call(.power, a, twice)))),
-    Row("-(2) > 1", more(call(.negate, twice))), Row("a - -2 > 1", more(call(.subtract, a, .value(.int(-2))))),
+    Row("-(2) > 1", more(call(.negate, twice))),
+    Row("a - -2 > 1", more(call(.subtract, a, .value(.int(-2))))),
     Row("(a + 2) > 1", more(call(.add, a, twice))), Row("((a) + (2)) > 1", more(call(.add, a, twice))),
     Row("a + 1 > 1 AND b == 2", .and([more(call(.add, a, .value(.int(1)))), two])),
     Row("1 < a + 2", .comparison(.value(.int(1)), .less, call(.add, a, twice), [])),
     Row("a IN {b + 2}", .membership(a, [call(.add, b, twice)], [])),
-    Row("a + 2 BETWEEN {1, b * 2}", .between(call(.add, a, twice), .value(.int(1)), call(.multiply, b, twice))),
+    Row(
+      "a + 2 BETWEEN {1, b * 2}",
+      .between(call(.add, a, twice), .value(.int(1)), call(.multiply, b, twice))
+    ),
   ]
 
   static let functions: [Row] = [
