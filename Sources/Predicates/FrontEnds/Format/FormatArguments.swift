@@ -41,7 +41,7 @@ struct FormatArguments {
     switch try next() {
     case .value(let value):
       switch value {
-      case .double, .null: return value
+      case .double, .decimal, .null: return value
       case .int(let integer): return .double(Double(integer))
       case .uint(let integer): return .double(Double(integer))
       default: break
