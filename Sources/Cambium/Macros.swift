@@ -18,8 +18,8 @@
 /// ```
 ///
 /// Every stored property is persistent. It is a `var` with its type written out:
-/// - an *attribute* of type `Bool`, any integer, `Float`, `Double`, `String`, `Date`, `Data`, `UUID`, an enum or struct
-///   with a raw value of one of these that conforms to `AttributeType`, or an optional of any of them;
+/// - an *attribute* of type `Bool`, any integer, `Float`, `Double`, `Decimal`, `String`, `Date`, `Data`, `UUID`, an enum
+///   or struct with a raw value of one of these that conforms to `AttributeType`, or an optional of any of them;
 /// - a *relationship*, marked ``Relationship(deleteRule:inverse:)``, whose type is another model, an optional of one, or
 ///   an array, `Set` or `ToMany` of one.
 ///

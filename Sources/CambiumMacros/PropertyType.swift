@@ -16,7 +16,6 @@ enum PropertyType {
     "Any": "an attribute has one concrete type",
     "AnyObject": "an attribute has one concrete type",
     "Character": "use 'String'",
-    "Decimal": "use 'Int' in the smallest unit, or 'String'",
     "Dictionary": "make its entries a model, or encode it as 'Data'",
     "URL": "use 'String', and 'absoluteString'",
   ]

@@ -11,6 +11,7 @@ enum ValueText {
     case .int(let value): String(value)
     case .uint(let value): String(value)
     case .double(let value): String(value)
+    case .decimal(let value): value.description
     case .date(let value): date(value)
     case .uuid(let value): value.uuidString.lowercased()
     case .string(let value): oneLine(value)
@@ -22,18 +23,19 @@ enum ValueText {
   /// Whether a table puts the value at the right of its column.
   static func isNumeric(_ value: AttributeValue) -> Bool {
     switch value {
-    case .int, .uint, .double: true
+    case .int, .uint, .double, .decimal: true
     default: false
     }
   }
 
-  /// For programs. Numbers that JSON can't hold are strings: NaN, infinities. Data is in Base64, a reference the number of
+  /// For programs. A decimal is a number with all of its digits. Numbers that JSON can't hold are strings: NaN, infinities. Data is in Base64, a reference the number of
   /// the object.
   static func json(_ value: AttributeValue) -> String {
     switch value {
     case .null: "null"
     case .bool, .int, .uint: table(value)
     case .double(let value): value.isFinite ? String(value) : quoted(String(value))
+    case .decimal(let value): value.isNaN ? quoted(table(.decimal(value))) : value.description
     case .date(let value): quoted(date(value))
     case .uuid: quoted(table(value))
     case .string(let value): quoted(value)

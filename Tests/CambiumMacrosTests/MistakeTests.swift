@@ -104,7 +104,6 @@ struct MistakeTests {
     ("Set<Int>", "an attribute has one value; make the elements a model, or encode them as 'Data'"),
     ("[UInt8]", "'Data' is the type for bytes"),
     ("URL", "use 'String', and 'absoluteString'"),
-    ("Decimal?", "use 'Int' in the smallest unit, or 'String'"),
     ("Dictionary<String, Int>", "make its entries a model, or encode it as 'Data'"),
     ("[[Song]]", "a collection can only have models as elements"),
   ])

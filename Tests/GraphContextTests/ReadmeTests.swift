@@ -54,12 +54,13 @@ struct ReadmeTests {
       return album.objectID
     }
 
-    // Read: three spellings of a query; all become the same kind of plan.
+    // Read: four spellings of a query; all become the same kind of plan.
     let context = music.viewContext
     let request = From<Song>().where { $0.seconds > 180 && $0.album.year < 1980 }.orderBy(.ascending(\.title))
       .limit(20)
     let long = try context.fetch(request)
     let carey = try context.fetch(From<Song>().where(\.seconds > 180 && \.title == "Carey"))
+    let listed = try context.fetch(From<Song>().where(["seconds": 180..., "title": ["Carey", "River"]]))
     let same = try context.fetch(
       From<Song>().where(format: "seconds > %d AND title BEGINSWITH[c] %@", 180, "car")
     )
@@ -72,6 +73,7 @@ struct ReadmeTests {
     #expect(long.first?.album?.objectID == blue)
     #expect(carey.count == 1 && carey.first === long.first)
     #expect(same == carey)
+    #expect(Set(listed.map(\.title)) == ["Carey", "River"])
     #expect(count == 2)
     let plan = try context.explain(From<Song>().where { $0.seconds > 180 })
     #expect("\(plan)".contains("seconds"))

@@ -27,7 +27,8 @@ public struct From<Root: ManagedObject>: Sendable {
     self.where(Where(condition))
   }
 
-  /// Only objects for which the condition holds: `\.seconds > 180 && \.title == "Carey"`. Conditions add up.
+  /// Only objects for which the condition holds: `\.seconds > 180 && \.title == "Carey"`, or as a dictionary
+  /// `["seconds": 180..., "title": "Carey"]`. Conditions add up.
   public func `where`(_ condition: Where<Root>) -> From {
     var copy = self
     if case .constant(true)? = try? copy.condition.tree {

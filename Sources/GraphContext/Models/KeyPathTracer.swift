@@ -142,6 +142,7 @@ final class KeyPathTracer: ObjectHost {
     case .int8, .int16, .int32, .int64: .int(first ? 90 : -91)
     case .uint8, .uint16, .uint32, .uint64, .reference: .int(first ? 90 : 165)
     case .float, .double: .double(first ? 90.5 : -91.25)
+    case .decimal: .decimal(first ? 90.5 : -91.25)
     case .date: .date(Date(timeIntervalSinceReferenceDate: first ? 90.5 : -91.25))
     case .uuid: .uuid(UUID(uuid: (90, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, first ? 15 : 16)))
     case .string: .string(first ? " aZ\u{E9}9 " : "\u{C9}z A\t")

@@ -12,6 +12,7 @@ import Predicates
 /// | false, true | `01`, `02` |
 /// | integer, reference | `20` for zero; `20 + n` and the *n* significant bytes, big-endian, above; `20 − n` and their complement below |
 /// | Float, Double, Date | `01` and 8 bytes: the bits of the Double, inverted if negative, else with the sign bit set. −0.0 is 0.0; NaN is eight `FF` |
+/// | Decimal | `01` and what ``DecimalKey`` says: the same bytes for every spelling of a number |
 /// | UUID | `01` and its 16 bytes |
 /// | String, Data | `01`, the bytes with `00` as `01 01` and `01` as `01 02`, and `00` |
 ///
@@ -35,6 +36,7 @@ package enum KeyCoder {
     case .int(let value): append(signed: value, to: &key)
     case .uint(let value), .reference(let value): append(unsigned: value, to: &key)
     case .double(let value): append(value, to: &key)
+    case .decimal(let value): append(value, to: &key)
     case .date(let value): append(value.timeIntervalSinceReferenceDate, to: &key)
     case .uuid(let value): append(value, to: &key)
     case .string(var value): value.withUTF8 { append(text: UnsafeRawBufferPointer($0), to: &key) }
@@ -63,6 +65,7 @@ package enum KeyCoder {
     case .uint64, .reference: append(unsigned: record.fixed(slot, as: UInt64.self), to: &key)
     case .float: append(Double(Float(bitPattern: record.fixed(slot, as: UInt32.self))), to: &key)
     case .double, .date: append(Double(bitPattern: record.fixed(slot, as: UInt64.self)), to: &key)
+    case .decimal: append(record.decimal(slot) ?? .nan, to: &key)
     case .uuid: append(record.uuid(slot), to: &key)
     case .string: FoldedBytes.withFolded(record.variable(slot), folding) { append(text: $0, to: &key) }
     case .data: append(text: record.variable(slot), to: &key)
@@ -111,6 +114,11 @@ extension KeyCoder {
     if value.isNaN { return nanBits }
     let bits = (value == 0 ? 0.0 : value).bitPattern
     return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
+  }
+
+  private static func append(_ value: Decimal, to key: inout [UInt8]) {
+    key.append(presentMarker)
+    DecimalKey.withBytes(of: value) { key.append(contentsOf: $0) }
   }
 
   private static func append(_ value: UUID, to key: inout [UInt8]) {

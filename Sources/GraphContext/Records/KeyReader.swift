@@ -14,7 +14,7 @@ package struct KeyReader {
 
   /// The next component, for an attribute of this kind. Nil when the bytes are not one.
   ///
-  /// −0.0 comes back as 0.0, and every NaN as the same one: keys hold canonical values.
+  /// −0.0 comes back as 0.0, every NaN as the same one, a decimal without zeros at its end: keys hold canonical values.
   package mutating func next(_ kind: AttributeKind) -> AttributeValue? {
     guard let marker = nextByte() else { return nil }
     if marker == KeyCoder.nilMarker { return .null }
@@ -33,6 +33,7 @@ package struct KeyReader {
     switch kind {
     case .float, .double: return double().map(AttributeValue.double)
     case .date: return double().map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+    case .decimal: return decimal().map(AttributeValue.decimal)
     case .uuid: return take(16).map { .uuid(UUID(uuid: $0.loadUnaligned(as: uuid_t.self))) }
     case .string: return text().map { .string(String(decoding: $0, as: UTF8.self)) }
     default: return text().map { .data(Data($0)) }
@@ -62,6 +63,14 @@ package struct KeyReader {
     let bits = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
     if bits == KeyCoder.nanBits { return .nan }
     return Double(bitPattern: bits >> 63 == 1 ? bits & ~(1 << 63) : ~bits)
+  }
+
+  private mutating func decimal() -> Decimal? {
+    guard let (value, byteCount) = DecimalKey.read(UnsafeRawBufferPointer(rebasing: key[position...])) else {
+      return nil
+    }
+    position += byteCount
+    return value
   }
 
   private mutating func text() -> [UInt8]? {

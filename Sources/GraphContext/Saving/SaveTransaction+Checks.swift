@@ -175,6 +175,7 @@ extension AttributeValue {
     case .int(let value): "\(value)"
     case .uint(let value): "\(value)"
     case .double(let value): "\(value)"
+    case .decimal(let value): "\(value)"
     case .date(let value): "\(value)"
     case .uuid(let value): "\(value)"
     case .string(let value): "\"\(value)\""

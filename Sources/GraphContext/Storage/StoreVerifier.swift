@@ -58,6 +58,11 @@ package struct StoreVerifier {
     if let slot = record.firstMissingSlot(entity.requiredSlots) {
       report("\(entity.name) \(number) has no \(entity.schema.stored[slot].name)", entity.treeName)
     }
+    for property in entity.schema.stored where property.kind == .decimal {
+      if !record.isNull(property.slot), record.decimal(property.slot) == nil {
+        report("\(entity.name) \(number) has no decimal for \(property.name)", entity.treeName)
+      }
+    }
     for index in entity.indexes {
       var key: [UInt8] = []
       _ = index.appendKey(of: record, number, to: &key)

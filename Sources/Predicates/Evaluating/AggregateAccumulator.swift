@@ -1,3 +1,5 @@
+import Foundation
+
 /// Makes one value of several, taken one after the other, as ``PredicateAggregate`` says.
 package struct AggregateAccumulator {
   private let aggregate: PredicateAggregate
@@ -7,6 +9,8 @@ package struct AggregateAccumulator {
   private var whole: Int128? = 0
   private var real = 0.0
   private var isWhole = true
+  /// The sum of Decimals and integers; nil once there was a Double.
+  private var decimal: Decimal? = 0
   private var best = AttributeValue.null
   /// For what needs all of them.
   private var values: [AttributeValue] = []
@@ -32,6 +36,7 @@ package struct AggregateAccumulator {
   var isComplete: Bool { if case .element(let index) = aggregate { count > index } else { false } }
 
   private mutating func sum(_ value: AttributeValue) {
+    decimal = decimal.flatMap { sum in value.exactDecimal.map { sum + $0 } }
     if let integer = value.integer {
       whole = whole.flatMap { sum in
         let (result, overflow) = sum.addingReportingOverflow(integer)
@@ -47,9 +52,12 @@ package struct AggregateAccumulator {
   package var value: AttributeValue {
     switch aggregate {
     case .count: return .int(Int64(count))
-    case .sum: return isWhole ? whole.map(AttributeValue.integer) ?? .null : .double(real)
+    case .sum:
+      if !isWhole, let decimal { return decimal.isNaN ? .null : .decimal(decimal) }
+      return isWhole ? whole.map(AttributeValue.integer) ?? .null : .double(real)
     case .average:
       if count == 0 { return .null }
+      if !isWhole, let decimal { return decimal.isNaN ? .null : .decimal(decimal / Decimal(count)) }
       let total = isWhole ? whole.map { Double($0) } ?? real : real
       return .double(total / Double(count))
     case .minimum, .maximum, .element, .last: return best

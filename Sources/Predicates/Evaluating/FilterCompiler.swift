@@ -196,12 +196,13 @@ extension FilterCompiler {
 }
 
 extension AttributeValue {
-  /// The bytes by which strings, data and UUIDs compare; nil for other values.
+  /// The bytes by which strings, data, UUIDs and decimals compare; nil for other values.
   fileprivate var comparedBytes: [UInt8]? {
     switch self {
     case .string(let text): Array(text.utf8)
     case .data(let data): Array(data)
     case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { Array($0) }
+    case .decimal(let decimal): DecimalKey.withBytes(of: decimal) { Array($0) }
     default: nil
     }
   }

@@ -136,6 +136,10 @@ extension FilterProgram {
       return try holds(field, comparison, fields[other], options, &row)
     case .equals, .bytes, .search, .like, .regex:
       guard let bytes = field.bytes(in: record) else { throw row.damage(of: field) }
+      if field.kind == .decimal {
+        guard let value = StoredDecimal.read(bytes) else { throw row.damage(of: field) }
+        return DecimalKey.withBytes(of: value) { holds(test, $0) }
+      }
       if folding.isEmpty { return holds(test, bytes) }
       return FoldedBytes.withFolded(bytes, folding) { holds(test, $0) }
     }

@@ -33,7 +33,7 @@ enum FilterWord {
     case .uint64, .reference: word(field.load(UInt64.self, from: record))
     case .float: word(Double(Float(bitPattern: field.load(UInt32.self, from: record))))
     case .double, .date: word(Double(bitPattern: field.load(UInt64.self, from: record)))
-    case .uuid, .string, .data: 0
+    case .uuid, .string, .data, .decimal: 0
     }
   }
 
@@ -45,7 +45,7 @@ enum FilterWord {
     case .uint(let value), .reference(let value): word(value)
     case .double(let value): word(value)
     case .date(let value): word(value.timeIntervalSinceReferenceDate)
-    case .null, .uuid, .string, .data: nil
+    case .null, .uuid, .string, .data, .decimal: nil
     }
   }
 

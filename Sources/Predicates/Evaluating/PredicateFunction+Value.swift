@@ -44,6 +44,9 @@ extension PredicateFunction {
     default: break
     }
     if function != .power, let a = left.integer, let b = right.integer { return whole(function, a, b) }
+    if let a = left.exactDecimal, let b = right.exactDecimal, let result = decimal(function, a, b) {
+      return result
+    }
     guard let a = left.real, let b = right.real else { return .null }
     return real(function, a, b)
   }
@@ -89,7 +92,7 @@ extension PredicateFunction {
     switch argument {
     case .string(let text): ofText(function, text)
     case .date(let date): ofDate(function, date)
-    case .int, .uint, .double: ofNumber(function, argument)
+    case .int, .uint, .double, .decimal: ofNumber(function, argument)
     case .bool(let value): function == .toText ? .string(value ? "TRUE" : "FALSE") : .null
     case .uuid(let value): function == .toText ? .string(value.uuidString) : .null
     case .null, .data, .reference: .null
@@ -130,7 +133,7 @@ extension PredicateFunction {
 
   private static func ofNumber(_ function: PredicateFunction, _ number: AttributeValue) -> AttributeValue {
     switch function {
-    case .toText: return .string(number.formatText)
+    case .toText: return .string(number.digitText)
     case .toNumber: return number.real.map { .double($0) } ?? .null
     case .toDate: return number.real.map { .date(Date(timeIntervalSinceReferenceDate: $0)) } ?? .null
     default: break
@@ -144,6 +147,7 @@ extension PredicateFunction {
       default: break
       }
     }
+    if case .decimal(let value) = number, let result = decimal(function, value) { return result }
     return number.real.map { real(function, $0) } ?? .null
   }
 
@@ -182,6 +186,7 @@ extension AttributeValue {
     case .int(let value): Double(value)
     case .uint(let value): Double(value)
     case .double(let value): value
+    case .decimal(let value): DecimalDigits(value)?.nearestDouble ?? .nan
     default: nil
     }
   }

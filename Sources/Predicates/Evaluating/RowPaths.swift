@@ -167,10 +167,13 @@ extension RowField {
     T(littleEndian: record.loadUnaligned(fromByteOffset: position, as: T.self))
   }
 
-  /// The bytes of a string, data or UUID; nil when the record's table of ends is wrong.
+  /// The bytes of a string, data, UUID or decimal; nil when the record's table of ends is wrong.
   @inline(__always)
   func bytes(in record: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     if kind == .uuid { return UnsafeRawBufferPointer(rebasing: record[position..<position + 16]) }
+    if kind == .decimal {
+      return UnsafeRawBufferPointer(rebasing: record[position..<position + StoredDecimal.byteCount])
+    }
     let start = position == 0 ? 0 : end(position - 1, in: record)
     let end = end(position, in: record)
     guard start <= end, end <= record.count - variableOffset else { return nil }

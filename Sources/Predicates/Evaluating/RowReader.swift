@@ -126,18 +126,22 @@ package struct RowReader {
         Date(timeIntervalSinceReferenceDate: Double(bitPattern: field.load(UInt64.self, from: record)))
       )
     case .reference: return .reference(field.load(UInt64.self, from: record))
-    case .uuid, .string, .data:
-      guard let bytes = field.bytes(in: record) else { throw damage(of: field) }
-      return field.value(of: bytes)
+    case .uuid, .string, .data, .decimal:
+      guard let bytes = field.bytes(in: record), let value = field.value(of: bytes) else {
+        throw damage(of: field)
+      }
+      return value
     }
   }
 }
 
 extension RowField {
-  fileprivate func value(of bytes: UnsafeRawBufferPointer) -> AttributeValue {
+  /// Nil for bytes that stand for no value.
+  fileprivate func value(of bytes: UnsafeRawBufferPointer) -> AttributeValue? {
     switch kind {
     case .string: .string(String(decoding: bytes, as: UTF8.self))
     case .uuid: .uuid(UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)))
+    case .decimal: StoredDecimal.read(bytes).map(AttributeValue.decimal)
     default: .data(Data(bytes))
     }
   }

@@ -70,6 +70,8 @@ package enum ValueComparison {
     case (.double(let a), .int(let b)): order(b, a).map { -$0 }
     case (.uint(let a), .double(let b)): order(a, b)
     case (.double(let a), .uint(let b)): order(b, a).map { -$0 }
+    case (.decimal(let a), _): DecimalParts(a).flatMap { order($0, right) }
+    case (_, .decimal(let b)): DecimalParts(b).flatMap { order($0, left) }.map { -$0 }
     case (.bool(let a), .bool(let b)): sign(a ? 1 : 0, b ? 1 : 0)
     case (.date(let a), .date(let b)):
       order(a.timeIntervalSinceReferenceDate, b.timeIntervalSinceReferenceDate)
@@ -116,6 +118,19 @@ extension ValueComparison {
   }
 }
 
+extension ValueComparison {
+  /// A decimal against any number, without rounding either. Nil with a NaN, or with no number.
+  private static func order(_ a: DecimalParts, _ b: AttributeValue) -> Int? {
+    switch b {
+    case .int(let value): DecimalParts.order(a, DecimalParts(value))
+    case .uint(let value): DecimalParts.order(a, DecimalParts(value))
+    case .double(let value): DecimalParts.order(a, value)
+    case .decimal(let value): DecimalParts(value).map { DecimalParts.order(a, $0) }
+    default: nil
+    }
+  }
+}
+
 // MARK: - Sorting
 
 extension ValueComparison {
@@ -137,7 +152,7 @@ extension ValueComparison {
     case .null: 0
     case .bool: 1
     case .int, .uint: 2
-    case .double: value.isNaN ? 3 : 2
+    case .double, .decimal: value.isNaN ? 3 : 2
     case .date: value.isNaN ? 5 : 4
     case .uuid: 6
     case .string: 7
@@ -152,6 +167,7 @@ extension AttributeValue {
   package var isNaN: Bool {
     switch self {
     case .double(let value): value.isNaN
+    case .decimal(let value): value.isNaN
     case .date(let value): value.timeIntervalSinceReferenceDate.isNaN
     default: false
     }

@@ -1,5 +1,5 @@
-/// A condition on objects of one type, in any spelling: a closure, key paths and operators, or a format
-/// string.
+/// A condition on objects of one type, in any spelling: a closure, key paths and operators, a format string, or a
+/// dictionary.
 ///
 /// ```swift
 /// let long = Where<Song> { $0.seconds > 180 && $0.album.year < 1980 }

@@ -18,6 +18,8 @@ public enum AttributeKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
   case data = 15
   /// A to-one relationship: the destination's object ID.
   case reference = 16
+  /// A Foundation `Decimal`: its sign, exponent and mantissa.
+  case decimal = 17
 
   /// Bytes in the record's fixed section, or nil for a kind of variable width.
   public var fixedByteCount: Int? {
@@ -27,6 +29,7 @@ public enum AttributeKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
     case .int32, .uint32, .float: 4
     case .int64, .uint64, .double, .date, .reference: 8
     case .uuid: 16
+    case .decimal: StoredDecimal.byteCount
     case .string, .data: nil
     }
   }
@@ -34,5 +37,5 @@ public enum AttributeKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
   public var isInteger: Bool {
     (AttributeKind.int8.rawValue...AttributeKind.uint64.rawValue).contains(rawValue)
   }
-  public var isNumeric: Bool { isInteger || self == .float || self == .double }
+  public var isNumeric: Bool { isInteger || self == .float || self == .double || self == .decimal }
 }

@@ -112,6 +112,24 @@ extension Float: AttributeType {
   }
 }
 
+extension Decimal: AttributeType {
+  @inlinable public static var attributeKind: AttributeKind { .decimal }
+  public static var tracerValue: Decimal { 0 }
+  public var attributeValue: AttributeValue { .decimal(self) }
+
+  public init?(attributeValue: AttributeValue) {
+    guard case .decimal(let value) = attributeValue else { return nil }
+    self = value
+  }
+
+  public init?(record: borrowing RecordView, slot: Int) {
+    guard record.layout.fields[slot].kind == .decimal, !record.isNull(slot),
+      let value = record.decimal(slot)
+    else { return nil }
+    self = value
+  }
+}
+
 extension Bool: AttributeType {
   @inlinable public static var attributeKind: AttributeKind { .bool }
   public static var tracerValue: Bool { false }

@@ -11,6 +11,7 @@ public enum AttributeValue: Sendable {
   case int(Int64)
   case uint(UInt64)
   case double(Double)
+  case decimal(Decimal)
   case date(Date)
   case uuid(UUID)
   case string(String)
@@ -28,7 +29,7 @@ public enum AttributeValue: Sendable {
 
 extension AttributeValue: Hashable {
   /// Identity of representation, for trees and tests: strings by their UTF-8 bytes, NaN equal to NaN, −0.0
-  /// equal to 0.0. What a *predicate* means by equal is decided by the evaluator.
+  /// equal to 0.0, a decimal to its other spellings. What a *predicate* means by equal is decided by the evaluator.
   public static func == (left: AttributeValue, right: AttributeValue) -> Bool {
     switch (left, right) {
     case (.null, .null): true
@@ -36,6 +37,7 @@ extension AttributeValue: Hashable {
     case (.int(let a), .int(let b)): a == b
     case (.uint(let a), .uint(let b)): a == b
     case (.double(let a), .double(let b)): a == b || (a.isNaN && b.isNaN)
+    case (.decimal(let a), .decimal(let b)): DecimalParts(a)?.canonical == DecimalParts(b)?.canonical
     case (.date(let a), .date(let b)):
       a.timeIntervalSinceReferenceDate == b.timeIntervalSinceReferenceDate
         || (a.timeIntervalSinceReferenceDate.isNaN && b.timeIntervalSinceReferenceDate.isNaN)
@@ -54,6 +56,7 @@ extension AttributeValue: Hashable {
     case .int(let value): hasher.combine(value)
     case .uint(let value): hasher.combine(value)
     case .double(let value): hasher.combine(value.isNaN ? .nan.magnitude : value)
+    case .decimal(let value): hasher.combine(DecimalParts(value)?.canonical)
     case .date(let value):
       let seconds = value.timeIntervalSinceReferenceDate
       hasher.combine(seconds.isNaN ? .nan.magnitude : seconds)

@@ -78,6 +78,19 @@ public struct DecimalDigits: Sendable, Hashable {
   }
 }
 
+extension AttributeValue {
+  /// The digits of a number; of a Double the shortest that name it. Nil for infinities, NaN and what is no number.
+  var decimalDigits: DecimalDigits? {
+    switch self {
+    case .int(let value): DecimalDigits("\(value)")
+    case .uint(let value): DecimalDigits("\(value)")
+    case .double(let value): DecimalDigits(value)
+    case .decimal(let value): DecimalDigits(value)
+    default: nil
+    }
+  }
+}
+
 extension DecimalDigits: CustomStringConvertible {
   /// Text that ``init(_:)`` reads back, always with a point: `1.25`, `0.5e-40`.
   public var description: String {

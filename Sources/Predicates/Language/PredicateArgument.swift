@@ -1,10 +1,10 @@
-/// What can stand for a `%@` in a format string: every ``AttributeType``, arrays, sets and ranges of them,
-/// objects and their IDs, and nil. Arguments are values: they are never read as text of the language.
+/// What can stand for a `%@` in a format string, and for a value in a dictionary: every ``AttributeType``, arrays, sets and
+/// ranges of them, objects and their IDs, and nil. Arguments are values: they are never read as text of the language.
 public protocol PredicateArgument {
   var predicateArgument: FormatArgument { get }
 }
 
-/// An argument of a format string, taken apart.
+/// An argument of a format string or a dictionary, taken apart.
 public enum FormatArgument: Sendable, Hashable {
   case value(AttributeValue)
   /// An object, by its identity.
@@ -13,8 +13,8 @@ public enum FormatArgument: Sendable, Hashable {
   case objectWithoutID
   /// What `IN` takes, and `BETWEEN` if there are two.
   case list([FormatArgument])
-  /// What `IN` and `BETWEEN` take: everything from one value to another, both included.
-  case range(AttributeValue, AttributeValue)
+  /// Everything from one value to another. `IN` and `BETWEEN` take it if both are included.
+  case range(ValueRange)
 }
 
 extension AttributeType {
@@ -33,8 +33,12 @@ extension Set: PredicateArgument where Element: PredicateArgument {
   public var predicateArgument: FormatArgument { .list(map(\.predicateArgument)) }
 }
 
-extension ClosedRange: PredicateArgument where Bound: AttributeType {
-  public var predicateArgument: FormatArgument {
-    .range(lowerBound.attributeValue, upperBound.attributeValue)
-  }
+extension AttributeRange where Bound: AttributeType {
+  public var predicateArgument: FormatArgument { .range(valueRange) }
 }
+
+extension ClosedRange: PredicateArgument where Bound: AttributeType {}
+extension Range: PredicateArgument where Bound: AttributeType {}
+extension PartialRangeFrom: PredicateArgument where Bound: AttributeType {}
+extension PartialRangeThrough: PredicateArgument where Bound: AttributeType {}
+extension PartialRangeUpTo: PredicateArgument where Bound: AttributeType {}

@@ -72,6 +72,7 @@ extension AttributeValue {
     case .int(let value): value.description
     case .uint(let value): value.description
     case .double(let value): value.isFinite ? value.description : LiteralCast.text(of: value)
+    case .decimal(let value): LiteralCast.text(of: value)
     case .string(let value): value.formatLiteral
     case .date(let value): LiteralCast.text(of: value)
     case .uuid(let value): LiteralCast.text(of: value)

@@ -77,8 +77,8 @@ private struct VariableReplacement {
       var operands: [PredicateOperand] = []
       for value in elements { operands.append(try operand(value, named: name, at: collection.location)) }
       return .membership(element, operands, options)
-    case .range(let lower, let upper) where options.isEmpty:
-      return .between(element, .value(lower), .value(upper))
+    case .range(let range) where options.isEmpty:
+      return range.tree(for: element)
     default:
       return .comparison(try replace(collection), .contains, element, options)
     }

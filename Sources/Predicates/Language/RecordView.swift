@@ -61,7 +61,7 @@ public struct RecordView {
     return UnsafeRawBufferPointer(rebasing: bytes[base + start..<base + end])
   }
 
-  /// The value at the slot. Allocates for strings over 15 bytes and for data.
+  /// The value at the slot. Allocates for strings over 15 bytes and for data. Bytes that are no decimal are read as NaN.
   public func value(_ slot: Int) -> AttributeValue {
     if isNull(slot) { return .null }
     switch layout.fields[slot].kind {
@@ -82,7 +82,16 @@ public struct RecordView {
     case .string: return .string(String(decoding: variable(slot), as: UTF8.self))
     case .data: return .data(Data(variable(slot)))
     case .reference: return .reference(fixed(slot, as: UInt64.self))
+    case .decimal: return .decimal(decimal(slot) ?? .nan)
     }
+  }
+
+  /// The decimal at the slot; nil when the bytes there are none.
+  package func decimal(_ slot: Int) -> Decimal? {
+    let position = layout.fields[slot].position
+    return StoredDecimal.read(
+      UnsafeRawBufferPointer(rebasing: bytes[position..<position + StoredDecimal.byteCount])
+    )
   }
 
   /// The UUID at the slot, its bytes in the order of its text.

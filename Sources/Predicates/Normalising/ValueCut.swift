@@ -68,6 +68,7 @@ extension AttributeKind {
   var comparableEnd: ValueCut {
     switch self {
     case .float, .double: .before(.double(.nan))
+    case .decimal: .before(.decimal(.nan))
     case .date: .before(.date(Date(timeIntervalSinceReferenceDate: .nan)))
     default: .highest
     }
@@ -83,7 +84,7 @@ extension AttributeKind {
     case .int64: .int(.min)
     case .uint8, .uint16, .uint32, .uint64: .int(0)
     case .reference: .reference(0)
-    case .float, .double, .date, .uuid, .string, .data: nil
+    case .float, .double, .decimal, .date, .uuid, .string, .data: nil
     }
   }
 
@@ -99,7 +100,7 @@ extension AttributeKind {
     case .uint32: .int(Int64(UInt32.max))
     case .uint64: .uint(.max)
     case .reference: .reference(.max)
-    case .float, .double, .date, .uuid, .string, .data: nil
+    case .float, .double, .decimal, .date, .uuid, .string, .data: nil
     }
   }
 
@@ -129,7 +130,7 @@ extension AttributeKind {
     case .bool: .bool(true)
     case .int(let value): value == .max ? .uint(1 << 63) : .int(value + 1)
     case .uint(let value): .uint(value + 1)
-    case .null, .double, .date, .uuid, .string, .data, .reference: nil
+    case .null, .double, .decimal, .date, .uuid, .string, .data, .reference: nil
     }
   }
 
@@ -139,7 +140,7 @@ extension AttributeKind {
     case .bool: .bool(false)
     case .int(let value): value == .min ? nil : .int(value - 1)
     case .uint(let value): .unsigned(value - 1)
-    case .null, .double, .date, .uuid, .string, .data, .reference: nil
+    case .null, .double, .decimal, .date, .uuid, .string, .data, .reference: nil
     }
   }
 }

@@ -5,6 +5,7 @@ enum ExpressionType: Hashable {
   case bool
   case integer
   case real
+  case decimal
   case string
   case date
   case uuid
@@ -18,6 +19,7 @@ enum ExpressionType: Hashable {
       case .bool: .bool
       case .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64: .integer
       case .float, .double: .real
+      case .decimal: .decimal
       case .date: .date
       case .uuid: .uuid
       case .string: .string
@@ -33,6 +35,7 @@ enum ExpressionType: Hashable {
       case .bool: .bool
       case .int, .uint: .integer
       case .double: .real
+      case .decimal: .decimal
       case .date: .date
       case .uuid: .uuid
       case .string: .string
@@ -41,14 +44,14 @@ enum ExpressionType: Hashable {
       }
   }
 
-  var isNumeric: Bool { self == .integer || self == .real }
+  var isNumeric: Bool { self == .integer || self == .real || self == .decimal }
 
   /// The type in a sentence: “a number”.
   var noun: String {
     switch self {
     case .null: "nil"
     case .bool: "a Bool"
-    case .integer, .real: "a number"
+    case .integer, .real, .decimal: "a number"
     case .string: "a string"
     case .date: "a date"
     case .uuid: "a UUID"
@@ -61,7 +64,8 @@ enum ExpressionType: Hashable {
   func common(with other: ExpressionType) -> ExpressionType? {
     switch (self, other) {
     case (.null, let type), (let type, .null): type
-    case (.integer, .real), (.real, .integer): .real
+    case (.integer, .real), (.real, .integer), (.decimal, .real), (.real, .decimal): .real
+    case (.integer, .decimal), (.decimal, .integer): .decimal
     case (.object(let first), .object(let second)):
       first == second || second == nil ? self : first == nil ? other : nil
     default: self == other ? self : nil
@@ -74,20 +78,20 @@ extension PredicateFunction {
   func type(of arguments: [ExpressionType]) -> ExpressionType? {
     let types = arguments.filter { $0 != .null }
     let numeric = types.allSatisfy(\.isNumeric)
-    let number: ExpressionType? = numeric ? (types.contains(.real) ? .real : .integer) : nil
+    let number = numeric ? types.reduce(ExpressionType.integer) { $0.common(with: $1) ?? .real } : nil
     switch self {
     case .add:
       if !types.isEmpty, types.allSatisfy({ $0 == .string }) { return .string }
       return number
-        ?? (Set(types).isSubset(of: [.date, .integer, .real]) && types.count { $0 == .date } == 1
+        ?? (Set(types).isSubset(of: [.date, .integer, .real, .decimal]) && types.count { $0 == .date } == 1
           ? .date : nil)
     case .subtract:
       if types == [.date, .date] { return .real }
       return number ?? (types.first == .date && types.dropFirst().allSatisfy(\.isNumeric) ? .date : nil)
     case .multiply, .divide, .modulus, .negate, .floor, .ceiling, .round, .truncate, .absolute, .sum:
       return number
-    case .power, .squareRoot, .logarithm, .naturalLogarithm, .exponential, .average:
-      return numeric ? .real : nil
+    case .average: return number == .decimal ? .decimal : numeric ? .real : nil
+    case .power, .squareRoot, .logarithm, .naturalLogarithm, .exponential: return numeric ? .real : nil
     case .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift, .onesComplement:
       return types.allSatisfy { $0 == .integer } ? .integer : nil
     case .minimum, .maximum:
@@ -113,7 +117,8 @@ extension PredicateAggregate {
     switch self {
     case .count: .integer
     case .sum: element.isNumeric ? element : nil
-    case .average, .median, .standardDeviation: element.isNumeric ? .real : nil
+    case .average: element == .decimal ? .decimal : element.isNumeric ? .real : nil
+    case .median, .standardDeviation: element.isNumeric ? .real : nil
     case .minimum, .maximum: if case .object = element { nil } else { element }
     case .mode, .element, .last: element
     }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Comparisons that name no attribute, such as `5 < 6`: settled while the predicate is resolved.
 enum LiteralComparison {
   /// - Throws: `typeMismatch` where the two have no common type.
@@ -13,7 +15,7 @@ enum LiteralComparison {
       case .notEqual: return first != second
       default: break
       }
-    } else if let first = left.literalValue, let second = right.literalValue,
+    } else if let first = left.literalValue(beside: right), let second = right.literalValue(beside: left),
       isAllowed(first, comparison, second, options)
     {
       return ValueComparison.holds(first, comparison, second, options)
@@ -32,9 +34,9 @@ enum LiteralComparison {
     if left.isNull || right.isNull { return true }
     switch (left, right) {
     case (.string, .string): return true
-    case (.int, .int), (.int, .uint), (.int, .double), (.uint, .int), (.uint, .uint), (.uint, .double),
-      (.double, .int), (.double, .uint), (.double, .double), (.bool, .bool), (.date, .date), (.uuid, .uuid),
-      (.data, .data):
+    case (.bool, .bool), (.date, .date), (.uuid, .uuid), (.data, .data):
+      return !comparison.isStringOperator && options.isEmpty
+    case _ where left.isNumber && right.isNumber:
       return !comparison.isStringOperator && options.isEmpty
     case (.reference, .reference):
       return !comparison.isStringOperator && !comparison.isOrdering && options.isEmpty
@@ -52,6 +54,29 @@ extension PredicateOperand {
     case .value(let value): value
     case .digits(let digits): .double(digits.nearestDouble)
     case .reference(let object): .reference(object.number)
+    }
+  }
+
+  /// The same, but that beside a Decimal digits are those of a Decimal, and a Double's are the shortest that name it.
+  fileprivate func literalValue(beside other: PredicateOperand) -> AttributeValue? {
+    if case .value(.decimal) = other.content, let value = nearestDecimal { return .decimal(value) }
+    return literalValue
+  }
+
+  private var nearestDecimal: Decimal? {
+    switch content {
+    case .digits(let digits): digits.nearestDecimal
+    case .value(let value): value.decimalDigits?.nearestDecimal
+    default: nil
+    }
+  }
+}
+
+extension AttributeValue {
+  fileprivate var isNumber: Bool {
+    switch self {
+    case .int, .uint, .double, .decimal: true
+    default: false
     }
   }
 }

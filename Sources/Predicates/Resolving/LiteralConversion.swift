@@ -69,7 +69,7 @@ struct LiteralConversion {
         throw mismatch("\(path.name) is a UUID; “\(text)” is none.", literal)
       }
       return .value(.uuid(uuid))
-    case (let kind, .int), (let kind, .uint), (let kind, .double):
+    case (let kind, .int), (let kind, .uint), (let kind, .double), (let kind, .decimal):
       return kind.isNumeric ? convert(number: value, to: kind) : nil
     default:
       return nil
@@ -86,6 +86,10 @@ struct LiteralConversion {
 extension LiteralConversion {
   private func convert(number: AttributeValue, to kind: AttributeKind) -> ConvertedLiteral {
     switch number {
+    case .decimal(let value) where kind == .decimal: return value.isNaN ? .unordered : .value(number)
+    case .decimal: return number.decimalDigits.flatMap(convert) ?? .unordered
+    case .int(let value) where kind == .decimal: return .value(.decimal(Decimal(value)))
+    case .uint(let value) where kind == .decimal: return .value(.decimal(Decimal(value)))
     case .int(let value) where kind == .float: return .value(.double(Double(Float(value))))
     case .uint(let value) where kind == .float: return .value(.double(Double(Float(value))))
     case .int(let value) where kind == .double: return .value(.double(Double(value)))
@@ -96,6 +100,7 @@ extension LiteralConversion {
       switch kind {
       case .double: return .value(number)
       case .float: return rounded(Float(value), isFinite: value.isFinite, isNegative: value < 0)
+      case .decimal: return number.decimalDigits.flatMap(convert) ?? (value < 0 ? .belowAll : .aboveAll)
       default: return place(value, in: kind)
       }
     default: return .unordered
@@ -107,6 +112,9 @@ extension LiteralConversion {
     switch path.kind {
     case .float: return rounded(digits.nearestFloat, isFinite: true, isNegative: digits.isNegative)
     case .double: return rounded(digits.nearestDouble, isFinite: true, isNegative: digits.isNegative)
+    case .decimal:
+      guard let value = digits.nearestDecimal else { return digits.isNegative ? .belowAll : .aboveAll }
+      return .value(.decimal(value))
     case let kind where kind.isInteger:
       guard let (floor, isExact) = digits.floor else { return digits.isNegative ? .belowAll : .aboveAll }
       return place(floor, isExact: isExact, in: kind)
@@ -154,7 +162,7 @@ extension AttributeKind {
     case .uint16: bounds(UInt16.self)
     case .uint32: bounds(UInt32.self)
     case .uint64: bounds(UInt64.self)
-    case .bool, .float, .double, .date, .uuid, .string, .data, .reference: nil
+    case .bool, .float, .double, .decimal, .date, .uuid, .string, .data, .reference: nil
     }
   }
 }
@@ -171,6 +179,7 @@ extension PredicateOperand {
       case .null: "nil"
       case .bool: "a Bool"
       case .int, .uint, .double: "the number \(formatText)"
+      case .decimal(let value): "the number \(value)"
       case .string: "the string \(formatText)"
       case .date: "a date"
       case .uuid: "a UUID"

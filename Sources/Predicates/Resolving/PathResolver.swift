@@ -190,6 +190,7 @@ extension AttributeKind {
     case .uint64: "a UInt"
     case .float: "a Float"
     case .double: "a Double"
+    case .decimal: "a Decimal"
     case .date: "a date"
     case .uuid: "a UUID"
     case .string: "a string"

@@ -53,6 +53,9 @@ extension PredicateResolver {
   ) throws(QueryError) -> TypedExpression {
     var typed: [TypedExpression] = []
     for argument in arguments { typed.append(try expression(argument, depth + NestingWeight.calculation)) }
+    if typed.contains(where: { $0.type == .decimal }) {
+      for place in typed.indices { try convertLiteral(of: &typed[place], to: .decimal) }
+    }
     guard function.argumentCounts.contains(typed.count) else {
       throw QueryError(.typeMismatch, "\(function.rawValue) doesn't take \(typed.count) arguments.").at(
         operand.location
@@ -151,7 +154,7 @@ extension PredicateResolver {
     }
   }
 
-  /// A date or UUID may be written as a string, a Bool as 0 or 1.
+  /// A date or UUID may be written as a string, a Bool as 0 or 1; beside a Decimal a number is the Decimal of its digits.
   private func convertLiteral(of side: inout TypedExpression, to type: ExpressionType) throws(QueryError) {
     guard case .literal(let value) = side.expression else { return }
     let kind: AttributeKind
@@ -159,11 +162,14 @@ extension PredicateResolver {
     case (.string, .date): kind = .date
     case (.string, .uuid): kind = .uuid
     case (.int(0), .bool), (.int(1), .bool): kind = .bool
+    case (.double, .decimal): kind = .decimal
     default: return
     }
     let path = ResolvedPath(hops: [], leaf: .slot(0, kind), isOptional: true, name: "the value")
     let conversion = LiteralConversion(to: PathResolver.Destination(path: path, entity: nil))
-    let literal = PredicateOperand(.value(value), at: side.operand.location)
+    var literal = PredicateOperand(.value(value), at: side.operand.location)
+    // The digits as they were written are more than the Double that stands for them.
+    if kind == .decimal, case .digits = side.operand.content { literal = side.operand }
     guard case .value(let converted) = try conversion.convert(literal) else { return }
     side = TypedExpression(expression: .literal(converted), type: type, operand: side.operand)
   }

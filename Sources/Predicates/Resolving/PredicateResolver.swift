@@ -227,10 +227,10 @@ extension PredicateResolver {
       }
     case .aboveAll:
       let isBelow = comparison == .less || comparison == .lessOrEqual
-      return isBelow ? path.isPresent : .constant(comparison == .notEqual)
+      return isBelow ? path.isComparable : .constant(comparison == .notEqual)
     case .belowAll:
       let isAbove = comparison == .greater || comparison == .greaterOrEqual
-      return isAbove ? path.isPresent : .constant(comparison == .notEqual)
+      return isAbove ? path.isComparable : .constant(comparison == .notEqual)
     case .unordered:
       return .constant(comparison == .notEqual)
     }
@@ -355,13 +355,16 @@ extension PredicateResolver {
     case .aboveAll: break
     case .null, .value, .belowAll, .unordered: return .constant(false)
     }
-    return range.lower == nil && range.upper == nil ? path.isPresent : .within(path, range)
+    return range.lower == nil && range.upper == nil ? path.isComparable : .within(path, range)
   }
 }
 
 extension ResolvedPath {
-  /// The predicate that holds where there is a value.
-  var isPresent: ResolvedPredicate { isOptional ? .not(.isNull(self)) : .constant(true) }
+  /// The predicate that holds where there is a value that compares: neither nil nor NaN.
+  var isComparable: ResolvedPredicate {
+    if kind == .decimal { return .within(self, ValueRange(lower: nil, upper: nil)) }
+    return isOptional ? .not(.isNull(self)) : .constant(true)
+  }
 }
 
 extension QueryError {

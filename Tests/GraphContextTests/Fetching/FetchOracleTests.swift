@@ -138,6 +138,7 @@ struct FetchWorld {
     try #require(found.map(\.objectID) == expected.map(\.objectID), "\(request)\n\(plan)")
     #expect(zip(found, expected).allSatisfy { $0 === $1 }, "one object for each ID")
     #expect(try context.fetchIDs(request) == expected.map(\.objectID))
+    #expect(try items.filter(matching: Where(tree)) == matches, "\(request)")
     #expect(try context.count(request) == expected.count)
     #expect(try context.count(From<Item>().where(Where(tree))) == matches.count, "\(request)\n\(plan)")
     #expect(try context.exists(request) == !expected.isEmpty)

@@ -32,6 +32,9 @@ import Testing
     case (.uint, .int): return 1
     case (.uint(let a), .uint(let b)), (.reference(let a), .reference(let b)): return sign(a, b)
     case (.double(let a), .double(let b)): return sign(a, b)
+    case (.decimal(let a), .decimal(let b)):
+      if a.isNaN || b.isNaN { return (a.isNaN ? 1 : 0) - (b.isNaN ? 1 : 0) }
+      return a < b ? -1 : a == b ? 0 : 1
     case (.date(let a), .date(let b)):
       return sign(a.timeIntervalSinceReferenceDate, b.timeIntervalSinceReferenceDate)
     case (.uuid(let a), .uuid(let b)):

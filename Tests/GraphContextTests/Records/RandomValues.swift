@@ -27,6 +27,7 @@ struct RandomValues {
     case .string: return .string(text())
     case .data: return .data(Data(shortBytes()))
     case .reference: return .reference(magnitude(UInt64.self))
+    case .decimal: return .decimal(generator.decimal())
     }
   }
 

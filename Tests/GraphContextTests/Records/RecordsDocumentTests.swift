@@ -28,7 +28,8 @@ import Testing
       "nil": .null, "true": .bool(true), "0": .int(0), "12": .int(12), "336776": .int(336_776),
       "-1": .int(-1),
       "-257": .int(-257), "\"Carey\"": .string("Carey"), "\"\"": .string(""), "0.5": .double(0.5),
-      "-0.5": .double(-0.5),
+      "-0.5": .double(-0.5), "12.5, a decimal": .decimal(12.5),
+      "-0.05, a decimal": .decimal(Decimal(-5) / 100),
     ]
     let rows = try table("value", "component")
     #expect(rows.count == values.count)

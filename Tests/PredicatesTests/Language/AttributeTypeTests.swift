@@ -13,6 +13,7 @@ import Testing
     #expect(comesBack(UInt8.max) && comesBack(UInt16.max) && comesBack(UInt32.max))
     #expect(comesBack(UInt64.max, 0, 1 << 63) && comesBack(UInt.max) && comesBack(Int64.min))
     #expect(comesBack(0.1, -0.0, .infinity, .leastNonzeroMagnitude) && comesBack(Float(0.1), .infinity))
+    #expect(comesBack(Decimal(1), -0.5, .greatestFiniteMagnitude) && comesBack(Decimal?.none, 1))
     #expect(comesBack(true, false) && comesBack("", "é", "🎉"))
     #expect(comesBack(Data([1, 2])) && comesBack(UUID()) && comesBack(Date()))
     #expect(comesBack(Int?.none, 5) && comesBack(String?.none, ""))

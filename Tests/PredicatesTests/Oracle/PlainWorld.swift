@@ -1,3 +1,4 @@
+import Foundation
 import Predicates
 import TestSupport
 
@@ -33,7 +34,9 @@ struct PlainWorld {
     var kinds = AttributeKind.allCases.filter { $0 != .reference }.shuffled(using: &random)
     kinds.removeLast(3)
     // Two of a kind can be compared with each other, and integers with doubles.
-    for kind in [AttributeKind.string, .int16, .double] where !kinds.contains(kind) { kinds.append(kind) }
+    for kind in [AttributeKind.string, .int16, .double, .decimal] where !kinds.contains(kind) {
+      kinds.append(kind)
+    }
     attributes[Self.fetched] =
       kinds.map { Self.attribute("\($0)", $0, &random) } + [
         Self.attribute("other string", .string, &random), Self.attribute("other int64", .int64, &random),
@@ -122,6 +125,7 @@ struct PlainWorld {
       .uuid((0..<16).map { _ in random.pick([0, 1, 127, 128, 255]) })
     case .string: .text(text(&random))
     case .data: .bytes(random.pick([[], [0], [0, 0], [1], [0, 1], [255], [255, 255], [97, 0, 98]]))
+    case .decimal: .decimal(random.pick(decimals))
     case .reference: .link(UInt64(random.number(in: 1...12)))
     }
   }
@@ -131,6 +135,15 @@ struct PlainWorld {
     .greatestFiniteMagnitude,
     0x1p53, -0x1p63,
   ]
+
+  /// Beside doubles and integers: a tenth, the 64-bit integers' ends and what is between them and their neighbours.
+  private static let decimals: [Decimal] =
+    [
+      "0", "1", "-1", "1.5", "2.5", "0.1", "0.1000000000000000055511151231257827021", "-1.00001", "1e-30",
+      "9007199254740992",
+      "9007199254740992.5", "-9223372036854775808.5", "9223372036854775807", "18446744073709551615.5",
+      "1e100", "-1e100",
+    ].compactMap { Decimal(string: $0) } + [.nan, .nan, .greatestFiniteMagnitude]
 
   static func text(_ random: inout SeededGenerator) -> String {
     let letters = [

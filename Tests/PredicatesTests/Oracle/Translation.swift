@@ -76,6 +76,7 @@ struct Translation: SchemaProviding {
     case .flag(let value): .bool(value)
     case .whole(let value): Int64(exactly: value).map(AttributeValue.int) ?? .uint(UInt64(value))
     case .real(let value): .double(value)
+    case .decimal(let value): .decimal(value)
     case .moment(let value): .date(Date(timeIntervalSinceReferenceDate: value))
     case .text(let value): .string(value)
     case .bytes(let value): .data(Data(value))
@@ -91,6 +92,7 @@ struct Translation: SchemaProviding {
     case .int(let value): .whole(Int128(value))
     case .uint(let value): .whole(Int128(value))
     case .double(let value): .real(value)
+    case .decimal(let value): .decimal(value)
     case .date(let value): .moment(value.timeIntervalSinceReferenceDate)
     case .string(let value): .text(value)
     case .data(let value): .bytes(Array(value))
@@ -181,6 +183,11 @@ enum PlainRecord {
         } else {
           put(value.bitPattern, at: field.position)
         }
+      case .decimal(let value):
+        let (sign, exponent, mantissa) = PlainNumber.parts(of: value)
+        put(sign, at: field.position)
+        put(exponent, at: field.position + 1)
+        put(mantissa, at: field.position + 2)
       case .date(let value): put(value.timeIntervalSinceReferenceDate.bitPattern, at: field.position)
       case .uuid(let value):
         withUnsafeBytes(of: value.uuid) {

@@ -52,6 +52,7 @@ struct NaiveFlight: Sendable {
     case .int(let number): .number(Decimal(number))
     case .uint(let number): .number(Decimal(number))
     case .double(let number): number.isNaN ? .notANumber : .number(Decimal(number))
+    case .decimal(let number): number.isNaN ? .notANumber : .number(number)
     case .string(let text): .text(text.unicodeScalars.map(\.value))
     case .reference(let number): .object(number)
     default: .missing

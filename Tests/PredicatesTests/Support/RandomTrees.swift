@@ -28,7 +28,7 @@ struct RandomTrees {
 /// Values of every kind, the odd ones often.
 enum RandomValues {
   static func value(_ random: inout SeededGenerator) -> AttributeValue {
-    switch random.number(in: 0...9) {
+    switch random.number(in: 0...10) {
     case 0: .null
     case 1: .bool(random.chance(1, in: 2))
     case 2: .int(random.pick([0, 1, -1, .max, .min, Int64(bitPattern: random.next())]))
@@ -38,6 +38,7 @@ enum RandomValues {
     case 6: .uuid(uuid(&random))
     case 7: .data(Data(random.bytes(random.number(in: 0...20))))
     case 8: .reference(random.next())
+    case 9: .decimal(random.decimal())
     default: .string(text(&random))
     }
   }

@@ -41,7 +41,7 @@ struct FormatArguments {
     switch try next() {
     case .value(let value):
       switch value {
-      case .double, .null: return value
+      case .double, .decimal, .null: return value
       case .int(let integer): return .double(Double(integer))
       case .uint(let integer): return .double(Double(integer))
       default: break
@@ -56,10 +56,9 @@ struct FormatArguments {
     guard case .value(.string(let text)) = try next() else {
       throw QueryError(.arguments, "%K takes a key path as a string; argument \(usedCount) is none.")
     }
-    let names = text.unicodeScalars.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    guard names.allSatisfy({ !$0.isEmpty }) else {
+    guard let names = KeyPathText.names(in: text) else {
       throw QueryError(.arguments, "%K takes names with points between them; “\(text)” is no key path.")
     }
-    return names.first?.uppercased() == "SELF" ? Array(names.dropFirst()) : names
+    return names
   }
 }

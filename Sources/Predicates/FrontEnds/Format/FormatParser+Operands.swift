@@ -129,8 +129,14 @@ extension FormatParser {
     case .value(let value): return .operand(PredicateOperand(.value(value), at: place))
     case .object(let object): return .operand(PredicateOperand(.reference(object), at: place))
     case .objectWithoutID: throw .objectWithoutID
-    case .range(let lower, let upper):
-      return .range(PredicateOperand(.value(lower), at: place), PredicateOperand(.value(upper), at: place))
+    case .range(let range):
+      guard let lower = range.lower, let upper = range.upper, lower.isIncluded, upper.isIncluded else {
+        throw QueryError(.arguments, "A range for a placeholder is a closed one, such as 1...5.")
+      }
+      return .range(
+        PredicateOperand(.value(lower.value), at: place),
+        PredicateOperand(.value(upper.value), at: place)
+      )
     case .list(let elements):
       var operands: [PredicateOperand] = []
       operands.reserveCapacity(elements.count)

@@ -8,12 +8,15 @@ import Foundation
 /// | `CAST(seconds, "Date")` | the instant so many seconds after 1 January 2001 UTC |
 /// | `CAST("E621E1F8-…", "UUID")` | the UUID |
 /// | `CAST("AAEC", "Data")` | the bytes, in Base64 |
+/// | `CAST("1.10", "Decimal")`, `CAST(1.10, "Decimal")`, `"NaN"` | the nearest Decimal |
 /// | `CAST("nan", "Double")`, `"inf"`, `"-inf"` | numbers that digits don't write |
 /// | `CAST("Airport/42", "ObjectID")` | the object of an entity with that number |
 ///
 /// The types may carry the prefix `NS`. Casting anything but a literal is not supported.
 enum LiteralCast {
   static func text(of value: Double) -> String { "CAST(\"\(nonFiniteText(value))\", \"Double\")" }
+
+  static func text(of value: Decimal) -> String { "CAST(\"\(value)\", \"Decimal\")" }
 
   static func text(of date: Date) -> String {
     let seconds = date.timeIntervalSinceReferenceDate
@@ -30,6 +33,7 @@ enum LiteralCast {
   /// The literal as the named type; nil when it is none, or there is no such type.
   static func convert(_ literal: PredicateOperand.Content, to typeName: String) -> PredicateOperand.Content? {
     let type = typeName.hasPrefix("NS") ? String(typeName.dropFirst(2)) : typeName
+    if type == "Decimal" { return decimal(literal).map { .value(.decimal($0)) } }
     guard case .value(let value) = literal else { return nil }
     switch (type, value) {
     case ("Date", _):
@@ -53,6 +57,16 @@ enum LiteralCast {
     case "Date": .toDate
     case "String": .toText
     case "Number", "Double": .toNumber
+    default: nil
+    }
+  }
+
+  /// A number in text or in digits; never by way of a Double.
+  private static func decimal(_ literal: PredicateOperand.Content) -> Decimal? {
+    switch literal {
+    case .value(.string(let text)): text == "NaN" ? .nan : DecimalDigits(text)?.nearestDecimal
+    case .value(let value): value.decimalDigits?.nearestDecimal
+    case .digits(let digits): digits.nearestDecimal
     default: nil
     }
   }

@@ -35,20 +35,30 @@ extension PartialRangeUpTo: AttributeRange {
 }
 
 extension AttributeRange where Bound: AttributeType {
+  var valueRange: ValueRange {
+    ValueRange(
+      lower: lowerAttributeBound.map { .init($0.value.attributeValue, isIncluded: $0.isIncluded) },
+      upper: upperAttributeBound.map { .init($0.value.attributeValue, isIncluded: $0.isIncluded) }
+    )
+  }
+
+  func tree(for operand: PredicateOperand) -> PredicateTree { valueRange.tree(for: operand) }
+}
+
+extension ValueRange {
   /// `BETWEEN` for a closed range, comparisons for the others.
   func tree(for operand: PredicateOperand) -> PredicateTree {
-    let (lower, upper) = (lowerAttributeBound, upperAttributeBound)
     if let lower, let upper, lower.isIncluded, upper.isIncluded {
-      return .between(operand, lower.value.operand, upper.value.operand)
+      return .between(operand, .value(lower.value), .value(upper.value))
     }
     var conditions: [PredicateTree] = []
     if let lower {
       let comparison: ComparisonOperator = lower.isIncluded ? .greaterOrEqual : .greater
-      conditions.append(.comparison(operand, comparison, lower.value.operand, []))
+      conditions.append(.comparison(operand, comparison, .value(lower.value), []))
     }
     if let upper {
       let comparison: ComparisonOperator = upper.isIncluded ? .lessOrEqual : .less
-      conditions.append(.comparison(operand, comparison, upper.value.operand, []))
+      conditions.append(.comparison(operand, comparison, .value(upper.value), []))
     }
     return .all(conditions)
   }

@@ -1,0 +1,77 @@
+import Predicates
+
+/// An object at hand, in a context or in none, as predicates see it.
+struct ObjectSubject: PredicateSubject {
+  private let object: any ManagedObject
+
+  init(_ object: any ManagedObject) { self.object = object }
+
+  func value(at path: ResolvedPath) -> AttributeValue {
+    let path = path.shortened
+    guard let object = follow(path.hops) else { return .null }
+    switch path.leaf {
+    case .objectID: return .reference(object.identity)
+    case .slot(let slot, .reference) where object._$state.host == nil:
+      return object.target(at: slot).map { .reference($0.identity) } ?? object.attributeValue(at: slot)
+    case .slot(let slot, _): return object.attributeValue(at: slot)
+    }
+  }
+
+  func elements(_ relationship: String, of owner: ResolvedPath) -> [ObjectSubject] {
+    guard var object = follow(owner.hops) else { return [] }
+    if case .slot(let slot, _) = owner.leaf {
+      guard let target = object.target(at: slot), !target.isDeleted else { return [] }
+      object = target
+    }
+    return object.members(of: relationship).filter { !$0.isDeleted }.map { ObjectSubject($0) }
+  }
+
+  /// The object at the end; nil where one on the way is missing.
+  private func follow(_ hops: [ResolvedPath.Hop]) -> (any ManagedObject)? {
+    var object = object
+    for hop in hops {
+      guard let target = object.target(at: hop.slot), !target.isDeleted else { return nil }
+      object = target
+    }
+    return object
+  }
+}
+
+extension ManagedObject {
+  /// The object's number; for an object that has none yet a number that no object has, and no other such object while
+  /// both exist.
+  fileprivate var identity: UInt64 {
+    _$state.number != 0 ? _$state.number : UInt64(UInt(bitPattern: ObjectIdentifier(self))) | 1 << 63
+  }
+
+  /// The object that a to-one relationship leads to.
+  fileprivate func target(at slot: Int) -> (any ManagedObject)? {
+    var follower = Follower(owner: self)
+    _$visit(slot, &follower)
+    return follower.targets.first
+  }
+
+  /// The objects that a to-many relationship leads to; none where the model has no such relationship.
+  fileprivate func members(of relationship: String) -> [any ManagedObject] {
+    let model = Self._$model
+    guard let property = model.visitedNames[model.slotCount...].firstIndex(of: relationship) else {
+      return []
+    }
+    var follower = Follower(owner: self)
+    _$visit(property, &follower)
+    return follower.targets
+  }
+}
+
+private struct Follower: PropertyVisitor {
+  let owner: any ManagedObject
+  var targets: [any ManagedObject] = []
+
+  mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {}
+  mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {
+    if let target = owner._$toOne(slot, &cache) { targets = [target] }
+  }
+  mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {
+    targets = ToManyRelationship(of: owner, ordinal: ordinal)?.objects(as: Target.self) ?? cache.unattached
+  }
+}

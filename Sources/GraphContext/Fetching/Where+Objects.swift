@@ -1,0 +1,59 @@
+import Foundation
+import Predicates
+
+extension Where where Root: ManagedObject {
+  /// Whether the condition holds for an object, in a context or in none: what a query over it would say.
+  ///
+  /// The object's values are those that it has now, unsaved ones too; relationships are followed in its context, or to the
+  /// objects that it was given. Names are looked up in the model and those that it leads to. For many objects,
+  /// `filter(matching:)` does that once.
+  ///
+  /// - Throws: `QueryError`, the first mistake in the condition.
+  public func evaluate(_ object: Root) throws(QueryError) -> Bool {
+    var condition = try ObjectCondition(self)
+    return try condition.holds(for: object)
+  }
+}
+
+extension Sequence where Element: ManagedObject {
+  /// The objects for which the condition holds, in their order; see `Where.evaluate(_:)`. They may be in a context, in
+  /// several, or in none. O(elements).
+  ///
+  /// - Throws: `QueryError`, the first mistake in the condition, be there objects or not.
+  public func filter(matching condition: Where<Element>) throws(QueryError) -> [Element] {
+    var condition = try ObjectCondition(condition)
+    var matches: [Element] = []
+    for object in self where try condition.holds(for: object) { matches.append(object) }
+    return matches
+  }
+}
+
+/// A condition whose names were found in the model, to be tested on one object after the other.
+private struct ObjectCondition<Root: ManagedObject> {
+  private let tree: PredicateTree
+  private let schema: Schema
+  private let entity: EntitySchema
+  /// The store that the last object is in, and the predicate for objects of that store: only there do the numbers of the
+  /// objects that the condition names mean anything.
+  private var store: UUID?
+  private var predicate: ResolvedPredicate
+
+  init(_ condition: Where<Root>) throws(QueryError) {
+    tree = try condition.tree
+    schema = try ModelReach.schema(of: Root.self)
+    guard let entity = schema.entitySchema(named: Root.entityName) else {
+      throw QueryError(.unknownName, "The model \(Root.entityName) describes an entity of another name.")
+    }
+    self.entity = entity
+    predicate = try tree.resolved(for: entity, in: schema)
+  }
+
+  mutating func holds(for object: Root) throws(QueryError) -> Bool {
+    let store = object._$state.storeID
+    if store != self.store {
+      predicate = try tree.resolved(for: entity, in: schema, store: store)
+      self.store = store
+    }
+    return predicate.matches(ObjectSubject(object))
+  }
+}

@@ -1,0 +1,145 @@
+/// A decimal number taken apart: ± mantissa × 10^exponent, exactly. What a `Decimal` is when it is not NaN.
+///
+/// Foundation has arithmetic for Decimals but no order that includes other types, no bytes to store and no way to the
+/// digits but text. All of that is here.
+package struct DecimalParts: Sendable, Hashable {
+  /// Never set for zero.
+  package let isNegative: Bool
+  package let mantissa: UInt128
+  /// A `Decimal` has one of ``exponents``; in between, such as without zeros at the mantissa's end, it can be greater.
+  package let exponent: Int
+
+  /// The exponents that a `Decimal` has room for.
+  package static let exponents = -128...127
+
+  package init(isNegative: Bool, mantissa: UInt128, exponent: Int) {
+    self.isNegative = isNegative && mantissa != 0
+    self.mantissa = mantissa
+    self.exponent = exponent
+  }
+
+  package init(_ value: some BinaryInteger) {
+    self.init(isNegative: value < 0, mantissa: UInt128(value.magnitude), exponent: 0)
+  }
+}
+
+// MARK: - Spellings
+
+extension DecimalParts {
+  /// The one spelling of the number: no zeros at the mantissa's end, and exponent 0 for zero.
+  package var canonical: DecimalParts {
+    if mantissa == 0 { return DecimalParts(0) }
+    var (mantissa, exponent) = (mantissa, exponent)
+    while mantissa > UInt64.max, mantissa % 10 == 0 {
+      mantissa /= 10
+      exponent += 1
+    }
+    if var short = UInt64(exactly: mantissa) {
+      while short % 10 == 0 {
+        short /= 10
+        exponent += 1
+      }
+      mantissa = UInt128(short)
+    }
+    return DecimalParts(isNegative: isNegative, mantissa: mantissa, exponent: exponent)
+  }
+
+  /// The number with an exponent that a `Decimal` has room for; nil where there is no such spelling.
+  var fitted: DecimalParts? {
+    if Self.exponents.contains(exponent) { return self }
+    if mantissa == 0 { return DecimalParts(0) }
+    let zeros = exponent - Self.exponents.upperBound
+    guard Self.powersOfTen.indices.contains(zeros) else { return nil }
+    let (mantissa, overflow) = mantissa.multipliedReportingOverflow(by: Self.powersOfTen[zeros])
+    if overflow { return nil }
+    return DecimalParts(isNegative: isNegative, mantissa: mantissa, exponent: Self.exponents.upperBound)
+  }
+
+  /// 1, 10, … 10^38: all that 128 bits hold.
+  static let powersOfTen: [UInt128] = (0...38).map { (0..<$0).reduce(1) { power, _ in power * 10 } }
+
+  /// How many digits the mantissa has; none for 0.
+  var digitCount: Int {
+    // log10(2) ≈ 1233 / 4096, which is exact enough for 128 bits.
+    let guess = ((UInt128.bitWidth - mantissa.leadingZeroBitCount) * 1233) >> 12
+    return guess < Self.powersOfTen.count && mantissa >= Self.powersOfTen[guess] ? guess + 1 : guess
+  }
+
+  /// Where the point stands from the first digit on: 1 for 1.25, 0 for 0.125.
+  var pointPosition: Int { digitCount + exponent }
+}
+
+// MARK: - Order
+
+extension DecimalParts {
+  /// −1, 0 or 1.
+  var signum: Int { isNegative ? -1 : mantissa == 0 ? 0 : 1 }
+
+  /// Less than, equal to or greater than 0 as the first number is to the second.
+  package static func order(_ a: DecimalParts, _ b: DecimalParts) -> Int {
+    if a.signum != b.signum || a.signum == 0 { return ValueComparison.sign(a.signum, b.signum) }
+    let order = orderOfMagnitudes(a, b)
+    return a.isNegative ? -order : order
+  }
+
+  private static func orderOfMagnitudes(_ a: DecimalParts, _ b: DecimalParts) -> Int {
+    if a.exponent == b.exponent { return ValueComparison.sign(a.mantissa, b.mantissa) }
+    if a.exponent < b.exponent { return -orderOfMagnitudes(b, a) }
+    let (left, right) = (a.pointPosition, b.pointPosition)
+    if left != right { return ValueComparison.sign(left, right) }
+    // The points are at the same place, so the exponents differ by no more than there are digits.
+    let power = powersOfTen[a.exponent - b.exponent]
+    let (mantissa, overflow) = a.mantissa.multipliedReportingOverflow(by: power)
+    return overflow ? 1 : ValueComparison.sign(mantissa, b.mantissa)
+  }
+
+  /// The same against a Double, rounding neither. Nil with a NaN.
+  package static func order(_ a: DecimalParts, _ b: Double) -> Int? {
+    if b.isNaN { return nil }
+    if b.isInfinite { return b < 0 ? 1 : -1 }
+    let sign = ValueComparison.sign(b, 0)
+    if a.signum != sign || sign == 0 { return ValueComparison.sign(a.signum, sign) }
+    // The Double is whole × 2^power.
+    let power = max(Int(b.exponent), -1022) - Double.significandBitCount
+    let whole = UInt128(Double(sign: .plus, exponent: -power, significand: b.magnitude))
+    var (left, right) = (WideInteger(a.mantissa), WideInteger(whole))
+    left.scale(tens: max(0, a.exponent), twos: max(0, -power))
+    right.scale(tens: max(0, -a.exponent), twos: max(0, power))
+    return sign * WideInteger.order(left, right)
+  }
+}
+
+/// A positive integer of any size.
+private struct WideInteger {
+  /// The lowest first, none of them zero at the end.
+  private var words: [UInt64]
+
+  init(_ value: UInt128) {
+    words = [UInt64(truncatingIfNeeded: value), UInt64(truncatingIfNeeded: value >> 64)]
+    if words[1] == 0 { words.removeLast() }
+  }
+
+  /// Multiplies by 10^tens × 2^twos.
+  mutating func scale(tens: Int, twos: Int) {
+    for _ in 0..<tens { multiply(by: 10) }
+    multiply(by: 1 << UInt64(twos % 64))
+    words.insert(contentsOf: repeatElement(0, count: twos / 64), at: 0)
+  }
+
+  private mutating func multiply(by factor: UInt64) {
+    var carry: UInt64 = 0
+    for place in words.indices {
+      let product = words[place].multipliedFullWidth(by: factor)
+      let (low, overflow) = product.low.addingReportingOverflow(carry)
+      words[place] = low
+      carry = product.high + (overflow ? 1 : 0)
+    }
+    if carry > 0 { words.append(carry) }
+  }
+
+  static func order(_ a: WideInteger, _ b: WideInteger) -> Int {
+    if a.words.count != b.words.count { return ValueComparison.sign(a.words.count, b.words.count) }
+    let difference = zip(a.words, b.words).reversed().first { $0 != $1 }
+    return difference.map { ValueComparison.sign($0, $1) } ?? 0
+  }
+}

@@ -1,0 +1,151 @@
+import Cambium
+import Foundation
+import PageStore
+import Predicates
+import TestSupport
+import Testing
+
+@testable import GraphContext
+
+@Model
+final class Invoice {
+  #Index<Invoice>([\.amount], [\.amount, \.number])
+
+  @Attribute(.unique) var number: Int
+  var amount: Decimal
+  var paid: Decimal?
+  var rate: Double = 0
+
+  init(_ number: Int, _ amount: Decimal, paid: Decimal? = nil, rate: Double = 0) {
+    self.number = number
+    self.amount = amount
+    self.paid = paid
+    self.rate = rate
+  }
+}
+
+@Suite struct DecimalFetchTests {
+  private func container() async throws -> PersistentContainer {
+    try await PersistentContainer("invoices", models: Invoice.self, at: .inMemory)
+  }
+
+  private static func isSame(_ a: Decimal, _ b: Decimal) -> Bool { a == b || (a.isNaN && b.isNaN) }
+
+  @Test func aDecimalComesBackAsItWasAndIsFoundByItsValue() async throws {
+    let container = try await container()
+    let seed = SeededGenerator().seed
+    try await container.performBackgroundTask { context in
+      var random = SeededGenerator(seed: seed)
+      let amounts = (0..<400).map { _ in random.decimal() }
+      for (number, amount) in amounts.enumerated() {
+        context.insert(Invoice(number, amount, paid: random.chance(1, in: 3) ? nil : random.decimal()))
+      }
+      for isSaved in [false, true] {
+        if isSaved {
+          try context.save()
+          context.reset()
+        }
+        for invoice in try context.fetch(From<Invoice>()) {
+          #expect(Self.isSame(invoice.amount, amounts[invoice.number]))
+        }
+        for bound in (0..<60).map({ _ in random.chance(1, in: 2) ? random.pick(amounts) : random.decimal() })
+        {
+          let expected = amounts.indices.filter { !amounts[$0].isNaN && !bound.isNaN && amounts[$0] < bound }
+          let found = try context.fetch(From<Invoice>().where(\.amount < bound)).map(\.number).sorted()
+          #expect(found == expected, "below \(bound)")
+          let equal = amounts.indices.filter { !bound.isNaN && amounts[$0] == bound }
+          #expect(
+            try context.fetch(From<Invoice>().where { $0.amount == bound }).map(\.number).sorted() == equal
+          )
+        }
+        let sorted = try context.fetch(From<Invoice>().orderBy(.ascending(\.amount))).map(\.amount)
+        #expect(zip(sorted, sorted.dropFirst()).allSatisfy { $1.isNaN || (!$0.isNaN && $0 <= $1) })
+        let byPaid = try context.fetch(From<Invoice>().orderBy(.descending(\.paid))).map(\.paid)
+        #expect(
+          zip(byPaid, byPaid.dropFirst()).allSatisfy { a, b in
+            guard let a, let b else { return b == nil }
+            return a.isNaN || (!b.isNaN && a >= b)
+          }
+        )
+      }
+      let plan = try context.explain(From<Invoice>().where(\.amount == 3))
+      #expect(
+        plan.access == .indexRange && plan.description.contains("amount == CAST(\"3\", \"Decimal\")"),
+        "\(plan)"
+      )
+    }
+  }
+
+  @Test func textIsNeverReadByWayOfADouble() async throws {
+    let container = try await container()
+    try await container.performBackgroundTask { context in
+      let amounts = ["0.1", "0.3", "12345678901234567890.123456789", "9007199254740993", "1.50"]
+      for (number, text) in amounts.enumerated() {
+        context.insert(
+          Invoice(number, try #require(Decimal(string: text)), rate: [0.1, 0.3, 0, 0, 1.5][number])
+        )
+      }
+      context.insert(Invoice(5, .nan, rate: .nan))
+      try context.save()
+      func numbers(_ format: String, _ arguments: (any PredicateArgument)?...) throws -> [Int] {
+        let condition = try Where<Invoice>(format: format, arguments: arguments)
+        return try context.fetch(From<Invoice>().where(condition)).map(\.number).sorted()
+      }
+      #expect(try numbers("amount == 0.1") == [0])
+      #expect(try numbers("amount == %@", 0.1) == [0])
+      #expect(try numbers("amount == %f", Decimal(string: "0.1")) == [0])
+      #expect(try numbers("amount == 12345678901234567890.123456789") == [2])
+      #expect(try numbers("amount == CAST(\"12345678901234567890.123456789\", \"Decimal\")") == [2])
+      #expect(try numbers("amount == 9007199254740993.0") == [3])
+      #expect(try numbers("amount == %@", Int64(9_007_199_254_740_993)) == [3])
+      #expect(try numbers("amount IN {1.5, 0.30, 7}") == [1, 4])
+      #expect(try numbers("amount BETWEEN {0.1, 1.5}") == [0, 1, 4])
+      #expect(try numbers("amount < 1e300") == [0, 1, 2, 3, 4], "everything but NaN")
+      #expect(try numbers("amount > -1e300 AND amount < %@", Double.infinity) == [0, 1, 2, 3, 4])
+      #expect(try numbers("amount BETWEEN {-1e300, 1e300}") == [0, 1, 2, 3, 4])
+      #expect(try numbers("amount > 1e300 OR amount == 1e300") == [])
+      #expect(try numbers("amount != 1e300") == [0, 1, 2, 3, 4, 5])
+      #expect(try numbers("amount == %@ OR amount < %@", Decimal.nan, Double.nan) == [])
+      // Exactly by value: the Double 0.1 is above a tenth, 0.3 below three tenths.
+      #expect(try numbers("amount == rate") == [4])
+      #expect(try numbers("amount < rate") == [0])
+      #expect(try numbers("amount > number") == [0, 2, 3])
+      #expect(try numbers("rate == CAST(\"0.1\", \"Decimal\")") == [0], "rounded once, to the Double")
+      #expect(try numbers("number <= CAST(\"2.5\", \"Decimal\")") == [0, 1, 2])
+      #expect(try numbers("CAST(0.1, \"Decimal\") == 0.1") == [0, 1, 2, 3, 4, 5])
+      // Calculated as Decimals: as Doubles, 0.1 + 0.2 is not 0.3, and 3 × 0.1 isn't either.
+      #expect(try numbers("amount + 0.2 == 0.3") == [0])
+      #expect(try numbers("amount * 3 == 0.3 AND -amount == -0.1 AND abs:(amount) == 0.1") == [0])
+      #expect(try numbers("amount / 3 == 0.1") == [1])
+      #expect(try numbers("floor:(amount) == 12345678901234567890") == [2])
+      #expect(try numbers("amount + 0.000000000000000000000000000001 > amount AND number < 2") == [0, 1])
+      #expect(try numbers("sum:({amount, 0.1, 0.1}) == 0.3") == [0])
+      #expect(throws: QueryError.self) { try numbers("amount == \"0.1\"") }
+      #expect(throws: QueryError.self) { try numbers("amount == CAST(\"0,1\", \"Decimal\")") }
+    }
+  }
+
+  @Test func bytesThatAreNoDecimalAreReported() async throws {
+    let container = try await container()
+    try await container.performBackgroundTask { context in
+      context.insert(Invoice(1, 5))
+      try context.save()
+    }
+    #expect(try container.verify().isEmpty)
+    let entity = try #require(container.coordinator.schema.entity(named: "Invoice"))
+    let slot = try #require(entity.schema.storedProperty(named: "amount")?.slot)
+    let position = entity.layout.fields[slot].position
+    try await container.coordinator.store.write { transaction in
+      let tree = try transaction.tree("e/Invoice")
+      var record = try #require(try tree.value(for: KeyCoder.key(objectID: 1)))
+      record[position] = 0xEE
+      _ = try tree.put(KeyCoder.key(objectID: 1), record)
+    }
+    #expect(try container.verify().contains { $0.message == "Invoice 1 has no decimal for amount" })
+    await #expect(throws: ContextError.self) {
+      try await container.performBackgroundTask { context in
+        try context.fetch(From<Invoice>().where(\.amount > 1 && \.rate == 0)).map(\.amount)
+      }
+    }
+  }
+}
