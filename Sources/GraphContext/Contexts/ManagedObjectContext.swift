@@ -23,7 +23,9 @@ import Predicates
 public final class ManagedObjectContext: ObjectHost {
   package let coordinator: StoreCoordinator
   /// The snapshot that the context shows.
-  package internal(set) var view: StoreView
+  package internal(set) var view: StoreView { didSet { view.cancellation = cancellation } }
+  /// Set where the context runs on a queue for a task that may be cancelled.
+  var cancellation: Cancellation? { didSet { view.cancellation = cancellation } }
   /// What to call the context in messages.
   public var name: String?
   /// Whether the context moves to a newer snapshot by itself when another context saves. Set for the view context.
@@ -183,10 +185,10 @@ extension ManagedObjectContext {
 
   /// The same before a fetch, which will add to them.
   func releaseKeptBeforeFetch() {
-    if view.keptByteCount > max(Self.smallestKeptByteLimit, 2 * largestFetchByteCount) { releaseKept() }
+    if view.keptByteCount > Swift.max(Self.smallestKeptByteLimit, 2 * largestFetchByteCount) { releaseKept() }
   }
 
-  private func releaseKept() {
+  func releaseKept() {
     view.releaseKept()
     generation &+= 1
     expectNothingKept()
@@ -202,8 +204,8 @@ extension ManagedObjectContext {
   ///
   /// - Parameter keptBefore: how many bytes were kept when it began.
   func noteFetch(keptBefore: Int) {
-    largestFetchByteCount = max(largestFetchByteCount, view.keptByteCount - keptBefore)
-    keptByteLimit = max(keptByteLimit, 2 * view.keptByteCount)
+    largestFetchByteCount = Swift.max(largestFetchByteCount, view.keptByteCount - keptBefore)
+    keptByteLimit = Swift.max(keptByteLimit, 2 * view.keptByteCount)
   }
 
   /// Whether an object that the snapshot doesn't have is here because of unsaved changes, its own or references to it:

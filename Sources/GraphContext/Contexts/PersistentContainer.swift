@@ -111,16 +111,23 @@ extension PersistentContainer {
   /// Runs `body` on a background queue with a context of its own, at the newest commit. What isn't saved when `body`
   /// returns is dropped.
   ///
-  /// Objects can't leave the block: return their IDs.
+  /// Objects can't leave the block: return their IDs. When the task that waits is cancelled, a query in the block that goes on through
+  /// thousands of rows throws `CancellationError`; nothing else is interrupted.
   public func performBackgroundTask<Result: Sendable>(
     _ body: @Sendable @escaping (ManagedObjectContext) throws -> Result
   ) async throws -> Result {
-    try await queue.run { [coordinator] in
-      let context = try ManagedObjectContext(coordinator: coordinator)
-      defer { context.end() }
-      let result = try body(context)
-      try context.checkUsable()
-      return result
+    let cancellation = Cancellation()
+    return try await withTaskCancellationHandler {
+      try await queue.run { [coordinator] in
+        let context = try ManagedObjectContext(coordinator: coordinator)
+        context.cancellation = cancellation
+        defer { context.end() }
+        let result = try body(context)
+        try context.checkUsable()
+        return result
+      }
+    } onCancel: {
+      cancellation.cancel()
     }
   }
 

@@ -3,7 +3,7 @@ import Predicates
 
 extension ContextError {
   /// Runs `body`; what the layers below throw is thrown as a `ContextError`, everything else as it is.
-  static func mapping<R>(_ body: () throws -> R) throws -> R {
+  static func mapping<R: ~Copyable>(_ body: () throws -> R) throws -> R {
     do {
       return try body()
     } catch let error as StoreError {

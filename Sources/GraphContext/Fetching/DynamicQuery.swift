@@ -27,6 +27,16 @@ public struct DynamicQuery: Sendable {
   /// The key paths whose values make a row; all stored properties of the entity, in the order of their declaration,
   /// if there are none.
   public var select: [String] = []
+  /// Whether of equal rows only the first is returned. Limit and offset count those.
+  public var isDistinct = false
+  /// The key paths whose values tell groups apart. With these or ``aggregates``, the query is for groups: its columns are these and
+  /// then the aggregates, and ``sort``, ``limit`` and ``offset`` are about groups.
+  public var groupBy: [String] = []
+  /// What to compute of each group; of all objects, if there are no groups.
+  public var aggregates: [Aggregate] = []
+  /// A condition on groups, about their columns: `origin.name BEGINSWITH "J" AND delay > 10`. A column like `avg(arrDelay)` that was
+  /// given no other name is spelled in backquotes.
+  public var having = PredicateTree.constant(true)
   public var limit: Int?
   public var offset = 0
 
@@ -67,7 +77,7 @@ extension DynamicQuery {
     return (query, columns)
   }
 
-  private static func path(_ keyPath: String, _ paths: PathResolver) throws(QueryError) -> ResolvedPath {
+  static func path(_ keyPath: String, _ paths: PathResolver) throws(QueryError) -> ResolvedPath {
     try paths.resolve(keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)).path
   }
 }

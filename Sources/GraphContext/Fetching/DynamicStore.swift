@@ -57,45 +57,60 @@ extension DynamicStore {
     return try view().records(of: entity)?.count ?? 0
   }
 
-  /// How many rows the query has; limit and offset count.
+  /// How many rows, or groups, the query has; limit and offset count.
   ///
   /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read.
   public func count(_ query: DynamicQuery) throws -> Int {
-    try QueryExecutor(query.resolved(in: schema, store: storeID).query, for: .count, in: view()).count()
+    if query.isGrouped { return try groups(query).count }
+    let selection = try selection(query)
+    if selection.isDistinct { return try selection.count(in: view()) }
+    return try QueryExecutor(selection.query, for: .count, in: view()).count()
   }
 
   /// How the query would be answered.
-  public func explain(_ query: DynamicQuery) throws -> QueryPlan {
-    try QueryExecutor(query.resolved(in: schema, store: storeID).query, for: .objects, in: view()).plan
-      .explanation
+  ///
+  /// - Parameter analyze: whether to run the query and measure what it does.
+  public func explain(_ query: DynamicQuery, analyze: Bool = false) throws -> QueryPlan {
+    if query.isGrouped {
+      return try query.resolvedGroups(in: schema, store: storeID).plan(in: view(), analyze: analyze)
+    }
+    return try selection(query).plan(in: view(), analyze: analyze)
   }
 
-  /// The key paths of the query's columns.
+  /// The names of the query's columns: key paths and, for groups, aggregates.
   public func columns(of query: DynamicQuery) throws(QueryError) -> [String] {
-    try query.resolved(in: schema, store: storeID).columns.map(\.name)
+    if query.isGrouped { return try query.resolvedGroups(in: schema, store: storeID).names }
+    return try selection(query).columns.map(\.name)
+  }
+
+  /// The groups of a query with ``DynamicQuery/groupBy`` or ``DynamicQuery/aggregates``; without the former, one.
+  ///
+  /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read.
+  public func groups(_ query: DynamicQuery) throws -> [GroupRecord] {
+    let resolved = try query.resolvedGroups(in: schema, store: storeID)
+    let names = ManagedRecord.Columns(resolved.names)
+    return try resolved.rows(in: view()).map { GroupRecord(values: $0, columns: names) }
   }
 
   /// Calls `body` with each row of the query, in order, until it returns false. Values are decoded row by row.
   ///
-  /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read; what `body` throws.
+  /// - Throws: `QueryError` for a mistake in the query, or one for groups; `ContextError` when the store can't be read; what `body`
+  ///   throws.
   public func forEach(_ query: DynamicQuery, _ body: (ManagedRecord) throws -> Bool) throws {
-    let (resolved, columns) = try query.resolved(in: schema, store: storeID)
-    let view = try view()
-    let executor = try QueryExecutor(resolved, for: .objects, in: view)
-    var paths = RowPaths(resolved.entity, in: schema)
-    var fields: [RowField] = []
-    for column in columns { fields.append(try paths.field(for: column)) }
-    let names = ManagedRecord.Columns(columns.map(\.name))
-    var reader = RowReader(paths, source: ViewRecordSource(paths, in: view, pending: nil))
-    for row in try executor.rows(needsRecords: true) {
-      guard let record = row.record else { continue }
-      let id = ManagedObjectID(entityName: resolved.entity.name, number: row.number, storeID: storeID)
-      let values = try ContextError.mapping {
-        try reader.begin(row.number, record)
-        return try fields.map { try reader.value(of: $0) }
-      }
-      guard try body(ManagedRecord(objectID: id, values: values, columns: names)) else { return }
+    if query.isGrouped { throw QueryError(.arguments, "The query is for groups, which are no objects.") }
+    let selection = try selection(query)
+    let names = ManagedRecord.Columns(selection.columns.map(\.name))
+    try selection.forEachRow(in: view()) { row, reader, fields in
+      let id = ManagedObjectID(entityName: query.entity, number: row.number, storeID: storeID)
+      return try body(
+        ManagedRecord(objectID: id, values: try fields.map { try reader.value(of: $0) }, columns: names)
+      )
     }
+  }
+
+  private func selection(_ query: DynamicQuery) throws(QueryError) -> ResolvedSelection {
+    let (resolved, columns) = try query.resolved(in: schema, store: storeID)
+    return ResolvedSelection(query: resolved, columns: columns, isDistinct: query.isDistinct)
   }
 
   /// The rows of the query. Use ``forEach(_:_:)`` where they are many.

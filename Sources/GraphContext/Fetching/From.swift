@@ -137,16 +137,12 @@ public struct OrderBy<Root: PredicateRoot>: Sendable {
 
   /// The least value first; nil before all others.
   public static func ascending(_ keyPath: KeyPath<Root, some AttributeType>) -> OrderBy {
-    OrderBy(names: Self.names(of: keyPath), isAscending: true)
+    OrderBy(names: Root.names(of: keyPath), isAscending: true)
   }
 
   /// The greatest value first; nil after all others.
   public static func descending(_ keyPath: KeyPath<Root, some AttributeType>) -> OrderBy {
-    OrderBy(names: Self.names(of: keyPath), isAscending: false)
-  }
-
-  private static func names(of keyPath: AnyKeyPath) -> Result<[String], QueryError> {
-    Result { () throws(QueryError) in try Root.predicatePath(of: keyPath) }
+    OrderBy(names: Root.names(of: keyPath), isAscending: false)
   }
 
   /// The key of one of Foundation's sort descriptors. Strings are sorted by their bytes, whatever comparator it has.
@@ -158,12 +154,19 @@ public struct OrderBy<Root: PredicateRoot>: Sendable {
       self.init(names: .failure(QueryError(.keyPath, message)), isAscending: true)
       return
     }
-    self.init(names: Self.names(of: keyPath), isAscending: descriptor.order == .forward)
+    self.init(names: Root.names(of: keyPath), isAscending: descriptor.order == .forward)
   }
 
   init(names: Result<[String], QueryError>, isAscending: Bool) {
     self.names = names
     self.isAscending = isAscending
+  }
+}
+
+extension PredicateRoot {
+  /// The names along a key path, or why it has none: what a query keeps until it is used.
+  static func names(of keyPath: AnyKeyPath) -> Result<[String], QueryError> {
+    Result { () throws(QueryError) in try predicatePath(of: keyPath) }
   }
 }
 

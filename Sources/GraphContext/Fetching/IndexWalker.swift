@@ -1,16 +1,21 @@
 import PageStore
 import Predicates
 
-/// The objects of an index scan, in index order or the other way round, a batch at a time.
-struct IndexWalker {
+/// The entries of an index scan, in index order or the other way round.
+struct IndexWalker: ~Copyable {
   private let view: StoreView
   private let tree: TreeReader?
   private let index: IndexReference
   private let isReversed: Bool
   /// What is left of the scan, the next range last.
   private var ranges: [IndexScan.CountedRange]
-  /// Entries of the next range that are skipped or were read already.
-  private var position: Int
+  /// Entries of the next range that are skipped.
+  private var skipped: Int
+  /// In the range that was taken from `ranges` last.
+  private var cursor: TreeCursor?
+  /// Whether the cursor is where the next entry is already.
+  private var isAtNext = false
+  private var walkedCount = 0
 
   /// - Parameter skipped: how many entries to leave out at the start. They are found by rank: O(ranges + log n).
   init(_ scan: IndexScan, in view: StoreView, isReversed: Bool = false, skipping skipped: Int = 0) throws {
@@ -19,54 +24,64 @@ struct IndexWalker {
     index = scan.index
     tree = try view.tree(of: scan.index)
     ranges = isReversed ? scan.ranges : scan.ranges.reversed()
-    position = skipped
-    while let range = ranges.last, range.rowCount <= position {
-      position -= range.rowCount
+    self.skipped = skipped
+    while let range = ranges.last, range.rowCount <= self.skipped {
+      self.skipped -= range.rowCount
       ranges.removeLast()
     }
   }
 
-  /// Appends the numbers of the next `count` objects; fewer at the end.
-  mutating func next(_ count: Int, into numbers: inout [UInt64]) throws {
-    var wanted = count
-    while wanted > 0, let range = ranges.last, let tree {
-      let taken = min(wanted, range.rowCount - position)
-      try read(taken, of: range, from: tree, into: &numbers)
-      wanted -= taken
-      position += taken
-      if position == range.rowCount {
-        ranges.removeLast()
-        position = 0
+  deinit { view.counters.entriesWalked += walkedCount }
+
+  /// Steps to the next entry; false at the end.
+  ///
+  /// - Throws: `CancellationError`, looked for every few thousand entries.
+  mutating func next() throws -> Bool {
+    walkedCount += 1
+    if walkedCount % StoreView.rowsBetweenChecks == 0 { try view.checkCancellation() }
+    while true {
+      if isAtNext {
+        isAtNext = false
+        return true
+      }
+      if try (isReversed ? cursor?.previous() : cursor?.next()) == true { return true }
+      guard try enterNextRange() else {
+        walkedCount -= 1
+        return false
       }
     }
   }
 
-  /// Appends `count` objects of a range, from `position` on.
-  private func read(
-    _ count: Int,
-    of range: IndexScan.CountedRange,
-    from tree: TreeReader,
-    into numbers: inout [UInt64]
-  ) throws {
-    let keys = IndexKeys.keys(range.range, in: index)
-    var cursor = tree.cursor(in: keys)
-    guard try enter(&cursor, keys, range.rowCount, tree) else { return }
-    for step in 0..<count {
-      if step > 0 { guard try isReversed ? cursor.previous() : cursor.next() else { return } }
-      numbers.append(try cursor.objectID())
+  /// The object of the entry.
+  mutating func objectID() throws -> UInt64 { try cursor?.objectID() ?? 0 }
+
+  /// The entry's key. Valid until the next step.
+  mutating func key() throws -> UnsafeRawBufferPointer {
+    try cursor?.key() ?? UnsafeRawBufferPointer(start: nil, count: 0)
+  }
+
+  /// Appends the numbers of the next `count` objects; fewer at the end.
+  mutating func next(_ count: Int, into numbers: inout [UInt64]) throws {
+    for _ in 0..<count {
+      guard try next() else { return }
+      numbers.append(try objectID())
     }
   }
 
-  /// Moves to the entry at `position`, by rank unless it is the first.
-  private func enter(
-    _ cursor: inout TreeCursor,
-    _ keys: KeyRange,
-    _ rowCount: Int,
-    _ tree: TreeReader
-  ) throws -> Bool {
-    if position == 0 { return try isReversed ? cursor.previous() : cursor.next() }
-    let below = try tree.count(in: KeyRange(upper: keys.lowerAsEnd))
-    return try cursor.seek(toPosition: below &+ (isReversed ? rowCount - 1 - position : position))
+  /// Moves to what is before the next range's first entry or, after some that are skipped, at the next one.
+  private mutating func enterNextRange() throws -> Bool {
+    cursor = nil
+    guard let tree, let range = ranges.popLast() else { return false }
+    let keys = IndexKeys.keys(range.range, in: index)
+    var cursor = tree.cursor(in: keys)
+    if skipped > 0 {
+      let below = try tree.count(in: KeyRange(upper: keys.lowerAsEnd))
+      isAtNext = try cursor.seek(toPosition: below &+ (isReversed ? range.rowCount - 1 - skipped : skipped))
+      skipped = 0
+      guard isAtNext else { return try enterNextRange() }
+    }
+    self.cursor = consume cursor
+    return true
   }
 }
 

@@ -10,7 +10,8 @@ extension ManagedObjectContext {
   /// An object that is in the context already is the one that is returned. The others are faults that know where their
   /// records lie: nothing is decoded before it is read.
   ///
-  /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read.
+  /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read; `CancellationError` when the task is
+  ///   cancelled that it runs in, which a query that reads many rows looks for every few thousand.
   public func fetch<Root: ManagedObject>(_ request: From<Root>) throws -> [Root] {
     let (query, entity) = try resolved(request)
     releaseKeptBeforeFetch()
@@ -28,7 +29,7 @@ extension ManagedObjectContext {
   }
 
   /// The object of a row; its record, if it comes with one, is the snapshot's.
-  private func object<Root: ManagedObject>(_ row: QueryRow, _ entity: StoredEntity) throws -> Root {
+  func object<Root: ManagedObject>(_ row: QueryRow, _ entity: StoredEntity) throws -> Root {
     guard let record = row.record else { return object(Root.self, number: row.number) }
     guard RecordView(record, layout: entity.layout) != nil else {
       throw StoreView.damaged(row.number, of: entity)
@@ -38,7 +39,7 @@ extension ManagedObjectContext {
 
   /// The first object that the query describes, or nil when there is none.
   public func fetchOne<Root: ManagedObject>(_ request: From<Root>) throws -> Root? {
-    try fetch(request.limit(min(request.limit ?? 1, 1))).first
+    try fetch(request.limit(Swift.min(request.limit ?? 1, 1))).first
   }
 
   /// The IDs of the objects that the query describes, in its order. No object is made, and where an index answers the
@@ -57,20 +58,35 @@ extension ManagedObjectContext {
     return try QueryExecutor(query, for: .count, in: view, context: self).count()
   }
 
-  /// Whether there is any object that the query describes.
+  /// Whether there is any object that the query describes. O(log n) where ranges of indexes are the answer; else rows are read until one
+  /// is found, in whichever order costs least.
   public func exists<Root: ManagedObject>(_ request: From<Root>) throws -> Bool {
-    try !fetchIDs(request.limit(min(request.limit ?? 1, 1))).isEmpty
+    var (query, entity) = try resolved(request)
+    if let rows = try UniqueLookup(query, of: entity)?.rows(in: self, needsRecord: false) {
+      return !rows.isEmpty
+    }
+    query.sort = []
+    query.limit = Swift.min(query.limit ?? 1, 1)
+    return try QueryExecutor(query, for: .count, in: view, context: self).count() > 0
   }
 
   /// How ``fetch(_:)`` would go about it: access path, ranges with their exact row counts, filter and order.
   ///
   /// The counts are those of the snapshot; unsaved changes are not among them.
-  public func explain<Root: ManagedObject>(_ request: From<Root>) throws -> QueryPlan {
+  ///
+  /// - Parameter analyze: whether to run the query, making no objects, and measure what it does.
+  public func explain<Root: ManagedObject>(
+    _ request: From<Root>,
+    analyze: Bool = false
+  ) throws -> QueryPlan {
     let (query, _) = try resolved(request)
-    return try QueryExecutor(query, for: .objects, in: view, context: self).plan.explanation
+    let view = viewForValues()
+    let executor = try QueryExecutor(query, for: .objects, in: view, context: self)
+    let plan = executor.plan.explanation
+    return try analyze ? plan.measured(in: view) { try executor.rows(needsRecords: true).count } : plan
   }
 
-  private func resolved<Root: ManagedObject>(
+  func resolved<Root: ManagedObject>(
     _ request: From<Root>
   ) throws -> (query: ResolvedQuery, entity: StoredEntity) {
     try checkUsable()

@@ -23,8 +23,13 @@ final class PendingRecords {
     self.context = context
   }
 
-  /// What of a context's unsaved changes matters to a query; nil for nothing.
-  convenience init?(for query: ResolvedQuery, of entity: StoredEntity, in context: ManagedObjectContext) {
+  /// What of a context's unsaved changes matters to a query that reads these paths as well; nil for nothing.
+  convenience init?(
+    for query: ResolvedQuery,
+    reading paths: [ResolvedPath],
+    of entity: StoredEntity,
+    in context: ManagedObjectContext
+  ) {
     var names: Set<String> = []
     var followsLinks = false
     query.predicate.forEachCollection { collection in
@@ -36,6 +41,7 @@ final class PendingRecords {
     func note(_ path: ResolvedPath) { names.formUnion(path.hops.map(\.destination)) }
     query.predicate.forEachPath(note)
     for key in query.sort { note(key.path) }
+    for path in paths { note(path) }
     let schema = context.coordinator.schema
     self.init(of: [entity] + names.compactMap { schema.entity(named: $0) }, in: context)
     if hiddenEntities.isEmpty, !followsLinks { return nil }
@@ -101,6 +107,7 @@ final class ViewRecordSource: RecordSource {
     let known = self.known[home] ?? KnownRecord()
     self.known[home] = known
     if known.number != number {
+      view.counters.recordsLookedUp += 1
       known.number = 0
       knownByteCount -= known.capacity
       defer { knownByteCount += known.capacity }

@@ -10,7 +10,9 @@ struct QueryExecutor {
   private let predicate: ResolvedPredicate
   private let sort: [ResolvedSort]
   private let isIDAscending: Bool
-  private let pending: PendingRecords?
+  let pending: PendingRecords?
+  /// What is read of the index's entries where the plan says that they are enough.
+  var covering = Covering.bits
 
   /// Plans the query.
   ///
@@ -30,7 +32,9 @@ struct QueryExecutor {
     predicate = query.predicate
     sort = query.sort
     isIDAscending = query.isIDAscending
-    pending = context.flatMap { PendingRecords(for: query, of: entity, in: $0) }
+    var paths: [ResolvedPath] = []
+    if case .values(let read, _) = purpose { paths = read }
+    pending = context.flatMap { PendingRecords(for: query, reading: paths, of: entity, in: $0) }
     let planner = QueryPlanner(schema: view.schema.schema, counting: StoreCounting(view: view))
     let pending = pending
     plan = try ContextError.mapping {
@@ -43,11 +47,19 @@ struct QueryExecutor {
     }
   }
 
+  /// The same for a part of the results only.
+  func slice(_ offset: Int, _ limit: Int) -> QueryExecutor {
+    var copy = self
+    copy.plan.offset = offset
+    copy.plan.limit = limit
+    return copy
+  }
+
   /// Whether the object has unsaved changes: its record in the results isn't the snapshot's.
   func isPending(_ number: UInt64) -> Bool { ownChanges?.record(number) != nil }
 
   /// Unsaved changes of the fetched entity itself.
-  private var ownChanges: EncodedChanges? { pending?.changes(of: entity) }
+  var ownChanges: EncodedChanges? { pending?.changes(of: entity) }
 
   // MARK: Rows
 
@@ -61,18 +73,20 @@ struct QueryExecutor {
   /// What a row of the result has as its record.
   private typealias Keep = (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer?
 
-  private func collectRows(_ needsRecords: Bool) throws -> [QueryRow] {
+  func collectRows(_ needsRecords: Bool) throws -> [QueryRow] {
     let rows: [QueryRow]
     let keep: Keep = needsRecords ? { view.keep($0) } : { _ in nil }
     // Of rows that come and go while they are sorted, the records would stay.
-    let keepSorted: Keep = (wanted ?? .max) < plan.access.rowCount ? { _ in nil } : keep
+    let dropsSorted = !plan.isCovering && (wanted ?? .max) < plan.access.rowCount
+    let keepSorted: Keep = dropsSorted ? { _ in nil } : keep
     if let ownChanges {
       rows = try slice(merged(with: ownChanges, keepSorted))
     } else {
       switch plan.order {
       case .access(let isReversed):
         rows =
-          try plan.residual == .constant(true) ? selected(isReversed, keep) : filtered(isReversed, keep)
+          try plan.residual == .constant(true) && !plan.isCovering
+          ? selected(isReversed, keep) : filtered(isReversed, keep)
       case .sorted: rows = try slice(sortedRows(keepSorted))
       }
     }
@@ -106,7 +120,9 @@ struct QueryExecutor {
       var scan = try RecordScan(entity, in: view, isReversed: isReversed, skipping: plan.offset)
       var rows: [QueryRow] = []
       rows.reserveCapacity(min(count, 1 << 16))
+      defer { view.counters.rowsRead += rows.count }
       while rows.count < count, let row = try scan.next() {
+        if rows.count % StoreView.rowsBetweenChecks == 0 { try view.checkCancellation() }
         rows.append(QueryRow(number: row.number, record: row.record.flatMap(keep)))
       }
       return rows
@@ -121,22 +137,12 @@ struct QueryExecutor {
   /// Rows in the order of access, tested until there are enough, or until the other plan would have cost less.
   private func filtered(_ isReversed: Bool, _ keep: @escaping Keep) throws -> [QueryRow] {
     var rows: [QueryRow] = []
-    var skipped = 0
-    if plan.limit == 0 { return [] }
     var paths = RowPaths(entity.schema, in: view.schema.schema)
-    let rowBudget = plan.fallback?.rowBudget
-    let isComplete = try forEachRow(
-      where: plan.residual,
-      isReversed: isReversed,
-      rowBudget: rowBudget,
-      paths: &paths
-    ) { row, _ in
-      if skipped < plan.offset {
-        skipped += 1
-        return true
-      }
+    let isComplete = try forEachSelected(isReversed, rowBudget: plan.fallback?.rowBudget, paths: &paths) {
+      row,
+      _ in
       rows.append(QueryRow(number: row.number, record: row.record.flatMap(keep)))
-      return rows.count != plan.limit
+      return true
     }
     guard !isComplete, let fallback = plan.fallback else { return rows }
     var other = self
@@ -200,7 +206,7 @@ extension QueryExecutor {
     return buffer.finish()
   }
 
-  private func forEachPendingRow(
+  func forEachPendingRow(
     of changes: EncodedChanges,
     paths: inout RowPaths,
     _ body: (QueryRow, inout RowReader) throws -> Void
@@ -241,6 +247,7 @@ extension QueryExecutor {
     return min(plan.limit ?? .max, count)
   }
 
+  /// How many rows match; no more than are wanted, where they are counted one by one.
   private func matchCount() throws -> Int {
     var count = 0
     var paths = RowPaths(entity.schema, in: view.schema.schema)
@@ -250,6 +257,8 @@ extension QueryExecutor {
     } else if ownChanges == nil, plan.residual == .constant(true) {
       try forEachNumber { _ in count += 1 }
     } else {
+      let enough = wanted ?? .max
+      if enough == 0 { return 0 }
       try forEachRow(
         where: plan.residual,
         isReversed: false,
@@ -257,7 +266,7 @@ extension QueryExecutor {
         paths: &paths
       ) { _, _ in
         count += 1
-        return true
+        return count < enough
       }
     }
     if let ownChanges { try forEachPendingRow(of: ownChanges, paths: &paths) { _, _ in count += 1 } }
@@ -271,33 +280,61 @@ extension QueryExecutor {
   /// Calls `body` for the rows of the access path that pass the filter, in order of access, until it returns false.
   ///
   /// - Parameters:
+  ///   - skipped: how many rows to leave out at the start, found by rank; 0 for a union or a list of objects.
   ///   - rowBudget: how many rows to read at most; nil for all.
   ///   - paths: what else is read of the rows; the filter's are added.
   /// - Returns: false if the budget ran out.
   @discardableResult
-  private func forEachRow(
+  func forEachRow(
     where filter: NormalPredicate,
     isReversed: Bool,
+    skipping skipped: Int = 0,
     hiding hidden: Set<UInt64> = [],
     rowBudget: Int? = nil,
     paths: inout RowPaths,
     _ body: (QueryRow, inout RowReader) throws -> Bool
   ) throws -> Bool {
+    var rows = try filteredRows(
+      where: filter,
+      isReversed: isReversed,
+      skipping: skipped,
+      hiding: hidden,
+      rowBudget: rowBudget,
+      paths: &paths
+    )
+    while let row = try rows.next() {
+      guard try body(row, &rows.reader) else { break }
+    }
+    return !rows.isOutOfBudget
+  }
+
+  /// The rows of the access path that pass the filter, in order of access.
+  func filteredRows(
+    where filter: NormalPredicate,
+    isReversed: Bool,
+    skipping skipped: Int = 0,
+    hiding hidden: Set<UInt64> = [],
+    rowBudget: Int? = nil,
+    paths: inout RowPaths
+  ) throws -> FilteredRows {
     let program = try FilterProgram(compiling: filter, paths: paths)
     paths = program.paths
-    var reader = RowReader(paths, source: ViewRecordSource(paths, in: view, pending: pending))
-    var rows = try RowStream(plan.access, of: entity, in: view, isReversed: isReversed)
-    var rowsLeft = rowBudget ?? .max
-    while let row = try rows.next() {
-      if rowsLeft == 0 { return false }
-      rowsLeft -= 1
-      if !hidden.isEmpty, hidden.contains(row.number) { continue }
-      guard let record = row.record else { continue }
-      try reader.begin(row.number, record)
-      guard try program.matches(&reader) else { continue }
-      guard try body(row, &reader) else { break }
-    }
-    return true
+    let rows = try RowStream(
+      plan.access,
+      of: entity,
+      in: view,
+      isReversed: isReversed,
+      skipping: skipped,
+      covering: plan.isCovering ? covering : nil
+    )
+    return FilteredRows(
+      rows,
+      program,
+      RowReader(paths, source: ViewRecordSource(paths, in: view, pending: pending)),
+      in: view,
+      hiding: hidden,
+      rowBudget: rowBudget ?? .max
+    )
   }
 
   /// Calls `body` for the number of every row of the access path, each once, in no order.

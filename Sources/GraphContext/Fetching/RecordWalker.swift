@@ -31,6 +31,7 @@ struct RecordWalker: ~Copyable {
     _ keep: Keep
   ) throws -> [QueryRow] {
     var rows = numbers.map { QueryRow(number: $0, record: nil) }
+    view.counters.recordsLookedUp += numbers.count
     if numbers.count < fewest {
       for place in rows.indices {
         rows[place].record = try view.withRecord(numbers[place], of: entity) { keep($0.bytes) }

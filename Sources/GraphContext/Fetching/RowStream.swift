@@ -33,11 +33,20 @@ struct RecordScan: ~Copyable {
   }
 }
 
+/// What a covering index has to give back.
+enum Covering {
+  /// The values as they were saved, the sign of a zero and the bits of a NaN among them.
+  case bits
+  /// Values that compare equal to those.
+  case values
+}
+
 /// The rows of an access path, each with its record, in order of access. A record stays until the next row.
 struct RowStream: ~Copyable {
   private let entity: StoredEntity
   private let view: StoreView
   private var scan: RecordScan?
+  private var coveringScan: CoveringScan?
   private var walker: IndexWalker?
   /// Where there is no walker: the rows to come, the next one last.
   private var numbers: [UInt64] = []
@@ -56,13 +65,35 @@ struct RowStream: ~Copyable {
   /// Bytes of records that the stream holds.
   var heldByteCount: Int { records.byteCount }
 
-  init(_ access: AccessPath, of entity: StoredEntity, in view: StoreView, isReversed: Bool) throws {
+  /// - Parameters:
+  ///   - skipped: how many rows of a full scan or an index scan to leave out at the start; O(log n).
+  ///   - covering: what is read of an index's entries in place of records; nil for nothing.
+  init(
+    _ access: AccessPath,
+    of entity: StoredEntity,
+    in view: StoreView,
+    isReversed: Bool,
+    skipping skipped: Int = 0,
+    covering: Covering? = nil
+  ) throws {
     self.entity = entity
     self.view = view
     switch access {
     case .nothing: break
-    case .fullScan: scan = try RecordScan(entity, in: view, isReversed: isReversed)
-    case .index(let index): walker = try IndexWalker(index, in: view, isReversed: isReversed)
+    case .fullScan: scan = try RecordScan(entity, in: view, isReversed: isReversed, skipping: skipped)
+    case .index(let index):
+      if let covering {
+        coveringScan = try CoveringScan(
+          index,
+          of: entity,
+          in: view,
+          isReversed: isReversed,
+          skipping: skipped,
+          keepsBits: covering == .bits
+        )
+      } else {
+        walker = try IndexWalker(index, in: view, isReversed: isReversed, skipping: skipped)
+      }
     case .objects(let numbers):
       self.numbers = isReversed ? numbers : numbers.reversed()
       mayBeMissing = true
@@ -72,6 +103,7 @@ struct RowStream: ~Copyable {
 
   mutating func next() throws -> QueryRow? {
     if scan != nil { return try scan?.next() }
+    if coveringScan != nil { return try coveringScan?.next() }
     if position == rows.count {
       rows = try batch()
       position = 0

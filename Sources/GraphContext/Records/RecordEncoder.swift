@@ -35,6 +35,9 @@ package struct RecordEncoder: ~Copyable {
     return arena.current
   }
 
+  /// Forgets the records made so far: their bytes will be those of others.
+  package mutating func removeAll() { arena.removeAll() }
+
   /// Writes the commit that changes a record into its header.
   package static func stamp(_ record: UnsafeMutableRawBufferPointer, commit: UInt64) {
     record.storeBytes(of: commit.littleEndian, toByteOffset: 8, as: UInt64.self)

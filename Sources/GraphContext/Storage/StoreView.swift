@@ -12,6 +12,10 @@ package final class StoreView {
   private var otherTrees: [String: Opened] = [:]
   /// Copies of records, because objects and rows point to them and pages come and go.
   private var kept = RecordArena()
+  /// What queries have touched.
+  var counters = QueryCounters()
+  /// Where the view is read outside of the task that waits for it.
+  var cancellation: Cancellation?
 
   private enum Opened {
     case notYet

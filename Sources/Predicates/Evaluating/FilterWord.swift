@@ -13,6 +13,16 @@ enum FilterWord {
     return bits ^ (bits >> 63 & .max)
   }
 
+  /// The Double of a word: 0.0 for either zero, and always the same NaN.
+  @inline(__always)
+  static func double(_ word: Int64) -> Double {
+    word == nan ? .nan : Double(bitPattern: UInt64(bitPattern: word ^ (word >> 63 & .max)))
+  }
+
+  /// The unsigned integer of a word.
+  @inline(__always)
+  static func unsigned(_ word: Int64) -> UInt64 { UInt64(bitPattern: word) ^ 1 << 63 }
+
   /// The word of an unsigned integer.
   @inline(__always)
   static func word(_ value: UInt64) -> Int64 { Int64(bitPattern: value ^ 1 << 63) }
@@ -46,6 +56,18 @@ enum FilterWord {
     case .double(let value): word(value)
     case .date(let value): word(value.timeIntervalSinceReferenceDate)
     case .null, .uuid, .string, .data, .decimal: nil
+    }
+  }
+
+  /// The value that a word of a kind stands for.
+  static func value(_ word: Int64, _ kind: AttributeKind) -> AttributeValue {
+    switch kind {
+    case .bool: .bool(word != 0)
+    case .uint64: .unsigned(unsigned(word))
+    case .reference: .reference(unsigned(word))
+    case .float, .double: .double(double(word))
+    case .date: .date(Date(timeIntervalSinceReferenceDate: double(word)))
+    default: .int(word)
     }
   }
 

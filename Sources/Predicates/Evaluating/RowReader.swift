@@ -136,8 +136,8 @@ package struct RowReader {
 }
 
 extension RowField {
-  /// Nil for bytes that stand for no value.
-  fileprivate func value(of bytes: UnsafeRawBufferPointer) -> AttributeValue? {
+  /// The value of the bytes of a kind that compares by bytes; nil for bytes that stand for no value.
+  func value(of bytes: UnsafeRawBufferPointer) -> AttributeValue? {
     switch kind {
     case .string: .string(String(decoding: bytes, as: UTF8.self))
     case .uuid: .uuid(UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)))

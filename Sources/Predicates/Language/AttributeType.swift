@@ -7,6 +7,8 @@ import Foundation
 /// stored, compared and indexed as its raw value. An enum that is also `CaseIterable` takes its first case as
 /// ``tracerValue``.
 public protocol AttributeType: Sendable, PredicateArgument {
+  /// What the type's values are but for nil: of an optional what it wraps, else the type itself.
+  associatedtype Present: AttributeType = Self
   /// How the type is stored. An optional has the kind of what it wraps.
   static var attributeKind: AttributeKind { get }
   /// Whether nil is a value of the type.
@@ -212,6 +214,7 @@ extension Optional: PredicateArgument where Wrapped: PredicateArgument {
 }
 
 extension Optional: AttributeType where Wrapped: AttributeType {
+  public typealias Present = Wrapped
   @inlinable public static var attributeKind: AttributeKind { Wrapped.attributeKind }
   public static var isOptionalAttribute: Bool { true }
   /// Some value: a key path that looks through the optional has to find one.

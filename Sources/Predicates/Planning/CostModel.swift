@@ -5,6 +5,8 @@
 /// ID costs a step from its neighbour if IDs come ascending, and a descent if they don't.
 struct CostModel {
   static let indexEntry = 0.2
+  /// An entry whose components are read.
+  static let coveringEntry = 0.5
   static let neighbour = 2.0
   static let descent = 5.0
   /// One comparison of a sort.
@@ -19,7 +21,7 @@ struct CostModel {
     self.query = query
     self.mostMatches = mostMatches
     switch purpose {
-    case .objects: needsRecords = true
+    case .objects, .values: needsRecords = true
     case .count: needsRecords = false
     }
   }
@@ -43,7 +45,7 @@ struct CostModel {
     let others = candidates.filter { if case .sorted = $0.order { true } else { false } }
     guard !others.isEmpty else { return nil }
     let other = cheapest(of: others)
-    let perRow = perRow(plan.access, isInIndexOrder: true)
+    let perRow = perRow(plan, isInIndexOrder: true)
     guard perRow > 0 else { return nil }
     let rowBudget = Int((cost(of: other) / perRow).rounded(.up))
     return rowBudget < plan.access.rowCount ? Fallback(other, rowBudget: rowBudget) : nil
@@ -56,14 +58,16 @@ struct CostModel {
     switch plan.order {
     case .access where needsRecords:
       let visited = tested ? expectedVisits(rows) : returned(rows)
-      return visited * perRow(plan.access, isInIndexOrder: true)
+      return visited * perRow(plan, isInIndexOrder: true)
     case .sorted(let keys, _) where needsRecords:
       let sorting =
         rows * max(1, (query.wanted.map { min(Double($0), rows) } ?? rows)).logarithm * Self.comparison
-      if tested || !keys.isEmpty { return rows * perRow(plan.access, isInIndexOrder: false) + sorting }
+      if tested || !keys.isEmpty || plan.isCovering {
+        return rows * perRow(plan, isInIndexOrder: false) + sorting
+      }
       return rows * perEntry(plan.access) + sorting + returned(rows) * Self.neighbour
     case .access, .sorted:
-      return rows * (tested ? perRow(plan.access, isInIndexOrder: false) : perEntry(plan.access))
+      return rows * (tested ? perRow(plan, isInIndexOrder: false) : perEntry(plan.access))
     }
   }
 
@@ -78,8 +82,9 @@ struct CostModel {
     min(query.limit.map(Double.init) ?? rows, max(0, rows - Double(query.offset)))
   }
 
-  private func perRow(_ access: AccessPath, isInIndexOrder: Bool) -> Double {
-    switch access {
+  private func perRow(_ plan: PlannedQuery, isInIndexOrder: Bool) -> Double {
+    if plan.isCovering { return Self.coveringEntry }
+    return switch plan.access {
     case .nothing: 0
     case .fullScan: 1
     case .objects: Self.descent

@@ -31,7 +31,7 @@ struct ColumnConditions {
 
 extension ResolvedPath {
   /// The slot of the fetched record itself that holds the value; nil where a hop or the object's ID is needed.
-  var ownSlot: Int? {
+  package var ownSlot: Int? {
     guard scope == 0, hops.isEmpty, case .slot(let slot, _) = leaf else { return nil }
     return slot
   }

@@ -4,6 +4,8 @@ package struct PlannedQuery: Sendable {
   package var access: AccessPath
   /// What the rows of the access path have still to be tested for; `constant(true)` for nothing.
   package var residual: NormalPredicate
+  /// Whether the entries of the index that is read hold all that is asked of a row, so that no record is.
+  package var isCovering = false
   package var order: ResultOrder
   package var limit: Int?
   package var offset: Int
@@ -19,6 +21,12 @@ package struct PlannedQuery: Sendable {
     case .nothing, .fullScan, .index: true
     case .objects, .union: false
     }
+  }
+
+  /// Whether the n-th result is the n-th row of the access path, so that rows are skipped by rank.
+  package var isInRankOrder: Bool {
+    guard isCountExact, case .access = order else { return false }
+    return true
   }
 }
 

@@ -65,12 +65,20 @@ public struct QueryPlan: Sendable, Hashable, Codable {
   public var lookups: [Lookup]
   /// How many rows the access path yields, at most.
   public var rowCount: Int
+  /// Whether the index's entries hold all the values that are asked for, so that no record of the entity is read.
+  public var isCovering: Bool
   /// What is tested on each row, as a format string.
   public var filter: String?
   public var order: Order
+  /// Whether of equal rows only the first is returned; limit and offset count those.
+  public var isDistinct = false
   public var limit: Int?
   public var offset: Int
   public var fallback: Fallback?
+  /// What is computed of the rows; nil where they themselves are the results.
+  public var grouping: Grouping?
+  /// What the query did when it ran; nil where it was only explained.
+  public var measurement: Measurement?
 }
 
 extension QueryPlan: CustomStringConvertible {
@@ -91,8 +99,12 @@ extension QueryPlan: CustomStringConvertible {
       let rest = ranges.dropFirst(shown).reduce(0) { $0 + $1.rowCount }
       lines.append("  and \(ranges.count - shown) ranges more: \(Self.rows(rest)) (exact)")
     }
+    if isCovering { lines.append("  covering: no record of \(entity) is read") }
     if let filter { lines.append("  filter: \(filter)") }
-    if access != .nothing { lines.append("  order: \(orderText)") }
+    if access != .nothing, grouping == nil || limit != nil || offset > 0 {
+      lines.append("  order: \(orderText)")
+    }
+    if isDistinct { lines.append("  distinct") }
     if limit != nil || offset > 0 {
       let parts = [limit.map { "limit \($0)" }, offset > 0 ? "offset \(offset)" : nil].compactMap { $0 }
       lines.append("  " + parts.joined(separator: ", "))
@@ -102,6 +114,8 @@ extension QueryPlan: CustomStringConvertible {
         "  after \(Self.rows(fallback.rowBudget)) instead: \(fallback.access.rawValue), \(Self.rows(fallback.rowCount))"
       )
     }
+    lines += grouping?.lines ?? []
+    if let measurement { lines.append(measurement.line) }
     return lines.joined(separator: "\n")
   }
 
@@ -127,6 +141,7 @@ extension PlannedQuery {
       ranges: explainedRanges,
       lookups: lookups,
       rowCount: access.rowCount,
+      isCovering: isCovering,
       filter: residual == .constant(true) ? nil : residual.description,
       order: explainedOrder,
       limit: limit,

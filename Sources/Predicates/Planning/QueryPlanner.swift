@@ -14,6 +14,10 @@ package struct QueryPlanner {
     case objects
     /// Only how many there are.
     case count
+    /// What these paths lead to.
+    ///
+    /// - isOrdered: whether the rows have to come in the query's order.
+    case values([ResolvedPath], isOrdered: Bool)
   }
 
   /// The cheapest plan.
@@ -34,7 +38,7 @@ package struct QueryPlanner {
       hiddenRelationships: hiddenRelationships
     )
     let predicate = try lookup.rewrite(Normaliser.normalise(query.predicate), from: query.entity)
-    let candidates = try candidates(for: query, where: predicate)
+    let candidates = try candidates(for: query, purpose, where: predicate)
     let model = CostModel(
       query: query,
       purpose: purpose,
@@ -49,16 +53,19 @@ package struct QueryPlanner {
   /// Every way to answer the query, the preferred one first among equals.
   private func candidates(
     for query: ResolvedQuery,
+    _ purpose: Purpose,
     where predicate: NormalPredicate
   ) throws -> [PlannedQuery] {
     let conjuncts = predicate.conjuncts
     let conditions = ColumnConditions(conjuncts)
+    let columns = NeededColumns(purpose, query)
     func planned(_ access: AccessPath, _ residual: NormalPredicate, _ order: OrderMatch?) -> PlannedQuery {
       PlannedQuery(
         entity: query.entity,
         access: access,
         residual: residual,
-        order: order.map { .access(isReversed: $0.isReversed) }
+        isCovering: columns?.areIn(access, residual) ?? false,
+        order: order.map { .access(isReversed: $0.isReversed) } ?? columns?.anyOrder
           ?? .sorted(query.sort, isIDAscending: query.isIDAscending),
         limit: query.limit,
         offset: query.offset,
@@ -80,8 +87,10 @@ package struct QueryPlanner {
         if scan.rowCount <= 1, residual == .constant(true) { return [planned(.index(scan), residual, order)] }
         // In a range whose columns are all fixed, the rows come by ID: `order` has noticed.
         result.append(planned(.index(scan), residual, order))
-      } else if let order, index.origin == .declared {
-        result.append(planned(.index(try counted(index, [.all])), predicate, order))
+      } else if index.origin == .declared {
+        // Worth a look for its order, or because its entries are smaller than records.
+        let whole = planned(.index(try counted(index, [.all])), predicate, order)
+        if order != nil || whole.isCovering { result.append(whole) }
       }
     }
     if let (scans, residual) = try union(conjuncts, in: query.entity) {

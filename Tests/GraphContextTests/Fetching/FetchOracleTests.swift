@@ -61,11 +61,11 @@ import Testing
 
 /// The objects of a context, and how they are tested and sorted by plain Swift.
 struct FetchWorld {
-  private var items: [Item] = []
+  private(set) var items: [Item] = []
   private var shelves: [Shelf] = []
   private(set) var savedCount = 0
 
-  private typealias Condition = (text: String, arguments: [(any PredicateArgument)?], holds: (Item) -> Bool)
+  typealias Condition = (text: String, arguments: [(any PredicateArgument)?], holds: (Item) -> Bool)
 
   /// Inserts, changes and deletes.
   mutating func change(_ context: ManagedObjectContext, _ count: Int, _ random: inout SeededGenerator) throws
@@ -147,7 +147,7 @@ struct FetchWorld {
 
   // MARK: Conditions
 
-  private func condition(depth: Int, _ random: inout SeededGenerator) -> Condition {
+  func condition(depth: Int, _ random: inout SeededGenerator) -> Condition {
     if depth > 0 {
       let (a, b) = (condition(depth: depth - 1, &random), condition(depth: depth - 1, &random))
       switch random.number(in: 0...2) {
@@ -252,7 +252,7 @@ struct FetchWorld {
 
   // MARK: Order
 
-  private func order(_ random: inout SeededGenerator) -> ([OrderBy<Item>], (Item, Item) -> Bool) {
+  func order(_ random: inout SeededGenerator) -> ([OrderBy<Item>], (Item, Item) -> Bool) {
     let isAscending = random.chance(1, in: 2)
     func byID(_ a: Item, _ b: Item, _ isAscending: Bool) -> Bool {
       isAscending == (a.objectID.number < b.objectID.number) && a !== b

@@ -30,7 +30,7 @@ struct GuidedTour {
     print("    .where(\\.arrDelay > 120 && \\.dest?.faa == \"ATL\")")
     print("    .where(format: \"arrDelay > %d AND dest.faa == %@\", 120, \"ATL\")\n")
 
-    let plans = try [closure, keyPaths, text].map(context.explain)
+    let plans = try [closure, keyPaths, text].map { try context.explain($0) }
     let counts = try [closure, keyPaths, text].map { try context.fetch($0).count }
     Terminal.indented("\(plans[0])")
     let isOne = plans.allSatisfy { $0 == plans[0] } && counts.allSatisfy { $0 == counts[0] }

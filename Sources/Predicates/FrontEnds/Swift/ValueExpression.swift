@@ -39,6 +39,13 @@ public struct ValueExpression<Root, Value>: Sendable {
   }
 }
 
+extension ValueExpression {
+  /// The value of a column of rows that aren't objects.
+  package init(column: Result<String, QueryError>) {
+    self.init(column.map { .path([$0]) })
+  }
+}
+
 extension ValueExpression where Root: PredicateRoot {
   /// What a key path leads to from the object.
   init(_ keyPath: PartialKeyPath<Root>) {

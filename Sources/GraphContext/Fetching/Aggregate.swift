@@ -1,0 +1,62 @@
+import Predicates
+
+/// Something to compute of many objects: how many they are, the sum of an attribute, …
+///
+/// The attribute may be reached through to-one relationships; where one of them is optional, the compiler wants the key path's root
+/// spelled out: `.max(\Flight.origin?.altitude)`. nil takes no part, and NaN in nothing but a count. A sum of nothing is 0, and an
+/// average, a least or greatest value and a median of nothing are nil; a sum of integers that doesn't fit in 64 bits is nil. `min`, `max`
+/// and `median` give 0.0 for −0.0.
+public struct Aggregate<Root: ManagedObject, Value: AttributeType>: Sendable {
+  let term: AggregateTerm
+
+  private init(_ function: AggregateFunction, _ keyPath: AnyKeyPath) {
+    term = AggregateTerm(function: function, keyPath: Root.names(of: keyPath))
+  }
+}
+
+extension Aggregate where Value == Int {
+  /// How many objects.
+  public static var count: Aggregate { Aggregate(AggregateTerm(function: .count)) }
+}
+
+extension Aggregate {
+  /// How many have a value.
+  public static func count(_ keyPath: KeyPath<Root, some AttributeType>) -> Aggregate where Value == Int {
+    Aggregate(.count, keyPath)
+  }
+
+  /// The sum; nil only where an integer doesn't fit.
+  public static func sum<Number: NumericAttribute>(_ keyPath: KeyPath<Root, Number>) -> Aggregate
+  where Value == Number.Sum? { Aggregate(.sum, keyPath) }
+
+  public static func average(_ keyPath: KeyPath<Root, some NumericAttribute>) -> Aggregate
+  where Value == Double? { Aggregate(.average, keyPath) }
+
+  /// The least value.
+  public static func min<Least: AttributeType>(_ keyPath: KeyPath<Root, Least>) -> Aggregate
+  where Value == Least.Present? { Aggregate(.minimum, keyPath) }
+
+  /// The greatest value.
+  public static func max<Greatest: AttributeType>(_ keyPath: KeyPath<Root, Greatest>) -> Aggregate
+  where Value == Greatest.Present? { Aggregate(.maximum, keyPath) }
+
+  /// The value in the middle, or the mean of the two in the middle.
+  public static func median(_ keyPath: KeyPath<Root, some NumericAttribute>) -> Aggregate
+  where Value == Double? { Aggregate(.median, keyPath) }
+
+  private init(_ term: AggregateTerm) { self.term = term }
+}
+
+/// An aggregate without its types.
+struct AggregateTerm: Sendable {
+  var function: AggregateFunction
+  /// Nil for the objects themselves.
+  var keyPath: Result<[String], QueryError>?
+
+  func resolved(_ paths: PathResolver) throws(QueryError) -> ResolvedAggregate {
+    try ResolvedAggregate(
+      function,
+      of: keyPath.map { names throws(QueryError) in try paths.resolve(names.get()).path }
+    )
+  }
+}

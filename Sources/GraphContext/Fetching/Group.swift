@@ -1,0 +1,60 @@
+import Predicates
+
+/// A group of objects in a condition: ``GroupedQuery/having(_:)``.
+public struct Group<Root: ManagedObject> {
+  /// What the condition is about.
+  final class Terms {
+    var list: [AggregateTerm] = []
+  }
+  let terms = Terms()
+
+  /// How many objects the group has.
+  public var count: ValueExpression<Group, Int> { value(Aggregate<Root, Int>.count) }
+
+  /// How many of them have a value.
+  public func count(_ keyPath: KeyPath<Root, some AttributeType>) -> ValueExpression<Group, Int> {
+    value(Aggregate<Root, Int>.count(keyPath))
+  }
+
+  public func sum<Number: NumericAttribute>(
+    _ keyPath: KeyPath<Root, Number>
+  ) -> ValueExpression<Group, Number.Sum> { value(.sum(keyPath)) }
+
+  public func average(_ keyPath: KeyPath<Root, some NumericAttribute>) -> ValueExpression<Group, Double> {
+    value(.average(keyPath))
+  }
+
+  public func min<Value: AttributeType>(
+    _ keyPath: KeyPath<Root, Value>
+  ) -> ValueExpression<Group, Value.Present> { value(.min(keyPath)) }
+
+  public func max<Value: AttributeType>(
+    _ keyPath: KeyPath<Root, Value>
+  ) -> ValueExpression<Group, Value.Present> { value(.max(keyPath)) }
+
+  public func median(_ keyPath: KeyPath<Root, some NumericAttribute>) -> ValueExpression<Group, Double> {
+    value(.median(keyPath))
+  }
+
+  /// What the group's objects have in common: one of the key paths they are grouped by.
+  public func key<Value: AttributeType>(
+    _ keyPath: KeyPath<Root, Value>
+  ) -> ValueExpression<Group, Value.Present> {
+    ValueExpression(column: Root.names(of: keyPath).map { $0.joined(separator: ".") })
+  }
+
+  private func value<Result: AttributeType, Value>(
+    _ aggregate: Aggregate<Root, Result>
+  ) -> ValueExpression<Group, Value> {
+    terms.list.append(aggregate.term)
+    return ValueExpression(column: aggregate.term.name)
+  }
+}
+
+extension AggregateTerm {
+  /// The name of the column, as ``ResolvedAggregate/name`` gives it.
+  var name: Result<String, QueryError> {
+    guard let keyPath else { return .success(function.rawValue) }
+    return keyPath.map { "\(function.rawValue)(\($0.joined(separator: ".")))" }
+  }
+}

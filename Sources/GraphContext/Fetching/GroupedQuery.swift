@@ -1,0 +1,184 @@
+import Foundation
+import Predicates
+
+/// Objects, put together in groups by the values of some attributes; ``aggregate(_:)`` says what to compute of each.
+public struct Grouping<Root: ManagedObject, each Key: AttributeType>: Sendable {
+  let request: From<Root>
+  let keys: [Result<[String], QueryError>]
+
+  /// A row for each group: the values that the group has in common, then the aggregates.
+  public func aggregate<each Value: AttributeType>(
+    _ aggregates: repeat Aggregate<Root, each Value>
+  ) -> GroupedQuery<Root, (repeat each Key, repeat each Value)> {
+    var terms: [AggregateTerm] = []
+    for aggregate in repeat each aggregates { terms.append(aggregate.term) }
+    return GroupedQuery(request: request, keys: keys, terms: terms) { values in
+      var columns = TypedColumns(entity: Root.entityName, values: values)
+      func next<Next: AttributeType>(_ type: Next.Type) throws -> Next { try columns.next(type) }
+      return (repeat try next((each Key).self), repeat try next((each Value).self))
+    }
+  }
+}
+
+extension From {
+  /// These objects in groups: together are those that have the same values of some attributes, of their own or of objects that their
+  /// to-one relationships lead to. nil is like nil and NaN like NaN, −0.0 is 0.0, and strings are the same where their UTF-8 bytes are.
+  ///
+  /// ```swift
+  /// let late = From<Flight>().groupBy(\.carrier).aggregate(.count, .average(\.arrDelay))
+  ///   .having { $0.count > 100 }.orderBy(.descending(.average(\.arrDelay))).limit(5)
+  /// for (carrier, flights, delay) in try context.fetch(late) { … }
+  /// ```
+  public func groupBy<each Key: AttributeType>(
+    _ keyPaths: repeat KeyPath<Root, each Key>
+  ) -> Grouping<Root, repeat each Key> {
+    var keys: [Result<[String], QueryError>] = []
+    for keyPath in repeat each keyPaths { keys.append(Root.names(of: keyPath)) }
+    return Grouping(request: self, keys: keys)
+  }
+}
+
+/// A query for groups of objects: a row for each, of the values that the group has in common and of what is computed of it.
+///
+/// Which objects take part is said before: by the request's conditions, its limit and its offset. A value, like ``From``.
+public struct GroupedQuery<Root: ManagedObject, Row>: Sendable {
+  let request: From<Root>
+  let keys: [Result<[String], QueryError>]
+  let terms: [AggregateTerm]
+  let row: @Sendable ([AttributeValue]) throws -> Row
+  private(set) var condition = Where<Group<Root>>(true)
+  /// Aggregates that only the condition is about.
+  private(set) var conditionTerms: [AggregateTerm] = []
+  private(set) var sort: [GroupOrder<Root>] = []
+  private(set) var limit: Int?
+  private(set) var offset = 0
+
+  init(
+    request: From<Root>,
+    keys: [Result<[String], QueryError>],
+    terms: [AggregateTerm],
+    row: @escaping @Sendable ([AttributeValue]) throws -> Row
+  ) {
+    self.request = request
+    self.keys = keys
+    self.terms = terms
+    self.row = row
+  }
+
+  /// Only groups for which the condition holds: `{ $0.count > 100 && $0.average(\.arrDelay) > 10 }`. Conditions add up. What it is
+  /// about need not be among the columns of the rows.
+  public func having(_ condition: (Group<Root>) -> Where<Group<Root>>) -> GroupedQuery {
+    let group = Group<Root>()
+    var copy = self
+    copy.condition = copy.condition && condition(group)
+    copy.conditionTerms += group.terms.list
+    return copy
+  }
+
+  /// Sorted by these keys, after those that are there already. nil comes first ascending, NaN last; what they leave equal, or everything
+  /// if there are none, is in the order of the groups' keys, ascending.
+  public func orderBy(_ keys: GroupOrder<Root>...) -> GroupedQuery {
+    var copy = self
+    copy.sort += keys
+    return copy
+  }
+
+  /// No more than so many groups. Traps when negative.
+  public func limit(_ count: Int) -> GroupedQuery {
+    precondition(count >= 0, "a limit is not negative")
+    var copy = self
+    copy.limit = count
+    return copy
+  }
+
+  /// Without the first so many groups. Traps when negative.
+  public func offset(_ count: Int) -> GroupedQuery {
+    precondition(count >= 0, "an offset is not negative")
+    var copy = self
+    copy.offset = count
+    return copy
+  }
+}
+
+extension GroupedQuery {
+  func resolved(
+    for entity: EntitySchema,
+    in schema: Schema,
+    store: UUID
+  ) throws(QueryError) -> ResolvedGrouping {
+    let paths = PathResolver(entity: entity, schema: schema)
+    var options = ResolvedGrouping.Options(condition: try condition.tree, limit: limit, offset: offset)
+    for term in conditionTerms { options.aggregates.append(try term.resolved(paths)) }
+    for key in sort {
+      if case .aggregate(let term) = key.column { options.aggregates.append(try term.resolved(paths)) }
+      options.sort.append((try key.column.name.get(), key.isAscending))
+    }
+    var keyPaths: [ResolvedPath] = []
+    for names in keys { keyPaths.append(try paths.resolve(names.get()).path) }
+    var aggregates: [ResolvedAggregate] = []
+    for term in terms { aggregates.append(try term.resolved(paths)) }
+    return try ResolvedGrouping(
+      request.resolved(for: entity, in: schema, store: store),
+      by: keyPaths,
+      aggregates,
+      options: options
+    )
+  }
+}
+
+/// One key that groups are sorted by: a value that they have in common, or an aggregate.
+public struct GroupOrder<Root: ManagedObject>: Sendable {
+  enum Column: Sendable {
+    case key(Result<[String], QueryError>)
+    case aggregate(AggregateTerm)
+
+    /// The name that the column has in the rows.
+    var name: Result<String, QueryError> {
+      switch self {
+      case .key(let names): names.map { $0.joined(separator: ".") }
+      case .aggregate(let term): term.name
+      }
+    }
+  }
+  let column: Column
+  let isAscending: Bool
+
+  public static func ascending(_ keyPath: KeyPath<Root, some AttributeType>) -> GroupOrder {
+    GroupOrder(column: .key(Root.names(of: keyPath)), isAscending: true)
+  }
+
+  public static func descending(_ keyPath: KeyPath<Root, some AttributeType>) -> GroupOrder {
+    GroupOrder(column: .key(Root.names(of: keyPath)), isAscending: false)
+  }
+
+  public static func ascending<Value>(_ aggregate: Aggregate<Root, Value>) -> GroupOrder {
+    GroupOrder(column: .aggregate(aggregate.term), isAscending: true)
+  }
+
+  public static func descending<Value>(_ aggregate: Aggregate<Root, Value>) -> GroupOrder {
+    GroupOrder(column: .aggregate(aggregate.term), isAscending: false)
+  }
+}
+
+/// Takes a row's values one by one as the types of its columns.
+struct TypedColumns {
+  let entity: String
+  let values: [AttributeValue]
+  private var place = 0
+
+  init(entity: String, values: [AttributeValue]) {
+    self.entity = entity
+    self.values = values
+  }
+
+  /// - Throws: `corrupt` where the value isn't one of the type: nil, because an object on the way is missing, for a type without nil.
+  mutating func next<Value: AttributeType>(_ type: Value.Type) throws(ContextError) -> Value {
+    defer { place += 1 }
+    if let value = Value(attributeValue: values[place]) { return value }
+    throw ContextError(
+      .corrupt,
+      "column \(place + 1) of the groups of \(entity) holds no value of type \(type)",
+      context: .init(entity: entity, values: [values[place]])
+    )
+  }
+}

@@ -1,0 +1,72 @@
+import Predicates
+
+// Queries whose results are taken a few at a time.
+
+extension ManagedObjectContext {
+  /// The objects that the query describes, in batches of so many: `for try await songs in context.batches(of: 500, request) { … }`.
+  /// Traps unless the batch has at least one object.
+  public func batches<Root: ManagedObject>(
+    of count: Int = 500,
+    _ request: From<Root>
+  ) -> ObjectBatches<Root> {
+    precondition(count > 0, "a batch has at least one object")
+    return ObjectBatches { ObjectStream(self, request, batchCount: count) }
+  }
+
+  /// Calls `body` with each object that the query describes, in its order, with the records of no more than `count` in memory. Traps
+  /// unless that is at least one.
+  ///
+  /// Which objects they are is settled at the start, as ``ObjectBatches`` says; the body may change and save.
+  ///
+  /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read; `CancellationError` when the task is
+  ///   cancelled; what `body` throws.
+  public func forEach<Root: ManagedObject>(
+    _ request: From<Root>,
+    inBatchesOf count: Int = 500,
+    _ body: (Root) throws -> Void
+  ) throws {
+    precondition(count > 0, "a batch has at least one object")
+    let stream = ObjectStream(self, request, batchCount: count)
+    while let batch = try stream.next() {
+      for object in batch { try body(object) }
+    }
+  }
+
+  /// Calls `body` with each row of values that the selection describes, in its order. Rows that come in the order of an index, or in no
+  /// other than that of their objects, are read one by one; others are sorted first.
+  public func forEach<Root: ManagedObject, each Value: AttributeType>(
+    _ selection: Selection<Root, repeat each Value>,
+    _ body: (repeat each Value) throws -> Void
+  ) throws {
+    let resolved = try resolved(selection)
+    try resolved.forEachRow(in: viewForValues(), context: self) { _, reader, fields in
+      let row = try selection.row(&reader, fields, resolved.columns)
+      try body(repeat each row)
+      return true
+    }
+  }
+
+  /// The objects of rows of an older snapshot, or this one, as far as they still exist.
+  func objects<Root: ManagedObject>(
+    _ rows: [QueryRow],
+    of type: Root.Type,
+    haveRecords: Bool
+  ) throws -> [Root] {
+    let entity = entity(of: type)
+    objects[entity.ordinal].reserve(rows.count)
+    return try rows.compactMap { row in
+      if let known = objects[entity.ordinal][row.number] {
+        let object = unsafeDowncast(known, to: type)
+        if object._$state.phase == .deleted { return nil }
+        if object._$state.phase == .inserted { return object }
+      }
+      if haveRecords, row.record != nil { return try object(row, entity) }
+      return try view.contains(row.number, of: entity) ? object(type, number: row.number) : nil
+    }
+  }
+
+  /// A snapshot for one query, and the query.
+  func prepared<Root: ManagedObject>(_ request: From<Root>) throws -> (StoreView, ResolvedQuery) {
+    (viewForValues(), try resolved(request).query)
+  }
+}

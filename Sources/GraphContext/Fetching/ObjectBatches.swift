@@ -1,0 +1,83 @@
+import Predicates
+
+/// The objects that a query describes, in batches: however many they are, only one batch of records is in memory.
+///
+/// Which objects there are, and in which order, is settled when the first batch is asked for, unsaved changes included: what is changed,
+/// saved or merged afterwards doesn't change it. The objects are the context's and show what it shows; one that has been deleted since is
+/// left out.
+///
+/// A context's batches are asked for where the context is. Between two of them the task is suspended for a moment, so that others get
+/// their turn, and `CancellationError` is thrown if it was cancelled.
+public struct ObjectBatches<Root: ManagedObject>: AsyncSequence {
+  public typealias Element = [Root]
+  let stream: () -> ObjectStream<Root>
+
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: stream()) }
+
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let stream: ObjectStream<Root>
+
+    /// The next batch, or nil when there are no more.
+    ///
+    /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read; `CancellationError`.
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws -> [Root]? {
+      if stream.hasBegun { await Task.yield() }
+      try Task.checkCancellation()
+      return try stream.next()
+    }
+  }
+}
+
+/// The batches behind ``ObjectBatches`` and `forEach`.
+final class ObjectStream<Root: ManagedObject> {
+  private let context: ManagedObjectContext
+  private let request: From<Root>
+  private let batchCount: Int
+  private var results: Results?
+  private var isOver = false
+
+  /// A class, because a cursor can be neither copied nor kept in an optional that is.
+  private final class Results {
+    var cursor: ResultCursor
+    let view: StoreView
+
+    init(_ cursor: consuming ResultCursor, _ view: StoreView) {
+      self.cursor = cursor
+      self.view = view
+    }
+  }
+
+  init(_ context: ManagedObjectContext, _ request: From<Root>, batchCount: Int) {
+    self.context = context
+    self.request = request
+    self.batchCount = batchCount
+  }
+
+  var hasBegun: Bool { results != nil }
+
+  /// The next objects, at least one; nil when there are no more. Forgets the records of those before.
+  func next() throws -> [Root]? {
+    while !isOver {
+      let results = try results ?? begin()
+      try results.view.checkCancellation()
+      context.releaseKept()
+      // Objects point to records of the context's own snapshot only.
+      let isCurrent = results.view.commit == context.view.commit
+      let rows = try results.cursor.next(batchCount) { isCurrent ? context.view.keep($0) : $0 }
+      isOver = rows.count < batchCount
+      let objects = try context.objects(rows, of: Root.self, haveRecords: isCurrent)
+      if !objects.isEmpty { return objects }
+    }
+    return nil
+  }
+
+  private func begin() throws -> Results {
+    let (view, query) = try context.prepared(request)
+    let executor = try QueryExecutor(query, for: .objects, in: view, context: context)
+    let begun = Results(try ResultCursor(executor), view)
+    results = begun
+    return begun
+  }
+}

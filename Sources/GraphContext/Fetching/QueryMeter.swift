@@ -1,0 +1,31 @@
+import Predicates
+
+/// What queries over a view have touched so far.
+struct QueryCounters {
+  var rowsRead = 0
+  var entriesWalked = 0
+  var recordsLookedUp = 0
+}
+
+extension QueryPlan {
+  /// The plan with what its query does, measured now.
+  ///
+  /// - Parameters:
+  ///   - view: what the query reads; nothing else may read it meanwhile.
+  ///   - run: runs the query and returns how many rows it has.
+  func measured(in view: StoreView, _ run: () throws -> Int) rethrows -> QueryPlan {
+    let before = view.counters
+    let start = ContinuousClock.now
+    let rowsMatched = try run()
+    let elapsed = (ContinuousClock.now - start).components
+    var plan = self
+    plan.measurement = Measurement(
+      rowsRead: view.counters.rowsRead - before.rowsRead,
+      rowsMatched: rowsMatched,
+      entriesWalked: view.counters.entriesWalked - before.entriesWalked,
+      recordsLookedUp: view.counters.recordsLookedUp - before.recordsLookedUp,
+      nanoseconds: elapsed.seconds * 1_000_000_000 + elapsed.attoseconds / 1_000_000_000
+    )
+    return plan
+  }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Predicates
+
+/// A query for values of objects instead of the objects: typed rows, for which no object is made.
+///
+/// ```swift
+/// let late = From<Flight>().where { $0.arrDelay > 60 }.select(\.flight, \.origin?.name)
+/// for (flight, origin) in try context.fetch(late) { print(flight, origin ?? "?") }
+/// ```
+///
+/// A value, like ``From``; a mistake in a key path is thrown when it is used.
+public struct Selection<Root: ManagedObject, each Value: AttributeType>: Sendable {
+  let request: From<Root>
+  let keyPaths: [Result<[String], QueryError>]
+  private(set) var isDistinct = false
+
+  init(_ request: From<Root>, _ keyPaths: [Result<[String], QueryError>]) {
+    self.request = request
+    self.keyPaths = keyPaths
+  }
+
+  /// Each row of values once: where it comes first in the query's order. Limit and offset count what is left.
+  ///
+  /// nil is like nil and NaN like NaN, −0.0 is 0.0, and strings are the same where their UTF-8 bytes are.
+  public func distinct() -> Selection {
+    var copy = self
+    copy.isDistinct = true
+    return copy
+  }
+}
+
+extension From {
+  /// The values of some attributes, of these objects or of those that their to-one relationships lead to:
+  /// `select(\.flight, \.origin?.name)` gives rows of type `(Int, String?)`. Only what is asked for is read, and nothing but
+  /// an index where one has all of it.
+  public func select<each Value: AttributeType>(
+    _ keyPaths: repeat KeyPath<Root, each Value>
+  ) -> Selection<Root, repeat each Value> {
+    var names: [Result<[String], QueryError>] = []
+    for keyPath in repeat each keyPaths { names.append(Root.names(of: keyPath)) }
+    return Selection(self, names)
+  }
+}
+
+extension Selection {
+  func resolved(
+    for entity: EntitySchema,
+    in schema: Schema,
+    store: UUID
+  ) throws(QueryError) -> ResolvedSelection {
+    let paths = PathResolver(entity: entity, schema: schema)
+    var columns: [ResolvedPath] = []
+    for names in keyPaths { columns.append(try paths.resolve(names.get()).path) }
+    return ResolvedSelection(
+      query: try request.resolved(for: entity, in: schema, store: store),
+      columns: columns,
+      isDistinct: isDistinct
+    )
+  }
+
+  /// The values of the row that the reader has begun.
+  func row(
+    _ reader: inout RowReader,
+    _ fields: [RowField],
+    _ columns: [ResolvedPath]
+  ) throws -> (
+    repeat each Value
+  ) {
+    var place = 0
+    func next<Next: AttributeType>(_ type: Next.Type) throws -> Next {
+      defer { place += 1 }
+      guard let value = try reader.value(of: fields[place], as: type) else {
+        throw ContextError(
+          .corrupt,
+          "\(Root.entityName).\(columns[place].name) holds no value of type \(type)",
+          context: .init(entity: Root.entityName, properties: [columns[place].name])
+        )
+      }
+      return value
+    }
+    return (repeat try next((each Value).self))
+  }
+}

@@ -1,0 +1,209 @@
+import Foundation
+
+/// Computes aggregates of groups of rows, in one pass over the rows' bytes.
+package struct Aggregation {
+  /// What is done with a row for one aggregate.
+  private enum Step {
+    case countRow
+    case countValue(RowField)
+    case sumSigned(RowField)
+    case sumUnsigned(RowField)
+    case sumReal(RowField)
+    case least(RowField)
+    case greatest(RowField)
+    case leastBytes(RowField)
+    case greatestBytes(RowField)
+    case collect(RowField)
+  }
+
+  private let aggregates: [ResolvedAggregate]
+  private let steps: [Step]
+  /// Nil where all rows are one group.
+  private var groups: RowGroups?
+  private var groupCount = 0
+  /// Those of the first group, one for each aggregate, those of the second, …
+  private var accumulators: [Accumulator] = []
+  /// In the same places, for the least and greatest of strings; empty if there are none.
+  private var extremes: [[UInt8]] = []
+  /// In the same places, for medians.
+  private var collected: [[Int64]] = []
+  private let hasExtremes: Bool
+  private let hasMedians: Bool
+
+  /// - Parameter paths: what is read of the rows is added.
+  package init(
+    _ aggregates: [ResolvedAggregate],
+    by keys: [ResolvedPath],
+    _ paths: inout RowPaths
+  ) throws(QueryError) {
+    self.aggregates = aggregates
+    var fields: [RowField] = []
+    for key in keys { fields.append(try paths.field(for: key)) }
+    var steps: [Step] = []
+    for aggregate in aggregates { steps.append(try Self.step(aggregate, &paths)) }
+    self.steps = steps
+    hasMedians = aggregates.contains { $0.function == .median }
+    hasExtremes = aggregates.contains { $0.kind.hasBytes }
+    groups = keys.isEmpty ? nil : try RowGroups(fields)
+    if keys.isEmpty { addGroup() }
+  }
+
+  private static func step(_ aggregate: ResolvedAggregate, _ paths: inout RowPaths) throws(QueryError) -> Step
+  {
+    guard let path = aggregate.path else { return .countRow }
+    let field = try paths.field(for: path)
+    switch aggregate.function {
+    case .count: return .countValue(field)
+    case .sum, .average:
+      return !field.kind.isInteger
+        ? .sumReal(field) : field.kind == .uint64 ? .sumUnsigned(field) : .sumSigned(field)
+    case .minimum: return field.kind.hasBytes ? .leastBytes(field) : .least(field)
+    case .maximum: return field.kind.hasBytes ? .greatestBytes(field) : .greatest(field)
+    case .median: return .collect(field)
+    }
+  }
+
+  private mutating func addGroup() {
+    groupCount += 1
+    for _ in steps { accumulators.append(Accumulator()) }
+    if hasExtremes { for _ in steps { extremes.append([]) } }
+    if hasMedians { for _ in steps { collected.append([]) } }
+  }
+
+  /// Adds the row that the reader has begun.
+  package mutating func add(_ row: inout RowReader) throws {
+    let group = try groups?.group(of: &row) ?? 0
+    if group == groupCount { addGroup() }
+    let first = group * steps.count
+    for place in steps.indices { try add(&row, steps[place], first + place) }
+  }
+
+  @inline(__always)
+  private mutating func add(_ row: inout RowReader, _ step: Step, _ place: Int) throws {
+    switch step {
+    case .countRow: accumulators[place].count += 1
+    case .countValue(let field):
+      if case .null = try row.content(of: field) { return }
+      accumulators[place].count += 1
+    case .sumSigned(let field):
+      guard case .word(let word) = try row.content(of: field) else { return }
+      accumulators[place].add(Int128(word))
+    case .sumUnsigned(let field):
+      guard case .word(let word) = try row.content(of: field) else { return }
+      accumulators[place].add(Int128(FilterWord.unsigned(word)))
+    case .sumReal(let field):
+      guard case .word(let word) = try row.content(of: field), !field.isNaN(word) else { return }
+      accumulators[place].add(FilterWord.double(word))
+    case .least(let field):
+      guard case .word(let word) = try row.content(of: field), !field.isNaN(word) else { return }
+      accumulators[place].takeLeast(word)
+    case .greatest(let field):
+      guard case .word(let word) = try row.content(of: field), !field.isNaN(word) else { return }
+      accumulators[place].takeGreatest(word)
+    case .leastBytes(let field): try takeExtreme(&row, field, place) { $0 < 0 }
+    case .greatestBytes(let field): try takeExtreme(&row, field, place) { $0 > 0 }
+    case .collect(let field):
+      guard case .word(let word) = try row.content(of: field), !field.isNaN(word) else { return }
+      collected[place].append(word)
+    }
+  }
+
+  private mutating func takeExtreme(
+    _ row: inout RowReader,
+    _ field: RowField,
+    _ place: Int,
+    _ isBetter: (Int) -> Bool
+  ) throws {
+    guard case .bytes(let bytes) = try row.content(of: field) else { return }
+    accumulators[place].count += 1
+    if accumulators[place].count > 1 {
+      let order = extremes[place].withUnsafeBytes { ByteComparison.order(bytes, $0) }
+      if !isBetter(order) { return }
+    }
+    extremes[place] = [UInt8](bytes)
+  }
+}
+
+extension RowField {
+  @inline(__always)
+  fileprivate func isNaN(_ word: Int64) -> Bool {
+    word == FilterWord.nan && (kind == .double || kind == .date || kind == .float)
+  }
+}
+
+// MARK: - Results
+
+extension Aggregation {
+  /// A row for each group, the values of the keys first and then the aggregates; in the order in which the groups were first
+  /// seen.
+  package func results() -> [[AttributeValue]] {
+    (0..<groupCount).map { group in
+      (groups?.values(of: group) ?? [])
+        + aggregates.indices.map { result($0, group * steps.count + $0) }
+    }
+  }
+
+  private func result(_ aggregate: Int, _ place: Int) -> AttributeValue {
+    let accumulator = accumulators[place]
+    switch steps[aggregate] {
+    case .countRow, .countValue: return .int(Int64(accumulator.count))
+    case .sumSigned, .sumUnsigned, .sumReal:
+      let aggregate = aggregates[aggregate]
+      return aggregate.function == .sum ? accumulator.sum(aggregate.kind) : accumulator.average(aggregate)
+    case .least(let field), .greatest(let field):
+      return accumulator.count == 0
+        ? .null : FilterWord.value(Int64(truncatingIfNeeded: accumulator.whole), field.kind)
+    case .leastBytes(let field), .greatestBytes(let field):
+      return accumulator.count == 0 ? .null : extremes[place].withUnsafeBytes { field.value(of: $0) ?? .null }
+    case .collect(let field): return Self.median(of: collected[place], field.kind)
+    }
+  }
+
+  private static func median(of words: [Int64], _ kind: AttributeKind) -> AttributeValue {
+    if words.isEmpty { return .null }
+    let sorted = words.sorted()
+    let middle = sorted.count / 2
+    let upper = FilterWord.value(sorted[middle], kind)
+    return sorted.count % 2 == 1
+      ? .mean(upper, upper) : .mean(FilterWord.value(sorted[middle - 1], kind), upper)
+  }
+}
+
+extension Accumulator {
+  /// Nil where an integer doesn't fit.
+  fileprivate func sum(_ kind: AttributeKind) -> AttributeValue {
+    switch kind {
+    case .int64: Int64(exactly: whole).map(AttributeValue.int) ?? .null
+    case .uint64: UInt64(exactly: whole).map(AttributeValue.unsigned) ?? .null
+    default: .double(realSum)
+    }
+  }
+
+  fileprivate func average(_ aggregate: ResolvedAggregate) -> AttributeValue {
+    if count == 0 { return .null }
+    let isWhole = aggregate.path?.kind.isInteger ?? true
+    return .double((isWhole ? Double(whole) : realSum) / Double(count))
+  }
+}
+
+extension AttributeValue {
+  /// The number half way between two, as a Double: exact before it is rounded where they are integers, and no further than between them
+  /// where they are Doubles.
+  package static func mean(_ first: AttributeValue, _ second: AttributeValue) -> AttributeValue {
+    if let a = first.integer, let b = second.integer { return .double(Double(a + b) / 2) }
+    guard case .double(let a) = first, case .double(let b) = second else { return .null }
+    if a == b { return .double(a) }
+    let sum = a + b
+    return .double(sum.isFinite ? sum / 2 : a / 2 + b / 2)
+  }
+
+  /// 0.0 for −0.0, as aggregates have it.
+  package var withoutNegativeZero: AttributeValue {
+    switch self {
+    case .double(0): .double(0)
+    case .date(let date) where date.timeIntervalSinceReferenceDate == 0:
+      .date(Date(timeIntervalSinceReferenceDate: 0))
+    default: self
+    }
+  }
+}

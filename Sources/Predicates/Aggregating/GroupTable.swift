@@ -1,0 +1,84 @@
+/// Numbers byte strings in the order in which they are first seen: a hash table with open addressing.
+struct GroupTable {
+  private(set) var count = 0
+  /// For each place the upper half of a hash and one more than the number it belongs to; 0 where the place is free. At most half are
+  /// taken.
+  private var places: [UInt64] = Array(repeating: 0, count: 64)
+  /// Where each number's bytes end in `bytes`; they begin where those before end.
+  private var ends: [Int] = []
+  private var bytes: [UInt8] = []
+
+  /// Another one in each process, so that nobody can choose values that all fall on one place.
+  private static let seed = UInt64.random(in: .min ... .max)
+  private static let hashHalf: UInt64 = 0xFFFF_FFFF_0000_0000
+
+  /// The number of a byte string, a new one if it wasn't seen before. O(bytes).
+  mutating func number(of key: UnsafeRawBufferPointer) -> Int {
+    let hash = Self.hash(key)
+    var place = Int(truncatingIfNeeded: hash) & (places.count - 1)
+    while places[place] != 0 {
+      let entry = places[place]
+      let number = Int(truncatingIfNeeded: entry & ~Self.hashHalf) - 1
+      if entry & Self.hashHalf == hash & Self.hashHalf, isEqual(number, key) { return number }
+      place = (place + 1) & (places.count - 1)
+    }
+    places[place] = hash & Self.hashHalf | UInt64(count + 1)
+    return append(key)
+  }
+
+  /// A new number that no byte string finds.
+  mutating func newNumber() -> Int { append(UnsafeRawBufferPointer(start: nil, count: 0), isFound: false) }
+
+  /// Calls `body` with the bytes of a number.
+  func withBytes<R>(of number: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+    let start = number == 0 ? 0 : ends[number - 1]
+    return try bytes.withUnsafeBytes {
+      try body(UnsafeRawBufferPointer(rebasing: $0[start..<ends[number]]))
+    }
+  }
+
+  private func isEqual(_ number: Int, _ key: UnsafeRawBufferPointer) -> Bool {
+    withBytes(of: number) { $0.count == key.count && ByteComparison.order($0, key) == 0 }
+  }
+
+  private mutating func append(_ key: UnsafeRawBufferPointer, isFound: Bool = true) -> Int {
+    bytes.append(contentsOf: key)
+    ends.append(bytes.count)
+    count += 1
+    if isFound, 2 * count > places.count { grow() }
+    return count - 1
+  }
+
+  private mutating func grow() {
+    let old = places
+    places = Array(repeating: 0, count: 2 * old.count)
+    for entry in old where entry != 0 {
+      let hash = withBytes(of: Int(truncatingIfNeeded: entry & ~Self.hashHalf) - 1, Self.hash)
+      var place = Int(truncatingIfNeeded: hash) & (places.count - 1)
+      while places[place] != 0 { place = (place + 1) & (places.count - 1) }
+      places[place] = entry
+    }
+  }
+
+  /// Eight bytes at a time, folded by multiplication.
+  private static func hash(_ key: UnsafeRawBufferPointer) -> UInt64 {
+    var hash = seed ^ UInt64(key.count)
+    var position = 0
+    while position + 8 <= key.count {
+      hash = fold(hash ^ key.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+      position += 8
+    }
+    var rest: UInt64 = 0
+    while position < key.count {
+      rest = rest << 8 | UInt64(key[position])
+      position += 1
+    }
+    return fold(fold(hash ^ rest))
+  }
+
+  @inline(__always)
+  private static func fold(_ value: UInt64) -> UInt64 {
+    let (high, low) = value.multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+    return high ^ low
+  }
+}

@@ -1,0 +1,94 @@
+import Foundation
+
+/// Tells rows apart by the values of some fields: nil is a value, −0.0 is 0.0, one NaN is like another, and strings are told apart by
+/// their bytes.
+package struct RowGroups {
+  private let fields: [RowField]
+  private var table = GroupTable()
+  /// The group of the rows whose only field is nil.
+  private var nullGroup: Int?
+  private var key: [UInt8] = []
+
+  private enum Marker {
+    static let null: UInt8 = 0
+    static let word: UInt8 = 1
+    static let bytes: UInt8 = 2
+  }
+
+  /// - Throws: `typeMismatch` for a decimal, of which a value has many spellings.
+  package init(_ fields: [RowField]) throws(QueryError) {
+    if fields.contains(where: { $0.kind == .decimal }) {
+      throw QueryError(
+        .typeMismatch,
+        "Rows are not told apart by a decimal: there is no grouping by one, and no distinct."
+      )
+    }
+    self.fields = fields
+  }
+
+  package var count: Int { table.count }
+
+  /// The row's group, counted from 0 in the order in which they are first seen.
+  package mutating func group(of row: inout RowReader) throws -> Int {
+    guard fields.count == 1 else {
+      try collectKey(&row)
+      return key.withUnsafeBytes { table.number(of: $0) }
+    }
+    switch try row.content(of: fields[0]) {
+    case .bytes(let bytes): return table.number(of: bytes)
+    case .word(let word): return withUnsafeBytes(of: word) { table.number(of: $0) }
+    case .null:
+      if let nullGroup { return nullGroup }
+      let group = table.newNumber()
+      nullGroup = group
+      return group
+    }
+  }
+
+  /// The values of a group, one for each field.
+  package func values(of group: Int) -> [AttributeValue] {
+    if fields.count == 1 {
+      if group == nullGroup { return [.null] }
+      return table.withBytes(of: group) { [fields[0].value(ofContent: $0)] }
+    }
+    return table.withBytes(of: group) { key in
+      var position = 0
+      return fields.map { field in
+        let marker = key[position]
+        position += 1
+        if marker == Marker.null { return .null }
+        var count = 8
+        if marker == Marker.bytes {
+          count = Int(key.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+          position += 8
+        }
+        defer { position += count }
+        return field.value(ofContent: UnsafeRawBufferPointer(rebasing: key[position..<position + count]))
+      }
+    }
+  }
+
+  /// Each value with a marker and, if it is bytes, how many.
+  private mutating func collectKey(_ row: inout RowReader) throws {
+    key.removeAll(keepingCapacity: true)
+    for field in fields {
+      switch try row.content(of: field) {
+      case .null: key.append(Marker.null)
+      case .word(let word):
+        key.append(Marker.word)
+        withUnsafeBytes(of: word) { key.append(contentsOf: $0) }
+      case .bytes(let bytes):
+        key.append(Marker.bytes)
+        withUnsafeBytes(of: UInt64(bytes.count)) { key.append(contentsOf: $0) }
+        key.append(contentsOf: bytes)
+      }
+    }
+  }
+}
+
+extension RowField {
+  /// The value of what ``RowReader/content(of:)`` had, as bytes.
+  func value(ofContent bytes: UnsafeRawBufferPointer) -> AttributeValue {
+    kind.hasBytes ? value(of: bytes) ?? .null : FilterWord.value(bytes.loadUnaligned(as: Int64.self), kind)
+  }
+}

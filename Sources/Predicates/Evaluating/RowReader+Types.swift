@@ -1,0 +1,45 @@
+extension RowReader {
+  /// The value of a field as a type of a model's attribute. Nil where it is none of the type: missing, though the type has no nil,
+  /// or a raw value that no case has.
+  package mutating func value<Value: AttributeType>(
+    of field: RowField,
+    as type: Value.Type
+  ) throws -> Value? {
+    if field.isObjectID { return Value(attributeValue: try value(of: field)) }
+    guard let record = try record(of: field), !field.isNull(in: record) else {
+      return Value(attributeValue: .null)
+    }
+    if field.kind.fixedByteCount == nil, field.bytes(in: record) == nil { throw damage(of: field) }
+    return Value(
+      record: RecordView(validated: record, layout: paths.places[field.place].layout),
+      slot: field.slot
+    )
+  }
+
+  /// What a field holds, for comparing and computing: nothing is decoded.
+  enum Content {
+    case null
+    /// As ``FilterWord`` has it.
+    case word(Int64)
+    /// Of a string, data or a UUID.
+    case bytes(UnsafeRawBufferPointer)
+  }
+
+  @inline(__always)
+  mutating func content(of field: RowField) throws -> Content {
+    if field.isObjectID {
+      guard case .reference(let number) = try value(of: field) else { return .null }
+      return .word(FilterWord.word(number))
+    }
+    guard let record = try record(of: field), !field.isNull(in: record) else { return .null }
+    guard field.kind.hasBytes else { return .word(FilterWord.word(of: field, in: record)) }
+    guard let bytes = field.bytes(in: record) else { throw damage(of: field) }
+    return .bytes(bytes)
+  }
+}
+
+extension AttributeKind {
+  /// Whether values compare by their bytes rather than by a word.
+  @inline(__always)
+  var hasBytes: Bool { self == .string || self == .data || self == .uuid }
+}

@@ -1,0 +1,19 @@
+/// A number that an attribute can have, and what a sum of many is. An optional number is one too.
+public protocol NumericAttribute: AttributeType {
+  /// `Int` for signed integers and short unsigned ones, `UInt` for `UInt` and `UInt64`, `Double` for Float and Double.
+  associatedtype Sum: AttributeType
+}
+
+extension Int: NumericAttribute { public typealias Sum = Int }
+extension Int8: NumericAttribute { public typealias Sum = Int }
+extension Int16: NumericAttribute { public typealias Sum = Int }
+extension Int32: NumericAttribute { public typealias Sum = Int }
+extension Int64: NumericAttribute { public typealias Sum = Int }
+extension UInt8: NumericAttribute { public typealias Sum = Int }
+extension UInt16: NumericAttribute { public typealias Sum = Int }
+extension UInt32: NumericAttribute { public typealias Sum = Int }
+extension UInt: NumericAttribute { public typealias Sum = UInt }
+extension UInt64: NumericAttribute { public typealias Sum = UInt }
+extension Float: NumericAttribute { public typealias Sum = Double }
+extension Double: NumericAttribute { public typealias Sum = Double }
+extension Optional: NumericAttribute where Wrapped: NumericAttribute { public typealias Sum = Wrapped.Sum }

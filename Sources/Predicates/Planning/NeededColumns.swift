@@ -1,0 +1,47 @@
+/// What a query for values reads of its rows: an index that has all these columns answers it without a record.
+struct NeededColumns {
+  /// Slots of the fetched entity. A path through a relationship needs the relationship.
+  private let slots: Set<Int>
+  private let isOrdered: Bool
+
+  /// Nil where the records themselves are asked for.
+  init?(_ purpose: QueryPlanner.Purpose, _ query: ResolvedQuery) {
+    switch purpose {
+    case .objects: return nil
+    case .count:
+      isOrdered = false
+      slots = []
+    case .values(let paths, let isOrdered):
+      self.isOrdered = isOrdered
+      // Unsaved rows are sorted in by their keys even where an index has them in order.
+      slots = Set((paths + (isOrdered ? query.sort.map(\.path) : [])).compactMap(\.firstSlot))
+    }
+  }
+
+  /// How rows come that may come in any order.
+  var anyOrder: ResultOrder? { isOrdered ? nil : .access(isReversed: false) }
+
+  /// Whether the entries that an access path reads have everything, for the rest of the predicate as well.
+  func areIn(_ access: AccessPath, _ residual: NormalPredicate) -> Bool {
+    guard case .index(let scan) = access else { return false }
+    // A folded column doesn't tell what was folded.
+    let covered = scan.index.columns.filter(\.folding.isEmpty).map(\.slot)
+    var isCovered = slots.isSubset(of: covered)
+    residual.forEachPath { path in
+      if let slot = path.firstSlot, !covered.contains(slot) { isCovered = false }
+    }
+    return isCovered
+  }
+}
+
+extension ResolvedPath {
+  /// The slot of the fetched record where the path begins; nil for the object's own ID, which every index entry has.
+  var firstSlot: Int? {
+    let path = shortened
+    // A path that starts at an element of a collection reads the element.
+    if path.scope > 0 { return nil }
+    if let hop = path.hops.first { return hop.slot }
+    if case .slot(let slot, _) = path.leaf { return slot }
+    return nil
+  }
+}

@@ -1,0 +1,67 @@
+extension QueryPlan {
+  /// What is computed of the rows, all together or in groups.
+  public struct Grouping: Sendable, Hashable, Codable {
+    /// Something that is computed.
+    public struct Aggregate: Sendable, Hashable, Codable {
+      /// `avg(arrDelay)`.
+      public var name: String
+      /// What tells it without the rows, `index month,day`; nil where they are read.
+      public var source: String?
+
+      package init(name: String, source: String?) {
+        self.name = name
+        self.source = source
+      }
+    }
+
+    /// What the groups are by; empty where all rows are one.
+    public var keys: [String]
+    public var aggregates: [Aggregate]
+    /// What is tested on each group.
+    public var condition: String?
+    /// What the groups are sorted by, before their keys.
+    public var order: [String]
+    public var limit: Int?
+    public var offset: Int
+
+    package init(
+      keys: [String],
+      aggregates: [Aggregate],
+      condition: String?,
+      order: [String],
+      limit: Int?,
+      offset: Int
+    ) {
+      self.keys = keys
+      self.aggregates = aggregates
+      self.condition = condition
+      self.order = order
+      self.limit = limit
+      self.offset = offset
+    }
+  }
+}
+
+extension QueryPlan.Grouping {
+  /// What it adds to a plan's text.
+  var lines: [String] {
+    var lines: [String] = []
+    let read = aggregates.filter { $0.source == nil }.map(\.name).joined(separator: ", ")
+    if keys.isEmpty {
+      for aggregate in aggregates {
+        if let source = aggregate.source { lines.append("  \(aggregate.name): told by \(source)") }
+      }
+      if !read.isEmpty { lines.append("  \(read): of the rows") }
+    } else {
+      let by = "  group by \(keys.joined(separator: ", "))"
+      let source = aggregates.compactMap(\.source).first
+      let names = aggregates.map(\.name).joined(separator: ", ")
+      lines.append(by + (names.isEmpty ? "" : ": \(names)") + (source.map { ", told by \($0)" } ?? ""))
+    }
+    if let condition { lines.append("  having: \(condition)") }
+    if !order.isEmpty { lines.append("  groups sorted by \(order.joined(separator: ", "))") }
+    let parts = [limit.map { "limit \($0)" }, offset > 0 ? "offset \(offset)" : nil].compactMap { $0 }
+    if !parts.isEmpty { lines.append("  groups: \(parts.joined(separator: ", "))") }
+    return lines
+  }
+}

@@ -1,0 +1,168 @@
+import Cambium
+import Foundation
+import TestSupport
+import Testing
+
+@testable import GraphContext
+
+/// Values without objects, against plain arrays.
+@Suite struct SelectionTests {
+  @Test func selectionsAnswerAsPlainArraysDo() async throws {
+    var random = SeededGenerator()
+    for _ in 0..<3 {
+      let container = try await PersistentContainer("values", models: Item.self, Shelf.self, at: .inMemory)
+      let seed = random.next()
+      try await container.performBackgroundTask { context throws in
+        var random = SeededGenerator(seed: seed)
+        var world = FetchWorld()
+        for round in 0..<4 {
+          try world.change(context, round == 0 ? 400 : 60, &random)
+          // Every second time the changes are still unsaved when the queries run.
+          if round % 2 == 0 { try context.save() }
+          for _ in 0..<30 { try world.checkSelections(context, &random) }
+        }
+      }
+    }
+  }
+
+  @Test func whatAnIndexHasIsReadFromItAlone() async throws {
+    let container = try await PersistentContainer("values", models: Item.self, Shelf.self, at: .inMemory)
+    try await container.performBackgroundTask { context throws in
+      var random = SeededGenerator(seed: 1)
+      var world = FetchWorld()
+      try world.change(context, 300, &random)
+      try context.save()
+      func isCovering<each Value>(_ selection: Selection<Item, repeat each Value>) throws -> Bool {
+        try context.explain(selection).isCovering
+      }
+      #expect(try isCovering(From<Item>().orderBy(.ascending(\.n)).select(\.n)))
+      #expect(try isCovering(From<Item>().where(\.m == 1).select(\.t, \.m)))
+      #expect(try isCovering(From<Item>().where(\.m == 1 && (\Item.t).contains("a")).select(\.m)))
+      #expect(try isCovering(From<Item>().orderBy(.descending(\.d)).select(\.d)))
+      #expect(try isCovering(From<Item>().where(\.n == 4 && \.shelf == nil).select(\.n)))
+      #expect(try !isCovering(From<Item>().where(\.m == 1).select(\.n)))
+      #expect(try !isCovering(From<Item>().where(\.m == 1).orderBy(.ascending(\.n)).select(\.m)))
+      #expect(try !isCovering(From<Item>().where(\.m == 1 && \.flag == true).select(\.t)))
+      let plan = try context.explain(From<Item>().where(\.m == 1).select(\.t).distinct())
+      #expect(
+        plan.description.split(separator: "\n").dropFirst().map(String.init)
+          == [
+            "  index m,t, m == 1: \(plan.rowCount) rows (exact)", "  covering: no record of Item is read",
+            "  order: sorted by object ID", "  distinct",
+          ]
+      )
+    }
+  }
+
+  @Test func existingAndCountingReadNoMoreThanTheyNeed() async throws {
+    let container = try await PersistentContainer("values", models: Item.self, Shelf.self, at: .inMemory)
+    try await container.performBackgroundTask { context throws in
+      for n in 0..<1_000 {
+        context.insert(
+          Item(n: n, m: 1, t: "\(n % 10)", d: nil, w: nil, u: nil, flag: true, shelf: nil)
+        )
+      }
+      try context.save()
+      func reads(_ body: () throws -> Bool) rethrows -> [Int] {
+        let before = context.view.counters
+        #expect(try body())
+        let after = context.view.counters
+        return [
+          after.rowsRead - before.rowsRead, after.entriesWalked - before.entriesWalked,
+          after.recordsLookedUp - before.recordsLookedUp,
+        ]
+      }
+      #expect(try reads { try context.exists(From<Item>().where(\.n > 3)) } == [0, 0, 0])
+      #expect(try reads { try context.exists(From<Item>().orderBy(.ascending(\.u))) } == [0, 0, 0])
+      #expect(try reads { try context.exists(From<Item>().where(\.flag == true).offset(2)) } == [3, 0, 0])
+      #expect(try reads { try context.count(From<Item>().where(\.flag == true).limit(7)) == 7 } == [7, 0, 0])
+      // The index's entries are enough to test.
+      let condition: Where<Item> = \.m == 1 && (\Item.t).hasSuffix("3")
+      #expect(try reads { try context.count(From<Item>().where(condition)) == 100 } == [1_000, 1_000, 0])
+      // By rank, from either end.
+      for keys in [OrderBy<Item>.ascending(\.n), .descending(\.n)] {
+        let last = From<Item>().orderBy(keys).offset(998).limit(1)
+        #expect(try reads { try context.fetch(last).count == 1 } == [0, 1, 1])
+      }
+    }
+  }
+
+  @Test func aMissingObjectIsNilOrAMistake() async throws {
+    let container = try await PersistentContainer("values", models: Item.self, Shelf.self, at: .inMemory)
+    try await container.performBackgroundTask { context throws in
+      context.insert(Item(n: 1, m: nil, t: nil, d: nil, w: nil, u: nil, flag: true, shelf: nil))
+      let codes: [String?] = try context.fetch(From<Item>().select(\.shelf?.code))
+      #expect(codes == [nil])
+      let error = #expect(throws: ContextError.self) {
+        try context.fetch(From<Item>().select(\.shelf!.code))
+      }
+      #expect(error?.message.contains("shelf.code") == true)
+      #expect(throws: QueryError.self) { try context.fetch(From<Item>().select(\.t?.count)) }
+      #expect(throws: QueryError.self) { try context.fetch(From<Item>().where(format: "n ==").select(\.n)) }
+    }
+  }
+}
+
+extension FetchWorld {
+  /// Asks for the same values by key paths and in plain Swift.
+  func checkSelections(_ context: ManagedObjectContext, _ random: inout SeededGenerator) throws {
+    let condition = condition(depth: random.number(in: 0...1), &random)
+    let (keys, precedes) = order(&random)
+    let limit = random.chance(1, in: 2) ? random.number(in: 0...15) : nil
+    let offset = random.chance(1, in: 3) ? random.number(in: 0...25) : 0
+    var request = From<Item>().where(
+      Where(try PredicateTree(format: condition.text, arguments: condition.arguments))
+    )
+    .orderBy(keys).offset(offset)
+    if let limit { request = request.limit(limit) }
+    let rows = items.filter(condition.holds).sorted(by: precedes)
+    let window = offset..<min(limit.map { offset + $0 } ?? .max, Int.max)
+
+    func check<each Value>(
+      _ selection: Selection<Item, repeat each Value>,
+      _ plain: (Item) -> [AttributeValue]
+    ) throws {
+      let expected = rows.map { plain($0) }
+      let plan = try context.explain(selection)
+      let found = try context.fetch(selection).map { row in
+        var values: [AttributeValue] = []
+        for value in repeat each row { values.append(value.attributeValue) }
+        return values
+      }
+      #expect(
+        found.map(Self.bits) == expected.slice(window).map(Self.bits),
+        "\(request)\n\(plan)"
+      )
+      var seen: Set<[AttributeValue]> = []
+      let distinct = expected.filter { seen.insert($0).inserted }
+      #expect(
+        try context.fetch(selection.distinct()).count == distinct.slice(window).count,
+        "distinct \(request)\n\(plan)"
+      )
+    }
+    try check(request.select(\.n)) { [$0.n.attributeValue] }
+    try check(request.select(\.d)) { [$0.d.attributeValue] }
+    try check(request.select(\.t, \.m)) { [$0.t.attributeValue, $0.m.attributeValue] }
+    try check(request.select(\.w, \.u, \.flag)) {
+      [$0.w.attributeValue, $0.u.attributeValue, $0.flag.attributeValue]
+    }
+    try check(request.select(\.shelf?.code, \.n)) { [($0.shelf?.code).attributeValue, $0.n.attributeValue] }
+    try check(request.select(\.shelf?.next?.height)) { [($0.shelf?.next?.height).attributeValue] }
+  }
+
+  /// What tells a value from any other, the sign of a zero among it.
+  private static func bits(_ row: [AttributeValue]) -> [String] {
+    row.map { value in
+      if case .double(let value) = value { return "double \(value.bitPattern)" }
+      if case .string(let value) = value { return "string \(Array(value.utf8))" }
+      return "\(value)"
+    }
+  }
+}
+
+extension Array {
+  /// What of the elements a limit and an offset leave.
+  func slice(_ window: Range<Int>) -> [Element] {
+    Array(self[Swift.min(window.lowerBound, count)..<Swift.min(window.upperBound, count)])
+  }
+}

@@ -1,0 +1,147 @@
+import Cambium
+import Foundation
+import TestSupport
+import Testing
+
+@testable import GraphContext
+
+/// Results in batches.
+@Suite struct StreamingTests {
+  @Test func batchesAreTheFetchCutUp() async throws {
+    let container = try await PersistentContainer("stream", models: Item.self, Shelf.self, at: .inMemory)
+    let seed = SeededGenerator().seed
+    try await container.performBackgroundTask { context throws in
+      var random = SeededGenerator(seed: seed)
+      var world = FetchWorld()
+      for round in 0..<2 {
+        try world.change(context, 300, &random)
+        if round == 0 { try context.save() }
+        for _ in 0..<40 {
+          let condition = world.condition(depth: random.number(in: 0...1), &random)
+          let tree = try PredicateTree(format: condition.text, arguments: condition.arguments)
+          var request = From<Item>().where(Where(tree)).orderBy(world.order(&random).0)
+          if random.chance(1, in: 2) {
+            request = request.limit(random.number(in: 0...40)).offset(random.number(in: 0...20))
+          }
+          var found: [Item] = []
+          try context.forEach(request, inBatchesOf: random.pick([1, 7, 1_000])) { found.append($0) }
+          let expected = try context.fetch(request)
+          #expect(found.map(\.objectID) == expected.map(\.objectID), "\(request)")
+          #expect(zip(found, expected).allSatisfy { $0 === $1 })
+          var values: [Int?] = []
+          try context.forEach(request.select(\.n)) { values.append($0) }
+          #expect(values == expected.map(\.n))
+        }
+      }
+    }
+  }
+
+  @Test func aStreamStaysWithTheSnapshotOfItsStart() async throws {
+    try await withItems(100) { context throws in
+      var seen: [Int?] = []
+      try context.forEach(From<Item>(), inBatchesOf: 10) { item in
+        seen.append(item.n)
+        if seen.count == 1 {
+          // Some that are still to come are deleted, some are changed, others are new.
+          for other in try context.fetch(From<Item>().where(\.n >= 50)) { context.delete(other) }
+          for other in try context.fetch(From<Item>().where(\.n < 50)) { other.m = 1 }
+          context.insert(Item(n: 1_000, m: nil, t: nil, d: nil, w: nil, u: nil, flag: true, shelf: nil))
+          try context.save()
+        }
+        if (item.n ?? 0) > 10 { #expect(item.m == 1) }
+      }
+      #expect(seen == Array(0..<50))
+    }
+  }
+
+  @Test func onlyOneBatchOfRecordsIsKept() async throws {
+    try await withItems(5_000) { context throws in
+      var most = 0
+      try context.forEach(From<Item>(), inBatchesOf: 50) { item in
+        most = max(most, context.view.keptByteCount)
+        #expect(item.flag)
+      }
+      #expect(most > 0 && most < 50 * 400)
+    }
+  }
+
+  @MainActor @Test func aLoopTakesBatchesOnTheActorOfItsContext() async throws {
+    let container = try await PersistentContainer("stream", models: Item.self, Shelf.self, at: .inMemory)
+    let context = container.viewContext
+    for n in 0..<25 {
+      context.insert(Item(n: n, m: nil, t: nil, d: nil, w: nil, u: nil, flag: true, shelf: nil))
+    }
+    try context.save()
+    var counts: [Int] = []
+    for try await batch in context.batches(of: 10, From<Item>().orderBy(.descending(\.n))) {
+      if counts.isEmpty { #expect(batch.map(\.n) == Array((15..<25).reversed())) }
+      counts.append(batch.count)
+    }
+    #expect(counts == [10, 10, 5])
+    await #expect(throws: QueryError.self) {
+      for try await _ in context.batches(of: 10, From<Item>().where(format: "n ==")) {}
+    }
+  }
+
+  @MainActor @Test func aCancelledTaskGetsNoMoreBatches() async throws {
+    let container = try await PersistentContainer("stream", models: Item.self, Shelf.self, at: .inMemory)
+    let context = container.viewContext
+    for n in 0..<25 {
+      context.insert(Item(n: n, m: nil, t: nil, d: nil, w: nil, u: nil, flag: true, shelf: nil))
+    }
+    try context.save()
+    let task = Task { @MainActor in
+      var count = 0
+      do {
+        for try await batch in context.batches(of: 10, From<Item>()) {
+          count += batch.count
+          withUnsafeCurrentTask { $0?.cancel() }
+        }
+      } catch is CancellationError {
+        return count
+      }
+      return -1
+    }
+    #expect(try await task.value == 10)
+  }
+
+  @Test func aLongScanEndsWhenItsTaskIsCancelled() async throws {
+    let container = try await PersistentContainer("stream", models: Item.self, Shelf.self, at: .inMemory)
+    try await container.performBackgroundTask { context throws in
+      for n in 0..<5_000 {
+        context.insert(Item(n: n, m: nil, t: nil, d: nil, w: nil, u: nil, flag: true, shelf: nil))
+      }
+      try context.save()
+    }
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      // The block runs on a queue, outside of the task.
+      return try await container.performBackgroundTask { context throws in
+        #expect(try context.count(From<Item>()) == 5_000)
+        #expect(throws: CancellationError.self) { try context.fetch(From<Item>().where(\.t == "x")) }
+        #expect(throws: CancellationError.self) { try context.fetch(From<Item>()) }
+        #expect(throws: CancellationError.self) { try context.sum(\Item.m) }
+        #expect(throws: CancellationError.self) {
+          try context.fetch(From<Item>().groupBy(\.n).aggregate(.count))
+        }
+        #expect(throws: CancellationError.self) { try context.forEach(From<Item>()) { _ in } }
+        return try context.fetch(From<Item>().where(\.n < 100)).count
+      }
+    }
+    #expect(try await task.value == 100)
+  }
+
+  private func withItems(
+    _ count: Int,
+    _ body: @Sendable @escaping (ManagedObjectContext) throws -> Void
+  ) async throws {
+    let container = try await PersistentContainer("stream", models: Item.self, Shelf.self, at: .inMemory)
+    try await container.performBackgroundTask { context throws in
+      for n in 0..<count {
+        context.insert(Item(n: n, m: nil, t: "item \(n)", d: nil, w: nil, u: nil, flag: true, shelf: nil))
+      }
+      try context.save()
+      try body(context)
+    }
+  }
+}
