@@ -2,14 +2,19 @@ import ArgumentParser
 import GraphContext
 import Predicates
 
-/// `cambium query STORE ENTITY [PREDICATE]`: finds objects by a predicate.
+/// `cambium query STORE ENTITY [PREDICATE]`: finds objects by a predicate, or groups of them.
 struct QueryCommand: ParsableCommand {
+  enum Explanation: String, ExpressibleByArgument, CaseIterable {
+    case plan, analyze
+  }
+
   static let configuration = CommandConfiguration(
     commandName: "query",
     abstract: "Finds the objects of an entity that a predicate describes.",
     discussion: """
       The predicate is a format string such as 'arrDelay >= 120 AND dest.faa == "IAH"'. Key paths go through to-one \
-      relationships. Without --select, every attribute is shown.
+      relationships. Without --select, every attribute is shown. With --group-by or --aggregate, rows are groups, and --sort, \
+      --limit and --offset are about those.
       """
   )
 
@@ -18,8 +23,7 @@ struct QueryCommand: ParsableCommand {
   @Argument(help: "The entity, such as Flight.")
   var entity: String
 
-  @Argument(help: "What the objects have in common; everything, if it is left out.")
-  var predicate: String?
+  @OptionGroup var source: PredicateSource
 
   @Option(
     name: .long,
@@ -30,6 +34,24 @@ struct QueryCommand: ParsableCommand {
   @Option(name: .long, help: ArgumentHelp("Shows these key paths.", valueName: "key,…"))
   var select: String?
 
+  @Flag(help: "Shows equal rows once.")
+  var distinct = false
+
+  @Option(name: .long, help: ArgumentHelp("Makes a group of the objects with the same values.", valueName: "key,…"))
+  var groupBy: String?
+
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "Computes this of each group: count, sum, avg, min, max or median; may be given several times.",
+      valueName: "avg(key) as name"
+    )
+  )
+  var aggregate: [String] = []
+
+  @Option(help: ArgumentHelp("Shows only groups whose columns meet this condition.", valueName: "predicate"))
+  var having: String?
+
   @Option(help: "Shows at most so many.")
   var limit: Int?
 
@@ -39,46 +61,69 @@ struct QueryCommand: ParsableCommand {
   @Flag(help: "Prints only how many there are.")
   var count = false
 
-  @Flag(help: "Prints how they would be found, without finding them.")
-  var explain = false
+  @Option(
+    defaultAsFlag: Explanation.plan,
+    help: "Prints how they would be found, without finding them; with =analyze finds them, and says what that took."
+  )
+  var explain: Explanation?
 
-  @Flag(help: "Prints JSON.")
+  @Option(help: "Prints a table, csv, json or jsonl.")
+  var output: OutputForm?
+
+  @Flag(help: "Prints JSON, as --output json does.")
   var json = false
 
   func validate() throws {
     guard limit ?? 0 >= 0, offset >= 0 else {
       throw ValidationError("--limit and --offset must not be negative")
     }
-    guard !(count && explain) else { throw ValidationError("--count and --explain exclude each other") }
+    guard !(count && explain != nil) else {
+      throw ValidationError("--count and --explain exclude each other")
+    }
+    guard having == nil || groupBy != nil || !aggregate.isEmpty else {
+      throw ValidationError("--having is about groups: it goes with --group-by or --aggregate")
+    }
+    guard !json || output == nil else { throw ValidationError("--json and --output exclude each other") }
   }
 
   func run() throws {
     let store = try DynamicStore(at: self.store.path())
     let query = try query()
-    if explain {
-      try printPlan(store.explain(query))
+    if let explain {
+      try printPlan(store.explain(query, analyze: explain == .analyze))
     } else if count {
       print(try store.count(query))
+    } else if query.isGrouped {
+      try printGroups(store, query)
     } else {
       try printRows(store, query)
     }
   }
 
+  private var form: OutputForm { json ? .json : output ?? .table }
+
   private func query() throws -> DynamicQuery {
-    var query = DynamicQuery(entity)
-    if let predicate { query.predicate = try PredicateTree(format: predicate) }
+    var query = DynamicQuery(entity, where: try source.tree())
     query.sort = sort.map { DynamicQuery.SortKey($0.keyPath, isAscending: $0.isAscending) }
-    query.select = select?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
+    query.select = Self.list(select)
+    query.isDistinct = distinct
+    query.groupBy = Self.list(groupBy)
+    query.aggregates = try aggregate.map { try DynamicQuery.Aggregate($0) }
+    if let having { query.having = try PredicateTree(format: having) }
     query.limit = limit
     query.offset = offset
     return query
   }
 
+  private static func list(_ text: String?) -> [String] {
+    text?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
+  }
+
   private func printRows(_ store: DynamicStore, _ query: DynamicQuery) throws {
     // Without a selection a row begins with the object's number, by which other rows refer to it.
-    let showsNumber = query.select.isEmpty
+    let showsNumber = query.select.isEmpty && !query.isDistinct
     let titles = try store.columns(of: query)
-    var output = QueryOutput((showsNumber ? ["id"] : []) + titles, asJSON: json)
+    var output = QueryOutput((showsNumber ? ["id"] : []) + titles, as: form)
     try store.forEach(query) { row in
       output.add((showsNumber ? [.reference(row.objectID.number)] : []) + row.values)
       return true
@@ -86,8 +131,14 @@ struct QueryCommand: ParsableCommand {
     output.finish()
   }
 
+  private func printGroups(_ store: DynamicStore, _ query: DynamicQuery) throws {
+    var output = QueryOutput(try store.columns(of: query), as: form)
+    for group in try store.groups(query) { output.add(group.values) }
+    output.finish()
+  }
+
   private func printPlan(_ plan: QueryPlan) throws {
-    guard json else { return print(plan) }
+    guard form == .json else { return print(plan) }
     try JSONText.print(plan)
   }
 }

@@ -1,44 +1,75 @@
+import Foundation
 import Predicates
 
-/// Prints the values of one object after the other, as a table or as a JSON array of objects.
+/// Prints the values of one row after the other.
 struct QueryOutput {
-  private enum Form {
+  private enum State {
     case table(Table)
+    case csv
     case json(isEmpty: Bool)
+    case jsonLines
   }
 
   private let titles: [String]
-  private var form: Form
+  private var state: State
 
-  /// - Parameter titles: the columns' key paths, as they were asked for.
-  init(_ titles: [String], asJSON: Bool) {
+  /// - Parameter titles: the columns' names, as they were asked for.
+  init(_ titles: [String], as form: OutputForm) {
     self.titles = titles
-    if asJSON {
+    switch form {
+    case .table: state = .table(Table(titles))
+    case .csv:
+      print(titles.map(CSVText.field).joined(separator: ","), terminator: "\r\n")
+      state = .csv
+    case .json:
       print("[", terminator: "")
-      form = .json(isEmpty: true)
-    } else {
-      form = .table(Table(titles))
+      state = .json(isEmpty: true)
+    case .jsonl: state = .jsonLines
     }
   }
 
   /// - Parameter values: one for each column.
   mutating func add(_ values: [AttributeValue]) {
-    switch form {
+    switch state {
     case .table(var table):
       table.add(values.map { Table.Cell(ValueText.table($0), isNumeric: ValueText.isNumeric($0)) })
-      form = .table(table)
+      state = .table(table)
+    case .csv: print(values.map(CSVText.field).joined(separator: ","), terminator: "\r\n")
     case .json(let isEmpty):
-      let members = zip(titles, values).map { "\(ValueText.quoted($0)): \(ValueText.json($1))" }
-      print(isEmpty ? "\n  {" : ",\n  {", members.joined(separator: ", "), "}", separator: "", terminator: "")
-      form = .json(isEmpty: false)
+      print(isEmpty ? "\n  " : ",\n  ", json(values), separator: "", terminator: "")
+      state = .json(isEmpty: false)
+    case .jsonLines: print(json(values))
     }
+  }
+
+  private func json(_ values: [AttributeValue]) -> String {
+    "{" + zip(titles, values).map { "\(ValueText.quoted($0)): \(ValueText.json($1))" }.joined(separator: ", ") + "}"
   }
 
   /// Prints what is still waiting, and the end.
   mutating func finish() {
-    switch form {
+    switch state {
     case .table(var table): table.finish()
     case .json(let isEmpty): print(isEmpty ? "]" : "\n]")
+    case .csv, .jsonLines: break
     }
+  }
+}
+
+/// Fields of comma-separated values (RFC 4180).
+enum CSVText {
+  static func field(_ value: AttributeValue) -> String {
+    switch value {
+    case .null: ""
+    case .string(let text): text.isEmpty ? "\"\"" : field(text)
+    case .data(let data): data.base64EncodedString()
+    case .reference(let number): String(number)
+    default: field(ValueText.table(value))
+    }
+  }
+
+  static func field(_ text: String) -> String {
+    let mustBeQuoted = text.unicodeScalars.contains { ["\"", ",", "\n", "\r"].contains($0) }
+    return mustBeQuoted ? "\"\(text.replacing("\"", with: "\"\""))\"" : text
   }
 }
