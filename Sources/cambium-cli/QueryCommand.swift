@@ -37,7 +37,10 @@ struct QueryCommand: ParsableCommand {
   @Flag(help: "Shows equal rows once.")
   var distinct = false
 
-  @Option(name: .long, help: ArgumentHelp("Makes a group of the objects with the same values.", valueName: "key,…"))
+  @Option(
+    name: .long,
+    help: ArgumentHelp("Makes a group of the objects with the same values.", valueName: "key,…")
+  )
   var groupBy: String?
 
   @Option(
@@ -63,7 +66,8 @@ struct QueryCommand: ParsableCommand {
 
   @Option(
     defaultAsFlag: Explanation.plan,
-    help: "Prints how they would be found, without finding them; with =analyze finds them, and says what that took."
+    help:
+      "Prints how they would be found, without finding them; with =analyze finds them, and says what that took."
   )
   var explain: Explanation?
 

@@ -43,7 +43,8 @@ struct QueryOutput {
   }
 
   private func json(_ values: [AttributeValue]) -> String {
-    "{" + zip(titles, values).map { "\(ValueText.quoted($0)): \(ValueText.json($1))" }.joined(separator: ", ") + "}"
+    "{" + zip(titles, values).map { "\(ValueText.quoted($0)): \(ValueText.json($1))" }.joined(separator: ", ")
+      + "}"
   }
 
   /// Prints what is still waiting, and the end.

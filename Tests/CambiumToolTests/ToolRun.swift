@@ -11,6 +11,11 @@ struct ToolRun {
   ///
   /// - Parameter device: takes the output instead of ``output``.
   init(_ arguments: String..., writingTo device: FileHandle? = nil) throws {
+    try self.init(arguments: arguments, writingTo: device)
+  }
+
+  /// The same for arguments in an array.
+  init(arguments: [String], writingTo device: FileHandle? = nil) throws {
     let process = Process()
     process.executableURL = Self.tool
     process.arguments = arguments

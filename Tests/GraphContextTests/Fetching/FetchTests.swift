@@ -139,4 +139,20 @@ import Testing
     #expect(try store.count(of: "Shelf") == 0)
     #expect(try store.count(of: "Book") == nil)
   }
+
+  @Test func foundationsPredicatesAndSortDescriptorsAreTaken() async throws {
+    let container = try await PersistentContainer("fetch", models: Item.self, Shelf.self, at: .inMemory)
+    try await container.performBackgroundTask { context in
+      for number in 0..<20 {
+        let text = "t\(number % 3)"
+        context.insert(Item(n: number, m: nil, t: text, d: nil, w: nil, u: nil, flag: false, shelf: nil))
+      }
+      let least = 5
+      let request = From<Item>().where(#Predicate { ($0.n ?? 0) > least && $0.t == "t1" })
+        .orderBy([SortDescriptor(\.n, order: .reverse)])
+      #expect(try context.fetch(request).map(\.n) == [19, 16, 13, 10, 7])
+      try context.save()
+      #expect(try context.fetch(request).map(\.n) == [19, 16, 13, 10, 7])
+    }
+  }
 }
