@@ -9,13 +9,13 @@ SOURCES := Package.swift Sources Tests Examples Fuzz/Package.swift Fuzz/Sources 
 # More words for the crash rig. Its seed is fresh each time, unless one is given here.
 CRASH ?= --seconds 110
 FUZZ_SECONDS ?= 20
-# More words for either half of the benchmarks: --only K1,K2 --rounds 7, and --data FOLDER for that of the objects.
+# More words for any part of the benchmarks: --only K1,K2 --rounds 7, and --data FOLDER for that of the objects.
 BENCH ?=
 BENCH_KV = $(SWIFT) run $(1) --package-path Benchmarks key-value-benchmarks --folder .build
-BENCH_OBJECTS = $(SWIFT) run $(1) --package-path Benchmarks object-benchmarks --folder .build
+BENCH_OBJECTS = $(SWIFT) run $(1) --package-path Benchmarks object-benchmarks $(2) --folder .build
 RESULTS := Benchmarks/Results
 
-.PHONY: help demo test build release lint format docs bench bench-kv bench-objects bench-smoke fuzz-smoke crash guards ci clean
+.PHONY: help demo test build release lint format docs bench bench-kv bench-objects bench-queries bench-smoke fuzz-smoke crash guards ci clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -46,7 +46,7 @@ format: ## lay out every source file
 docs: deps-library ## build the documentation of the modules into .build/docs
 	Scripts/build-docs.sh
 
-bench: bench-kv bench-objects ## run the benchmarks beside their peers (many minutes)
+bench: bench-kv bench-objects bench-queries ## run the benchmarks beside their peers (many minutes)
 
 bench-kv: deps-bench ## run the key-value half and write Benchmarks/Results
 	@mkdir -p .build
@@ -54,12 +54,17 @@ bench-kv: deps-bench ## run the key-value half and write Benchmarks/Results
 
 bench-objects: deps-bench ## run the half of the objects
 	@mkdir -p .build
-	$(call BENCH_OBJECTS,-c release) $(BENCH)
+	$(call BENCH_OBJECTS,-c release,run) $(BENCH)
+
+bench-queries: deps-bench ## run the queries on objects and write Benchmarks/Results
+	@mkdir -p .build
+	$(call BENCH_OBJECTS,-c release,queries) --markdown $(RESULTS)/Queries.md --json $(RESULTS)/Queries.json $(BENCH)
 
 bench-smoke: deps-bench ## run the benchmarks on small data, so that they never rot
 	@mkdir -p .build
 	$(call BENCH_KV) --smoke
-	$(call BENCH_OBJECTS) --smoke
+	$(call BENCH_OBJECTS,,run) --smoke
+	$(call BENCH_OBJECTS,,queries) --smoke
 
 crash: deps-library ## open thousands of crash images, and check each
 	$(SWIFT) run -c release --package-path Fuzz crash-rig $(CRASH)

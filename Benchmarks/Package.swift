@@ -31,7 +31,7 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .target(name: "CRocksDB", linkerSettings: [.linkedLibrary("rocksdb")]),
     .target(name: "CWiredTiger", linkerSettings: [.linkedLibrary("wiredtiger")]),
-    .target(name: "BenchmarkHarness", dependencies: ["CFloor"], swiftSettings: swiftSettings),
+    .target(name: "BenchmarkHarness", dependencies: ["CFloor", "CSQLite"], swiftSettings: swiftSettings),
     .executableTarget(
       name: "KeyValueBenchmarks",
       dependencies: [
@@ -44,7 +44,7 @@ let package = Package(
     .executableTarget(
       name: "ObjectBenchmarks",
       dependencies: [
-        "BenchmarkHarness",
+        "BenchmarkHarness", "CSQLite",
         .product(name: "CZlib", package: "cambium"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Cambium", package: "cambium"),

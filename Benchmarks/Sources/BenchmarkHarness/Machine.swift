@@ -31,6 +31,15 @@ package struct Machine: Codable, CustomStringConvertible, Sendable {
     "\(processor), \(processors) cores, \(memoryBytes >> 30) GiB; \(system), Linux \(kernel); \(fileSystem)"
   }
 
+  /// The same for the head of a report.
+  package func introduction(on date: Date) -> [String] {
+    [
+      "- \(date.formatted(.iso8601.year().month().day())), \(description)",
+      "- Load average of the quarter of an hour before the end: \(Figures.threeDigits(load)). The benchmark keeps "
+        + "about one processor busy; the rest is others', and slows down small synced commits most of all.",
+    ]
+  }
+
   /// The mount whose folder is the longest one above `folder`.
   private static func fileSystem(of folder: String) -> String {
     let path = URL(fileURLWithPath: folder).resolvingSymlinksInPath().path + "/"

@@ -65,22 +65,12 @@ struct RunCommand: AsyncParsableCommand {
       measures: session.measures
     )
     print(report.markdown())
-    if let markdown { try Data(report.markdown().utf8).write(to: try Self.file(markdown)) }
-    if let json { try report.json().write(to: try Self.file(json)) }
+    try ReportFile.write(Data(report.markdown().utf8), to: markdown)
+    try ReportFile.write(report.json(), to: json)
   }
 
   private static func words(_ list: String?) -> Set<String> {
     Set((list ?? "").split(separator: ",").map(String.init))
-  }
-
-  /// The file, in a folder that is there.
-  private static func file(_ path: String) throws -> URL {
-    let file = URL(fileURLWithPath: path)
-    try FileManager.default.createDirectory(
-      at: file.deletingLastPathComponent(),
-      withIntermediateDirectories: true
-    )
-    return file
   }
 }
 

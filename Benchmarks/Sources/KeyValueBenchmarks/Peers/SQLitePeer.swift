@@ -7,7 +7,7 @@ import Synchronization
 /// turns at a lock, which costs less than SQLite's own waiting.
 final class SQLitePeer: KeyValuePeer {
   static let name = "SQLite"
-  static var version: String { String(cString: sqlite3_libversion()) }
+  static var version: String { SQLiteConnection.version }
   static let groupsCommits = false
 
   private let path: String
@@ -130,7 +130,7 @@ final class SQLitePeer: KeyValuePeer {
   }
 
   private static func connect(_ path: String, _ cacheBytes: Int) throws -> SQLiteConnection {
-    let connection = try SQLiteConnection(path: path)
+    let connection = try SQLiteConnection(path: path, peer: name)
     try connection.execute("PRAGMA synchronous = FULL")
     try connection.execute("PRAGMA cache_size = -\(cacheBytes >> 10)")
     return connection

@@ -5,7 +5,9 @@ extension KeyValueReport {
   func markdown() -> String {
     var lines = introduction()
     let timed = results.filter { $0.id != "K4g" }
-    if !timed.isEmpty { lines += ["", "## Times", ""] + timesTable(timed) }
+    if !timed.isEmpty {
+      lines += ["", "## Times", ""] + TimesTable(compared, goal: Goals.timesTheFastest).lines(timed)
+    }
     let grouped = results.filter { $0.id == "K4g" }
     if !grouped.isEmpty { lines += ["", "## K4g: several threads commit at once", ""] + groupTable(grouped) }
     let sizes = measures.filter { $0.workload == "K8" }
@@ -25,44 +27,14 @@ extension KeyValueReport {
       "Written by `make bench-kv`; `KeyValue.json` has every figure. Medians of interleaved rounds over "
         + "\(sizes.entries) records with 16 bytes of random key and 100 of value.",
       "",
-      "- \(date.formatted(.iso8601.year().month().day())), \(machine.description)",
-      "- Load average of the quarter of an hour before the end: \(Figures.threeDigits(machine.load)). The benchmark keeps "
-        + "about one processor busy; the rest is others', and slows down small synced commits most of all.",
+    ] + machine.introduction(on: date) + [
       "- \(versions)",
       "- The floor: one synced write of 512 bytes \(Figures.duration(floor.syncedWrite)), one copy of all keys and values "
         + "(\(copied)) \(Figures.duration(floor.copy))",
     ]
   }
 
-  private var names: [String] { engines.map(\.name) }
-
-  // MARK: Times
-
-  private func timesTable(_ rows: [Runner.Result]) -> [String] {
-    [
-      "“× fastest” is the fastest peer's time by Cambium's: more than 1 means that Cambium is faster than every peer.",
-      "",
-      header(["", "workload"], names + ["× fastest", "goal"]),
-    ] + rows.map(timesRow)
-  }
-
-  private func timesRow(_ row: Runner.Result) -> String {
-    let fastest = names.compactMap { row.times(of: $0)?.median }.min()
-    let cells = names.map { name in
-      guard let median = row.times(of: name)?.median else { return "–" }
-      let text = Figures.duration(median / Double(row.operations))
-      return median == fastest ? "**\(text)**" : text
-    }
-    let ours = row.times(of: Engines.own)?.median
-    let ratio = ours.flatMap { ours in fastestPeer(row).map { Figures.threeDigits($0 / ours) } }
-    var title = row.title + (row.unit.isEmpty ? "" : ", \(row.unit)")
-    if let floor = row.times(of: Floor.name)?.median {
-      title += "; one synced write \(Figures.duration(floor / Double(row.operations)))"
-      if let ours { title += ", Cambium × \(Figures.threeDigits(ours / floor)) of it" }
-    }
-    let goal = Goals.timesTheFastest(row.id).map { $0 >= 100 ? String(Int($0)) : String($0) }
-    return line([row.id, title] + cells + [ratio ?? "–", goal ?? "–"])
-  }
+  private var names: [String] { compared.names }
 
   // MARK: Committers
 
@@ -71,7 +43,7 @@ extension KeyValueReport {
     return [
       "Time of a commit, and in brackets how many times as fast as the same engine's single thread.",
       "",
-      header(["threads"], columns + ["Cambium × fastest", "goal, × one thread"]),
+      MarkdownTable.header(["threads"], columns + ["Cambium × fastest", "goal, × one thread"]),
     ]
       + zip(rows, sizes.committers).map { row, committers in
         let cells = names.map { name in
@@ -80,22 +52,21 @@ extension KeyValueReport {
           let text = Figures.duration(time / Double(row.operations))
           return "\(text) (× \(Figures.threeDigits(one / time)))"
         }
-        let ours = row.times(of: Engines.own)?.median
-        let ratio = ours.flatMap { ours in fastestPeer(row).map { Figures.threeDigits($0 / ours) } }
+        let ratio = compared.ownRatio(row).map(Figures.threeDigits)
         let goal = Goals.timesOneCommitter(committers).map { Figures.threeDigits($0) }
-        return line([String(committers)] + cells + [ratio ?? "–", goal ?? "–"])
+        return MarkdownTable.line([String(committers)] + cells + [ratio ?? "–", goal ?? "–"])
       }
   }
 
   // MARK: What was counted
 
   private func sizesTable(_ measures: [KeyValueSession.Measure]) -> [String] {
-    [header([""], names + ["goal"])]
+    [MarkdownTable.header([""], names + ["goal"])]
       + titles(measures).map { title in
         let cells = names.map { name in
           measure(measures, title, name, "bytes").map { Figures.bytes($0.median) } ?? "–"
         }
-        return line([title] + cells + [Goals.storedBytes(title).map(Figures.bytes) ?? "–"])
+        return MarkdownTable.line([title] + cells + [Goals.storedBytes(title).map(Figures.bytes) ?? "–"])
       }
   }
 
@@ -109,7 +80,7 @@ extension KeyValueReport {
     return [
       "On average over all rounds.",
       "",
-      header([""], names + ["Cambium, as it counts itself"]),
+      MarkdownTable.header([""], names + ["Cambium, as it counts itself"]),
     ]
       + titles(measures).map { title in
         let cells = names.map { name in
@@ -117,7 +88,7 @@ extension KeyValueReport {
         }
         let bytes = mean(title, own, OutputLog.ownBytes).map(Figures.bytes) ?? "–"
         let syncs = mean(title, own, OutputLog.ownSyncs).map(Figures.threeDigits) ?? "–"
-        return line([title] + cells + ["\(bytes), \(syncs) syncs"])
+        return MarkdownTable.line([title] + cells + ["\(bytes), \(syncs) syncs"])
       }
   }
 
@@ -135,13 +106,4 @@ extension KeyValueReport {
   ) -> KeyValueSession.Measure? {
     measures.first { $0.title == title && $0.engine == engine && $0.unit == unit }
   }
-
-  // MARK: Tables
-
-  private func header(_ texts: [String], _ figures: [String]) -> String {
-    let rule = texts.map { _ in "---" } + figures.map { _ in "---:" }
-    return line(texts + figures) + "\n" + "|" + rule.joined(separator: "|") + "|"
-  }
-
-  private func line(_ cells: [String]) -> String { "| " + cells.joined(separator: " | ") + " |" }
 }

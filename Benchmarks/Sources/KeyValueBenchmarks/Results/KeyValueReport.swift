@@ -17,19 +17,9 @@ struct KeyValueReport {
     var groupsCommits: Bool
   }
 
-  /// One figure of one engine.
-  struct Row: Codable {
-    var workload: String
-    var title: String
-    var engine: String
-    /// `seconds`, `bytes`, `syncs`; for one operation where the workload has many.
-    var unit: String
-    var median: Double
-    /// The fastest (or smallest) peer's median by this one: more than 1 is better than every peer. Cambium is no peer of
-    /// itself. Nil where there is none to compare with.
-    var ratioToFastestPeer: Double?
-    /// One for each round.
-    var values: [Double]
+  /// Whose times are compared.
+  var compared: ComparedEngines {
+    ComparedEngines(names: engines.map(\.name), own: Engines.own, floor: Floor.name)
   }
 
   func json() throws -> Data {
@@ -39,13 +29,10 @@ struct KeyValueReport {
       var engines: [Engine]
       var sizes: Sizes
       var floor: Floor
-      var rows: [Row]
+      var rows: [ReportedFigure]
       var caveats: [String]
     }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    encoder.dateEncodingStrategy = .iso8601
-    return try encoder.encode(
+    return try ReportFile.json(
       Document(
         date: date,
         machine: machine,
@@ -59,22 +46,10 @@ struct KeyValueReport {
   }
 
   /// Times first, then what was counted.
-  func rows() -> [Row] {
-    let times = results.flatMap { result in
-      result.times.map { times in
-        Row(
-          workload: result.id,
-          title: result.title,
-          engine: times.peer,
-          unit: "seconds",
-          median: times.median / Double(result.operations),
-          ratioToFastestPeer: fastestPeer(result).map { $0 / times.median },
-          values: times.seconds.map { $0 / Double(result.operations) }
-        )
-      }
-    }
+  func rows() -> [ReportedFigure] {
+    let times = results.flatMap { $0.figures(compared, goal: Goals.timesTheFastest($0.id)) }
     let counts = measures.map { measure in
-      Row(
+      ReportedFigure(
         workload: measure.workload,
         title: measure.title,
         engine: measure.engine,
@@ -85,11 +60,6 @@ struct KeyValueReport {
       )
     }
     return times + counts
-  }
-
-  /// The shortest median of the peers: neither Cambium's nor the raw write's.
-  func fastestPeer(_ result: Runner.Result) -> Double? {
-    result.times.filter { $0.peer != Engines.own && $0.peer != Floor.name }.map(\.median).min()
   }
 
   private func smallestPeer(_ measure: KeyValueSession.Measure) -> Double? {

@@ -6,8 +6,9 @@ import Foundation
 /// through its property.
 final class CambiumObjectPeer: ObjectPeer {
   static let name = ObjectReport.ownName
+  static let version = "this source tree"
 
-  private let container: PersistentContainer
+  let container: PersistentContainer
   /// The number that the workloads give a city, at the number of its object.
   private var cityNumbers: [Int] = []
 
@@ -60,10 +61,59 @@ final class CambiumObjectPeer: ObjectPeer {
     }
   }
 
+  func fetchByScore(above score: Double) async throws -> Checksum {
+    let cityNumbers = cityNumbers
+    return try await container.performBackgroundTask { context in
+      var sum = Checksum()
+      for person in try context.fetch(From<Person>().where { $0.score > score }) {
+        Self.add(person, cityNumbers, to: &sum)
+      }
+      return sum
+    }
+  }
+
   func count(ageAtLeast ages: [Int]) async throws -> Checksum {
     try await container.performBackgroundTask { context in
       var sum = Checksum()
       for age in ages { sum.add(try context.count(From<Person>().where { $0.age >= age })) }
+      return sum
+    }
+  }
+
+  func fetchPages(_ pages: [Page]) async throws -> Checksum {
+    let cityNumbers = cityNumbers
+    return try await container.performBackgroundTask { context in
+      var sum = Checksum()
+      for page in pages {
+        let request = From<Person>().orderBy(.ascending(\.age)).offset(page.offset).limit(page.limit)
+        for person in try context.fetch(request) { Self.add(person, cityNumbers, to: &sum) }
+      }
+      return sum
+    }
+  }
+
+  func sumScores() async throws -> Checksum {
+    try await container.performBackgroundTask { context in
+      var sum = Checksum()
+      for city in try context.fetch(From<City>()) {
+        var score = 0.0
+        for person in city.persons { score += person.score }
+        sum.add(score)
+      }
+      return sum
+    }
+  }
+
+  func averageScores() async throws -> Checksum {
+    try await container.performBackgroundTask { context in
+      let cities = From<Person>().groupBy(\.city?.name).aggregate(.average(\.score), .count)
+      var sum = Checksum()
+      for (name, average, persons) in try context.fetch(cities) {
+        guard let number = name.flatMap(People.cityNumber), let average else {
+          throw PeerError(peer: Self.name, message: "a person without a city")
+        }
+        sum.add(city: number, averageScore: average, persons: persons)
+      }
       return sum
     }
   }

@@ -5,6 +5,7 @@ import GRDB
 /// GRDB as its documentation starts out: Codable records, the query interface, no SQL.
 final class GRDBCodablePeer: ObjectPeer {
   static let name = "GRDB, Codable"
+  static let version = GRDBDatabase.version
 
   private struct City: Codable, FetchableRecord, PersistableRecord {
     static let databaseTableName = "city"
@@ -24,6 +25,12 @@ final class GRDBCodablePeer: ObjectPeer {
     var cityId: Int
 
     mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.rowID }
+  }
+
+  private struct CityScore: Codable, FetchableRecord {
+    var cityId: Int
+    var average: Double
+    var persons: Int
   }
 
   private let pool: DatabasePool
@@ -66,19 +73,47 @@ final class GRDBCodablePeer: ObjectPeer {
   }
 
   func fetchByAge(_ ages: ClosedRange<Int>) throws -> Checksum {
-    try pool.read { database in
-      let persons = try Person.filter(ages.contains(Column("age"))).order(Column("age"), Column("id"))
-        .fetchAll(database)
-      var sum = Checksum()
-      for person in persons { Self.add(person, to: &sum) }
-      return sum
-    }
+    try fetch([Person.filter(ages.contains(Column("age"))).order(Column("age"), Column("id"))])
+  }
+
+  func fetchByScore(above score: Double) throws -> Checksum {
+    try fetch([Person.filter(Column("score") > score).order(Column("id"))])
   }
 
   func count(ageAtLeast ages: [Int]) throws -> Checksum {
     try pool.read { database in
       var sum = Checksum()
       for age in ages { sum.add(try Person.filter(Column("age") >= age).fetchCount(database)) }
+      return sum
+    }
+  }
+
+  func fetchPages(_ pages: [Page]) throws -> Checksum {
+    try fetch(pages.map { Person.order(Column("age"), Column("id")).limit($0.limit, offset: $0.offset) })
+  }
+
+  func sumScores() throws -> Checksum {
+    try pool.read { database in
+      var sum = Checksum()
+      for city in try City.order(Column("id")).fetchAll(database) {
+        let persons = try Person.filter(Column("cityId") == city.id).order(Column("id")).fetchAll(database)
+        sum.add(persons.reduce(0.0) { $0 + $1.score })
+      }
+      return sum
+    }
+  }
+
+  func averageScores() throws -> Checksum {
+    try pool.read { database in
+      let cities = Person.select(
+        Column("cityId"),
+        average(Column("score")).forKey("average"),
+        GRDB.count(Column("id")).forKey("persons")
+      ).group(Column("cityId")).order(Column("cityId")).asRequest(of: CityScore.self)
+      var sum = Checksum()
+      for city in try cities.fetchAll(database) {
+        sum.add(city: city.cityId, averageScore: city.average, persons: city.persons)
+      }
       return sum
     }
   }
@@ -92,6 +127,17 @@ final class GRDBCodablePeer: ObjectPeer {
         }
         try person.updateChanges(database) { $0.score += 1 }
       }
+    }
+  }
+
+  /// Fetches the persons of each request and reads every attribute.
+  private func fetch(_ requests: [QueryInterfaceRequest<Person>]) throws -> Checksum {
+    try pool.read { database in
+      var sum = Checksum()
+      for request in requests {
+        for person in try request.fetchAll(database) { Self.add(person, to: &sum) }
+      }
+      return sum
     }
   }
 

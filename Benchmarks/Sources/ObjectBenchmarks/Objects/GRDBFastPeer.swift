@@ -5,6 +5,7 @@ import GRDB
 /// GRDB as an engineer writes it who has to be fast: cached statements, columns by index, dates as numbers.
 final class GRDBFastPeer: ObjectPeer {
   static let name = "GRDB, fast"
+  static let version = GRDBDatabase.version
 
   private struct Person: FetchableRecord {
     var email: String
@@ -70,12 +71,21 @@ final class GRDBFastPeer: ObjectPeer {
 
   func fetchByAge(_ ages: ClosedRange<Int>) throws -> Checksum {
     try pool.read { database in
-      let select = try database.cachedStatement(
-        sql: "SELECT \(Person.columns) FROM person WHERE age BETWEEN ? AND ? ORDER BY age, id"
-      )
-      let persons = try Person.fetchAll(select, arguments: [ages.lowerBound, ages.upperBound])
       var sum = Checksum()
-      for person in persons { Self.add(person, to: &sum) }
+      try Self.add(
+        "WHERE age BETWEEN ? AND ? ORDER BY age, id",
+        [ages.lowerBound, ages.upperBound],
+        of: database,
+        to: &sum
+      )
+      return sum
+    }
+  }
+
+  func fetchByScore(above score: Double) throws -> Checksum {
+    try pool.read { database in
+      var sum = Checksum()
+      try Self.add("WHERE score > ? ORDER BY id", [score], of: database, to: &sum)
       return sum
     }
   }
@@ -89,6 +99,42 @@ final class GRDBFastPeer: ObjectPeer {
     }
   }
 
+  func fetchPages(_ pages: [Page]) throws -> Checksum {
+    try pool.read { database in
+      var sum = Checksum()
+      for page in pages {
+        try Self.add("ORDER BY age, id LIMIT ? OFFSET ?", [page.limit, page.offset], of: database, to: &sum)
+      }
+      return sum
+    }
+  }
+
+  func sumScores() throws -> Checksum {
+    try pool.read { database in
+      let select = try database.cachedStatement(sql: "SELECT score FROM person WHERE cityId = ? ORDER BY id")
+      var sum = Checksum()
+      for city in try Int.fetchAll(database, sql: "SELECT id FROM city ORDER BY id") {
+        var score = 0.0
+        let rows = try Row.fetchCursor(select, arguments: [city])
+        while let row = try rows.next() { score += row[0] as Double }
+        sum.add(score)
+      }
+      return sum
+    }
+  }
+
+  func averageScores() throws -> Checksum {
+    try pool.read { database in
+      let select = try database.cachedStatement(
+        sql: "SELECT cityId, AVG(score), COUNT(*) FROM person GROUP BY cityId ORDER BY cityId"
+      )
+      var sum = Checksum()
+      let rows = try Row.fetchCursor(select)
+      while let row = try rows.next() { sum.add(city: row[0], averageScore: row[1], persons: row[2]) }
+      return sum
+    }
+  }
+
   func changeEach(_ people: People, _ numbers: ArraySlice<Int>) throws {
     for number in numbers {
       try pool.write { database in
@@ -96,6 +142,17 @@ final class GRDBFastPeer: ObjectPeer {
         try update.execute(arguments: [people.persons[number].email])
       }
     }
+  }
+
+  /// Fetches the persons of a condition and an order, and reads every attribute.
+  private static func add(
+    _ clauses: String,
+    _ arguments: StatementArguments,
+    of database: Database,
+    to sum: inout Checksum
+  ) throws {
+    let select = try database.cachedStatement(sql: "SELECT \(Person.columns) FROM person \(clauses)")
+    for person in try Person.fetchAll(select, arguments: arguments) { add(person, to: &sum) }
   }
 
   private static func add(_ person: Person, to sum: inout Checksum) {

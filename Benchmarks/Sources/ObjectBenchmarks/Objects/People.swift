@@ -16,19 +16,22 @@ struct People {
     var city: Int
   }
 
+  /// Of one length, so that their order is that of their numbers.
   let cities: [String]
   let persons: [Person]
+  /// Everybody's.
+  static let allAges = 18...90
   /// Numbers of persons in a random order.
   let order: [Int]
 
   init(persons count: Int, cities cityCount: Int, seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    cities = (1...cityCount).map { "City \($0)" }
+    cities = (1...cityCount).map(Self.cityName)
     persons = (0..<count).map { number in
       Person(
         email: "person\(number)@\(Self.word(8, &random)).example",
         name: "\(Self.word(6, &random)) \(Self.word(9, &random))",
-        age: Int.random(in: 18..<91, using: &random),
+        age: Int.random(in: Self.allAges, using: &random),
         score: Double.random(in: 0..<1, using: &random),
         created: Date(
           timeIntervalSince1970: Double(Int.random(in: 1_000_000_000..<1_700_000_000, using: &random))
@@ -39,6 +42,16 @@ struct People {
     }
     order = Array(0..<count).shuffled(using: &random)
   }
+
+  private static let cityPrefix = "City "
+
+  private static func cityName(_ number: Int) -> String {
+    let digits = String(number)
+    return cityPrefix + String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+  }
+
+  /// The number of the city that has this name.
+  static func cityNumber(_ name: String) -> Int? { Int(name.dropFirst(cityPrefix.count)) }
 
   private static func word(_ length: Int, _ random: inout SeededGenerator) -> String {
     var letters: [UInt8] = []
@@ -72,5 +85,12 @@ extension Checksum {
     add(created.timeIntervalSinceReferenceDate)
     add(bio)
     add(city)
+  }
+
+  /// One city of O11. The average counts to a millionth, since peers add up in different ways.
+  mutating func add(city: Int, averageScore: Double, persons: Int) {
+    add(city)
+    add((averageScore * 1e6).rounded())
+    add(persons)
   }
 }

@@ -1,17 +1,22 @@
-import BenchmarkHarness
 import CSQLite
-import Foundation
 
-/// A connection to SQLite with the statements that it has prepared. One thread at a time.
-final class SQLiteConnection {
+/// A connection to SQLite's C interface, with the statements that it has prepared. One thread at a time.
+package final class SQLiteConnection {
+  package static var version: String { String(cString: sqlite3_libversion()) }
+
+  private let peer: String
   private let connection: OpaquePointer
   private var statements: [String: OpaquePointer] = [:]
 
-  init(path: String) throws {
+  /// Opens the database, or makes it.
+  ///
+  /// - Parameter peer: whose connection errors say that it is.
+  package init(path: String, peer: String) throws {
+    self.peer = peer
     var connection: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     guard sqlite3_open_v2(path, &connection, flags, nil) == SQLITE_OK, let connection else {
-      throw PeerError(peer: SQLitePeer.name, message: "cannot open")
+      throw PeerError(peer: peer, message: "cannot open")
     }
     self.connection = connection
   }
@@ -22,7 +27,7 @@ final class SQLiteConnection {
   }
 
   /// The statement, prepared the first time.
-  func prepare(_ sql: String) throws -> OpaquePointer {
+  package func prepare(_ sql: String) throws -> OpaquePointer {
     if let statement = statements[sql] { return statement }
     var statement: OpaquePointer?
     guard sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK, let statement else {
@@ -32,20 +37,22 @@ final class SQLiteConnection {
     return statement
   }
 
-  func execute(_ sql: String) throws {
+  package func execute(_ sql: String) throws {
     guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else { throw failure() }
   }
 
-  func failure() -> PeerError {
-    PeerError(peer: SQLitePeer.name, message: String(cString: sqlite3_errmsg(connection)))
+  package func failure() -> PeerError {
+    PeerError(peer: peer, message: String(cString: sqlite3_errmsg(connection)))
   }
 
   /// Binds bytes that stay where they are until the statement was run.
-  static func bind(_ bytes: UnsafeRawBufferPointer, to place: Int32, of statement: OpaquePointer) {
+  @inlinable
+  package static func bind(_ bytes: UnsafeRawBufferPointer, to place: Int32, of statement: OpaquePointer) {
     sqlite3_bind_blob(statement, place, bytes.baseAddress, Int32(bytes.count), nil)
   }
 
-  static func blob(_ statement: OpaquePointer, _ column: Int32) -> UnsafeRawBufferPointer {
+  @inlinable
+  package static func blob(_ statement: OpaquePointer, _ column: Int32) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(
       start: sqlite3_column_blob(statement, column),
       count: Int(sqlite3_column_bytes(statement, column))

@@ -1,0 +1,44 @@
+import BenchmarkHarness
+import Cambium
+
+/// What it costs to get from a condition of two terms, written as a closure, to a plan. Only Cambium takes part.
+extension CambiumObjectPeer {
+  /// P1: the trees alone.
+  func makeTrees(_ count: Int) -> Checksum {
+    for number in 0..<count { keep(Self.byRange(number)) }
+    return Checksum()
+  }
+
+  /// P2: the tree, its names found, its terms merged to one range of the index, the plan made. To plan is to count the range, and that
+  /// count is the answer, so nothing else runs.
+  func countRanges(_ count: Int) async throws -> Checksum {
+    try await container.performBackgroundTask { context in
+      var sum = Checksum()
+      for number in 0..<count { sum.add(try context.count(Self.byRange(number))) }
+      return sum
+    }
+  }
+
+  /// P3: the same for a range and a filter, and the plan's text. Nothing runs.
+  func explainFilters(_ count: Int) async throws -> Checksum {
+    try await container.performBackgroundTask { context in
+      var sum = Checksum()
+      for number in 0..<count { sum.add(try context.explain(Self.byRangeAndFilter(number)).rowCount) }
+      return sum
+    }
+  }
+
+  private static func byRange(_ number: Int) -> From<Person> {
+    let age = number % 90
+    return From<Person>().where { $0.age >= age && $0.age < age + 5 }
+  }
+
+  private static func byRangeAndFilter(_ number: Int) -> From<Person> {
+    let age = number % 90
+    return From<Person>().where { $0.age >= age && $0.score > 0.99 }
+  }
+}
+
+/// Keeps the compiler from leaving out what is made.
+@inline(never)
+private func keep<Value>(_ value: Value) {}

