@@ -6,6 +6,13 @@ import Predicates
 struct QueryCommand: ParsableCommand {
   enum Explanation: String, ExpressibleByArgument, CaseIterable {
     case plan, analyze
+
+    /// Whether an argument is anything but the option with a value that it doesn't have.
+    static func isKnown(_ argument: String) -> Bool {
+      let option = "--explain="
+      return !argument.hasPrefix(option)
+        || Explanation(rawValue: String(argument.dropFirst(option.count))) != nil
+    }
   }
 
   static let configuration = CommandConfiguration(
@@ -86,6 +93,10 @@ struct QueryCommand: ParsableCommand {
     }
     guard having == nil || groupBy != nil || !aggregate.isEmpty else {
       throw ValidationError("--having is about groups: it goes with --group-by or --aggregate")
+    }
+    // The parser takes a value that it doesn't know for none.
+    guard CommandLine.arguments.allSatisfy(Explanation.isKnown) else {
+      throw ValidationError("--explain takes =plan or =analyze")
     }
     guard !json || output == nil else { throw ValidationError("--json and --output exclude each other") }
   }

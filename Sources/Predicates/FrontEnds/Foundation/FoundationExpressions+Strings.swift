@@ -1,7 +1,7 @@
 import Foundation
 
 // Foundation on Linux has neither of these expressions, though its macro writes calls of what would build them: without the
-// functions here, `#Predicate { $0.title.localizedStandardContains("blue") }` doesn't compile.
+// functions here, whose names are the macro's, `#Predicate { $0.title.localizedStandardContains("blue") }` doesn't compile.
 
 extension PredicateExpressions {
   /// Whether a string contains another, letters of either case and with or without marks being equal, as a person who
@@ -39,12 +39,14 @@ extension PredicateExpressions {
   }
 
   /// What `#Predicate` writes for `localizedStandardContains`.
+  // swift-format-ignore: AlwaysUseLowerCamelCase
   public static func build_localizedStandardContains<Text, Part>(
     _ text: Text,
     _ part: Part
   ) -> LocalizedStandardContains<Text, Part> { LocalizedStandardContains(text: text, part: part) }
 
   /// What `#Predicate` writes for `caseInsensitiveCompare`.
+  // swift-format-ignore: AlwaysUseLowerCamelCase
   public static func build_caseInsensitiveCompare<Text, Other>(
     _ text: Text,
     _ other: Other
