@@ -122,3 +122,32 @@ struct FullDiskScenario {
     tally.countScenario()
   }
 }
+
+/// A few stores of each circumstance that crash once more soon after a recovery: what any scenario begins with.
+struct SecondCrashScenario {
+  let seed: UInt64
+  let tally: Tally
+
+  private static let trialCount = 3
+  private static let group = "second crashes soon after a recovery"
+
+  func run(until isOver: () -> Bool) {
+    for circumstance in SecondCrashTrial.Circumstance.allCases {
+      for number in 0..<Self.trialCount where !isOver() {
+        run(SecondCrashTrial(circumstance, seed: mixed(seed, UInt64(number))))
+      }
+    }
+  }
+
+  private func run(_ trial: SecondCrashTrial) {
+    let circumstance = trial.circumstance.rawValue
+    do {
+      try trial.run()
+      tally.count(Self.group, circumstance, .right, scenario: seed)
+    } catch let error as LostCommits {
+      tally.count(Self.group, circumstance, .lost("\(error)"), scenario: seed)
+    } catch {
+      tally.count(Self.group, circumstance, .wrong("\(error)"), scenario: seed)
+    }
+  }
+}

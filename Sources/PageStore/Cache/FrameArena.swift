@@ -11,6 +11,8 @@ final class FrameArena: Sendable {
     var next: UInt32 = 1
     /// Slabs of which memory was given back.
     var sparseSlabs: Set<Int> = []
+    /// The places of slabs by their addresses.
+    var slabPlaces: [UInt: UInt64] = [:]
   }
 
   let geometry: PageGeometry
@@ -68,12 +70,22 @@ final class FrameArena: Sendable {
     return UnsafeRawPointer(bitPattern: slab).unsafelyUnwrapped + offset
   }
 
+  /// The number of the frame at an address that is a frame's. Slabs are aligned to their size.
+  func frame(at page: UnsafeRawPointer) -> UInt64 {
+    let address = UInt(bitPattern: page)
+    let offset = address & UInt(Self.slabByteCount - 1)
+    guard let place = state.withLock({ $0.slabPlaces[address - offset] }) else {
+      preconditionFailure("an address outside of the arena")
+    }
+    return place << UInt64(Self.slabShift - geometry.pageShift) + UInt64(offset) >> UInt64(geometry.pageShift)
+  }
+
   /// A frame whose bytes are undefined.
   func allocate() -> UInt64 {
     let frame = state.withLock { state in
       if let frame = state.free.popLast() { return frame }
       defer { state.next += 1 }
-      addSlabIfNeeded(for: UInt64(state.next))
+      addSlabIfNeeded(for: UInt64(state.next), &state)
       return state.next
     }
     return UInt64(frame)
@@ -106,7 +118,7 @@ final class FrameArena: Sendable {
   }
 
   /// Called with the lock held, so a slab is mapped once.
-  private func addSlabIfNeeded(for frame: UInt64) {
+  private func addSlabIfNeeded(for frame: UInt64, _ state: inout State) {
     let index = frame >> UInt64(Self.slabShift - geometry.pageShift)
     precondition(index < Self.slabCount, "out of frames")
     let entry = slabs + Int(index)
@@ -114,6 +126,7 @@ final class FrameArena: Sendable {
     let slab = AnonymousMemory.mapAligned(byteCount: Self.slabByteCount)
     // The first slab stays in small pages: a small store shouldn't take two megabytes.
     if index > 0 { madvise(slab, Self.slabByteCount, MADV_HUGEPAGE) }
+    state.slabPlaces[UInt(bitPattern: slab)] = index
     entry.pointee.store(UInt(bitPattern: slab), ordering: .releasing)
   }
 }

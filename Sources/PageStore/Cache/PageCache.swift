@@ -103,10 +103,31 @@ final class PageCache: Sendable {
     }
   }
 
+  /// Lets go of pages of the file that no version refers to any more, so that their memory serves for what takes their place
+  /// instead of memory that was never touched.
+  func drop(_ numbers: some Sequence<UInt64>) {
+    state.withLock { state in
+      for number in numbers {
+        guard let page = table.lookUp(number) else { continue }
+        let frame = arena.frame(at: page)
+        // One that was published a moment ago goes in its turn.
+        guard state.queues.queue(of: frame) != .none else { continue }
+        state.queues.remove(frame)
+        putOutOfReach(page: frame, number: number, &state)
+      }
+      sweep(&state)
+    }
+  }
+
   // MARK: Eviction
 
   private func makeRoom(_ state: inout State) {
     while state.queues.count(.young) + state.queues.count(.main) > capacity { step(&state) }
+    sweep(&state)
+  }
+
+  /// Takes the memory of what was put out of reach and nobody reads any more.
+  private func sweep(_ state: inout State) {
     for evicted in state.limbo.sweep(readers) {
       if evicted.isReferredTo {
         arena.giveBack(evicted.frame)
@@ -134,22 +155,22 @@ final class PageCache: Sendable {
   }
 
   private func evict(_ frame: UInt64, wasYoung: Bool, _ state: inout State) {
-    let isReferredTo = places.isStored(frame)
-    if isReferredTo {
+    state.evictions += 1
+    if places.isStored(frame) {
       header(of: frame).markEvicted()
       state.queues.markEvicted(frame)
       state.evictedFrameCount += 1
+      state.limbo.insert(Evicted(frame: frame, isReferredTo: true), at: arena.address(frame), readers)
     } else {
       let number = PageImage(UnsafeRawPointer(arena.address(frame))).number
-      table.remove(number)
+      putOutOfReach(page: frame, number: number, &state)
       if wasYoung { state.ghosts.insert(number) }
     }
-    state.evictions += 1
-    state.limbo.insert(
-      Evicted(frame: frame, isReferredTo: isReferredTo),
-      at: arena.address(frame),
-      readers
-    )
+  }
+
+  private func putOutOfReach(page frame: UInt64, number: UInt64, _ state: inout State) {
+    table.remove(number)
+    state.limbo.insert(Evicted(frame: frame, isReferredTo: false), at: arena.address(frame), readers)
   }
 
   private func header(of frame: UInt64) -> FrameHeader { FrameHeader(arena.address(frame)) }

@@ -238,6 +238,7 @@ final class PagePool: Sendable {
   /// Takes back what a finished transaction replaced. Only when no snapshot that could reach it is left.
   func free(_ memory: RetiredMemory) {
     free(frames: memory.frames.map(\.number), blobs: memory.blobs.map(\.number))
+    if !memory.pages.isEmpty { cache.drop(memory.pages.lazy.map(\.location.number)) }
   }
 
   /// The same, by number.

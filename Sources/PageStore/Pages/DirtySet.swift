@@ -13,8 +13,6 @@ final class DirtySet {
   private var spareFrames: [UInt64] = []
   private var spareBlobs: Set<UInt64> = []
   private var retired = RetiredMemory()
-  /// Subtrees and overflow pages in the file that this transaction's version no longer reaches.
-  private(set) var retiredPages: [RetiredPages] = []
   private var blobByteCount = 0
   private var blobPageCount = 0
 
@@ -52,10 +50,10 @@ final class DirtySet {
     location.isFrame && image.birth == commit
   }
 
-  /// Gives up a tree page. One from the file stands for everything below it that hasn't been given up yet.
-  func retirePage(_ reference: ChildReference, level: UInt8, treeID: UInt32) {
+  /// Gives up a tree page.
+  func retirePage(_ reference: ChildReference, treeID: UInt32) {
     if !reference.location.isFrame {
-      retiredPages.append(RetiredPages(reference: reference, content: .page(level: level)))
+      retired.pages.append(reference)
     } else if reference.birth == commit {
       spareFrames.append(reference.location.number)
     } else {
@@ -66,7 +64,7 @@ final class DirtySet {
   /// Gives up an overflowing value or key's rest.
   func retireOverflow(_ reference: ChildReference, treeID: UInt32) {
     if !reference.location.isFrame {
-      retiredPages.append(RetiredPages(reference: reference, content: .overflow))
+      retired.pages.append(reference)
     } else if reference.birth == commit {
       spareBlobs.insert(reference.location.number)
       blobByteCount -= Int(reference.count)
@@ -96,21 +94,7 @@ final class DirtySet {
     spareFrames = []
     spareBlobs = []
     retired = RetiredMemory()
-    retiredPages = []
     blobByteCount = 0
     blobPageCount = 0
   }
-}
-
-/// Pages in the file that died.
-struct RetiredPages: Hashable, Sendable {
-  enum Content: Hashable, Sendable {
-    /// A page of a tree and, for a branch, every page below it that isn't listed on its own.
-    case page(level: UInt8)
-    /// The pages of an overflow.
-    case overflow
-  }
-
-  let reference: ChildReference
-  let content: Content
 }

@@ -8,16 +8,19 @@ struct RetiredItem: Hashable, Sendable {
   var number: UInt64 { reference.location.number }
 }
 
-/// Frames and overflow buffers that a version no longer needs but an older one may.
+/// Frames and overflow buffers that a version no longer needs but an older one may, and pages of the file that may be in the
+/// cache.
 struct RetiredMemory: Sendable {
   var frames: [RetiredItem] = []
   var blobs: [RetiredItem] = []
+  var pages: [ChildReference] = []
 
-  var isEmpty: Bool { frames.isEmpty && blobs.isEmpty }
+  var isEmpty: Bool { frames.isEmpty && blobs.isEmpty && pages.isEmpty }
 
   static func += (left: inout RetiredMemory, right: RetiredMemory) {
     left.frames += right.frames
     left.blobs += right.blobs
+    left.pages += right.pages
   }
 }
 
@@ -27,7 +30,8 @@ struct RetiredMemory: Sendable {
 /// what its own version reaches; what was made after it, and has died since, goes at once, however long the snapshot lives.
 ///
 /// Each item that can't go is on the account of the newest version that is held and reaches it, and is looked at again when
-/// that one is let go: adding and releasing cost O(1) an item for each time that it changes its account.
+/// that one is let go: adding and releasing cost O(1) an item for each time that it changes its account. Not so pages of the
+/// file: those that a snapshot reaches are left to the cache, which throws them out in their turn.
 struct Reclamation {
   /// What died with one version.
   private struct Deaths {
@@ -82,6 +86,7 @@ struct Reclamation {
     for item in deaths.memory.blobs {
       if item.reference.birth > holder.commit { free.blobs.append(item) } else { kept.blobs.append(item) }
     }
+    free.pages += deaths.memory.pages.filter { $0.birth > holder.commit }
     guard !kept.isEmpty else { return }
     newlyHeldByteCount += bytesOnlyInMemory(kept)
     held[holder.generation, default: []].append(Deaths(generation: deaths.generation, memory: kept))

@@ -51,7 +51,7 @@ extension TreeEditor {
     let parent = path[level + 1].page
     guard parent.count > 1 else {
       guard path[level].page.count == 0 else { return true }
-      dirty.retirePage(reference(level), level: UInt8(level), treeID: root.treeID)
+      dirty.retirePage(reference(level), treeID: root.treeID)
       editor(parent).remove(at: 0)
       return true
     }
@@ -63,7 +63,7 @@ extension TreeEditor {
     path[level + 1].index = left
     let isParentCurrent = try replaceChildren(level, count: 2, with: pages)
     for reference in references {
-      dirty.retirePage(reference, level: UInt8(level), treeID: root.treeID)
+      dirty.retirePage(reference, treeID: root.treeID)
     }
     return isParentCurrent
   }
@@ -100,10 +100,10 @@ extension TreeEditor {
       let old = root.reference
       if page.count == 0 {
         setRoot(ChildReference(location: .none, checksum: 0, birth: 0, count: 0), height: 0)
-        return dirty.retirePage(old, level: page.level, treeID: root.treeID)
+        return dirty.retirePage(old, treeID: root.treeID)
       }
       setRoot(ChildReference(loading: page.reference(0)), height: height - 1)
-      dirty.retirePage(old, level: page.level, treeID: root.treeID)
+      dirty.retirePage(old, treeID: root.treeID)
     }
   }
 }

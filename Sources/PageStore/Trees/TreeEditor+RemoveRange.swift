@@ -123,7 +123,7 @@ extension TreeEditor {
     _ old: ChildReference,
     level: Int
   ) throws(StoreError) -> ChildReference? {
-    defer { dirty.retirePage(old, level: UInt8(level), treeID: root.treeID) }
+    defer { dirty.retirePage(old, treeID: root.treeID) }
     guard !entries.isEmpty else { return nil }
     let storage = UnsafeMutableBufferPointer<PageEntry>.allocate(capacity: entries.count)
     defer { storage.deallocate() }
@@ -140,7 +140,7 @@ extension TreeEditor {
         if level > 0 { try drop(ChildReference(loading: page.reference(index)), level: level - 1) }
       }
     }
-    dirty.retirePage(reference, level: UInt8(level), treeID: root.treeID)
+    dirty.retirePage(reference, treeID: root.treeID)
   }
 
   // MARK: Mending

@@ -45,7 +45,7 @@ extension TreeEditor {
     )
     defer { withExtendedLifetime(pages) {} }
     _ = try replaceChildren(level, count: 1, with: pages)
-    dirty.retirePage(old, level: UInt8(level), treeID: root.treeID)
+    dirty.retirePage(old, treeID: root.treeID)
   }
 
   /// Lays entries out in fresh frames.

@@ -273,7 +273,7 @@ final class TreeEditor {
         count: oldReference.count
       )
     )
-    dirty.retirePage(oldReference, level: UInt8(level), treeID: root.treeID)
+    dirty.retirePage(oldReference, treeID: root.treeID)
     path[level].page = PageImage(UnsafeRawPointer(bytes))
   }
 

@@ -139,6 +139,36 @@ import Testing
     #expect(try reopened.verify().isEmpty)
   }
 
+  /// Without a snapshot of the beginning, there is memory for one version and what a few commits change.
+  @Test(arguments: [false, true])
+  func changedPagesTakeTheMemoryOfThoseTheyReplace(_ isBesideSnapshot: Bool) throws {
+    var fixture = StoreFixture()
+    _ = try Self.makeStore(&fixture).close()
+    fixture.options.cacheBytes = 64 << 20
+    let store = try fixture.open()
+    try store.read { try $0.tree("t").forEach { _, _ in true } }
+    let before = try store.statistics.residentBytes
+    let old = isBesideSnapshot ? try store.snapshot().tree("t") : nil
+    for first in stride(from: 0, to: Self.count, by: 1_000) {
+      try store.write { transaction in
+        let tree = try transaction.tree("t")
+        for index in first..<(first + 1_000) { try tree.put(Self.key(index), Self.value(index, 1)) }
+      }
+    }
+    let after = try store.statistics
+    #expect(after.cacheEvictions == 0)
+    if let old {
+      let misses = after.cacheMisses
+      for index in 0..<Self.count { #expect(try old.value(for: Self.key(index)) == Self.value(index)) }
+      #expect(try store.statistics.cacheMisses == misses)
+    } else {
+      #expect(after.residentBytes < before + before / 8)
+    }
+    let tree = try store.snapshot().tree("t")
+    for index in 0..<Self.count { #expect(try tree.value(for: Self.key(index)) == Self.value(index, 1)) }
+    #expect(try store.verify().isEmpty)
+  }
+
   @Test func readersOfManyThreadsSeeWhatTheyShould() throws {
     let folder = try TemporaryFolder()
     var options = StoreOptions()
