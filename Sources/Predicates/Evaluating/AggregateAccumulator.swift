@@ -17,9 +17,9 @@ package struct AggregateAccumulator {
 
   package init(_ aggregate: PredicateAggregate) { self.aggregate = aggregate }
 
-  /// Takes a value. nil and NaN take no part, except where a place is asked for.
+  /// Takes a value. nil and NaN take no part, except where a place is asked for; a NaN counts.
   package mutating func add(_ value: AttributeValue) {
-    if !aggregate.isPositional, value.isNull || value.isNaN { return }
+    if !aggregate.isPositional, value.isNull || (value.isNaN && aggregate != .count) { return }
     count += 1
     switch aggregate {
     case .count: break

@@ -75,6 +75,7 @@ extension PredicateFunction {
   private static func real(_ function: PredicateFunction, _ a: Double, _ b: Double) -> AttributeValue {
     let result: Double
     switch function {
+    case .divide where b == 0, .modulus where b == 0: return .null
     case .add: result = a + b
     case .subtract: result = a - b
     case .multiply: result = a * b

@@ -42,9 +42,9 @@ public struct PredicateCollection: Sendable, Hashable {
 
 /// What makes one value of several.
 ///
-/// nil and NaN take no part, except in ``count``. Of nothing, the count and the sum are 0, everything else is nil.
+/// nil takes no part, and NaN in none but ``count``. Of nothing, the count and the sum are 0, everything else is nil.
 public enum PredicateAggregate: Sendable, Hashable {
-  /// How many elements there are.
+  /// How many elements there are, or how many values that aren't nil.
   case count
   case sum
   case average

@@ -1,5 +1,4 @@
-import Foundation
-import Testing
+import TestSupport
 
 @testable import Predicates
 
@@ -11,47 +10,52 @@ final class ArrayStore: IndexCounting, RecordSource {
   }
 
   let translation: Translation
-  private var records: [String: [(number: UInt64, bytes: UnsafeRawBufferPointer)]] = [:]
+  private let world: PlainWorld
+  private var records: [String: [UInt64: UnsafeRawBufferPointer]] = [:]
   private var entries: [IndexReference: [Entry]] = [:]
-  /// Which entity's record a place of the row's paths holds.
-  var places: [RowPaths.Place] = []
+  /// What the numbers of places and relationships mean that rows are read by.
+  var paths: RowPaths?
 
   init(_ world: PlainWorld, _ translation: Translation) {
     self.translation = translation
+    self.world = world
     for (entity, schema) in translation.entities {
-      let rows = world.rows[entity] ?? []
-      records[entity] = rows.map { row in
+      let rows = world.objects[entity] ?? []
+      let layout = schema.layout
+      for row in rows {
         let values = schema.stored.map { translation.value(row.values[$0.name] ?? .missing) }
-        let bytes = PlainRecord.bytes(of: values, layout: schema.layout)
+        let bytes = PlainRecord.bytes(of: values, layout: layout)
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)
         copy.copyBytes(from: bytes)
-        return (row.number, UnsafeRawBufferPointer(copy))
+        records[entity, default: [:]][row.number] = UnsafeRawBufferPointer(copy)
       }
-      for index in schema.indexReferences {
-        let all = rows.map { row in
-          Entry(
-            columns: index.columns.map { column in
-              Translation.folding(column.folding).fold(
-                row.values[schema.stored[column.slot].name] ?? .missing
-              )
-            },
-            number: row.number
-          )
-        }
-        let kept = index.origin == .relationship ? all.filter { !$0.columns[0].isMissing } : all
-        entries[index] = kept.sorted { a, b in
-          for (left, right) in zip(a.columns, b.columns) {
-            if Plain.precedes(left, right) { return true }
-            if Plain.precedes(right, left) { return false }
-          }
-          return a.number < b.number
-        }
+      for index in schema.indexReferences { entries[index] = Self.entries(of: index, schema, rows) }
+    }
+  }
+
+  private static func entries(
+    of index: IndexReference,
+    _ schema: EntitySchema,
+    _ rows: [PlainObject]
+  ) -> [Entry] {
+    let all = rows.map { row in
+      let columns = index.columns.map { column in
+        Translation.folding(column.folding).fold(row.values[schema.stored[column.slot].name] ?? .missing)
       }
+      return Entry(columns: columns, number: row.number)
+    }
+    let kept = index.origin == .relationship ? all.filter { !$0.columns[0].isMissing } : all
+    return kept.sorted { a, b in
+      for (left, right) in zip(a.columns, b.columns) {
+        if Plain.precedes(left, right) { return true }
+        if Plain.precedes(right, left) { return false }
+      }
+      return a.number < b.number
     }
   }
 
   deinit {
-    for record in records.values.joined() { record.bytes.deallocate() }
+    for record in records.values.flatMap(\.values) { record.deallocate() }
   }
 
   // MARK: Counting
@@ -61,75 +65,97 @@ final class ArrayStore: IndexCounting, RecordSource {
   func count(_ range: IndexRange, in index: IndexReference) -> Int { objectIDs(range, in: index).count }
 
   func objectIDs(_ range: IndexRange, in index: IndexReference) -> [UInt64] {
-    (entries[index] ?? []).filter { contains(range, $0) }.map(\.number)
+    guard let range = PlainRange(range, translation) else { return [] }
+    return (entries[index] ?? []).filter { contains(range, $0) }.map(\.number)
   }
 
-  private func contains(_ range: IndexRange, _ entry: Entry) -> Bool {
-    for (column, value) in zip(entry.columns, range.prefix) {
-      let value = translation.plain(value)
-      if Plain.precedes(column, value) || Plain.precedes(value, column) { return false }
+  private func contains(_ range: PlainRange, _ entry: Entry) -> Bool {
+    for (column, value) in zip(entry.columns, range.prefix) where !Plain.areEqual(column, value) {
+      return false
     }
-    guard let next = range.next else { return true }
+    guard range.prefix.count < entry.columns.count else { return true }
     let value = entry.columns[range.prefix.count]
-    switch next.lower {
-    case .lowest: break
-    case .before(let bound): if Plain.precedes(value, translation.plain(bound)) { return false }
-    case .after(let bound): if !Plain.precedes(translation.plain(bound), value) { return false }
-    case .highest: return false
+    if let lower = range.lower {
+      if lower.isIncluded ? Plain.precedes(value, lower.value) : !Plain.precedes(lower.value, value) {
+        return false
+      }
     }
-    switch next.upper {
-    case .highest: return true
-    case .before(let bound): return Plain.precedes(value, translation.plain(bound))
-    case .after(let bound): return !Plain.precedes(translation.plain(bound), value)
-    case .lowest: return false
+    if let upper = range.upper {
+      return upper.isIncluded ? !Plain.precedes(upper.value, value) : Plain.precedes(value, upper.value)
     }
+    return true
+  }
+
+  /// The objects that the elements name as theirs.
+  func owners(of elements: [UInt64], in relationship: RowPaths.Relationship) -> [UInt64] {
+    guard let plain = Self.plain(relationship) else { return [] }
+    let owners = (world.objects[plain.destination] ?? []).filter { elements.contains($0.number) }
+      .compactMap { if case .link(let owner) = $0.values[plain.inverse] { owner } else { nil } }
+    return Set(owners).sorted()
+  }
+
+  private static func plain(_ relationship: RowPaths.Relationship) -> PlainRelationship? {
+    PlainWorld.relationships.first { $0.entity == relationship.entity && $0.name == relationship.name }
   }
 
   // MARK: Records
 
   func record(_ number: UInt64, at place: Int) -> UnsafeRawBufferPointer? {
-    record(number, of: places[place].entity)
+    paths.flatMap { record(number, of: $0.places[place].entity) }
   }
 
-  func owners(of elements: [UInt64], in relationship: RowPaths.Relationship) -> [UInt64] { [] }
-  func elements(of owner: UInt64, in relationship: Int) -> [UInt64] { [] }
-  func elementCount(of owner: UInt64, in relationship: Int) -> Int { 0 }
+  func elements(of owner: UInt64, in relationship: Int) -> [UInt64] {
+    guard let paths, let plain = Self.plain(paths.relationships[relationship]) else { return [] }
+    return world.elements(plain, of: .link(owner)).map(\.number)
+  }
+
+  func elementCount(of owner: UInt64, in relationship: Int) -> Int {
+    elements(of: owner, in: relationship).count
+  }
 
   func releaseRecords() {}
 
-  func record(_ number: UInt64, of entity: String) -> UnsafeRawBufferPointer? {
-    records[entity]?.first { $0.number == number }?.bytes
-  }
+  func record(_ number: UInt64, of entity: String) -> UnsafeRawBufferPointer? { records[entity]?[number] }
 
   // MARK: Plans
 
   /// Carries the plan out, step by step.
   func run(_ plan: PlannedQuery) throws -> [UInt64] {
     var numbers = numbers(plan.access)
-    #expect(numbers.count <= plan.access.rowCount)
-    if plan.isCountExact { #expect(numbers.count == plan.access.rowCount) }
-    let program = try FilterProgram(compiling: plan.residual, paths: RowPaths(plan.entity, in: translation))
-    places = program.paths.places
-    var reader = RowReader(program.paths, source: self)
-    numbers = try numbers.filter { number in
-      guard let record = record(number, of: plan.entity.name) else { return false }
-      try reader.begin(number, record)
-      return try program.matches(&reader)
+    if plan.isCountExact ? numbers.count != plan.access.rowCount : numbers.count > plan.access.rowCount {
+      throw OracleMismatch("the plan counted \(plan.access.rowCount) rows, there are \(numbers.count)")
+    }
+    if plan.residual != .constant(true) {
+      let program = try FilterProgram(
+        compiling: plan.residual,
+        paths: RowPaths(plan.entity, in: translation)
+      )
+      numbers = try matches(of: program, among: numbers)
     }
     switch plan.order {
     case .access(let isReversed): if isReversed { numbers.reverse() }
     case .sorted(let keys, let isIDAscending): numbers = try sorted(numbers, keys, isIDAscending, plan.entity)
     }
-    return Array(
-      plan.limit.map { numbers.dropFirst(plan.offset).prefix($0) } ?? numbers.dropFirst(plan.offset)
-    )
+    let rest = numbers.dropFirst(plan.offset)
+    return Array(plan.limit.map { rest.prefix($0) } ?? rest)
+  }
+
+  /// The things that the program accepts; those that don't exist are left out.
+  func matches(of program: FilterProgram, among numbers: [UInt64]) throws -> [UInt64] {
+    paths = program.paths
+    var reader = RowReader(program.paths, source: self)
+    return try numbers.filter { number in
+      guard let record = record(number, of: PlainWorld.fetched) else { return false }
+      try reader.begin(number, record)
+      return try program.matches(&reader)
+    }
   }
 
   private func numbers(_ access: AccessPath) -> [UInt64] {
     switch access {
     case .nothing: []
-    case .fullScan: records[PlainWorld.fetched]?.map(\.number) ?? []
-    case .objects(let numbers): numbers
+    case .fullScan: world.things.map(\.number)
+    case .objects(let numbers): numbers.filter { record($0, of: PlainWorld.fetched) != nil }
     case .index(let scan): scan.ranges.flatMap { objectIDs($0.range, in: scan.index) }
     case .union(let scans):
       Set(scans.flatMap { scan in scan.ranges.flatMap { objectIDs($0.range, in: scan.index) } }).sorted()
@@ -142,9 +168,10 @@ final class ArrayStore: IndexCounting, RecordSource {
     _ isIDAscending: Bool,
     _ entity: EntitySchema
   ) throws -> [UInt64] {
+    if keys.isEmpty { return isIDAscending ? numbers.sorted() : numbers.sorted(by: >) }
     var paths = RowPaths(entity, in: translation)
     let fields = try keys.map { try paths.field(for: $0.path) }
-    places = paths.places
+    self.paths = paths
     var reader = RowReader(paths, source: self)
     let rows = try numbers.map { number in
       guard let record = record(number, of: entity.name) else { return (number, [AttributeValue]()) }
@@ -158,5 +185,31 @@ final class ArrayStore: IndexCounting, RecordSource {
       }
       return (a.0 < b.0) == isIDAscending
     }.map(\.0)
+  }
+}
+
+/// A range of an index in the oracle's words.
+private struct PlainRange {
+  var prefix: [Plain]
+  /// Of the column after the prefix; nil for no bound.
+  var lower: (value: Plain, isIncluded: Bool)?
+  var upper: (value: Plain, isIncluded: Bool)?
+
+  /// Nil for a range that nothing is in.
+  init?(_ range: IndexRange, _ translation: Translation) {
+    prefix = range.prefix.map(translation.plain)
+    guard let next = range.next else { return }
+    switch next.lower {
+    case .lowest: break
+    case .before(let bound): lower = (translation.plain(bound), true)
+    case .after(let bound): lower = (translation.plain(bound), false)
+    case .highest: return nil
+    }
+    switch next.upper {
+    case .highest: break
+    case .before(let bound): upper = (translation.plain(bound), false)
+    case .after(let bound): upper = (translation.plain(bound), true)
+    case .lowest: return nil
+    }
   }
 }

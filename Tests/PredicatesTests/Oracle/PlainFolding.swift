@@ -45,9 +45,3 @@ enum PlainFolding: String, CaseIterable {
     if case .text(let text) = value { .text(fold(text)) } else { value }
   }
 }
-
-/// An index of the oracle's: the columns, and how the strings among them are folded.
-struct PlainIndex {
-  var columns: [String]
-  var folding = PlainFolding.none
-}

@@ -6,6 +6,9 @@ indirect enum PlainPredicate {
   case isMissing([String])
   case among([String], [Plain], includesMissing: Bool, PlainFolding)
   case within([String], lower: (Plain, isIncluded: Bool)?, upper: (Plain, isIncluded: Bool)?)
+  case calculated(PlainExpression, PlainOperator, PlainExpression, PlainFolding)
+  /// The condition on an element, beside the collection's own.
+  case quantified(PlainQuantifier, PlainCollection, PlainPredicate)
   case not(PlainPredicate)
   case all([PlainPredicate])
   case any([PlainPredicate])
@@ -26,39 +29,43 @@ enum PlainOperator: String, CaseIterable {
 }
 
 extension PlainPredicate {
-  /// Whether the row matches; `value` reads a path of it.
-  func holds(_ value: ([String]) -> Plain) -> Bool {
+  /// Whether the objects of the scene meet the predicate.
+  func holds(_ scene: PlainScene) -> Bool {
     switch self {
     case .constant(let constant): return constant
     case .compare(let path, let comparison, let literal, let folding):
-      return Self.compare(value(path), comparison, literal, folding)
+      return Self.compare(scene.value(path), comparison, literal, folding)
     case .comparePaths(let left, let comparison, let right):
-      return Self.compare(value(left), comparison, value(right), .none)
-    case .isMissing(let path): return value(path).isMissing
+      return Self.compare(scene.value(left), comparison, scene.value(right), .none)
+    case .calculated(let left, let comparison, let right, let folding):
+      return Self.compare(left.value(scene), comparison, right.value(scene), folding)
+    case .isMissing(let path): return scene.value(path).isMissing
     case .among(let path, let list, let includesMissing, let folding):
-      let value = value(path)
+      let value = scene.value(path)
       if value.isMissing { return includesMissing }
       return list.contains { Self.compare(value, .equal, $0, folding) }
-    case .within(let path, let lower, let upper):
-      let value = value(path)
-      guard value.isComparable else { return false }
-      if let lower {
-        guard lower.0.isComparable else { return false }
-        if Plain.precedes(value, lower.0) || (!lower.isIncluded && Plain.areEqual(value, lower.0)) {
-          return false
-        }
+    case .within(let path, let lower, let upper): return Self.isWithin(scene.value(path), lower, upper)
+    case .quantified(let quantifier, let collection, let condition):
+      let elements = scene.elements(collection)
+      switch quantifier {
+      case .any: return elements.contains { condition.holds($0) }
+      case .all: return elements.allSatisfy { condition.holds($0) }
+      case .none: return !elements.contains { condition.holds($0) }
       }
-      if let upper {
-        guard upper.0.isComparable else { return false }
-        if Plain.precedes(upper.0, value) || (!upper.isIncluded && Plain.areEqual(value, upper.0)) {
-          return false
-        }
-      }
-      return true
-    case .not(let child): return !child.holds(value)
-    case .all(let children): return children.allSatisfy { $0.holds(value) }
-    case .any(let children): return children.contains { $0.holds(value) }
+    case .not(let child): return !child.holds(scene)
+    case .all(let children): return children.allSatisfy { $0.holds(scene) }
+    case .any(let children): return children.contains { $0.holds(scene) }
     }
+  }
+
+  private static func isWithin(
+    _ value: Plain,
+    _ lower: (value: Plain, isIncluded: Bool)?,
+    _ upper: (value: Plain, isIncluded: Bool)?
+  ) -> Bool {
+    (lower.map { compare(value, $0.isIncluded ? .greaterOrEqual : .greater, $0.value, .none) } ?? true)
+      && (upper.map { compare(value, $0.isIncluded ? .lessOrEqual : .less, $0.value, .none) } ?? true)
+      && value.isComparable
   }
 
   private static func compare(
@@ -104,41 +111,5 @@ extension PlainPredicate {
     let rest = pattern.dropFirst()
     if first == "*" { return (0...text.count).contains { fits(text.dropFirst($0), rest) } }
     return !text.isEmpty && (first == "?" || first == text.first) && fits(text.dropFirst(), rest)
-  }
-}
-
-/// A sort of the oracle's: keys, then the object's number in the direction of the last key.
-struct PlainSort {
-  var path: [String]
-  var isAscending: Bool
-}
-
-extension PlainPredicate {
-  /// What the predicate is made of, for the table of what was covered.
-  var operators: Set<String> {
-    switch self {
-    case .constant: ["constant"]
-    case .compare(let path, let comparison, _, let folding):
-      Set(Self.names(comparison.rawValue, comparison.foldedName, folding) + Self.throughRelationship(path))
-    case .comparePaths: ["between attributes"]
-    case .isMissing: ["== nil"]
-    case .among(let path, _, let includesMissing, let folding):
-      Set(
-        Self.names(includesMissing ? "in with nil" : "in", "folded in", folding)
-          + Self.throughRelationship(path)
-      )
-    case .within(_, let lower, let upper): [lower != nil && upper != nil ? "between" : "half-open"]
-    case .not(let child): child.operators.union(["not"])
-    case .all(let children): children.reduce(into: ["and"]) { $0.formUnion($1.operators) }
-    case .any(let children): children.reduce(into: ["or"]) { $0.formUnion($1.operators) }
-    }
-  }
-
-  private static func names(_ plain: String, _ folded: String, _ folding: PlainFolding) -> [String] {
-    folding == .none ? [plain] : [folded, folding.rawValue]
-  }
-
-  private static func throughRelationship(_ path: [String]) -> [String] {
-    path.count > 1 ? ["through a relationship"] : []
   }
 }

@@ -1,44 +1,86 @@
 import Predicates
 import TestSupport
 
+/// What a condition speaks of.
+struct PlainSubject {
+  var entity = PlainWorld.fetched
+  /// The element's variable; nil for the fetched object.
+  var variable: Int?
+  /// How many collections are around the condition.
+  var nesting = 0
+
+  /// A path that starts here.
+  func path(_ names: [String]) -> [String] { (variable.map { ["$\($0)"] } ?? []) + names }
+}
+
+/// A path that a predicate can name, and what is found there.
+struct PlainPath {
+  var names: [String]
+  var kind: AttributeKind
+  var pool: [Plain]
+}
+
 extension PlainWorld {
-  /// A path that a predicate can name, and what is found there.
-  struct Path {
-    var names: [String]
-    var kind: AttributeKind
-    var pool: [Plain]
+  func path(of subject: PlainSubject, using random: inout SeededGenerator) -> PlainPath {
+    var entity = subject.entity
+    var names: [String] = []
+    func follow(_ random: inout SeededGenerator) {
+      let link = random.pick(Self.links[entity] ?? [])
+      names.append(link.name)
+      entity = link.destination
+    }
+    switch random.number(in: 0...9) {
+    case 0: follow(&random)
+    case 1:
+      follow(&random)
+      follow(&random)
+    case 2:
+      follow(&random)
+      if random.chance(1, in: 3) { follow(&random) }
+      if random.chance(1, in: 3) { names.append("SELF") }
+      return PlainPath(names: subject.path(names), kind: .reference, pool: links(to: entity))
+    case 3 where random.chance(1, in: 3):
+      return PlainPath(
+        names: subject.path(["SELF"]),
+        kind: .reference,
+        pool: links(to: entity) + [.link(9_999)]
+      )
+    default: break
+    }
+    let attribute = random.pick(attributes[entity] ?? [])
+    return PlainPath(
+      names: subject.path(names + [attribute.name]),
+      kind: attribute.kind,
+      pool: attribute.pool
+    )
   }
 
-  func path(using random: inout SeededGenerator) -> Path {
-    let places = attributes[Self.referred] ?? []
-    switch random.number(in: 0...9) {
-    case 0:
-      let attribute = random.pick(places)
-      return Path(names: ["place", attribute.name], kind: attribute.kind, pool: attribute.pool)
-    case 1:
-      let attribute = random.pick(places)
-      return Path(names: ["place", "next", attribute.name], kind: attribute.kind, pool: attribute.pool)
-    case 2:
-      return Path(
-        names: random.pick([["place"], ["place", "next"], ["place", "SELF"]]),
-        kind: .reference,
-        pool: (rows[Self.referred] ?? []).map { .link($0.number) }
-      )
-    case 3 where random.chance(1, in: 3):
-      let numbers = (rows[Self.fetched] ?? []).map(\.number)
-      return Path(names: ["SELF"], kind: .reference, pool: numbers.map { .link($0) } + [.link(9_999)])
-    default: return ownPath(using: &random)
-    }
-  }
+  private func links(to entity: String) -> [Plain] { (objects[entity] ?? []).map { .link($0.number) } }
 
   /// An attribute of the fetched entity itself.
-  func ownPath(using random: inout SeededGenerator) -> Path {
+  func ownPath(using random: inout SeededGenerator) -> PlainPath {
     let attribute = random.pick(attributes[Self.fetched] ?? [])
-    return Path(names: [attribute.name], kind: attribute.kind, pool: attribute.pool)
+    return PlainPath(names: [attribute.name], kind: attribute.kind, pool: attribute.pool)
   }
 
-  /// A condition that one value of an attribute meets.
+  /// A path of the subject's to a value of a kind that will do; nil where the dice find none.
+  func path(
+    of subject: PlainSubject,
+    where isWanted: (AttributeKind) -> Bool,
+    using random: inout SeededGenerator
+  ) -> PlainPath? {
+    for _ in 0..<12 {
+      let path = path(of: subject, using: &random)
+      if isWanted(path.kind) { return path }
+    }
+    return nil
+  }
+
+  /// A condition that one value of an attribute, or of the relationship, meets.
   func point(using random: inout SeededGenerator) -> PlainPredicate {
+    if random.chance(1, in: 4) {
+      return .compare(["place"], .equal, random.pick(links(to: Self.referred)), .none)
+    }
     let path = ownPath(using: &random)
     return .compare(path.names, .equal, literal(path, &random), .none)
   }
@@ -47,7 +89,7 @@ extension PlainWorld {
   func foldedCondition(using random: inout SeededGenerator) -> PlainPredicate {
     let strings = (attributes[Self.fetched] ?? []).filter { $0.kind == .string }
     let attribute = random.pick(strings)
-    let path = Path(names: [attribute.name], kind: .string, pool: attribute.pool)
+    let path = PlainPath(names: [attribute.name], kind: .string, pool: attribute.pool)
     let folding = random.pick(PlainFolding.allCases.filter { $0 != .none })
     let literals = (0..<3).map { _ in literal(path, &random) }
     switch random.number(in: 0...4) {
@@ -63,15 +105,21 @@ extension PlainWorld {
 
   /// A condition that names objects, some of which exist.
   func someObjects(using random: inout SeededGenerator) -> PlainPredicate {
-    let numbers = (rows[Self.fetched] ?? []).map(\.number) + [9_999]
+    let numbers = things.map(\.number) + [9_999]
     let chosen = (0..<random.number(in: 1...12)).map { _ in Plain.link(random.pick(numbers)) }
     return .among(["SELF"], chosen, includesMissing: false, .none)
   }
 
   /// A predicate of up to `depth` brackets in one another.
-  func predicate(depth: Int, using random: inout SeededGenerator) -> PlainPredicate {
+  func predicate(
+    depth: Int,
+    of subject: PlainSubject = PlainSubject(),
+    using random: inout SeededGenerator
+  ) -> PlainPredicate {
     if depth > 0, random.chance(3, in: 5) {
-      let children = (0..<random.number(in: 2...3)).map { _ in predicate(depth: depth - 1, using: &random) }
+      let children = (0..<random.number(in: 2...3)).map { _ in
+        predicate(depth: depth - 1, of: subject, using: &random)
+      }
       switch random.number(in: 0...4) {
       case 0: return .not(children[0])
       case 1, 2: return .all(children)
@@ -79,25 +127,39 @@ extension PlainWorld {
       }
     }
     if random.chance(1, in: 60) { return .constant(random.chance(1, in: 2)) }
-    let path = path(using: &random)
     switch random.number(in: 0...9) {
-    case 0: return .isMissing(path.names)
-    case 1 where path.names.count == 1 && path.kind.isNumeric:
-      let others = (attributes[Self.fetched] ?? []).filter { $0.kind.isNumeric }
-      return .comparePaths(path.names, random.pick(PlainOperator.comparisons), [random.pick(others).name])
-    case 1 where path.kind == .string:
-      return .comparePaths(
-        path.names,
-        random.pick(PlainOperator.allCases.filter { $0 != .like }),
-        ["other string"]
-      )
-    case 2, 3: return membership(path, &random)
-    case 4 where path.kind != .reference, 5 where path.kind != .reference: return range(path, &random)
-    default: return comparison(path, &random)
+    case 0, 1: return calculated(of: subject, using: &random)
+    case 2, 3: if subject.nesting < 2 { return quantified(of: subject, using: &random) }
+    default: break
     }
+    return condition(path(of: subject, using: &random), of: subject, using: &random)
   }
 
-  private func comparison(_ path: Path, _ random: inout SeededGenerator) -> PlainPredicate {
+  /// A condition on the value at a path.
+  private func condition(
+    _ path: PlainPath,
+    of subject: PlainSubject,
+    using random: inout SeededGenerator
+  ) -> PlainPredicate {
+    switch random.number(in: 0...9) {
+    case 0: return .isMissing(path.names)
+    case 1 where path.kind.isNumeric:
+      // With an element's, at times the fetched object's.
+      let other = random.chance(1, in: 2) ? subject : PlainSubject()
+      guard let right = self.path(of: other, where: \.isNumeric, using: &random) else { break }
+      return .comparePaths(path.names, random.pick(PlainOperator.comparisons), right.names)
+    case 1 where path.kind == .string:
+      guard let right = self.path(of: subject, where: { $0 == .string }, using: &random) else { break }
+      let operators = PlainOperator.allCases.filter { $0 != .like }
+      return .comparePaths(path.names, random.pick(operators), right.names)
+    case 2, 3: return membership(path, &random)
+    case 4 where path.kind != .reference, 5 where path.kind != .reference: return range(path, &random)
+    default: break
+    }
+    return comparison(path, &random)
+  }
+
+  private func comparison(_ path: PlainPath, _ random: inout SeededGenerator) -> PlainPredicate {
     var operators = path.kind == .reference ? [.equal, .notEqual] : PlainOperator.comparisons
     let folding = self.folding(path, &random)
     if path.kind == .string { operators += PlainOperator.searches + PlainOperator.searches + [.like, .like] }
@@ -113,7 +175,7 @@ extension PlainWorld {
     return .compare(path.names, comparison, literal, folding)
   }
 
-  private func folding(_ path: Path, _ random: inout SeededGenerator) -> PlainFolding {
+  private func folding(_ path: PlainPath, _ random: inout SeededGenerator) -> PlainFolding {
     path.kind == .string && random.chance(1, in: 2) ? random.pick(PlainFolding.allCases) : .none
   }
 
@@ -124,7 +186,7 @@ extension PlainWorld {
     return pattern
   }
 
-  private func membership(_ path: Path, _ random: inout SeededGenerator) -> PlainPredicate {
+  private func membership(_ path: PlainPath, _ random: inout SeededGenerator) -> PlainPredicate {
     let values = (0..<random.number(in: 1...4)).map { _ in literal(path, &random) }
     return .among(
       path.names,
@@ -134,7 +196,7 @@ extension PlainWorld {
     )
   }
 
-  private func range(_ path: Path, _ random: inout SeededGenerator) -> PlainPredicate {
+  private func range(_ path: PlainPath, _ random: inout SeededGenerator) -> PlainPredicate {
     var bounds = [literal(path, &random), literal(path, &random)]
     if Plain.precedes(bounds[1], bounds[0]), random.chance(9, in: 10) { bounds.swapAt(0, 1) }
     let sides = random.number(in: 0...5)
@@ -146,7 +208,7 @@ extension PlainWorld {
   }
 
   /// A value that rows have, or any other.
-  private func literal(_ path: Path, _ random: inout SeededGenerator) -> Plain {
+  func literal(_ path: PlainPath, _ random: inout SeededGenerator) -> Plain {
     let known = path.pool.filter { !$0.isMissing }
     if known.isEmpty || (path.kind != .reference && random.chance(1, in: 6)) {
       return Self.value(path.kind, &random)
@@ -158,27 +220,9 @@ extension PlainWorld {
     let direction = random.chance(1, in: 2)
     return (0..<random.number(in: 0...2)).map { _ in
       PlainSort(
-        path: path(using: &random).names,
+        path: path(of: PlainSubject(), using: &random).names,
         isAscending: random.chance(1, in: 6) ? !direction : direction
       )
     }
-  }
-
-  /// The numbers of the matching objects, in order.
-  func answer(_ predicate: PlainPredicate, _ sort: [PlainSort], limit: Int?, offset: Int) -> [UInt64] {
-    let matches = (rows[Self.fetched] ?? []).filter { row in
-      predicate.holds { value($0, of: row.number, row.values) }
-    }
-    let isIDAscending = sort.last?.isAscending ?? true
-    let sorted = matches.sorted { a, b in
-      for key in sort {
-        let (left, right) = (value(key.path, of: a.number, a.values), value(key.path, of: b.number, b.values))
-        if Plain.precedes(left, right) { return key.isAscending }
-        if Plain.precedes(right, left) { return !key.isAscending }
-      }
-      return isIDAscending ? a.number < b.number : a.number > b.number
-    }
-    let rest = sorted.dropFirst(offset)
-    return (limit.map { rest.prefix($0) } ?? rest).map(\.number)
   }
 }

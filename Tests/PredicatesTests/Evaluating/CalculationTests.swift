@@ -1,0 +1,34 @@
+import Foundation
+import Testing
+
+@testable import Predicates
+
+@Suite struct CalculationTests {
+  private static let numerators: [AttributeValue] = [
+    .int(1), .int(0), .uint(.max), .double(1), .double(.infinity), .double(.nan), .decimal(1), .decimal(.nan),
+  ]
+
+  @Test(arguments: numerators)
+  func aDivisionByZeroIsNil(_ numerator: AttributeValue) {
+    for zero: AttributeValue in [.int(0), .double(0), .double(-0.0), .decimal(0)] {
+      #expect(PredicateFunction.divide.value(of: [numerator, zero]) == .null)
+      #expect(PredicateFunction.modulus.value(of: [numerator, zero]) == .null)
+    }
+  }
+
+  /// So that a count above 0 means that there is a value that isn't nil, which is how it is answered.
+  @Test func aNaNCountsAndTakesNoOtherPart() {
+    func value(_ aggregate: PredicateAggregate) -> AttributeValue {
+      var accumulator = AggregateAccumulator(aggregate)
+      for value: AttributeValue in [.null, .double(.nan), .double(2), .decimal(.nan)] {
+        accumulator.add(value)
+      }
+      return accumulator.value
+    }
+    #expect(value(.count) == .int(3))
+    #expect(value(.sum) == .double(2))
+    #expect(value(.average) == .double(2))
+    #expect(value(.minimum) == .double(2))
+    #expect(value(.maximum) == .double(2))
+  }
+}

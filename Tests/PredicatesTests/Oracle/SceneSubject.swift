@@ -1,0 +1,23 @@
+@testable import Predicates
+
+/// An object of the oracle's for the evaluator in memory.
+struct SceneSubject: PredicateSubject {
+  let world: PlainWorld
+  let translation: Translation
+  let object: PlainObject
+
+  func value(at path: ResolvedPath) -> AttributeValue { translation.value(plain(at: path)) }
+
+  func elements(_ relationship: String, of owner: ResolvedPath) -> [SceneSubject] {
+    let relationships = PlainWorld.relationships.filter { $0.name == relationship }
+    return relationships.flatMap { world.elements($0, of: plain(at: owner)) }.map {
+      SceneSubject(world: world, translation: translation, object: $0)
+    }
+  }
+
+  /// The path starts here, whatever variable its name begins with.
+  private func plain(at path: ResolvedPath) -> Plain {
+    let names = path.name.split(separator: ".").map(String.init)
+    return world.value(PlainScene.parts(of: names).names, of: object)
+  }
+}
