@@ -2,7 +2,7 @@
 import PackageDescription
 
 // The crash rig and the fuzz targets. A package of its own, so that nobody who uses Cambium builds them; of Cambium it
-// builds PageStore and TestSupport alone.
+// builds PageStore, Predicates and TestSupport alone.
 //
 // The fuzz targets have no `main` of their own (libFuzzer brings one), so they are only there when
 // Scripts/fuzz-smoke.sh asks for them through the environment.
@@ -17,26 +17,31 @@ let store: [Target.Dependency] = [
   .product(name: "TestSupport", package: "cambium"),
 ]
 
-func fuzzTarget(_ name: String) -> Target {
+let predicates: [Target.Dependency] = [.product(name: "Predicates", package: "cambium")]
+
+func fuzzTarget(_ name: String, _ subject: [Target.Dependency]) -> Target {
   .executableTarget(
     name: name,
-    dependencies: store + ["FuzzSupport"],
+    dependencies: subject + ["FuzzSupport"],
     path: "Sources/\(name)",
     swiftSettings: swiftSettings + [.unsafeFlags(["-parse-as-library"])]
   )
 }
 
-let fuzzers = ["fuzz-open", "fuzz-log", "fuzz-page", "fuzz-program"]
+let fuzzers = [
+  ("fuzz-open", store), ("fuzz-log", store), ("fuzz-page", store), ("fuzz-program", store),
+  ("fuzz-format", predicates),
+]
 let buildsFuzzers = Context.environment["CAMBIUM_FUZZERS"] != nil
 
 let package = Package(
   name: "fuzz",
   products: buildsFuzzers
-    ? fuzzers.map { .executable(name: $0, targets: [$0]) }
+    ? fuzzers.map { .executable(name: $0.0, targets: [$0.0]) }
     : [.executable(name: "crash-rig", targets: ["CrashRig"])],
   dependencies: [.package(name: "cambium", path: "..")],
   targets: buildsFuzzers
     ? [.target(name: "FuzzSupport", dependencies: store, swiftSettings: swiftSettings)]
-      + fuzzers.map(fuzzTarget)
+      + fuzzers.map { fuzzTarget($0.0, $0.1) }
     : [.executableTarget(name: "CrashRig", dependencies: store, swiftSettings: swiftSettings)]
 )

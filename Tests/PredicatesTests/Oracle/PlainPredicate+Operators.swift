@@ -41,9 +41,9 @@ extension PlainExpression {
     case .either(let condition, let first, let second):
       condition.operators.union(first.operators).union(second.operators).union(["TERNARY"])
     case .aggregate(let aggregate, let collection):
-      collection.operators.union([
-        collection.isDistinct ? "distinct \(aggregate.rawValue)" : aggregate.rawValue
-      ])
+      collection.operators.union(
+        collection.isDistinct ? [aggregate.rawValue, "distinct"] : [aggregate.rawValue]
+      )
     }
   }
 }

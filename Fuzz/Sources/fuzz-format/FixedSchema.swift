@@ -1,0 +1,36 @@
+import Predicates
+
+/// Two entities with an attribute of every kind and relationships of both kinds; names are short, so that a fuzzer hits
+/// upon them.
+struct FixedSchema: SchemaProviding {
+  static let shared = FixedSchema()
+  static let attributes: [(name: String, kind: AttributeKind)] =
+    Array(zip("abcdefghijklmnopqrstuv".map(String.init), AttributeKind.allCases.filter { $0 != .reference }))
+
+  let one = entity("One", link: "y", to: "Two", elements: "z")
+  let two = entity("Two", link: "y", to: "One", elements: "z")
+
+  func entitySchema(named name: String) -> EntitySchema? { name == "One" ? one : name == "Two" ? two : nil }
+
+  private static func entity(
+    _ name: String,
+    link: String,
+    to destination: String,
+    elements: String
+  ) -> EntitySchema {
+    var stored = attributes.enumerated().map { slot, attribute in
+      StoredProperty(name: attribute.name, slot: slot, kind: attribute.kind, isOptional: slot % 2 == 0)
+    }
+    stored.append(
+      StoredProperty(
+        name: link,
+        slot: stored.count,
+        kind: .reference,
+        isOptional: true,
+        destination: destination
+      )
+    )
+    let toMany = ToManyProperty(name: elements, destination: destination, inverse: link)
+    return EntitySchema(name: name, stored: stored, toMany: [toMany], indexes: [])
+  }
+}
