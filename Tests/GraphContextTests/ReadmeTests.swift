@@ -54,7 +54,7 @@ struct ReadmeTests {
       return album.objectID
     }
 
-    // Read: four spellings of a query; all become the same kind of plan.
+    // Read: five spellings of a query, of which four here; all become the same kind of plan.
     let context = music.viewContext
     let request = From<Song>().where { $0.seconds > 180 && $0.album.year < 1980 }.orderBy(.ascending(\.title))
       .limit(20)
