@@ -69,14 +69,14 @@ package final class StoreCoordinator: Sendable {
     return (outcome.summary, outcome.touchedByRules)
   }
 
-  /// Returns when the writer's turn is, or was a moment ago, free. Waits on a thread of its own.
+  /// Returns when the writer's turn is, or was a moment ago, free. Waits on a thread of the global queue, not of the caller.
   func waitForTurn() async throws(ContextError) {
     try await DispatchQueue.global().run { [store] () throws(ContextError) in
       do { try store.write { _ in } } catch { throw ContextError(any: error) }
     }
   }
 
-  /// Makes durable what was saved so far. Waits on a thread of its own.
+  /// Makes durable what was saved so far. Waits on a thread of the global queue, not of the caller.
   func makeDurable() async throws(ContextError) {
     try await DispatchQueue.global().run { [store] () throws(ContextError) in
       do throws(StoreError) { try store.makeDurable() } catch { throw ContextError(error) }
