@@ -50,17 +50,21 @@ struct FoundationConversion {
 
   /// - Throws: `syntax`, naming an expression that has no counterpart.
   mutating func converted(_ expression: any PredicateExpression) throws(QueryError) -> Converted {
-    if let constant = Self.constant(expression) { return try Self.literal(constant) }
-    guard let node = expression as? any FoundationExpression else {
-      throw Self.unsupported(type(of: expression))
+    do throws(QueryError) {
+      guard let node = expression as? any FoundationExpression else {
+        throw Self.unsupported(type(of: expression))
+      }
+      return try node.converted(by: &self)
+    } catch {
+      // Foundation calculates only what a query can't say: its arithmetic traps where a query's gives nil.
+      guard let constant = Self.constant(expression) else { throw error }
+      return try Self.literal(constant)
     }
-    return try node.converted(by: &self)
   }
 
   /// The value of an expression without variables.
   private static func constant(_ expression: some PredicateExpression) -> Any? {
-    guard (expression as? any FoundationExpression)?.mayBeConstant ?? true else { return nil }
-    return try? expression.evaluate(PredicateBindings())
+    try? expression.evaluate(PredicateBindings())
   }
 
   static func unsupported(_ type: Any.Type) -> QueryError {
@@ -177,12 +181,6 @@ protocol FoundationExpression {
   func converted(
     by conversion: inout FoundationConversion
   ) throws(QueryError) -> FoundationConversion.Converted
-  /// False for what is a value of its own although nothing varies in it.
-  var mayBeConstant: Bool { get }
-}
-
-extension FoundationExpression {
-  var mayBeConstant: Bool { true }
 }
 
 /// An optional, whatever it wraps.
