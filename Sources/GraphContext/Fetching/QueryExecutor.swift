@@ -129,7 +129,10 @@ struct QueryExecutor {
     case .index(let scan):
       var walker = try IndexWalker(scan, in: view, isReversed: isReversed, skipping: plan.offset)
       try walker.next(count, into: &numbers)
-    case .union: return try slice(sortedRows(keep))
+    case .union, .intersection:
+      let merged = try MergedRanges.numbers(plan.access, in: view)
+      let wanted = isReversed ? ArraySlice(merged.reversed()) : merged[...]
+      numbers = Array(wanted.dropFirst(plan.offset).prefix(count))
     }
     return numbers.map { QueryRow(number: $0, record: nil) }
   }
@@ -280,7 +283,7 @@ extension QueryExecutor {
   /// Calls `body` for the rows of the access path that pass the filter, in order of access, until it returns false.
   ///
   /// - Parameters:
-  ///   - skipped: how many rows to leave out at the start, found by rank; 0 for a union or a list of objects.
+  ///   - skipped: how many rows to leave out at the start, found by rank; 0 for a list of objects, a union or an intersection.
   ///   - rowBudget: how many rows to read at most; nil for all.
   ///   - paths: what else is read of the rows; the filter's are added.
   /// - Returns: false if the budget ran out.
@@ -346,7 +349,11 @@ extension QueryExecutor {
       while let row = try scan.next() { body(row.number) }
     case .objects(let numbers):
       for number in numbers where try view.contains(number, of: entity) { body(number) }
-    case .index, .union: for number in try IndexWalker.numbers(plan.access, in: view) { body(number) }
+    case .index(let scan):
+      var walker = try IndexWalker(scan, in: view)
+      while try walker.next() { body(try walker.objectID()) }
+    case .union, .intersection:
+      for number in try MergedRanges.numbers(plan.access, in: view) { body(number) }
     }
   }
 }

@@ -97,7 +97,9 @@ struct RowStream: ~Copyable {
     case .objects(let numbers):
       self.numbers = isReversed ? numbers : numbers.reversed()
       mayBeMissing = true
-    case .union: numbers = try IndexWalker.numbers(access, in: view).reversed()
+    case .union, .intersection:
+      let merged = try MergedRanges.numbers(access, in: view)
+      numbers = isReversed ? merged : merged.reversed()
     }
   }
 
@@ -144,31 +146,5 @@ struct RowStream: ~Copyable {
       numbers.removeLast(next.count)
     }
     return next
-  }
-}
-
-extension IndexWalker {
-  /// The objects of index ranges, each once, ascending.
-  static func numbers(_ access: AccessPath, in view: StoreView) throws -> [UInt64] {
-    let scans: [IndexScan] =
-      switch access {
-      case .index(let scan): [scan]
-      case .union(let scans): scans
-      case .nothing, .fullScan, .objects: []
-      }
-    var numbers: [UInt64] = []
-    // The count is what the file says: a forged one must not ask for memory.
-    numbers.reserveCapacity(min(access.rowCount, 1 << 16))
-    for scan in scans {
-      var walker = try IndexWalker(scan, in: view)
-      try walker.next(scan.rowCount, into: &numbers)
-    }
-    numbers.sort()
-    guard scans.count > 1 else { return numbers }
-    var last: UInt64?
-    return numbers.filter { number in
-      defer { last = number }
-      return number != last
-    }
   }
 }

@@ -1,6 +1,6 @@
 /// What a plan costs, in units of a record that a full scan reads.
 ///
-/// Row counts are exact; what is weighed here is only what a row costs by the way it is reached. The weights are those of
+/// Row counts are exact, but for those of intersections; what is weighed here is what a row costs by the way it is reached. The weights are those of
 /// trees whose pages are in memory: an index entry is smaller than a record and needs no test; a record that is sought by
 /// ID costs a step from its neighbour if IDs come ascending, and a descent if they don't.
 struct CostModel {
@@ -8,17 +8,19 @@ struct CostModel {
   /// An entry whose components are read. Decoding them costs no less than finding fields of a record; a whole index still
   /// goes before the records, because groups can be counted in it without reading the entries.
   static let coveringEntry = 0.95
+  /// An entry of several ranges that are brought together: its object is sorted in, or looked for among others.
+  static let mergedEntry = 0.3
   static let neighbour = 2.0
   static let descent = 5.0
   /// One comparison of a sort.
   static let comparison = 0.05
 
   let query: ResolvedQuery
-  /// No more rows than this can match: the smallest of the candidates' counts.
-  let mostMatches: Int
+  /// No more rows than this match, by the smallest of the candidates' counts or by a sample.
+  var mostMatches: Double
   private let needsRecords: Bool
 
-  init(query: ResolvedQuery, purpose: QueryPlanner.Purpose, mostMatches: Int) {
+  init(query: ResolvedQuery, purpose: QueryPlanner.Purpose, mostMatches: Double) {
     self.query = query
     self.mostMatches = mostMatches
     switch purpose {
@@ -40,10 +42,8 @@ struct CostModel {
 
   /// What to change to if the plan's estimate is far off; nil when it estimates nothing, or can't lose much.
   func fallback(from plan: PlannedQuery, among candidates: [PlannedQuery]) -> Fallback? {
-    guard needsRecords, query.limit != nil, plan.residual != .constant(true), case .access = plan.order else {
-      return nil
-    }
-    let others = candidates.filter { if case .sorted = $0.order { true } else { false } }
+    guard isGuess(plan) else { return nil }
+    let others = candidates.filter { !isGuess($0) }
     guard !others.isEmpty else { return nil }
     let other = cheapest(of: others)
     let perRow = perRow(plan, isInIndexOrder: true)
@@ -52,9 +52,32 @@ struct CostModel {
     return rowBudget < plan.access.rowCount ? Fallback(other, rowBudget: rowBudget) : nil
   }
 
+  /// Whether knowing how many rows match could change the choice.
+  func isSwayed(byMatchesIn candidates: [PlannedQuery]) -> Bool {
+    candidates.contains(where: isGuess) && !candidates.allSatisfy(isGuess)
+  }
+
+  /// Whether the plan reads rows in order until there are enough: after how many is what it guesses.
+  private func isGuess(_ plan: PlannedQuery) -> Bool {
+    guard needsRecords, query.limit != nil, plan.residual != .constant(true), case .access = plan.order,
+      plan.access.entriesBefore == 0
+    else { return false }
+    return true
+  }
+
+  /// Whether an intersection with the range could cost less than testing the records of the smallest one, which it has to spare all.
+  func couldPay(_ scan: IndexScan, after smallest: IndexScan) -> Bool {
+    Double(scan.rowCount + smallest.rowCount) * Self.mergedEntry
+      < Double(smallest.rowCount) * (Self.indexEntry + Self.neighbour)
+  }
+
   func cost(of plan: PlannedQuery) -> Double {
     if !needsRecords, plan.isCountExact { return 0 }
-    let rows = Double(plan.access.rowCount)
+    return Double(plan.access.entriesBefore) * Self.mergedEntry + costOfRows(plan)
+  }
+
+  private func costOfRows(_ plan: PlannedQuery) -> Double {
+    let rows = plan.accessEstimate?.rowCount ?? Double(plan.access.rowCount)
     let tested = plan.residual != .constant(true)
     switch plan.order {
     case .access where needsRecords:
@@ -75,7 +98,7 @@ struct CostModel {
   /// How many rows are read in order until the wanted ones are found, if matches lie evenly among them.
   private func expectedVisits(_ rows: Double) -> Double {
     guard let wanted = query.wanted else { return rows }
-    return min(rows, Double(wanted) * rows / max(1, Double(mostMatches)))
+    return min(rows, Double(wanted) * rows / max(1, mostMatches))
   }
 
   /// Rows that are skipped by rank cost nothing.
@@ -91,16 +114,16 @@ struct CostModel {
     case .objects: Self.descent
     case .index(let scan):
       Self.indexEntry + (isInIndexOrder && !scan.isInIDOrder ? Self.descent : Self.neighbour)
-    case .union: Self.indexEntry + Self.neighbour
+    case .union, .intersection: Self.neighbour
     }
   }
 
   private func perEntry(_ access: AccessPath) -> Double {
     switch access {
-    case .nothing: 0
+    case .nothing, .union, .intersection: 0
     case .fullScan: 1
     case .objects: Self.descent
-    case .index, .union: Self.indexEntry
+    case .index: Self.indexEntry
     }
   }
 }

@@ -9,6 +9,10 @@ package struct PlannedQuery: Sendable {
   package var order: ResultOrder
   package var limit: Int?
   package var offset: Int
+  /// How many rows the access path yields, where that is no count: of an intersection.
+  package var accessEstimate: RowEstimate?
+  /// How many rows match, where the planner had to know and sampled some; nil where it didn't.
+  package var estimate: RowEstimate?
   /// The conditions on other entities' objects that the planner looked up.
   package var lookups: [QueryPlan.Lookup]
   /// What to do instead when rows that come in order turn out to match too rarely.
@@ -19,7 +23,7 @@ package struct PlannedQuery: Sendable {
     guard residual == .constant(true) else { return false }
     return switch access {
     case .nothing, .fullScan, .index: true
-    case .objects, .union: false
+    case .objects, .union, .intersection: false
     }
   }
 
@@ -55,10 +59,12 @@ package enum AccessPath: Sendable, Hashable {
   /// These objects, as far as they exist; ascending.
   case objects([UInt64])
   case index(IndexScan)
-  /// Every object that is in one of them, once.
+  /// Every object that is in one of them, once; ascending.
   case union([IndexScan])
+  /// Every object that is in all of them; ascending. The smallest comes first.
+  case intersection([IndexScan])
 
-  /// At most so many rows; exactly, but for unions and objects.
+  /// At most so many rows; exactly, but for objects, unions and intersections.
   package var rowCount: Int {
     switch self {
     case .nothing: 0
@@ -66,6 +72,24 @@ package enum AccessPath: Sendable, Hashable {
     case .objects(let numbers): numbers.count
     case .index(let scan): scan.rowCount
     case .union(let scans): scans.reduce(0) { $0 + $1.rowCount }
+    case .intersection(let scans): scans.first?.rowCount ?? 0
+    }
+  }
+
+  /// The index ranges that it reads.
+  package var scans: [IndexScan] {
+    switch self {
+    case .nothing, .fullScan, .objects: []
+    case .index(let scan): [scan]
+    case .union(let scans), .intersection(let scans): scans
+    }
+  }
+
+  /// How many index entries are read before the first row is known: where several ranges are brought together.
+  var entriesBefore: Int {
+    switch self {
+    case .nothing, .fullScan, .objects, .index: 0
+    case .union(let scans), .intersection(let scans): scans.reduce(0) { $0 + $1.rowCount }
     }
   }
 }

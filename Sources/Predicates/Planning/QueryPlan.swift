@@ -16,6 +16,8 @@ public struct QueryPlan: Sendable, Hashable, Codable {
     case indexRange = "index range"
     /// Ranges of several indexes, or that may overlap; each object counts once.
     case indexUnion = "union of index ranges"
+    /// Ranges of several indexes; the objects that are in all of them.
+    case indexIntersection = "intersection of index ranges"
     /// A whole index, for its order.
     case orderedScan = "ordered scan"
     /// Objects by their IDs.
@@ -32,6 +34,16 @@ public struct QueryPlan: Sendable, Hashable, Codable {
     public var rowCount: Int
     /// Whether ``rowCount`` is counted, not estimated. Always, in this version.
     public var isExact: Bool
+  }
+
+  /// How many rows match, judged by a few of them.
+  ///
+  /// What two conditions have in common can't be counted. Where a choice depends on it, some rows are tested, spread over the
+  /// smallest range.
+  public struct Estimate: Sendable, Hashable, Codable {
+    public var rowCount: Int
+    /// How many rows were tested.
+    public var sampleCount: Int
   }
 
   /// A condition on objects at the other end of a relationship, found there first.
@@ -65,6 +77,8 @@ public struct QueryPlan: Sendable, Hashable, Codable {
   public var lookups: [Lookup]
   /// How many rows the access path yields, at most.
   public var rowCount: Int
+  /// How many of them match; nil where no choice depended on it.
+  public var estimate: Estimate?
   /// Whether the index's entries hold all the values that are asked for, so that no record of the entity is read.
   public var isCovering: Bool
   /// What is tested on each row, as a format string.
@@ -98,6 +112,11 @@ extension QueryPlan: CustomStringConvertible {
     if ranges.count > shown {
       let rest = ranges.dropFirst(shown).reduce(0) { $0 + $1.rowCount }
       lines.append("  and \(ranges.count - shown) ranges more: \(Self.rows(rest)) (exact)")
+    }
+    if let estimate {
+      lines.append(
+        "  matching: about \(Self.rows(estimate.rowCount)) (estimated from \(Self.rows(estimate.sampleCount)))"
+      )
     }
     if isCovering { lines.append("  covering: no record of \(entity) is read") }
     if let filter { lines.append("  filter: \(filter)") }
@@ -141,6 +160,9 @@ extension PlannedQuery {
       ranges: explainedRanges,
       lookups: lookups,
       rowCount: access.rowCount,
+      estimate: estimate.map {
+        QueryPlan.Estimate(rowCount: Int($0.rowCount.rounded()), sampleCount: $0.sampleCount)
+      },
       isCovering: isCovering,
       filter: residual == .constant(true) ? nil : residual.description,
       order: explainedOrder,
@@ -163,17 +185,12 @@ extension PlannedQuery {
     case .objects: .objectIDs
     case .index(let scan): scan.isWhole ? .orderedScan : .indexRange
     case .union: .indexUnion
+    case .intersection: .indexIntersection
     }
   }
 
   private var explainedRanges: [QueryPlan.Range] {
-    let scans: [IndexScan] =
-      switch access {
-      case .index(let scan): [scan]
-      case .union(let scans): scans
-      case .nothing, .fullScan, .objects: []
-      }
-    return scans.flatMap { scan in
+    access.scans.flatMap { scan in
       scan.ranges.map { counted in
         QueryPlan.Range(
           index: scan.index.name,

@@ -3,7 +3,7 @@ import TestSupport
 @testable import Predicates
 
 /// Records and indexes in sorted arrays, in place of trees: what a plan is carried out on here.
-final class ArrayStore: IndexCounting, RecordSource {
+final class ArrayStore: IndexCounting, RowSampling, RecordSource {
   struct Entry {
     var columns: [Plain]
     var number: UInt64
@@ -98,6 +98,21 @@ final class ArrayStore: IndexCounting, RecordSource {
     PlainWorld.relationships.first { $0.entity == relationship.entity && $0.name == relationship.name }
   }
 
+  // MARK: Sampling
+
+  func hits(
+    at ranks: [Int],
+    of access: AccessPath,
+    in entity: EntitySchema,
+    passing tests: [NormalPredicate]
+  ) throws -> [Int] {
+    let rows = numbers(access)
+    return try tests.map { test in
+      let program = try FilterProgram(compiling: test, paths: RowPaths(entity, in: translation))
+      return try matches(of: program, among: ranks.map { rows[$0] }).count
+    }
+  }
+
   // MARK: Records
 
   func record(_ number: UInt64, at place: Int) -> UnsafeRawBufferPointer? {
@@ -156,10 +171,16 @@ final class ArrayStore: IndexCounting, RecordSource {
     case .nothing: []
     case .fullScan: world.things.map(\.number)
     case .objects(let numbers): numbers.filter { record($0, of: PlainWorld.fetched) != nil }
-    case .index(let scan): scan.ranges.flatMap { objectIDs($0.range, in: scan.index) }
+    case .index(let scan): numbers(scan)
     case .union(let scans):
-      Set(scans.flatMap { scan in scan.ranges.flatMap { objectIDs($0.range, in: scan.index) } }).sorted()
+      Set(scans.flatMap(numbers)).sorted()
+    case .intersection(let scans):
+      scans.dropFirst().reduce(Set(scans.first.map(numbers) ?? [])) { $0.intersection(numbers($1)) }.sorted()
     }
+  }
+
+  private func numbers(_ scan: IndexScan) -> [UInt64] {
+    scan.ranges.flatMap { objectIDs($0.range, in: scan.index) }
   }
 
   private func sorted(

@@ -18,7 +18,7 @@ struct OracleCoverage {
   private var foldedRanges: [String: Int] = [:]
 
   private static let paths: [QueryPlan.Access] = [
-    .fullScan, .indexRange, .indexUnion, .orderedScan, .objectIDs,
+    .fullScan, .indexRange, .indexUnion, .indexIntersection, .orderedScan, .objectIDs,
   ]
 
   // MARK: Taking notes
@@ -56,6 +56,8 @@ struct OracleCoverage {
     case .index(let scan):
       return (scan.isWhole ? .orderedScan : .indexRange, lookup.union([kind(scan.index, plan.entity)]))
     case .union(let scans): return (.indexUnion, lookup.union(scans.map { kind($0.index, plan.entity) }))
+    case .intersection(let scans):
+      return (.indexIntersection, lookup.union(scans.map { kind($0.index, plan.entity) }))
     }
   }
 

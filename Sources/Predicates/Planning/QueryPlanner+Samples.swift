@@ -1,0 +1,62 @@
+// Choices that depend on what conditions have in common, which no count tells.
+extension QueryPlanner {
+  /// Tests some rows of the smallest range, where it could lead to a better plan; adds the intersections that may be one.
+  ///
+  /// - Returns: how many rows match; nil when nothing depends on that.
+  func learn(
+    about draft: PlanDraft,
+    _ candidates: inout PlanCandidates,
+    _ model: CostModel
+  ) throws -> RowEstimate? {
+    let chains = chains(of: candidates.ranges, model)
+    guard !chains.isEmpty || model.isSwayed(byMatchesIn: candidates.plans),
+      let base = candidates.plans.filter({ $0.access.isSampled }).min(by: {
+        $0.access.rowCount < $1.access.rowCount
+      }), base.residual != .constant(true)
+    else { return nil }
+    let tests = [draft.predicate] + chains.map { draft.conjunction(of: $0.coveredPlaces) }
+    let estimates = try counting.estimates(of: base.access, in: draft.query.entity, passing: tests)
+    for (chain, estimate) in zip(chains, estimates.dropFirst()) {
+      var plan = draft.plan(.intersection(chain.scans), draft.residual(covered: chain.coveredPlaces))
+      plan.accessEstimate = estimate
+      candidates.plans.append(plan)
+    }
+    return estimates.first
+  }
+
+  /// Ranges of several indexes, to be intersected.
+  private struct Chain {
+    var scans: [IndexScan]
+    var coveredPlaces: [Int]
+  }
+
+  /// The two smallest ranges, the three smallest and so on: as long as each narrows the rows down further, and its entries could cost less
+  /// than the records that they spare.
+  private func chains(
+    of ranges: [(scan: IndexScan, coveredPlaces: [Int])],
+    _ model: CostModel
+  ) -> [Chain] {
+    let ascending = ranges.sorted { $0.scan.rowCount < $1.scan.rowCount }
+    guard let first = ascending.first else { return [] }
+    var chain = Chain(scans: [first.scan], coveredPlaces: first.coveredPlaces)
+    var chains: [Chain] = []
+    for (scan, coveredPlaces) in ascending.dropFirst() {
+      let added = coveredPlaces.filter { !chain.coveredPlaces.contains($0) }
+      guard !added.isEmpty, model.couldPay(scan, after: first.scan) else { continue }
+      chain.scans.append(scan)
+      chain.coveredPlaces += added
+      chains.append(chain)
+    }
+    return chains
+  }
+}
+
+extension AccessPath {
+  /// Whether its rows have ranks, by which some can be picked.
+  fileprivate var isSampled: Bool {
+    switch self {
+    case .fullScan, .index: true
+    case .nothing, .objects, .union, .intersection: false
+    }
+  }
+}
