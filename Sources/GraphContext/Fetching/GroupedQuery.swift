@@ -46,7 +46,7 @@ public struct GroupedQuery<Root: ManagedObject, Row>: Sendable {
   let keys: [Result<[String], QueryError>]
   let terms: [AggregateTerm]
   let row: @Sendable ([AttributeValue]) throws -> Row
-  private(set) var condition = Where<Group<Root>>(true)
+  private(set) var condition: Where<Group<Root>>?
   /// Aggregates that only the condition is about.
   private(set) var conditionTerms: [AggregateTerm] = []
   private(set) var sort: [GroupOrder<Root>] = []
@@ -70,7 +70,8 @@ public struct GroupedQuery<Root: ManagedObject, Row>: Sendable {
   public func having(_ condition: (Group<Root>) -> Where<Group<Root>>) -> GroupedQuery {
     let group = Group<Root>()
     var copy = self
-    copy.condition = copy.condition && condition(group)
+    let added = condition(group)
+    copy.condition = copy.condition.map { $0 && added } ?? added
     copy.conditionTerms += group.terms.list
     return copy
   }
@@ -107,7 +108,11 @@ extension GroupedQuery {
     store: UUID
   ) throws(QueryError) -> ResolvedGrouping {
     let paths = PathResolver(entity: entity, schema: schema)
-    var options = ResolvedGrouping.Options(condition: try condition.tree, limit: limit, offset: offset)
+    var options = ResolvedGrouping.Options(
+      condition: try condition?.tree ?? .constant(true),
+      limit: limit,
+      offset: offset
+    )
     for term in conditionTerms { options.aggregates.append(try term.resolved(paths)) }
     for key in sort {
       if case .aggregate(let term) = key.column { options.aggregates.append(try term.resolved(paths)) }

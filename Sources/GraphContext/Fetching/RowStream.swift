@@ -54,10 +54,12 @@ struct RowStream: ~Copyable {
   /// Rows read and not yet handed out, and how many of them were.
   private var rows: [QueryRow] = []
   private var position = 0
-  private var batchCount = 8
+  /// How many rows the next batch has.
+  private var batchCount: Int
   /// The records of the batch.
   private var records = RecordArena()
 
+  static let firstBatchCount = 32
   private static let largestBatchCount = 16_384
   /// Large records come in smaller batches.
   private static let batchByteLimit = 16 << 20
@@ -68,14 +70,17 @@ struct RowStream: ~Copyable {
   /// - Parameters:
   ///   - skipped: how many rows of a full scan or an index scan to leave out at the start; O(log n).
   ///   - covering: what is read of an index's entries in place of records; nil for nothing.
+  ///   - firstBatchCount: how many records to read at first, where they come in batches.
   init(
     _ access: AccessPath,
     of entity: StoredEntity,
     in view: StoreView,
     isReversed: Bool,
     skipping skipped: Int = 0,
-    covering: Covering? = nil
+    covering: Covering? = nil,
+    firstBatchCount: Int = firstBatchCount
   ) throws {
+    batchCount = firstBatchCount
     self.entity = entity
     self.view = view
     switch access {
@@ -115,24 +120,24 @@ struct RowStream: ~Copyable {
     return rows[position - 1]
   }
 
-  /// How many rows to read next: more than last time, as it is ever less likely that few are enough, unless they are large.
-  private var nextBatchCount: Int {
+  /// How many rows to read after these: more than last time, as it is ever less likely that few are enough, unless they are large.
+  private func batchCount(after found: [QueryRow]) -> Int {
     let grown = min(Self.largestBatchCount, batchCount * 4)
-    if rows.isEmpty { return grown }
-    return max(1, min(grown, Self.batchByteLimit / max(1, records.byteCount / rows.count)))
+    if found.isEmpty { return grown }
+    return max(1, min(grown, Self.batchByteLimit / max(1, records.byteCount / found.count)))
   }
 
   /// The next rows.
   private mutating func batch() throws -> [QueryRow] {
     var found: [QueryRow] = []
     while found.isEmpty {
-      batchCount = nextBatchCount
       let numbers = try nextNumbers()
       if numbers.isEmpty { return [] }
       records.removeAll()
       found = try RecordWalker.rows(numbers, of: entity, in: view, mayBeMissing: mayBeMissing) {
         records.copy($0)
       }
+      batchCount = batchCount(after: found)
     }
     return found
   }

@@ -64,7 +64,14 @@ extension StoreCounting: RowSampling {
     var reader = RowReader(paths, source: ViewRecordSource(paths, in: view, pending: nil))
     var hits = tests.map { _ in 0 }
     for rank in ranks {
-      var rows = try RowStream(access, of: stored, in: view, isReversed: false, skipping: rank)
+      var rows = try RowStream(
+        access,
+        of: stored,
+        in: view,
+        isReversed: false,
+        skipping: rank,
+        firstBatchCount: 1
+      )
       guard let row = try rows.next(), let record = row.record else { continue }
       try reader.begin(row.number, record)
       for (place, program) in programs.enumerated() where try program.matches(&reader) { hits[place] += 1 }

@@ -9,7 +9,7 @@ struct CostModel {
   /// goes before the records, because groups can be counted in it without reading the entries.
   static let coveringEntry = 0.95
   /// An entry of several ranges that are brought together: its object is sorted in, or looked for among others.
-  static let mergedEntry = 0.3
+  static let mergedEntry = 0.4
   static let neighbour = 2.0
   static let descent = 5.0
   /// One comparison of a sort.

@@ -40,7 +40,11 @@ struct FlightQueriesCommand: AsyncParsableCommand {
       let plans = try await stores.plans(of: query)
       answers.append((query, result, plans.cambium, plans.sqlite))
     }
-    let report = FlightReport(machine: Machine(folder: folder), answers: answers)
+    let report = FlightReport(
+      machine: Machine(folder: folder),
+      flightCount: try await stores.flightCount(),
+      answers: answers
+    )
     print(report.markdown())
     try ReportFile.write(Data(report.markdown().utf8), to: markdown)
     try ReportFile.write(report.json(), to: json)

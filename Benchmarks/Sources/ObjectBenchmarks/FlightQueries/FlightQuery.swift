@@ -5,69 +5,37 @@ import Cambium
 struct FlightQuery {
   let id: String
   let title: String
-  /// How often it is asked in a round.
-  let repetitions: Int
   let sql: String
   /// Asks Cambium: every value that is read goes into the sum, row by row.
   let run: @Sendable (ManagedObjectContext, inout Checksum) throws -> Void
   /// How Cambium answers it.
   let explain: @Sendable (ManagedObjectContext) throws -> QueryPlan
-}
 
-extension FlightQuery {
-  /// A question for values.
-  init<Root: ManagedObject, each Value: AttributeType>(
+  /// - Parameter add: adds a row's values to the sum, in the order of SQLite's columns.
+  init<Row>(
     _ id: String,
     _ title: String,
-    repetitions: Int = 10,
-    _ selection: Selection<Root, repeat each Value>,
     sql: String,
-    adding add: @escaping @Sendable ((repeat each Value), inout Checksum) -> Void
-  ) {
-    self.init(
-      id: id,
-      title: title,
-      repetitions: repetitions,
-      sql: sql,
-      run: { context, sum in for row in try context.fetch(selection) { add(row, &sum) } },
-      explain: { try $0.explain(selection, analyze: true) }
-    )
-  }
-
-  /// A question for groups.
-  init<Root: ManagedObject, Row>(
-    _ id: String,
-    _ title: String,
-    repetitions: Int = 10,
-    _ groups: GroupedQuery<Root, Row>,
-    sql: String,
+    fetch: @escaping @Sendable (ManagedObjectContext) throws -> [Row],
+    explain: @escaping @Sendable (ManagedObjectContext) throws -> QueryPlan,
     adding add: @escaping @Sendable (Row, inout Checksum) -> Void
   ) {
-    self.init(
-      id: id,
-      title: title,
-      repetitions: repetitions,
-      sql: sql,
-      run: { context, sum in for row in try context.fetch(groups) { add(row, &sum) } },
-      explain: { try $0.explain(groups, analyze: true) }
-    )
+    self.id = id
+    self.title = title
+    self.sql = sql
+    self.explain = explain
+    run = { context, sum in for row in try fetch(context) { add(row, &sum) } }
   }
 
   /// A question for a count.
-  init<Root: ManagedObject>(
-    _ id: String,
-    _ title: String,
-    repetitions: Int = 10,
-    countOf request: From<Root>,
-    sql: String
-  ) {
+  init<Root: ManagedObject>(_ id: String, _ title: String, sql: String, countOf request: From<Root>) {
     self.init(
-      id: id,
-      title: title,
-      repetitions: repetitions,
+      id,
+      title,
       sql: sql,
-      run: { context, sum in sum.add(try context.count(request)) },
-      explain: { try $0.explain(request, analyze: true) }
+      fetch: { [try $0.count(request)] },
+      explain: { try $0.explain(request, analyze: true) },
+      adding: { count, sum in sum.add(count) }
     )
   }
 }

@@ -2,11 +2,12 @@ import BenchmarkHarness
 import CSQLite
 import Cambium
 import Foundation
-import GRDB
 
 /// All the flights in a store and in a database, with the same indexes.
 struct FlightStores {
   static let peer = SQLiteObjectPeer.name
+  /// How often each question is asked in a round.
+  private static let repetitions = 10
 
   private let container: PersistentContainer
   private let database: SQLiteConnection
@@ -26,18 +27,20 @@ struct FlightStores {
     )
     _ = try await FlightImporter(folder: source, container: container).run()
     let path = folder + "/flights.sqlite"
-    let pool = try GRDBDatabase.open(at: path)
-    _ = try GRDBFlightImporter(folder: source, batch: 100_000).run(into: pool)
-    try pool.close()
+    _ = try GRDBFlightImporter(folder: source, batch: 100_000).run(at: path)
     database = try SQLiteConnection(path: path, peer: Self.peer)
     try database.execute("PRAGMA cache_size = -1048576; ANALYZE")
+  }
+
+  func flightCount() async throws -> Int {
+    try await container.performBackgroundTask { try $0.count(From<Flight>()) }
   }
 
   func workload(_ query: FlightQuery, rounds: Int) -> Workload {
     Workload(
       id: query.id,
       title: query.title,
-      operations: query.repetitions,
+      operations: Self.repetitions,
       unit: "each",
       rounds: rounds,
       contenders: [
@@ -50,7 +53,7 @@ struct FlightStores {
   private func sum(_ query: FlightQuery) async throws -> Checksum {
     try await container.performBackgroundTask { context in
       var sum = Checksum()
-      for _ in 0..<query.repetitions { try query.run(context, &sum) }
+      for _ in 0..<Self.repetitions { try query.run(context, &sum) }
       return sum
     }
   }
@@ -60,7 +63,7 @@ struct FlightStores {
     defer { try? database.execute("COMMIT") }
     var sum = Checksum()
     let statement = try database.prepare(query.sql)
-    for _ in 0..<query.repetitions {
+    for _ in 0..<Self.repetitions {
       try forEachRow(of: statement) { columns in
         for column in 0..<columns { Self.add(statement, column, to: &sum) }
       }

@@ -7,6 +7,14 @@ struct GRDBFlightImporter {
   var folder: FlightsFolder
   var batch: Int
 
+  /// Makes the database, and closes it.
+  func run(at path: String) throws -> Int {
+    let pool = try GRDBDatabase.open(at: path)
+    let rows = try run(into: pool)
+    try pool.close()
+    return rows
+  }
+
   func run(into pool: DatabasePool) throws -> Int {
     try pool.write(createTables)
     var codes = Codes()
