@@ -27,6 +27,7 @@ let package = Package(
   ],
   targets: [
     .target(name: "CFloor"),
+    .target(name: "CAllocations"),
     .systemLibrary(name: "CLMDB", providers: [.apt(["liblmdb-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .target(name: "CRocksDB", linkerSettings: [.linkedLibrary("rocksdb")]),
@@ -44,7 +45,7 @@ let package = Package(
     .executableTarget(
       name: "ObjectBenchmarks",
       dependencies: [
-        "BenchmarkHarness", "CSQLite",
+        "BenchmarkHarness", "CAllocations", "CSQLite",
         .product(name: "CZlib", package: "cambium"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Cambium", package: "cambium"),

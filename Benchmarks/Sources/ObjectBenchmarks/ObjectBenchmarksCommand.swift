@@ -21,6 +21,9 @@ struct RunOptions: ParsableArguments {
   @Option(help: "Only these workloads, such as O1,O3.")
   var only: String?
 
+  @Option(help: "Only these peers beside Cambium, such as “SQLite, C”; none for Cambium alone.")
+  var peer: [String] = []
+
   @Option(help: "How often each workload is run for each peer.")
   var rounds: Int?
 
@@ -39,7 +42,7 @@ struct RunOptions: ParsableArguments {
   /// Runs the workloads in a folder of their own, prints the report and writes it.
   func report(
     on subject: ObjectReport.Subject,
-    _ body: (Sizes, ScratchFolders, inout Runner) async throws -> [ImportResult]
+    _ body: (ObjectStores.Setup, inout Runner) async throws -> ObjectReport.Extras
   ) async throws {
     var sizes = smoke ? Sizes.smoke : Sizes()
     sizes.rounds = rounds ?? sizes.rounds
@@ -49,14 +52,20 @@ struct RunOptions: ParsableArguments {
 
     var runner = Runner(only: Set((only ?? "").split(separator: ",").map(String.init)))
     let syncedWrite = try SyncedWrite.medianSeconds(in: folders.root, count: smoke ? 20 : 500)
-    let imports = try await body(sizes, folders, &runner)
+    let setup = ObjectStores.Setup(
+      peers: ObjectStores.peers(named: peer),
+      sizes: sizes,
+      folders: folders
+    )
+    let extras = try await body(setup, &runner)
     let report = ObjectReport(
       subject: subject,
+      peers: setup.peers,
       machine: Machine(folder: folder),
       sizes: sizes,
       syncedWrite: syncedWrite,
       results: runner.results,
-      imports: imports
+      extras: extras
     )
     print(report.markdown())
     try ReportFile.write(Data(report.markdown().utf8), to: markdown)
@@ -79,9 +88,12 @@ struct RunCommand: AsyncParsableCommand {
   var batch = 100_000
 
   func run() async throws {
-    try await options.report(on: .objects) { sizes, folders, runner in
-      try await ObjectWorkloads(sizes: sizes, folders: folders).run(&runner)
-      return try data.map { try ImportWorkload.compare(data: $0, folders: folders, batch: batch) } ?? []
+    try await options.report(on: .objects) { setup, runner in
+      try await ObjectWorkloads(setup: setup).run(&runner)
+      let imports = try data.map {
+        try ImportWorkload.compare(data: $0, folders: setup.folders, batch: batch)
+      }
+      return ObjectReport.Extras(imports: imports ?? [])
     }
   }
 }
@@ -95,9 +107,8 @@ struct QueriesCommand: AsyncParsableCommand {
   @OptionGroup var options: RunOptions
 
   func run() async throws {
-    try await options.report(on: .queries) { sizes, folders, runner in
-      try await QueryWorkloads(sizes: sizes, folders: folders).run(&runner)
-      return []
+    try await options.report(on: .queries) { setup, runner in
+      ObjectReport.Extras(allocations: try await QueryWorkloads(setup: setup).run(&runner))
     }
   }
 }

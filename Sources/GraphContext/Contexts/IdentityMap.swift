@@ -5,11 +5,18 @@
 /// map can't be deinitialised, and a count that only goes down elsewhere can at worst keep one until the next sweep.
 /// Docs/Decisions/0013-the-identity-map-is-strong-and-swept.md has the measurements and the roads not taken.
 ///
-/// Open addressing with linear probing; at most half of the places are taken.
+/// The objects stand in the order in which they came, which is about that of their memory, so that those that are let go of are
+/// freed in order. A table with open addressing and linear probing, at most half of it taken, leads to them.
 struct IdentityMap {
-  /// 0 where the place is free.
+  private struct Entry {
+    var number: UInt64
+    /// Nil after the object was removed.
+    var object: AnyObject?
+  }
+  private var entries: [Entry] = []
+  /// The table: a number, or 0 where the place is free, and beside it where the number's entry is.
   private var numbers: [UInt64] = []
-  private var objects: [AnyObject?] = []
+  private var entryPlaces: [UInt32] = []
   private(set) var count = 0
   /// The count at which the next insertion sweeps.
   private var sweepCount = Self.smallestSweepCount
@@ -18,20 +25,21 @@ struct IdentityMap {
 
   /// The object of this number. O(1).
   subscript(number: UInt64) -> AnyObject? {
-    guard count > 0 else { return nil }
-    var place = home(number)
-    while numbers[place] != 0 {
-      if numbers[place] == number { return objects[place] }
-      place = (place &+ 1) & (numbers.count &- 1)
-    }
-    return nil
+    guard count > 0, let place = place(of: number) else { return nil }
+    return entries[Int(entryPlaces[place])].object
   }
 
   /// Adds an object whose number is not in the map. O(1) on average.
   mutating func insert(_ object: AnyObject, number: UInt64) {
     if count >= sweepCount { sweep() }
-    if 2 * (count + 1) > numbers.count { resize(to: max(16, 2 * numbers.count)) }
-    place(object, number)
+    if 2 * (count + 1) > numbers.count {
+      rebuild(capacity: max(16, 2 * numbers.count))
+    } else if entries.count >= numbers.count {
+      // Full of what was removed.
+      rebuild(capacity: numbers.count)
+    }
+    entries.append(Entry(number: number, object: object))
+    enter(number, at: entries.count - 1)
     count += 1
   }
 
@@ -40,67 +48,83 @@ struct IdentityMap {
   mutating func reserve(_ additionalCount: Int) {
     guard count + additionalCount > sweepCount else { return }
     sweep()
-    var capacity = max(16, numbers.count)
-    while capacity < 2 * (count + additionalCount) { capacity *= 2 }
-    if capacity > numbers.count { resize(to: capacity) }
+    let capacity = Self.capacity(for: count + additionalCount)
+    if capacity > numbers.count { rebuild(capacity: capacity) }
     sweepCount = max(sweepCount, count + additionalCount)
   }
 
   /// Every object, in no order.
-  var all: [AnyObject] { objects.compactMap { $0 } }
+  var all: [AnyObject] { entries.compactMap(\.object) }
 
   /// Removes an object. O(1) on average.
   mutating func remove(_ number: UInt64) {
-    guard count > 0 else { return }
-    var place = home(number)
-    while numbers[place] != number {
-      if numbers[place] == 0 { return }
-      place = (place &+ 1) & (numbers.count &- 1)
-    }
+    guard count > 0, let place = place(of: number) else { return }
+    entries[Int(entryPlaces[place])].object = nil
     count -= 1
     closeGap(at: place)
   }
 
   /// Forgets every object.
-  mutating func removeAll() { self = IdentityMap() }
+  ///
+  /// - Returns: those that somebody else holds.
+  mutating func removeAll() -> [AnyObject] {
+    freeUnheld()
+    let held = all
+    self = IdentityMap()
+    return held
+  }
 
   /// Lets go of the objects that nobody else holds.
   mutating func sweep() {
-    var kept: [(UInt64, AnyObject)] = []
-    for place in objects.indices {
-      if objects[place] == nil || isKnownUniquelyReferenced(&objects[place]) { continue }
-      if let object = objects[place] { kept.append((numbers[place], object)) }
-    }
-    numbers = []
-    objects = []
-    count = kept.count
-    var capacity = 16
-    while capacity < 2 * (kept.count + 1) { capacity *= 2 }
-    resize(to: capacity)
-    for (number, object) in kept { place(object, number) }
+    freeUnheld()
+    count = entries.count { $0.object != nil }
+    rebuild(capacity: Self.capacity(for: count + 1))
     sweepCount = max(Self.smallestSweepCount, 2 * count)
+  }
+
+  /// Drops each while its memory is at hand; the table is not brought up to date.
+  private mutating func freeUnheld() {
+    for place in entries.indices where isKnownUniquelyReferenced(&entries[place].object) {
+      entries[place].object = nil
+    }
+  }
+
+  // MARK: The table
+
+  private static func capacity(for count: Int) -> Int {
+    var capacity = 16
+    while capacity < 2 * count { capacity *= 2 }
+    return capacity
+  }
+
+  /// Makes the table anew, and the list of entries without those that were removed.
+  private mutating func rebuild(capacity: Int) {
+    entries.removeAll { $0.object == nil }
+    numbers = Array(repeating: 0, count: capacity)
+    entryPlaces = Array(repeating: 0, count: capacity)
+    for place in entries.indices { enter(entries[place].number, at: place) }
+  }
+
+  private mutating func enter(_ number: UInt64, at entryPlace: Int) {
+    var place = home(number)
+    while numbers[place] != 0 { place = (place &+ 1) & (numbers.count &- 1) }
+    numbers[place] = number
+    entryPlaces[place] = UInt32(entryPlace)
+  }
+
+  private func place(of number: UInt64) -> Int? {
+    var place = home(number)
+    while numbers[place] != 0 {
+      if numbers[place] == number { return place }
+      place = (place &+ 1) & (numbers.count &- 1)
+    }
+    return nil
   }
 
   private func home(_ number: UInt64) -> Int {
     // Fibonacci hashing: consecutive numbers spread, and the high bits are the good ones.
     let shift = UInt64(64 - numbers.count.trailingZeroBitCount)
     return Int(truncatingIfNeeded: (number &* 0x9E37_79B9_7F4A_7C15) >> shift)
-  }
-
-  private mutating func place(_ object: AnyObject, _ number: UInt64) {
-    var place = home(number)
-    while numbers[place] != 0 { place = (place &+ 1) & (numbers.count &- 1) }
-    numbers[place] = number
-    objects[place] = object
-  }
-
-  private mutating func resize(to capacity: Int) {
-    let (oldNumbers, oldObjects) = (numbers, objects)
-    numbers = Array(repeating: 0, count: capacity)
-    objects = Array(repeating: nil, count: capacity)
-    for (number, object) in zip(oldNumbers, oldObjects) {
-      if let object { place(object, number) }
-    }
   }
 
   /// Frees a place, and moves back what could no longer be found behind it.
@@ -114,11 +138,10 @@ struct IdentityMap {
       let distanceFromHome = (place - home(numbers[place])) & mask
       if distanceFromHome >= (place - gap) & mask {
         numbers[gap] = numbers[place]
-        objects[gap] = objects[place]
+        entryPlaces[gap] = entryPlaces[place]
         gap = place
       }
     }
     numbers[gap] = 0
-    objects[gap] = nil
   }
 }

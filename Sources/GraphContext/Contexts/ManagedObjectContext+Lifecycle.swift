@@ -47,8 +47,7 @@ extension ManagedObjectContext {
 
   private func leaveAll() {
     for ordinal in objects.indices {
-      for object in objects[ordinal].all { knownObject(object, ordinal)._$state.leave() }
-      objects[ordinal].removeAll()
+      for object in objects[ordinal].removeAll() { knownObject(object, ordinal)._$state.leave() }
     }
     forgetChanges()
     failure = nil

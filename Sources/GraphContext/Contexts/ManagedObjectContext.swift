@@ -254,8 +254,13 @@ extension ManagedObjectContext {
   package func object<Object: ManagedObject>(_ type: Object.Type, number: UInt64) -> Object {
     let ordinal = entity(of: type).ordinal
     // The map of an entity holds objects of its one class.
-    if let known = objects[ordinal][number] { return unsafeDowncast(known, to: Object.self) }
-    let object = Object(_$state: ObjectState(fault: number, in: self))
+    if let known = objects[ordinal][number] { return unsafeDowncast(known, to: type) }
+    return added(ObjectState(fault: number, in: self), ordinal)
+  }
+
+  private func added<Object: ManagedObject>(_ state: consuming ObjectState, _ ordinal: Int) -> Object {
+    let number = state.number
+    let object = Object(_$state: state)
     objects[ordinal].insert(object, number: number)
     return object
   }
@@ -267,9 +272,15 @@ extension ManagedObjectContext {
     number: UInt64,
     record: UnsafeRawBufferPointer
   ) -> Object {
-    let object = object(type, number: number)
-    if object._$state.phase == .persistent { object._$state.setRecord(record, generation: generation) }
-    return object
+    let ordinal = entity(of: type).ordinal
+    if let known = objects[ordinal][number] {
+      let known = unsafeDowncast(known, to: type)
+      if known._$state.phase == .persistent { known._$state.setRecord(record, generation: generation) }
+      return known
+    }
+    var state = ObjectState(fault: number, in: self)
+    state.setRecord(record, generation: generation)
+    return added(state, ordinal)
   }
 
   /// The object of a number, of an entity whose class isn't known statically.

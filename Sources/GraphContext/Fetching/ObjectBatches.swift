@@ -65,7 +65,10 @@ final class ObjectStream<Root: ManagedObject> {
       context.releaseKept()
       // Objects point to records of the context's own snapshot only.
       let isCurrent = results.view.commit == context.view.commit
-      let rows = try results.cursor.next(batchCount) { isCurrent ? context.view.keep($0) : $0 }
+      let entity = context.entity(of: Root.self)
+      let rows = try results.cursor.next(batchCount) {
+        isCurrent ? context.view.keep($0, of: entity) : $0
+      }
       isOver = rows.count < batchCount
       let objects = try context.objects(rows, of: Root.self, haveRecords: isCurrent)
       if !objects.isEmpty { return objects }

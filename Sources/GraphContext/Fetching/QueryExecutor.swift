@@ -75,7 +75,7 @@ struct QueryExecutor {
 
   func collectRows(_ needsRecords: Bool) throws -> [QueryRow] {
     let rows: [QueryRow]
-    let keep: Keep = needsRecords ? { view.keep($0) } : { _ in nil }
+    let keep: Keep = needsRecords ? { view.keep($0, of: entity) } : { _ in nil }
     // Of rows that come and go while they are sorted, the records would stay.
     let dropsSorted = !plan.isCovering && (wanted ?? .max) < plan.access.rowCount
     let keepSorted: Keep = dropsSorted ? { _ in nil } : keep
@@ -102,7 +102,9 @@ struct QueryExecutor {
   private func withRecords(_ rows: [QueryRow]) throws -> [QueryRow] {
     let places = rows.indices.filter { rows[$0].record == nil && !isPending(rows[$0].number) }
     if places.isEmpty { return rows }
-    let found = try RecordWalker.rows(places.map { rows[$0].number }, of: entity, in: view) { view.keep($0) }
+    let found = try RecordWalker.rows(places.map { rows[$0].number }, of: entity, in: view) {
+      view.keep($0, of: entity)
+    }
     if found.count == rows.count { return found }
     var rows = rows
     for (place, row) in zip(places, found) { rows[place] = row }

@@ -47,7 +47,9 @@ struct UniqueLookup {
       return numbers.map { QueryRow(number: $0, record: nil) }
     }
     let view = context.view
-    return try ContextError.mapping { try RecordWalker.rows(stored, of: entity, in: view) { view.keep($0) } }
+    return try ContextError.mapping {
+      try RecordWalker.rows(stored, of: entity, in: view) { view.keep($0, of: entity) }
+    }
   }
 
   /// The objects of the first two entries; a second one is for others to judge.

@@ -9,11 +9,11 @@ import Predicates
 public class ObjectHost {
   /// Which snapshot the pointers to records that this host gave away belong to. A host raises it when it moves to
   /// another snapshot; then every such pointer is stale.
-  @usableFromInline package final var generation: UInt32 = 1
+  @exclusivity(unchecked) @usableFromInline package final var generation: UInt32 = 1
 
   /// Whether records of any class lie in this host's store otherwise than the class says: their values are in the order
   /// in which the model declared them when the store was made.
-  @usableFromInline package final var hasOtherLayouts = false
+  @exclusivity(unchecked) @usableFromInline package final var hasOtherLayouts = false
 
   package init() {}
 

@@ -80,7 +80,7 @@ extension StoreView {
     _ number: UInt64,
     of entity: StoredEntity
   ) throws(ContextError) -> UnsafeRawBufferPointer? {
-    try withRecord(number, of: entity) { keep($0.bytes) }
+    try withRecord(number, of: entity) { kept.copy($0.bytes) }
   }
 
   /// Calls `body` with the record of an object, checked; returns nil when there is none. O(log n).
@@ -100,8 +100,14 @@ extension StoreView {
     return result
   }
 
-  /// A copy of a record, which stays where it is until ``releaseKept()``.
-  package func keep(_ record: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer { kept.copy(record) }
+  /// A copy of a record, which stays where it is until ``releaseKept()``; an empty one of bytes that are no record of the entity. They are
+  /// looked at here, while they are at hand.
+  package func keep(_ record: UnsafeRawBufferPointer, of entity: StoredEntity) -> UnsafeRawBufferPointer {
+    guard RecordView(record, layout: entity.layout) != nil else {
+      return UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+    return kept.copy(record)
+  }
 
   /// Bytes of records that are kept.
   var keptByteCount: Int { kept.byteCount }

@@ -1,21 +1,34 @@
 import BenchmarkHarness
+import CAllocations
 
 /// A store of each peer, filled with the same people.
 struct ObjectStores {
-  static let peers: [any ObjectPeer.Type] = [
+  private static let peers: [any ObjectPeer.Type] = [
     CambiumObjectPeer.self, SQLiteObjectPeer.self, GRDBFastPeer.self, GRDBCodablePeer.self,
   ]
+
+  /// - Parameter names: of some peers; all of them if there are none. Cambium takes part in any case.
+  static func peers(named names: [String]) -> [any ObjectPeer.Type] {
+    names.isEmpty ? peers : peers.filter { $0 == CambiumObjectPeer.self || names.contains($0.name) }
+  }
+
+  /// Who takes part, how much there is, and where.
+  struct Setup {
+    let peers: [any ObjectPeer.Type]
+    let sizes: Sizes
+    let folders: ScratchFolders
+  }
 
   let people: People
   private let cambium: CambiumObjectPeer
   private let stores: [any ObjectPeer]
   private let rounds: Int
 
-  init(of people: People, rounds: Int, in folders: ScratchFolders) async throws {
+  init(of people: People, _ setup: Setup) async throws {
     var stores: [any ObjectPeer] = []
     var cambium: CambiumObjectPeer?
-    for peer in Self.peers {
-      let store = try await peer.init(folder: folders.make())
+    for peer in setup.peers {
+      let store = try await peer.init(folder: setup.folders.make())
       try await store.insert(people)
       cambium = cambium ?? store as? CambiumObjectPeer
       stores.append(store)
@@ -24,7 +37,7 @@ struct ObjectStores {
     self.people = people
     self.cambium = cambium
     self.stores = stores
-    self.rounds = rounds
+    rounds = setup.sizes.rounds
   }
 
   /// A workload of all peers; `body` gets a store and the number of the round.
@@ -68,6 +81,19 @@ struct ObjectStores {
         }
       ]
     )
+  }
+
+  /// How often one of many operations of Cambium asks for memory.
+  func allocations(
+    ofEach count: Int,
+    _ body: (CambiumObjectPeer) async throws -> Checksum
+  ) async throws
+    -> Double
+  {
+    allocations_begin()
+    defer { _ = allocations_end() }
+    _ = try await body(cambium)
+    return Double(allocations_end()) / Double(count)
   }
 
   /// Throws ``ChecksumMismatch`` unless all stores hold the same.

@@ -2,8 +2,9 @@ import BenchmarkHarness
 
 /// O1, O2 and O9 of the performance goals: objects that are inserted, found by a key and changed.
 struct ObjectWorkloads {
-  var sizes: Sizes
-  var folders: ScratchFolders
+  var setup: ObjectStores.Setup
+
+  private var sizes: Sizes { setup.sizes }
 
   private static let ids = ["O1", "O2", "O9"]
 
@@ -11,7 +12,7 @@ struct ObjectWorkloads {
     guard Self.ids.contains(where: runner.wants) else { return }
     let people = People(persons: sizes.persons, cities: sizes.cities, seed: 2)
     try await runner.run(inserting(people))
-    let stores = try await ObjectStores(of: people, rounds: sizes.rounds, in: folders)
+    let stores = try await ObjectStores(of: people, setup)
     let (fetches, commits) = (sizes.fetches, sizes.commits)
     try await runner.run(
       stores.workload("O2", "fetch by unique email, all attributes", operations: fetches, unit: "each") {
@@ -37,10 +38,10 @@ struct ObjectWorkloads {
       id: "O1",
       title: "insert all, one transaction",
       rounds: max(1, sizes.rounds / 2),
-      contenders: ObjectStores.peers.map { peer in
+      contenders: setup.peers.map { peer in
         Workload.Contender(peer: peer.name) { _ in
-          let folder = try folders.make()
-          defer { folders.remove(folder) }
+          let folder = try setup.folders.make()
+          defer { setup.folders.remove(folder) }
           let store = try await peer.init(folder: folder)
           let run = try await measured {
             try await store.insert(people)

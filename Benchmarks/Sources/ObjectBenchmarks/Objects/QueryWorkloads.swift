@@ -2,17 +2,24 @@ import BenchmarkHarness
 
 /// O3 to O7 and O11 of the performance goals, and P1 to P3: what it costs to make a plan.
 struct QueryWorkloads {
-  var sizes: Sizes
-  var folders: ScratchFolders
+  var setup: ObjectStores.Setup
+
+  private var sizes: Sizes { setup.sizes }
 
   private static let ids = ["O3", "O4", "O5", "O6a", "O6b", "O7", "O11", "P1", "P2", "P3"]
 
-  func run(_ runner: inout Runner) async throws {
-    guard Self.ids.contains(where: runner.wants) else { return }
+  /// - Returns: of P1 to P3, how often one asks for memory.
+  func run(_ runner: inout Runner) async throws -> [String: Double] {
+    guard Self.ids.contains(where: runner.wants) else { return [:] }
     let people = People(persons: sizes.persons, cities: sizes.cities, seed: 2)
-    let stores = try await ObjectStores(of: people, rounds: sizes.rounds, in: folders)
-    let workloads = conditions(stores) + pages(stores) + cities(stores) + plans(stores)
-    for workload in workloads { try await runner.run(workload) }
+    let stores = try await ObjectStores(of: people, setup)
+    for workload in conditions(stores) + pages(stores) + cities(stores) { try await runner.run(workload) }
+    var allocations: [String: Double] = [:]
+    for plan in plans where runner.wants(plan.id) {
+      try await runner.run(stores.workloadOfCambium(plan.id, plan.title, operations: sizes.plans, plan.run))
+      allocations[plan.id] = try await stores.allocations(ofEach: sizes.plans, plan.run)
+    }
+    return allocations
   }
 
   private func conditions(_ stores: ObjectStores) -> [Workload] {
@@ -57,20 +64,22 @@ struct QueryWorkloads {
     ]
   }
 
-  private func plans(_ stores: ObjectStores) -> [Workload] {
+  /// Something that Cambium does ``Sizes/plans`` times in a round.
+  private struct Planning {
+    var id: String
+    var title: String
+    var run: (CambiumObjectPeer) async throws -> Checksum
+  }
+
+  private var plans: [Planning] {
     let count = sizes.plans
     return [
-      stores.workloadOfCambium("P1", "tree of age ≥ a && age < b, from a closure", operations: count) {
-        store in
-        store.makeTrees(count)
+      Planning(id: "P1", title: "tree of age ≥ a && age < b, from a closure") { $0.makeTrees(count) },
+      Planning(id: "P2", title: "the same, names found, planned and counted") {
+        try await $0.countRanges(count)
       },
-      stores.workloadOfCambium("P2", "the same, names found, planned and counted", operations: count) {
-        store in
-        try await store.countRanges(count)
-      },
-      stores.workloadOfCambium("P3", "age ≥ a && score > b, planned and explained", operations: count) {
-        store in
-        try await store.explainFilters(count)
+      Planning(id: "P3", title: "age ≥ a && score > b, planned and explained") {
+        try await $0.explainFilters(count)
       },
     ]
   }

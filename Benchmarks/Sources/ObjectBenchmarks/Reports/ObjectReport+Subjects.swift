@@ -17,7 +17,7 @@ extension ObjectReport.Subject {
         + "relationship for, because objects aren't keys of groups. Averages are compared to a millionth.",
       "P2 counts a range of the index, which is what its plan is made from; P3 makes the plan's explanation, texts "
         + "included, and so costs more than a query's plan. Both compile no filter.",
-      "Allocations aren't counted: the system's allocator keeps no count of its calls.",
+      "Allocations are calls of malloc and its kin, of all libraries, counted in a round of its own.",
     ]
   )
 

