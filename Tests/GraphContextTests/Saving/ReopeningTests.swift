@@ -93,6 +93,19 @@ import Testing
     try again.close()
   }
 
+  @Test(arguments: [[UInt8](repeating: 0xFF, count: 8), [1], [UInt8](repeating: 1, count: 9)])
+  func aLeaseThatIsNoneIsDamage(_ lease: [UInt8]) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("library.cambium")
+    let library = try await Library.open(at: path)
+    try await library.coordinator.store.write { transaction in
+      _ = try transaction.tree(TreeName.catalogue).put(Catalogue.numbersKey("Writer"), lease)
+    }
+    try library.close()
+    let error = await #expect(throws: ContextError.self) { try await Library.open(at: path) }
+    #expect(error?.code == .corrupt && error?.message.contains("Writer") == true)
+  }
+
   @Test func twoContainersOnOneFileAreTheSameStore() async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("library.cambium")
