@@ -157,6 +157,29 @@ private enum Changed {
   }
 }
 
+// Two relationships that know nothing of each other, and the same as a pair.
+private enum Apart {
+  @Model final class Left {
+    @Relationship var right: Right?
+    init() {}
+  }
+  @Model final class Right {
+    @Relationship var left: Left?
+    init() {}
+  }
+}
+
+private enum Paired {
+  @Model final class Left {
+    @Relationship(inverse: \Right.left) var right: Right?
+    init() {}
+  }
+  @Model final class Right {
+    @Relationship var left: Left?
+    init() {}
+  }
+}
+
 @Suite struct SchemaChangeTests {
   private func fill(_ path: String, names: [String]) async throws {
     let container = try await PersistentContainer(
@@ -188,6 +211,28 @@ private enum Changed {
       try await PersistentContainer("Items", models: Indexed.Box.self, at: URL(fileURLWithPath: path))
     }
     #expect(other?.message.contains("Item, which is not among the models") == true)
+  }
+
+  @Test func anotherInverseOfAToOneRelationshipIsRefused() async throws {
+    let folder = try TemporaryFolder()
+    let url = URL(fileURLWithPath: folder.file("pairs.cambium"))
+    let apart = try await PersistentContainer("Pairs", models: Apart.Left.self, Apart.Right.self, at: url)
+    try await apart.performBackgroundTask { context in
+      let (first, second, right) = (Apart.Left(), Apart.Left(), Apart.Right())
+      for left in [first, second] { context.insert(left) }
+      // One right for two lefts, and none that leads back: what no pair can be.
+      first.right = right
+      second.right = right
+      try context.save()
+    }
+    try apart.close()
+    let error = await #expect(throws: ContextError.self) {
+      try await PersistentContainer("Pairs", models: Paired.Left.self, Paired.Right.self, at: url)
+    }
+    #expect(error?.code == .schemaMismatch)
+    #expect(
+      error?.message.contains("inverse of Left.right is none in the store and left in the model") == true
+    )
   }
 
   @Test func newEntitiesAndIndexesAreTakenUp() async throws {
