@@ -77,14 +77,24 @@ enum ValueText {
     return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: !isWhole))
   }
 
-  private static func oneLine(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { return text }
+  /// The text with everything escaped that ends a line or that a terminal obeys.
+  static func oneLine(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: \.isControlOrSeparator) else { return text }
     return text.unicodeScalars.reduce(into: "") { result, scalar in
-      if scalar.value < 0x20 || scalar.value == 0x7F {
+      if scalar.isControlOrSeparator {
         result += "\\u{\(String(scalar.value, radix: 16))}"
       } else {
         result.unicodeScalars.append(scalar)
       }
+    }
+  }
+}
+
+extension Unicode.Scalar {
+  fileprivate var isControlOrSeparator: Bool {
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    default: false
     }
   }
 }
