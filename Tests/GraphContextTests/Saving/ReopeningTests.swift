@@ -309,4 +309,26 @@ private enum Paired {
     }
     #expect(try library.verify().contains { $0.message.contains("which doesn't exist") })
   }
+
+  @Test func verifyFindsAPairThatIsNone() async throws {
+    let library = try await Library.open()
+    try await library.performBackgroundTask { context in
+      let desk = Desk(1)
+      context.insert(desk)
+      desk.writer = Writer("A")
+      try context.save()
+    }
+    #expect(try library.verify().isEmpty)
+    let writer = try #require(library.coordinator.schema.entity(named: "Writer"))
+    let toDesk = try #require(writer.toOnes.first { $0.name == "desk" })
+    try await library.coordinator.store.write { transaction in
+      let tree = try transaction.tree("e/Writer")
+      var record = try #require(try tree.value(for: KeyCoder.key(objectID: 1)))
+      let field = writer.layout.fields[toDesk.slot]
+      record[Int(field.nullByte)] |= field.nullMask
+      _ = try tree.put(KeyCoder.key(objectID: 1), record)
+      _ = try transaction.tree("r/Writer/desk").remove(KeyCoder.pair(1, 1))
+    }
+    #expect(try library.verify().map(\.message) == ["Desk 1 refers to Writer 1, which doesn't refer back"])
+  }
 }
