@@ -63,24 +63,38 @@ enum ValueText {
     return result + "\""
   }
 
-  /// ISO 8601 in UTC, with milliseconds where there are any.
+  /// The first instant of the Gregorian calendar, the 15th of October 1582. Foundation's is Julian before.
+  private static let gregorianStart = -13_197_600_000.0
+
+  /// ISO 8601 in UTC, with milliseconds where there are any: what a predicate reads.
   private static func date(_ date: Date) -> String {
-    // Beyond these years the calendar's text means nothing to anybody; the seconds do.
-    guard abs(date.timeIntervalSinceReferenceDate) < 250_000_000_000 else {
-      return String(date.timeIntervalSinceReferenceDate)
+    let seconds = date.timeIntervalSinceReferenceDate
+    // Where there is no year of four digits, the calendar's text means nothing to anybody; the seconds do.
+    guard seconds >= gregorianStart, seconds < 250_000_000_000 else {
+      return ISO8601Text.text(date) ?? String(seconds)
     }
-    let isWhole = date.timeIntervalSinceReferenceDate.rounded(.down) == date.timeIntervalSinceReferenceDate
+    let isWhole = seconds.rounded(.down) == seconds
     return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: !isWhole))
   }
 
-  private static func oneLine(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { return text }
+  /// The text with everything escaped that ends a line or that a terminal obeys.
+  static func oneLine(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: \.isControlOrSeparator) else { return text }
     return text.unicodeScalars.reduce(into: "") { result, scalar in
-      if scalar.value < 0x20 || scalar.value == 0x7F {
+      if scalar.isControlOrSeparator {
         result += "\\u{\(String(scalar.value, radix: 16))}"
       } else {
         result.unicodeScalars.append(scalar)
       }
+    }
+  }
+}
+
+extension Unicode.Scalar {
+  fileprivate var isControlOrSeparator: Bool {
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    default: false
     }
   }
 }

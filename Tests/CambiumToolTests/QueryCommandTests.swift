@@ -1,4 +1,6 @@
+import Cambium
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("cambium query")
@@ -136,6 +138,21 @@ struct QueryCommandTests {
     let library = try await Library()
     let run = try ToolRun("query", library.path, "Book", "year == 2101", "--select", "title,year")
     #expect(run.lines.last == "Two\\u{a}lines  2101")
+  }
+
+  @Test func whatATerminalObeysIsEscaped() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("library.cambium")
+    let container = try await Library.open(path)
+    try await container.performBackgroundTask { context in
+      // What comes after CSI, in one character or two, would colour the rest.
+      let title = "\u{1B}[31m\u{9B}31m\u{85}\u{2028}\u{2029}é👩‍👦"
+      context.insert(Book(title: title, year: 1, price: nil, isLent: false, author: nil))
+      try context.save()
+    }
+    try container.close()
+    let run = try ToolRun("query", path, "Book", "--select", "title")
+    #expect(run.lines.last == "\\u{1b}[31m\\u{9b}31m\\u{85}\\u{2028}\\u{2029}é👩‍👦")
   }
 
   @Test func withoutSelectionEveryStoredPropertyIsShown() async throws {

@@ -55,6 +55,7 @@ extension DynamicQuery {
         "The columns of groups are what they are by and the aggregates: nothing else is selected."
       )
     }
+    try checkWindow()
     var rows = self
     rows.sort = []
     rows.limit = nil

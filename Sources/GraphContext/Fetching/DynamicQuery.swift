@@ -37,6 +37,7 @@ public struct DynamicQuery: Sendable {
   /// A condition on groups, about their columns: `origin.name BEGINSWITH "J" AND delay > 10`. A column like `avg(arrDelay)` that was
   /// given no other name is spelled in backquotes.
   public var having = PredicateTree.constant(true)
+  /// Not negative, and neither is ``offset``: a query that has one is refused.
   public var limit: Int?
   public var offset = 0
 
@@ -58,6 +59,7 @@ extension DynamicQuery {
       let names = schema.entities.map(\.name).joined(separator: ", ")
       throw QueryError(.unknownName, "The store has no entity named “\(self.entity)”; it has \(names).")
     }
+    try checkWindow()
     let paths = PathResolver(entity: entity, schema: schema)
     var keys: [ResolvedSort] = []
     for key in sort {
@@ -75,6 +77,12 @@ extension DynamicQuery {
       offset: offset
     )
     return (query, columns)
+  }
+
+  func checkWindow() throws(QueryError) {
+    guard limit ?? 0 >= 0, offset >= 0 else {
+      throw QueryError(.arguments, "A limit and an offset are not negative.")
+    }
   }
 
   static func path(_ keyPath: String, _ paths: PathResolver) throws(QueryError) -> ResolvedPath {

@@ -66,15 +66,21 @@ package enum Catalogue {
   }
 
   /// The ends of the blocks of object numbers that were leased, by the entities' ordinals.
+  ///
+  /// - Throws: `corrupt` where the catalogue has something else than such an end.
   static func leasedNumbers(in snapshot: Snapshot, _ schema: StoredSchema) throws(ContextError) -> [UInt64] {
-    try store { () throws(StoreError) in
-      guard let tree = try snapshot.treeIfPresent(TreeName.catalogue) else {
-        return schema.entities.map { _ in 0 }
+    guard let tree = try store({ () throws(StoreError) in try snapshot.treeIfPresent(TreeName.catalogue) })
+    else { return schema.entities.map { _ in 0 } }
+    var leased: [UInt64] = []
+    for entity in schema.entities {
+      let bytes = try store { () throws(StoreError) in try tree.value(for: numbersKey(entity.name)) }
+      let end = number(bytes)
+      guard bytes == nil || bytes?.count == 8, end <= ObjectNumbers.greatest else {
+        throw damaged("the number of the next \(entity.name)")
       }
-      var leased: [UInt64] = []
-      for entity in schema.entities { leased.append(number(try tree.value(for: numbersKey(entity.name)))) }
-      return leased
+      leased.append(end)
     }
+    return leased
   }
 
   static func number(_ bytes: [UInt8]?) -> UInt64 {

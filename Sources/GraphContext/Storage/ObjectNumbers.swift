@@ -9,6 +9,8 @@ import Synchronization
 final class ObjectNumbers: Sendable {
   /// Numbers leased at a time. Also what a reopened store may skip.
   static let blockCount: UInt64 = 1_024
+  /// No store comes this far: at a million objects a second it takes a hundred thousand years. What lies beyond was never leased.
+  static let greatest: UInt64 = 1 << 62
 
   /// By the entity's ordinal: the next number to hand out.
   private let next: Mutex<[UInt64]>

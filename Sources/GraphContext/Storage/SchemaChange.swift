@@ -29,6 +29,7 @@ struct SchemaChange {
         continue
       }
       compare(kept, wanted)
+      if let model = new.entity(named: entity.name) { compareInverses(entity, model) }
     }
   }
 
@@ -61,6 +62,19 @@ struct SchemaChange {
     addedIndexes += new.indexes.filter { !old.hasIndex(like: $0) }.map { (name, $0) }
     keptIndexes += new.indexes.filter { old.hasIndex(like: $0) }.map { (name, $0) }
     droppedIndexes += old.indexes.filter { !new.hasIndex(like: $0) }.map { (name, $0) }
+  }
+
+  /// Of to-one relationships: links that were made without an inverse, or with another, have nothing that leads back.
+  private mutating func compareInverses(_ old: EntityDescription, _ new: EntityDescription) {
+    for case .relationship(let stored) in old.storedProperties {
+      guard case .relationship(let wanted)? = new.property(named: stored.name), !wanted.isToMany,
+        stored.destination == wanted.destination, stored.inverse != wanted.inverse
+      else { continue }
+      obstacles.append(
+        "the inverse of \(old.name).\(stored.name) is \(stored.inverse ?? "none") in the store"
+          + " and \(wanted.inverse ?? "none") in the model"
+      )
+    }
   }
 
   private static func difference(_ old: StoredProperty, _ new: StoredProperty) -> String? {

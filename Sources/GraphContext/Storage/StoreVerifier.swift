@@ -83,6 +83,28 @@ package struct StoreVerifier {
           toOne.treeName
         )
       }
+      if case .toOne(let inverse) = toOne.inverse, try !leadsTo(number, from: target, destination, inverse) {
+        report(
+          "\(entity.name) \(number) refers to \(destination.name) \(target), which doesn't refer back",
+          toOne.treeName
+        )
+      }
+    }
+  }
+
+  /// Whether an object's to-one relationship leads to `number`. An object that is missing or damaged is reported elsewhere.
+  private func leadsTo(
+    _ number: UInt64,
+    from object: UInt64,
+    _ entity: StoredEntity,
+    _ slot: Int
+  ) throws(StoreError) -> Bool {
+    guard let tree = try view.records(of: entity) else { return true }
+    return try withKey(object) { key throws(StoreError) in
+      guard let found = try tree.find(key) else { return true }
+      return found.withBytes { bytes in
+        RecordView(bytes, layout: entity.layout).map { $0.reference(slot) == number } ?? true
+      }
     }
   }
 

@@ -9,10 +9,19 @@ extension PredicateFunction {
     switch function {
     case .add: .decimal(a + b, isNaN: a.isNaN || b.isNaN)
     case .subtract: .decimal(a - b, isNaN: a.isNaN || b.isNaN)
-    case .multiply: .decimal(a * b, isNaN: a.isNaN || b.isNaN)
+    case .multiply: .decimal(product(a, b), isNaN: a.isNaN || b.isNaN)
     case .divide: b == 0 ? .null : .decimal(a / b, isNaN: a.isNaN || b.isNaN)
     default: nil
     }
+  }
+
+  /// Foundation's product, except where it has more than 128 digits after the point: there Foundation traps, and the product is
+  /// rounded to as many.
+  private static func product(_ a: Decimal, _ b: Decimal) -> Decimal {
+    guard let left = DecimalParts(a), let right = DecimalParts(b),
+      left.exponent + right.exponent < DecimalParts.exponents.lowerBound
+    else { return a * b }
+    return DecimalDigits(productOf: left, right)?.nearestDecimal ?? .nan
   }
 
   /// The value for one Decimal; nil where Doubles have to do.

@@ -46,6 +46,31 @@ public struct DecimalDigits: Sendable, Hashable {
     self.init(value.description)
   }
 
+  /// The exact product.
+  init?(productOf left: DecimalParts, _ right: DecimalParts) {
+    let sign = left.isNegative != right.isNegative ? "-" : ""
+    self.init("\(sign)\(Self.product(left.mantissa, right.mantissa))e\(left.exponent + right.exponent)")
+  }
+
+  /// The digits of a product, which may have zeros before them.
+  private static func product(_ left: UInt128, _ right: UInt128) -> String {
+    // Three limbs hold 39 digits, as 128 bits do, and three products of limbs are far from 128 bits.
+    let (limbDigits, base) = (13, DecimalParts.powersOfTen[13])
+    func limbs(_ value: UInt128) -> [UInt128] { [value % base, value / base % base, value / base / base] }
+    var sums = [UInt128](repeating: 0, count: 6)
+    for (place, a) in limbs(left).enumerated() {
+      for (other, b) in limbs(right).enumerated() { sums[place + other] += a * b }
+    }
+    var digits = ""
+    var carry: UInt128 = 0
+    for sum in sums {
+      let limb = String((sum + carry) % base)
+      carry = (sum + carry) / base
+      digits = String(repeating: "0", count: limbDigits - limb.count) + limb + digits
+    }
+    return digits
+  }
+
   private init(isNegative: Bool, digits: String, exponent: Int) {
     self.isNegative = isNegative
     self.digits = digits

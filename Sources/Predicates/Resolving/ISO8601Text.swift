@@ -3,8 +3,9 @@ import Foundation
 /// Reads instants that are written as ISO 8601: `2013-01-01T10:00:00Z`, with a fraction of a second, an
 /// offset such as `+01:00` for `Z`, a blank for `T`, or the date alone for midnight UTC.
 ///
-/// A time without `Z` or an offset is refused: it would mean another instant on another machine.
-enum ISO8601Text {
+/// A time without `Z` or an offset is refused: it would mean another instant on another machine. The calendar is the Gregorian one
+/// throughout, also before there was one.
+package enum ISO8601Text {
   /// Nil for anything else, such as the 30th of February. O(length).
   static func date(_ text: String) -> Date? {
     var scanner = Scanner(text: text.utf8[...])
@@ -43,7 +44,7 @@ enum ISO8601Text {
   }
 
   /// The instant as text, with a fraction of a second if it has one; nil beyond four digits of years.
-  static func text(_ date: Date) -> String? {
+  package static func text(_ date: Date) -> String? {
     guard let parts = CalendarParts(date), (0...9_999).contains(parts.year) else { return nil }
     func padded(_ number: Int, _ count: Int = 2) -> String {
       let digits = String(number)

@@ -112,6 +112,25 @@ import Testing
     }
   }
 
+  @Test func anOffsetOrALimitBelowZeroIsRefused() async throws {
+    try await withStore { store throws in
+      for isGrouped in [false, true] {
+        for (limit, offset) in [(-1, 0), (3, -1), (.min, .min)] {
+          var query = DynamicQuery("Item")
+          if isGrouped { query.groupBy = ["n"] }
+          (query.limit, query.offset) = (limit, offset)
+          #expect(throws: QueryError.self) { try store.count(query) }
+          #expect(throws: QueryError.self) { try store.explain(query) }
+          if isGrouped {
+            #expect(throws: QueryError.self) { try store.groups(query) }
+          } else {
+            #expect(throws: QueryError.self) { try store.rows(query) }
+          }
+        }
+      }
+    }
+  }
+
   @Test func aPlanIsMeasuredWhenItRuns() async throws {
     try await withStore { store throws in
       func measured(_ change: (inout DynamicQuery) throws -> Void) throws -> [Int] {

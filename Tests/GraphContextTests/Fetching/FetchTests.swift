@@ -52,6 +52,35 @@ import Testing
     }
   }
 
+  @Test(arguments: [Int.max, .max - 1, .max / 2 + 1])
+  func aLimitMayBeAnyNumber(_ limit: Int) async throws {
+    try await withShelves(40) { context throws in
+      let orders: [[OrderBy<Shelf>]] = [
+        [], [.descending(\.code)], [.ascending(\.height)], [.descending(\.notes)],
+      ]
+      for isUnsaved in [false, true] {
+        if isUnsaved { context.insert(Shelf(code: "new", height: 3, next: nil)) }
+        let count = isUnsaved ? 41 : 40
+        for order in orders {
+          let request = From<Shelf>().orderBy(order).limit(limit)
+          #expect(
+            try context.fetch(request.offset(2))
+              == Array(context.fetch(From<Shelf>().orderBy(order)).dropFirst(2))
+          )
+          #expect(try context.fetchIDs(request).count == count)
+          #expect(try context.count(request.offset(2)) == count - 2)
+          #expect(try context.exists(request))
+          #expect(try context.fetch(request.select(\.code).distinct()).count == count)
+          #expect(try context.sum(\.height, request) == context.sum(\Shelf.height))
+          #expect(try context.fetch(request.offset(.max)).isEmpty)
+          var seen = 0
+          try context.forEach(request) { _ in seen += 1 }
+          #expect(seen == count)
+        }
+      }
+    }
+  }
+
   @Test func aScanInOrderThatFindsTooLittleGivesWay() async throws {
     try await withShelves(2_000) { context throws in
       // Half of the shelves match, but none of those that come first in order.

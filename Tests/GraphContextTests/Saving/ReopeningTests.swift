@@ -93,6 +93,19 @@ import Testing
     try again.close()
   }
 
+  @Test(arguments: [[UInt8](repeating: 0xFF, count: 8), [1], [UInt8](repeating: 1, count: 9)])
+  func aLeaseThatIsNoneIsDamage(_ lease: [UInt8]) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("library.cambium")
+    let library = try await Library.open(at: path)
+    try await library.coordinator.store.write { transaction in
+      _ = try transaction.tree(TreeName.catalogue).put(Catalogue.numbersKey("Writer"), lease)
+    }
+    try library.close()
+    let error = await #expect(throws: ContextError.self) { try await Library.open(at: path) }
+    #expect(error?.code == .corrupt && error?.message.contains("Writer") == true)
+  }
+
   @Test func twoContainersOnOneFileAreTheSameStore() async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("library.cambium")
@@ -144,6 +157,29 @@ private enum Changed {
   }
 }
 
+// Two relationships that know nothing of each other, and the same as a pair.
+private enum Apart {
+  @Model final class Left {
+    @Relationship var right: Right?
+    init() {}
+  }
+  @Model final class Right {
+    @Relationship var left: Left?
+    init() {}
+  }
+}
+
+private enum Paired {
+  @Model final class Left {
+    @Relationship(inverse: \Right.left) var right: Right?
+    init() {}
+  }
+  @Model final class Right {
+    @Relationship var left: Left?
+    init() {}
+  }
+}
+
 @Suite struct SchemaChangeTests {
   private func fill(_ path: String, names: [String]) async throws {
     let container = try await PersistentContainer(
@@ -175,6 +211,28 @@ private enum Changed {
       try await PersistentContainer("Items", models: Indexed.Box.self, at: URL(fileURLWithPath: path))
     }
     #expect(other?.message.contains("Item, which is not among the models") == true)
+  }
+
+  @Test func anotherInverseOfAToOneRelationshipIsRefused() async throws {
+    let folder = try TemporaryFolder()
+    let url = URL(fileURLWithPath: folder.file("pairs.cambium"))
+    let apart = try await PersistentContainer("Pairs", models: Apart.Left.self, Apart.Right.self, at: url)
+    try await apart.performBackgroundTask { context in
+      let (first, second, right) = (Apart.Left(), Apart.Left(), Apart.Right())
+      for left in [first, second] { context.insert(left) }
+      // One right for two lefts, and none that leads back: what no pair can be.
+      first.right = right
+      second.right = right
+      try context.save()
+    }
+    try apart.close()
+    let error = await #expect(throws: ContextError.self) {
+      try await PersistentContainer("Pairs", models: Paired.Left.self, Paired.Right.self, at: url)
+    }
+    #expect(error?.code == .schemaMismatch)
+    #expect(
+      error?.message.contains("inverse of Left.right is none in the store and left in the model") == true
+    )
   }
 
   @Test func newEntitiesAndIndexesAreTakenUp() async throws {
@@ -250,5 +308,27 @@ private enum Changed {
       _ = try transaction.tree("e/Publisher").remove(KeyCoder.key(objectID: 1))
     }
     #expect(try library.verify().contains { $0.message.contains("which doesn't exist") })
+  }
+
+  @Test func verifyFindsAPairThatIsNone() async throws {
+    let library = try await Library.open()
+    try await library.performBackgroundTask { context in
+      let desk = Desk(1)
+      context.insert(desk)
+      desk.writer = Writer("A")
+      try context.save()
+    }
+    #expect(try library.verify().isEmpty)
+    let writer = try #require(library.coordinator.schema.entity(named: "Writer"))
+    let toDesk = try #require(writer.toOnes.first { $0.name == "desk" })
+    try await library.coordinator.store.write { transaction in
+      let tree = try transaction.tree("e/Writer")
+      var record = try #require(try tree.value(for: KeyCoder.key(objectID: 1)))
+      let field = writer.layout.fields[toDesk.slot]
+      record[Int(field.nullByte)] |= field.nullMask
+      _ = try tree.put(KeyCoder.key(objectID: 1), record)
+      _ = try transaction.tree("r/Writer/desk").remove(KeyCoder.pair(1, 1))
+    }
+    #expect(try library.verify().map(\.message) == ["Desk 1 refers to Writer 1, which doesn't refer back"])
   }
 }

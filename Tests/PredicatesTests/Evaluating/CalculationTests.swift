@@ -16,6 +16,26 @@ import Testing
     }
   }
 
+  /// Foundation traps where a product has more than 128 digits after the point.
+  @Test(arguments: [
+    ("1e-128", "1e-128", "0"), ("0.6", "1e-128", "1e-128"), ("0.5", "3e-128", "2e-128"),
+    ("-0.3", "7e-128", "-2e-128"), ("-1e-65", "-1e-64", "0"), ("0", "1e-128", "0"),
+    ("1e-64", "1e-64", "1e-128"),
+    (
+      "12345678901234567890123456789012345678e-100", "9876543210987654321098765432109876543e-50",
+      "12193263113702179522618503273386678858300563940618808e-128"
+    ),
+  ])
+  func aProductIsRoundedToTheDigitsThatADecimalHas(_ a: String, _ b: String, _ product: String) throws {
+    let factors = [try decimal(a), try decimal(b)]
+    #expect(PredicateFunction.multiply.value(of: factors) == (try decimal(product)))
+    #expect(PredicateFunction.multiply.value(of: factors.reversed()) == (try decimal(product)))
+  }
+
+  private func decimal(_ text: String) throws -> AttributeValue {
+    .decimal(try #require(DecimalDigits(text)?.nearestDecimal))
+  }
+
   /// So that a count above 0 means that there is a value that isn't nil, which is how it is answered.
   @Test func aNaNCountsAndTakesNoOtherPart() {
     func value(_ aggregate: PredicateAggregate) -> AttributeValue {
