@@ -75,7 +75,7 @@ struct SortBuffer {
     let kept = QueryRow(number: row.number, record: row.record.flatMap(keep))
     entries.append(Entry(start: bytes.count, count: key.count, row: kept))
     bytes += key
-    if let wanted, entries.count >= 2 * max(wanted, 512) { cut(to: wanted) }
+    if let wanted, entries.count / 2 >= max(wanted, 512) { cut(to: wanted) }
   }
 
   /// The wanted rows, in order.

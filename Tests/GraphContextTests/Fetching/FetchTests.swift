@@ -52,6 +52,19 @@ import Testing
     }
   }
 
+  @Test func aLimitAndAnOffsetMayBeAsGreatAsIntIs() async throws {
+    try await withShelves(20) { context throws in
+      for request in [
+        From<Shelf>(), From<Shelf>().orderBy(.ascending(\.notes)), From<Shelf>().orderBy(.ascending(\.code)),
+      ] {
+        #expect(try context.fetch(request.limit(.max)).count == 20)
+        #expect(try context.fetch(request.limit(.max).offset(19)).count == 1)
+        #expect(try context.fetch(request.limit(.max).offset(.max)).isEmpty)
+        #expect(try context.count(request.limit(.max).offset(5)) == 15)
+      }
+    }
+  }
+
   @Test func aScanInOrderThatFindsTooLittleGivesWay() async throws {
     try await withShelves(2_000) { context throws in
       // Half of the shelves match, but none of those that come first in order.
