@@ -44,6 +44,7 @@ struct ResolvedGrouping {
     )
     conditionText = options.condition.description
     condition = try options.condition.resolved(for: columns.entity, in: columns)
+    try checkThatConditionIsAboutColumns()
     for key in options.sort {
       guard let column = columns.place(of: key.name) else {
         throw QueryError(
@@ -56,6 +57,18 @@ struct ResolvedGrouping {
     }
     limit = options.limit
     offset = options.offset
+  }
+
+  /// The condition finds the objects on the way to a key too, which are no columns: `origin` where groups are by `origin.name`.
+  private func checkThatConditionIsAboutColumns() throws(QueryError) {
+    var stray: String?
+    condition.forEachPath { if columns.place(of: $0.name) == nil { stray = $0.name } }
+    guard let stray else { return }
+    throw QueryError(
+      .unknownName,
+      "The groups are neither by “\(stray)” nor have such an aggregate: no condition can be about it.",
+      keyPath: stray
+    )
   }
 
   /// What the rows are made of.

@@ -109,6 +109,23 @@ import Testing
       #expect(code { $0.sort = [.init("m")] } == .unknownName)
       #expect(code { $0.having = .comparison(.path(["m"]), .equal, .value(.int(1)), []) } == .unknownName)
       #expect(code { $0.select = ["n"] } == .arguments)
+      // What a key's path goes through is no column.
+      for text in [
+        "shelf == nil", "NOT shelf.objectID == nil", "SELF == SELF", "TERNARY(shelf == nil, 1, 2) == 1",
+      ] {
+        let having = try PredicateTree(format: text)
+        func byCode(_ query: inout DynamicQuery) {
+          query.groupBy = ["shelf.code"]
+          query.having = having
+        }
+        #expect(code(byCode) == .unknownName, "\(text)")
+      }
+      #expect(
+        code {
+          $0.groupBy = ["shelf", "shelf.code"];
+          $0.having = .comparison(.path(["shelf"]), .equal, .value(.null), [])
+        } == nil
+      )
     }
   }
 
