@@ -31,4 +31,21 @@ import Testing
     #expect(value(.minimum) == .double(2))
     #expect(value(.maximum) == .double(2))
   }
+
+  @Test func theMedianLiesBetweenTheValuesInTheMiddle() {
+    func median(_ values: [AttributeValue]) -> AttributeValue {
+      var accumulator = AggregateAccumulator(.median)
+      for value in values { accumulator.add(value) }
+      return accumulator.value
+    }
+    let greatest = Double.greatestFiniteMagnitude
+    #expect(median([.double(.infinity), .double(0), .double(.infinity)]) == .double(.infinity))
+    #expect(median([.double(.infinity), .double(.infinity)]) == .double(.infinity))
+    #expect(median([.double(1), .double(.infinity)]) == .double(.infinity))
+    #expect(median([.double(greatest), .double(-greatest)]) == .double(0))
+    #expect(median([.double(greatest), .double(greatest)]) == .double(greatest))
+    #expect(median([.int(.max - 1), .int(.max), .uint((1 << 63) + 1)]) == .double(0x1p63))
+    #expect(median([.int((1 << 53) + 1), .int((1 << 53) + 3)]) == .double(0x1p53 + 2))
+    #expect(median([.decimal(1), .decimal(4), .null]) == .double(2.5))
+  }
 }
