@@ -27,7 +27,7 @@ package struct AggregateAccumulator {
     case .minimum: if best.isNull || ValueComparison.precedes(value, best) { best = value }
     case .maximum: if best.isNull || ValueComparison.precedes(best, value) { best = value }
     case .median, .mode, .standardDeviation: values.append(value)
-    case .element(let index): if count == index + 1 { best = value }
+    case .element(let index): if count - 1 == index { best = value }
     case .last: best = value
     }
   }

@@ -48,4 +48,10 @@ import Testing
     #expect(median([.int((1 << 53) + 1), .int((1 << 53) + 3)]) == .double(0x1p53 + 2))
     #expect(median([.decimal(1), .decimal(4), .null]) == .double(2.5))
   }
+
+  @Test func aPlaceBeyondAllElementsHoldsNil() {
+    var accumulator = AggregateAccumulator(.element(.max))
+    accumulator.add(.int(1))
+    #expect(accumulator.value == .null)
+  }
 }
