@@ -49,6 +49,20 @@ import Testing
     #expect(median([.decimal(1), .decimal(4), .null]) == .double(2.5))
   }
 
+  @Test(arguments: [-1e-12, -1e-300, -0.0, 0, 1e-12, -86_400.00000000001])
+  func theTimeOfDayIsBeforeItsEnd(_ seconds: Double) throws {
+    let date = AttributeValue.date(Date(timeIntervalSinceReferenceDate: seconds))
+    let isBefore2001 = seconds < 0
+    #expect(PredicateFunction.year.value(of: [date]) == .int(isBefore2001 ? 2000 : 2001))
+    #expect(PredicateFunction.hour.value(of: [date]) == .int(isBefore2001 ? 23 : 0))
+    #expect(PredicateFunction.minute.value(of: [date]) == .int(isBefore2001 ? 59 : 0))
+    guard case .string(let text) = PredicateFunction.toText.value(of: [date]) else {
+      Issue.record("\(date) has no text")
+      return
+    }
+    #expect(ISO8601Text.date(text) != nil, "\(text)")
+  }
+
   @Test func aPlaceBeyondAllElementsHoldsNil() {
     var accumulator = AggregateAccumulator(.element(.max))
     accumulator.add(.int(1))
