@@ -63,6 +63,14 @@ import Testing
     #expect(ISO8601Text.date(text) != nil, "\(text)")
   }
 
+  @Test func theTextOfANumberIsReadAsTheNumber() {
+    for number: Double in [.infinity, -.infinity, .nan, -.nan, 5, -0.1, 1e300] {
+      let text = PredicateFunction.toText.value(of: [.double(number)])
+      #expect(PredicateFunction.toNumber.value(of: [text]) == .double(number), "\(text)")
+    }
+    #expect(PredicateFunction.toText.value(of: [.double(-.nan)]) == .string("nan"))
+  }
+
   @Test func aPlaceBeyondAllElementsHoldsNil() {
     var accumulator = AggregateAccumulator(.element(.max))
     accumulator.add(.int(1))
