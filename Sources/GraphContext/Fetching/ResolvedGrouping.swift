@@ -56,8 +56,8 @@ struct ResolvedGrouping {
       try checkThatOneColumnIsCalled(key.name)
       sort.append((column, key.isAscending))
     }
-    limit = options.limit
-    offset = options.offset
+    limit = options.limit.map { max(0, $0) }
+    offset = max(0, options.offset)
   }
 
   /// The condition finds the objects on the way to a key too, which are no columns: `origin` where groups are by `origin.name`.

@@ -63,6 +63,20 @@ import Testing
     }
   }
 
+  @Test func aNegativeLimitOrOffsetIsNone() async throws {
+    try await withStore { store throws in
+      var query = DynamicQuery("Item")
+      query.offset = -1
+      #expect(try store.rows(query).count == 40)
+      query.groupBy = ["n"]
+      #expect(try store.groups(query).count == 4)
+      query.limit = -1
+      #expect(try store.groups(query).isEmpty)
+      query.groupBy = []
+      #expect(try store.rows(query).isEmpty)
+    }
+  }
+
   @Test func aggregatesWithoutGroupsAreOneRow() async throws {
     try await withStore { store throws in
       var query = DynamicQuery("Item")
