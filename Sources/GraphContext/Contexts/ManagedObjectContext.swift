@@ -17,8 +17,8 @@ import Predicates
 /// Invariants:
 /// 1. An object is in the identity map of its entity exactly while its host is this context.
 /// 2. `changes` holds every object whose phase is inserted or deleted, or that has changed slots.
-/// 3. A reference in memory leads to an object that isn't deleted, unless a rule `deny` forbids the deletion: then the
-///    save fails.
+/// 3. A reference in memory leads to an object that isn't deleted, unless a rule `deny` forbids the deletion or the reference was
+///    set after it: then the save fails.
 /// 4. Pending links are differences to the snapshot of `view`.
 public final class ManagedObjectContext: ObjectHost {
   package let coordinator: StoreCoordinator

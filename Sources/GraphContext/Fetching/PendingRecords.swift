@@ -86,6 +86,8 @@ final class ViewRecordSource: RecordSource {
   private(set) var knownByteCount = 0
   /// From here on they are forgotten at the next row.
   private static let knownByteLimit = 16 << 20
+  /// Elements since it was asked last whether the query is still wanted.
+  private var uncheckedCount = 0
 
   init(_ paths: RowPaths, in view: StoreView, pending: PendingRecords?) {
     self.view = view
@@ -117,8 +119,15 @@ final class ViewRecordSource: RecordSource {
     return known.isThere ? known.bytes : nil
   }
 
+  /// - Throws: `CancellationError` too: one row with collections in collections may lead to any number of elements.
   func elements(of owner: UInt64, in relationship: Int) throws -> [UInt64] {
-    try relationships[relationship]?.numbers(of: owner) ?? []
+    let elements = try relationships[relationship]?.numbers(of: owner) ?? []
+    uncheckedCount += elements.count + 1
+    if uncheckedCount >= StoreView.rowsBetweenChecks {
+      uncheckedCount = 0
+      try view.checkCancellation()
+    }
+    return elements
   }
 
   func elementCount(of owner: UInt64, in relationship: Int) throws -> Int {

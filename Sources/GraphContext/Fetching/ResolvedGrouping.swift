@@ -44,6 +44,7 @@ struct ResolvedGrouping {
     )
     conditionText = options.condition.description
     condition = try options.condition.resolved(for: columns.entity, in: columns)
+    try checkThatConditionIsAboutColumns()
     for key in options.sort {
       guard let column = columns.place(of: key.name) else {
         throw QueryError(
@@ -52,10 +53,39 @@ struct ResolvedGrouping {
           keyPath: key.name
         )
       }
+      try checkThatOneColumnIsCalled(key.name)
       sort.append((column, key.isAscending))
     }
     limit = options.limit
     offset = options.offset
+  }
+
+  /// The condition finds the objects on the way to a key too, which are no columns: `origin` where groups are by `origin.name`.
+  private func checkThatConditionIsAboutColumns() throws(QueryError) {
+    var names: [String] = []
+    condition.forEachPath { names.append($0.name) }
+    for name in names {
+      guard columns.place(of: name) != nil else {
+        throw QueryError(
+          .unknownName,
+          "The groups are neither by “\(name)” nor have such an aggregate: no condition can be about it.",
+          keyPath: name
+        )
+      }
+      try checkThatOneColumnIsCalled(name)
+    }
+  }
+
+  /// Groups by an attribute `count` have a key of that name, and how many objects they have is called so too.
+  private func checkThatOneColumnIsCalled(_ name: String) throws(QueryError) {
+    let keys = Set(keys.filter { $0.name == name })
+    let aggregates = Set(aggregates.filter { $0.name == name })
+    if keys.count + aggregates.count == 1 { return }
+    throw QueryError(
+      .arguments,
+      "Two columns of the groups are called “\(name)”: neither a condition nor an order can tell them apart.",
+      keyPath: name
+    )
   }
 
   /// What the rows are made of.

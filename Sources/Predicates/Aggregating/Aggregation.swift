@@ -188,10 +188,10 @@ extension Accumulator {
 
 extension AttributeValue {
   /// The number half way between two, as a Double: exact before it is rounded where they are integers, and no further than between them
-  /// where they are Doubles.
+  /// where they are not.
   package static func mean(_ first: AttributeValue, _ second: AttributeValue) -> AttributeValue {
     if let a = first.integer, let b = second.integer { return .double(Double(a + b) / 2) }
-    guard case .double(let a) = first, case .double(let b) = second else { return .null }
+    guard let a = first.real, let b = second.real else { return .null }
     if a == b { return .double(a) }
     let sum = a + b
     return .double(sum.isFinite ? sum / 2 : a / 2 + b / 2)

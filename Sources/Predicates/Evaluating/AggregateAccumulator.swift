@@ -27,7 +27,7 @@ package struct AggregateAccumulator {
     case .minimum: if best.isNull || ValueComparison.precedes(value, best) { best = value }
     case .maximum: if best.isNull || ValueComparison.precedes(best, value) { best = value }
     case .median, .mode, .standardDeviation: values.append(value)
-    case .element(let index): if count == index + 1 { best = value }
+    case .element(let index): if count - 1 == index { best = value }
     case .last: best = value
     }
   }
@@ -68,11 +68,10 @@ package struct AggregateAccumulator {
   }
 
   private var median: AttributeValue {
-    let numbers = values.compactMap(\.real).sorted()
-    if numbers.isEmpty { return .null }
-    let middle = numbers.count / 2
-    if numbers.count % 2 == 1 { return .double(numbers[middle]) }
-    return .double(numbers[middle - 1] + (numbers[middle] - numbers[middle - 1]) / 2)
+    let sorted = values.sorted(by: ValueComparison.precedes)
+    if sorted.isEmpty { return .null }
+    let middle = sorted.count / 2
+    return .mean(sorted[sorted.count % 2 == 1 ? middle : middle - 1], sorted[middle])
   }
 
   private var mode: AttributeValue {

@@ -17,7 +17,8 @@ struct CalendarParts {
     let seconds = date.timeIntervalSinceReferenceDate
     guard seconds.magnitude < 1e14 else { return nil }
     let days = (seconds / 86_400).rounded(.down)
-    let rest = seconds - days * 86_400
+    // So shortly before 2001 that a Double can't tell the time from the end of the day.
+    let rest = min(seconds - days * 86_400, (86_400.0).nextDown)
     let minutes = (rest / 60).rounded(.down)
     (year, month, day) = CivilDay.date(daysSince2001: Int(days))
     hour = Int(minutes) / 60

@@ -61,7 +61,11 @@ extension AttributeValue {
 
   /// A number's digits, without the cast that a format string needs.
   var digitText: String {
-    if case .decimal(let value) = self { value.description } else { formatText }
+    switch self {
+    case .decimal(let value): value.description
+    case .double(let value) where !value.isFinite: value.isNaN ? "nan" : value < 0 ? "-inf" : "inf"
+    default: formatText
+    }
   }
 
   /// The number; nil (`null`) where numbers have led to none.

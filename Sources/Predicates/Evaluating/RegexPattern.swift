@@ -35,6 +35,9 @@ package struct RegexPattern {
     guard text.utf8.count(where: { $0 == UInt8(ascii: "[") }) <= Self.maximumSetCount else {
       throw QueryError(.tooComplex, "A pattern of MATCHES has \(Self.maximumSetCount) sets in […] at most.")
     }
+    if let reason = RegexTrap.find(in: text, isByCharacters: !options.isEmpty) {
+      throw QueryError(.syntax, "“\(text)” is no pattern for MATCHES: \(reason)")
+    }
     do {
       let regex = try Regex(text)
       pattern = Pattern(

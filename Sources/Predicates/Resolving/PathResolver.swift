@@ -57,6 +57,10 @@ package struct PathResolver {
     var start = 0
     while case .toMany(let place, let property, let owner, let entity) = try resolver.walk(names, from: start)
     {
+      guard (steps.count + 1) * NestingWeight.elements <= PredicateTree.maximumDepth else {
+        let message = "A path leads through at most \(steps.count) relationships to many objects."
+        throw names.error(.tooComplex, message, place)
+      }
       guard let destination = schema.entitySchema(named: property.destination) else {
         let message =
           "The entity \(property.destination), where \(property.name) leads, is not in the schema."
@@ -96,6 +100,11 @@ package struct PathResolver {
 
   private func walk(_ names: PathNames, from start: Int) throws(QueryError) -> Walk {
     if start == names.count { return .value(object(named: names.text)) }
+    // What follows a path recurses.
+    guard names.count <= PredicateTree.maximumDepth else {
+      let message = "A path has at most \(PredicateTree.maximumDepth) names."
+      throw names.error(.tooComplex, message, PredicateTree.maximumDepth)
+    }
     var path = ResolvedPath(scope: scope, hops: [], leaf: .objectID, isOptional: false, name: names.text)
     var current = entity
     for place in start..<names.count {

@@ -113,7 +113,7 @@ extension PredicateResolver {
     let (found, value) = try resolve(collection, operand, depth)
     let element = ExpressionType(value)
     guard let type = aggregate.type(of: element) else {
-      let message = "\(operand.formatText): the values are \(element.noun)s."
+      let message = "\(operand.formatText): each of the values is \(element.noun)."
       throw QueryError(.typeMismatch, message, keyPath: found.name).at(operand.location)
     }
     return TypedExpression(expression: .aggregate(aggregate, found), type: type, operand: operand)

@@ -150,7 +150,7 @@ extension PredicateResolver {
       guard Self.areComparable(first, second) else {
         let (one, two) = (first.path, second.path)
         let message =
-          "\(one.name) is \(one.kind.noun) and \(two.name) is \(two.kind.noun): they can't be compared."
+          "\(one.name) is \(first.noun) and \(two.name) is \(second.noun): they can't be compared."
         throw QueryError(.typeMismatch, message, keyPath: two.name).at(locations.right)
       }
       return .comparePaths(first.path, comparison, second.path, options)
@@ -357,6 +357,11 @@ extension PredicateResolver {
     }
     return range.lower == nil && range.upper == nil ? path.isComparable : .within(path, range)
   }
+}
+
+extension PathResolver.Destination {
+  /// What the path leads to, in a sentence: “a string”, “an object (Flight)”.
+  fileprivate var noun: String { path.kind.noun + (entity.map { " (\($0))" } ?? "") }
 }
 
 extension ResolvedPath {

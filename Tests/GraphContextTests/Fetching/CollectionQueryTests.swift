@@ -326,7 +326,8 @@ import Testing
     let context = try await Library.open().context()
     let mistakes = [
       ("books.pages > 3", "say ANY, ALL or NONE"), ("ANY rank > 3", "is one value"),
-      ("books.@sum.title > 3", "strings"), ("rank + name > 3", "add doesn't go with a number and a string"),
+      ("books.@sum.title > 3", "each of the values is a string"),
+      ("rank + name > 3", "add doesn't go with a number and a string"),
       ("books.@count == 'x'", "can't be compared"), ("$x == 1", "$x has no value"),
       ("SUBQUERY(books, $x, $y.pages > 1).@count > 0", "$y has no value"),
       ("SUBQUERY(books, $x, $x.page > 1).@count > 0", "Did you mean “pages”?"),

@@ -109,6 +109,44 @@ import Testing
       #expect(code { $0.sort = [.init("m")] } == .unknownName)
       #expect(code { $0.having = .comparison(.path(["m"]), .equal, .value(.int(1)), []) } == .unknownName)
       #expect(code { $0.select = ["n"] } == .arguments)
+      let small = PredicateTree.comparison(.path(["m"]), .less, .value(.int(3)), [])
+      for aggregates in [["max(m) as n", "min(m) as n"], ["count as n"]] {
+        let columns = try aggregates.map { try DynamicQuery.Aggregate($0) }
+        #expect(code { $0.aggregates = columns } == nil)
+        #expect(
+          code {
+            $0.aggregates = columns; $0.sort = [.init("n")]
+          } == .arguments
+        )
+        #expect(
+          code {
+            $0.aggregates = columns;
+            $0.having = PredicateTree.comparison(.path(["n"]), .less, .value(.int(3)), [])
+          } == .arguments
+        )
+      }
+      #expect(
+        code {
+          $0.groupBy = ["n", "n", "m"]; $0.sort = [.init("n")]; $0.having = small
+        } == nil
+      )
+      // What a key's path goes through is no column.
+      for text in [
+        "shelf == nil", "NOT shelf.objectID == nil", "SELF == SELF", "TERNARY(shelf == nil, 1, 2) == 1",
+      ] {
+        let having = try PredicateTree(format: text)
+        func byCode(_ query: inout DynamicQuery) {
+          query.groupBy = ["shelf.code"]
+          query.having = having
+        }
+        #expect(code(byCode) == .unknownName, "\(text)")
+      }
+      #expect(
+        code {
+          $0.groupBy = ["shelf", "shelf.code"];
+          $0.having = .comparison(.path(["shelf"]), .equal, .value(.null), [])
+        } == nil
+      )
     }
   }
 

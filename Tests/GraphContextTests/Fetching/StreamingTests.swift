@@ -131,6 +131,33 @@ import Testing
     #expect(try await task.value == 100)
   }
 
+  @Test(.timeLimit(.minutes(2))) func elementsOfElementsEndWhenTheTaskIsCancelled() async throws {
+    let container = try await Library.open()
+    try await container.performBackgroundTask { context throws in
+      let (writer, publisher) = (Writer("w"), Publisher("p"))
+      context.insert(writer)
+      context.insert(publisher)
+      for pages in 0..<100 {
+        let book = Book("b", pages: pages, publisher: publisher)
+        context.insert(book)
+        book.writer = writer
+      }
+      try context.save()
+    }
+    // One writer, and 100 to the sixth books.
+    let condition = (0..<5).reduce("$x5.cover != nil") { inner, level in
+      "SUBQUERY($x\(4 - level).writer.books, $x\(5 - level), \(inner)).@count > 0"
+    }
+    let query = From<Writer>().where(format: "SUBQUERY(books, $x0, \(condition)).@count > 0")
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      try await container.performBackgroundTask { context throws in
+        #expect(throws: CancellationError.self) { try context.fetch(query) }
+      }
+    }
+    try await task.value
+  }
+
   private func withItems(
     _ count: Int,
     _ body: @Sendable @escaping (ManagedObjectContext) throws -> Void

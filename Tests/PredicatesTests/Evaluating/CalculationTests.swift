@@ -51,4 +51,49 @@ import Testing
     #expect(value(.minimum) == .double(2))
     #expect(value(.maximum) == .double(2))
   }
+
+  @Test func theMedianLiesBetweenTheValuesInTheMiddle() {
+    func median(_ values: [AttributeValue]) -> AttributeValue {
+      var accumulator = AggregateAccumulator(.median)
+      for value in values { accumulator.add(value) }
+      return accumulator.value
+    }
+    let greatest = Double.greatestFiniteMagnitude
+    #expect(median([.double(.infinity), .double(0), .double(.infinity)]) == .double(.infinity))
+    #expect(median([.double(.infinity), .double(.infinity)]) == .double(.infinity))
+    #expect(median([.double(1), .double(.infinity)]) == .double(.infinity))
+    #expect(median([.double(greatest), .double(-greatest)]) == .double(0))
+    #expect(median([.double(greatest), .double(greatest)]) == .double(greatest))
+    #expect(median([.int(.max - 1), .int(.max), .uint((1 << 63) + 1)]) == .double(0x1p63))
+    #expect(median([.int((1 << 53) + 1), .int((1 << 53) + 3)]) == .double(0x1p53 + 2))
+    #expect(median([.decimal(1), .decimal(4), .null]) == .double(2.5))
+  }
+
+  @Test(arguments: [-1e-12, -1e-300, -0.0, 0, 1e-12, -86_400.00000000001])
+  func theTimeOfDayIsBeforeItsEnd(_ seconds: Double) throws {
+    let date = AttributeValue.date(Date(timeIntervalSinceReferenceDate: seconds))
+    let isBefore2001 = seconds < 0
+    #expect(PredicateFunction.year.value(of: [date]) == .int(isBefore2001 ? 2000 : 2001))
+    #expect(PredicateFunction.hour.value(of: [date]) == .int(isBefore2001 ? 23 : 0))
+    #expect(PredicateFunction.minute.value(of: [date]) == .int(isBefore2001 ? 59 : 0))
+    guard case .string(let text) = PredicateFunction.toText.value(of: [date]) else {
+      Issue.record("\(date) has no text")
+      return
+    }
+    #expect(ISO8601Text.date(text) != nil, "\(text)")
+  }
+
+  @Test func theTextOfANumberIsReadAsTheNumber() {
+    for number: Double in [.infinity, -.infinity, .nan, -.nan, 5, -0.1, 1e300] {
+      let text = PredicateFunction.toText.value(of: [.double(number)])
+      #expect(PredicateFunction.toNumber.value(of: [text]) == .double(number), "\(text)")
+    }
+    #expect(PredicateFunction.toText.value(of: [.double(-.nan)]) == .string("nan"))
+  }
+
+  @Test func aPlaceBeyondAllElementsHoldsNil() {
+    var accumulator = AggregateAccumulator(.element(.max))
+    accumulator.add(.int(1))
+    #expect(accumulator.value == .null)
+  }
 }

@@ -216,6 +216,9 @@ import Testing
     Row("CAST(a, 'NSDate') > 1", more(call(.toDate, a))),
     Row("CAST(a, 'NSString') > 1", more(call(.toText, a))),
     Row("CAST(a, 'NSNumber') > 1", more(call(.toNumber, a))),
+    Row("CAST(5, 'NSString') > 1", more(call(.toText, .value(.int(5))))),
+    Row("CAST('5', 'NSNumber') > 1", more(call(.toNumber, .value(.string("5"))))),
+    Row("CAST('2013-01-01', 'NSDate') > 1", more(call(.toDate, .value(.string("2013-01-01"))))),
     Row("TERNARY(a == 1, b, 2) > 1", more(PredicateOperand(.conditional(one, b, twice)))),
     Row(
       "TERNARY(a == 1 OR b == 2, b, a + b) > 1",

@@ -86,6 +86,21 @@ import Testing
     #expect(result == "fine")
   }
 
+  @Test func aPathIsAsLongAsATreeIsDeep() throws {
+    func code(_ text: String) throws -> String {
+      let (entity, tree) = (try FlightSchema.flight, try PredicateTree(format: text))
+      let error = performing { () throws(QueryError) in
+        _ = try tree.resolved(for: entity, in: FlightSchema.shared)
+      }
+      return error.map { "\($0.code) at \($0.column ?? -1)" } ?? "fine"
+    }
+    func toOne(_ count: Int) -> String { String(repeating: "flight.legs.", count: count) }
+    #expect(try code("ANY legs." + toOne(11) + "minutes > 1") == "fine")
+    #expect(try code("ANY legs." + toOne(12) + "minutes > 1") == "tooComplex at 148")
+    #expect(try code("ANY legs." + toOne(50_000) + "minutes > 1") == "tooComplex at 604")
+    #expect(try code(String(repeating: "origin.", count: 100_000) + "faa == 'x'") == "tooComplex at 700")
+  }
+
   @Test(arguments: nests)
   func calculationsAtTheLimitAreHashedPrintedAndResolvedOnASmallStack(_ before: String, _ after: String) async
   {

@@ -72,7 +72,11 @@ import Testing
     ("title MATCHES 5", 14, "title is a string"),
     ("origin < dest", 0, "objects have no order"),
     ("month == title", 9, "can't be compared"),
-    ("origin == SELF", 10, "can't be compared"),
+    (
+      "origin == SELF", 10,
+      "origin is an object (Airport) and SELF is an object (Flight): they can't be compared"
+    ),
+    ("legs.@sum > 0", 0, "legs.@sum: each of the values is an object"),
     ("month IN {1, 'x'}", 13, "string"),
     ("month BETWEEN {1, 'x'}", 18, "string"),
     ("isLate == 2", 10, "a Bool"),

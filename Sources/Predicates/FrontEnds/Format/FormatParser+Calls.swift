@@ -116,7 +116,7 @@ extension FormatParser {
     if let content = LiteralCast.convert(value.content, to: name) {
       return Node(kind: .operand(PredicateOperand(content, at: location(start))), start: start)
     }
-    guard !value.isLiteral, let function = LiteralCast.conversion(to: name) else {
+    guard let function = LiteralCast.conversion(to: name), value.converts(by: function) else {
       throw error(.syntax, "This CAST is not supported.", at: start)
     }
     return try calculation(.function(function, [value]), at: start, above: arguments)
@@ -136,6 +136,15 @@ extension FormatParser {
 extension String {
   /// Without the colon that ends a selector of one argument.
   fileprivate var droppingColon: String { hasSuffix(":") ? String(dropLast()) : self }
+}
+
+extension PredicateOperand {
+  /// Whether a conversion can give something: of a literal it is known.
+  fileprivate func converts(by function: PredicateFunction) -> Bool {
+    guard isLiteral else { return true }
+    guard case .value(let value) = content else { return false }
+    return !function.value(of: [value]).isNull
+  }
 }
 
 extension PredicateAggregate {

@@ -12,7 +12,7 @@ import Foundation
 /// | `CAST("nan", "Double")`, `"inf"`, `"-inf"` | numbers that digits don't write |
 /// | `CAST("Airport/42", "ObjectID")` | the object of an entity with that number |
 ///
-/// The types may carry the prefix `NS`. Casting anything but a literal is not supported.
+/// The types may carry the prefix `NS`. Other casts are functions of a value: `CAST(month, "String")`, `CAST("5", "Number")`.
 enum LiteralCast {
   static func text(of value: Double) -> String { "CAST(\"\(nonFiniteText(value))\", \"Double\")" }
 

@@ -1,0 +1,114 @@
+/// Patterns that the library takes for regular expressions, and traps over when it first matches with them.
+///
+/// They are told by their text, without parsing it. So some that would do no harm are refused too; none that traps is let
+/// through.
+enum RegexTrap {
+  /// Why a pattern is refused; nil for one that isn't.
+  ///
+  /// - Parameter isByCharacters: whether the pattern is matched by grapheme clusters.
+  static func find(in pattern: String, isByCharacters: Bool) -> String? {
+    let scalars = Array(pattern.unicodeScalars)
+    if hasReference(scalars), repeatsNothing(pattern) {
+      return "a pattern that repeats a group 0 times can't refer to one."
+    }
+    if isByCharacters, joinsRange(scalars) {
+      return "what follows a range in a set can't be one character with the range's end."
+    }
+    return nil
+  }
+
+  // MARK: References to a group that is left out
+
+  /// Whether a backslash is followed by a number or by what else refers to a group.
+  private static func hasReference(_ scalars: [Unicode.Scalar]) -> Bool {
+    for (first, second) in zip(scalars, scalars.dropFirst()) {
+      switch (first, second) {
+      case ("\\", "1"..."9"), ("\\", "g"), ("\\", "k"), ("P", "="): return true
+      default: continue
+      }
+    }
+    return false
+  }
+
+  /// Whether there is a quantifier such as `{0}`, `{,0}` or `{0, 00}`.
+  private static func repeatsNothing(_ pattern: String) -> Bool {
+    pattern.split(separator: "{").contains { part in
+      guard let end = part.firstIndex(of: "}") else { return false }
+      let most = part[..<end].split(separator: ",").last ?? ""
+      let digits = most.filter { !$0.isWhitespace }
+      return !digits.isEmpty && digits.allSatisfy { $0 == "0" }
+    }
+  }
+
+  // MARK: Sets
+
+  /// Whether, after the first `[`, what follows a range makes one grapheme cluster with the range's end: `[a-c\u{301}]`.
+  private static func joinsRange(_ scalars: [Unicode.Scalar]) -> Bool {
+    guard let set = scalars.firstIndex(of: "[") else { return false }
+    return scalars.indices[set...].contains { place in
+      scalars[place] == "-"
+        && members(of: scalars, from: place + 1).contains { bound in
+          members(of: scalars, from: bound.end).contains { next in
+            String(String.UnicodeScalarView([bound.scalar, next.scalar])).count == 1
+          }
+        }
+    }
+  }
+
+  /// A scalar that stands in the text or is spelled by an escape, and where what follows it begins.
+  private typealias Member = (scalar: Unicode.Scalar, end: Int)
+
+  /// What may be the next member of a set. White space and comments are left out, as `(?x)` has it: all that may be, for
+  /// it isn't known whether the pattern says so.
+  private static func members(of scalars: [Unicode.Scalar], from start: Int) -> [Member] {
+    var found: [Member] = []
+    var place = start
+    while place < scalars.count {
+      found += escape(scalars, at: place) ?? [(scalars[place], place + 1)]
+      if scalars[place] == "#" {
+        place = scalars[place...].firstIndex { $0 == "\n" || $0 == "\r" } ?? scalars.count
+      } else if scalars[place].properties.isPatternWhitespace {
+        place += 1
+      } else {
+        break
+      }
+    }
+    return found
+  }
+
+  /// What an escape may stand for; nil where none begins.
+  private static func escape(_ scalars: [Unicode.Scalar], at place: Int) -> [Member]? {
+    guard scalars[place] == "\\", place + 1 < scalars.count else { return nil }
+    let start = place + 2
+    switch scalars[place + 1] {
+    case "n": return [("\n", start)]
+    case "r": return [("\r", start)]
+    case "u": return number(scalars, from: start, count: 4, radix: 16)
+    case "U": return number(scalars, from: start, count: 8, radix: 16)
+    case "x": return number(scalars, from: start, count: 2, radix: 16)
+    case "o": return number(scalars, from: start, count: 0, radix: 8)
+    case "0": return (1...4).flatMap { number(scalars, from: place + 1, count: $0, radix: 8) }
+    case let other: return [(other, start)]
+    }
+  }
+
+  /// The scalar whose number is written with so many digits at most, or with any between braces.
+  private static func number(
+    _ scalars: [Unicode.Scalar],
+    from start: Int,
+    count: Int,
+    radix: Int
+  ) -> [Member] {
+    var digits = scalars[min(start, scalars.count)...].prefix(count).prefix { $0.properties.isASCIIHexDigit }
+    var end = digits.endIndex
+    if start < scalars.count, scalars[start] == "{" {
+      guard let close = scalars[start...].firstIndex(of: "}") else { return [] }
+      digits = scalars[start + 1..<close].drop(while: \.properties.isWhitespace).prefix {
+        !$0.properties.isWhitespace
+      }
+      end = close + 1
+    }
+    let text = String(String.UnicodeScalarView(digits))
+    return UInt32(text, radix: radix).flatMap(Unicode.Scalar.init).map { [($0, end)] } ?? []
+  }
+}
