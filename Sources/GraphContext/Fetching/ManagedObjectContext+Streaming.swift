@@ -34,6 +34,9 @@ extension ManagedObjectContext {
 
   /// Calls `body` with each row of values that the selection describes, in its order. Rows that come in the order of an index, or in no
   /// other than that of their objects, are read one by one; others are sorted first.
+  ///
+  /// The stored rows are those of the start. An object with unsaved changes is read when its turn comes: the body should leave those alone
+  /// that the selection describes.
   public func forEach<Root: ManagedObject, each Value: AttributeType>(
     _ selection: Selection<Root, repeat each Value>,
     _ body: (repeat each Value) throws -> Void

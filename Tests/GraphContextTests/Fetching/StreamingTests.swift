@@ -152,7 +152,7 @@ import Testing
     let task = Task {
       withUnsafeCurrentTask { $0?.cancel() }
       try await container.performBackgroundTask { context throws in
-        #expect(throws: CancellationError.self) { try context.fetch(query) }
+        _ = #expect(throws: CancellationError.self) { try context.fetch(query) }
       }
     }
     try await task.value
