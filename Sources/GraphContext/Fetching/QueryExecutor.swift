@@ -254,6 +254,7 @@ extension QueryExecutor {
 
   /// How many rows match; no more than are wanted, where they are counted one by one.
   private func matchCount() throws -> Int {
+    if plan.isCountExact, ownChanges == nil { return plan.access.rowCount }
     var count = 0
     var paths = RowPaths(entity.schema, in: view.schema.schema)
     if plan.isCountExact {

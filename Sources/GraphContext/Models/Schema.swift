@@ -117,11 +117,19 @@ extension Schema {
   /// are counted as they are here, places as they are there.
   package func placed(like stored: Schema) -> Schema {
     var copy = self
-    for (ordinal, entity) in entitySchemas.enumerated() {
-      for property in entity.stored {
-        let place = stored.entitySchema(named: entity.name)?.storedProperty(named: property.name)?.slot
-        copy.entitySchemas[ordinal].stored[property.slot].place = place ?? property.slot
+    copy.entitySchemas = entitySchemas.map { entity in
+      let known = stored.entitySchema(named: entity.name)
+      let properties = entity.stored.map { property in
+        var property = property
+        property.place = known?.storedProperty(named: property.name)?.slot ?? property.slot
+        return property
       }
+      return EntitySchema(
+        name: entity.name,
+        stored: properties,
+        toMany: entity.toMany,
+        indexes: entity.indexes
+      )
     }
     return copy
   }
@@ -144,9 +152,14 @@ extension Schema {
   /// The same schema without its folded indexes: for whoever can't read their keys.
   package var withoutFoldedIndexes: Schema {
     var copy = self
-    for place in entities.indices {
-      copy.entities[place].indexes.removeAll { !$0.folding.isEmpty }
-      copy.entitySchemas[place].indexes.removeAll { !$0.folding.isEmpty }
+    for place in entities.indices { copy.entities[place].indexes.removeAll { !$0.folding.isEmpty } }
+    copy.entitySchemas = entitySchemas.map { entity in
+      EntitySchema(
+        name: entity.name,
+        stored: entity.stored,
+        toMany: entity.toMany,
+        indexes: entity.indexes.filter(\.folding.isEmpty)
+      )
     }
     return copy
   }

@@ -11,10 +11,11 @@ package struct GroupColumns: SchemaProviding {
   }
 
   /// What conditions are resolved for.
-  package var entity: EntitySchema { entities[title] ?? Self.empty(title) }
+  package var entity: EntitySchema { Self.entity(title, properties[title] ?? []) }
   private let title: String
   private let places: [String: Int]
-  private var entities: [String: EntitySchema] = [:]
+  /// By what they belong to: the row, or the first part of a name.
+  private var properties: [String: [StoredProperty]] = [:]
 
   /// - Parameter title: what to call a row in messages.
   package init(_ columns: [Column], title: String) {
@@ -33,28 +34,30 @@ package struct GroupColumns: SchemaProviding {
     }
   }
 
-  package func entitySchema(named name: String) -> EntitySchema? { entities[name] }
+  package func entitySchema(named name: String) -> EntitySchema? {
+    properties[name].map { Self.entity(name, $0) }
+  }
 
-  private static func empty(_ name: String) -> EntitySchema {
-    EntitySchema(name: name, stored: [], toMany: [], indexes: [])
+  private static func entity(_ name: String, _ properties: [StoredProperty]) -> EntitySchema {
+    EntitySchema(name: name, stored: properties, toMany: [], indexes: [])
   }
 
   private mutating func add(_ name: String, _ kind: AttributeKind, _ destination: String?, to owner: String) {
-    var entity = entities[owner] ?? Self.empty(owner)
-    if let known = entity.stored.firstIndex(where: { $0.name == name }) {
-      if let destination { entity.stored[known].destination = destination }
+    var siblings = properties[owner] ?? []
+    if let known = siblings.firstIndex(where: { $0.name == name }) {
+      if let destination { siblings[known].destination = destination }
     } else {
-      entity.stored.append(
+      siblings.append(
         StoredProperty(
           name: name,
-          slot: entity.stored.count,
+          slot: siblings.count,
           kind: kind,
           isOptional: true,
           destination: destination
         )
       )
     }
-    entities[owner] = entity
+    properties[owner] = siblings
   }
 
   /// The column of this name.

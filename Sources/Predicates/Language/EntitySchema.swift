@@ -1,26 +1,52 @@
-/// What predicates and plans need to know of an entity. Built by GraphContext from the model; a plain value.
-public struct EntitySchema: Sendable, Hashable, Codable {
-  public var name: String
-  /// Stored values in slot order: attributes and to-one relationships. `stored[i].slot == i`.
-  public var stored: [StoredProperty]
-  /// To-many relationships: they have no slot in the record.
-  public var toMany: [ToManyProperty]
-  public var indexes: [IndexSchema]
+/// What predicates and plans need to know of an entity. Built by GraphContext from the model; a plain value, whose copies share what follows
+/// from it: every query asks for its layout and its indexes.
+public struct EntitySchema: Sendable {
+  private final class Shape: Sendable {
+    let name: String
+    let stored: [StoredProperty]
+    let toMany: [ToManyProperty]
+    let indexes: [IndexSchema]
+    let layout: RecordLayout
+    let indexReferences: [IndexReference]
+
+    init(_ name: String, _ stored: [StoredProperty], _ toMany: [ToManyProperty], _ indexes: [IndexSchema]) {
+      self.name = name
+      self.stored = stored
+      self.toMany = toMany
+      self.indexes = indexes
+      layout = RecordLayout(kinds: stored.map(\.kind), places: stored.map(\.place))
+      indexReferences = IndexReference.all(of: name, stored, indexes)
+    }
+  }
+  private let shape: Shape
 
   public init(name: String, stored: [StoredProperty], toMany: [ToManyProperty], indexes: [IndexSchema]) {
-    self.name = name
-    self.stored = stored
-    self.toMany = toMany
-    self.indexes = indexes
+    shape = Shape(name, stored, toMany, indexes)
   }
+
+  public var name: String { shape.name }
+  /// Stored values in slot order: attributes and to-one relationships. `stored[i].slot == i`.
+  public var stored: [StoredProperty] { shape.stored }
+  /// To-many relationships: they have no slot in the record.
+  public var toMany: [ToManyProperty] { shape.toMany }
+  public var indexes: [IndexSchema] { shape.indexes }
+  /// Where each stored value lies in a record.
+  public var layout: RecordLayout { shape.layout }
+  /// Every index of the entity, the declared ones first.
+  package var indexReferences: [IndexReference] { shape.indexReferences }
 
   /// The attribute or to-one relationship of this name. O(properties).
   public func storedProperty(named name: String) -> StoredProperty? { stored.first { $0.name == name } }
+}
 
-  /// Where each stored value lies in a record. O(properties); keep the result.
-  public var layout: RecordLayout {
-    RecordLayout(kinds: stored.map(\.kind), places: stored.map(\.place))
+extension EntitySchema: Hashable {
+  public static func == (left: EntitySchema, right: EntitySchema) -> Bool {
+    left.shape === right.shape
+      || (left.name == right.name && left.stored == right.stored && left.toMany == right.toMany
+        && left.indexes == right.indexes)
   }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
 /// An attribute, or a to-one relationship, of an entity.

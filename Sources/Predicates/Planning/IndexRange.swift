@@ -20,18 +20,22 @@ package struct IndexReference: Sendable, Hashable {
   package var columns: [Column]
 }
 
-extension EntitySchema {
-  /// Every index of the entity, the declared ones first.
-  package var indexReferences: [IndexReference] {
+extension IndexReference {
+  /// Every index of an entity, the declared ones first.
+  static func all(
+    of entity: String,
+    _ stored: [StoredProperty],
+    _ indexes: [IndexSchema]
+  ) -> [IndexReference] {
     indexes.map { index in
       let columns = index.slots.map { slot in
         IndexReference.Column(slot: slot, folding: stored[slot].kind == .string ? index.folding : [])
       }
-      return IndexReference(entity: name, name: index.name, origin: .declared, columns: columns)
+      return IndexReference(entity: entity, name: index.name, origin: .declared, columns: columns)
     }
       + stored.filter { $0.kind == .reference }.map {
         let column = IndexReference.Column(slot: $0.slot, folding: [])
-        return IndexReference(entity: name, name: $0.name, origin: .relationship, columns: [column])
+        return IndexReference(entity: entity, name: $0.name, origin: .relationship, columns: [column])
       }
   }
 }

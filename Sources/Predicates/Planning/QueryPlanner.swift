@@ -29,6 +29,8 @@ package struct QueryPlanner {
     ///
     /// - isOrdered: whether the rows have to come in the query's order.
     case values([ResolvedPath], isOrdered: Bool)
+
+    var isCount: Bool { if case .count = self { true } else { false } }
   }
 
   /// The cheapest plan.
@@ -77,8 +79,10 @@ package struct QueryPlanner {
         let scan = try counted(index, match.ranges)
         let residual = draft.residual(covered: match.coveredPlaces)
         let plan = draft.plan(.index(scan), residual, order)
-        // Nothing costs less than one row with nothing to test: the usual case of a key.
-        if scan.rowCount <= 1, residual == .constant(true) { return PlanCandidates(plan) }
+        // Nothing costs less than one row with nothing to test, the usual case of a key, or than a count that is known.
+        if residual == .constant(true), scan.rowCount <= 1 || draft.purpose.isCount {
+          return PlanCandidates(plan)
+        }
         // In a range whose columns are all fixed, the rows come by ID: `order` has noticed.
         result.plans.append(plan)
         result.ranges.append((scan, match.coveredPlaces))
