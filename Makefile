@@ -59,15 +59,15 @@ bench-kv: deps-bench ## run the key-value half and write Benchmarks/Results
 	@mkdir -p .build
 	$(call BENCH_KV,-c release) --markdown $(RESULTS)/KeyValue.md --json $(RESULTS)/KeyValue.json $(BENCH)
 
-bench-objects: deps-bench ## run the half of the objects
+bench-objects: deps-objects ## run the half of the objects
 	@mkdir -p .build
 	$(call BENCH_OBJECTS,-c release,run) $(BENCH)
 
-bench-queries: deps-bench ## run the queries on objects and write Benchmarks/Results
+bench-queries: deps-objects ## run the queries on objects and write Benchmarks/Results
 	@mkdir -p .build
 	$(call BENCH_OBJECTS,-c release,queries) --markdown $(RESULTS)/Queries.md --json $(RESULTS)/Queries.json $(BENCH)
 
-bench-smoke: deps-bench ## run the benchmarks on small data, so that they never rot
+bench-smoke: deps-objects ## run the benchmarks on small data, so that they never rot
 	@mkdir -p .build
 	$(call BENCH_KV) --smoke
 	$(call BENCH_OBJECTS,,run) --smoke
@@ -91,8 +91,10 @@ ci: lint test demo crash fuzz-smoke bench-smoke docs ## everything that a change
 clean: ## remove every build folder
 	rm -rf .build .build-* Benchmarks/.build Fuzz/.build
 
-.PHONY: deps-library deps-bench
+.PHONY: deps-library deps-bench deps-objects
 deps-library:
 	@Scripts/install-packages.sh zlib1g-dev
 deps-bench:
 	@Scripts/install-packages.sh zlib1g-dev liblmdb-dev libsqlite3-dev librocksdb-dev libwiredtiger-dev
+deps-objects: deps-bench
+	@Scripts/install-objectbox.sh

@@ -13,7 +13,7 @@ let swiftSettings: [SwiftSetting] =
   ] + warningSettings
 
 // Beside the libraries of Cambium stand their peers: LMDB, SQLite, RocksDB and WiredTiger from the system, GRDB from its
-// repository. The key-value half needs none of the macros' swift-syntax, so it is a program of its own.
+// repository, ObjectBox if its library is found at run time. The key-value half needs none of the macros' swift-syntax, so it is a program of its own.
 let package = Package(
   name: "Benchmarks",
   products: [
@@ -30,6 +30,7 @@ let package = Package(
     .target(name: "CAllocations"),
     .systemLibrary(name: "CLMDB", providers: [.apt(["liblmdb-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .target(name: "CObjectBox"),
     .target(name: "CRocksDB", linkerSettings: [.linkedLibrary("rocksdb")]),
     .target(name: "CWiredTiger", linkerSettings: [.linkedLibrary("wiredtiger")]),
     .target(name: "BenchmarkHarness", dependencies: ["CFloor", "CSQLite"], swiftSettings: swiftSettings),
@@ -45,7 +46,7 @@ let package = Package(
     .executableTarget(
       name: "ObjectBenchmarks",
       dependencies: [
-        "BenchmarkHarness", "CAllocations", "CSQLite",
+        "BenchmarkHarness", "CAllocations", "CObjectBox", "CSQLite",
         .product(name: "CZlib", package: "cambium"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Cambium", package: "cambium"),

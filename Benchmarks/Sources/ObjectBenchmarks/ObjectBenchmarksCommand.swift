@@ -6,7 +6,7 @@ import Foundation
 struct ObjectBenchmarksCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "object-benchmarks",
-    abstract: "Runs Cambium beside SQLite and GRDB, on the same data, in interleaved rounds.",
+    abstract: "Runs Cambium beside SQLite, ObjectBox and GRDB, on the same data, in interleaved rounds.",
     discussion: "Pin it to a processor (taskset -c 1 …): a ratio of two times needs a quiet place.",
     subcommands: [RunCommand.self, QueriesCommand.self, FlightQueriesCommand.self, ImportCommand.self],
     defaultSubcommand: RunCommand.self

@@ -3,9 +3,13 @@ import CAllocations
 
 /// A store of each peer, filled with the same people.
 struct ObjectStores {
-  private static let peers: [any ObjectPeer.Type] = [
-    CambiumObjectPeer.self, SQLiteObjectPeer.self, GRDBFastPeer.self, GRDBCodablePeer.self,
-  ]
+  private static var peers: [any ObjectPeer.Type] {
+    let all: [any ObjectPeer.Type] = [
+      CambiumObjectPeer.self, SQLiteObjectPeer.self, ObjectBoxPeer.self, GRDBFastPeer.self,
+      GRDBCodablePeer.self,
+    ]
+    return all.filter { $0 != ObjectBoxPeer.self || ObjectBoxLibrary.version != nil }
+  }
 
   /// - Parameter names: of some peers; all of them if there are none. Cambium takes part in any case.
   static func peers(named names: [String]) -> [any ObjectPeer.Type] {

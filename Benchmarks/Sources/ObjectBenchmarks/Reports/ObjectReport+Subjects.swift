@@ -1,8 +1,10 @@
+import BenchmarkHarness
+
 extension ObjectReport.Subject {
   static let objects = ObjectReport.Subject(
     title: "Object workloads",
     command: "make bench-objects",
-    caveats: shared
+    caveats: shared + ofObjectBox()
   )
 
   static let queries = ObjectReport.Subject(
@@ -12,14 +14,30 @@ extension ObjectReport.Subject {
       "The queries of a round of O5 and O6 follow one another in one context, or one read transaction; no object outlives its "
         + "query.",
       "O7 follows the relationship: each engine hands out the persons of a city one by one, and the scores are added up "
-        + "outside of it. “GRDB, fast” and SQLite read that one column, the others make objects.",
+        + "outside of it. “GRDB, fast” and SQLite read that one column, ObjectBox hands out whole records, the others make "
+        + "objects.",
       "O11: SQLite groups by the column that refers to the city; Cambium groups by the city's name, which it follows the "
         + "relationship for, because objects aren't keys of groups. Averages are compared to a millionth.",
       "P2 counts a range of the index, which is what its plan is made from; P3 makes the plan's explanation, texts "
         + "included, and so costs more than a query's plan. Both compile no filter.",
       "Allocations are calls of malloc and its kin, of all libraries, counted in a round of its own.",
     ]
+      + ofObjectBox([
+        "O11: ObjectBox has no groups; every person is visited, and the scores of each city are added up outside of it."
+      ])
   )
+
+  /// What one has to know of ObjectBox, or why it isn't there.
+  private static func ofObjectBox(_ caveats: [String] = []) -> [String] {
+    switch ObjectBoxLibrary.functions {
+    case .success:
+      [
+        "ObjectBox makes no language objects either: attributes are read in its memory. Its index of email addresses is one of "
+          + "hashes. It promises no order that a query doesn't ask for; the one it has is insertion's, as the checksums prove."
+      ] + caveats
+    case .failure(let error): ["ObjectBox takes no part: \(error.message)."]
+    }
+  }
 
   private static let shared = [
     "Times of a shared machine: only ratios of one run mean something.",
