@@ -1,103 +1,139 @@
 /// Applies the log's transactions to the trees of a checkpoint.
 ///
-/// Nobody sees the versions between, so all transactions change the same frames: a page that many of them change is copied
-/// once. Every page that they make is stamped with the last one's commit.
+/// Nobody sees the versions between, so all of them are one transaction here: a page that many of them change is copied once. The
+/// changes are collected and made in the order of their keys (``ReplayBatch``). Every page is stamped with the last one's commit.
 struct Replay {
-  private let pool: PagePool
-  /// The commit after the last transaction.
-  private let lastCommit: UInt64
+  /// What the transactions lead to.
   private(set) var version: Version
-  /// Bytes of pages that exist only in memory now.
+  /// Pages that exist only in memory now.
   private(set) var dirtyPageCount = 0
 
-  /// - Parameter transactionCount: how many transactions will be applied.
-  init(_ version: Version, pool: PagePool, transactionCount: Int) {
-    self.version = version
-    self.pool = pool
-    lastCommit = version.commit + UInt64(transactionCount)
-  }
+  private let state: TransactionState
+  /// By tree.
+  private var slots: [UInt32: Int] = [:]
+  /// By tree.
+  private var batches: [UInt32: ReplayBatch] = [:]
+  private var batchedCount = 0
+  /// Of the transaction collected last.
+  private var lastCommit: UInt64
 
-  /// Applies one transaction. Throws `corrupt` if it doesn't follow from the state, which a log of ours always does.
-  mutating func apply(_ transaction: LogChain.Transaction) throws(StoreError) {
-    let header = transaction.record.header
-    let offset = transaction.offset
-    guard header.commit == version.commit + 1 else {
-      throw Self.damaged("it is of commit \(header.commit), after \(version.commit)", at: offset)
+  /// Changes that wait at a time: some 16 MB of memory.
+  private static let batchLimit = 1 << 18
+
+  /// Throws `corrupt` if a transaction doesn't follow from the state, which one of a log of ours always does.
+  ///
+  /// - Parameters:
+  ///   - version: the checkpoint's.
+  ///   - transactions: those that follow it. Their bytes stay where they are meanwhile.
+  init(_ version: Version, pool: PagePool, transactions: [LogChain.Transaction]) throws(StoreError) {
+    self.version = version
+    lastCommit = version.commit
+    state = TransactionState(
+      base: version,
+      pool: pool,
+      log: TransactionLog(),
+      stampingPages: version.commit + UInt64(transactions.count)
+    )
+    for slot in version.directory.names.indices where version.directory.names[slot] != nil {
+      slots[version.roots[slot].treeID] = slot
     }
-    let state = TransactionState(base: version, pool: pool, log: TransactionLog(), stampingPages: lastCommit)
-    do {
-      try apply(transaction.record.payload, to: state, at: offset)
+    do throws(StoreError) {
+      for transaction in transactions { try collect(transaction) }
+      try makeAllChanges()
     } catch {
       state.end()
       state.dirty.abort()
       throw error
     }
+    if let last = transactions.last { finish(last.record.header, transactions.count, pool) }
+  }
+
+  private mutating func finish(_ last: LogRecordHeader, _ count: Int, _ pool: PagePool) {
     state.end()
-    let roots = state.roots
-    dirtyPageCount += state.dirty.filePageCount
-    // Nobody reads yet, so what the transaction replaced can go at once.
+    dirtyPageCount = state.dirty.filePageCount
+    // Nobody reads yet, so what was replaced can go at once.
     pool.free(state.dirty.finish())
     version = Version(
-      commit: header.commit,
-      timestamp: header.timestamp,
-      generation: version.generation + 1,
+      commit: last.commit,
+      timestamp: last.timestamp,
+      generation: version.generation + UInt64(count),
       directory: state.directory,
-      roots: roots,
+      roots: state.roots,
       nextTreeID: state.nextTreeID,
-      sequence: header.sequence,
+      sequence: last.sequence,
       durability: .full
     )
   }
 
-  private func apply(
-    _ payload: UnsafeRawBufferPointer,
-    to state: TransactionState,
-    at offset: UInt64
-  ) throws(StoreError) {
-    var slots: [UInt32: Int] = [:]
-    for slot in state.directory.names.indices where state.directory.names[slot] != nil {
-      slots[state.base.roots[slot].treeID] = slot
+  // MARK: Transactions
+
+  private mutating func collect(_ transaction: LogChain.Transaction) throws(StoreError) {
+    let header = transaction.record.header
+    let offset = transaction.offset
+    guard header.commit == lastCommit + 1 else {
+      throw Self.damaged("it is of commit \(header.commit), after \(lastCommit)", at: offset)
     }
-    var selected: (id: UInt32, editor: TreeEditor)?
-    var reader = ByteReader(payload)
+    lastCommit = header.commit
+    var selected: UInt32?
+    var reader = ByteReader(transaction.record.payload)
     while !reader.isAtEnd {
       guard let operation = LogOperation(&reader) else {
         throw Self.damaged("an operation makes no sense", at: offset)
       }
       switch operation {
       case .createTree(let id, let name):
-        slots[id] = try create(name, id, in: state, slots, at: offset)
+        slots[id] = try create(name, id, at: offset)
       case .dropTree(let id):
-        guard let slot = slots.removeValue(forKey: id), let name = state.directory.names[slot] else {
-          throw Self.unknownTree(id, at: offset)
-        }
+        try drop(id, at: offset)
         // Dropping a tree selects no other, unless it was the selected one.
-        if selected?.id == id { selected = nil }
-        try state.dropTree(slot, name: name)
+        if selected == id { selected = nil }
       case .selectTree(let id):
-        guard let slot = slots[id] else { throw Self.unknownTree(id, at: offset) }
-        selected = (id, try state.editor(slot))
-      case .put, .remove, .removeRange:
-        guard let selected else { throw Self.damaged("a change names no tree", at: offset) }
-        try change(selected.editor, operation)
+        guard slots[id] != nil else { throw Self.unknownTree(id, at: offset) }
+        selected = id
+      case .put(let key, let value):
+        try note(.init(key: key, value: value), in: selected, at: offset)
+      case .remove(let key):
+        try note(.init(key: key, value: nil), in: selected, at: offset)
+      case .removeRange(let range):
+        guard let selected, let slot = slots[selected] else { throw Self.unselected(at: offset) }
+        try makeChanges(of: selected)
+        _ = try state.editor(slot).removeRange(range)
       }
     }
   }
 
-  private func change(_ tree: TreeEditor, _ operation: LogOperation) throws(StoreError) {
-    switch operation {
-    case .put(let key, let value): _ = try tree.put(key, value)
-    case .remove(let key): _ = try tree.remove(key)
-    case .removeRange(let range): _ = try tree.removeRange(range)
-    case .createTree, .dropTree, .selectTree: break
+  private mutating func note(
+    _ change: ReplayBatch.Change,
+    in tree: UInt32?,
+    at offset: UInt64
+  ) throws(StoreError) {
+    guard let tree else { throw Self.unselected(at: offset) }
+    batches[tree, default: ReplayBatch()].append(change)
+    batchedCount += 1
+    if batchedCount == Self.batchLimit { try makeAllChanges() }
+  }
+
+  private mutating func makeAllChanges() throws(StoreError) {
+    for id in batches.keys.sorted() { try makeChanges(of: id) }
+    batchedCount = 0
+  }
+
+  private mutating func makeChanges(of id: UInt32) throws(StoreError) {
+    guard let batch = batches.removeValue(forKey: id), let slot = slots[id] else { return }
+    try batch.makeChanges(in: state.editor(slot))
+  }
+
+  private mutating func drop(_ id: UInt32, at offset: UInt64) throws(StoreError) {
+    guard let slot = slots.removeValue(forKey: id), let name = state.directory.names[slot] else {
+      throw Self.unknownTree(id, at: offset)
     }
+    batches[id] = nil
+    try state.dropTree(slot, name: name)
   }
 
   private func create(
     _ nameBytes: UnsafeRawBufferPointer,
     _ id: UInt32,
-    in state: TransactionState,
-    _ slots: [UInt32: Int],
     at offset: UInt64
   ) throws(StoreError) -> Int {
     guard let name = String(validating: nameBytes, as: UTF8.self), !name.isEmpty,
@@ -105,6 +141,12 @@ struct Replay {
       id >= state.nextTreeID, id < UInt32.max, state.directory.slot(of: name) == nil, slots[id] == nil
     else { throw Self.damaged("a tree is created that can't be", at: offset) }
     return state.add(name, treeID: id)
+  }
+
+  // MARK: Errors
+
+  private static func unselected(at offset: UInt64) -> StoreError {
+    damaged("a change names no tree", at: offset)
   }
 
   private static func unknownTree(_ id: UInt32, at offset: UInt64) -> StoreError {

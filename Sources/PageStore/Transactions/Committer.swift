@@ -253,27 +253,40 @@ final class Committer: @unchecked Sendable {
 
   // MARK: The log's extents
 
-  /// A free log extent, or a new one, ready for its next use. New ones double in size when `isGrowing`.
-  func nextLogExtent(forRecord byteCount: Int, isGrowing: Bool = true) throws(StoreError) -> LogExtentUse {
+  /// A free log extent, or a new one, ready for its next use. New ones double in size.
+  func nextLogExtent(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
     let needed = LogWriter.extentByteCount(forRecord: byteCount)
     let current = min(log.tail.position.use.extent.byteCount, largestLogExtentByteCount)
     if let free = extents.freeExtent(byteCount: max(needed, current)) {
       return extents.beginUse(of: free, salt: environment.random())
     }
-    let doubled = isGrowing ? min(2 * current, largestLogExtentByteCount) : current
     do {
-      return try newLogExtent(byteCount: max(needed, doubled))
+      return try newLogExtent(byteCount: max(needed, min(2 * current, largestLogExtentByteCount)))
     } catch  where error.code == .diskFull {
       guard let free = extents.freeExtent(byteCount: needed) else { throw error }
       return extents.beginUse(of: free, salt: environment.random())
     }
   }
 
-  /// A small log extent in room that was set aside for pages, for when the file can't grow.
+  /// A small one, for recovery's checkpoint: after that the extents that were replayed are free, so more would be zeroed and synced
+  /// for nothing.
+  func smallLogExtent(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
+    let needed = Self.smallLogExtentByteCount(forRecord: byteCount)
+    if let free = extents.freeExtent(byteCount: needed) {
+      return extents.beginUse(of: free, salt: environment.random())
+    }
+    return try newLogExtent(byteCount: needed)
+  }
+
+  /// A small one in room that was set aside for pages, for when the file can't grow.
   func logExtentInGap(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
-    let needed = max(Self.smallestLogExtentByteCount, LogWriter.extentByteCount(forRecord: byteCount))
     var space = space
-    return try initialise(space.takePageExtent(byteCount: needed), in: space)
+    let extent = try space.takePageExtent(byteCount: Self.smallLogExtentByteCount(forRecord: byteCount))
+    return try initialise(extent, in: space)
+  }
+
+  private static func smallLogExtentByteCount(forRecord byteCount: Int) -> UInt64 {
+    max(smallestLogExtentByteCount, LogWriter.extentByteCount(forRecord: byteCount))
   }
 
   private static let smallestLogExtentByteCount: UInt64 = 64 << 10

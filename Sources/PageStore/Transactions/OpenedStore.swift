@@ -59,12 +59,11 @@ struct OpenedStore {
     guard trees.roots.allSatisfy({ $0.treeID < checkpoint.content.nextTreeID }) else {
       throw StoreError(.corrupt, "the catalogue has a tree with a number that was not given out yet")
     }
-    var replay = Replay(
+    let replay = try Replay(
       Self.version(of: checkpoint, trees),
       pool: pool,
-      transactionCount: recovery.chain.transactions.count
+      transactions: recovery.chain.transactions
     )
-    for transaction in recovery.chain.transactions { try replay.apply(transaction) }
 
     committer = Self.committer(
       file,
@@ -98,7 +97,7 @@ struct OpenedStore {
   private func persistAgain() throws(StoreError) {
     let checkpointBytes = LogRecordHeader.encodedByteCount + CheckpointRecord.fixedByteCount
     do throws(StoreError) {
-      try persistAgain(in: committer.nextLogExtent(forRecord: checkpointBytes, isGrowing: false))
+      try persistAgain(in: committer.smallLogExtent(forRecord: checkpointBytes))
     } catch  where error.code == .diskFull && !committer.log.isFenced {
       // On a full disk there is still what earlier commits had set aside for pages.
       try persistAgain(in: committer.logExtentInGap(forRecord: checkpointBytes))

@@ -115,8 +115,9 @@ final class TreeEditor {
     let place = try reading { () throws(StoreError) in
       try path[0].page.lowerBound(of: SearchKey(key), in: map)
     }
-    // Between two keys of the leaf, or on one. Before its first and after its last, another leaf may be the right one.
-    guard place.isEqual || place.index > 0 && place.index < path[0].page.count else {
+    // Between two keys of the leaf, or on one, or behind the tree's last. Before the leaf's first and after its last, another leaf may
+    // be the right one.
+    guard place.isEqual || place.index > 0 && (place.index < path[0].page.count || isPathAtEnd) else {
       return try put(key, value)
     }
     try change { () throws(StoreError) in
@@ -418,6 +419,11 @@ final class TreeEditor {
         bias: .balanced
       )
     }
+  }
+
+  /// Whether the path leads to the tree's last leaf.
+  private var isPathAtEnd: Bool {
+    (1..<max(1, height)).allSatisfy { path[$0].index == path[$0].page.count - 1 }
   }
 
   /// Whether an insertion continues an ascending or descending run at an end of the whole tree.

@@ -1,6 +1,6 @@
 import BenchmarkHarness
 
-/// One run of the key-value workloads K1 to K8. The stages are in the files beside this one.
+/// One run of the key-value workloads K1 to K9. The stages are in the files beside this one.
 struct KeyValueSession {
   let peers: [any KeyValuePeer.Type]
   let sizes: Sizes
@@ -26,6 +26,7 @@ struct KeyValueSession {
     try await load(entries)
     try await readAndCommit(entries)
     try await overwrite(entries)
+    try await recover(entries)
   }
 
   /// Adds a value to the measure of this name, or begins it.

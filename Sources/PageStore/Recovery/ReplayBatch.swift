@@ -1,0 +1,54 @@
+/// Changes of one tree that the log has in the order of time, made in the order of their keys: the way to a leaf is gone once for all that
+/// happened in it, and of several changes of a key the last alone is made.
+///
+/// Keys and values stay where the log has them.
+struct ReplayBatch {
+  struct Change {
+    let key: UnsafeRawBufferPointer
+    /// Nil for a removal.
+    let value: UnsafeRawBufferPointer?
+  }
+
+  /// A change's place among the others in the order of keys.
+  private struct Rank {
+    /// The key's first eight bytes, zeros after its end: most comparisons need no more.
+    let head: UInt64
+    /// Where it is in the order of time.
+    let place: UInt32
+  }
+
+  private var changes: [Change] = []
+  private var ranks: [Rank] = []
+
+  mutating func append(_ change: Change) {
+    ranks.append(Rank(head: Self.head(of: change.key), place: UInt32(changes.count)))
+    changes.append(change)
+  }
+
+  /// Makes the changes. O(*n* log *n*).
+  func makeChanges(in tree: TreeEditor) throws(StoreError) {
+    let ranks = ranks.sorted { order($0, $1) < 0 || (order($0, $1) == 0 && $0.place < $1.place) }
+    for (index, rank) in ranks.enumerated() {
+      if index + 1 < ranks.count, order(rank, ranks[index + 1]) == 0 { continue }
+      let change = changes[Int(rank.place)]
+      if let value = change.value {
+        _ = try tree.put(near: change.key, value)
+      } else {
+        _ = try tree.remove(change.key)
+      }
+    }
+  }
+
+  /// Of their keys.
+  private func order(_ left: Rank, _ right: Rank) -> Int {
+    if left.head != right.head { return left.head < right.head ? -1 : 1 }
+    return ByteComparison.compare(changes[Int(left.place)].key, changes[Int(right.place)].key)
+  }
+
+  private static func head(of key: UnsafeRawBufferPointer) -> UInt64 {
+    if key.count >= 8 { return UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)) }
+    var head: UInt64 = 0
+    for byte in key { head = head << 8 | UInt64(byte) }
+    return head << UInt64(8 * (8 - key.count))
+  }
+}
