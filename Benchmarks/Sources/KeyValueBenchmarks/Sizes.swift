@@ -11,6 +11,8 @@ struct Sizes: Codable {
   var overwriteCommits = 100
   /// Processes of each engine in K7.
   var openings = 15
+  /// Ranges that a round of K6 counts.
+  var counts = 20
   /// What K9 has to replay.
   var recoveredLogBytes = 16 << 20
   var rounds = 5
@@ -23,6 +25,7 @@ struct Sizes: Codable {
     sizes.overwrites = 2_000
     sizes.overwriteCommits = 10
     sizes.openings = 2
+    sizes.counts = 4
     sizes.recoveredLogBytes = 1 << 20
     sizes.rounds = 2
     return sizes

@@ -70,13 +70,15 @@ extension KeyValueSession {
       }
     )
     let sorted = entries.sortedOrder
-    let lower = entries.key(sorted[count / 4])
-    let upper = entries.key(sorted[count / 4 + count / 2])
+    let ranges = (0..<sizes.counts).map { number in
+      let first = count / 2 / sizes.counts * number
+      return (lower: entries.key(sorted[first]), upper: entries.key(sorted[first + count / 2]))
+    }
     try await runner.run(
-      workload("K6", "count a range of half", stores) { store, _ in
+      workload("K6", "count a range of half", stores, operations: ranges.count, unit: "each") { store, _ in
         try await measured {
           var sum = Checksum()
-          sum.add(try store.count(from: lower, to: upper))
+          for range in ranges { sum.add(try store.count(from: range.lower, to: range.upper)) }
           return sum
         }
       }
