@@ -43,6 +43,20 @@ public struct Group<Root: ManagedObject> {
     ValueExpression(column: Root.names(of: keyPath).map { $0.joined(separator: ".") })
   }
 
+  /// Whether a Bool that the group's objects have in common is true.
+  @_disfavoredOverload
+  public func key(_ keyPath: KeyPath<Root, Bool>) -> Where<Group> {
+    let value: ValueExpression<Group, Bool> = key(keyPath)
+    return value == true
+  }
+
+  /// Whether an optional Bool that the group's objects have in common is true; where it is missing it isn't.
+  @_disfavoredOverload
+  public func key(_ keyPath: KeyPath<Root, Bool?>) -> Where<Group> {
+    let value: ValueExpression<Group, Bool> = key(keyPath)
+    return value == true
+  }
+
   private func value<Result: AttributeType, Value>(
     _ aggregate: Aggregate<Root, Result>
   ) -> ValueExpression<Group, Value> {
