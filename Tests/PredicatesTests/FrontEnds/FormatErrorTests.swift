@@ -90,7 +90,7 @@ import Testing
     Row("ANY (a.b > 1 AND a.c > 1)", "^", "one comparison"), Row("a == NOT b", "     ^", "not NOT"),
     Row("a.lowercase() == 1", "  ^", "before its arguments"), Row("a + == 1", "    ^", "Expected a value"),
     Row("a + {1} == 1", "    ^", "Expected a value after +"), Row("+a == 1", "^", "no sign +"),
-    Row("a BETWEEN $r", "          ^", "two bounds"), Row("sum({}) > 1", "    ^", "several objects"),
+    Row("a BETWEEN $r.b", "          ^", "two bounds"), Row("sum({}) > 1", "    ^", "several objects"),
   ]
 
   @Test(arguments: mistakes + misused)
