@@ -13,10 +13,9 @@ struct FlightSchema: SchemaProviding {
         ("depTime", .int64, true, nil), ("delay", .double, true, nil), ("distance", .double, false, nil),
         ("fare", .float, false, nil), ("tailnum", .string, true, nil), ("title", .string, false, nil),
         ("departed", .date, false, nil), ("landed", .date, true, nil), ("token", .uuid, false, nil),
-        ("blob", .data, true, nil), ("isLate", .bool, false, nil), ("isFull", .bool, true, nil),
-        ("cabin", .int64, false, nil),
+        ("blob", .data, true, nil), ("isLate", .bool, false, nil), ("cabin", .int64, false, nil),
         ("status", .string, true, nil), ("origin", .reference, true, "Airport"),
-        ("dest", .reference, true, "Airport"),
+        ("dest", .reference, true, "Airport"), ("isFull", .bool, true, nil),
       ],
       toMany: [ToManyProperty(name: "legs", destination: "Leg", inverse: "flight")]
     ),
@@ -24,15 +23,15 @@ struct FlightSchema: SchemaProviding {
       "Airport",
       [
         ("faa", .string, false, nil), ("name", .string, false, nil), ("altitude", .int64, false, nil),
-        ("isOpen", .bool, false, nil), ("city", .reference, true, "City"),
+        ("city", .reference, true, "City"), ("isOpen", .bool, false, nil),
       ]
     ),
     "City": entity("City", [("title", .string, false, nil)]),
     "Leg": entity(
       "Leg",
       [
-        ("minutes", .int64, true, nil), ("isShort", .bool, false, nil),
-        ("flight", .reference, true, "Flight"),
+        ("minutes", .int64, true, nil), ("flight", .reference, true, "Flight"),
+        ("isShort", .bool, false, nil),
       ]
     ),
   ]
