@@ -20,9 +20,9 @@ public struct Group<Root: ManagedObject> {
     _ keyPath: KeyPath<Root, Number>
   ) -> ValueExpression<Group, Number.Sum> { value(.sum(keyPath)) }
 
-  public func average(_ keyPath: KeyPath<Root, some NumericAttribute>) -> ValueExpression<Group, Double> {
-    value(.average(keyPath))
-  }
+  public func average<Number: NumericAttribute>(
+    _ keyPath: KeyPath<Root, Number>
+  ) -> ValueExpression<Group, Number.Average> { value(.average(keyPath)) }
 
   public func min<Value: AttributeType>(
     _ keyPath: KeyPath<Root, Value>
@@ -32,9 +32,9 @@ public struct Group<Root: ManagedObject> {
     _ keyPath: KeyPath<Root, Value>
   ) -> ValueExpression<Group, Value.Present> { value(.max(keyPath)) }
 
-  public func median(_ keyPath: KeyPath<Root, some NumericAttribute>) -> ValueExpression<Group, Double> {
-    value(.median(keyPath))
-  }
+  public func median<Number: NumericAttribute>(
+    _ keyPath: KeyPath<Root, Number>
+  ) -> ValueExpression<Group, Number.Average> { value(.median(keyPath)) }
 
   /// What the group's objects have in common: one of the key paths they are grouped by.
   public func key<Value: AttributeType>(
