@@ -54,10 +54,11 @@ struct AggregateTerm: Sendable {
   /// Nil for the objects themselves.
   var keyPath: Result<[String], QueryError>?
 
-  func resolved(_ paths: PathResolver) throws(QueryError) -> ResolvedAggregate {
+  func resolved(_ paths: PathResolver, besides keys: Set<String>) throws(QueryError) -> ResolvedAggregate {
     try ResolvedAggregate(
       function,
-      of: keyPath.map { names throws(QueryError) in try paths.resolve(names.get()).path }
+      of: keyPath.map { names throws(QueryError) in try paths.resolve(names.get()).path },
+      named: name(besides: keys).get()
     )
   }
 }

@@ -7,6 +7,8 @@ public struct Group<Root: ManagedObject> {
     var list: [AggregateTerm] = []
   }
   let terms = Terms()
+  /// What the groups' keys are called.
+  let keys: Set<String>
 
   /// How many objects the group has.
   public var count: ValueExpression<Group, Int> { value(Aggregate<Root, Int>.count) }
@@ -61,14 +63,18 @@ public struct Group<Root: ManagedObject> {
     _ aggregate: Aggregate<Root, Result>
   ) -> ValueExpression<Group, Value> {
     terms.list.append(aggregate.term)
-    return ValueExpression(column: aggregate.term.name)
+    return ValueExpression(column: aggregate.term.name(besides: keys))
   }
 }
 
 extension AggregateTerm {
-  /// The name of the column, as ``ResolvedAggregate/name`` gives it.
-  var name: Result<String, QueryError> {
-    guard let keyPath else { return .success(function.rawValue) }
-    return keyPath.map { "\(function.rawValue)(\($0.joined(separator: ".")))" }
+  /// The name of the column, which no key has: `count`, or `count()` where groups are by an attribute `count`.
+  func name(besides keys: Set<String>) -> Result<String, QueryError> {
+    let name = keyPath?.map { "\(function.rawValue)(\($0.joined(separator: ".")))" }
+    return (name ?? .success(function.rawValue)).map { name in
+      var name = name
+      while keys.contains(name) { name += "()" }
+      return name
+    }
   }
 }
