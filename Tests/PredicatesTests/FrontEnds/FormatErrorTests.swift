@@ -81,6 +81,8 @@ import Testing
   static let misused: [Row] = [
     Row("lowercas(a) == 'x'", "^", "Did you mean lowercase(…)?"),
     Row("abs(a, b) > 1", "^", "1 argument, not 2"),
+    Row("max() > 1", "^", "max takes 1 to 1000 arguments, not 0"),
+    Row("now(a) > 1", "^", "0 arguments, not 1"),
     Row("SUBQUERY(a, $x) == 1", "^", "a path, a variable and a condition"),
     Row("SUBQUERY(1, $x, a == 1).@count > 0", "         ^", "a path to several objects"),
     Row("SUBQUERY(a, x, a == 1).@count > 0", "            ^", "variable such as $x"),
