@@ -5,7 +5,7 @@ import Predicates
 /// The attribute may be reached through to-one relationships; where one of them is optional, the compiler wants the key path's root
 /// spelled out: `.max(\Flight.origin?.altitude)`. nil takes no part, and NaN in nothing but a count. A sum of nothing is 0, and an
 /// average, a least or greatest value and a median of nothing are nil; a sum of integers that doesn't fit in 64 bits is nil. `min`, `max`
-/// and `median` give 0.0 for −0.0.
+/// and `median` give 0.0 for −0.0. Sums, averages and medians of Decimals are exact and rounded once, to a Decimal.
 public struct Aggregate<Root: ManagedObject, Value: AttributeType>: Sendable {
   let term: AggregateTerm
 
@@ -25,12 +25,13 @@ extension Aggregate {
     Aggregate(.count, keyPath)
   }
 
-  /// The sum; nil only where an integer doesn't fit.
+  /// The sum; nil only where an integer or a Decimal doesn't fit.
   public static func sum<Number: NumericAttribute>(_ keyPath: KeyPath<Root, Number>) -> Aggregate
   where Value == Number.Sum? { Aggregate(.sum, keyPath) }
 
-  public static func average(_ keyPath: KeyPath<Root, some NumericAttribute>) -> Aggregate
-  where Value == Double? { Aggregate(.average, keyPath) }
+  /// The average: of Decimals a Decimal, of other numbers a Double.
+  public static func average<Number: NumericAttribute>(_ keyPath: KeyPath<Root, Number>) -> Aggregate
+  where Value == Number.Average? { Aggregate(.average, keyPath) }
 
   /// The least value.
   public static func min<Least: AttributeType>(_ keyPath: KeyPath<Root, Least>) -> Aggregate
@@ -41,8 +42,8 @@ extension Aggregate {
   where Value == Greatest.Present? { Aggregate(.maximum, keyPath) }
 
   /// The value in the middle, or the mean of the two in the middle.
-  public static func median(_ keyPath: KeyPath<Root, some NumericAttribute>) -> Aggregate
-  where Value == Double? { Aggregate(.median, keyPath) }
+  public static func median<Number: NumericAttribute>(_ keyPath: KeyPath<Root, Number>) -> Aggregate
+  where Value == Number.Average? { Aggregate(.median, keyPath) }
 
   private init(_ term: AggregateTerm) { self.term = term }
 }
@@ -53,10 +54,11 @@ struct AggregateTerm: Sendable {
   /// Nil for the objects themselves.
   var keyPath: Result<[String], QueryError>?
 
-  func resolved(_ paths: PathResolver) throws(QueryError) -> ResolvedAggregate {
+  func resolved(_ paths: PathResolver, besides keys: Set<String>) throws(QueryError) -> ResolvedAggregate {
     try ResolvedAggregate(
       function,
-      of: keyPath.map { names throws(QueryError) in try paths.resolve(names.get()).path }
+      of: keyPath.map { names throws(QueryError) in try paths.resolve(names.get()).path },
+      named: name(besides: keys).get()
     )
   }
 }

@@ -39,6 +39,12 @@ public struct From<Root: ManagedObject>: Sendable {
     return copy
   }
 
+  /// Only objects whose Bool is true: `\.isLate`. Conditions add up.
+  public func `where`(_ keyPath: KeyPath<Root, Bool>) -> From { self.where(Where(keyPath)) }
+
+  /// Only objects whose optional Bool is true: `\.origin?.isOpen`. Conditions add up.
+  public func `where`(_ keyPath: KeyPath<Root, Bool?>) -> From { self.where(Where(keyPath)) }
+
   /// Only objects for which one of Foundation's predicates holds: `#Predicate { $0.seconds > 180 }`. Conditions add up.
   public func `where`(_ predicate: Foundation.Predicate<Root>) -> From { self.where(Where(predicate)) }
 

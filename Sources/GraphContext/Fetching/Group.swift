@@ -7,6 +7,8 @@ public struct Group<Root: ManagedObject> {
     var list: [AggregateTerm] = []
   }
   let terms = Terms()
+  /// What the groups' keys are called.
+  let keys: Set<String>
 
   /// How many objects the group has.
   public var count: ValueExpression<Group, Int> { value(Aggregate<Root, Int>.count) }
@@ -20,9 +22,9 @@ public struct Group<Root: ManagedObject> {
     _ keyPath: KeyPath<Root, Number>
   ) -> ValueExpression<Group, Number.Sum> { value(.sum(keyPath)) }
 
-  public func average(_ keyPath: KeyPath<Root, some NumericAttribute>) -> ValueExpression<Group, Double> {
-    value(.average(keyPath))
-  }
+  public func average<Number: NumericAttribute>(
+    _ keyPath: KeyPath<Root, Number>
+  ) -> ValueExpression<Group, Number.Average> { value(.average(keyPath)) }
 
   public func min<Value: AttributeType>(
     _ keyPath: KeyPath<Root, Value>
@@ -32,9 +34,9 @@ public struct Group<Root: ManagedObject> {
     _ keyPath: KeyPath<Root, Value>
   ) -> ValueExpression<Group, Value.Present> { value(.max(keyPath)) }
 
-  public func median(_ keyPath: KeyPath<Root, some NumericAttribute>) -> ValueExpression<Group, Double> {
-    value(.median(keyPath))
-  }
+  public func median<Number: NumericAttribute>(
+    _ keyPath: KeyPath<Root, Number>
+  ) -> ValueExpression<Group, Number.Average> { value(.median(keyPath)) }
 
   /// What the group's objects have in common: one of the key paths they are grouped by.
   public func key<Value: AttributeType>(
@@ -43,18 +45,36 @@ public struct Group<Root: ManagedObject> {
     ValueExpression(column: Root.names(of: keyPath).map { $0.joined(separator: ".") })
   }
 
+  /// Whether a Bool that the group's objects have in common is true.
+  @_disfavoredOverload
+  public func key(_ keyPath: KeyPath<Root, Bool>) -> Where<Group> {
+    let value: ValueExpression<Group, Bool> = key(keyPath)
+    return value == true
+  }
+
+  /// Whether an optional Bool that the group's objects have in common is true; where it is missing it isn't.
+  @_disfavoredOverload
+  public func key(_ keyPath: KeyPath<Root, Bool?>) -> Where<Group> {
+    let value: ValueExpression<Group, Bool> = key(keyPath)
+    return value == true
+  }
+
   private func value<Result: AttributeType, Value>(
     _ aggregate: Aggregate<Root, Result>
   ) -> ValueExpression<Group, Value> {
     terms.list.append(aggregate.term)
-    return ValueExpression(column: aggregate.term.name)
+    return ValueExpression(column: aggregate.term.name(besides: keys))
   }
 }
 
 extension AggregateTerm {
-  /// The name of the column, as ``ResolvedAggregate/name`` gives it.
-  var name: Result<String, QueryError> {
-    guard let keyPath else { return .success(function.rawValue) }
-    return keyPath.map { "\(function.rawValue)(\($0.joined(separator: ".")))" }
+  /// The name of the column, which no key has: `count`, or `count()` where groups are by an attribute `count`.
+  func name(besides keys: Set<String>) -> Result<String, QueryError> {
+    let name = keyPath?.map { "\(function.rawValue)(\($0.joined(separator: ".")))" }
+    return (name ?? .success(function.rawValue)).map { name in
+      var name = name
+      while keys.contains(name) { name += "()" }
+      return name
+    }
   }
 }

@@ -68,7 +68,7 @@ public struct GroupedQuery<Root: ManagedObject, Row>: Sendable {
   /// Only groups for which the condition holds: `{ $0.count > 100 && $0.average(\.arrDelay) > 10 }`. Conditions add up. What it is
   /// about need not be among the columns of the rows.
   public func having(_ condition: (Group<Root>) -> Where<Group<Root>>) -> GroupedQuery {
-    let group = Group<Root>()
+    let group = Group<Root>(keys: keyNames)
     var copy = self
     let added = condition(group)
     copy.condition = copy.condition.map { $0 && added } ?? added
@@ -102,6 +102,10 @@ public struct GroupedQuery<Root: ManagedObject, Row>: Sendable {
 }
 
 extension GroupedQuery {
+  private var keyNames: Set<String> {
+    Set(keys.compactMap { try? $0.get().joined(separator: ".") })
+  }
+
   func resolved(
     for entity: EntitySchema,
     in schema: Schema,
@@ -113,15 +117,18 @@ extension GroupedQuery {
       limit: limit,
       offset: offset
     )
-    for term in conditionTerms { options.aggregates.append(try term.resolved(paths)) }
+    let names = keyNames
+    for term in conditionTerms { options.aggregates.append(try term.resolved(paths, besides: names)) }
     for key in sort {
-      if case .aggregate(let term) = key.column { options.aggregates.append(try term.resolved(paths)) }
-      options.sort.append((try key.column.name.get(), key.isAscending))
+      if case .aggregate(let term) = key.column {
+        options.aggregates.append(try term.resolved(paths, besides: names))
+      }
+      options.sort.append((try key.column.name(besides: names).get(), key.isAscending))
     }
     var keyPaths: [ResolvedPath] = []
     for names in keys { keyPaths.append(try paths.resolve(names.get()).path) }
     var aggregates: [ResolvedAggregate] = []
-    for term in terms { aggregates.append(try term.resolved(paths)) }
+    for term in terms { aggregates.append(try term.resolved(paths, besides: names)) }
     return try ResolvedGrouping(
       request.resolved(for: entity, in: schema, store: store),
       by: keyPaths,
@@ -138,10 +145,10 @@ public struct GroupOrder<Root: ManagedObject>: Sendable {
     case aggregate(AggregateTerm)
 
     /// The name that the column has in the rows.
-    var name: Result<String, QueryError> {
+    func name(besides keys: Set<String>) -> Result<String, QueryError> {
       switch self {
       case .key(let names): names.map { $0.joined(separator: ".") }
-      case .aggregate(let term): term.name
+      case .aggregate(let term): term.name(besides: keys)
       }
     }
   }

@@ -84,10 +84,10 @@ extension ManagedObjectContext {
   ) throws -> Number.Sum? { try aggregate(request, .sum(keyPath)) }
 
   /// The average; nil of nothing.
-  public func average<Root: ManagedObject>(
-    _ keyPath: KeyPath<Root, some NumericAttribute>,
+  public func average<Root: ManagedObject, Number: NumericAttribute>(
+    _ keyPath: KeyPath<Root, Number>,
     _ request: From<Root> = From()
-  ) throws -> Double? { try aggregate(request, .average(keyPath)) }
+  ) throws -> Number.Average? { try aggregate(request, .average(keyPath)) }
 
   /// The least value; nil of nothing. O(log n) where an index begins with the attribute, or has it right after what the conditions fix.
   public func min<Root: ManagedObject, Value: AttributeType>(
@@ -102,8 +102,8 @@ extension ManagedObjectContext {
   ) throws -> Value.Present? { try aggregate(request, .max(keyPath)) }
 
   /// The value in the middle, or the mean of the two in the middle; nil of nothing.
-  public func median<Root: ManagedObject>(
-    _ keyPath: KeyPath<Root, some NumericAttribute>,
+  public func median<Root: ManagedObject, Number: NumericAttribute>(
+    _ keyPath: KeyPath<Root, Number>,
     _ request: From<Root> = From()
-  ) throws -> Double? { try aggregate(request, .median(keyPath)) }
+  ) throws -> Number.Average? { try aggregate(request, .median(keyPath)) }
 }

@@ -76,7 +76,7 @@ struct ResolvedGrouping {
     }
   }
 
-  /// Groups by an attribute `count` have a key of that name, and how many objects they have is called so too.
+  /// In text, groups by an attribute `count` have a key of that name, and how many objects they have is called so too.
   private func checkThatOneColumnIsCalled(_ name: String) throws(QueryError) {
     let keys = Set(keys.filter { $0.name == name })
     let aggregates = Set(aggregates.filter { $0.name == name })

@@ -5,15 +5,15 @@ public enum AggregateFunction: String, Sendable, Hashable, Codable, CaseIterable
   /// How many rows there are; of an attribute, how many values.
   case count
   /// Of numbers. Exact for integers, and nil where no integer of 64 bits holds it; of Float and Double a Double, with the rounding of
-  /// each step made good.
+  /// each step made good; of Decimals the Decimal nearest to the exact sum, and nil beyond the greatest.
   case sum
-  /// Of numbers, as a Double.
+  /// Of numbers, as a Double; of Decimals as a Decimal.
   case average = "avg"
   /// The least value.
   case minimum = "min"
   /// The greatest value.
   case maximum = "max"
-  /// The value in the middle of the sorted ones, or the mean of the two in the middle: of numbers, as a Double.
+  /// The value in the middle of the sorted ones, or the mean of the two in the middle: of numbers, as a Double; of Decimals as a Decimal.
   case median
 }
 
@@ -37,13 +37,6 @@ package struct ResolvedAggregate: Sendable, Hashable {
     guard let path else {
       if function == .count { return }
       throw QueryError(.arguments, "\(function.rawValue) is of an attribute; only count is of rows.")
-    }
-    if path.kind == .decimal, function != .count {
-      throw QueryError(
-        .typeMismatch,
-        "\(path.name) is a decimal, of which only a count is computed here.",
-        keyPath: path.name
-      )
     }
     switch function {
     case .count: break
@@ -69,8 +62,9 @@ package struct ResolvedAggregate: Sendable, Hashable {
     guard let path else { return .int64 }
     switch function {
     case .count: return .int64
-    case .average, .median: return .double
+    case .average, .median: return path.kind == .decimal ? .decimal : .double
     case .minimum, .maximum: return path.kind
+    case .sum where path.kind == .decimal: return .decimal
     case .sum: return path.kind.isInteger ? (path.kind == .uint64 ? .uint64 : .int64) : .double
     }
   }

@@ -14,6 +14,8 @@ package struct Aggregation {
     case leastBytes(RowField)
     case greatestBytes(RowField)
     case collect(RowField)
+    case sumDecimal(RowField)
+    case collectDecimal(RowField)
   }
 
   private let aggregates: [ResolvedAggregate]
@@ -23,12 +25,18 @@ package struct Aggregation {
   private var groupCount = 0
   /// Those of the first group, one for each aggregate, those of the second, …
   private var accumulators: [Accumulator] = []
-  /// In the same places, for the least and greatest of strings; empty if there are none.
+  /// In the same places, for the least and greatest of strings and of decimals, the latter as ``DecimalKey`` has them; empty if there
+  /// are none.
   private var extremes: [[UInt8]] = []
   /// In the same places, for medians.
   private var collected: [[Int64]] = []
+  /// In the same places, for sums and averages of decimals.
+  private var decimalSums: [DecimalSum] = []
+  /// In the same places, for medians of decimals.
+  private var collectedDecimals: [[DecimalParts]] = []
   private let hasExtremes: Bool
   private let hasMedians: Bool
+  private let hasDecimals: Bool
 
   /// - Parameter paths: what is read of the rows is added.
   package init(
@@ -43,8 +51,9 @@ package struct Aggregation {
     for aggregate in aggregates { steps.append(try Self.step(aggregate, &paths)) }
     self.steps = steps
     hasMedians = aggregates.contains { $0.function == .median }
-    hasExtremes = aggregates.contains { $0.kind.hasBytes }
-    groups = keys.isEmpty ? nil : try RowGroups(fields)
+    hasExtremes = aggregates.contains { $0.kind.hasBytes || $0.kind == .decimal }
+    hasDecimals = aggregates.contains { $0.kind == .decimal }
+    groups = keys.isEmpty ? nil : RowGroups(fields)
     if keys.isEmpty { addGroup() }
   }
 
@@ -54,12 +63,18 @@ package struct Aggregation {
     let field = try paths.field(for: path)
     switch aggregate.function {
     case .count: return .countValue(field)
-    case .sum, .average:
-      return !field.kind.isInteger
-        ? .sumReal(field) : field.kind == .uint64 ? .sumUnsigned(field) : .sumSigned(field)
-    case .minimum: return field.kind.hasBytes ? .leastBytes(field) : .least(field)
-    case .maximum: return field.kind.hasBytes ? .greatestBytes(field) : .greatest(field)
-    case .median: return .collect(field)
+    case .sum, .average: return sumStep(field)
+    case .minimum: return field.hasExtremeBytes ? .leastBytes(field) : .least(field)
+    case .maximum: return field.hasExtremeBytes ? .greatestBytes(field) : .greatest(field)
+    case .median: return field.kind == .decimal ? .collectDecimal(field) : .collect(field)
+    }
+  }
+
+  private static func sumStep(_ field: RowField) -> Step {
+    switch field.kind {
+    case .decimal: .sumDecimal(field)
+    case .uint64: .sumUnsigned(field)
+    default: field.kind.isInteger ? .sumSigned(field) : .sumReal(field)
     }
   }
 
@@ -68,6 +83,12 @@ package struct Aggregation {
     for _ in steps { accumulators.append(Accumulator()) }
     if hasExtremes { for _ in steps { extremes.append([]) } }
     if hasMedians { for _ in steps { collected.append([]) } }
+    if hasDecimals {
+      for _ in steps {
+        decimalSums.append(DecimalSum())
+        collectedDecimals.append([])
+      }
+    }
   }
 
   /// Adds the row that the reader has begun.
@@ -105,7 +126,20 @@ package struct Aggregation {
     case .collect(let field):
       guard case .word(let word) = try row.content(of: field), !field.isNaN(word) else { return }
       collected[place].append(word)
+    case .sumDecimal(let field):
+      guard let value = try decimal(&row, field) else { return }
+      accumulators[place].count += 1
+      decimalSums[place].add(value)
+    case .collectDecimal(let field):
+      guard let value = try decimal(&row, field) else { return }
+      collectedDecimals[place].append(value)
     }
+  }
+
+  /// Nil for nil and NaN.
+  private func decimal(_ row: inout RowReader, _ field: RowField) throws -> DecimalParts? {
+    guard case .decimal(let value) = try row.content(of: field) else { return nil }
+    return DecimalParts(value)
   }
 
   private mutating func takeExtreme(
@@ -114,7 +148,19 @@ package struct Aggregation {
     _ place: Int,
     _ isBetter: (Int) -> Bool
   ) throws {
-    guard case .bytes(let bytes) = try row.content(of: field) else { return }
+    switch try row.content(of: field) {
+    case .bytes(let bytes): takeExtreme(bytes, place, isBetter)
+    case .decimal(let value) where !value.isNaN:
+      DecimalKey.withBytes(of: value) { takeExtreme($0, place, isBetter) }
+    case .null, .word, .decimal: break
+    }
+  }
+
+  private mutating func takeExtreme(
+    _ bytes: UnsafeRawBufferPointer,
+    _ place: Int,
+    _ isBetter: (Int) -> Bool
+  ) {
     accumulators[place].count += 1
     if accumulators[place].count > 1 {
       let order = extremes[place].withUnsafeBytes { ByteComparison.order(bytes, $0) }
@@ -125,6 +171,9 @@ package struct Aggregation {
 }
 
 extension RowField {
+  /// Whether the least and the greatest value are told by bytes.
+  fileprivate var hasExtremeBytes: Bool { kind.hasBytes || kind == .decimal }
+
   @inline(__always)
   fileprivate func isNaN(_ word: Int64) -> Bool {
     word == FilterWord.nan && (kind == .double || kind == .date || kind == .float)
@@ -154,9 +203,20 @@ extension Aggregation {
       return accumulator.count == 0
         ? .null : FilterWord.value(Int64(truncatingIfNeeded: accumulator.whole), field.kind)
     case .leastBytes(let field), .greatestBytes(let field):
-      return accumulator.count == 0 ? .null : extremes[place].withUnsafeBytes { field.value(of: $0) ?? .null }
+      return accumulator.count == 0 ? .null : extremes[place].withUnsafeBytes { field.value(ofContent: $0) }
     case .collect(let field): return Self.median(of: collected[place], field.kind)
+    case .sumDecimal:
+      let sum = decimalSums[place]
+      if aggregates[aggregate].function == .sum { return .decimal(sum.value) }
+      return accumulator.count == 0 ? .null : .decimal(sum.average(of: accumulator.count))
+    case .collectDecimal: return Self.median(of: collectedDecimals[place])
     }
+  }
+
+  private static func median(of values: [DecimalParts]) -> AttributeValue {
+    let sorted = values.sorted { DecimalParts.order($0, $1) < 0 }
+    if sorted.isEmpty { return .null }
+    return .decimal(DecimalParts.mean(sorted[(sorted.count - 1) / 2], sorted[sorted.count / 2]))
   }
 
   private static func median(of words: [Int64], _ kind: AttributeKind) -> AttributeValue {
@@ -187,9 +247,13 @@ extension Accumulator {
 }
 
 extension AttributeValue {
-  /// The number half way between two, as a Double: exact before it is rounded where they are integers, and no further than between them
-  /// where they are not.
+  /// The number half way between two, as a Double, or as a Decimal if both are Decimals: exact before it is rounded where they are integers
+  /// or Decimals, and no further than between them where they are not.
   package static func mean(_ first: AttributeValue, _ second: AttributeValue) -> AttributeValue {
+    if case .decimal(let a) = first, case .decimal(let b) = second {
+      guard let a = DecimalParts(a), let b = DecimalParts(b) else { return .null }
+      return .decimal(DecimalParts.mean(a, b))
+    }
     if let a = first.integer, let b = second.integer { return .double(Double(a + b) / 2) }
     guard let a = first.real, let b = second.real else { return .null }
     if a == b { return .double(a) }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Tells rows apart by the values of some fields: nil is a value, −0.0 is 0.0, one NaN is like another, and strings are told apart by
-/// their bytes.
+/// Tells rows apart by the values of some fields: nil is a value, −0.0 is 0.0, 1.00 is 1, one NaN is like another, and strings are told
+/// apart by their bytes.
 package struct RowGroups {
   private let fields: [RowField]
   private var table = GroupTable()
@@ -15,16 +15,7 @@ package struct RowGroups {
     static let bytes: UInt8 = 2
   }
 
-  /// - Throws: `typeMismatch` for a decimal, of which a value has many spellings.
-  package init(_ fields: [RowField]) throws(QueryError) {
-    if fields.contains(where: { $0.kind == .decimal }) {
-      throw QueryError(
-        .typeMismatch,
-        "Rows are not told apart by a decimal: there is no grouping by one, and no distinct."
-      )
-    }
-    self.fields = fields
-  }
+  package init(_ fields: [RowField]) { self.fields = fields }
 
   package var count: Int { table.count }
 
@@ -37,6 +28,7 @@ package struct RowGroups {
     switch try row.content(of: fields[0]) {
     case .bytes(let bytes): return table.number(of: bytes)
     case .word(let word): return withUnsafeBytes(of: word) { table.number(of: $0) }
+    case .decimal(let value): return DecimalKey.withBytes(of: value) { table.number(of: $0) }
     case .null:
       if let nullGroup { return nullGroup }
       let group = table.newNumber()
@@ -77,18 +69,24 @@ package struct RowGroups {
       case .word(let word):
         key.append(Marker.word)
         withUnsafeBytes(of: word) { key.append(contentsOf: $0) }
-      case .bytes(let bytes):
-        key.append(Marker.bytes)
-        withUnsafeBytes(of: UInt64(bytes.count)) { key.append(contentsOf: $0) }
-        key.append(contentsOf: bytes)
+      case .bytes(let bytes): append(bytes)
+      case .decimal(let value): DecimalKey.withBytes(of: value) { append($0) }
       }
     }
+  }
+
+  private mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    key.append(Marker.bytes)
+    withUnsafeBytes(of: UInt64(bytes.count)) { key.append(contentsOf: $0) }
+    key.append(contentsOf: bytes)
   }
 }
 
 extension RowField {
   /// The value of what ``RowReader/content(of:)`` had, as bytes.
   func value(ofContent bytes: UnsafeRawBufferPointer) -> AttributeValue {
-    kind.hasBytes ? value(of: bytes) ?? .null : FilterWord.value(bytes.loadUnaligned(as: Int64.self), kind)
+    if kind == .decimal { return DecimalKey.read(bytes).map { .decimal($0.value) } ?? .null }
+    return kind.hasBytes
+      ? value(of: bytes) ?? .null : FilterWord.value(bytes.loadUnaligned(as: Int64.self), kind)
   }
 }

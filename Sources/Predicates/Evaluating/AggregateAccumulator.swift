@@ -10,7 +10,7 @@ package struct AggregateAccumulator {
   private var real = 0.0
   private var isWhole = true
   /// The sum of Decimals and integers; nil once there was a Double.
-  private var decimal: Decimal? = 0
+  private var decimals: DecimalSum? = DecimalSum()
   private var best = AttributeValue.null
   /// For what needs all of them.
   private var values: [AttributeValue] = []
@@ -36,7 +36,7 @@ package struct AggregateAccumulator {
   var isComplete: Bool { if case .element(let index) = aggregate { count > index } else { false } }
 
   private mutating func sum(_ value: AttributeValue) {
-    decimal = decimal.flatMap { sum in value.exactDecimal.map { sum + $0 } }
+    if let parts = value.decimalParts { decimals?.add(parts) } else { decimals = nil }
     if let integer = value.integer {
       whole = whole.flatMap { sum in
         let (result, overflow) = sum.addingReportingOverflow(integer)
@@ -53,11 +53,11 @@ package struct AggregateAccumulator {
     switch aggregate {
     case .count: return .int(Int64(count))
     case .sum:
-      if !isWhole, let decimal { return decimal.isNaN ? .null : .decimal(decimal) }
+      if !isWhole, let decimals { return .decimal(decimals.value) }
       return isWhole ? whole.map(AttributeValue.integer) ?? .null : .double(real)
     case .average:
       if count == 0 { return .null }
-      if !isWhole, let decimal { return decimal.isNaN ? .null : .decimal(decimal / Decimal(count)) }
+      if !isWhole, let decimals { return .decimal(decimals.average(of: count)) }
       let total = isWhole ? whole.map { Double($0) } ?? real : real
       return .double(total / Double(count))
     case .minimum, .maximum, .element, .last: return best
@@ -93,6 +93,23 @@ package struct AggregateAccumulator {
     let mean = numbers.reduce(0, +) / Double(numbers.count)
     let squares = numbers.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
     return .double((squares / Double(numbers.count)).squareRoot())
+  }
+}
+
+extension AttributeValue {
+  /// The number; nil (`null`) where there is none.
+  static func decimal(_ value: Decimal?) -> AttributeValue {
+    value.map { AttributeValue.decimal($0) } ?? .null
+  }
+
+  /// A Decimal's or an integer's number; nil for everything else.
+  fileprivate var decimalParts: DecimalParts? {
+    switch self {
+    case .decimal(let value): DecimalParts(value)
+    case .int(let value): DecimalParts(value)
+    case .uint(let value): DecimalParts(value)
+    default: nil
+    }
   }
 }
 

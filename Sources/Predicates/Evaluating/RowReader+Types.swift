@@ -1,3 +1,5 @@
+import Foundation
+
 extension RowReader {
   /// The value of a field as a type of a model's attribute. Nil where it is none of the type: missing, though the type has no nil,
   /// or a raw value that no case has.
@@ -16,13 +18,15 @@ extension RowReader {
     )
   }
 
-  /// What a field holds, for comparing and computing: nothing is decoded.
+  /// What a field holds, for comparing and computing: nothing but decimals is decoded.
   enum Content {
     case null
     /// As ``FilterWord`` has it.
     case word(Int64)
     /// Of a string, data or a UUID.
     case bytes(UnsafeRawBufferPointer)
+    /// Whose bytes say how it is spelled, too.
+    case decimal(Decimal)
   }
 
   @inline(__always)
@@ -32,9 +36,21 @@ extension RowReader {
       return .word(FilterWord.word(number))
     }
     guard let record = try record(of: field), !field.isNull(in: record) else { return .null }
-    guard field.kind.hasBytes else { return .word(FilterWord.word(of: field, in: record)) }
-    guard let bytes = field.bytes(in: record) else { throw damage(of: field) }
-    return .bytes(bytes)
+    if field.kind.hasBytes {
+      guard let bytes = field.bytes(in: record) else { throw damage(of: field) }
+      return .bytes(bytes)
+    }
+    if field.kind == .decimal { return .decimal(try decimal(of: field, in: record)) }
+    return .word(FilterWord.word(of: field, in: record))
+  }
+}
+
+extension RowReader {
+  private func decimal(of field: RowField, in record: UnsafeRawBufferPointer) throws -> Decimal {
+    guard let bytes = field.bytes(in: record), let value = StoredDecimal.read(bytes) else {
+      throw damage(of: field)
+    }
+    return value
   }
 }
 

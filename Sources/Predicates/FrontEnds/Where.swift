@@ -30,6 +30,16 @@ public struct Where<Root>: Sendable {
     self = condition(ValueExpression(.success(.object)))
   }
 
+  /// Whether a Bool that a key path leads to is true: `\.isLate`.
+  public init(_ keyPath: KeyPath<Root, Bool>) where Root: PredicateRoot {
+    self = ValueExpression<Root, Bool>(keyPath) == true
+  }
+
+  /// Whether an optional Bool that a key path leads to is true: `\.origin?.isOpen`. Where it is missing it isn't.
+  public init(_ keyPath: KeyPath<Root, Bool?>) where Root: PredicateRoot {
+    self = ValueExpression<Root, Bool>(keyPath) == true
+  }
+
   /// Matches everything, or nothing.
   public init(_ value: Bool) {
     self.init(.success(.constant(value)), depth: 0)

@@ -108,38 +108,3 @@ extension DecimalParts {
     return sign * WideInteger.order(left, right)
   }
 }
-
-/// A positive integer of any size.
-private struct WideInteger {
-  /// The lowest first, none of them zero at the end.
-  private var words: [UInt64]
-
-  init(_ value: UInt128) {
-    words = [UInt64(truncatingIfNeeded: value), UInt64(truncatingIfNeeded: value >> 64)]
-    if words[1] == 0 { words.removeLast() }
-  }
-
-  /// Multiplies by 10^tens × 2^twos.
-  mutating func scale(tens: Int, twos: Int) {
-    for _ in 0..<tens { multiply(by: 10) }
-    multiply(by: 1 << UInt64(twos % 64))
-    words.insert(contentsOf: repeatElement(0, count: twos / 64), at: 0)
-  }
-
-  private mutating func multiply(by factor: UInt64) {
-    var carry: UInt64 = 0
-    for place in words.indices {
-      let product = words[place].multipliedFullWidth(by: factor)
-      let (low, overflow) = product.low.addingReportingOverflow(carry)
-      words[place] = low
-      carry = product.high + (overflow ? 1 : 0)
-    }
-    if carry > 0 { words.append(carry) }
-  }
-
-  static func order(_ a: WideInteger, _ b: WideInteger) -> Int {
-    if a.words.count != b.words.count { return ValueComparison.sign(a.words.count, b.words.count) }
-    let difference = zip(a.words, b.words).reversed().first { $0 != $1 }
-    return difference.map { ValueComparison.sign($0, $1) } ?? 0
-  }
-}

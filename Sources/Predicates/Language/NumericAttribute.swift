@@ -1,7 +1,12 @@
-/// A number that an attribute can have, and what a sum of many is. An optional number is one too.
+import Foundation
+
+/// A number that an attribute can have, and what a sum and an average of many are. An optional number is one too.
 public protocol NumericAttribute: AttributeType {
-  /// `Int` for signed integers and short unsigned ones, `UInt` for `UInt` and `UInt64`, `Double` for Float and Double.
+  /// `Int` for signed integers and short unsigned ones, `UInt` for `UInt` and `UInt64`, `Double` for Float and Double,
+  /// `Decimal` for Decimal.
   associatedtype Sum: AttributeType
+  /// Of an average and a median: `Decimal` for Decimal, `Double` for all others.
+  associatedtype Average: AttributeType = Double
 }
 
 extension Int: NumericAttribute { public typealias Sum = Int }
@@ -16,4 +21,11 @@ extension UInt: NumericAttribute { public typealias Sum = UInt }
 extension UInt64: NumericAttribute { public typealias Sum = UInt }
 extension Float: NumericAttribute { public typealias Sum = Double }
 extension Double: NumericAttribute { public typealias Sum = Double }
-extension Optional: NumericAttribute where Wrapped: NumericAttribute { public typealias Sum = Wrapped.Sum }
+extension Decimal: NumericAttribute {
+  public typealias Sum = Decimal
+  public typealias Average = Decimal
+}
+extension Optional: NumericAttribute where Wrapped: NumericAttribute {
+  public typealias Sum = Wrapped.Sum
+  public typealias Average = Wrapped.Average
+}

@@ -22,7 +22,8 @@ extension PredicateTree: CustomStringConvertible {
     case .membership(let operand, let elements, let options):
       text += "\(operand.formatText) IN\(options.formatText) \(Self.list(elements))"
     case .between(let operand, let lower, let upper):
-      text += "\(operand.formatText) BETWEEN \(Self.list([lower, upper]))"
+      let variable = VariableRange(lower: lower, upper: upper).map { "$" + $0.variable }
+      text += "\(operand.formatText) BETWEEN \(variable ?? Self.list([lower, upper]))"
     case .quantified(let quantifier, let child):
       text += quantifier.rawValue + " "
       child.write(to: &text, inside: .negation)

@@ -8,7 +8,7 @@ extension PredicateTree {
   /// let long = try template.replacingVariables(["LONG": 600, "ALBUMS": [blue, hejira]])
   /// ```
   ///
-  /// A list or a range goes only where a variable is the right side of `IN`. Variables that conditions on elements name are not
+  /// A list or a range goes only where a variable is the right side of `IN` or `BETWEEN`, which takes two values or a closed range. Variables that conditions on elements name are not
   /// asked for; others may be left to be replaced later.
   ///
   /// - Throws: `arguments` where a value doesn't go. O(size of the tree).
@@ -43,7 +43,12 @@ private struct VariableReplacement {
     case .membership(let operand, let elements, let options):
       return .membership(try replace(operand), try replace(elements), options)
     case .between(let operand, let lower, let upper):
-      return .between(try replace(operand), try replace(lower), try replace(upper))
+      let operand = try replace(operand)
+      if let bounds = VariableRange(lower: lower, upper: upper), let value = values[bounds.variable] {
+        let (lower, upper) = try self.bounds(value, bounds)
+        return .between(operand, lower, upper)
+      }
+      return .between(operand, try replace(lower), try replace(upper))
     case .quantified(let quantifier, let child): return .quantified(quantifier, try replace(child))
     case .not(let child): return .not(try replace(child))
     case .and(let children): return .all(try replace(children))
@@ -82,6 +87,31 @@ private struct VariableReplacement {
     default:
       return .comparison(try replace(collection), .contains, element, options)
     }
+  }
+
+  /// The values between which `BETWEEN $R` asks for one.
+  private func bounds(
+    _ value: FormatArgument,
+    _ range: VariableRange
+  ) throws(QueryError) -> (lower: PredicateOperand, upper: PredicateOperand) {
+    switch value {
+    case .list(let values) where values.count == 2:
+      return (
+        try operand(values[0], named: range.variable, at: range.location),
+        try operand(values[1], named: range.variable, at: range.location)
+      )
+    case .range(let values):
+      guard let lower = values.lower, let upper = values.upper, lower.isIncluded, upper.isIncluded else {
+        break
+      }
+      return (
+        PredicateOperand(.value(lower.value), at: range.location),
+        PredicateOperand(.value(upper.value), at: range.location)
+      )
+    default: break
+    }
+    let message = "BETWEEN takes two values or a closed range for $\(range.variable)."
+    throw QueryError(.arguments, message).at(range.location)
   }
 
   private func replace(_ operand: PredicateOperand) throws(QueryError) -> PredicateOperand {
@@ -125,9 +155,8 @@ private struct VariableReplacement {
     case .object(let object): return PredicateOperand(.reference(object), at: location)
     case .objectWithoutID: throw QueryError.objectWithoutID.at(location)
     case .list, .range:
-      throw QueryError(.arguments, "The list or range for $\(name) goes on the right of IN only.").at(
-        location
-      )
+      throw QueryError(.arguments, "The list or range for $\(name) goes on the right of IN or BETWEEN only.")
+        .at(location)
     }
   }
 }

@@ -117,8 +117,8 @@ extension PredicateAggregate {
     switch self {
     case .count: .integer
     case .sum: element.isNumeric ? element : nil
-    case .average: element == .decimal ? .decimal : element.isNumeric ? .real : nil
-    case .median, .standardDeviation: element.isNumeric ? .real : nil
+    case .average, .median: element == .decimal ? .decimal : element.isNumeric ? .real : nil
+    case .standardDeviation: element.isNumeric ? .real : nil
     case .minimum, .maximum: if case .object = element { nil } else { element }
     case .mode, .element, .last: element
     }

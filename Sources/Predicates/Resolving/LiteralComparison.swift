@@ -57,10 +57,14 @@ extension PredicateOperand {
     }
   }
 
-  /// The same, but that beside a Decimal digits are those of a Decimal, and a Double's are the shortest that name it.
+  /// The same, but that beside a Decimal digits are those of a Decimal, and a Double's are the shortest that name it; and that beside an
+  /// integer digits are placed exactly.
   fileprivate func literalValue(beside other: PredicateOperand) -> AttributeValue? {
-    if case .value(.decimal) = other.content, let value = nearestDecimal { return .decimal(value) }
-    return literalValue
+    switch (content, other.content) {
+    case (_, .value(.decimal)): nearestDecimal.map(AttributeValue.decimal) ?? literalValue
+    case (.digits(let digits), .value(.int)), (.digits(let digits), .value(.uint)): digits.amongIntegers
+    default: literalValue
+    }
   }
 
   private var nearestDecimal: Decimal? {
@@ -69,6 +73,17 @@ extension PredicateOperand {
     case .value(let value): value.decimalDigits?.nearestDecimal
     default: nil
     }
+  }
+}
+
+extension DecimalDigits {
+  /// A value that is equal to the integers that the number is equal to, and above and below those that it is: the integer, or one half
+  /// more than that below it.
+  var amongIntegers: AttributeValue {
+    guard let (floor, isExact) = floor, let whole = floor.exactDecimal else {
+      return .double(isNegative ? -.infinity : .infinity)
+    }
+    return isExact ? floor : .decimal(whole + Decimal(sign: .plus, exponent: -1, significand: 5))
   }
 }
 

@@ -6,6 +6,11 @@ struct TypedExpression {
   var type: ExpressionType
   /// The operand that it was made from, for messages.
   var operand: PredicateOperand
+
+  /// The operand and its type in a sentence: “month + 1, a number,”.
+  fileprivate var noun: String {
+    operand.noun == type.noun ? operand.noun : "\(operand.noun), \(type.noun),"
+  }
 }
 
 extension PredicateResolver {
@@ -133,8 +138,12 @@ extension PredicateResolver {
     try convertLiteral(of: &one, to: two.type)
     try convertLiteral(of: &two, to: one.type)
     guard let common = one.type.common(with: two.type), Self.isAllowed(comparison, options, common) else {
+      if comparison == .contains, one.type == .null {
+        let message = "nil is no list, no range and no string: IN and CONTAINS have nothing to look into."
+        throw QueryError(.typeMismatch, message).at(locations.left ?? locations.right)
+      }
       let message =
-        "\(one.operand.noun.capitalizedFirst), \(one.type.noun), can't be compared with \(two.operand.noun), \(two.type.noun), by \(comparison.rawValue)\(options.formatText)."
+        "\(one.noun.capitalizedFirst) can't be compared with \(two.noun) by \(comparison.rawValue)\(options.formatText)."
       throw QueryError(.typeMismatch, message).at(locations.right ?? locations.left)
     }
     if let existence = Self.existence(one.expression, comparison, two.expression) { return existence }
@@ -154,9 +163,15 @@ extension PredicateResolver {
     }
   }
 
-  /// A date or UUID may be written as a string, a Bool as 0 or 1; beside a Decimal a number is the Decimal of its digits.
+  /// A date or UUID may be written as a string, a Bool as 0 or 1; beside a Decimal a number is the Decimal of its digits, and beside an
+  /// integer digits are placed exactly.
   private func convertLiteral(of side: inout TypedExpression, to type: ExpressionType) throws(QueryError) {
     guard case .literal(let value) = side.expression else { return }
+    if type == .integer, case .digits(let digits) = side.operand.content {
+      side.expression = .literal(digits.amongIntegers)
+      side.type = ExpressionType(digits.amongIntegers)
+      return
+    }
     let kind: AttributeKind
     switch (value, type) {
     case (.string, .date): kind = .date

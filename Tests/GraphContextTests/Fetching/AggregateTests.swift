@@ -203,6 +203,10 @@ extension FetchWorld {
       let sum = group.compactMap(\.n).reduce(0, +)
       return [sum.attributeValue, group.compactMap { $0.shelf?.height }.max().attributeValue]
     }
+    let flagged = request.groupBy(\.flag).aggregate(.count).having { $0.key(\.flag) && $0.count > most }
+    try check(context, flagged, rows, { [$0.flag.attributeValue] }) { group in
+      group[0].flag && group.count > most ? [group.count.attributeValue] : nil
+    }
     let medians = request.groupBy(\.shelf?.code, \.flag).aggregate(.median(\.n))
     try check(context, medians, rows, { [($0.shelf?.code).attributeValue, $0.flag.attributeValue] }) {
       [Self.median($0.compactMap { $0.n.map(Double.init) }).attributeValue]

@@ -125,6 +125,144 @@ final class Invoice {
     }
   }
 
+  private struct Plain {
+    let number: Int
+    let amount: Decimal
+    let paid: Decimal?
+    var paidKey: DecimalParts?? { paid.map { DecimalParts($0)?.canonical } }
+  }
+
+  /// Few values in several spellings, whose sums and halves have few digits: Foundation's arithmetic is exact there.
+  private static func amount(_ random: inout SeededGenerator) throws -> Decimal {
+    if random.chance(1, in: 12) { return .nan }
+    let zeros = random.number(in: 0...3)
+    let parts = DecimalParts(
+      isNegative: random.chance(1, in: 3),
+      mantissa: (0..<zeros).reduce(UInt128(random.number(in: 0...6) * 5)) { mantissa, _ in mantissa * 10 },
+      exponent: random.pick([-1, -2, 20]) - zeros
+    )
+    return try #require(parts.decimal)
+  }
+
+  /// The sum, average, least, greatest value and median.
+  private static func summary(_ values: [Decimal]) -> [Decimal?] {
+    let sorted = values.filter { !$0.isNaN }.sorted()
+    let sum = sorted.reduce(0, +)
+    if sorted.isEmpty { return [0, nil, nil, nil, nil] }
+    let median = (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
+    return [sum, sum / Decimal(sorted.count), sorted.first, sorted.last, median]
+  }
+
+  /// But for the last digit, where Foundation's division doesn't round.
+  private static func isNear(_ a: Decimal?, _ b: Decimal?) -> Bool {
+    guard let a, let b else { return a == b }
+    return (a - b).magnitude <= b.magnitude * Decimal(sign: .plus, exponent: -34, significand: 1)
+  }
+
+  @Test func decimalsAreGroupedAndSummedByValue() async throws {
+    let container = try await container()
+    let seed = SeededGenerator().seed
+    try await container.performBackgroundTask { context in
+      var random = SeededGenerator(seed: seed)
+      var rows: [Plain] = []
+      for number in 0..<300 {
+        let paid = random.chance(1, in: 4) ? nil : try Self.amount(&random)
+        rows.append(Plain(number: number, amount: try Self.amount(&random), paid: paid))
+        context.insert(Invoice(number, rows[number].amount, paid: paid))
+      }
+      for isSaved in [false, true] {
+        if isSaved { try context.save() }
+        for least in [0, 280, 299, 300] {
+          let request = From<Invoice>().where { $0.number >= least }
+          try Self.checkAggregates(context, request, Array(rows.dropFirst(least)))
+          try Self.checkGroups(context, request, Array(rows.dropFirst(least)))
+        }
+      }
+    }
+  }
+
+  private static func checkAggregates(
+    _ context: ManagedObjectContext,
+    _ request: From<Invoice>,
+    _ rows: [Plain]
+  ) throws {
+    let (sum, average, least, greatest, median) = try context.aggregate(
+      request,
+      .sum(\.amount),
+      .average(\.amount),
+      .min(\.amount),
+      .max(\.amount),
+      .median(\.amount)
+    )
+    let amounts = summary(rows.map(\.amount))
+    #expect([sum, least, greatest, median] == [amounts[0], amounts[2], amounts[3], amounts[4]])
+    #expect(isNear(average, amounts[1]))
+    let paid = summary(rows.compactMap(\.paid))
+    #expect(try context.sum(\.paid, request) == paid[0])
+    #expect(try isNear(context.average(\.paid, request), paid[1]))
+    #expect(try context.min(\.paid, request) == paid[2])
+    #expect(try context.max(\.paid, request) == paid[3])
+    #expect(try context.median(\.paid, request) == paid[4])
+  }
+
+  private static func checkGroups(
+    _ context: ManagedObjectContext,
+    _ request: From<Invoice>,
+    _ rows: [Plain]
+  ) throws {
+    let groups = Dictionary(grouping: rows, by: \.paidKey)
+    let grouped = request.groupBy(\.paid).aggregate(.count, .sum(\.amount), .median(\.amount))
+    let found = try context.fetch(grouped)
+    #expect(found.count == groups.count)
+    for (key, count, sum, median) in found {
+      let group = try #require(groups[key.map { DecimalParts($0)?.canonical }])
+      let expected = summary(group.map(\.amount))
+      #expect(count == group.count && sum == expected[0] && median == expected[4])
+    }
+    let large = grouped.having { $0.sum(\.amount) > 0.5 && $0.average(\.amount) != nil }
+      .orderBy(.descending(.sum(\.amount)))
+    let sums = groups.values.map { summary($0.map(\.amount)) }.filter { $0[1] != nil }.compactMap { $0[0] }
+    #expect(try context.fetch(large).map(\.2) == sums.filter { $0 * 2 > 1 }.sorted(by: >))
+    let distinct = try context.fetch(request.select(\.paid).distinct())
+    #expect(distinct.count == groups.count)
+    #expect(Set(distinct.map { $0.map { DecimalParts($0)?.canonical } }) == Set(groups.keys))
+    // An index tells how many there are.
+    let byAmount = try context.fetch(request.groupBy(\.amount).aggregate(.count))
+    let counts = Dictionary(grouping: rows) { DecimalParts($0.amount)?.canonical }.mapValues(\.count)
+    #expect(byAmount.count == counts.count)
+    for (key, count) in byAmount { #expect(counts[DecimalParts(key)?.canonical] == count) }
+    #expect(zip(byAmount, byAmount.dropFirst()).allSatisfy { $1.0.isNaN || $0.0 < $1.0 })
+    let pairs = try context.fetch(request.groupBy(\.amount, \.paid).aggregate(.max(\.amount)))
+    #expect(pairs.count == Set(rows.map { [$0.paidKey, DecimalParts($0.amount)?.canonical] }).count)
+    #expect(pairs.allSatisfy { $0.2 == ($0.0.isNaN ? nil : $0.0) })
+  }
+
+  @Test func toolsGroupByDecimals() async throws {
+    let container = try await container()
+    try await container.performBackgroundTask { context in
+      for (number, text) in ["0.1", "0.2", "1.5", "-3"].enumerated() {
+        let zeros = 1 + number % 2
+        let paid = DecimalParts(isNegative: false, mantissa: zeros == 1 ? 10 : 100, exponent: -zeros)
+        context.insert(Invoice(number, try #require(Decimal(string: text)), paid: paid.decimal))
+      }
+      context.insert(Invoice(4, 7))
+      try context.save()
+    }
+    let store = try DynamicStore(container.coordinator.store)
+    var query = DynamicQuery("Invoice")
+    query.groupBy = ["paid"]
+    query.aggregates = try [
+      "count", "sum(amount)", "avg(amount)", "min(amount)", "max(amount)", "median(amount)",
+    ]
+    .map { text in try DynamicQuery.Aggregate(text) }
+    query.having = try PredicateTree(
+      format: "`sum(amount)` == -1.2 AND `avg(amount)` < -0.2 AND `median(amount)` < 0.2 AND paid > 0.05"
+    )
+    let numbers = try ["1", "-1.2", "-0.3", "-3", "1.5", "0.15"].map { try #require(Decimal(string: $0)) }
+    let row = numbers.map { AttributeValue.decimal($0) }
+    #expect(try store.groups(query).map(\.values) == [[row[0], .int(4)] + row.dropFirst()])
+  }
+
   @Test func bytesThatAreNoDecimalAreReported() async throws {
     let container = try await container()
     try await container.performBackgroundTask { context in

@@ -82,7 +82,7 @@ import Testing
     var request = From<Item>().where { $0.n == n && $0.d < d }
     var expected = rows.filter { $0.n == n && ($0.d ?? .infinity) < d }
     if isFiltered {
-      request = request.where { $0.flag == true }
+      request = request.where { $0.flag }
       expected.removeAll { !$0.isFlagged }
     }
     if isSorted {

@@ -74,7 +74,7 @@ import Testing
       }
       #expect(try reads { try context.exists(From<Item>().where(\.n > 3)) } == [0, 0, 0])
       #expect(try reads { try context.exists(From<Item>().orderBy(.ascending(\.u))) } == [0, 0, 0])
-      #expect(try reads { try context.exists(From<Item>().where(\.flag == true).offset(2)) } == [3, 0, 0])
+      #expect(try reads { try context.exists(From<Item>().where(\.flag).offset(2)) } == [3, 0, 0])
       #expect(try reads { try context.count(From<Item>().where(\.flag == true).limit(7)) == 7 } == [7, 0, 0])
       // The index's entries are enough to test.
       let condition: Where<Item> = \.m == 1 && (\Item.t).hasSuffix("3")

@@ -66,7 +66,8 @@ import Testing
     #expect(median([.double(greatest), .double(greatest)]) == .double(greatest))
     #expect(median([.int(.max - 1), .int(.max), .uint((1 << 63) + 1)]) == .double(0x1p63))
     #expect(median([.int((1 << 53) + 1), .int((1 << 53) + 3)]) == .double(0x1p53 + 2))
-    #expect(median([.decimal(1), .decimal(4), .null]) == .double(2.5))
+    #expect(median([.decimal(1), .decimal(4), .null]) == .decimal(2.5))
+    #expect(median([.decimal(1), .decimal(4), .decimal(2)]) == .decimal(2))
   }
 
   @Test(arguments: [-1e-12, -1e-300, -0.0, 0, 1e-12, -86_400.00000000001])

@@ -81,6 +81,8 @@ import Testing
   static let misused: [Row] = [
     Row("lowercas(a) == 'x'", "^", "Did you mean lowercase(…)?"),
     Row("abs(a, b) > 1", "^", "1 argument, not 2"),
+    Row("max() > 1", "^", "max takes 1 to 1000 arguments, not 0"),
+    Row("now(a) > 1", "^", "0 arguments, not 1"),
     Row("SUBQUERY(a, $x) == 1", "^", "a path, a variable and a condition"),
     Row("SUBQUERY(1, $x, a == 1).@count > 0", "         ^", "a path to several objects"),
     Row("SUBQUERY(a, x, a == 1).@count > 0", "            ^", "variable such as $x"),
@@ -90,7 +92,7 @@ import Testing
     Row("ANY (a.b > 1 AND a.c > 1)", "^", "one comparison"), Row("a == NOT b", "     ^", "not NOT"),
     Row("a.lowercase() == 1", "  ^", "before its arguments"), Row("a + == 1", "    ^", "Expected a value"),
     Row("a + {1} == 1", "    ^", "Expected a value after +"), Row("+a == 1", "^", "no sign +"),
-    Row("a BETWEEN $r", "          ^", "two bounds"), Row("sum({}) > 1", "    ^", "several objects"),
+    Row("a BETWEEN $r.b", "          ^", "two bounds"), Row("sum({}) > 1", "    ^", "several objects"),
   ]
 
   @Test(arguments: mistakes + misused)

@@ -13,6 +13,10 @@ import Testing
     "$0.title.hasPrefix(\"y\")", "[1, 2].contains($0.month)", "(1...3).contains($0.distance)",
     "$0.dest.faa != \"IAH\"",
   ]
+  private static let boolTerms = [
+    "$0.isLate", "$0.day > 3", "!$0.isFull", "$0.delay >= 120", "$0.origin.isOpen", "$0.isLate == nil",
+    "[1, 2].contains($0.month)",
+  ]
   private static let keyPathTerms = [
     "\\.month == 1", "\\.day > 3", "\\.depTime == nil", "\\.delay >= 120", "\\.origin?.name == \"x\"",
     "\\.title != \"y\"", "[1, 2] ~= \\.month", "1...3 ~= \\.distance", "\\.dest?.faa != \"IAH\"",
@@ -27,6 +31,7 @@ import Testing
     let source = """
       let a = Where<Flight> { \(Self.condition(Self.closureTerms, count: 9)) }
       let b = Where<Flight> { \(Self.condition(Self.closureTerms, count: 20)) }
+      let e = Where<Flight> { \(Self.condition(Self.boolTerms, count: 20)) }
       let c: Where<Flight> = \(Self.condition(Self.keyPathTerms, count: 9))
       let d: Where<Flight> = \(Self.condition(Self.keyPathTerms, count: 20))
       """

@@ -57,6 +57,11 @@ extension FormatArgument: PredicateArgument {
     Spelling("depTime < %@", [missing], keyPath: \.depTime < missing) { $0.depTime < missing },
     Spelling("isLate == YES", keyPath: \.isLate == true) { $0.isLate == true },
     Spelling("isLate", keyPath: \.isLate == true) { $0.isLate == true },
+    Spelling("isLate", keyPath: Where(\.isLate)) { $0.isLate },
+    Spelling("isFull", keyPath: Where(\.isFull)) { $0.isFull },
+    Spelling("origin.isOpen", keyPath: Where(\.origin?.isOpen)) { $0.origin.isOpen },
+    Spelling("TERNARY(isFull == nil, TRUE, isFull) == TRUE") { $0.isFull ?? true },
+    Spelling("isLate == isFull AND isLate == nil") { $0.isLate == $0.isFull && $0.isLate == nil },
     Spelling("cabin == 3", keyPath: \.cabin == .first) { $0.cabin == .first },
     Spelling("cabin < %@", [Cabin.first], keyPath: \.cabin < .first) { $0.cabin < .first },
     Spelling("status == 'cancelled'", keyPath: \.status == .cancelled) { $0.status == .cancelled },
@@ -84,6 +89,20 @@ extension FormatArgument: PredicateArgument {
       !($0.month == 1 || $0.day == 1)
     },
     Spelling("NOT NOT month == 1") { !(!($0.month == 1)) },
+    Spelling("NOT isLate AND month > 3") { !$0.isLate && $0.month > 3 },
+    Spelling("month > 3 OR isFull OR NOT origin.isOpen") { $0.month > 3 || $0.isFull || !$0.origin.isOpen },
+    Spelling("isLate AND isFull AND NOT (isLate OR isFull)") {
+      $0.isLate && $0.isFull && !($0.isLate || $0.isFull)
+    },
+    Spelling("SUBQUERY(legs, $e1, $e1.isShort AND isLate).@count > 0") { flight in
+      flight.legs.any { $0.isShort && flight.isLate }
+    },
+    Spelling("SUBQUERY(legs, $e1, NOT $e1.isShort).@count == 0") { $0.legs.all { $0.isShort } },
+    Spelling("SUBQUERY(legs, $e1, $e1.flight.isFull).@count == 0") { $0.legs.none { $0.flight.isFull } },
+    Spelling("SUBQUERY(legs, $e1, NOT $e1.isShort).@count > 2") { $0.legs.count { !$0.isShort } > 2 },
+    Spelling("SUBQUERY(legs, $e1, $e1.isShort).@sum.minutes > 2") {
+      $0.legs.filter { $0.isShort }.sum(\.minutes) > 2
+    },
     Spelling("TRUEPREDICATE OR month == 1") { Where(true) || $0.month == 1 },
   ]
 

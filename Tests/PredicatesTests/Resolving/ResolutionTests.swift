@@ -86,6 +86,9 @@ import Testing
     ("token == 'x'", 9, "“x” is none"),
     ("origin == CAST('City/1', 'ObjectID')", 10, "leads to Airport, never to City"),
     ("5 == 'x'", 5, "can't be compared"),
+    ("month IN nil", 9, "nil is no list"), ("nil CONTAINS month + 1", 0, "nil is no list"),
+    ("month + 1 == 'x'", 13, "Month + 1, a number, can't be compared with the string \"x\", a string, by =="),
+    ("isLate == TERNARY(month == 1, month, 2)", 10, "can't be compared"),
     ("month", 0, "a Bool"),
   ]
 

@@ -15,6 +15,7 @@ final class Airport: PredicateRoot, ObjectReferencing {
   var faa = ""
   var name = ""
   var altitude = 0
+  var isOpen = true
   var city: City?
   let number: UInt64?
 
@@ -27,7 +28,7 @@ final class Airport: PredicateRoot, ObjectReferencing {
       of: keyPath,
       [
         (\Airport.faa, "faa"), (\Airport.name, "name"), (\Airport.altitude, "altitude"),
-        (\Airport.city, "city"),
+        (\Airport.isOpen, "isOpen"), (\Airport.city, "city"),
       ]
     )
   }
@@ -48,6 +49,19 @@ final class City: PredicateRoot, ObjectReferencing {
   }
 }
 
+final class Leg: PredicateRoot {
+  var minutes: Int?
+  var isShort = false
+  var flight: Flight?
+
+  static func predicatePath(of keyPath: AnyKeyPath) throws(QueryError) -> [String] {
+    try KeyPathTable.names(
+      of: keyPath,
+      [(\Leg.minutes, "minutes"), (\Leg.isShort, "isShort"), (\Leg.flight, "flight")]
+    )
+  }
+}
+
 final class Flight: PredicateRoot, ObjectReferencing {
   var month = 0
   var day: Int8 = 0
@@ -63,10 +77,12 @@ final class Flight: PredicateRoot, ObjectReferencing {
   var token = UUID()
   var blob: Data?
   var isLate = false
+  var isFull: Bool?
   var cabin = Cabin.economy
   var status: Status?
   var origin: Airport?
   var dest: Airport?
+  var legs: [Leg] = []
   var notes = "not persistent"
 
   var objectReference: ObjectReference? { ObjectReference(entity: "Flight", number: 1) }
@@ -80,12 +96,12 @@ final class Flight: PredicateRoot, ObjectReferencing {
         (\Flight.delay, "delay"), (\Flight.distance, "distance"), (\Flight.fare, "fare"),
         (\Flight.tailnum, "tailnum"), (\Flight.title, "title"), (\Flight.departed, "departed"),
         (\Flight.landed, "landed"), (\Flight.token, "token"), (\Flight.blob, "blob"),
-        (\Flight.isLate, "isLate"),
+        (\Flight.isLate, "isLate"), (\Flight.isFull, "isFull"),
         (\Flight.cabin, "cabin"), (\Flight.status, "status"), (\Flight.origin, "origin"),
-        (\Flight.dest, "dest"),
+        (\Flight.dest, "dest"), (\Flight.legs, "legs"),
         (\Flight.origin?.name, "origin.name"), (\Flight.origin?.faa, "origin.faa"),
         (\Flight.origin?.altitude, "origin.altitude"), (\Flight.dest?.faa, "dest.faa"),
-        (\Flight.origin?.city?.title, "origin.city.title"),
+        (\Flight.origin?.isOpen, "origin.isOpen"), (\Flight.origin?.city?.title, "origin.city.title"),
       ]
     )
   }

@@ -15,7 +15,7 @@ struct FlightSchema: SchemaProviding {
         ("departed", .date, false, nil), ("landed", .date, true, nil), ("token", .uuid, false, nil),
         ("blob", .data, true, nil), ("isLate", .bool, false, nil), ("cabin", .int64, false, nil),
         ("status", .string, true, nil), ("origin", .reference, true, "Airport"),
-        ("dest", .reference, true, "Airport"),
+        ("dest", .reference, true, "Airport"), ("isFull", .bool, true, nil),
       ],
       toMany: [ToManyProperty(name: "legs", destination: "Leg", inverse: "flight")]
     ),
@@ -23,11 +23,17 @@ struct FlightSchema: SchemaProviding {
       "Airport",
       [
         ("faa", .string, false, nil), ("name", .string, false, nil), ("altitude", .int64, false, nil),
-        ("city", .reference, true, "City"),
+        ("city", .reference, true, "City"), ("isOpen", .bool, false, nil),
       ]
     ),
     "City": entity("City", [("title", .string, false, nil)]),
-    "Leg": entity("Leg", [("minutes", .int64, true, nil), ("flight", .reference, true, "Flight")]),
+    "Leg": entity(
+      "Leg",
+      [
+        ("minutes", .int64, true, nil), ("flight", .reference, true, "Flight"),
+        ("isShort", .bool, false, nil),
+      ]
+    ),
   ]
 
   static var flight: EntitySchema {

@@ -24,16 +24,19 @@ extension FormatParser {
       throw error(.syntax, "The function \(name)(…) is not supported.\(hint)", at: start)
     }
     guard function.argumentCounts.contains(arguments.count) else {
-      let expected = function.argumentCounts.lowerBound
-      throw error(
-        .syntax,
-        "\(name) takes \(expected == 1 ? "1 argument" : "\(expected) arguments"), not \(arguments.count).",
-        at: start
-      )
+      let message = "\(name) takes \(Self.text(function.argumentCounts)), not \(arguments.count)."
+      throw error(.syntax, message, at: start)
     }
     var operands: [PredicateOperand] = []
     for argument in arguments { operands.append(try operand(argument, "as an argument of \(name)")) }
     return try calculation(.function(function, operands), at: start, above: arguments)
+  }
+
+  /// “2 arguments”, “1 to 1000 arguments”.
+  private static func text(_ counts: ClosedRange<Int>) -> String {
+    if counts == 1...1 { return "1 argument" }
+    return counts.count == 1
+      ? "\(counts.lowerBound) arguments" : "\(counts.lowerBound) to \(counts.upperBound) arguments"
   }
 
   /// `sum(songs.seconds)`, `max({a, b})`.

@@ -120,9 +120,12 @@ extension FormatParser {
       return .between(operand, lower, upper)
     case .list(let bounds) where bounds.count == 2:
       return .between(operand, bounds[0], bounds[1])
-    default:
-      throw error(.syntax, "BETWEEN takes two bounds, such as {1, 5}.", at: right.start)
+    case .operand(let bounds):
+      guard let range = VariableRange(bounds) else { break }
+      return .between(operand, range.lower, range.upper)
+    case .list, .condition: break
     }
+    throw error(.syntax, "BETWEEN takes two bounds, such as {1, 5}.", at: right.start)
   }
 
   /// Why a token that could follow a value in NSPredicate's language can't here; nil for one that can, or

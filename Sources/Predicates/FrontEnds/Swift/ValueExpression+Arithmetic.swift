@@ -79,6 +79,15 @@ extension ValueExpression where Value: AttributeType {
   }
 }
 
+extension ValueExpression where Value == Bool {
+  /// Whether the value is true, or another where it is missing: `{ $0.isFull ?? true }`.
+  @_disfavoredOverload
+  public static func ?? (left: Self, right: Bool) -> Where<Root> {
+    let value: Self = left ?? right
+    return value == true
+  }
+}
+
 // MARK: - Strings
 
 extension ValueExpression where Value == String {

@@ -24,6 +24,23 @@ public struct ValueExpression<Root, Value>: Sendable {
     ValueExpression<Root, Property>(extended(by: keyPath))
   }
 
+  // A Bool is a condition where one is asked for. That the subscript says so, and not the operators, leaves the
+  // type checker one `&&`, `||` and `!` to look at.
+
+  /// Whether a property of the object is true: `{ $0.isLate && $0.month == 1 }`.
+  @_disfavoredOverload
+  public subscript(dynamicMember keyPath: KeyPath<Value, Bool>) -> Where<Root>
+  where Value: PredicateRoot {
+    ValueExpression<Root, Bool>(extended(by: keyPath)) == true
+  }
+
+  /// Whether an optional property of the object is true; where it is missing it isn't.
+  @_disfavoredOverload
+  public subscript(dynamicMember keyPath: KeyPath<Value, Bool?>) -> Where<Root>
+  where Value: PredicateRoot {
+    ValueExpression<Root, Bool>(extended(by: keyPath)) == true
+  }
+
   private func extended(by keyPath: PartialKeyPath<Value>) -> Result<PredicateOperand, QueryError>
   where Value: PredicateRoot {
     operand.flatMap { operand in

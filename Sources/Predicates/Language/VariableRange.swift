@@ -1,0 +1,29 @@
+/// The two bounds of `BETWEEN $R`, for which a list of two values or a range comes later: the first and the last of them.
+struct VariableRange {
+  let variable: String
+  let location: SourceLocation?
+
+  /// Nil where what stands on the right of `BETWEEN` is no variable.
+  init?(_ operand: PredicateOperand) {
+    guard case .variable(let name, []) = operand.content else { return nil }
+    variable = name
+    location = operand.location
+  }
+
+  /// Nil where the bounds are not the first and the last value of one variable.
+  init?(lower: PredicateOperand, upper: PredicateOperand) {
+    guard case .aggregate(.element(0), let first) = lower.content, let name = first.variable,
+      first == PredicateCollection(variable: name, names: []),
+      case .aggregate(.last, first) = upper.content
+    else { return nil }
+    variable = name
+    location = lower.location
+  }
+
+  var lower: PredicateOperand { bound(.element(0)) }
+  var upper: PredicateOperand { bound(.last) }
+
+  private func bound(_ place: PredicateAggregate) -> PredicateOperand {
+    PredicateOperand(.aggregate(place, PredicateCollection(variable: variable, names: [])), at: location)
+  }
+}
