@@ -9,8 +9,9 @@ package struct AggregateAccumulator {
   private var whole: Int128? = 0
   private var real = 0.0
   private var isWhole = true
-  /// The sum of Decimals and integers; nil once there was a Double.
-  private var decimals: DecimalSum? = DecimalSum()
+  /// The sum of Decimals.
+  private var decimals = DecimalSum()
+  private var hasReal = false
   private var best = AttributeValue.null
   /// For what needs all of them.
   private var values: [AttributeValue] = []
@@ -36,7 +37,6 @@ package struct AggregateAccumulator {
   var isComplete: Bool { if case .element(let index) = aggregate { count > index } else { false } }
 
   private mutating func sum(_ value: AttributeValue) {
-    if let parts = value.decimalParts { decimals?.add(parts) } else { decimals = nil }
     if let integer = value.integer {
       whole = whole.flatMap { sum in
         let (result, overflow) = sum.addingReportingOverflow(integer)
@@ -44,6 +44,11 @@ package struct AggregateAccumulator {
       }
     } else {
       isWhole = false
+      if case .decimal(let decimal) = value, let parts = DecimalParts(decimal) {
+        decimals.add(parts)
+      } else {
+        hasReal = true
+      }
     }
     real += value.real ?? 0
   }
@@ -53,11 +58,11 @@ package struct AggregateAccumulator {
     switch aggregate {
     case .count: return .int(Int64(count))
     case .sum:
-      if !isWhole, let decimals { return .decimal(decimals.value) }
+      if let exact { return .decimal(exact.value) }
       return isWhole ? whole.map(AttributeValue.integer) ?? .null : .double(real)
     case .average:
       if count == 0 { return .null }
-      if !isWhole, let decimals { return .decimal(decimals.average(of: count)) }
+      if let exact { return .decimal(exact.average(of: count)) }
       let total = isWhole ? whole.map { Double($0) } ?? real : real
       return .double(total / Double(count))
     case .minimum, .maximum, .element, .last: return best
@@ -65,6 +70,14 @@ package struct AggregateAccumulator {
     case .mode: return mode
     case .standardDeviation: return standardDeviation
     }
+  }
+
+  /// The sum of Decimals and integers; nil where there was a Double, or nothing but integers.
+  private var exact: DecimalSum? {
+    guard !isWhole, !hasReal, let whole else { return nil }
+    var sum = decimals
+    if whole != 0 { sum.add(DecimalParts(whole)) }
+    return sum
   }
 
   private var median: AttributeValue {
@@ -100,16 +113,6 @@ extension AttributeValue {
   /// The number; nil (`null`) where there is none.
   static func decimal(_ value: Decimal?) -> AttributeValue {
     value.map { AttributeValue.decimal($0) } ?? .null
-  }
-
-  /// A Decimal's or an integer's number; nil for everything else.
-  fileprivate var decimalParts: DecimalParts? {
-    switch self {
-    case .decimal(let value): DecimalParts(value)
-    case .int(let value): DecimalParts(value)
-    case .uint(let value): DecimalParts(value)
-    default: nil
-    }
   }
 }
 

@@ -38,6 +38,26 @@ enum PlainFunction: String, CaseIterable {
   case negate, absolute = "abs"
   case minimum = "min", maximum = "max"
   case length, lowercase
+  case power = "**"
+  case bitwiseAnd = "&"
+  case bitwiseOr = "|"
+  case bitwiseXor = "^"
+  case leftShift = "<<"
+  case rightShift = ">>"
+  case onesComplement = "~"
+
+  /// Of numbers: each as often as the others, and the operators on bits together as often as one of them.
+  static let usual: [PlainFunction] = [
+    .add, .subtract, .multiply, .divide, .modulus, .negate, .absolute, .minimum, .maximum, .length, .power,
+    .bitwiseAnd,
+  ]
+
+  static let bits: [PlainFunction] = [
+    .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift, .onesComplement,
+  ]
+
+  /// What the table of what was covered calls it.
+  var word: String { Self.bits.contains(self) ? "bits" : rawValue }
 
   /// Numbers of two kinds meet as the wider of them; what no number of that kind is, is missing.
   func value(of arguments: [Plain]) -> Plain {
@@ -47,10 +67,13 @@ enum PlainFunction: String, CaseIterable {
     case (.text(let a), .text(let b)): return .text(a + b)
     case (.text(let text), _): return self == .length ? .whole(Int128(text.count)) : .text(text.lowercased())
     case (let number, .missing): return ofOne(number)
-    case (.whole(let a), .whole(let b)): return whole(a, b)
+    case (.whole(let a), .whole(let b)) where self != .power: return whole(a, b)
     case (let a, let b):
+      if Self.bits.contains(self) { return .missing }
       if self == .divide || self == .modulus, b.nearestDouble == 0 { return .missing }
-      if self != .modulus, let a = a.exactDecimal, let b = b.exactDecimal { return decimal(a, b) }
+      if self != .modulus, self != .power, let a = a.exactDecimal, let b = b.exactDecimal {
+        return decimal(a, b)
+      }
       guard let a = a.nearestDouble, let b = b.nearestDouble else { return .missing }
       return real(a, b)
     }
@@ -66,6 +89,8 @@ enum PlainFunction: String, CaseIterable {
 
   private func ofOne(_ number: Plain) -> Plain {
     switch number {
+    case .whole(let value) where self == .onesComplement: Plain.whole(-value - 1).within64Bits
+    case _ where self == .onesComplement: .missing
     case .whole(let value): Plain.whole(self == .negate ? -value : value.magnitude.asInt).within64Bits
     case .real(let value): .real(self == .negate ? -value : value.magnitude)
     case .decimal(let value): .decimal(value.isNaN ? .nan : self == .negate ? 0 - value : value.magnitude)
@@ -81,6 +106,15 @@ enum PlainFunction: String, CaseIterable {
       let product = a.multipliedReportingOverflow(by: b)
       return product.overflow ? .missing : Plain.whole(product.partialValue).within64Bits
     case .divide: return b == 0 ? .missing : Plain.whole(a / b).within64Bits
+    case .bitwiseAnd: return Plain.whole(a & b).within64Bits
+    case .bitwiseOr: return Plain.whole(a | b).within64Bits
+    case .bitwiseXor: return Plain.whole(a ^ b).within64Bits
+    case .leftShift:
+      if b < 0 || b > 63 { return .missing }
+      return Plain.whole((0..<b).reduce(a) { value, _ in value * 2 }).within64Bits
+    case .rightShift:
+      if b < 0 || b > 63 { return .missing }
+      return .whole((0..<b).reduce(a) { value, _ in (value - (value % 2 + 2) % 2) / 2 })
     default: return b == 0 ? .missing : .whole(a % b)
     }
   }
@@ -104,6 +138,7 @@ enum PlainFunction: String, CaseIterable {
       case .subtract: a - b
       case .multiply: a * b
       case .divide: a / b
+      case .power: pow(a, b)
       default: fmod(a, b)
       }
     return a.isFinite && b.isFinite && !result.isFinite ? .missing : .real(result)

@@ -4,7 +4,7 @@ extension PlainPredicate {
     switch self {
     case .constant: ["constant"]
     case .compare(let path, let comparison, _, let folding):
-      Set(Self.names(comparison.rawValue, comparison.foldedName, folding) + Self.throughRelationship(path))
+      Set(Self.names(comparison.word, comparison.foldedName, folding) + Self.throughRelationship(path))
     case .comparePaths: ["between attributes"]
     case .isMissing: ["== nil"]
     case .among(let path, _, let includesMissing, let folding):
@@ -37,12 +37,12 @@ extension PlainExpression {
     switch self {
     case .literal, .path: []
     case .call(let function, let arguments):
-      arguments.reduce(into: [function.rawValue]) { $0.formUnion($1.operators) }
+      arguments.reduce(into: [function.word]) { $0.formUnion($1.operators) }
     case .either(let condition, let first, let second):
       condition.operators.union(first.operators).union(second.operators).union(["TERNARY"])
     case .aggregate(let aggregate, let collection):
       collection.operators.union(
-        collection.isDistinct ? [aggregate.rawValue, "distinct"] : [aggregate.rawValue]
+        collection.isDistinct ? [aggregate.word, "distinct"] : [aggregate.word]
       )
     }
   }

@@ -25,6 +25,9 @@ enum PlainOperator: String, CaseIterable {
     self == .like ? "folded like" : Self.searches.contains(self) ? "folded search" : "folded comparison"
   }
 
+  /// What the table of what was covered calls it. Those that only a filter answers take the same roads.
+  var word: String { self == .endsWith || self == .contains ? "endsWith or contains" : rawValue }
+
   static let searches: [PlainOperator] = [.beginsWith, .endsWith, .contains]
 }
 

@@ -52,10 +52,11 @@ extension PlainWorld {
         ? .call(.lowercase, [another(true, &random)])
         : .call(.add, [another(true, &random), another(true, &random)])
     }
-    let function = random.pick(PlainFunction.allCases.filter { $0 != .lowercase })
+    var function = random.pick(PlainFunction.usual)
+    if function == .bitwiseAnd { function = random.pick(PlainFunction.bits) }
     switch function {
     case .length: return .call(.length, [another(true, &random)])
-    case .negate, .absolute: return .call(function, [another(false, &random)])
+    case .negate, .absolute, .onesComplement: return .call(function, [another(false, &random)])
     case .minimum, .maximum:
       return .call(function, (0..<random.number(in: 1...3)).map { _ in another(false, &random) })
     default: return .call(function, [another(false, &random), another(false, &random)])
@@ -75,7 +76,12 @@ extension PlainWorld {
       return .aggregate(.count, collection)
     }
     collection.value = value.names
-    return .aggregate(random.pick(isText ? [.minimum, .maximum] : PlainAggregate.allCases), collection)
+    if random.chance(1, in: 6) {
+      // Places are those of elements, not of values that differ.
+      let others = collection.isDistinct ? [.mode] : PlainAggregate.places + [.mode]
+      return .aggregate(random.pick(isText ? others : others + [.median]), collection)
+    }
+    return .aggregate(random.pick(isText ? [.minimum, .maximum] : PlainAggregate.usual), collection)
   }
 
   /// ANY, ALL or NONE of a collection's elements.

@@ -136,6 +136,13 @@ struct PredicateTranslation {
     case .maximum: .maximum
     case .length: .length
     case .lowercase: .lowercase
+    case .power: .power
+    case .bitwiseAnd: .bitwiseAnd
+    case .bitwiseOr: .bitwiseOr
+    case .bitwiseXor: .bitwiseXor
+    case .leftShift: .leftShift
+    case .rightShift: .rightShift
+    case .onesComplement: .onesComplement
     }
   }
 
@@ -146,6 +153,11 @@ struct PredicateTranslation {
     case .average: .average
     case .minimum: .minimum
     case .maximum: .maximum
+    case .median: .median
+    case .mode: .mode
+    case .first: .element(0)
+    case .second: .element(1)
+    case .last: .last
     }
   }
 }
