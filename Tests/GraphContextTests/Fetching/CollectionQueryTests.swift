@@ -351,6 +351,8 @@ private struct RandomLibrary {
   private var writers: [Writer] = []
   private var books: [Book] = []
   private var readers: [Reader] = []
+  /// Those that are gone among them.
+  private var bookCount = 0
   private let publishers: [Publisher]
 
   init(_ context: ManagedObjectContext, _ random: inout SeededGenerator) {
@@ -382,8 +384,9 @@ private struct RandomLibrary {
       )
       context.insert(book)
       if random.chance(1, in: 2) { book.shelf = random.pick(["s1", "s2", "u"]) }
-      // The pair of shelf and place is unique.
-      book.place = random.chance(1, in: 3) ? nil : books.count
+      // The pair of shelf and place is unique, after books are gone as well.
+      bookCount += 1
+      book.place = random.chance(1, in: 3) ? nil : bookCount
       book.writer = random.chance(1, in: 6) ? nil : random.pick(writers)
       books.append(book)
     }
