@@ -70,7 +70,9 @@ private struct CrashedStore {
   /// Leaves holes where the file has zeros: room that is only set aside has no bytes on the disk, and recovery doesn't read it.
   private static func copy(_ path: String, to target: String) throws {
     let bytes = try Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped)
-    FileManager.default.createFile(atPath: target, contents: nil)
+    guard FileManager.default.createFile(atPath: target, contents: nil) else {
+      throw PeerError(peer: CambiumKeyValuePeer.name, message: "can't make \(target)")
+    }
     let file = try FileHandle(forWritingTo: URL(fileURLWithPath: target))
     defer { try? file.close() }
     try file.truncate(atOffset: UInt64(bytes.count))
