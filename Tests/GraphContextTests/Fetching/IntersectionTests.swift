@@ -76,7 +76,7 @@ import Testing
     _ random: inout SeededGenerator
   ) throws -> Bool {
     let n = Int.random(in: 0..<8, using: &random)
-    let d = Double.random(in: 5..<40, using: &random)
+    let d = Double.random(in: 6..<26, using: &random)
     let isFiltered = Bool.random(using: &random)
     let isSorted = Bool.random(using: &random)
     var request = From<Item>().where { $0.n == n && $0.d < d }
