@@ -24,7 +24,7 @@ struct Replay {
   ///
   /// - Parameters:
   ///   - version: the checkpoint's.
-  ///   - transactions: those that follow it. Their bytes stay where they are meanwhile.
+  ///   - transactions: those that follow it, at least one. Their bytes stay where they are meanwhile.
   init(_ version: Version, pool: PagePool, transactions: [LogChain.Transaction]) throws(StoreError) {
     self.version = version
     lastCommit = version.commit

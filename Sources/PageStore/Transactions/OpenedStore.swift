@@ -59,11 +59,11 @@ struct OpenedStore {
     guard trees.roots.allSatisfy({ $0.treeID < checkpoint.content.nextTreeID }) else {
       throw StoreError(.corrupt, "the catalogue has a tree with a number that was not given out yet")
     }
-    let replay = try Replay(
-      Self.version(of: checkpoint, trees),
-      pool: pool,
-      transactions: recovery.chain.transactions
-    )
+    let start = Self.version(of: checkpoint, trees)
+    let transactions = recovery.chain.transactions
+    // Of a store that was closed there are none.
+    let replay = try transactions.isEmpty ? nil : Replay(start, pool: pool, transactions: transactions)
+    let version = replay?.version ?? start
 
     committer = Self.committer(
       file,
@@ -71,15 +71,15 @@ struct OpenedStore {
       recovery,
       pool: pool,
       spill: spill,
-      version: replay.version,
+      version: version,
       trees,
       options: options,
       environment: environment
     )
-    committer.setDirtyPageCount(replay.dirtyPageCount)
+    committer.setDirtyPageCount(replay?.dirtyPageCount ?? 0)
     committer.events.opened(
-      at: replay.version.commit,
-      replaying: recovery.chain.transactions.count,
+      at: version.commit,
+      replaying: transactions.count,
       isHeaderIntact: recovery.isHeaderIntact
     )
     if !options.isReadOnly {

@@ -65,7 +65,7 @@ struct CostModel {
     return true
   }
 
-  /// Whether an intersection with the range could cost less than testing the records of the smallest one, which it has to spare all.
+  /// Whether an intersection with the range, if it spared all records, would cost less than testing those of the smallest range.
   func couldPay(_ scan: IndexScan, after smallest: IndexScan) -> Bool {
     Double(scan.rowCount + smallest.rowCount) * Self.mergedEntry
       < Double(smallest.rowCount) * (Self.indexEntry + Self.neighbour)
