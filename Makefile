@@ -28,7 +28,7 @@ demo: deps-library ## import a month of flights and take a guided tour
 test: deps-library ## run every test of the library, the macros and the tool
 	$(SWIFT) build --build-tests
 	$(SWIFT) build --product cambium
-	$(SWIFT) test --skip-build
+	@SWIFT=$(SWIFT) Scripts/run-tests.sh
 
 build: deps-library ## build everything for debugging
 	$(SWIFT) build

@@ -38,7 +38,8 @@ extension ManagedObjectContext {
   /// The rows of the groups that the query describes, in its order.
   ///
   /// Where only counts are asked for and an index begins with the groups' attributes, its entries are counted; else the records' bytes
-  /// are read in one pass. Memory is that of the groups.
+  /// are read in one pass. Memory is that of the groups and, where all their attributes lie behind one relationship, of a number for each
+  /// object that it leads to, as those attributes are then read once an object.
   ///
   /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read.
   public func fetch<Root: ManagedObject, Row>(_ groups: GroupedQuery<Root, Row>) throws -> [Row] {

@@ -56,7 +56,7 @@ struct ResolvedSelection {
     }
     var window = Window(query)
     if window.isOver { return }
-    var seen = RowGroups(fields)
+    var seen = RowGroups(fields, paths)
     try executor.forEachResult(&paths) { row, reader in
       let seenBefore = seen.count
       guard try seen.group(of: &reader) == seenBefore, window.admits() else { return true }

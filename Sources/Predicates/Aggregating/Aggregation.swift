@@ -53,7 +53,7 @@ package struct Aggregation {
     hasMedians = aggregates.contains { $0.function == .median }
     hasExtremes = aggregates.contains { $0.kind.hasBytes || $0.kind == .decimal }
     hasDecimals = aggregates.contains { $0.kind == .decimal }
-    groups = keys.isEmpty ? nil : RowGroups(fields)
+    groups = keys.isEmpty ? nil : RowGroups(fields, paths)
     if keys.isEmpty { addGroup() }
   }
 

@@ -4,6 +4,8 @@ import Foundation
 /// apart by their bytes.
 package struct RowGroups {
   private let fields: [RowField]
+  /// Where all fields lie behind one reference of the row: the groups of the objects that it led to.
+  private var referenced: ReferencedGroups?
   private var table = GroupTable()
   /// The group of the rows whose only field is nil.
   private var nullGroup: Int?
@@ -15,12 +17,23 @@ package struct RowGroups {
     static let bytes: UInt8 = 2
   }
 
-  package init(_ fields: [RowField]) { self.fields = fields }
+  package init(_ fields: [RowField], _ paths: RowPaths) {
+    self.fields = fields
+    referenced = ReferencedGroups(fields, paths)
+  }
 
   package var count: Int { table.count }
 
   /// The row's group, counted from 0 in the order in which they are first seen.
   package mutating func group(of row: inout RowReader) throws -> Int {
+    guard let object = try referenced?.object(of: &row) else { return try groupByFields(&row) }
+    if let known = referenced?.group(of: object) { return known }
+    let group = try groupByFields(&row)
+    referenced?.add(group)
+    return group
+  }
+
+  private mutating func groupByFields(_ row: inout RowReader) throws -> Int {
     guard fields.count == 1 else {
       try collectKey(&row)
       return key.withUnsafeBytes { table.number(of: $0) }

@@ -91,6 +91,13 @@ package struct RowPaths: Sendable {
     }
   }
 
+  /// The reference of the row's own record that leads to the field; nil for a field of the row's own, or of an element.
+  func ownReference(leadingTo field: RowField) -> RowField? {
+    var place = places[field.place]
+    while place.parent > 0 { place = places[place.parent] }
+    return place.parent == 0 ? place.reference : nil
+  }
+
   private mutating func place(from parent: Int, by hop: ResolvedPath.Hop) throws(QueryError) -> Int {
     if let known = places.firstIndex(where: { $0.parent == parent && $0.hop?.slot == hop.slot }) {
       return known

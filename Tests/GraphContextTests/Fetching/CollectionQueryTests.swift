@@ -298,7 +298,8 @@ import Testing
 
   @Test func anIndexOfTheElementsFindsTheirOwners() async throws {
     let context = try await Library.open().context()
-    var random = SeededGenerator("anIndexOfTheElementsFindsTheirOwners")
+    // The same data every time: a plan for what nobody has reads nothing.
+    var random = SeededGenerator(seed: 1)
     var graph = RandomLibrary(context, &random)
     for _ in 0..<4 { graph.change(&random) }
     try context.save()

@@ -1,0 +1,30 @@
+/// Remembers the groups of rows by the object that they refer to: what groups are told apart by is read once for each object rather
+/// than for each row.
+struct ReferencedGroups {
+  private let reference: RowField
+  private var objects = GroupTable()
+  /// By the objects' numbers in the table.
+  private var groups: [Int] = []
+
+  /// Nil unless the fields lie behind one reference of the row's own record; it may be one of them.
+  init?(_ fields: [RowField], _ paths: RowPaths) {
+    let references = Set(fields.compactMap { paths.ownReference(leadingTo: $0) })
+    guard references.count == 1, let reference = references.first else { return nil }
+    guard fields.allSatisfy({ $0 == reference || paths.ownReference(leadingTo: $0) != nil }) else {
+      return nil
+    }
+    self.reference = reference
+  }
+
+  /// The object's place among those seen; nil where the row refers to none.
+  mutating func object(of row: inout RowReader) throws -> Int? {
+    guard case .word(let word) = try row.content(of: reference) else { return nil }
+    return withUnsafeBytes(of: word) { objects.number(of: $0) }
+  }
+
+  /// Nil for the object that was seen last, if it is new.
+  func group(of object: Int) -> Int? { object < groups.count ? groups[object] : nil }
+
+  /// Notes the group of the new object.
+  mutating func add(_ group: Int) { groups.append(group) }
+}

@@ -1,0 +1,104 @@
+import TestSupport
+import Testing
+
+@testable import Predicates
+
+/// Groups of rows by what another object holds.
+@Suite struct ReferencedGroupsTests {
+  /// Persons of cities, whose names repeat.
+  private struct People: SchemaProviding {
+    static let city = entity("City", [("name", .string, nil), ("size", .int64, nil)])
+    static let person = entity("Person", [("city", .reference, "City"), ("isTall", .bool, nil)])
+
+    func entitySchema(named name: String) -> EntitySchema? { name == "City" ? Self.city : Self.person }
+
+    private static func entity(
+      _ name: String,
+      _ stored: [(name: String, kind: AttributeKind, destination: String?)]
+    ) -> EntitySchema {
+      let properties = stored.enumerated().map { slot, property in
+        StoredProperty(
+          name: property.name,
+          slot: slot,
+          kind: property.kind,
+          isOptional: true,
+          destination: property.destination
+        )
+      }
+      return EntitySchema(name: name, stored: properties, toMany: [], indexes: [])
+    }
+  }
+
+  /// The records of the cities; counts how often one is asked for.
+  private final class Cities: RecordSource {
+    private let records: [[UInt8]]
+    private(set) var lookupCount = 0
+    /// What was handed out, at an address that stays.
+    private var copies: [UnsafeMutableRawBufferPointer] = []
+
+    init(_ values: [[AttributeValue]]) {
+      records = values.map { PlainRecord.bytes(of: $0, layout: People.city.layout) }
+    }
+
+    deinit { releaseRecords() }
+
+    func record(_ number: UInt64, at place: Int) -> UnsafeRawBufferPointer? {
+      lookupCount += 1
+      guard number <= records.count else { return nil }
+      let record = records[Int(number) - 1]
+      let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: record.count, alignment: 8)
+      copy.copyBytes(from: record)
+      copies.append(copy)
+      return UnsafeRawBufferPointer(copy)
+    }
+
+    func elements(of owner: UInt64, in relationship: Int) -> [UInt64] { [] }
+    func elementCount(of owner: UInt64, in relationship: Int) -> Int { 0 }
+
+    func releaseRecords() {
+      for copy in copies { copy.deallocate() }
+      copies = []
+    }
+  }
+
+  @Test(arguments: [
+    ["city.name"], ["city.name", "city.size"], ["city", "city.name"], ["city.name", "isTall"],
+  ])
+  func rowsAreGroupedAsADictionaryGroupsThem(_ keys: [String]) throws {
+    var random = SeededGenerator()
+    let cities: [[AttributeValue]] = (0..<40).map { place in
+      [random.chance(1, in: 8) ? .null : .string("city \(place % 7)"), .int(Int64(place % 3))]
+    }
+    let source = Cities(cities)
+    let paths = PathResolver(entity: People.person, schema: People())
+    var rows = RowPaths(People.person, in: People())
+    let columns = try keys.map { try paths.resolve($0.split(separator: ".").map(String.init)).path }
+    var aggregation = try Aggregation([ResolvedAggregate(.count, of: nil)], by: columns, &rows)
+    var reader = RowReader(rows, source: source)
+    var expected: [[AttributeValue]: Int64] = [:]
+
+    for number in 1...2_000 {
+      // One in twenty has no city, and one in twenty a city that is not there.
+      let choice = random.number(in: 0...43)
+      let city: AttributeValue = choice < 2 ? .null : .reference(UInt64(choice - 1))
+      let isTall = AttributeValue.bool(random.chance(1, in: 2))
+      let record = PlainRecord.bytes(of: [city, isTall], layout: People.person.layout)
+      try record.withUnsafeBytes { bytes in
+        try reader.begin(UInt64(number), bytes)
+        try aggregation.add(&reader)
+      }
+      let home = (2..<42).contains(choice) ? cities[choice - 2] : [.null, .null]
+      let values = ["city": city, "city.name": home[0], "city.size": home[1], "isTall": isTall]
+      expected[keys.map { values[$0] ?? .null }, default: 0] += 1
+    }
+
+    var found: [[AttributeValue]: Int64] = [:]
+    for row in aggregation.results() {
+      guard case .int(let count) = row[keys.count] else { continue }
+      #expect(found.updateValue(count, forKey: Array(row.prefix(keys.count))) == nil)
+    }
+    #expect(found == expected)
+    // What lies behind the one reference is read once for each city.
+    if !keys.contains("isTall") { #expect(source.lookupCount <= 42) }
+  }
+}
