@@ -11,8 +11,25 @@ final class FrameArena: Sendable {
     var next: UInt32 = 1
     /// Slabs of which memory was given back.
     var sparseSlabs: Set<Int> = []
-    /// The places of slabs by their addresses.
-    var slabPlaces: [UInt: UInt64] = [:]
+    /// Where each slab begins, ascending. An array: making a dictionary's type at run time takes a sixth of the time in which
+    /// a store is opened.
+    var bases: [SlabBase] = []
+
+    /// The place among `bases` of the first that isn't below the address.
+    func lowerBound(of address: UInt) -> Int {
+      var (low, high) = (0, bases.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if bases[middle].address < address { low = middle + 1 } else { high = middle }
+      }
+      return low
+    }
+  }
+
+  /// A slab's address, and its place among the slabs.
+  private struct SlabBase {
+    var address: UInt
+    var place: UInt64
   }
 
   let geometry: PageGeometry
@@ -74,10 +91,9 @@ final class FrameArena: Sendable {
   func frame(at page: UnsafeRawPointer) -> UInt64 {
     let address = UInt(bitPattern: page)
     let offset = address & UInt(Self.slabByteCount - 1)
-    guard let place = state.withLock({ $0.slabPlaces[address - offset] }) else {
-      preconditionFailure("an address outside of the arena")
-    }
-    return place << UInt64(Self.slabShift - geometry.pageShift) + UInt64(offset) >> UInt64(geometry.pageShift)
+    let base = state.withLock { $0.bases[$0.lowerBound(of: address - offset)] }
+    precondition(base.address == address - offset, "an address outside of the arena")
+    return base.place << UInt64(Self.slabShift - geometry.pageShift) + UInt64(offset) >> UInt64(geometry.pageShift)
   }
 
   /// A frame whose bytes are undefined.
@@ -126,7 +142,8 @@ final class FrameArena: Sendable {
     let slab = AnonymousMemory.mapAligned(byteCount: Self.slabByteCount)
     // The first slab stays in small pages: a small store shouldn't take two megabytes.
     if index > 0 { madvise(slab, Self.slabByteCount, MADV_HUGEPAGE) }
-    state.slabPlaces[UInt(bitPattern: slab)] = index
+    let address = UInt(bitPattern: slab)
+    state.bases.insert(SlabBase(address: address, place: index), at: state.lowerBound(of: address))
     entry.pointee.store(UInt(bitPattern: slab), ordering: .releasing)
   }
 }
