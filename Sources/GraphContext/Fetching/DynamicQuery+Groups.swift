@@ -62,8 +62,8 @@ extension DynamicQuery {
     rows.offset = 0
     let query = try rows.resolved(in: schema, store: store).query
     let paths = PathResolver(entity: query.entity, schema: schema)
-    var keys: [ResolvedPath] = []
-    for keyPath in groupBy { keys.append(try Self.path(keyPath, paths)) }
+    var keys: [QueryColumn] = []
+    for keyPath in groupBy { keys.append(try QueryColumn(Self.names(keyPath), paths, store: store)) }
     var resolved: [ResolvedAggregate] = []
     for aggregate in aggregates {
       let path = try aggregate.keyPath.map { keyPath throws(QueryError) in try Self.path(keyPath, paths) }

@@ -54,7 +54,7 @@ extension DynamicQuery {
   func resolved(
     in schema: Schema,
     store: UUID
-  ) throws(QueryError) -> (query: ResolvedQuery, columns: [ResolvedPath]) {
+  ) throws(QueryError) -> (query: ResolvedQuery, columns: [QueryColumn]) {
     guard let entity = schema.entitySchema(named: entity) else {
       let names = schema.entities.map(\.name).joined(separator: ", ")
       throw QueryError(.unknownName, "The store has no entity named “\(self.entity)”; it has \(names).")
@@ -65,9 +65,9 @@ extension DynamicQuery {
     for key in sort {
       keys.append(ResolvedSort(try Self.path(key.keyPath, paths), ascending: key.isAscending))
     }
-    var columns: [ResolvedPath] = []
+    var columns: [QueryColumn] = []
     for keyPath in select.isEmpty ? entity.stored.map(\.name) : select {
-      columns.append(try Self.path(keyPath, paths))
+      columns.append(try QueryColumn(Self.names(keyPath), paths, store: store))
     }
     let query = ResolvedQuery(
       entity: entity,
@@ -86,7 +86,11 @@ extension DynamicQuery {
   }
 
   static func path(_ keyPath: String, _ paths: PathResolver) throws(QueryError) -> ResolvedPath {
-    try paths.resolve(keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)).path
+    try paths.resolve(names(keyPath)).path
+  }
+
+  static func names(_ keyPath: String) -> [String] {
+    keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
   }
 }
 

@@ -2,7 +2,7 @@ import Foundation
 import Predicates
 
 /// Objects, put together in groups by the values of some attributes; ``aggregate(_:)`` says what to compute of each.
-public struct Grouping<Root: ManagedObject, each Key: AttributeType>: Sendable {
+public struct Grouping<Root: ManagedObject, each Key: ColumnType>: Sendable {
   let request: From<Root>
   let keys: [Result<[String], QueryError>]
 
@@ -12,24 +12,25 @@ public struct Grouping<Root: ManagedObject, each Key: AttributeType>: Sendable {
   ) -> GroupedQuery<Root, (repeat each Key, repeat each Value)> {
     var terms: [AggregateTerm] = []
     for aggregate in repeat each aggregates { terms.append(aggregate.term) }
-    return GroupedQuery(request: request, keys: keys, terms: terms) { values in
-      var columns = TypedColumns(entity: Root.entityName, values: values)
-      func next<Next: AttributeType>(_ type: Next.Type) throws -> Next { try columns.next(type) }
-      return (repeat try next((each Key).self), repeat try next((each Value).self))
+    return GroupedQuery(request: request, keys: keys, terms: terms) { columns in
+      var columns = columns
+      func key<Next: ColumnType>(_ type: Next.Type) throws -> Next { try columns.nextKey(type) }
+      func value<Next: AttributeType>(_ type: Next.Type) throws -> Next { try columns.nextValue(type) }
+      return (repeat try key((each Key).self), repeat try value((each Value).self))
     }
   }
 }
 
 extension From {
   /// These objects in groups: together are those that have the same values of some attributes, of their own or of objects that their
-  /// to-one relationships lead to. nil is like nil and NaN like NaN, −0.0 is 0.0, and strings are the same where their UTF-8 bytes are.
+  /// to-one relationships lead to, or that refer to the same objects: `groupBy(\.origin?.objectID)`. nil is like nil and NaN like NaN, −0.0 is 0.0, and strings are the same where their UTF-8 bytes are.
   ///
   /// ```swift
   /// let late = From<Flight>().groupBy(\.carrier).aggregate(.count, .average(\.arrDelay))
   ///   .having { $0.count > 100 }.orderBy(.descending(.average(\.arrDelay))).limit(5)
   /// for (carrier, flights, delay) in try context.fetch(late) { … }
   /// ```
-  public func groupBy<each Key: AttributeType>(
+  public func groupBy<each Key: ColumnType>(
     _ keyPaths: repeat KeyPath<Root, each Key>
   ) -> Grouping<Root, repeat each Key> {
     var keys: [Result<[String], QueryError>] = []
@@ -45,7 +46,7 @@ public struct GroupedQuery<Root: ManagedObject, Row>: Sendable {
   let request: From<Root>
   let keys: [Result<[String], QueryError>]
   let terms: [AggregateTerm]
-  let row: @Sendable ([AttributeValue]) throws -> Row
+  let row: @Sendable (TypedColumns) throws -> Row
   private(set) var condition: Where<Group<Root>>?
   /// Aggregates that only the condition is about.
   private(set) var conditionTerms: [AggregateTerm] = []
@@ -57,7 +58,7 @@ public struct GroupedQuery<Root: ManagedObject, Row>: Sendable {
     request: From<Root>,
     keys: [Result<[String], QueryError>],
     terms: [AggregateTerm],
-    row: @escaping @Sendable ([AttributeValue]) throws -> Row
+    row: @escaping @Sendable (TypedColumns) throws -> Row
   ) {
     self.request = request
     self.keys = keys
@@ -125,13 +126,13 @@ extension GroupedQuery {
       }
       options.sort.append((try key.column.name(besides: names).get(), key.isAscending))
     }
-    var keyPaths: [ResolvedPath] = []
-    for names in keys { keyPaths.append(try paths.resolve(names.get()).path) }
+    var keyColumns: [QueryColumn] = []
+    for names in keys { keyColumns.append(try QueryColumn(names.get(), paths, store: store)) }
     var aggregates: [ResolvedAggregate] = []
     for term in terms { aggregates.append(try term.resolved(paths, besides: names)) }
     return try ResolvedGrouping(
       request.resolved(for: entity, in: schema, store: store),
-      by: keyPaths,
+      by: keyColumns,
       aggregates,
       options: options
     )
@@ -176,20 +177,33 @@ public struct GroupOrder<Root: ManagedObject>: Sendable {
 struct TypedColumns {
   let entity: String
   let values: [AttributeValue]
+  /// Of the first columns, which are the groups' keys.
+  private let keyOrigins: [ColumnOrigin]
   private var place = 0
 
-  init(entity: String, values: [AttributeValue]) {
+  init(entity: String, values: [AttributeValue], keyOrigins: [ColumnOrigin]) {
     self.entity = entity
     self.values = values
+    self.keyOrigins = keyOrigins
   }
 
   /// - Throws: `corrupt` where the value isn't one of the type: nil, because an object on the way is missing, for a type without nil.
-  mutating func next<Value: AttributeType>(_ type: Value.Type) throws(ContextError) -> Value {
+  mutating func nextKey<Key: ColumnType>(_ type: Key.Type) throws(ContextError) -> Key {
     defer { place += 1 }
-    if let value = Value(attributeValue: values[place]) { return value }
+    return try checked(Key(columnValue: values[place], of: keyOrigins[place]))
+  }
+
+  /// The value of an aggregate.
+  mutating func nextValue<Value: AttributeType>(_ type: Value.Type) throws(ContextError) -> Value {
+    defer { place += 1 }
+    return try checked(Value(attributeValue: values[place]))
+  }
+
+  private func checked<Value>(_ value: Value?) throws(ContextError) -> Value {
+    if let value { return value }
     throw ContextError(
       .corrupt,
-      "column \(place + 1) of the groups of \(entity) holds no value of type \(type)",
+      "column \(place + 1) of the groups of \(entity) holds no value of type \(Value.self)",
       context: .init(entity: entity, values: [values[place]])
     )
   }

@@ -17,8 +17,8 @@ extension ManagedObjectContext {
     var terms: [AggregateTerm] = []
     for aggregate in repeat each aggregates { terms.append(aggregate.term) }
     let values = try resolved(request, terms).rows(in: viewForValues(), context: self)[0]
-    var columns = TypedColumns(entity: Root.entityName, values: values)
-    func next<Next: AttributeType>(_ type: Next.Type) throws -> Next { try columns.next(type) }
+    var columns = TypedColumns(entity: Root.entityName, values: values, keyOrigins: [])
+    func next<Next: AttributeType>(_ type: Next.Type) throws -> Next { try columns.nextValue(type) }
     return (repeat try next((each Value).self))
   }
 
@@ -43,7 +43,10 @@ extension ManagedObjectContext {
   ///
   /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read.
   public func fetch<Root: ManagedObject, Row>(_ groups: GroupedQuery<Root, Row>) throws -> [Row] {
-    try resolved(groups).rows(in: viewForValues(), context: self).map(groups.row)
+    let resolved = try resolved(groups)
+    return try resolved.rows(in: viewForValues(), context: self).map { values in
+      try groups.row(TypedColumns(entity: Root.entityName, values: values, keyOrigins: resolved.keyOrigins))
+    }
   }
 
   /// How ``fetch(_:)`` would go about the groups.

@@ -37,7 +37,7 @@ extension ManagedObjectContext {
   ///
   /// The stored rows are those of the start. An object with unsaved changes is read when its turn comes: the body should leave those alone
   /// that the selection describes.
-  public func forEach<Root: ManagedObject, each Value: AttributeType>(
+  public func forEach<Root: ManagedObject, each Value: ColumnType>(
     _ selection: Selection<Root, repeat each Value>,
     _ body: (repeat each Value) throws -> Void
   ) throws {

@@ -7,7 +7,7 @@ extension ManagedObjectContext {
   ///
   /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read, or holds no value of a column's
   ///   type: nil, because an object on the way is missing, for a type without nil.
-  public func fetch<Root: ManagedObject, each Value: AttributeType>(
+  public func fetch<Root: ManagedObject, each Value: ColumnType>(
     _ selection: Selection<Root, repeat each Value>
   ) throws -> [(repeat each Value)] {
     var rows: [(repeat each Value)] = []
@@ -22,14 +22,14 @@ extension ManagedObjectContext {
   /// How ``fetch(_:)`` would go about the selection.
   ///
   /// - Parameter analyze: whether to run the query and measure what it does.
-  public func explain<Root: ManagedObject, each Value: AttributeType>(
+  public func explain<Root: ManagedObject, each Value: ColumnType>(
     _ selection: Selection<Root, repeat each Value>,
     analyze: Bool = false
   ) throws -> QueryPlan {
     try resolved(selection).plan(in: viewForValues(), context: self, analyze: analyze)
   }
 
-  func resolved<Root: ManagedObject, each Value: AttributeType>(
+  func resolved<Root: ManagedObject, each Value: ColumnType>(
     _ selection: Selection<Root, repeat each Value>
   ) throws -> ResolvedSelection {
     try checkUsable()

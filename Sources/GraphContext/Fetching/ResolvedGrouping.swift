@@ -6,6 +6,8 @@ struct ResolvedGrouping {
   /// Which rows take part.
   let query: ResolvedQuery
   let keys: [ResolvedPath]
+  /// Whose objects the keys are that are objects.
+  let keyOrigins: [ColumnOrigin]
   /// Those of the columns first, then those that only the condition or the order need.
   private(set) var aggregates: [ResolvedAggregate]
   private let aggregateColumnCount: Int
@@ -29,12 +31,13 @@ struct ResolvedGrouping {
 
   init(
     _ query: ResolvedQuery,
-    by keys: [ResolvedPath],
+    by keyColumns: [QueryColumn],
     _ aggregates: [ResolvedAggregate],
     options: Options = Options()
   ) throws(QueryError) {
     self.query = query
-    self.keys = keys
+    keys = keyColumns.map(\.path)
+    keyOrigins = keyColumns.map(\.origin)
     self.aggregates = aggregates
     aggregateColumnCount = aggregates.count
     for extra in options.aggregates where !self.aggregates.contains(extra) { self.aggregates.append(extra) }

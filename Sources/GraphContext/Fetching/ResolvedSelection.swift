@@ -3,7 +3,7 @@ import Predicates
 /// A query for values whose names are found in the schema.
 struct ResolvedSelection {
   var query: ResolvedQuery
-  let columns: [ResolvedPath]
+  let columns: [QueryColumn]
   let isDistinct: Bool
 
   /// The plan over a snapshot and a context's unsaved changes.
@@ -14,7 +14,12 @@ struct ResolvedSelection {
       rows.limit = nil
       rows.offset = 0
     }
-    return try QueryExecutor(rows, for: .values(columns, isOrdered: true), in: view, context: context)
+    return try QueryExecutor(
+      rows,
+      for: .values(columns.map(\.path), isOrdered: true),
+      in: view,
+      context: context
+    )
   }
 
   /// How the query is answered.
@@ -50,7 +55,7 @@ struct ResolvedSelection {
     let executor = try executor(in: view, context: context)
     var paths = RowPaths(query.entity, in: view.schema.schema)
     var fields: [RowField] = []
-    for column in columns { fields.append(try paths.field(for: column)) }
+    for column in columns { fields.append(try paths.field(for: column.path)) }
     guard isDistinct else {
       return try executor.forEachResult(&paths) { row, reader in try body(row, &reader, fields) }
     }

@@ -9,7 +9,7 @@ import Predicates
 /// ```
 ///
 /// A value, like ``From``; a mistake in a key path is thrown when it is used.
-public struct Selection<Root: ManagedObject, each Value: AttributeType>: Sendable {
+public struct Selection<Root: ManagedObject, each Value: ColumnType>: Sendable {
   let request: From<Root>
   let keyPaths: [Result<[String], QueryError>]
   private(set) var isDistinct = false
@@ -31,9 +31,9 @@ public struct Selection<Root: ManagedObject, each Value: AttributeType>: Sendabl
 
 extension From {
   /// The values of some attributes, of these objects or of those that their to-one relationships lead to:
-  /// `select(\.flight, \.origin?.name)` gives rows of type `(Int, String?)`. Only what is asked for is read, and nothing but
-  /// an index where one has all of it.
-  public func select<each Value: AttributeType>(
+  /// `select(\.flight, \.origin?.name)` gives rows of type `(Int, String?)`. Objects themselves are named by their IDs:
+  /// `select(\.objectID, \.origin?.objectID)`. Only what is asked for is read, and nothing but an index where one has all of it.
+  public func select<each Value: ColumnType>(
     _ keyPaths: repeat KeyPath<Root, each Value>
   ) -> Selection<Root, repeat each Value> {
     var names: [Result<[String], QueryError>] = []
@@ -49,8 +49,8 @@ extension Selection {
     store: UUID
   ) throws(QueryError) -> ResolvedSelection {
     let paths = PathResolver(entity: entity, schema: schema)
-    var columns: [ResolvedPath] = []
-    for names in keyPaths { columns.append(try paths.resolve(names.get()).path) }
+    var columns: [QueryColumn] = []
+    for names in keyPaths { columns.append(try QueryColumn(names.get(), paths, store: store)) }
     return ResolvedSelection(
       query: try request.resolved(for: entity, in: schema, store: store),
       columns: columns,
@@ -62,18 +62,19 @@ extension Selection {
   func row(
     _ reader: inout RowReader,
     _ fields: [RowField],
-    _ columns: [ResolvedPath]
+    _ columns: [QueryColumn]
   ) throws -> (
     repeat each Value
   ) {
     var place = 0
-    func next<Next: AttributeType>(_ type: Next.Type) throws -> Next {
+    func next<Next: ColumnType>(_ type: Next.Type) throws -> Next {
       defer { place += 1 }
-      guard let value = try reader.value(of: fields[place], as: type) else {
+      let column = columns[place]
+      guard let value = try reader.value(of: fields[place], as: type, in: column.origin) else {
         throw ContextError(
           .corrupt,
-          "\(Root.entityName).\(columns[place].name) holds no value of type \(type)",
-          context: .init(entity: Root.entityName, properties: [columns[place].name])
+          "\(Root.entityName).\(column.name) holds no value of type \(type)",
+          context: .init(entity: Root.entityName, properties: [column.name])
         )
       }
       return value

@@ -58,6 +58,17 @@ extension ManagedObjectID: Codable {
   }
 }
 
+extension ManagedObjectID: ColumnType {
+  public init?(columnValue: AttributeValue, of column: ColumnOrigin) {
+    guard case .reference(let number) = columnValue, let entityName = column.entityName else { return nil }
+    self.init(entityName: entityName, number: number, storeID: column.storeID)
+  }
+
+  public init?(record: borrowing RecordView, slot: Int, of column: ColumnOrigin) {
+    self.init(columnValue: record.value(slot), of: column)
+  }
+}
+
 extension ManagedObjectID: ObjectReferencing {
   public var objectReference: ObjectReference? {
     ObjectReference(entity: entityName, number: number, store: storeID)

@@ -1,20 +1,22 @@
 import Foundation
 
 extension RowReader {
-  /// The value of a field as a type of a model's attribute. Nil where it is none of the type: missing, though the type has no nil,
-  /// or a raw value that no case has.
-  package mutating func value<Value: AttributeType>(
+  /// The value of a field as a type of a column. Nil where it is none of the type: missing, though the type has no nil, or a raw
+  /// value that no case has.
+  package mutating func value<Value: ColumnType>(
     of field: RowField,
-    as type: Value.Type
+    as type: Value.Type,
+    in column: ColumnOrigin
   ) throws -> Value? {
-    if field.isObjectID { return Value(attributeValue: try value(of: field)) }
+    if field.isObjectID { return Value(columnValue: try value(of: field), of: column) }
     guard let record = try record(of: field), !field.isNull(in: record) else {
-      return Value(attributeValue: .null)
+      return Value(columnValue: .null, of: column)
     }
     if field.kind.fixedByteCount == nil, field.bytes(in: record) == nil { throw damage(of: field) }
     return Value(
       record: RecordView(validated: record, layout: paths.places[field.place].layout),
-      slot: field.slot
+      slot: field.slot,
+      of: column
     )
   }
 

@@ -6,7 +6,7 @@ import Foundation
 /// with a raw value conforms by saying so: `enum Cabin: Int, AttributeType { case economy, first }`; it is
 /// stored, compared and indexed as its raw value. An enum that is also `CaseIterable` takes its first case as
 /// ``tracerValue``.
-public protocol AttributeType: Sendable, PredicateArgument {
+public protocol AttributeType: ColumnType, PredicateArgument {
   /// What the type's values are but for nil: of an optional what it wraps, else the type itself.
   associatedtype Present: AttributeType = Self
   /// How the type is stored. An optional has the kind of what it wraps.

@@ -214,6 +214,7 @@ extension FetchWorld {
     try check(context, request.groupBy(\.d).aggregate(.min(\.t)), rows, { [$0.d.attributeValue] }) {
       [Self.least($0.compactMap(\.t)).attributeValue]
     }
+    try checkGroupsOfObjects(context, request, rows)
     let ordered = request.groupBy(\.n).aggregate(.count).having { $0.key(\.n) != 4 }
       .orderBy(.descending(.count(\.t))).offset(1).limit(3)
     let groups = Dictionary(grouping: rows, by: \.n).filter { $0.key != 4 }
@@ -223,6 +224,26 @@ extension FetchWorld {
       try context.fetch(ordered).map { [$0.0 ?? .min, $0.1] }
         == groups.dropFirst().prefix(3).map { [$0.n, $0.count] }
     )
+  }
+
+  /// Groups by the object that a relationship leads to.
+  private func checkGroupsOfObjects(
+    _ context: ManagedObjectContext,
+    _ request: From<Item>,
+    _ rows: [Item]
+  ) throws {
+    let groups = Dictionary(grouping: rows, by: \.shelf?.objectID)
+    let found = try context.fetch(request.groupBy(\.shelf?.objectID).aggregate(.count, .max(\.n)))
+    #expect(found.map(\.0) == groups.keys.sorted { ($0?.number ?? 0) < ($1?.number ?? 0) }, "\(request)")
+    for (shelf, count, greatest) in found {
+      #expect(count == groups[shelf]?.count && greatest == groups[shelf]?.compactMap(\.n).max(), "\(request)")
+    }
+    let named = try context.fetch(request.groupBy(\.shelf?.objectID, \.shelf?.code, \.flag).aggregate(.count))
+    let counts = Dictionary(grouping: rows) { [AnyHashable($0.shelf?.objectID), $0.shelf?.code, $0.flag] }
+    #expect(named.count == counts.count, "\(request)")
+    for (shelf, code, flag, count) in named {
+      #expect(counts[[AnyHashable(shelf), code, flag]]?.count == count, "\(request)")
+    }
   }
 
   private func check<each Column: AttributeType>(

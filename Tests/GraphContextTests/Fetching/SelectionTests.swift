@@ -98,6 +98,7 @@ import Testing
       }
       #expect(error?.message.contains("shelf.code") == true)
       #expect(throws: QueryError.self) { try context.fetch(From<Item>().select(\.t?.count)) }
+      #expect(throws: ContextError.self) { try context.fetch(From<Item>().select(\.shelf!.objectID)) }
       #expect(throws: QueryError.self) { try context.fetch(From<Item>().where(format: "n ==").select(\.n)) }
     }
   }
@@ -118,7 +119,7 @@ extension FetchWorld {
     let rows = items.filter(condition.holds).sorted(by: precedes)
     let window = offset..<min(limit.map { offset + $0 } ?? .max, Int.max)
 
-    func check<each Value>(
+    func check<each Value: AttributeType>(
       _ selection: Selection<Item, repeat each Value>,
       _ plain: (Item) -> [AttributeValue]
     ) throws {
@@ -148,6 +149,15 @@ extension FetchWorld {
     }
     try check(request.select(\.shelf?.code, \.n)) { [($0.shelf?.code).attributeValue, $0.n.attributeValue] }
     try check(request.select(\.shelf?.next?.height)) { [($0.shelf?.next?.height).attributeValue] }
+    let ids = request.select(\.objectID, \.shelf?.objectID, \.shelf?.next?.objectID)
+    #expect(
+      try context.fetch(ids).map { [$0, $1, $2] }
+        == rows.map { [$0.objectID, $0.shelf?.objectID, $0.shelf?.next?.objectID] }.slice(window),
+      "\(request)"
+    )
+    let shelves = try context.fetch(request.select(\.shelf?.objectID).distinct())
+    var seen: Set<ManagedObjectID?> = []
+    #expect(shelves == rows.map(\.shelf?.objectID).filter { seen.insert($0).inserted }.slice(window))
   }
 
   /// What tells a value from any other, the sign of a zero among it.

@@ -105,14 +105,15 @@ final class CambiumObjectPeer: ObjectPeer {
   }
 
   func averageScores() async throws -> Checksum {
-    try await container.performBackgroundTask { context in
-      let cities = From<Person>().groupBy(\.city?.name).aggregate(.average(\.score), .count)
+    let cityNumbers = cityNumbers
+    return try await container.performBackgroundTask { context in
+      let cities = From<Person>().groupBy(\.city?.objectID).aggregate(.average(\.score), .count)
       var sum = Checksum()
-      for (name, average, persons) in try context.fetch(cities) {
-        guard let number = name.flatMap(People.cityNumber), let average else {
+      for (city, average, persons) in try context.fetch(cities) {
+        guard let city, let average else {
           throw PeerError(peer: Self.name, message: "a person without a city")
         }
-        sum.add(city: number, averageScore: average, persons: persons)
+        sum.add(city: cityNumbers[Int(city.number)], averageScore: average, persons: persons)
       }
       return sum
     }

@@ -43,15 +43,10 @@ struct People {
     order = Array(0..<count).shuffled(using: &random)
   }
 
-  private static let cityPrefix = "City "
-
   private static func cityName(_ number: Int) -> String {
     let digits = String(number)
-    return cityPrefix + String(repeating: "0", count: max(0, 6 - digits.count)) + digits
+    return "City " + String(repeating: "0", count: max(0, 6 - digits.count)) + digits
   }
-
-  /// The number of the city that has this name.
-  static func cityNumber(_ name: String) -> Int? { Int(name.dropFirst(cityPrefix.count)) }
 
   private static func word(_ length: Int, _ random: inout SeededGenerator) -> String {
     var letters: [UInt8] = []

@@ -16,8 +16,7 @@ extension ObjectReport.Subject {
       "O7 follows the relationship: each engine hands out the persons of a city one by one, and the scores are added up "
         + "outside of it. “GRDB, fast” and SQLite read that one column, ObjectBox hands out whole records, the others make "
         + "objects.",
-      "O11: SQLite groups by the column that refers to the city; Cambium groups by the city's name, which it follows the "
-        + "relationship for, because objects aren't keys of groups. Averages are compared to a millionth.",
+      "O11: Cambium groups by the city's ID, SQLite by the column that refers to it. Averages are compared to a millionth.",
       "P2 counts a range of the index, which is what its plan is made from; P3 makes the plan's explanation, texts "
         + "included, and so costs more than a query's plan. Both compile no filter.",
       "Allocations are calls of malloc and its kin, of all libraries, counted in a round of its own.",

@@ -1,0 +1,18 @@
+import Foundation
+import Predicates
+
+/// A column of a query's rows whose key path was found in the schema.
+struct QueryColumn {
+  let path: ResolvedPath
+  /// Whose objects its references are.
+  let origin: ColumnOrigin
+
+  var name: String { path.name }
+
+  /// - Parameter store: the store that is asked.
+  init(_ names: [String], _ paths: PathResolver, store: UUID) throws(QueryError) {
+    let destination = try paths.resolve(names)
+    path = destination.path
+    origin = ColumnOrigin(entityName: destination.entity, storeID: store)
+  }
+}

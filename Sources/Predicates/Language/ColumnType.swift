@@ -1,0 +1,54 @@
+import Foundation
+
+/// A type that a column of a query's rows can have: the type of an attribute, or an object's ID.
+public protocol ColumnType: Sendable {
+  /// Nil when the value is not one of this type.
+  init?(columnValue: AttributeValue, of column: ColumnOrigin)
+  /// Reads the value at a slot of a record. Nil when it is missing, or not one of this type.
+  init?(record: borrowing RecordView, slot: Int, of column: ColumnOrigin)
+}
+
+/// What a column's values don't say themselves: whose objects its references are.
+public struct ColumnOrigin: Sendable, Hashable {
+  /// Of the objects that the column refers to; nil for values.
+  public var entityName: String?
+  public var storeID: UUID
+
+  package init(entityName: String?, storeID: UUID) {
+    self.entityName = entityName
+    self.storeID = storeID
+  }
+}
+
+extension AttributeType {
+  @inlinable
+  public init?(columnValue: AttributeValue, of column: ColumnOrigin) {
+    self.init(attributeValue: columnValue)
+  }
+
+  @inlinable
+  public init?(record: borrowing RecordView, slot: Int, of column: ColumnOrigin) {
+    self.init(record: record, slot: slot)
+  }
+}
+
+extension Optional: ColumnType where Wrapped: ColumnType {
+  public init?(columnValue: AttributeValue, of column: ColumnOrigin) {
+    if columnValue.isNull {
+      self = .none
+      return
+    }
+    guard let wrapped = Wrapped(columnValue: columnValue, of: column) else { return nil }
+    self = .some(wrapped)
+  }
+
+  @inlinable
+  public init?(record: borrowing RecordView, slot: Int, of column: ColumnOrigin) {
+    if record.isNull(slot) {
+      self = .none
+      return
+    }
+    guard let wrapped = Wrapped(record: record, slot: slot, of: column) else { return nil }
+    self = .some(wrapped)
+  }
+}
