@@ -93,7 +93,8 @@ final class FrameArena: Sendable {
     let offset = address & UInt(Self.slabByteCount - 1)
     let base = state.withLock { $0.bases[$0.lowerBound(of: address - offset)] }
     precondition(base.address == address - offset, "an address outside of the arena")
-    return base.place << UInt64(Self.slabShift - geometry.pageShift) + UInt64(offset) >> UInt64(geometry.pageShift)
+    return base.place << UInt64(Self.slabShift - geometry.pageShift) + UInt64(offset)
+      >> UInt64(geometry.pageShift)
   }
 
   /// A frame whose bytes are undefined.
