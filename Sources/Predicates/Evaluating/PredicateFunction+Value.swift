@@ -37,10 +37,11 @@ extension PredicateFunction {
     switch (left, right) {
     case (.string(let a), .string(let b)): return .string(a + b)
     case (.date(let a), .date(let b)):
-      return .double(a.timeIntervalSinceReferenceDate - b.timeIntervalSinceReferenceDate)
+      return real(.subtract, a.timeIntervalSinceReferenceDate, b.timeIntervalSinceReferenceDate)
     case (.date(let date), let number), (let number, .date(let date)):
       guard let seconds = number.real else { return .null }
-      return .date(date.addingTimeInterval(function == .subtract ? -seconds : seconds))
+      let moment = real(function, date.timeIntervalSinceReferenceDate, seconds)
+      return moment.real.map { .date(Date(timeIntervalSinceReferenceDate: $0)) } ?? .null
     default: break
     }
     if function != .power, let a = left.integer, let b = right.integer { return whole(function, a, b) }

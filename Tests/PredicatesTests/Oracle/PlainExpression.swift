@@ -37,7 +37,7 @@ enum PlainFunction: String, CaseIterable {
   case modulus = "%"
   case negate, absolute = "abs"
   case minimum = "min", maximum = "max"
-  case length, lowercase
+  case length, lowercase, uppercase, trim
   case power = "**"
   case bitwiseAnd = "&"
   case bitwiseOr = "|"
@@ -45,19 +45,38 @@ enum PlainFunction: String, CaseIterable {
   case leftShift = "<<"
   case rightShift = ">>"
   case onesComplement = "~"
+  case floor, ceiling, round, truncate
+  case squareRoot, logarithm, naturalLogarithm, exponential
+  /// A date and seconds.
+  case later, earlier
+  /// The seconds between two dates.
+  case elapsed
+  case year, month, day, hour, minute, second, weekday
 
-  /// Of numbers: each as often as the others, and the operators on bits together as often as one of them.
-  static let usual: [PlainFunction] = [
+  /// Functions with numbers as their values that are drawn together as often as one of the others, and what the table of what was
+  /// covered calls them.
+  static let families: [(word: String, members: [PlainFunction])] = [
+    ("bits", [.bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift, .onesComplement]),
+    ("rounding", [.floor, .ceiling, .round, .truncate]),
+    ("root or logarithm", [.squareRoot, .logarithm, .naturalLogarithm, .exponential]),
+    ("part of a date", [.year, .month, .day, .hour, .minute, .second, .weekday]),
+  ]
+  private static let others: [PlainFunction] = [
     .add, .subtract, .multiply, .divide, .modulus, .negate, .absolute, .minimum, .maximum, .length, .power,
-    .bitwiseAnd,
+    .elapsed,
   ]
-
-  static let bits: [PlainFunction] = [
-    .bitwiseAnd, .bitwiseOr, .bitwiseXor, .leftShift, .rightShift, .onesComplement,
-  ]
+  /// What numbers are calculated by: one of each list, each list as often as the others.
+  static let ofNumbers = families.map(\.members) + others.map { [$0] }
+  static let ofTexts: [PlainFunction] = [.lowercase, .uppercase, .trim]
 
   /// What the table of what was covered calls it.
-  var word: String { Self.bits.contains(self) ? "bits" : rawValue }
+  var word: String {
+    switch self {
+    case .later, .earlier, .elapsed: "seconds between dates"
+    case .lowercase, .uppercase, .trim: "text of a text"
+    default: Self.families.first { $0.members.contains(self) }?.word ?? rawValue
+    }
+  }
 
   /// Numbers of two kinds meet as the wider of them; what no number of that kind is, is missing.
   func value(of arguments: [Plain]) -> Plain {
@@ -65,11 +84,13 @@ enum PlainFunction: String, CaseIterable {
     if arguments.contains(where: \.isMissing) { return .missing }
     switch (arguments[0], arguments.count > 1 ? arguments[1] : .missing) {
     case (.text(let a), .text(let b)): return .text(a + b)
-    case (.text(let text), _): return self == .length ? .whole(Int128(text.count)) : .text(text.lowercased())
+    case (.text(let text), _): return ofText(text)
+    case (.moment(let moment), .missing): return part(of: moment)
+    case (.moment(let a), let b): return seconds(a, b)
     case (let number, .missing): return ofOne(number)
     case (.whole(let a), .whole(let b)) where self != .power: return whole(a, b)
     case (let a, let b):
-      if Self.bits.contains(self) { return .missing }
+      if word == "bits" { return .missing }
       if self == .divide || self == .modulus, b.nearestDouble == 0 { return .missing }
       if self != .modulus, self != .power, let a = a.exactDecimal, let b = b.exactDecimal {
         return decimal(a, b)
@@ -77,6 +98,36 @@ enum PlainFunction: String, CaseIterable {
       guard let a = a.nearestDouble, let b = b.nearestDouble else { return .missing }
       return real(a, b)
     }
+  }
+
+  private func rounded(_ value: Double) -> Double {
+    switch self {
+    case .floor: Foundation.floor(value)
+    case .ceiling: ceil(value)
+    case .round: Foundation.round(value)
+    default: trunc(value)
+    }
+  }
+
+  /// Where a number goes that isn't whole.
+  private func isAwayFromZero(isHalfOrMore: Bool, isNegative: Bool) -> Bool {
+    switch self {
+    case .floor: isNegative
+    case .ceiling: !isNegative
+    case .round: isHalfOrMore
+    default: false
+    }
+  }
+
+  private func root(_ value: Double) -> Plain {
+    let result =
+      switch self {
+      case .squareRoot: sqrt(value)
+      case .logarithm: log10(value)
+      case .naturalLogarithm: log(value)
+      default: exp(value)
+      }
+    return value.isFinite && !result.isFinite ? .missing : .real(result)
   }
 
   private func extreme(_ values: [Plain]) -> Plain {
@@ -87,10 +138,52 @@ enum PlainFunction: String, CaseIterable {
     return best
   }
 
+  private func ofText(_ text: String) -> Plain {
+    switch self {
+    case .length: return .whole(Int128(text.count))
+    case .lowercase: return .text(text.lowercased())
+    case .uppercase: return .text(text.uppercased())
+    default:
+      let start = Array(text.unicodeScalars).drop { $0 == " " }
+      var scalars = String.UnicodeScalarView()
+      scalars.append(contentsOf: start.reversed().drop { $0 == " " }.reversed())
+      return .text(String(scalars))
+    }
+  }
+
+  /// Of a date.
+  private func part(of moment: Double) -> Plain {
+    guard let calendar = PlainCalendar(secondsSince2001: moment) else { return .missing }
+    switch self {
+    case .year: return .whole(Int128(calendar.year))
+    case .month: return .whole(Int128(calendar.month))
+    case .day: return .whole(Int128(calendar.day))
+    case .hour: return .whole(Int128(calendar.hour))
+    case .minute: return .whole(Int128(calendar.minute))
+    case .second: return .real(calendar.second)
+    default: return .whole(Int128(calendar.weekday))
+    }
+  }
+
+  /// Two dates, or a date and seconds.
+  private func seconds(_ moment: Double, _ other: Plain) -> Plain {
+    if case .moment(let start) = other { return Self.subtract.real(moment, start) }
+    guard let seconds = other.nearestDouble else { return .missing }
+    guard case .real(let value) = Self.add.real(moment, self == .later ? seconds : -seconds) else {
+      return .missing
+    }
+    return .moment(value)
+  }
+
   private func ofOne(_ number: Plain) -> Plain {
     switch number {
     case .whole(let value) where self == .onesComplement: Plain.whole(-value - 1).within64Bits
     case _ where self == .onesComplement: .missing
+    case _ where word == "root or logarithm": number.nearestDouble.map(root) ?? .missing
+    case .whole where word == "rounding": number
+    case .real(let value) where word == "rounding": .real(rounded(value))
+    case .decimal(let value) where word == "rounding":
+      value.isNaN ? number : PlainNumber.rounded(value, isAwayFromZero)
     case .whole(let value): Plain.whole(self == .negate ? -value : value.magnitude.asInt).within64Bits
     case .real(let value): .real(self == .negate ? -value : value.magnitude)
     case .decimal(let value): .decimal(value.isNaN ? .nan : self == .negate ? 0 - value : value.magnitude)

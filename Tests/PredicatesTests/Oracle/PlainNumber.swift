@@ -23,6 +23,25 @@ enum PlainNumber {
   }
 }
 
+extension PlainNumber {
+  /// The whole number below or above.
+  ///
+  /// - Parameter isAwayFromZero: which of them, told by whether what is cut off is a half or more, and the sign.
+  static func rounded(
+    _ value: Decimal,
+    _ isAwayFromZero: (_ isHalfOrMore: Bool, _ isNegative: Bool) -> Bool
+  ) -> Plain {
+    let (sign, exponent, mantissa) = parts(of: value)
+    if exponent >= 0 { return .decimal(value) }
+    // No mantissa has 39 digits and a half of what has 40.
+    let unit = exponent < -38 ? nil : (0..<(-exponent)).reduce(UInt128(1)) { unit, _ in unit * 10 }
+    let (whole, rest) = unit.map { mantissa.quotientAndRemainder(dividingBy: $0) } ?? (0, mantissa)
+    let isHalfOrMore = unit.map { rest >= $0 - rest } ?? false
+    let digits = whole + (rest > 0 && isAwayFromZero(isHalfOrMore, sign == 1) ? 1 : 0)
+    return Decimal(string: "\(sign == 1 ? "-" : "")\(digits)").map(Plain.decimal) ?? .missing
+  }
+}
+
 // Decimals against everything: as the digits on paper are compared.
 extension PlainNumber {
   /// Two numbers, of which one at least is a decimal.

@@ -15,7 +15,8 @@ indirect enum PlainPredicate {
 }
 
 enum PlainOperator: String, CaseIterable {
-  case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual, beginsWith, endsWith, contains, like
+  case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual, beginsWith, endsWith, contains, like,
+    matches
 
   static let comparisons: [PlainOperator] = [
     .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
@@ -94,6 +95,9 @@ extension PlainPredicate {
     case .like:
       guard case .text(let text) = left, case .text(let pattern) = right else { return false }
       return fits(Array(text.unicodeScalars)[...], Array(pattern.unicodeScalars)[...])
+    case .matches:
+      guard case .text(let text) = left, case .text(let pattern) = right else { return false }
+      return PlainPattern.matches(text, pattern)
     }
   }
 

@@ -23,14 +23,15 @@ struct PlainQuery {
     predicate = world.predicate(depth: random.pick([0, 1, 1, 2]), using: &random)
     sort = world.sort(using: &random)
     limit = random.chance(1, in: 2) ? random.number(in: 0...12) : nil
-    // Half of the queries are bent so that each access path is worth its while for every kind of condition.
-    switch random.number(in: 0...7) {
+    // Most of the queries are bent so that each access path is worth its while for every kind of condition.
+    switch random.number(in: 0...8) {
     case 0: predicate = .all([world.someObjects(using: &random), predicate])
     case 1: predicate = .all([world.point(using: &random), predicate])
     case 2:
       predicate = .any([
         .all([world.point(using: &random), predicate]), .all([world.point(using: &random), predicate]),
       ])
+    case 5: predicate = .all([world.point(using: &random), world.point(using: &random), predicate])
     case 4: predicate = .all([world.foldedCondition(using: &random), predicate])
     case 3:
       sort = [PlainSort(path: world.ownPath(using: &random).names, isAscending: random.chance(1, in: 2))]

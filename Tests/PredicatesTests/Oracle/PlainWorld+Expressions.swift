@@ -3,85 +3,109 @@ import TestSupport
 
 // Conditions on what is calculated, and on elements.
 extension PlainWorld {
+  /// What an expression's value is.
+  enum Kind {
+    case number, text, moment
+
+    func takes(_ kind: AttributeKind) -> Bool {
+      switch self {
+      case .number: kind.isNumeric
+      case .text: kind == .string
+      case .moment: kind == .date
+      }
+    }
+  }
+
   /// A comparison of what is calculated: with a literal that some object has as its value, a path, or what is calculated too.
   func calculated(of subject: PlainSubject, using random: inout SeededGenerator) -> PlainPredicate {
-    let isText = random.chance(1, in: 4)
-    let left = expression(isText: isText, depth: 2, of: subject, using: &random)
+    let kind = random.pick([.number, .number, .number, .number, .text, .text, .moment] as [Kind])
+    let left = expression(kind, depth: 2, of: subject, using: &random)
     let right: PlainExpression
     if subject.variable == nil, random.chance(2, in: 3) {
       right = .literal(left.value(PlainScene(self, random.pick(things))))
     } else {
-      right = expression(isText: isText, depth: 1, of: subject, using: &random)
+      right = expression(kind, depth: 1, of: subject, using: &random)
     }
-    let folding = isText && random.chance(1, in: 3) ? random.pick(PlainFolding.allCases) : .none
-    let operators = PlainOperator.comparisons + (isText ? PlainOperator.searches : [])
+    let folding = kind == .text && random.chance(1, in: 3) ? random.pick(PlainFolding.allCases) : .none
+    let operators = PlainOperator.comparisons + (kind == .text ? PlainOperator.searches : [])
     return .calculated(left, random.pick(operators), right, folding)
   }
 
-  /// A number or a text.
   private func expression(
-    isText: Bool,
+    _ kind: Kind,
     depth: Int,
     of subject: PlainSubject,
     using random: inout SeededGenerator
   ) -> PlainExpression {
-    func another(isText: Bool, _ random: inout SeededGenerator) -> PlainExpression {
-      expression(isText: isText, depth: depth - 1, of: subject, using: &random)
+    func another(_ kind: Kind, _ random: inout SeededGenerator) -> PlainExpression {
+      expression(kind, depth: depth - 1, of: subject, using: &random)
     }
     switch random.number(in: 0...9) {
-    case 0...3 where depth > 0: return call(isText: isText, &random, another)
+    case 0...3 where depth > 0: return call(kind, &random, another)
     case 4 where depth > 0:
       let condition = predicate(depth: 0, of: subject, using: &random)
-      return .either(condition, another(isText: isText, &random), another(isText: isText, &random))
+      return .either(condition, another(kind, &random), another(kind, &random))
     case 5, 6:
-      if subject.nesting < 2 { return aggregate(isText: isText, of: subject, using: &random) }
+      if subject.nesting < 2 { return aggregate(kind, of: subject, using: &random) }
     default: break
     }
-    let path = path(of: subject, where: { isText ? $0 == .string : $0.isNumeric }, using: &random)
+    let path = path(of: subject, where: kind.takes, using: &random)
     if let path, random.chance(4, in: 5) { return .path(path.names) }
-    return .literal(isText ? .text(Self.text(&random)) : .whole(Int128(random.pick([0, 1, 2, 3, -7, 100]))))
+    return literal(kind, &random)
+  }
+
+  private func literal(_ kind: Kind, _ random: inout SeededGenerator) -> PlainExpression {
+    switch kind {
+    case .number: .literal(.whole(Int128(random.pick([0, 1, 2, 3, -7, 100]))))
+    case .text: .literal(.text(Self.text(&random)))
+    case .moment: .literal(Self.value(.date, &random))
+    }
   }
 
   private func call(
-    isText: Bool,
+    _ kind: Kind,
     _ random: inout SeededGenerator,
-    _ another: (Bool, inout SeededGenerator) -> PlainExpression
+    _ another: (Kind, inout SeededGenerator) -> PlainExpression
   ) -> PlainExpression {
-    if isText {
-      return random.chance(1, in: 2)
-        ? .call(.lowercase, [another(true, &random)])
-        : .call(.add, [another(true, &random), another(true, &random)])
+    if kind == .moment {
+      return .call(random.pick([.later, .earlier]), [another(.moment, &random), another(.number, &random)])
     }
-    var function = random.pick(PlainFunction.usual)
-    if function == .bitwiseAnd { function = random.pick(PlainFunction.bits) }
-    switch function {
-    case .length: return .call(.length, [another(true, &random)])
-    case .negate, .absolute, .onesComplement: return .call(function, [another(false, &random)])
-    case .minimum, .maximum:
-      return .call(function, (0..<random.number(in: 1...3)).map { _ in another(false, &random) })
-    default: return .call(function, [another(false, &random), another(false, &random)])
+    if kind == .text {
+      return random.chance(1, in: 2)
+        ? .call(random.pick(PlainFunction.ofTexts), [another(.text, &random)])
+        : .call(.add, [another(.text, &random), another(.text, &random)])
+    }
+    let function = random.pick(random.pick(PlainFunction.ofNumbers))
+    switch (function, function.word) {
+    case (.length, _): return .call(.length, [another(.text, &random)])
+    case (.elapsed, _): return .call(.elapsed, [another(.moment, &random), another(.moment, &random)])
+    case (_, "part of a date"): return .call(function, [another(.moment, &random)])
+    case (.negate, _), (.absolute, _), (.onesComplement, _), (_, "rounding"), (_, "root or logarithm"):
+      return .call(function, [another(.number, &random)])
+    case (.minimum, _), (.maximum, _):
+      return .call(function, (0..<random.number(in: 1...3)).map { _ in another(.number, &random) })
+    default: return .call(function, [another(.number, &random), another(.number, &random)])
     }
   }
 
   private func aggregate(
-    isText: Bool,
+    _ kind: Kind,
     of subject: PlainSubject,
     using random: inout SeededGenerator
   ) -> PlainExpression {
     var (collection, element) = collection(of: subject, using: &random)
-    let value = path(of: element, where: { isText ? $0 == .string : $0.isNumeric }, using: &random)
+    let value = path(of: element, where: kind.takes, using: &random)
     collection.isDistinct = random.chance(1, in: 3)
-    guard let value, isText || random.chance(3, in: 4) else {
-      if isText { return .literal(.text(Self.text(&random))) }
-      return .aggregate(.count, collection)
+    guard let value, kind != .number || random.chance(3, in: 4) else {
+      return kind == .number ? .aggregate(.count, collection) : literal(kind, &random)
     }
     collection.value = value.names
     if random.chance(1, in: 6) {
       // Places are those of elements, not of values that differ.
       let others = collection.isDistinct ? [.mode] : PlainAggregate.places + [.mode]
-      return .aggregate(random.pick(isText ? others : others + [.median]), collection)
+      return .aggregate(random.pick(kind == .number ? others + [.median] : others), collection)
     }
-    return .aggregate(random.pick(isText ? [.minimum, .maximum] : PlainAggregate.usual), collection)
+    return .aggregate(random.pick(kind == .number ? PlainAggregate.usual : [.minimum, .maximum]), collection)
   }
 
   /// ANY, ALL or NONE of a collection's elements.

@@ -150,7 +150,7 @@ extension PlainWorld {
       return .comparePaths(path.names, random.pick(PlainOperator.comparisons), right.names)
     case 1 where path.kind == .string:
       guard let right = self.path(of: subject, where: { $0 == .string }, using: &random) else { break }
-      let operators = PlainOperator.allCases.filter { $0 != .like }
+      let operators = PlainOperator.comparisons + PlainOperator.searches
       return .comparePaths(path.names, random.pick(operators), right.names)
     case 2, 3: return membership(path, &random)
     case 4 where path.kind != .reference, 5 where path.kind != .reference: return range(path, &random)
@@ -163,6 +163,7 @@ extension PlainWorld {
     var operators = path.kind == .reference ? [.equal, .notEqual] : PlainOperator.comparisons
     let folding = self.folding(path, &random)
     if path.kind == .string { operators += PlainOperator.searches + PlainOperator.searches + [.like, .like] }
+    if path.kind == .string, folding == .none { operators += [.matches, .matches, .matches] }
     let comparison = random.pick(operators)
     var literal = literal(path, &random)
     // A piece of a value that exists finds more than a whole one.
@@ -171,6 +172,9 @@ extension PlainWorld {
     }
     if comparison == .like, case .text(let text) = literal {
       literal = .text(Self.pattern(of: text, &random))
+    }
+    if comparison == .matches, case .text(let text) = literal {
+      literal = .text(Self.regularExpression(of: text, &random))
     }
     return .compare(path.names, comparison, literal, folding)
   }
@@ -184,6 +188,22 @@ extension PlainWorld {
     var pattern = text.unicodeScalars.map { random.pick([String($0), String($0), "?", "*"]) }.joined()
     if random.chance(1, in: 2) { pattern += "*" }
     return pattern
+  }
+
+  /// The text with some of its scalars replaced by what fits them, or would fit others. Marks that combine with the letter before have
+  /// no place in it.
+  private static func regularExpression(of text: String, _ random: inout SeededGenerator) -> String {
+    let letters = "aAbBéÉßσςΣ😀 ".unicodeScalars
+    let elements = text.unicodeScalars.map { scalar in
+      letters.contains(scalar)
+        ? random.pick(["\(scalar)", "\(scalar)", "[\(scalar)b]", "[^a]", "."]) : "."
+    }
+    let pattern = elements.map { $0 + random.pick(["", "", "", "*", "+", "?"]) }.joined()
+    switch random.number(in: 0...5) {
+    case 0: return pattern + ".*"
+    case 1: return pattern + "|" + String(random.pick(Array(letters))) + ".*"
+    default: return pattern
+    }
   }
 
   private func membership(_ path: PlainPath, _ random: inout SeededGenerator) -> PlainPredicate {

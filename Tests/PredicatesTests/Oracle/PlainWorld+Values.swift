@@ -28,7 +28,7 @@ extension PlainWorld {
         )
       )
     case .double: .real(random.pick(reals))
-    case .date: .moment(random.pick(reals))
+    case .date: .moment(random.pick(random.chance(1, in: 2) ? reals : moments))
     case .uuid:
       .uuid((0..<16).map { _ in random.pick([0, 1, 127, 128, 255]) })
     case .string: .text(text(&random))
@@ -42,6 +42,12 @@ extension PlainWorld {
     0, -0.0, 1, -1, 1.5, 0.1, .nan, -.nan, .infinity, -.infinity, .leastNonzeroMagnitude,
     .greatestFiniteMagnitude,
     0x1p53, -0x1p63,
+  ]
+
+  /// Seconds since 2001: around midnight, a leap day, days of other centuries, the ends of the calendar.
+  private static let moments: [Double] = [
+    -0.5, 86_399.5, 86_400, -86_400, 36_610.25, -26_481_600, -1, 4e9, -4e9, -1.3e10, 378_691_200, 9.9e13,
+    1e14, -1e14,
   ]
 
   /// Beside doubles and integers: a tenth, the 64-bit integers' ends and what is between them and their neighbours.

@@ -120,6 +120,7 @@ struct PredicateTranslation {
     case .endsWith: .endsWith
     case .contains: .contains
     case .like: .like
+    case .matches: .matches
     }
   }
 
@@ -136,6 +137,25 @@ struct PredicateTranslation {
     case .maximum: .maximum
     case .length: .length
     case .lowercase: .lowercase
+    case .uppercase: .uppercase
+    case .trim: .trim
+    case .floor: .floor
+    case .ceiling: .ceiling
+    case .round: .round
+    case .truncate: .truncate
+    case .squareRoot: .squareRoot
+    case .logarithm: .logarithm
+    case .naturalLogarithm: .naturalLogarithm
+    case .exponential: .exponential
+    case .later: .add
+    case .earlier, .elapsed: .subtract
+    case .year: .year
+    case .month: .month
+    case .day: .day
+    case .hour: .hour
+    case .minute: .minute
+    case .second: .second
+    case .weekday: .weekday
     case .power: .power
     case .bitwiseAnd: .bitwiseAnd
     case .bitwiseOr: .bitwiseOr
