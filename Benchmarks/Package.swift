@@ -13,7 +13,8 @@ let swiftSettings: [SwiftSetting] =
   ] + warningSettings
 
 // Beside the libraries of Cambium stand their peers: LMDB, SQLite, RocksDB and WiredTiger from the system, GRDB from its
-// repository, ObjectBox if its library is found at run time. The key-value half needs none of the macros' swift-syntax, so it is a program of its own.
+// repository, ObjectBox if its library is found at run time. The key-value half needs none of the macros' swift-syntax,
+// so it is a program of its own.
 let package = Package(
   name: "Benchmarks",
   products: [

@@ -23,7 +23,8 @@ public struct Grouping<Root: ManagedObject, each Key: ColumnType>: Sendable {
 
 extension From {
   /// These objects in groups: together are those that have the same values of some attributes, of their own or of objects that their
-  /// to-one relationships lead to, or that refer to the same objects: `groupBy(\.origin?.objectID)`. nil is like nil and NaN like NaN, −0.0 is 0.0, and strings are the same where their UTF-8 bytes are.
+  /// to-one relationships lead to, or that refer to the same objects: `groupBy(\.origin?.objectID)`. nil is like nil and NaN like NaN,
+  /// −0.0 is 0.0, and strings are the same where their UTF-8 bytes are.
   ///
   /// ```swift
   /// let late = From<Flight>().groupBy(\.carrier).aggregate(.count, .average(\.arrDelay))

@@ -254,28 +254,33 @@ extension QueryExecutor {
 
   /// How many rows match; no more than are wanted, where they are counted one by one.
   private func matchCount() throws -> Int {
-    if plan.isCountExact, ownChanges == nil { return plan.access.rowCount }
-    var count = 0
+    var count = try storedMatchCount()
+    guard let ownChanges else { return count }
     var paths = RowPaths(entity.schema, in: view.schema.schema)
-    if plan.isCountExact {
-      count = plan.access.rowCount
-      if let ownChanges { count -= try hiddenMatchCount(ownChanges) }
-    } else if ownChanges == nil, plan.residual == .constant(true) {
+    try forEachPendingRow(of: ownChanges, paths: &paths) { _, _ in count += 1 }
+    return count
+  }
+
+  /// Of the stored rows, but for those that unsaved changes hide.
+  private func storedMatchCount() throws -> Int {
+    if plan.isCountExact { return try plan.access.rowCount - (ownChanges.map(hiddenMatchCount) ?? 0) }
+    var count = 0
+    if ownChanges == nil, plan.residual == .constant(true) {
       try forEachNumber { _ in count += 1 }
-    } else {
-      let enough = wanted ?? .max
-      if enough == 0 { return 0 }
-      try forEachRow(
-        where: plan.residual,
-        isReversed: false,
-        hiding: ownChanges?.hidden ?? [],
-        paths: &paths
-      ) { _, _ in
-        count += 1
-        return count < enough
-      }
+      return count
     }
-    if let ownChanges { try forEachPendingRow(of: ownChanges, paths: &paths) { _, _ in count += 1 } }
+    let enough = wanted ?? .max
+    if enough == 0 { return 0 }
+    var paths = RowPaths(entity.schema, in: view.schema.schema)
+    try forEachRow(
+      where: plan.residual,
+      isReversed: false,
+      hiding: ownChanges?.hidden ?? [],
+      paths: &paths
+    ) { _, _ in
+      count += 1
+      return count < enough
+    }
     return count
   }
 }

@@ -75,15 +75,21 @@ enum ByteComparison {
     return offset
   }
 
-  /// The first four bytes as a big-endian number, zero bytes added where there are fewer: an order-preserving
-  /// digest of a key, whose ties the whole key decides.
+  /// As many of the first bytes as the type has, as a big-endian number, zero bytes added where there are fewer: an
+  /// order-preserving digest of a key, whose ties the whole key decides.
   @inline(__always)
-  static func head(_ bytes: UnsafeRawPointer, _ count: Int) -> UInt32 {
-    if count >= 4 { return UInt32(bigEndian: bytes.loadUnaligned(as: UInt32.self)) }
-    var head: UInt32 = 0
+  static func head<Head: FixedWidthInteger & BitwiseCopyable>(
+    _ bytes: UnsafeRawPointer,
+    _ count: Int,
+    as type: Head.Type = UInt32.self
+  ) -> Head {
+    let width = MemoryLayout<Head>.size
+    if count >= width { return Head(bigEndian: bytes.loadUnaligned(as: Head.self)) }
+    var head: Head = 0
     var offset = 0
     while offset < count {
-      head |= UInt32(bytes.load(fromByteOffset: offset, as: UInt8.self)) &<< UInt32(24 &- 8 &* offset)
+      let byte = Head(truncatingIfNeeded: bytes.load(fromByteOffset: offset, as: UInt8.self))
+      head |= byte &<< Head(truncatingIfNeeded: 8 &* (width &- 1 &- offset))
       offset &+= 1
     }
     return head

@@ -21,7 +21,8 @@ struct ReplayBatch {
   private var ranks: [Rank] = []
 
   mutating func append(_ change: Change) {
-    ranks.append(Rank(head: Self.head(of: change.key), place: UInt32(changes.count)))
+    let head = ByteComparison.head(change.key.start, change.key.count, as: UInt64.self)
+    ranks.append(Rank(head: head, place: UInt32(changes.count)))
     changes.append(change)
   }
 
@@ -43,12 +44,5 @@ struct ReplayBatch {
   private func order(_ left: Rank, _ right: Rank) -> Int {
     if left.head != right.head { return left.head < right.head ? -1 : 1 }
     return ByteComparison.compare(changes[Int(left.place)].key, changes[Int(right.place)].key)
-  }
-
-  private static func head(of key: UnsafeRawBufferPointer) -> UInt64 {
-    if key.count >= 8 { return UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)) }
-    var head: UInt64 = 0
-    for byte in key { head = head << 8 | UInt64(byte) }
-    return head << UInt64(8 * (8 - key.count))
   }
 }

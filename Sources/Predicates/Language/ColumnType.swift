@@ -11,8 +11,8 @@ public protocol ColumnType: Sendable {
 /// What a column's values don't say themselves: whose objects its references are.
 public struct ColumnOrigin: Sendable, Hashable {
   /// Of the objects that the column refers to; nil for values.
-  public var entityName: String?
-  public var storeID: UUID
+  public let entityName: String?
+  public let storeID: UUID
 
   package init(entityName: String?, storeID: UUID) {
     self.entityName = entityName

@@ -8,8 +8,8 @@ extension PredicateTree {
   /// let long = try template.replacingVariables(["LONG": 600, "ALBUMS": [blue, hejira]])
   /// ```
   ///
-  /// A list or a range goes only where a variable is the right side of `IN` or `BETWEEN`, which takes two values or a closed range. Variables that conditions on elements name are not
-  /// asked for; others may be left to be replaced later.
+  /// A list or a range goes only where a variable is the right side of `IN` or `BETWEEN`, which takes two values or a closed
+  /// range. Variables that conditions on elements name are not asked for; others may be left to be replaced later.
   ///
   /// - Throws: `arguments` where a value doesn't go. O(size of the tree).
   public func replacingVariables(
