@@ -108,6 +108,10 @@ struct Replay {
     at offset: UInt64
   ) throws(StoreError) {
     guard let tree else { throw Self.unselected(at: offset) }
+    // The tree would refuse it, but not where a later change of the key, or the end of the tree, comes first.
+    guard change.key.count <= StoreLimits.keyByteCount else {
+      throw Self.damaged("a key has \(change.key.count) bytes", at: offset)
+    }
     batches[tree, default: ReplayBatch()].append(change)
     batchedCount += 1
     if batchedCount == Self.batchLimit { try makeAllChanges() }

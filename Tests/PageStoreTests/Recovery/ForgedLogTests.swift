@@ -168,6 +168,29 @@ import Testing
     }
   }
 
+  /// Whether the change is made, or undone before it is.
+  @Test(arguments: ["put", "put and remove", "put and drop", "remove"])
+  func aKeyThatIsTooLongIsRefused(_ changes: String) {
+    let found = [StoreLimits.keyByteCount, StoreLimits.keyByteCount + 1].map { byteCount in
+      use { forgery in
+        let key = [UInt8](repeating: 7, count: byteCount)
+        forgery.operations = key.withUnsafeBytes { key in
+          var operations: [LogOperation] = [.selectTree(id: 2)]
+          if changes.hasPrefix("put") { operations.append(.put(key: key, value: key)) }
+          if changes.hasSuffix("remove") { operations.append(.remove(key: key)) }
+          if changes.hasSuffix("drop") { operations.append(.dropTree(id: 2)) }
+          var bytes: [UInt8] = []
+          "t".utf8.withContiguousStorageIfAvailable {
+            LogOperation.createTree(id: 2, name: UnsafeRawBufferPointer($0)).append(to: &bytes)
+          }
+          for operation in operations { operation.append(to: &bytes) }
+          return bytes
+        }
+      }
+    }
+    #expect(found == [nil, .corrupt])
+  }
+
   @Test func aLinkIntoAnExtentThatTheLogCameThroughIsRefused() {
     for (offset, expected) in [(12_288, .corrupt), (16_384, .corrupt), (77_824, nil)]
       as [(UInt64, StoreError.Code?)]
