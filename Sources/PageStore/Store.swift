@@ -57,9 +57,23 @@ public final class Store: Sendable {
   @_spi(Testing) public var newestCommit: UInt64 { versions.latest.commit }
 
   /// The newest committed version, to read from for as long as the snapshot is kept.
-  public func snapshot() throws(StoreError) -> Snapshot {
+  ///
+  /// - Parameter label: what the snapshot is for, as ``readers()`` tells it.
+  public func snapshot(label: String = "") throws(StoreError) -> Snapshot {
     try file.checkOpen()
-    return Snapshot(of: self)
+    return Snapshot(of: self, label: label)
+  }
+
+  /// The snapshots that are alive, oldest first, and what each keeps from being used again. O(pages that are kept).
+  public func readers() throws(StoreError) -> [SnapshotReader] {
+    try file.checkOpen()
+    return committer.state.withLock { committer.readers() }
+  }
+
+  /// What the bytes of the file are used for, at this moment. Exact at every commit. O(pages that died and aren't free yet).
+  public func spaceLedger() throws(StoreError) -> SpaceLedger {
+    try file.checkOpen()
+    return try committer.state.withLock { () throws(StoreError) in try committer.spaceLedger() }
   }
 
   /// Reads from the newest committed version.
@@ -226,7 +240,7 @@ public final class Store: Sendable {
         statistics.spilledBytes = committer.spill.byteCount
         statistics.pageSize = Int(committer.identity.pageSize)
         statistics.trees = published.directory.count
-        statistics.snapshots = versions.pinnedSnapshotCount
+        statistics.snapshots = versions.snapshotCount
         return statistics
       }
     }

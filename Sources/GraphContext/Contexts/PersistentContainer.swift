@@ -157,6 +157,11 @@ extension PersistentContainer {
     }
   }
 
+  /// What the bytes of the store's file are used for, at this moment.
+  public func spaceLedger() throws(ContextError) -> SpaceLedger {
+    do throws(StoreError) { return try coordinator.store.spaceLedger() } catch { throw ContextError(error) }
+  }
+
   /// Reads everything and compares everything with everything: pages, records, index entries, relationships. Returns
   /// every problem found. O(size of the store).
   public func verify() throws(ContextError) -> [IntegrityProblem] {

@@ -238,7 +238,7 @@ final class PagePool: Sendable {
   /// Takes back what a finished transaction replaced. Only when no snapshot that could reach it is left.
   func free(_ memory: RetiredMemory) {
     free(frames: memory.frames.map(\.number), blobs: memory.blobs.map(\.number))
-    if !memory.pages.isEmpty { cache.drop(memory.pages.lazy.map(\.location.number)) }
+    if !memory.pages.isEmpty { cache.drop(memory.pages.lazy.map(\.first)) }
   }
 
   /// The same, by number.
@@ -274,4 +274,9 @@ struct WrittenPages: Sendable {
   var pages: [(number: UInt64, frame: UInt64)] = []
   /// Frames of a transaction that became images themselves; they go with it if it fails.
   var converted: [(number: UInt64, frame: UInt64)] = []
+
+  static func += (left: inout WrittenPages, right: WrittenPages) {
+    left.pages += right.pages
+    left.converted += right.converted
+  }
 }

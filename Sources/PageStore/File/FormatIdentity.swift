@@ -14,7 +14,7 @@ struct FormatIdentity: Hashable {
 
   /// "Cambium\0"
   static let magic: UInt64 = 0x006D_7569_626D_6143
-  static let currentVersion: UInt32 = 3
+  static let currentVersion: UInt32 = 4
   static let byteCount = 64
   /// Blocks are one sector: the smallest unit that a disk writes as a whole.
   static let blockByteCount = 512

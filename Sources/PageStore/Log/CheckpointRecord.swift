@@ -3,7 +3,7 @@
 struct CheckpointRecord: Hashable {
   var commit: UInt64
   var timestamp: Int64
-  var catalogue: TreeRoot
+  var catalogue: StoredTree
   /// The number that the next tree will get.
   var nextTreeID: UInt32
   /// The epoch in which replay from the checkpoint before this one begins. Log extents of earlier epochs are free:
@@ -16,36 +16,37 @@ struct CheckpointRecord: Hashable {
   var end: UInt64
   /// The log extents, in use or free.
   var logExtents: [Extent]
-  /// Runs of the file that belong to no extent.
-  var gaps: [Extent]
+  /// Where the page extent begins that ends at `end`; 0 if a log extent does.
+  var tailOffset: UInt64
+  /// Says which pages of the file the checkpoint reaches (``SpaceTree``).
+  var spaceTree: StoredTree
+  /// The same of the checkpoint before this one, whose pages aren't to be written over yet either.
+  var previousSpaceTree: StoredTree
   /// Roots kept for time travel; none in this version.
   var retainedRootCount: UInt32 = 0
 
-  static let fixedByteCount = 144
+  static let fixedByteCount = 248
 
   enum Offset {
     static let commit = 0
     static let timestamp = 8
-    static let catalogueLocation = 16
-    static let catalogueChecksum = 24
-    static let catalogueBirth = 32
-    static let catalogueCount = 40
-    static let catalogueTreeID = 48
-    static let catalogueHeight = 52
-    static let nextTreeID = 56
-    static let previousReplayEpoch = 60
-    static let end = 64
-    static let logExtentCount = 72
-    static let gapCount = 76
-    static let retainedRootCount = 80
-    static let replayEpoch = 84
-    static let replayExtentOffset = 88
-    static let replayExtentByteCount = 96
-    static let replaySalt = 104
-    static let replayOffset = 112
-    static let replaySequence = 120
-    static let replayPreviousChecksum = 128
-    static let reserved = 136
+    static let catalogue = 16
+    static let nextTreeID = 64
+    static let previousReplayEpoch = 68
+    static let end = 72
+    static let tailOffset = 80
+    static let logExtentCount = 88
+    static let retainedRootCount = 92
+    static let replayEpoch = 96
+    static let reserved = 100
+    static let replayExtentOffset = 104
+    static let replayExtentByteCount = 112
+    static let replaySalt = 120
+    static let replayOffset = 128
+    static let replaySequence = 136
+    static let replayPreviousChecksum = 144
+    static let spaceTree = 152
+    static let previousSpaceTree = 200
   }
 
   func encoded() -> [UInt8] {
@@ -53,21 +54,18 @@ struct CheckpointRecord: Hashable {
     bytes.withUnsafeMutableBytes { bytes in
       bytes.setInteger(commit, at: Offset.commit)
       bytes.setInteger(timestamp, at: Offset.timestamp)
-      bytes.setInteger(catalogue.reference.location.rawValue, at: Offset.catalogueLocation)
-      bytes.setInteger(catalogue.reference.checksum, at: Offset.catalogueChecksum)
-      bytes.setInteger(catalogue.reference.birth, at: Offset.catalogueBirth)
-      bytes.setInteger(catalogue.reference.count, at: Offset.catalogueCount)
-      bytes.setInteger(catalogue.treeID, at: Offset.catalogueTreeID)
-      bytes.setInteger(UInt32(catalogue.height), at: Offset.catalogueHeight)
+      catalogue.encode(in: bytes, at: Offset.catalogue)
       bytes.setInteger(nextTreeID, at: Offset.nextTreeID)
       bytes.setInteger(previousReplayEpoch, at: Offset.previousReplayEpoch)
       bytes.setInteger(end, at: Offset.end)
       bytes.setInteger(UInt32(logExtents.count), at: Offset.logExtentCount)
-      bytes.setInteger(UInt32(gaps.count), at: Offset.gapCount)
+      bytes.setInteger(tailOffset, at: Offset.tailOffset)
+      spaceTree.encode(in: bytes, at: Offset.spaceTree)
+      previousSpaceTree.encode(in: bytes, at: Offset.previousSpaceTree)
       bytes.setInteger(retainedRootCount, at: Offset.retainedRootCount)
       if let replayStart { Self.encode(replayStart, in: bytes) }
     }
-    for extent in logExtents + gaps {
+    for extent in logExtents {
       bytes.appendInteger(extent.offset)
       bytes.appendInteger(extent.byteCount)
     }
@@ -110,32 +108,26 @@ struct CheckpointRecord: Hashable {
     guard payload.count >= Self.fixedByteCount else { return nil }
     commit = payload.integer(at: Offset.commit, as: UInt64.self)
     timestamp = payload.integer(at: Offset.timestamp, as: Int64.self)
-    let height = payload.integer(at: Offset.catalogueHeight, as: UInt32.self)
-    let location = PageLocation(rawValue: payload.integer(at: Offset.catalogueLocation, as: UInt64.self))
-    guard !location.isFrame, height <= 64, location.isNone == (height == 0) else { return nil }
-    catalogue = TreeRoot(
-      treeID: payload.integer(at: Offset.catalogueTreeID, as: UInt32.self),
-      height: UInt8(height),
-      reference: ChildReference(
-        location: location,
-        checksum: payload.integer(at: Offset.catalogueChecksum, as: UInt64.self),
-        birth: payload.integer(at: Offset.catalogueBirth, as: UInt64.self),
-        count: payload.integer(at: Offset.catalogueCount, as: UInt64.self)
-      )
-    )
+    guard let catalogue = StoredTree(payload, at: Offset.catalogue, treeID: Catalogue.treeID),
+      let spaceTree = StoredTree(payload, at: Offset.spaceTree, treeID: SpaceTree.treeID),
+      let previousSpaceTree = StoredTree(payload, at: Offset.previousSpaceTree, treeID: SpaceTree.treeID)
+    else { return nil }
+    self.catalogue = catalogue
+    self.spaceTree = spaceTree
+    self.previousSpaceTree = previousSpaceTree
     nextTreeID = payload.integer(at: Offset.nextTreeID, as: UInt32.self)
     previousReplayEpoch = payload.integer(at: Offset.previousReplayEpoch, as: UInt32.self)
     replayStart = Self.replayStart(in: payload)
     end = payload.integer(at: Offset.end, as: UInt64.self)
     retainedRootCount = payload.integer(at: Offset.retainedRootCount, as: UInt32.self)
     let logExtentCount = Int(payload.integer(at: Offset.logExtentCount, as: UInt32.self))
-    let gapCount = Int(payload.integer(at: Offset.gapCount, as: UInt32.self))
-    guard payload.count == Self.fixedByteCount + (logExtentCount + gapCount) * 16,
+    tailOffset = payload.integer(at: Offset.tailOffset, as: UInt64.self)
+    guard payload.count == Self.fixedByteCount + logExtentCount * 16,
+      tailOffset % pageSize == 0, tailOffset <= end,
       end % pageSize == 0, end <= Extent.addressLimit(pageSize: pageSize),
-      commit < LogRecordHeader.commitLimit, nextTreeID > Catalogue.treeID,
-      catalogue.count <= PageLocation.numberMask
+      commit < LogRecordHeader.commitLimit, nextTreeID > SpaceTree.treeID
     else { return nil }
-    let extents = (0..<logExtentCount + gapCount).map { index in
+    logExtents = (0..<logExtentCount).map { index in
       let offset = Self.fixedByteCount + index * 16
       return Extent(
         offset: payload.integer(at: offset, as: UInt64.self),
@@ -143,22 +135,22 @@ struct CheckpointRecord: Hashable {
       )
     }
     let end = self.end
-    let all = extents + [replayStart?.position.use.extent].compactMap(\.self)
+    let all = logExtents + [replayStart?.position.use.extent].compactMap(\.self)
     guard all.allSatisfy({ $0.isPlausible(pageSize: pageSize) && $0.end <= end }) else { return nil }
-    logExtents = Array(extents[..<logExtentCount])
-    gaps = Array(extents[logExtentCount...])
   }
 
   init(
     commit: UInt64,
     timestamp: Int64,
-    catalogue: TreeRoot,
+    catalogue: StoredTree,
     nextTreeID: UInt32,
     previousReplayEpoch: UInt32,
     replayStart: LogTail?,
     end: UInt64,
+    tailOffset: UInt64,
     logExtents: [Extent],
-    gaps: [Extent]
+    spaceTree: StoredTree,
+    previousSpaceTree: StoredTree
   ) {
     self.commit = commit
     self.timestamp = timestamp
@@ -167,7 +159,68 @@ struct CheckpointRecord: Hashable {
     self.previousReplayEpoch = previousReplayEpoch
     self.replayStart = replayStart
     self.end = end
+    self.tailOffset = tailOffset
     self.logExtents = logExtents
-    self.gaps = gaps
+    self.spaceTree = spaceTree
+    self.previousSpaceTree = previousSpaceTree
+  }
+}
+
+/// A tree as a checkpoint record has it: 48 bytes.
+struct StoredTree: Hashable {
+  var root: TreeRoot
+  /// Pages of the file that the tree consists of.
+  var pageCount: UInt64
+
+  enum Offset {
+    static let location = 0
+    static let checksum = 8
+    static let birth = 16
+    static let count = 24
+    static let treeID = 32
+    static let height = 36
+    static let pageCount = 40
+  }
+
+  /// A tree without entries.
+  static func empty(treeID: UInt32) -> StoredTree {
+    StoredTree(root: .empty(treeID: treeID), pageCount: 0)
+  }
+
+  fileprivate func encode(in bytes: UnsafeMutableRawBufferPointer, at offset: Int) {
+    bytes.setInteger(root.reference.location.rawValue, at: offset + Offset.location)
+    bytes.setInteger(root.reference.checksum, at: offset + Offset.checksum)
+    bytes.setInteger(root.reference.birth, at: offset + Offset.birth)
+    bytes.setInteger(root.reference.count, at: offset + Offset.count)
+    bytes.setInteger(root.treeID, at: offset + Offset.treeID)
+    bytes.setInteger(UInt32(root.height), at: offset + Offset.height)
+    bytes.setInteger(pageCount, at: offset + Offset.pageCount)
+  }
+
+  init(root: TreeRoot, pageCount: UInt64) {
+    self.root = root
+    self.pageCount = pageCount
+  }
+
+  /// The tree with this number; nil if the bytes can't be one.
+  fileprivate init?(_ bytes: UnsafeRawBufferPointer, at offset: Int, treeID: UInt32) {
+    let height = bytes.integer(at: offset + Offset.height, as: UInt32.self)
+    let location = PageLocation(rawValue: bytes.integer(at: offset + Offset.location, as: UInt64.self))
+    let count = bytes.integer(at: offset + Offset.count, as: UInt64.self)
+    pageCount = bytes.integer(at: offset + Offset.pageCount, as: UInt64.self)
+    guard !location.isFrame, height <= 64, location.isNone == (height == 0),
+      count <= PageLocation.numberMask, pageCount <= PageTable.count,
+      bytes.integer(at: offset + Offset.treeID, as: UInt32.self) == treeID
+    else { return nil }
+    root = TreeRoot(
+      treeID: treeID,
+      height: UInt8(height),
+      reference: ChildReference(
+        location: location,
+        checksum: bytes.integer(at: offset + Offset.checksum, as: UInt64.self),
+        birth: bytes.integer(at: offset + Offset.birth, as: UInt64.self),
+        count: count
+      )
+    )
   }
 }

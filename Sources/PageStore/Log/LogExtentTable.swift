@@ -19,11 +19,31 @@ struct LogExtentTable {
   var extents: [Extent] { uses.map(\.extent) }
   var byteCount: UInt64 { uses.reduce(0) { $0 + $1.extent.byteCount } }
 
-  /// The smallest free extent that is no smaller than asked for.
+  /// The free extent furthest to the front of the file that is no smaller than asked for.
   func freeExtent(byteCount: UInt64) -> Extent? {
     uses.filter { $0.epoch < freeBelow && $0.extent.byteCount >= byteCount }
-      .min { $0.extent.byteCount < $1.extent.byteCount }?.extent
+      .min { $0.extent.offset < $1.extent.offset }?.extent
   }
+
+  /// Takes free extents out of the table that are more than `byteCount` bytes of free ones, those furthest behind in the file
+  /// first. The first extent always stays. Returns their last uses.
+  mutating func giveUp(keeping byteCount: UInt64) -> [LogExtentUse] {
+    var kept: UInt64 = 0
+    var givenUp: [LogExtentUse] = []
+    let first = uses.map(\.extent.offset).min()
+    for use in uses.sorted(by: { $0.extent.offset < $1.extent.offset }) where use.epoch < freeBelow {
+      if use.extent.offset == first || kept + use.extent.byteCount <= byteCount {
+        kept += use.extent.byteCount
+      } else {
+        givenUp.append(use)
+      }
+    }
+    uses.removeAll { givenUp.contains($0) }
+    return givenUp
+  }
+
+  /// Puts extents back that were taken out.
+  mutating func takeBack(_ givenUp: [LogExtentUse]) { uses += givenUp }
 
   /// Notes a new use of a free or new extent.
   mutating func beginUse(of extent: Extent, salt: UInt64) -> LogExtentUse {

@@ -45,6 +45,8 @@ struct TreeRoot: Hashable, Sendable {
   /// Levels of pages: 0 for an empty tree, 1 for a lone leaf.
   var height: UInt8
   var reference: ChildReference
+  /// Whether an entry has, or had, overflow. A tree without any can be dropped without a look into its leaves.
+  var hasOverflow = false
 
   /// Entries in the tree.
   var count: UInt64 { reference.count }

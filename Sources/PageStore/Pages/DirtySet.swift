@@ -15,6 +15,8 @@ final class DirtySet {
   private var retired = RetiredMemory()
   private var blobByteCount = 0
   private var blobPageCount = 0
+  /// Pages of overflows that take several, each of which has to lie in one run.
+  private(set) var runPageCount = 0
 
   init(commit: UInt64, pool: PagePool) {
     self.commit = commit
@@ -40,7 +42,7 @@ final class DirtySet {
     let blob = pool.blobs.allocate(copying: bytes)
     blobs.append(blob)
     blobByteCount += bytes.count
-    blobPageCount += pool.geometry.overflowPageCount(bytes.count)
+    noteBlobPages(of: bytes.count, sign: 1)
     return ChildReference(location: .frame(blob), checksum: 0, birth: commit, count: UInt64(bytes.count))
   }
 
@@ -53,7 +55,7 @@ final class DirtySet {
   /// Gives up a tree page.
   func retirePage(_ reference: ChildReference, treeID: UInt32) {
     if !reference.location.isFrame {
-      retired.pages.append(reference)
+      retirePages(reference, count: 1, treeID)
     } else if reference.birth == commit {
       spareFrames.append(reference.location.number)
     } else {
@@ -64,15 +66,33 @@ final class DirtySet {
   /// Gives up an overflowing value or key's rest.
   func retireOverflow(_ reference: ChildReference, treeID: UInt32) {
     if !reference.location.isFrame {
-      retired.pages.append(reference)
+      retirePages(reference, count: pool.geometry.overflowPageCount(Int(reference.count)), treeID)
     } else if reference.birth == commit {
       spareBlobs.insert(reference.location.number)
       blobByteCount -= Int(reference.count)
-      blobPageCount -= pool.geometry.overflowPageCount(Int(reference.count))
+      noteBlobPages(of: Int(reference.count), sign: -1)
     } else {
       retired.blobs.append(RetiredItem(reference: reference, treeID: treeID))
     }
   }
+
+  private func retirePages(_ reference: ChildReference, count: Int, _ treeID: UInt32) {
+    let first = reference.location.number
+    retired.pages.append(
+      PageRun(first: first, count: UInt64(count), birth: reference.birth, treeID: treeID)
+    )
+  }
+
+  private func noteBlobPages(of byteCount: Int, sign: Int) {
+    let count = pool.geometry.overflowPageCount(byteCount)
+    blobPageCount += sign * count
+    if count > 1 { runPageCount += sign * count }
+  }
+
+  /// Pages of the file that have been replaced so far.
+  var retiredPages: [PageRun] { retired.pages }
+  /// All that was there before and has been replaced so far.
+  var retiredSoFar: RetiredMemory { retired }
 
   /// Ends a transaction that takes effect. Returns the memory that is to be given back to the pool when no
   /// snapshot from before this commit is left.
@@ -96,5 +116,6 @@ final class DirtySet {
     retired = RetiredMemory()
     blobByteCount = 0
     blobPageCount = 0
+    runPageCount = 0
   }
 }

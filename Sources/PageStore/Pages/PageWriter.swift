@@ -1,18 +1,18 @@
 /// Turns what is only in memory of a version's trees into pages of the file: the heart of a checkpoint.
 ///
 /// Walks from each root down through the frames, which end wherever a page of the file begins or a frame was written
-/// before, and hands out finished images bottom-up, numbered one after the other from a first number on. The frames
-/// themselves stay as they are, for those who read them; only those of a transaction that nobody has seen yet become images
+/// before, and hands out finished images bottom-up, with numbers that were taken for them. The frames themselves stay as they are, for those who read them; only those of a transaction that nobody has seen yet become images
 /// where they are.
 ///
 /// ```
-/// let count = PageWriter.pageCount(of: roots, .replacing, in: pool)      // reserve that many pages, then
-/// var writer = PageWriter(pool: pool, mode: .replacing, firstPage: extent)
+/// let demand = PageWriter.demand(of: roots, .replacing, in: pool)        // take that many pages, then
+/// var writer = PageWriter(pool: pool, mode: .replacing, placement: taken)
 /// let written = roots.map { writer.write($0, to: sink) }                 // sync, then
 /// pool.adopt(writer.images)                                              // or, after a failure, discard
 /// ```
 struct PageWriter {
-  typealias Sink = (UnsafeRawBufferPointer) throws(StoreError) -> Void
+  /// Takes an image that is whole pages long, and the number of its first page.
+  typealias Sink = (_ number: UInt64, UnsafeRawBufferPointer) throws(StoreError) -> Void
 
   enum Mode {
     /// The written versions take the place of those in memory: the images are kept to serve later reads, frames that
@@ -27,8 +27,10 @@ struct PageWriter {
   private let mode: Mode
   /// The transaction that is being committed, whose frames nobody else can see.
   private let unseenCommit: UInt64?
-  /// The number of the next page.
-  private(set) var nextPage: UInt64
+  /// The numbers that are left.
+  private(set) var placement: PagePlacement
+  /// Pages written so far.
+  private(set) var pageCount: UInt64 = 0
   /// The images handed out so far that are worth keeping.
   private(set) var images = WrittenPages()
   /// Frames and buffers that the written versions don't need any more.
@@ -40,12 +42,12 @@ struct PageWriter {
   /// Where frames and buffers that stay have been written.
   private(set) var stored = StoredFrames()
 
-  init(pool: PagePool, mode: Mode, firstPage: UInt64, unseenCommit: UInt64? = nil) {
+  init(pool: PagePool, mode: Mode, placement: PagePlacement, unseenCommit: UInt64? = nil) {
     self.pool = pool
     self.mode = mode
     self.unseenCommit = unseenCommit
     geometry = pool.geometry
-    nextPage = firstPage
+    self.placement = placement
   }
 
   /// Writes what is only in memory of a tree; returns the root of the tree in the file.
@@ -141,12 +143,21 @@ struct PageWriter {
     count: UInt64,
     to sink: Sink
   ) throws(StoreError) -> ChildReference {
-    image.storeLittle(nextPage, PageHeader.number)
+    let number = try takeNumbers(1)
+    image.storeLittle(number, PageHeader.number)
     let checksum = XXH64.hash(UnsafeRawBufferPointer(start: image + 8, count: geometry.pageSize - 8))
     image.storeLittle(checksum, PageHeader.checksum)
-    try sink(UnsafeRawBufferPointer(start: image, count: geometry.pageSize))
-    defer { nextPage += 1 }
-    return ChildReference(location: .page(nextPage), checksum: checksum, birth: birth, count: count)
+    try sink(number, UnsafeRawBufferPointer(start: image, count: geometry.pageSize))
+    return ChildReference(location: .page(number), checksum: checksum, birth: birth, count: count)
+  }
+
+  /// Numbers for pages that lie side by side; returns the first.
+  private mutating func takeNumbers(_ count: UInt64) throws(StoreError) -> UInt64 {
+    guard let first = placement.take(run: count) else {
+      throw StoreError(.diskFull, "a checkpoint has more pages than were counted for it")
+    }
+    pageCount += count
+    return first
   }
 
   /// Lists what is in memory of a subtree that was written before and now makes room for what is in the file.
@@ -291,21 +302,21 @@ struct PageWriter {
     guard let value = pool.blobs.bytes(reference.location.number)?.bytes else {
       throw PagePool.misplaced(reference.location)
     }
+    let first = try takeNumbers(UInt64(geometry.overflowPageCount(value.count)))
     let composer = OverflowComposer(
       value: value,
       treeID: treeID,
       birth: reference.birth,
-      firstPage: nextPage,
+      firstPage: first,
       geometry: geometry
     )
     var written = reference
-    written.location = .page(nextPage)
+    written.location = .page(first)
     written.checksum = try composer.write(to: sink)
     switch mode {
     case .replacing: replacedBlobs.append(RetiredItem(reference: reference, treeID: treeID))
     case .beside: stored.blobs.append((reference.location.number, written.place))
     }
-    nextPage += UInt64(geometry.overflowPageCount(value.count))
     return written
   }
 }
@@ -330,6 +341,10 @@ struct OverflowComposer {
   let firstPage: UInt64
   let geometry: PageGeometry
 
+  private func number(ofChunk index: Int) -> UInt64 {
+    firstPage + UInt64(index * PageGeometry.chunkByteCount >> geometry.pageShift)
+  }
+
   private var chunkCount: Int { (value.count + PageGeometry.chunkPayload - 1) / PageGeometry.chunkPayload }
 
   /// Hands out the chunks, first to last, and returns the first one's checksum, which vouches for all.
@@ -352,7 +367,7 @@ struct OverflowComposer {
     for index in 0..<count {
       let chunk = compose(index, next: checksums[index + 1], in: buffer)
       checksums[index] = UInt64(littleEndian: chunk.loadUnaligned(as: UInt64.self))
-      try sink(chunk)
+      try sink(number(ofChunk: index), chunk)
     }
     return checksums[0]
   }
@@ -373,8 +388,7 @@ struct OverflowComposer {
     // A chunk is at least a page long.
     let base = chunk.baseAddress.unsafelyUnwrapped
     base.initializeMemory(as: UInt8.self, repeating: 0, count: PageHeader.byteCount)
-    let pagesPerChunk = PageGeometry.chunkByteCount >> geometry.pageShift
-    base.storeLittle(firstPage + UInt64(index * pagesPerChunk), PageHeader.number)
+    base.storeLittle(number(ofChunk: index), PageHeader.number)
     base.storeLittle(birth, PageHeader.birth)
     base.storeLittle(treeID, PageHeader.treeID)
     base.storeLittle(PageKind.overflow.rawValue, PageHeader.kind)

@@ -71,7 +71,10 @@ struct Recovery {
       linked.removeLast()
       strays.append(last.extent)
     }
-    let newest = Self.newest(search.uses + linked)
+    // What a search without anchors meets before the checkpoint's end and the checkpoint doesn't list is no log any more.
+    let end = chain.checkpoint.content.end
+    let present = search.uses.filter { $0.extent.offset >= end || listed.contains($0.extent) }
+    let newest = Self.newest(present + linked)
     uses = newest
     newestEpoch = (search.uses + chain.uses).reduce(0) { max($0, $1.epoch) }
     illegibleExtents = listed.filter { extent in

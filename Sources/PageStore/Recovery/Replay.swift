@@ -5,6 +5,8 @@
 struct Replay {
   /// What the transactions lead to.
   private(set) var version: Version
+  /// What of the checkpoint the transactions have replaced.
+  private(set) var retired = RetiredMemory()
   /// Pages that exist only in memory now.
   private(set) var dirtyPageCount = 0
 
@@ -52,7 +54,8 @@ struct Replay {
     state.end()
     dirtyPageCount = state.dirty.filePageCount
     // Nobody reads yet, so what was replaced can go at once.
-    pool.free(state.dirty.finish())
+    retired = state.dirty.finish()
+    pool.free(retired)
     version = Version(
       commit: last.commit,
       timestamp: last.timestamp,

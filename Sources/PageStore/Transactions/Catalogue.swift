@@ -2,32 +2,37 @@
 /// Docs/FileFormat.md, section 8.
 enum Catalogue {
   static let treeID: UInt32 = 1
-  static let valueByteCount = 40
+  static let valueByteCount = 48
 
   enum Offset {
     static let treeID = 0
     static let height = 4
-    static let reserved = 5
+    static let flags = 5
+    static let reserved = 6
     static let location = 8
     static let checksum = 16
     static let birth = 24
     static let count = 32
+    static let pageCount = 40
   }
 
-  static func encoded(_ root: TreeRoot) -> [UInt8] {
+  /// - Parameter pageCount: pages of the file that the tree consists of, those of its overflows too.
+  static func encoded(_ root: TreeRoot, pageCount: UInt64) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: valueByteCount)
     bytes.withUnsafeMutableBytes { bytes in
       bytes.setInteger(root.treeID, at: Offset.treeID)
       bytes.setInteger(root.height, at: Offset.height)
+      bytes.setInteger(UInt8(root.hasOverflow ? 1 : 0), at: Offset.flags)
       bytes.setInteger(root.reference.location.rawValue, at: Offset.location)
       bytes.setInteger(root.reference.checksum, at: Offset.checksum)
       bytes.setInteger(root.reference.birth, at: Offset.birth)
       bytes.setInteger(root.reference.count, at: Offset.count)
+      bytes.setInteger(pageCount, at: Offset.pageCount)
     }
     return bytes
   }
 
-  static func decode(_ bytes: UnsafeRawBufferPointer) -> TreeRoot? {
+  static func decode(_ bytes: UnsafeRawBufferPointer) -> (root: TreeRoot, pageCount: UInt64)? {
     guard bytes.count == valueByteCount else { return nil }
     let root = TreeRoot(
       treeID: bytes.integer(at: Offset.treeID, as: UInt32.self),
@@ -37,20 +42,23 @@ enum Catalogue {
         checksum: bytes.integer(at: Offset.checksum, as: UInt64.self),
         birth: bytes.integer(at: Offset.birth, as: UInt64.self),
         count: bytes.integer(at: Offset.count, as: UInt64.self)
-      )
+      ),
+      hasOverflow: bytes.integer(at: Offset.flags, as: UInt8.self) & 1 != 0
     )
     let isEmpty = root.height == 0
-    guard !root.reference.location.isFrame, root.height <= TreeLimits.height, root.treeID > treeID,
+    guard !root.reference.location.isFrame, root.height <= TreeLimits.height, root.treeID > SpaceTree.treeID,
       root.reference.location.isNone == isEmpty, (root.reference.count == 0) == isEmpty,
       root.reference.count <= PageLocation.numberMask
     else { return nil }
-    return root
+    return (root, bytes.integer(at: Offset.pageCount, as: UInt64.self))
   }
 
-  /// What the catalogue says, by slot of the directory: the trees' names, nil where a dropped tree was, and roots.
+  /// What the catalogue says, by slot of the directory: the trees' names, nil where a dropped tree was, roots, and the pages of
+  /// the file that they consist of.
   struct Content {
     var names: [String?] = []
     var roots: [TreeRoot] = []
+    var pageCounts: [UInt64] = []
   }
 
   /// Every tree in the catalogue, in order of the names' bytes.
@@ -64,11 +72,12 @@ enum Catalogue {
       changes: pool.unchanging
     )
     while try cursor.next() {
-      guard let name = name(try cursor.key()), let root = decode(try cursor.value()) else {
+      guard let name = name(try cursor.key()), let entry = decode(try cursor.value()) else {
         throw damaged("an entry makes no sense")
       }
       content.names.append(name)
-      content.roots.append(root)
+      content.roots.append(entry.root)
+      content.pageCounts.append(entry.pageCount)
     }
     let sorted = content.roots.sorted { $0.treeID < $1.treeID }
     for index in sorted.indices.dropFirst() where sorted[index].treeID == sorted[index - 1].treeID {

@@ -1,89 +1,229 @@
-/// What a checkpoint is about to write: counted, so that room for it can be taken first.
+/// What a checkpoint is about to write: counted, and with room taken for it.
 struct CheckpointPlan {
   let draft: Committer.Draft
   let mode: PageWriter.Mode
   /// Of the catalogue; its changes are as large as they will be.
   let editor: TreeEditor
-  /// Pages to be written, without the extent's header.
-  let pageCount: UInt64
-  /// Where they go, if there are any.
-  var extent: Extent?
+  /// Of the tree that says which pages are in use.
+  let spaceEditor: TreeEditor
+  /// Pages of the file that the checkpoint before reaches and this one doesn't.
+  let dying: [PageRun]
+  let demand: PageDemand
+  let taken: PageSpace.Taken
 
+  /// Counts and takes room. Called with `state` held. Throws `diskFull` with nothing taken.
   init(_ draft: Committer.Draft, in committer: Committer, _ mode: PageWriter.Mode) throws(StoreError) {
     self.draft = draft
     self.mode = mode
+    dying = committer.dead.dying.flatMap(\.runs)
     editor = TreeEditor(root: committer.catalogue, dirty: draft.dirty)
-    do {
+    spaceEditor = TreeEditor(
+      root: committer.lastRecord.spaceTree.root,
+      dirty: DirtySet(commit: draft.commit, pool: committer.pool)
+    )
+    do throws(StoreError) {
       // The catalogue's final values are known only when the trees have been written, but take as much room as these.
-      try committer.updateCatalogue(editor, draft, roots: draft.roots.map { committer.pool.storedRoot($0) })
+      let roots = draft.roots.map { committer.pool.storedRoot($0) }
+      try committer.updateCatalogue(editor, draft, roots: roots, pageCounts: roots.map { _ in 0 })
+      let frames = Set(draft.roots.filter(\.reference.location.isFrame))
+      var demand = PageWriter.demand(of: frames, mode, in: committer.pool)
+      demand += PageWriter.demand(of: [editor.root], .replacing, in: committer.pool)
+      self.demand = demand
+      taken = try committer.withSpace { (space) throws(StoreError) in
+        let spareCount = SpaceTree.largestPageCount(end: space.map.end)
+        let taken = try space.take(demand, spareCount: spareCount)
+        committer.takenPageCount = demand.count + spareCount
+        return taken
+      }
     } catch {
       editor.end()
       throw error
     }
-    let roots = Set(draft.roots.filter(\.reference.location.isFrame))
-    pageCount =
-      PageWriter.pageCount(of: roots, mode, in: committer.pool)
-      + PageWriter.pageCount(of: [editor.root], .replacing, in: committer.pool)
   }
 }
 
 /// What a checkpoint has written.
 struct CheckpointPages {
-  var roots: [TreeRoot]
-  var catalogue: TreeRoot
+  var roots: [TreeRoot] = []
+  /// Pages of the file that each tree consists of, by slot.
+  var pageCounts: [UInt64] = []
+  var catalogue: StoredTree
   var images = WrittenPages()
   var replaced = RetiredMemory()
   var stored = StoredFrames()
+  /// How many pages were written.
   var count: UInt64 = 0
+  /// Room that was taken and not needed.
+  var spare: [Range<UInt64>] = []
+}
+
+/// What a checkpoint has written, and what it says of the file.
+struct WrittenCheckpoint {
+  var pages: CheckpointPages
+  var space: SealedSpace
+}
+
+/// What a checkpoint says of the file.
+struct SealedSpace {
+  /// The pages that it reaches, and header pages.
+  var reached: PageBitmap
+  /// For the tree that says so.
+  var ownPages: [Range<UInt64>]
+  /// Room that was taken for that and not needed.
+  var spare: [Range<UInt64>]
+  /// Pages that it doesn't reach while the checkpoint before does, besides those in ``DeadPages``.
+  var deaths: [PageRun]
+  var spaceTree: StoredTree
+  var end: UInt64
+  var tailOffset: UInt64
+  var logExtents: [Extent]
+  /// Log extents that it lists no more.
+  var givenUp: [LogExtentUse]
 }
 
 extension Committer {
-  /// Writes everything that is only in memory to one new extent, and syncs it. Needs no lock but `checkpointing`.
-  func write(_ plan: CheckpointPlan) throws(StoreError) -> CheckpointPages {
-    guard let extent = plan.extent else {
-      return CheckpointPages(roots: plan.draft.roots.map { pool.storedRoot($0) }, catalogue: plan.editor.root)
-    }
-    var trees = PageWriter(
-      pool: pool,
-      mode: plan.mode,
-      firstPage: extent.offset / pageSize + 1,
-      unseenCommit: plan.draft.isUnseen ? plan.draft.commit : nil
-    )
-    var catalogue = PageWriter(pool: pool, mode: .replacing, firstPage: 0)
-    let output = PageOutput(file: file, offset: extent.offset)
-    do {
-      try output.append(extentHeaderPage(extent, plan.draft))
-      let sink: PageWriter.Sink = { (image) throws(StoreError) in try output.append(image) }
-      var written = CheckpointPages(roots: [], catalogue: plan.editor.root)
-      for root in plan.draft.roots { written.roots.append(try trees.write(root, to: sink)) }
-      try updateCatalogue(plan.editor, plan.draft, roots: written.roots)
-      catalogue = PageWriter(pool: pool, mode: .replacing, firstPage: trees.nextPage)
-      written.catalogue = try catalogue.write(plan.editor.root, to: sink)
-      precondition(
-        catalogue.nextPage <= extent.end / pageSize,
-        "a checkpoint's pages fit the extent counted for them"
-      )
-      try output.flush()
-      // guard: sync-checkpoint-pages
-      try log.fencing { () throws(StoreError) in try file.synchronizeApart() }
-      isAnchorDurable = true
-      written.images.pages = trees.images.pages + catalogue.images.pages
-      written.images.converted = trees.images.converted
-      written.replaced.frames = trees.replaced.frames + catalogue.replaced.frames
-      written.replaced.blobs = trees.replaced.blobs + catalogue.replaced.blobs
-      written.stored = trees.stored
-      written.count = plan.pageCount
-      return written
+  /// Runs a part of writing a checkpoint with `state` held: takes it, or has it all the time.
+  typealias WithState = (() throws(StoreError) -> Void) throws(StoreError) -> Void
+
+  /// Writes everything that is only in memory, and what follows from that for the room in the file, and syncs it. Needs no
+  /// lock but `checkpointing`, and for a moment `state`.
+  func write(_ plan: CheckpointPlan, withState: WithState) throws(StoreError) -> WrittenCheckpoint {
+    let output = PageOutput(file: file, pageSize: pageSize)
+    let sink: PageWriter.Sink = { (number, image) throws(StoreError) in try output.append(image, at: number) }
+    var pages = CheckpointPages(catalogue: lastRecord.catalogue)
+    var sealed: SealedSpace?
+    do throws(StoreError) {
+      try writeTrees(plan, &pages, to: sink)
+      try withState { () throws(StoreError) in sealed = try seal(plan, pages) }
+      guard var sealed else { throw StoreError(.fenced, "a checkpoint was given up") }
+      try writeSpaceTree(plan, &sealed, &pages, to: sink)
+      if pages.count > 0 {
+        try output.flush()
+        // guard: sync-checkpoint-pages
+        try log.fencing { () throws(StoreError) in try file.synchronizeApart() }
+        isAnchorDurable = true
+      }
+      return WrittenCheckpoint(pages: pages, space: sealed)
     } catch {
-      pool.discard(trees.images)
-      pool.discard(catalogue.images)
+      pool.discard(pages.images)
+      if let sealed { extents.takeBack(sealed.givenUp) }
       throw error
     }
   }
 
+  private func writeTrees(
+    _ plan: CheckpointPlan,
+    _ pages: inout CheckpointPages,
+    to sink: PageWriter.Sink
+  ) throws(StoreError) {
+    let draft = plan.draft
+    var writer = PageWriter(
+      pool: pool,
+      mode: plan.mode,
+      placement: plan.taken.placement,
+      unseenCommit: draft.isUnseen ? draft.commit : nil
+    )
+    // What was handed out is in `images` even if this fails.
+    defer { pages.images += writer.images }
+    var counts = pageCounts(beforeWriting: plan)
+    for (slot, root) in draft.roots.enumerated() {
+      let before = writer.pageCount
+      pages.roots.append(try writer.write(root, to: sink))
+      counts[slot] += writer.pageCount - before
+    }
+    pages.pageCounts = counts
+    pages.replaced += writer.replaced
+    pages.stored = writer.stored
+    try updateCatalogue(plan.editor, draft, roots: pages.roots, pageCounts: counts)
+
+    var catalogue = PageWriter(pool: pool, mode: .replacing, placement: writer.placement)
+    defer { pages.images += catalogue.images }
+    pages.catalogue.root = try catalogue.write(plan.editor.root, to: sink)
+    pages.replaced += catalogue.replaced
+    pages.spare = catalogue.placement.rest
+    pages.count = writer.pageCount + catalogue.pageCount
+    let dead = draft.dirty.retiredPages.lazy.filter { $0.treeID == Catalogue.treeID }
+    pages.catalogue.pageCount += catalogue.pageCount - UInt64(dead.count)
+  }
+
+  /// Pages of the file that each tree of the draft keeps, by slot.
+  private func pageCounts(beforeWriting plan: CheckpointPlan) -> [UInt64] {
+    let roots = plan.draft.roots
+    var counts: [UInt64] = roots.indices.map { slot in
+      let isSameTree = slot < catalogued.roots.count && catalogued.roots[slot].treeID == roots[slot].treeID
+      return isSameTree ? catalogued.pageCounts[slot] : 0
+    }
+    var dead: [UInt32: UInt64] = [:]
+    for run in plan.dying + filePages(of: plan.draft.dirty.retiredSoFar) {
+      dead[run.treeID, default: 0] += run.count
+    }
+    for slot in roots.indices { counts[slot] -= min(counts[slot], dead[roots[slot].treeID] ?? 0) }
+    return counts
+  }
+
+  /// Settles what the checkpoint says of the pages in use and of the file. Called with `state` held.
+  private func seal(_ plan: CheckpointPlan, _ pages: CheckpointPages) throws(StoreError) -> SealedSpace {
+    let deaths = filePages(of: plan.draft.dirty.retiredSoFar)
+    let givenUp = extents.giveUp(keeping: keptLogByteCount)
+    do throws(StoreError) {
+      return try withSpace { (space) throws(StoreError) in
+        var reached = space.map.recordable
+        for run in plan.taken.singles + plan.taken.runs { reached.insert(run) }
+        for run in pages.spare { reached.remove(run) }
+        for run in plan.dying + deaths { reached.remove(run.range) }
+        for use in givenUp {
+          let header = use.extent.offset / pageSize
+          reached.insert(header..<header + 1)
+        }
+        space.beginSync()
+        var spare = plan.taken.spare
+        let own = try SpaceTree.update(
+          plan.spaceEditor,
+          from: space.map.recorded,
+          to: &reached,
+          end: space.map.end,
+          takingFrom: &spare
+        )
+        return SealedSpace(
+          reached: reached,
+          ownPages: own,
+          spare: spare,
+          deaths: deaths + filePages(of: plan.spaceEditor.dirty.retiredSoFar),
+          spaceTree: lastRecord.spaceTree,
+          end: space.end,
+          tailOffset: space.tailOffset,
+          logExtents: extents.extents,
+          givenUp: givenUp
+        )
+      }
+    } catch {
+      extents.takeBack(givenUp)
+      throw error
+    }
+  }
+
+  private func writeSpaceTree(
+    _ plan: CheckpointPlan,
+    _ space: inout SealedSpace,
+    _ pages: inout CheckpointPages,
+    to sink: PageWriter.Sink
+  ) throws(StoreError) {
+    var writer = PageWriter(pool: pool, mode: .replacing, placement: PagePlacement(singles: space.ownPages))
+    defer { pages.images += writer.images }
+    space.spaceTree.root = try writer.write(plan.spaceEditor.root, to: sink)
+    space.spaceTree.pageCount += writer.pageCount - UInt64(plan.spaceEditor.dirty.retiredPages.count)
+    pages.replaced += writer.replaced
+    pages.count += writer.pageCount
+  }
+
   /// Makes the catalogue say `roots`, changing as little as possible.
-  func updateCatalogue(_ editor: TreeEditor, _ draft: Draft, roots: [TreeRoot]) throws(StoreError) {
-    // A dropped tree's name, and its place, may belong to another tree by now.
+  func updateCatalogue(
+    _ editor: TreeEditor,
+    _ draft: Draft,
+    roots: [TreeRoot],
+    pageCounts: [UInt64]
+  ) throws(StoreError) {
+    // A dropped tree's name, and its slot, may belong to another tree by now.
     for case let old? in catalogued.names where draft.directory.slot(of: old) == nil {
       try Array(old.utf8).withBytes { key throws(StoreError) in _ = try editor.remove(key) }
     }
@@ -93,21 +233,11 @@ extension Committer {
         && catalogued.roots[slot] == roots[slot]
       guard let name, !isUnchanged else { continue }
       try Array(name.utf8).withBytes { key throws(StoreError) in
-        try Catalogue.encoded(roots[slot]).withBytes { value throws(StoreError) in
+        try Catalogue.encoded(roots[slot], pageCount: pageCounts[slot]).withBytes {
+          value throws(StoreError) in
           _ = try editor.put(key, value)
         }
       }
     }
-  }
-
-  private func extentHeaderPage(_ extent: Extent, _ draft: Draft) -> [UInt8] {
-    let header = ExtentHeader(
-      kind: .pages,
-      extent: extent,
-      salt: environment.random(),
-      commit: draft.commit
-    )
-    let block = header.encodedBlock(identity)
-    return block + [UInt8](repeating: 0, count: Int(pageSize) - block.count)
   }
 }

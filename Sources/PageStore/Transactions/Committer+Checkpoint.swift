@@ -10,7 +10,7 @@ extension Committer {
   /// Makes the newest version the one that recovery begins with.
   func checkpoint() throws(StoreError) {
     try checkpointing.withLock { () throws(StoreError) in
-      try state.withLock { () throws(StoreError) in try checkpointLatest(isClosing: false) }
+      try state.withLock { () throws(StoreError) in try checkpointLatest() }
     }
   }
 
@@ -28,15 +28,11 @@ extension Committer {
       defer { log.waitForWriter() }
       try state.withLock { () throws(StoreError) in
         try log.checkFence()
-        if !isCheckpointed {
-          try checkpointLatest(isClosing: true)
-        } else if !log.hasClosingMark {
-          try addClosingMark()
-        }
+        if !isCheckpointed { try checkpointLatest() }
+        if !log.hasClosingMark { try addClosingMark() }
         // The newest anchor vouches for the last records of the log, which no later one will.
         // guard: sync-last-anchor
         if !isAnchorDurable { try file.synchronize() }
-        if try file.byteCount() > space.end { try file.truncate(to: space.end) }
         events.closed(at: versions.latest.commit)
       }
     }
@@ -45,7 +41,7 @@ extension Committer {
   /// Whether the last checkpoint has everything, and recovery has nothing to replay.
   var isCheckpointed: Bool { log.bytesSinceCheckpoint == 0 && checkpointCommit == versions.latest.commit }
 
-  private func checkpointLatest(isClosing: Bool) throws(StoreError) {
+  private func checkpointLatest() throws(StoreError) {
     try log.checkFence()
     try log.drain()
     let base = versions.latest
@@ -58,7 +54,7 @@ extension Committer {
       generation: base.generation + 1,
       dirty: DirtySet(commit: base.commit, pool: pool)
     )
-    try checkpoint(draft, isClosing: isClosing)
+    try checkpoint(draft)
   }
 
   /// Commits a transaction that is too large for a log record, or has a value that is, as a checkpoint of all
@@ -78,7 +74,7 @@ extension Committer {
     let version = try checkpointing.withLock { () throws(StoreError) in
       try state.withLock { () throws(StoreError) in
         try log.drain()
-        return try checkpoint(draft, isClosing: false)
+        return try checkpoint(draft)
       }
     }
     transaction.end()
@@ -100,38 +96,35 @@ extension Committer {
   }
 
   @discardableResult
-  private func checkpoint(_ draft: Draft, isClosing: Bool) throws(StoreError) -> Version {
-    // Whatever fails, nothing refers to space that was taken for pages.
-    let spaceBefore = space
-    var images = WrittenPages()
-    do {
-      let pages = try writePages(of: draft)
-      images = pages.images
-      if isClosing { space.release() }
-      return try finish(draft, pages, isClosing: isClosing)
+  private func checkpoint(_ draft: Draft) throws(StoreError) -> Version {
+    dead.beginCheckpoint()
+    var plan: CheckpointPlan?
+    do throws(StoreError) {
+      let counted = try CheckpointPlan(draft, in: self, .replacing)
+      plan = counted
+      return try finish(counted, try write(counted) { (body) throws(StoreError) in try body() })
     } catch {
-      space = spaceBefore
-      pool.discard(images)
+      // Whatever failed, nothing refers to room that was taken for pages.
+      if let plan { giveUp(plan) } else { dead.cancelCheckpoint() }
       draft.dirty.abort()
       throw error
     }
   }
 
-  private func writePages(of draft: Draft) throws(StoreError) -> CheckpointPages {
-    var plan = try CheckpointPlan(draft, in: self, .replacing)
-    defer { plan.editor.end() }
-    if plan.pageCount > 0 {
-      plan.extent = try space.takePageExtent(byteCount: (plan.pageCount + 1) * pageSize)
-    }
-    return try write(plan)
-  }
-
   /// Steps 3 and 4, and what follows from them in memory.
-  private func finish(_ draft: Draft, _ pages: CheckpointPages, isClosing: Bool) throws(StoreError) -> Version
-  {
-    let appended = try appendRecord(draft, pages, replayStart: nil)
-    try log.wait(for: appended.position.sequence, isDurable: true)
-    try writeAnchor(appended, commit: draft.commit, isClosed: isClosing)
+  private func finish(_ plan: CheckpointPlan, _ written: WrittenCheckpoint) throws(StoreError) -> Version {
+    let (draft, pages) = (plan.draft, written.pages)
+    var record = record(draft, written)
+    let appended: LogWriter.Appended
+    do throws(StoreError) {
+      appended = try append(&record)
+      try log.wait(for: appended.position.sequence, isDurable: true)
+      try writeAnchor(appended, commit: draft.commit)
+    } catch {
+      extents.takeBack(written.space.givenUp)
+      pool.discard(pages.images)
+      throw error
+    }
     let version = Version(
       commit: draft.commit,
       timestamp: draft.timestamp,
@@ -145,10 +138,15 @@ extension Committer {
     pool.adopt(pages.images)
     versions.install(version)
     dirtyByteCount = 0
+    dirtyRunPageCount = 0
     dirtyAfterCommit = draft.commit
     log.markCheckpoint(at: log.appendedByteCount)
     note(draft, pages, replayEpoch: appended.position.use.epoch)
+    plan.editor.end()
+    plan.spaceEditor.end()
+    conclude(written, record: record, from: version.generation)
     retire(draft.dirty.finish(), from: version.generation)
+    retire(plan.spaceEditor.dirty.finish(), from: version.generation)
     retire(pages.replaced, from: version.generation)
     events.wroteCheckpoint(of: draft.commit, pageCount: pages.count, isBesideCommits: false)
     return version
@@ -156,59 +154,56 @@ extension Committer {
 
   /// Notes that a checkpoint is durable and that the newest anchor leads to it.
   func note(_ draft: Draft, _ pages: CheckpointPages, replayEpoch: UInt32) {
-    catalogue = pages.catalogue
-    catalogued = Catalogue.Content(names: draft.directory.names, roots: pages.roots)
+    catalogued = Catalogue.Content(
+      names: draft.directory.names,
+      roots: pages.roots,
+      pageCounts: pages.pageCounts
+    )
     extents.noteCheckpoint(replayingFromEpoch: replayEpoch)
-    checkpointCommit = draft.commit
     checkpointCount += 1
     pagesWritten += pages.count
   }
 
-  /// Appends the checkpoint's record. Replay from it begins with the next record unless `replayStart` says otherwise.
-  func appendRecord(
-    _ draft: Draft,
-    _ pages: CheckpointPages,
-    replayStart: LogTail?
-  ) throws(StoreError) -> LogWriter.Appended {
-    func encoded() -> [UInt8] {
-      let content = CheckpointRecord(
-        commit: draft.commit,
-        timestamp: draft.timestamp,
-        catalogue: pages.catalogue,
-        nextTreeID: draft.nextTreeID,
-        previousReplayEpoch: extents.replayEpoch,
-        replayStart: replayStart,
-        end: space.end,
-        logExtents: extents.extents,
-        gaps: space.gaps
-      )
-      return [UInt8](repeating: 0, count: LogRecordHeader.encodedByteCount) + content.encoded()
+  /// What the record of a checkpoint says. Replay from it begins with the next record unless `replayStart` says otherwise.
+  func record(_ draft: Draft, _ written: WrittenCheckpoint, replayStart: LogTail? = nil) -> CheckpointRecord {
+    CheckpointRecord(
+      commit: draft.commit,
+      timestamp: draft.timestamp,
+      catalogue: written.pages.catalogue,
+      nextTreeID: draft.nextTreeID,
+      previousReplayEpoch: extents.replayEpoch,
+      replayStart: replayStart,
+      end: written.space.end,
+      tailOffset: written.space.tailOffset,
+      logExtents: written.space.logExtents,
+      spaceTree: written.space.spaceTree,
+      previousSpaceTree: lastRecord.spaceTree
+    )
+  }
+
+  /// Appends a checkpoint's record, and completes it with where its replay begins.
+  func append(_ record: inout CheckpointRecord) throws(StoreError) -> LogWriter.Appended {
+    var bytes = [UInt8](repeating: 0, count: LogRecordHeader.encodedByteCount) + record.encoded()
+    if !log.hasRoom(forRecord: bytes.count, isCheckpoint: true) {
+      // An extent that is new is behind the end that the record knows.
+      try log.moveOn(to: nextLogExtent(forRecord: bytes.count))
     }
-    var record = encoded()
-    if !log.hasRoom(forRecord: record.count, isCheckpoint: true) {
-      try log.moveOn(to: nextLogExtent(forRecord: record.count))
-      // There may be one more log extent to list.
-      record = encoded()
-    }
-    return try log.append(
-      &record,
-      .init(kind: .checkpoint, commit: draft.commit, timestamp: draft.timestamp, durability: .full)
+    let appended = try log.append(
+      &bytes,
+      .init(kind: .checkpoint, commit: record.commit, timestamp: record.timestamp, durability: .full)
     ) { $0 }
+    if record.replayStart == nil { record.replayStart = log.tail }
+    return appended
   }
 
   /// Overwrites the older anchor by one that leads to a checkpoint's record. The newer one is durable by then, mostly with
   /// the checkpoint's pages: never can a power failure tear both.
-  func writeAnchor(
-    _ record: LogWriter.Appended,
-    commit: UInt64,
-    isClosed: Bool = false
-  ) throws(StoreError) {
+  func writeAnchor(_ record: LogWriter.Appended, commit: UInt64) throws(StoreError) {
     let anchor = Anchor(
       checkpoint: record.position,
       recordByteCount: record.byteCount,
       recordChecksum: record.checksum,
-      commit: commit,
-      isClosed: isClosed
+      commit: commit
     )
     try log.fencing { () throws(StoreError) in
       // guard: sync-other-anchor

@@ -54,22 +54,26 @@ extension Committer {
       generation: base.generation,
       dirty: DirtySet(commit: base.commit, pool: pool)
     )
+    dead.beginCheckpoint()
     do throws(StoreError) {
-      var plan = try CheckpointPlan(draft, in: self, .beside)
-      if plan.pageCount > 0 {
-        plan.extent = try space.takePageExtent(byteCount: (plan.pageCount + 1) * pageSize)
-      }
       let start = CheckpointStart(
         base: base,
-        plan: plan,
+        plan: try CheckpointPlan(draft, in: self, .beside),
         replayStart: log.tail,
         loggedByteCount: log.appendedByteCount
       )
-      beingWritten = (base.generation, dirtyByteCount, dirtyAfterCommit)
+      beingWritten = BeingWritten(
+        generation: base.generation,
+        byteCount: dirtyByteCount,
+        runPageCount: dirtyRunPageCount,
+        afterCommit: dirtyAfterCommit
+      )
       dirtyByteCount = 0
+      dirtyRunPageCount = 0
       dirtyAfterCommit = base.commit
       return start
     } catch {
+      dead.cancelCheckpoint()
       draft.dirty.abort()
       versions.unpin(base)
       throw error
@@ -78,45 +82,50 @@ extension Committer {
 
   private func finishCheckpoint(_ start: CheckpointStart) throws(StoreError) {
     environment.besideCheckpoint()
-    let pages = try write(start.plan)
+    let written = try write(start.plan) { (body) throws(StoreError) in try state.withLock(body) }
     environment.besideCheckpoint()
+    let draft = start.plan.draft
+    var record = record(draft, written, replayStart: start.replayStart)
     do throws(StoreError) {
-      let draft = start.plan.draft
-      let appended = try state.withLock { () throws(StoreError) in
-        try appendRecord(draft, pages, replayStart: start.replayStart)
-      }
+      let appended = try state.withLock { () throws(StoreError) in try append(&record) }
       environment.besideCheckpoint()
       try log.wait(for: appended.position.sequence, isDurable: true)
       try writeAnchor(appended, commit: draft.commit)
       environment.besideCheckpoint()
     } catch {
-      pool.discard(pages.images)
+      state.withLock { extents.takeBack(written.space.givenUp) }
+      pool.discard(written.pages.images)
       throw error
     }
-    state.withLock { conclude(start, pages) }
+    state.withLock { conclude(start, written, record) }
   }
 
-  private func conclude(_ start: CheckpointStart, _ pages: CheckpointPages) {
-    let draft = start.plan.draft
+  private func conclude(_ start: CheckpointStart, _ written: WrittenCheckpoint, _ record: CheckpointRecord) {
+    let (draft, pages) = (start.plan.draft, written.pages)
     start.plan.editor.end()
+    start.plan.spaceEditor.end()
     pool.note(pages.stored)
     pool.adopt(pages.images)
     note(draft, pages, replayEpoch: start.replayStart.position.use.epoch)
+    conclude(written, record: record, from: draft.generation)
+    noteDeaths(among: pages.stored)
     beingWritten = nil
     log.markCheckpoint(at: start.loggedByteCount)
-    // Nobody but checkpoints reads the catalogue, so what this one replaced of it can go at once.
+    // Nobody but checkpoints reads these trees, so what this one replaced of them can go at once.
     pool.free(draft.dirty.finish())
+    pool.free(start.plan.spaceEditor.dirty.finish())
     pool.free(pages.replaced)
     events.wroteCheckpoint(of: draft.commit, pageCount: pages.count, isBesideCommits: true)
   }
 
   /// Undoes the start. What was written lies in room that is free again.
   private func giveUp(_ start: CheckpointStart) {
-    start.plan.editor.end()
+    giveUp(start.plan)
     start.plan.draft.dirty.abort()
-    if let extent = start.plan.extent { space.giveBack(extent) }
+    diedMeanwhile = DiedMeanwhile()
     guard let written = beingWritten else { return }
     dirtyByteCount += written.byteCount
+    dirtyRunPageCount += written.runPageCount
     dirtyAfterCommit = written.afterCommit
     beingWritten = nil
   }

@@ -21,9 +21,18 @@ final class Committer: @unchecked Sendable {
 
   /// New log extents double in size up to this, a part of the log that gathers between two checkpoints.
   let largestLogExtentByteCount: UInt64
-  var space: PageSpace
+  /// The room in the file; nil until somebody needs it.
+  var space: PageSpace?
+  var dead = DeadPages()
+  /// Pages that a checkpoint has taken and is writing.
+  var takenPageCount: UInt64 = 0
+  var diedMeanwhile = DiedMeanwhile()
   var extents: LogExtentTable
-  var catalogue: TreeRoot
+  /// What the last durable checkpoint's record says. Its replay begins where `replayStart` says, which is never nil here.
+  var lastRecord: CheckpointRecord
+  /// Where what recovery found in the file ends, if that is behind the end that the checkpoint knows.
+  let foundEnd: UInt64
+  let isReadOnly: Bool
   var catalogued: Catalogue.Content
   /// The anchors that are legible, newest first.
   var anchors: [Anchor]
@@ -32,8 +41,6 @@ final class Committer: @unchecked Sendable {
   var isAnchorDurable = false
   /// Whether the store is closed; only touched with `checkpointing` held.
   var isClosed = false
-  /// The last checkpoint's commit and log record.
-  var checkpointCommit: UInt64
   var checkpointCount: UInt64 = 0
   var pagesWritten: UInt64 = 0
 
@@ -43,10 +50,12 @@ final class Committer: @unchecked Sendable {
   let heldByteLimit: Int
   /// Bytes that the pages changed since the last checkpoint began will take in the file.
   var dirtyByteCount: UInt64 = 0
+  /// Pages among them that have to lie side by side with others.
+  var dirtyRunPageCount: UInt64 = 0
   /// Frames born by this commit, or earlier, are written or being written.
   var dirtyAfterCommit: UInt64
-  /// What a checkpoint beside commits is writing: the version, and the same two of its pages for when it fails.
-  var beingWritten: (generation: UInt64, byteCount: UInt64, afterCommit: UInt64)?
+  /// What a checkpoint beside commits is writing.
+  var beingWritten: BeingWritten?
   /// The last transaction's record buffer, for the next.
   private var spareRecord: [UInt8] = []
 
@@ -61,13 +70,13 @@ final class Committer: @unchecked Sendable {
     events: StoreEvents,
     largestLogExtentByteCount: UInt64,
     heldByteLimit: Int,
-    space: PageSpace,
     extents: LogExtentTable,
-    catalogue: TreeRoot,
+    lastRecord: CheckpointRecord,
+    foundEnd: UInt64,
+    isReadOnly: Bool,
     catalogued: Catalogue.Content,
     anchors: [Anchor],
-    nextAnchorSlot: Int,
-    checkpointCommit: UInt64
+    nextAnchorSlot: Int
   ) {
     self.file = file
     self.identity = identity
@@ -80,17 +89,28 @@ final class Committer: @unchecked Sendable {
     self.largestLogExtentByteCount = largestLogExtentByteCount
     self.heldByteLimit = heldByteLimit
     reclamation = Reclamation { Self.spillableByteCount(of: $0, in: pool) }
-    self.space = space
     self.extents = extents
-    self.catalogue = catalogue
+    self.lastRecord = lastRecord
+    self.foundEnd = foundEnd
+    self.isReadOnly = isReadOnly
     self.catalogued = catalogued
     self.anchors = anchors
     self.nextAnchorSlot = nextAnchorSlot
-    self.checkpointCommit = checkpointCommit
-    dirtyAfterCommit = checkpointCommit
+    dirtyAfterCommit = lastRecord.commit
+  }
+
+  /// The version that a checkpoint is writing, and what is said of dirty pages should it fail.
+  struct BeingWritten {
+    var generation: UInt64
+    var byteCount: UInt64
+    var runPageCount: UInt64
+    var afterCommit: UInt64
   }
 
   var pageSize: UInt64 { UInt64(identity.pageSize) }
+  /// The last checkpoint's commit, and the catalogue of it.
+  var checkpointCommit: UInt64 { lastRecord.commit }
+  var catalogue: TreeRoot { lastRecord.catalogue.root }
 
   // MARK: Transactions
 
@@ -138,7 +158,10 @@ final class Committer: @unchecked Sendable {
       let dirtyAfter = try admit(transaction)
       let version = try appendRecord(of: transaction, timestamp: timestamp, durability: durability)
       dirtyByteCount = dirtyAfter
-      retire(transaction.dirty.finish(), from: version.generation)
+      dirtyRunPageCount += UInt64(transaction.dirty.runPageCount)
+      let retired = transaction.dirty.finish()
+      noteDeaths(of: retired, from: version.generation)
+      retire(retired, from: version.generation)
       return version
     }
   }
@@ -195,11 +218,25 @@ final class Committer: @unchecked Sendable {
   /// `diskFull`.
   private func admit(_ transaction: TransactionState) throws(StoreError) -> UInt64 {
     let grown = dirtyByteCount + UInt64(transaction.dirty.filePageCount) * pageSize
-    // The header's page, and the catalogue's pages that the checkpoint will change besides.
-    let overhead = UInt64(4 + transaction.directory.names.count / 16) * pageSize
     let reserve = transaction.log.hasAdditions ? PageSpace.removalReserve(pageSize: pageSize) : 0
-    try space.ensure(grown + overhead + reserve)
+    try withSpace { (space) throws(StoreError) in
+      let pages =
+        (grown + reserve) / pageSize
+        + checkpointOverhead(end: space.map.end, treeCount: transaction.directory.names.count)
+      try space.ensure(pages, run: dirtyRunPageCount + UInt64(transaction.dirty.runPageCount))
+    }
     return grown
+  }
+
+  /// Pages that a checkpoint may write besides those that transactions have changed: of the catalogue and the space tree.
+  private func checkpointOverhead(end: UInt64, treeCount: Int) -> UInt64 {
+    UInt64(4 + treeCount / 16) + SpaceTree.largestPageCount(end: end)
+  }
+
+  /// Pages that are kept free in a file with `end` pages.
+  func reservedPageCount(end: UInt64) -> UInt64 {
+    (dirtyByteCount + PageSpace.removalReserve(pageSize: pageSize)) / pageSize
+      + checkpointOverhead(end: end, treeCount: versions.latest.directory.names.count)
   }
 
   // MARK: Upkeep
@@ -242,9 +279,7 @@ final class Committer: @unchecked Sendable {
       }
     }
     reclamation.add(memory, from: generation)
-    let free = reclamation.reclaim(versions.holders)
-    releaseSpilled(free)
-    pool.free(free)
+    giveBack(reclamation.reclaim(versions.holders))
     spillIfNeeded()
   }
 
@@ -279,11 +314,14 @@ final class Committer: @unchecked Sendable {
   }
 
   /// A small one in room that was set aside for pages, for when the file can't grow.
-  func logExtentInGap(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
-    var space = space
-    let extent = try space.takePageExtent(byteCount: Self.smallLogExtentByteCount(forRecord: byteCount))
-    return try initialise(extent, in: space)
+  func logExtentAmongPages(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
+    try newLogExtent { (space) throws(StoreError) in
+      try space.takeLogExtentAmongPages(byteCount: Self.smallLogExtentByteCount(forRecord: byteCount))
+    }
   }
+
+  /// Bytes of free log extents that checkpoints keep for the log to go on in.
+  var keptLogByteCount: UInt64 { 4 * largestLogExtentByteCount }
 
   private static func smallLogExtentByteCount(forRecord byteCount: Int) -> UInt64 {
     max(smallestLogExtentByteCount, LogWriter.extentByteCount(forRecord: byteCount))
@@ -292,12 +330,25 @@ final class Committer: @unchecked Sendable {
   private static let smallestLogExtentByteCount: UInt64 = 64 << 10
 
   private func newLogExtent(byteCount: UInt64) throws(StoreError) -> LogExtentUse {
-    var space = space
-    return try initialise(space.takeLogExtent(byteCount: byteCount), in: space)
+    try newLogExtent { (space) throws(StoreError) in try space.takeLogExtent(byteCount: byteCount) }
   }
 
-  /// Makes a log extent of room that was just taken, which left `space`.
-  private func initialise(_ extent: Extent, in space: PageSpace) throws(StoreError) -> LogExtentUse {
+  /// Makes a log extent in room that `take` takes.
+  private func newLogExtent(
+    in take: (inout PageSpace) throws(StoreError) -> Extent
+  ) throws(StoreError) -> LogExtentUse {
+    try withSpace { (space) throws(StoreError) in
+      let before = space
+      do throws(StoreError) {
+        return try initialise(try take(&space))
+      } catch {
+        space = before
+        throw error
+      }
+    }
+  }
+
+  private func initialise(_ extent: Extent) throws(StoreError) -> LogExtentUse {
     let header = ExtentHeader(
       kind: .log,
       extent: extent,
@@ -308,7 +359,6 @@ final class Committer: @unchecked Sendable {
     // A link must not lead to an extent that isn't there.
     // guard: sync-new-log-extent
     try log.fencing { () throws(StoreError) in try file.synchronizeApart() }
-    self.space = space
     return extents.beginUse(of: extent, salt: environment.random())
   }
 }

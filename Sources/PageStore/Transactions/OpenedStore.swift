@@ -55,7 +55,7 @@ struct OpenedStore {
       cacheByteBudget: options.cacheBytes
     )
     let checkpoint = recovery.chain.checkpoint
-    let trees = try Catalogue.read(checkpoint.content.catalogue, pool: pool)
+    let trees = try Catalogue.read(checkpoint.content.catalogue.root, pool: pool)
     guard trees.roots.allSatisfy({ $0.treeID < checkpoint.content.nextTreeID }) else {
       throw StoreError(.corrupt, "the catalogue has a tree with a number that was not given out yet")
     }
@@ -77,6 +77,7 @@ struct OpenedStore {
       environment: environment
     )
     committer.setDirtyPageCount(replay?.dirtyPageCount ?? 0)
+    committer.dead.add(committer.filePages(of: replay?.retired ?? RetiredMemory()), from: version.generation)
     committer.events.opened(
       at: version.commit,
       replaying: transactions.count,
@@ -100,7 +101,7 @@ struct OpenedStore {
       try persistAgain(in: committer.smallLogExtent(forRecord: checkpointBytes))
     } catch  where error.code == .diskFull && !committer.log.isFenced {
       // On a full disk there is still what earlier commits had set aside for pages.
-      try persistAgain(in: committer.logExtentInGap(forRecord: checkpointBytes))
+      try persistAgain(in: committer.logExtentAmongPages(forRecord: checkpointBytes))
     }
   }
 
@@ -150,14 +151,9 @@ struct OpenedStore {
     options: StoreOptions,
     environment: StoreEnvironment
   ) -> Committer {
-    let content = recovery.chain.checkpoint.content
-    let pageSize = UInt64(blocks.identity.pageSize)
-    var map = SpaceMap(pageSize: pageSize, end: content.end, gaps: content.gaps)
-    for stray in recovery.strays where stray.offset >= map.end {
-      map.mark(stray)
-      map.giveBack(stray)
-    }
-    for use in recovery.uses { map.mark(use.extent) }
+    var content = recovery.chain.checkpoint.content
+    content.replayStart = content.replayStart ?? recovery.chain.tail
+    let found = recovery.strays + recovery.uses.map(\.extent)
     let illegible = recovery.illegibleExtents.map {
       LogExtentUse(extent: $0, epoch: recovery.newestEpoch, salt: 0)
     }
@@ -184,18 +180,18 @@ struct OpenedStore {
       events: events,
       largestLogExtentByteCount: min(4 << 20, max(64 << 10, UInt64(options.checkpointLogBytes) / 4)),
       heldByteLimit: options.dirtyMemoryBytes / 4,
-      space: PageSpace(map: map, file: file),
       extents: LogExtentTable(
         uses: recovery.uses + illegible,
         newestEpoch: recovery.newestEpoch,
         freeBelow: content.previousReplayEpoch,
         replayEpoch: recovery.chain.checkpoint.replayEpoch
       ),
-      catalogue: content.catalogue,
+      lastRecord: content,
+      foundEnd: found.reduce(content.end) { max($0, $1.end) },
+      isReadOnly: options.isReadOnly,
       catalogued: trees,
       anchors: blocks.anchors,
-      nextAnchorSlot: blocks.nextAnchorSlot,
-      checkpointCommit: content.commit
+      nextAnchorSlot: blocks.nextAnchorSlot
     )
   }
 }

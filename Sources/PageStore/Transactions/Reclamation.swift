@@ -8,19 +8,23 @@ struct RetiredItem: Hashable, Sendable {
   var number: UInt64 { reference.location.number }
 }
 
-/// Frames and overflow buffers that a version no longer needs but an older one may, and pages of the file that may be in the
-/// cache.
+/// What a version no longer needs but an older one may.
 struct RetiredMemory: Sendable {
   var frames: [RetiredItem] = []
+  /// Buffers of overflow.
   var blobs: [RetiredItem] = []
-  var pages: [ChildReference] = []
+  /// Pages of the file that may be in the cache.
+  var pages: [PageRun] = []
+  /// Pages of the file whose death is durable (``DeadPages``): their room can be used again.
+  var room: [PageRun] = []
 
-  var isEmpty: Bool { frames.isEmpty && blobs.isEmpty && pages.isEmpty }
+  var isEmpty: Bool { frames.isEmpty && blobs.isEmpty && pages.isEmpty && room.isEmpty }
 
   static func += (left: inout RetiredMemory, right: RetiredMemory) {
     left.frames += right.frames
     left.blobs += right.blobs
     left.pages += right.pages
+    left.room += right.room
   }
 }
 
@@ -70,6 +74,16 @@ struct Reclamation {
     return free
   }
 
+  /// Looks at pages of the file whose death is durable. Returns those that nobody can reach.
+  mutating func settle(_ deaths: [DeadPages.Deaths], _ holders: VersionTable.Holders) -> RetiredMemory {
+    var free = RetiredMemory()
+    for death in deaths {
+      let memory = RetiredMemory(room: death.runs)
+      examine(Deaths(generation: death.generation, memory: memory), holders, &free)
+    }
+    return free
+  }
+
   private mutating func examine(
     _ deaths: Deaths,
     _ holders: VersionTable.Holders,
@@ -87,9 +101,25 @@ struct Reclamation {
       if item.reference.birth > holder.commit { free.blobs.append(item) } else { kept.blobs.append(item) }
     }
     free.pages += deaths.memory.pages.filter { $0.birth > holder.commit }
+    for run in deaths.memory.room {
+      if run.birth > holder.commit { free.room.append(run) } else { kept.room.append(run) }
+    }
     guard !kept.isEmpty else { return }
     newlyHeldByteCount += bytesOnlyInMemory(kept)
     held[holder.generation, default: []].append(Deaths(generation: deaths.generation, memory: kept))
+  }
+
+  /// Pages of the file that only snapshots reach.
+  var heldPageCount: UInt64 { held.keys.reduce(0) { $0 + heldPageCount(by: $1) } }
+
+  /// Those on the account of the version of a generation.
+  func heldPageCount(by generation: UInt64) -> UInt64 {
+    (held[generation] ?? []).reduce(0) { $0 + $1.memory.room.reduce(0) { $0 + $1.count } }
+  }
+
+  /// Bytes that exist in memory alone on the account of the version of a generation.
+  func heldByteCount(by generation: UInt64) -> Int {
+    (held[generation] ?? []).reduce(0) { $0 + bytesOnlyInMemory($1.memory) }
   }
 
   /// What versions older than `generation` hold.

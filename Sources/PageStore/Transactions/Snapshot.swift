@@ -5,13 +5,14 @@
 public final class Snapshot: Sendable {
   private let store: Store
   private let version: Version
+  private let lease: UInt64
 
-  init(of store: Store) {
+  init(of store: Store, label: String) {
     self.store = store
-    version = store.versions.pin()
+    (version, lease) = store.versions.lease(label)
   }
 
-  deinit { store.versions.unpin(version) }
+  deinit { store.versions.release(version, lease: lease) }
 
   /// The number of the last write transaction in it; 0 for a new store.
   public var commit: UInt64 { version.commit }

@@ -48,12 +48,14 @@ struct StoreCreation {
       commit: 0,
       timestamp: now,
       catalogue: .empty(treeID: Catalogue.treeID),
-      nextTreeID: Catalogue.treeID + 1,
+      nextTreeID: SpaceTree.treeID + 1,
       previousReplayEpoch: 1,
       replayStart: nil,
       end: extent.end,
+      tailOffset: 0,
       logExtents: [extent],
-      gaps: []
+      spaceTree: .empty(treeID: SpaceTree.treeID),
+      previousSpaceTree: .empty(treeID: SpaceTree.treeID)
     )
     var record = [UInt8](repeating: 0, count: LogRecordHeader.encodedByteCount) + checkpoint.encoded()
     let header = LogRecordHeader(

@@ -13,8 +13,11 @@ final class VersionTable: Sendable {
     var latest: Version
     /// Versions after `durable`, oldest first.
     var queue: [Version] = []
-    /// The versions that snapshots hold, oldest first, and how many hold each.
+    /// The versions that are held, oldest first, and how often each is.
     var pins: [(holder: Holder, count: Int)] = []
+    /// The snapshots that hold them, in the order in which they were taken.
+    var leases: [Lease] = []
+    var nextLease: UInt64 = 0
   }
   private let state: Mutex<State>
 
@@ -72,14 +75,43 @@ final class VersionTable: Sendable {
     }
   }
 
-  /// The published version, held until ``unpin(_:)``.
-  func pin() -> Version {
-    state.withLock { state in
+  /// What is known of one snapshot.
+  struct Lease {
+    var number: UInt64
+    var holder: Holder
+    var label: String
+    var since: ContinuousClock.Instant
+  }
+
+  /// The published version, held until ``release(_:lease:)``.
+  func lease(_ label: String) -> (version: Version, lease: UInt64) {
+    let now = ContinuousClock.now
+    return state.withLock { state in
       let version = state.published
       Self.add(version, to: &state.pins)
-      return version
+      let number = state.nextLease
+      state.nextLease += 1
+      let holder = Holder(generation: version.generation, commit: version.commit)
+      state.leases.append(Lease(number: number, holder: holder, label: label, since: now))
+      return (version, number)
     }
   }
+
+  /// Lets go of a version that a snapshot has held. O(log n) to find it, among n snapshots.
+  func release(_ version: Version, lease number: UInt64) {
+    state.withLock { state in
+      Self.remove(version, from: &state.pins)
+      var (low, high) = (0, state.leases.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if state.leases[middle].number < number { low = middle + 1 } else { high = middle }
+      }
+      state.leases.remove(at: low)
+    }
+  }
+
+  /// The snapshots that are alive, oldest first.
+  var leases: [Lease] { state.withLock { $0.leases } }
 
   /// The newest version, seen or not, held until ``unpin(_:)``.
   func pinLatest() -> Version {
@@ -104,13 +136,13 @@ final class VersionTable: Sendable {
   }
 
   func unpin(_ version: Version) {
-    state.withLock { state in
-      guard let index = state.pins.firstIndex(where: { $0.holder.generation == version.generation }) else {
-        return
-      }
-      state.pins[index].count -= 1
-      if state.pins[index].count == 0 { state.pins.remove(at: index) }
-    }
+    state.withLock { Self.remove(version, from: &$0.pins) }
+  }
+
+  private static func remove(_ version: Version, from pins: inout [(holder: Holder, count: Int)]) {
+    guard let index = pins.firstIndex(where: { $0.holder.generation == version.generation }) else { return }
+    pins[index].count -= 1
+    if pins[index].count == 0 { pins.remove(at: index) }
   }
 
   /// A version that a snapshot holds.
@@ -145,5 +177,5 @@ final class VersionTable: Sendable {
     state.withLock { Holders(oldestUnheld: $0.durable.generation, held: $0.pins.map(\.holder)) }
   }
 
-  var pinnedSnapshotCount: Int { state.withLock { $0.pins.reduce(0) { $0 + $1.count } } }
+  var snapshotCount: Int { state.withLock { $0.leases.count } }
 }

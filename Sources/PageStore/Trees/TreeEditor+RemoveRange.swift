@@ -1,6 +1,6 @@
 extension TreeEditor {
-  /// Removes every entry whose key is in `range`; returns how many there were. O(log *n*) pages are changed;
-  /// pages that are in the range as a whole are given up unread if they are in the file.
+  /// Removes every entry whose key is in `range`; returns how many there were. O(log *n*) pages are changed. Of pages that are
+  /// in the range as a whole and in the file only branches are read, to list what is given up, and leaves if the tree has overflow.
   @discardableResult
   func removeRange(_ range: KeyRange) throws(StoreError) -> Int {
     try checkIntact()
@@ -18,7 +18,7 @@ extension TreeEditor {
     return doomed
   }
 
-  /// Removes everything, giving all pages up. O(pages that no checkpoint has written yet).
+  /// Removes everything, giving all pages up: ``removeRange(_:)`` of all keys.
   func removeAll() throws(StoreError) {
     try change { () throws(StoreError) in
       guard height > 0 else { return }
@@ -131,16 +131,35 @@ extension TreeEditor {
     return try buildPage(UnsafeBufferPointer(storage), level: level, lonePrefix: 0)
   }
 
-  /// Gives up a subtree. What is in the file is given up by its top.
+  /// Gives up a subtree.
   private func drop(_ reference: ChildReference, level: Int) throws(StoreError) {
-    if reference.location.isFrame, !pool.isEvicted(reference) {
-      let page = try map.page(reference, identity: core.identity(level))
-      for index in 0..<page.count {
-        if page.flags & PageFlags.hasOverflow != 0 { retireOverflow(of: page, index) }
-        if level > 0 { try drop(ChildReference(loading: page.reference(index)), level: level - 1) }
+    if reference.location.isFrame {
+      // Only leaves without overflow are evicted.
+      if !pool.isEvicted(reference) {
+        try dropContents(of: map.page(reference, identity: core.identity(level)), level: level)
       }
+    } else if level > 0 || root.hasOverflow {
+      try dropContents(ofStored: reference, level: level)
     }
     dirty.retirePage(reference, treeID: root.treeID)
+  }
+
+  private func dropContents(of page: PageImage, level: Int) throws(StoreError) {
+    for index in 0..<page.count {
+      if page.flags & PageFlags.hasOverflow != 0 { retireOverflow(of: page, index) }
+      if level > 0 { try drop(ChildReference(loading: page.reference(index)), level: level - 1) }
+    }
+  }
+
+  /// The same for a page of the file, which leaves no trace in the cache. Below one that is damaged nothing is found to give
+  /// up: its room stays in use, as ``Store/verify()`` says.
+  private func dropContents(ofStored reference: ChildReference, level: Int) throws(StoreError) {
+    do throws(StoreError) {
+      let (frame, page) = try pool.copy(reference, identity: core.identity(level))
+      defer { pool.arena.free(CollectionOfOne(frame)) }
+      try dropContents(of: page, level: level)
+    } catch  where error.code == .corrupt {
+    }
   }
 
   // MARK: Mending

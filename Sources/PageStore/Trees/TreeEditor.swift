@@ -343,7 +343,7 @@ final class TreeEditor {
     if key.count > geometry.inlineKeyLimit {
       entry.suffixCount = geometry.splitKeyLength
       let rest = UnsafeRawBufferPointer(rebasing: key[geometry.splitKeyLength...])
-      dirty.allocateBlob(copying: rest).store(to: target)
+      allocateOverflow(rest).store(to: target)
       entry.keyRest = UnsafeRawPointer(target)
     }
     return entry
@@ -356,8 +356,13 @@ final class TreeEditor {
     keyCount: Int
   ) -> (bytes: UnsafeRawBufferPointer, overflows: Bool) {
     if geometry.keepsValueInline(keyCount: keyCount, valueCount: value.count) { return (value, false) }
-    dirty.allocateBlob(copying: value).store(to: references)
+    allocateOverflow(value).store(to: references)
     return (UnsafeRawBufferPointer(start: references, count: ChildReference.byteCount), true)
+  }
+
+  private func allocateOverflow(_ bytes: UnsafeRawBufferPointer) -> ChildReference {
+    root.hasOverflow = true
+    return dirty.allocateBlob(copying: bytes)
   }
 
   func startTree(with key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {

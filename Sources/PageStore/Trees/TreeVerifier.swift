@@ -12,10 +12,12 @@
 struct TreeVerifier {
   private let pool: PagePool
   /// Page numbers and overflow pages met so far, over all trees.
-  private var visited: Set<UInt64> = []
+  private(set) var visited: Set<UInt64> = []
   private(set) var problems: [IntegrityProblem] = []
   /// Pages and overflow chunks' pages that were reached, whether in the file or in memory.
   private(set) var pageCount = 0
+  /// Those of them that are in the store's file, if only because a checkpoint has written what is in memory.
+  private(set) var storedPageCount = 0
 
   init(pool: PagePool) { self.pool = pool }
 
@@ -52,7 +54,8 @@ struct TreeVerifier {
     upper: [UInt8]?,
     _ walk: inout Walk
   ) {
-    guard visit(reference.location, pageCount: 1) else {
+    let place = reference.location.isFrame ? pool.storedPlace(ofPage: reference) : nil
+    guard visit(reference.location, pageCount: 1, storedAt: place) else {
       return report("A page is referred to twice.", walk, reference.location)
     }
     let frame: UInt64
@@ -85,9 +88,18 @@ struct TreeVerifier {
   }
 
   /// Notes `pageCount` pages from `location` on; false if one was met before.
-  private mutating func visit(_ location: PageLocation, pageCount count: Int) -> Bool {
+  private mutating func visit(
+    _ location: PageLocation,
+    pageCount count: Int,
+    storedAt place: StoredPlace?
+  ) -> Bool {
     pageCount += count
-    if location.isFrame { return true }
+    if location.isFrame {
+      let place = place ?? .none
+      if !place.isNone, place.number < SpillFile.firstNumber { storedPageCount += count }
+      return true
+    }
+    storedPageCount += count
     for number in location.number..<(location.number + UInt64(count))
     where !visited.insert(number).inserted {
       return false
@@ -170,7 +182,8 @@ struct TreeVerifier {
     do throws(StoreError) {
       let value = isKnown ? nil : try pool.copyOverflow(reference, treeID: walk.core.root.treeID)
       let pages = pool.geometry.overflowPageCount(Int(reference.count))
-      if let value, visit(reference.location, pageCount: pages) { return value }
+      let place = reference.location.isFrame ? pool.storedPlace(ofOverflow: reference) : nil
+      if let value, visit(reference.location, pageCount: pages, storedAt: place) { return value }
       report("An overflow page is referred to twice.", walk, reference.location)
     } catch {
       report(error.message, walk, reference.location)

@@ -7,11 +7,14 @@ extension Store {
     try file.checkOpen()
     return try withTurn { () throws(StoreError) in
       if !options.isReadOnly && !committer.log.isFenced { try committer.log.drain() }
-      return try committer.withoutCheckpoint { () throws(StoreError) in try verifyLog() + verifyTrees() }
+      return try committer.withoutCheckpoint { () throws(StoreError) in
+        try verifyLog() + verifyTrees()
+      }
     }
   }
 
-  /// The current version with what is in memory; then the last checkpoint's, read again from the file.
+  /// The current version with what is in memory; then the last checkpoint's, read again from the file, with what it says of
+  /// the pages in use.
   private func verifyTrees() -> [IntegrityProblem] {
     let version = versions.latest
     var current = TreeVerifier(pool: pool)
@@ -20,13 +23,68 @@ extension Store {
     }
     let loader = FilePageLoader(file, pageSize: committer.identity.pageSize, spill: committer.spill)
     var stored = TreeVerifier(pool: PagePool(pageSize: Int(committer.identity.pageSize), loader: loader))
-    stored.verify(committer.catalogue, name: "catalogue")
+    var problems: [IntegrityProblem] = []
+    func verify(_ root: TreeRoot, name: String, pageCount: UInt64) {
+      let before = stored.pageCount
+      stored.verify(root, name: name)
+      if stored.problems.isEmpty, UInt64(stored.pageCount - before) != pageCount {
+        let message = "The tree has \(stored.pageCount - before) pages, but is said to have \(pageCount)."
+        problems.append(IntegrityProblem(message: message, tree: name))
+      }
+    }
+    let record = committer.lastRecord
+    verify(record.catalogue.root, name: "catalogue", pageCount: record.catalogue.pageCount)
+    verify(record.spaceTree.root, name: "space", pageCount: record.spaceTree.pageCount)
     let catalogued = committer.catalogued
-    for (name, root) in zip(catalogued.names, catalogued.roots) {
-      if let name { stored.verify(root, name: name) }
+    for (slot, name) in catalogued.names.enumerated() {
+      if let name { verify(catalogued.roots[slot], name: name, pageCount: catalogued.pageCounts[slot]) }
     }
     var seen: Set<IntegrityProblem> = []
-    return (stored.problems + current.problems).filter { seen.insert($0).inserted }
+    let found = (stored.problems + current.problems).filter { seen.insert($0).inserted }
+    if !found.isEmpty { return found + problems }
+    do throws(StoreError) {
+      return try problems + verifySpace(reached: stored.visited)
+        + verifyLedger(livePageCount: UInt64(current.storedPageCount))
+    } catch {
+      return problems + [IntegrityProblem(message: error.message, tree: "space")]
+    }
+  }
+
+  /// Recounts the pages in use: those that the last checkpoint reaches, and the header pages of page extents.
+  private func verifySpace(reached: Set<UInt64>) throws(StoreError) -> [IntegrityProblem] {
+    let recorded = try committer.withSpace { $0.map.recorded }
+    var problems: [IntegrityProblem] = []
+    for page in reached where !recorded.contains(page) {
+      problems.append(.init(message: "A page is in use and recorded as free.", page: page))
+    }
+    recorded.forEachRun { run in
+      for page in run where !reached.contains(page) {
+        let offset = page * committer.pageSize
+        let header = try? ExtentWalk.extent(at: offset, in: file, committer.identity)
+        if header == nil {
+          problems.append(.init(message: "A page is recorded as in use that nothing reaches.", page: page))
+        }
+      }
+    }
+    return problems
+  }
+
+  /// Compares the accounts of the file's bytes with the pages that the newest version reaches.
+  private func verifyLedger(livePageCount: UInt64) throws(StoreError) -> [IntegrityProblem] {
+    let ledger = try committer.spaceLedger()
+    let end = try committer.withSpace { $0.end }
+    let record = committer.lastRecord
+    let live = livePageCount + record.catalogue.pageCount + record.spaceTree.pageCount
+    var problems: [IntegrityProblem] = []
+    if ledger.liveBytes != live * committer.pageSize {
+      let message = "\(live) pages are live, but \(ledger.liveBytes / committer.pageSize) are accounted for."
+      problems.append(IntegrityProblem(message: message))
+    }
+    if ledger.totalBytes != end {
+      let message = "The accounts of the file's bytes come to \(ledger.totalBytes), not to \(end)."
+      problems.append(IntegrityProblem(message: message))
+    }
+    return problems
   }
 
   /// Recovers from the bytes as an opening would, and compares with what is in memory.
@@ -67,11 +125,10 @@ extension Store {
     }
     var taken = recovery.uses.map(\.extent) + recovery.illegibleExtents
     let first = FileLayout.firstExtentOffset(pageSize: UInt64(recovery.identity.pageSize))
+    let end = try committer.withSpace { $0.end }
     var walk = try ExtentWalk(file, recovery.identity, from: first)
-    while let found = try walk.next(), found.header.extent.offset < committer.space.end {
-      let extent = found.header.extent
-      let isGap = committer.space.gaps.contains { $0.range.contains(extent.offset) }
-      if !isGap && !taken.contains(extent) { taken.append(extent) }
+    while let found = try walk.next(), found.header.extent.offset < end {
+      if !taken.contains(found.header.extent) { taken.append(found.header.extent) }
     }
     taken.sort { $0.offset < $1.offset }
     for (left, right) in zip(taken, taken.dropFirst()) where left.end > right.offset {

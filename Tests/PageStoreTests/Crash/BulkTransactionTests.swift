@@ -51,8 +51,13 @@ import Testing
         subject.disk.inject(DiskFault(call, at: position, .error(EIO)))
         let outcome = try subject.besideSnapshot { try subject.commit(shape.operations) }
         #expect(subject.disk.firedFaultCount == 1)
-        if case .committed = outcome { Issue.record("\(call) \(position): committed") }
-        #expect(subject.ledger.model.required == required)
+        // The last write is a second copy of an extent's header, which can wait: the commit is durable by then.
+        let isAfterCommit = call == .write && position == count - 1
+        if case .committed = outcome {
+          #expect(isAfterCommit, "\(call) \(position): committed")
+        } else {
+          #expect(subject.ledger.model.required == required)
+        }
         if position % 2 == 0 { subject.die() } else { subject.loseThePower(.mixed, seed: UInt64(position)) }
         try subject.open()
         try subject.check(seed: 1)

@@ -84,27 +84,39 @@ import Testing
     try expect(
       "### Checkpoint",
       [
-        "commit": Offset.commit, "timestamp": Offset.timestamp, "catalogueLocation": Offset.catalogueLocation,
-        "catalogueChecksum": Offset.catalogueChecksum, "catalogueBirth": Offset.catalogueBirth,
-        "catalogueCount": Offset.catalogueCount, "catalogueTreeID": Offset.catalogueTreeID,
-        "catalogueHeight": Offset.catalogueHeight, "nextTreeID": Offset.nextTreeID,
+        "commit": Offset.commit, "timestamp": Offset.timestamp, "catalogue": Offset.catalogue,
+        "nextTreeID": Offset.nextTreeID,
         "previousReplayEpoch": Offset.previousReplayEpoch, "end": Offset.end,
-        "logExtentCount": Offset.logExtentCount, "gapCount": Offset.gapCount,
+        "logExtentCount": Offset.logExtentCount, "reserved": Offset.reserved,
         "retainedRootCount": Offset.retainedRootCount, "replayEpoch": Offset.replayEpoch,
         "replayExtentOffset": Offset.replayExtentOffset,
         "replayExtentByteCount": Offset.replayExtentByteCount,
         "replaySalt": Offset.replaySalt, "replayOffset": Offset.replayOffset,
         "replaySequence": Offset.replaySequence, "replayPreviousChecksum": Offset.replayPreviousChecksum,
-        "reserved": Offset.reserved,
+        "tailOffset": Offset.tailOffset, "spaceTree": Offset.spaceTree,
+        "previousSpaceTree": Offset.previousSpaceTree,
       ]
     )
-    #expect(CheckpointRecord.fixedByteCount == 144)
+    #expect(CheckpointRecord.fixedByteCount == 248)
+    typealias RecordTree = StoredTree.Offset
+    try expect(
+      "### Tree of a record",
+      [
+        "location": RecordTree.location, "checksum": RecordTree.checksum, "birth": RecordTree.birth,
+        "count": RecordTree.count, "treeID": RecordTree.treeID, "height": RecordTree.height,
+        "pageCount": RecordTree.pageCount,
+      ]
+    )
+    #expect(SpaceTree.treeID == 2)
+    #expect(SpaceTree.chunkPageCount == 4_096)
+    #expect(SpaceTree.valueByteCount == 512)
     typealias Root = Catalogue.Offset
     try expect(
       "### Root",
       [
-        "treeID": Root.treeID, "height": Root.height, "reserved": Root.reserved, "location": Root.location,
-        "checksum": Root.checksum, "birth": Root.birth, "count": Root.count,
+        "treeID": Root.treeID, "height": Root.height, "flags": Root.flags, "reserved": Root.reserved,
+        "location": Root.location,
+        "checksum": Root.checksum, "birth": Root.birth, "count": Root.count, "pageCount": Root.pageCount,
       ]
     )
     var operations: [String: Int] = [:]

@@ -130,7 +130,7 @@ import Testing
     let checkpoint = CheckpointRecord(
       commit: 3,
       timestamp: 4,
-      catalogue: root,
+      catalogue: StoredTree(root: root, pageCount: 2),
       nextTreeID: 12,
       previousReplayEpoch: 2,
       replayStart: LogTail(
@@ -142,8 +142,17 @@ import Testing
         previousChecksum: 123
       ),
       end: 1 << 20,
+      tailOffset: 98_304,
       logExtents: [Extent(offset: 16_384, byteCount: 65_536)],
-      gaps: [Extent(offset: 98_304, byteCount: 8_192)]
+      spaceTree: StoredTree(
+        root: TreeRoot(
+          treeID: 2,
+          height: 1,
+          reference: ChildReference(location: .page(78), checksum: 6, birth: 7, count: 1)
+        ),
+        pageCount: 1
+      ),
+      previousSpaceTree: .empty(treeID: 2)
     )
     #expect(checkpoint.encoded().withUnsafeBytes { CheckpointRecord($0, pageSize: 8_192) } == checkpoint)
   }

@@ -96,8 +96,8 @@ import Testing
       }
     }
     attempt {
-      var writer = PageWriter(pool: pool, mode: .replacing, firstPage: 10_000)
-      if editor.isIntact { _ = try writer.write(editor.root) { _ in } }
+      var writer = PageWriter(pool: pool, mode: .replacing, placement: .consecutive(from: 10_000))
+      if editor.isIntact { _ = try writer.write(editor.root) { _, _ in } }
     }
     dirty.abort()
   }

@@ -12,10 +12,10 @@ import Testing
     var epoch: UInt32 = 1
     var commit: UInt64 = 0
     var timestamp: Int64 = 0
-    var nextTreeID: UInt32 = 2
-    var catalogue = TreeRoot.empty(treeID: Catalogue.treeID)
+    var nextTreeID: UInt32 = 3
+    var catalogue = StoredTree.empty(treeID: Catalogue.treeID)
     var end: UInt64 = 12_288 + 65_536
-    var gaps: [Extent] = []
+    var tailOffset: UInt64 = 0
     var hasHeader = true
     /// A record that follows the checkpoint: its payload.
     var operations: [UInt8]?
@@ -40,8 +40,10 @@ import Testing
         previousReplayEpoch: 1,
         replayStart: replayStart,
         end: end,
+        tailOffset: tailOffset,
         logExtents: [extent],
-        gaps: gaps
+        spaceTree: .empty(treeID: SpaceTree.treeID),
+        previousSpaceTree: .empty(treeID: SpaceTree.treeID)
       )
       let position = LogPosition(use: use, offset: use.firstRecordOffset, sequence: sequence)
       let (record, checksum) = sealed(content.encoded(), .checkpoint, sequence, previous: 0, commit, use)
@@ -175,13 +177,13 @@ import Testing
       use { forgery in
         let key = [UInt8](repeating: 7, count: byteCount)
         forgery.operations = key.withUnsafeBytes { key in
-          var operations: [LogOperation] = [.selectTree(id: 2)]
+          var operations: [LogOperation] = [.selectTree(id: 3)]
           if changes.hasPrefix("put") { operations.append(.put(key: key, value: key)) }
           if changes.hasSuffix("remove") { operations.append(.remove(key: key)) }
-          if changes.hasSuffix("drop") { operations.append(.dropTree(id: 2)) }
+          if changes.hasSuffix("drop") { operations.append(.dropTree(id: 3)) }
           var bytes: [UInt8] = []
           "t".utf8.withContiguousStorageIfAvailable {
-            LogOperation.createTree(id: 2, name: UnsafeRawBufferPointer($0)).append(to: &bytes)
+            LogOperation.createTree(id: 3, name: UnsafeRawBufferPointer($0)).append(to: &bytes)
           }
           for operation in operations { operation.append(to: &bytes) }
           return bytes

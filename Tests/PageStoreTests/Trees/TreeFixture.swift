@@ -97,15 +97,15 @@ final class TreeFixture {
   }
 
   private func write(_ mode: PageWriter.Mode) throws -> (PageWriter, UInt64) {
-    let expected = PageWriter.pageCount(of: [root], mode, in: pool)
-    var writer = PageWriter(pool: pool, mode: mode, firstPage: nextPage)
-    var number = nextPage
-    root = try writer.write(root) { image in
+    let expected = PageWriter.demand(of: [root], mode, in: pool).count
+    var writer = PageWriter(pool: pool, mode: mode, placement: .consecutive(from: nextPage))
+    var written: UInt64 = 0
+    root = try writer.write(root) { number, image in
       file.store(image, at: number)
-      number += UInt64(image.count / pageSize)
+      written += UInt64(image.count / pageSize)
     }
-    guard writer.nextPage == number, number - nextPage == expected else { throw FixtureError.pageCount }
-    nextPage = number
+    guard writer.pageCount == written, written == expected else { throw FixtureError.pageCount }
+    nextPage += written
     return (writer, expected)
   }
 

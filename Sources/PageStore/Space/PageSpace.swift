@@ -1,0 +1,283 @@
+/// Room in the file: takes it for pages and log extents, makes the file longer and shorter. Only touched with the
+/// committer's `state` held.
+///
+/// The file is tiled by extents from its first page behind the anchors up to its end. A page extent may grow and shrink at
+/// the end of the file: its header is then written again where it is, the second copy only when the first is durable, so
+/// that one is always legible.
+///
+/// Room for the pages of the next checkpoint is made sure of before a commit is accepted: so a checkpoint always fits, and
+/// a full disk shows itself to the transaction that would need more, which alone fails.
+struct PageSpace {
+  private(set) var map: SpaceMap
+  /// The page extent at the end of the file; nil if a log extent is there.
+  private var tail: Extent?
+  /// Headers of which the first copy was changed and the second not yet.
+  private var changedHeaders: [Extent] = []
+  /// Those of them whose first copies the checkpoint that is being written syncs.
+  private var settlingHeaders: [Extent] = []
+  private let file: StoreFile
+  private let headers: ExtentHeaderWriter
+
+  /// Kept for transactions that only remove, so that they go through on a full disk.
+  static func removalReserve(pageSize: UInt64) -> UInt64 { max(128 << 10, 8 * pageSize) }
+
+  /// The file grows in steps of a sixteenth of its length, within these limits.
+  private static let smallestStep: UInt64 = 256 << 10
+  private static let largestStep: UInt64 = 16 << 20
+
+  init(map: SpaceMap, tail: Extent?, file: StoreFile, headers: ExtentHeaderWriter) {
+    self.map = map
+    self.tail = tail
+    self.file = file
+    self.headers = headers
+  }
+
+  var pageSize: UInt64 { map.pageSize }
+  /// Bytes of the file that extents tile.
+  var end: UInt64 { map.end * pageSize }
+  /// Where the page extent at the end of the file begins; 0 if there is none.
+  var tailOffset: UInt64 { tail?.offset ?? 0 }
+
+  // MARK: Pages
+
+  /// Sees to it that `count` pages can be taken, and that `run` of them lie side by side. Throws `diskFull`.
+  mutating func ensure(_ count: UInt64, run: UInt64 = 0) throws(StoreError) {
+    try makeReady(count)
+    if run > 0, !map.hasReadyRun(of: run) { try extend(by: run) }
+    if map.ready.count < count { try extend(by: count - map.ready.count) }
+  }
+
+  /// Has the file system give blocks to free pages that may have none, lowest first, until `count` pages are ready or none is
+  /// left.
+  private mutating func makeReady(_ count: UInt64) throws(StoreError) {
+    while map.ready.count < count, let first = map.bare.first(from: 0) {
+      let run = map.bare.run(from: first, limit: count - map.ready.count)
+      try file.allocate(run.lowerBound * pageSize..<run.upperBound * pageSize)
+      map.markReady(run)
+    }
+  }
+
+  /// What is taken for a checkpoint.
+  struct Taken {
+    /// For pages that stand alone.
+    var singles: [Range<UInt64>]
+    /// For overflows of several pages.
+    var runs: [Range<UInt64>]
+    /// For the tree that says which pages are in use, whose own pages are counted last.
+    var spare: [Range<UInt64>]
+
+    var placement: PagePlacement { PagePlacement(singles: singles, runs: runs) }
+  }
+
+  /// Takes pages for a checkpoint, and `spareCount` more. Throws `diskFull`, with nothing taken.
+  mutating func take(_ demand: PageDemand, spareCount: UInt64) throws(StoreError) -> Taken {
+    var runs: [Range<UInt64>] = []
+    do throws(StoreError) {
+      for count in demand.runs.sorted(by: >) { runs.append(try take(run: count)) }
+      try ensure(demand.singles + spareCount)
+      if let spare = map.take(spareCount), let singles = map.take(demand.singles) {
+        return Taken(singles: singles, runs: runs, spare: spare)
+      }
+    } catch {
+      giveBack(runs)
+      throw error
+    }
+    giveBack(runs)
+    throw StoreError(.diskFull, "room that was set aside for a checkpoint is missing")
+  }
+
+  private mutating func take(run count: UInt64) throws(StoreError) -> Range<UInt64> {
+    if let run = map.take(run: count) { return run }
+    try extend(by: count)
+    return map.take(run: count) ?? map.end..<map.end
+  }
+
+  /// Takes back pages that nothing in the file refers to.
+  mutating func giveBack(_ pages: [Range<UInt64>]) {
+    for run in pages { map.release(run) }
+  }
+
+  /// Notes what a checkpoint that is durable now has recorded.
+  mutating func noteRecorded(_ pages: PageBitmap) { map.noteRecorded(pages) }
+
+  /// Keeps pages from being taken that are free as far as the last checkpoint is concerned. Returns them.
+  mutating func hold(_ pages: PageBitmap) -> [Range<UInt64>] { map.hold(pages) }
+
+  // MARK: The file's length
+
+  /// Makes the file longer by at least `count` free pages that have blocks.
+  private mutating func extend(by count: UInt64) throws(StoreError) {
+    let step = min(max(end / 16, Self.smallestStep), Self.largestStep) / pageSize
+    do {
+      try extend(exactlyBy: max(count, step))
+    } catch  where error.code == .diskFull {
+      try extend(exactlyBy: count)
+    }
+  }
+
+  private mutating func extend(exactlyBy count: UInt64) throws(StoreError) {
+    var map = map
+    let pages = try map.extend(by: tail == nil ? count + 1 : count)
+    try file.allocate(pages.lowerBound * pageSize..<pages.upperBound * pageSize)
+    let start = tail?.offset ?? pages.lowerBound * pageSize
+    let extent = Extent(offset: start, byteCount: pages.upperBound * pageSize - start)
+    if tail == nil { try headers.write(.pages, extent) } else { try rewriteHeader(extent) }
+    if tail == nil { map.noteHeader(pages.lowerBound) }
+    map.release(tail == nil ? pages.lowerBound + 1..<pages.upperBound : pages)
+    tail = extent
+    self.map = map
+  }
+
+  /// Forgets the free pages from `newEnd` on, and lets the file system have them.
+  mutating func cut(to newEnd: UInt64) throws(StoreError) {
+    guard newEnd < map.end else { return }
+    if let extent = tail, extent.offset < newEnd * pageSize {
+      let shorter = Extent(offset: extent.offset, byteCount: newEnd * pageSize - extent.offset)
+      try rewriteHeader(shorter)
+      tail = shorter
+    } else {
+      if let tail { forgetHeader(at: tail.offset) }
+      tail = nil
+    }
+    map.cut(to: newEnd)
+    try file.truncate(to: end)
+  }
+
+  // MARK: Headers
+
+  /// Writes the header of an extent that is there already.
+  private mutating func rewriteHeader(_ extent: Extent) throws(StoreError) {
+    try headers.write(.pages, extent, .first)
+    forgetHeader(at: extent.offset)
+    changedHeaders.append(extent)
+  }
+
+  private mutating func forgetHeader(at offset: UInt64) {
+    changedHeaders.removeAll { $0.offset == offset }
+    settlingHeaders.removeAll { $0.offset == offset }
+  }
+
+  /// Notes that what was written so far is about to be synced.
+  mutating func beginSync() {
+    settlingHeaders += changedHeaders
+    changedHeaders = []
+  }
+
+  /// Notes that what was written before ``beginSync()`` is durable. A copy that can't be written is tried again after the next
+  /// sync: the other one is there.
+  mutating func endSync() {
+    for extent in settlingHeaders where (try? headers.write(.pages, extent, .second)) == nil {
+      changedHeaders.append(extent)
+    }
+    settlingHeaders = []
+  }
+
+  // MARK: Log extents
+
+  /// Takes room for a log extent at the end of the file: there recovery finds those that a checkpoint doesn't list, by walking
+  /// on from the end it knew.
+  mutating func takeLogExtent(byteCount: UInt64) throws(StoreError) -> Extent {
+    let pages = try map.extend(by: byteCount.roundedUp(to: pageSize) / pageSize)
+    tail = nil
+    return Extent(
+      offset: pages.lowerBound * pageSize,
+      byteCount: (pages.upperBound - pages.lowerBound) * pageSize
+    )
+  }
+
+  /// Takes room for a log extent out of free pages in the middle of a page extent, which is divided, for when the file can't grow.
+  /// Throws `diskFull`.
+  mutating func takeLogExtentAmongPages(byteCount: UInt64) throws(StoreError) -> Extent {
+    let count = byteCount.roundedUp(to: pageSize) / pageSize
+    // One more for the header of what follows.
+    guard let pages = map.firstFreeRun(of: count + 1),
+      let whole = try pageExtent(around: pages.lowerBound * pageSize),
+      pages.upperBound * pageSize <= whole.end
+    else { throw StoreError(.diskFull, "no room for the log among the pages that are free") }
+    try file.allocate(pages.lowerBound * pageSize..<pages.upperBound * pageSize)
+    map.take(pages)
+    let extent = Extent(offset: pages.lowerBound * pageSize, byteCount: count * pageSize)
+    let rest = Extent(offset: extent.end, byteCount: whole.end - extent.end)
+    try headers.write(.pages, rest)
+    map.noteHeader(pages.upperBound - 1)
+    try rewriteHeader(Extent(offset: whole.offset, byteCount: extent.offset - whole.offset))
+    if whole.end == end { tail = rest }
+    return extent
+  }
+
+  private func pageExtent(around offset: UInt64) throws(StoreError) -> Extent? {
+    let first = FileLayout.firstExtentOffset(pageSize: pageSize)
+    var walk = try ExtentWalk(file, headers.identity, from: first)
+    while let found = try walk.next(), found.header.extent.offset < offset {
+      if found.header.extent.end > offset { return found.header.kind == .pages ? found.header.extent : nil }
+    }
+    return nil
+  }
+
+  /// Makes the room of a log extent that no checkpoint lists any more a page extent, whose header page the checkpoint has
+  /// recorded. If the header can't be written, the room stays unused until the store is opened again.
+  mutating func turnIntoPages(_ extent: Extent) {
+    guard (try? rewriteHeader(extent)) != nil else { return }
+    map.release(extent.offset / pageSize + 1..<extent.end / pageSize)
+    if extent.end == end { tail = extent }
+  }
+
+  // MARK: What recovery found
+
+  /// Makes the file end behind what recovery met there: log extents, and what else lies before `byteCount`, which becomes
+  /// page extents.
+  mutating func takeUp(_ logExtents: [Extent], upTo byteCount: UInt64, isReadOnly: Bool) throws(StoreError) {
+    for extent in logExtents.sorted(by: { $0.offset < $1.offset }) where extent.offset >= end {
+      try tile(upTo: extent.offset, isReadOnly: isReadOnly)
+      _ = try takeLogExtent(byteCount: extent.byteCount)
+    }
+    try tile(upTo: byteCount, isReadOnly: isReadOnly)
+  }
+
+  private mutating func tile(upTo byteCount: UInt64, isReadOnly: Bool) throws(StoreError) {
+    guard byteCount > end else { return }
+    let pages = try map.extend(by: (byteCount - end) / pageSize)
+    let extent = Extent(
+      offset: pages.lowerBound * pageSize,
+      byteCount: byteCount - pages.lowerBound * pageSize
+    )
+    do {
+      if !isReadOnly { try headers.write(.pages, extent) }
+      map.noteHeader(pages.lowerBound)
+      map.releaseBare(pages.lowerBound + 1..<pages.upperBound)
+      tail = extent
+    } catch  where error.code == .diskFull {
+      // Room that can't have a header stays unused.
+      tail = nil
+    }
+  }
+
+  /// Makes the header of the page extent at the end say what the last checkpoint says: a crash may have come between the two.
+  mutating func mendTail() throws(StoreError) {
+    guard let tail, try ExtentWalk.extent(at: tail.offset, in: file, headers.identity)?.header.extent != tail
+    else { return }
+    try rewriteHeader(tail)
+  }
+}
+
+/// Writes the headers of extents.
+struct ExtentHeaderWriter {
+  let file: StoreFile
+  let identity: FormatIdentity
+  let random: @Sendable () -> UInt64
+  /// The commit that is being made, or was last.
+  let commit: @Sendable () -> UInt64
+
+  /// Copies of a header.
+  enum Copies {
+    case first, second, both
+  }
+
+  /// Writes copies of a header, unsynced.
+  func write(_ kind: ExtentHeader.Kind, _ extent: Extent, _ copies: Copies = .both) throws(StoreError) {
+    let header = ExtentHeader(kind: kind, extent: extent, salt: random(), commit: commit())
+    let bytes = copies == .both ? header.encodedBlock(identity) : header.encoded(identity)
+    let offset = extent.offset + (copies == .second ? UInt64(ExtentHeader.copyOffset) : 0)
+    try bytes.withBytes { bytes throws(StoreError) in try file.write(bytes, at: offset) }
+  }
+}

@@ -1,0 +1,101 @@
+/// What the bytes of a store's file are used for, at one moment. Every byte up to the file's end is in exactly one of the
+/// seven accounts.
+public struct SpaceLedger: Sendable, Hashable {
+  /// Pages that the newest commit reaches, the store's own records among them.
+  public var liveBytes: UInt64 = 0
+  /// Pages that no version reaches any more and that are written over when the next checkpoints are durable.
+  public var deadBytes: UInt64 = 0
+  /// Pages that only snapshots reach: ``Store/readers()`` says which.
+  public var pinnedBytes: UInt64 = 0
+  /// Log extents, in use or free.
+  public var logBytes: UInt64 = 0
+  /// Free pages that are kept for what is only in memory so far, and for removals on a full disk.
+  public var reservedBytes: UInt64 = 0
+  /// Other free pages.
+  public var freeBytes: UInt64 = 0
+  /// The file's header, the anchors, and the headers of extents.
+  public var headerBytes: UInt64 = 0
+  /// Live bytes of each tree, in order of the names' bytes. The store's own records are in none.
+  public var trees: [Tree] = []
+
+  /// One tree's share.
+  public struct Tree: Sendable, Hashable {
+    public var name: String
+    public var liveBytes: UInt64
+  }
+
+  /// Bytes of the file, up to the end of its last extent.
+  public var totalBytes: UInt64 {
+    liveBytes + deadBytes + pinnedBytes + logBytes + reservedBytes + freeBytes + headerBytes
+  }
+}
+
+/// Somebody who reads: a snapshot that is alive.
+public struct SnapshotReader: Sendable, Hashable {
+  /// What the snapshot was taken for; empty if nobody said.
+  public var label: String
+  /// The commit that it shows.
+  public var commit: UInt64
+  /// How long it has been alive.
+  public var age: Duration
+  /// Bytes of the file that can't be written over because of the version that it shows. Snapshots of one commit share them.
+  public var pinnedBytes: UInt64
+  /// Bytes of memory, or of the file beside the store to which it is spilled, that exist because of that version.
+  public var heldBytes: UInt64
+}
+
+extension Committer {
+  /// Counts the file's bytes. Called with `state` held. O(pages that died).
+  func spaceLedger() throws(StoreError) -> SpaceLedger {
+    _ = try withSpace { $0.map.end }
+    giveBack(reclamation.reclaim(versions.holders))
+    return try withSpace { (space) throws(StoreError) in ledger(of: space) }
+  }
+
+  /// Who reads, and what that keeps. Called with `state` held.
+  func readers() -> [SnapshotReader] {
+    giveBack(reclamation.reclaim(versions.holders))
+    let now = ContinuousClock.now
+    return versions.leases.map { lease in
+      let generation = lease.holder.generation
+      return SnapshotReader(
+        label: lease.label,
+        commit: lease.holder.commit,
+        age: now - lease.since,
+        pinnedBytes: reclamation.heldPageCount(by: generation) * pageSize,
+        heldBytes: UInt64(reclamation.heldByteCount(by: generation))
+      )
+    }
+  }
+
+  private func ledger(of space: PageSpace) -> SpaceLedger {
+    var dead: [UInt32: UInt64] = [:]
+    for run in self.dead.unsettled { dead[run.treeID, default: 0] += run.count }
+    func live(_ treeID: UInt32, _ pageCount: UInt64) -> UInt64 {
+      pageCount - min(pageCount, dead[treeID] ?? 0)
+    }
+    var ledger = SpaceLedger()
+    var treePages = lastRecord.catalogue.pageCount + lastRecord.spaceTree.pageCount
+    var livePages =
+      live(Catalogue.treeID, lastRecord.catalogue.pageCount)
+      + live(SpaceTree.treeID, lastRecord.spaceTree.pageCount)
+    for (slot, name) in catalogued.names.enumerated() {
+      guard let name else { continue }
+      let pages = live(catalogued.roots[slot].treeID, catalogued.pageCounts[slot])
+      treePages += catalogued.pageCounts[slot]
+      livePages += pages
+      ledger.trees.append(.init(name: name, liveBytes: pages * pageSize))
+    }
+    ledger.trees.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    ledger.liveBytes = livePages * pageSize
+    ledger.deadBytes = self.dead.count * pageSize
+    ledger.pinnedBytes = reclamation.heldPageCount * pageSize
+    ledger.logBytes = extents.byteCount
+    let headerPages = space.map.recordable.count - min(treePages, space.map.recordable.count)
+    ledger.headerBytes = FileLayout.firstExtentOffset(pageSize: pageSize) + headerPages * pageSize
+    let reserved = min(space.map.freeCount, reservedPageCount(end: space.map.end))
+    ledger.reservedBytes = (takenPageCount + reserved) * pageSize
+    ledger.freeBytes = (space.map.freeCount - reserved) * pageSize
+    return ledger
+  }
+}

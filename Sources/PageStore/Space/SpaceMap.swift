@@ -1,0 +1,173 @@
+/// What every page of the file is used for, in memory. Only touched with the committer's `state` held.
+///
+/// Each page below ``end`` is in use or free, and a free one is *ready*, which means that the file system has given it
+/// blocks, or *bare*: the next write to it may meet a full disk.
+struct SpaceMap {
+  let pageSize: UInt64
+  /// The file's pages are below this one.
+  private(set) var end: UInt64
+  /// Free pages that have blocks.
+  private(set) var ready = PageBitmap()
+  /// Free pages that may have none.
+  private(set) var bare = PageBitmap()
+  /// What the last durable checkpoint says of the file: the pages that it reaches, and header pages of page extents.
+  private(set) var recorded: PageBitmap
+  /// Header pages of page extents that are younger.
+  private var freshHeaders = PageBitmap()
+
+  /// - Parameters:
+  ///   - end: the number behind the last page.
+  ///   - recorded: what the last checkpoint says.
+  ///   - used: what else is in use. All other pages are free, and bare.
+  init(pageSize: UInt64, end: UInt64, recorded: PageBitmap, used: [Range<UInt64>]) {
+    self.pageSize = pageSize
+    self.end = end
+    self.recorded = recorded
+    bare.insert(0..<end)
+    bare.subtract(recorded)
+    for range in used { bare.remove(range) }
+  }
+
+  // MARK: What a checkpoint records
+
+  /// What the next checkpoint records, before its own changes.
+  var recordable: PageBitmap {
+    var pages = recorded
+    pages.formUnion(freshHeaders)
+    return pages
+  }
+
+  /// Notes what a checkpoint that is durable now has recorded.
+  mutating func noteRecorded(_ pages: PageBitmap) {
+    recorded = pages
+    freshHeaders.subtract(pages)
+  }
+
+  /// Notes that a page that is in use is the header page of a page extent.
+  mutating func noteHeader(_ page: UInt64) { freshHeaders.insert(page..<page + 1) }
+
+  /// Free pages.
+  var freeCount: UInt64 { ready.count + bare.count }
+
+  // MARK: Taking
+
+  /// Takes `count` ready pages, lowest first. Nil, with nothing taken, if there are fewer.
+  mutating func take(_ count: UInt64) -> [Range<UInt64>]? {
+    guard count <= ready.count else { return nil }
+    var taken: [Range<UInt64>] = []
+    var rest = count
+    var page: UInt64 = 0
+    while rest > 0, let first = ready.first(from: page) {
+      let run = ready.run(from: first, limit: rest)
+      taken.append(run)
+      rest -= run.upperBound - run.lowerBound
+      page = run.upperBound
+    }
+    for run in taken { ready.remove(run) }
+    return taken
+  }
+
+  /// Takes the first `count` ready pages that lie side by side; nil if there are none.
+  mutating func take(run count: UInt64) -> Range<UInt64>? {
+    guard let run = Self.firstRun(of: count, in: ready) else { return nil }
+    ready.remove(run)
+    return run
+  }
+
+  /// Whether so many ready pages lie side by side.
+  func hasReadyRun(of count: UInt64) -> Bool { Self.firstRun(of: count, in: ready) != nil }
+
+  /// The first `count` free pages that lie side by side, ready or not; nil if there are none.
+  func firstFreeRun(of count: UInt64) -> Range<UInt64>? {
+    var free = ready
+    free.formUnion(bare)
+    return Self.firstRun(of: count, in: free)
+  }
+
+  /// Takes free pages out of those that can be taken. Returns those that were free.
+  mutating func hold(_ pages: PageBitmap) -> [Range<UInt64>] {
+    var held: [Range<UInt64>] = []
+    pages.forEachRun { run in
+      var page = run.lowerBound
+      while let first = bare.first(from: page), first < run.upperBound {
+        let free = bare.run(from: first, limit: run.upperBound - first)
+        held.append(free)
+        page = free.upperBound
+      }
+    }
+    for run in held { bare.remove(run) }
+    return held
+  }
+
+  /// The same, ready or bare.
+  mutating func take(_ range: Range<UInt64>) {
+    ready.remove(range)
+    bare.remove(range)
+  }
+
+  private static func firstRun(of count: UInt64, in pages: PageBitmap) -> Range<UInt64>? {
+    var page: UInt64 = 0
+    while let first = pages.first(from: page) {
+      let run = pages.run(from: first, limit: count)
+      if run.upperBound - run.lowerBound == count { return run }
+      page = run.upperBound
+    }
+    return nil
+  }
+
+  // MARK: Giving back
+
+  /// Makes pages that are in use free. They have blocks.
+  mutating func release(_ range: Range<UInt64>) { ready.insert(range.clamped(to: 0..<end)) }
+
+  /// The same, of pages that may have none.
+  mutating func releaseBare(_ range: Range<UInt64>) { bare.insert(range) }
+
+  /// Notes that free pages have blocks now.
+  mutating func markReady(_ range: Range<UInt64>) {
+    bare.remove(range)
+    ready.insert(range)
+  }
+
+  /// Notes that free pages have no blocks any more.
+  mutating func markBare(_ range: Range<UInt64>) {
+    ready.remove(range)
+    bare.insert(range)
+  }
+
+  /// Adds pages at the end of the file, in use. Returns them. Throws `diskFull` where page numbers end.
+  mutating func extend(by count: UInt64) throws(StoreError) -> Range<UInt64> {
+    let pages = end..<(end + count)
+    guard pages.upperBound * pageSize <= Extent.addressLimit(pageSize: pageSize) else {
+      throw StoreError(.diskFull, "the file can't be longer with pages of \(pageSize) bytes")
+    }
+    end = pages.upperBound
+    return pages
+  }
+
+  /// The page behind the last one that is in use.
+  var usedEnd: UInt64 {
+    var free = ready
+    free.formUnion(bare)
+    var page = end
+    while page > 0 {
+      // The words of free pages at the end are all ones; what is left of the search is one word.
+      let word = Int((page - 1) / 64)
+      if page % 64 == 0, word < free.words.count, free.words[word] == ~0 {
+        page -= 64
+      } else if free.contains(page - 1) {
+        page -= 1
+      } else {
+        break
+      }
+    }
+    return page
+  }
+
+  /// Forgets the free pages at the end of the file from `newEnd` on.
+  mutating func cut(to newEnd: UInt64) {
+    ready.remove(newEnd..<end)
+    bare.remove(newEnd..<end)
+    end = newEnd
+  }
+}

@@ -1,0 +1,140 @@
+/// What becomes of the file's pages: which are free, which died, and when they can be written over.
+///
+/// A page of the file that no version reaches any more is dead. It is written over when its death is durable twice
+/// (``DeadPages``) and no snapshot reaches it (``Reclamation``).
+extension Committer {
+  // MARK: The map of the file
+
+  /// Calls `body` with the room in the file, which is read from the last checkpoint first if nobody has needed it since the
+  /// store was opened. Called with `state` held.
+  func withSpace<Result>(
+    _ body: (inout PageSpace) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    var taken = if let space { space } else { try loadSpace() }
+    // One owner, so that changing the bitmaps copies nothing.
+    space = nil
+    defer { space = taken }
+    return try body(&taken)
+  }
+
+  private func loadSpace() throws(StoreError) -> PageSpace {
+    let end = lastRecord.end / pageSize
+    let recorded = try SpaceTree.read(lastRecord.spaceTree.root, pool: pool)
+    if let last = recorded.last, last >= end { throw SpaceTree.damaged("it names page \(last) of \(end)") }
+    let logExtents = extents.extents
+    var space = PageSpace(
+      map: SpaceMap(
+        pageSize: pageSize,
+        end: end,
+        recorded: recorded,
+        used: [0..<FileLayout.firstExtentOffset(pageSize: pageSize) / pageSize]
+          + logExtents.filter { $0.end <= lastRecord.end }.map { $0.offset / pageSize..<$0.end / pageSize }
+      ),
+      tail: tailExtent(of: lastRecord),
+      file: file,
+      headers: ExtentHeaderWriter(file: file, identity: identity, random: environment.random) { [versions] in
+        versions.latest.commit
+      }
+    )
+    let before = try SpaceTree.read(lastRecord.previousSpaceTree.root, pool: pool)
+    dead.setAwaiting(space.hold(before))
+    if !isReadOnly { try space.mendTail() }
+    try space.takeUp(logExtents, upTo: foundEnd, isReadOnly: isReadOnly)
+    return space
+  }
+
+  private func tailExtent(of record: CheckpointRecord) -> Extent? {
+    guard record.tailOffset > 0, record.tailOffset < record.end else { return nil }
+    return Extent(offset: record.tailOffset, byteCount: record.end - record.tailOffset)
+  }
+
+  // MARK: Deaths
+
+  /// The pages of the file among what died: those of the file itself, and those that a checkpoint has written frames and
+  /// buffers to.
+  func filePages(of memory: RetiredMemory) -> [PageRun] {
+    var runs = memory.pages
+    for item in memory.frames { append(pool.storedPlace(ofPage: item.reference), item, count: 1, to: &runs) }
+    for item in memory.blobs {
+      let count = pool.geometry.overflowPageCount(Int(item.reference.count))
+      append(pool.storedPlace(ofOverflow: item.reference), item, count: UInt64(count), to: &runs)
+    }
+    // Nobody but checkpoints reads the catalogue and the record of pages in use.
+    for index in runs.indices where runs[index].treeID <= SpaceTree.treeID { runs[index].birth = .max }
+    return runs
+  }
+
+  private func append(_ place: StoredPlace, _ item: RetiredItem, count: UInt64, to runs: inout [PageRun]) {
+    guard !place.isNone, place.number < SpillFile.firstNumber else { return }
+    runs.append(
+      PageRun(first: place.number, count: count, birth: item.reference.birth, treeID: item.treeID)
+    )
+  }
+
+  /// Notes what a transaction's version doesn't reach.
+  func noteDeaths(of memory: RetiredMemory, from generation: UInt64) {
+    dead.add(filePages(of: memory), from: generation)
+    guard beingWritten != nil else { return }
+    // A checkpoint may be writing these; then their pages are known when it is done.
+    for item in memory.frames where pool.storedPlace(ofPage: item.reference).isNone {
+      diedMeanwhile.frames[item.number] = (generation, item)
+    }
+    for item in memory.blobs where pool.storedPlace(ofOverflow: item.reference).isNone {
+      diedMeanwhile.blobs[item.number] = (generation, item)
+    }
+  }
+
+  /// Notes the pages to which a checkpoint has written what had died by then.
+  func noteDeaths(among stored: StoredFrames) {
+    defer { diedMeanwhile = DiedMeanwhile() }
+    for (frame, _) in stored.frames {
+      guard let (generation, item) = diedMeanwhile.frames[frame] else { continue }
+      dead.add(filePages(of: RetiredMemory(frames: [item])), from: generation)
+    }
+    for (blob, _) in stored.blobs {
+      guard let (generation, item) = diedMeanwhile.blobs[blob] else { continue }
+      dead.add(filePages(of: RetiredMemory(blobs: [item])), from: generation)
+    }
+  }
+
+  /// Frames and buffers that died while a checkpoint was being written, by number.
+  struct DiedMeanwhile {
+    var frames: [UInt64: (generation: UInt64, item: RetiredItem)] = [:]
+    var blobs: [UInt64: (generation: UInt64, item: RetiredItem)] = [:]
+  }
+
+  /// Gives back what no snapshot reaches any more.
+  func giveBack(_ free: RetiredMemory) {
+    releaseSpilled(free)
+    pool.free(free)
+    guard !free.room.isEmpty, space != nil else { return }
+    // Whoever reads these numbers next must not find what was there.
+    pool.cache.drop(free.room.lazy.flatMap(\.range))
+    space?.giveBack(free.room.map(\.range))
+  }
+
+  // MARK: Checkpoints
+
+  /// Notes what a durable checkpoint has made of the file's room.
+  func conclude(_ written: WrittenCheckpoint, record: CheckpointRecord, from generation: UInt64) {
+    takenPageCount = 0
+    dead.addDying(written.space.deaths, from: generation)
+    let settled = dead.endCheckpoint()
+    lastRecord = record
+    space?.noteRecorded(written.space.reached)
+    if written.pages.count > 0 { space?.endSync() }
+    space?.giveBack(written.pages.spare + written.space.spare)
+    for use in written.space.givenUp { space?.turnIntoPages(use.extent) }
+    giveBack(reclamation.settle(settled, versions.holders))
+  }
+
+  /// Undoes what a checkpoint that failed has taken.
+  func giveUp(_ plan: CheckpointPlan) {
+    takenPageCount = 0
+    plan.editor.end()
+    plan.spaceEditor.end()
+    plan.spaceEditor.dirty.abort()
+    dead.cancelCheckpoint()
+    space?.giveBack(plan.taken.singles + plan.taken.runs + plan.taken.spare)
+  }
+}
