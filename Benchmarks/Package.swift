@@ -51,6 +51,7 @@ let package = Package(
         .product(name: "CZlib", package: "cambium"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Cambium", package: "cambium"),
+        .product(name: "PageStore", package: "cambium"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: swiftSettings

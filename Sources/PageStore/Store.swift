@@ -265,14 +265,14 @@ public final class Store: Sendable {
   /// The commit is done, so a failure isn't its own; if it was serious the store is fenced, otherwise the next commit
   /// tries again.
   private func checkpointIfDue() {
-    switch committer.checkpointNeed(options) {
+    switch committer.checkpointNeed() {
     case .none: break
-    case .overdue: try? committer.checkpointBeside(if: .overdue, options)
+    case .overdue: try? committer.checkpointBeside(if: .overdue)
     case .due:
       guard !isCheckpointing.exchange(true, ordering: .acquiringAndReleasing) else { return }
       environment.runBeside { [weak self] in
         guard let self else { return }
-        try? committer.checkpointBeside(if: .due, options)
+        try? committer.checkpointBeside(if: .due)
         isCheckpointing.store(false, ordering: .releasing)
       }
     }

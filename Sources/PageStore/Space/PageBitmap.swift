@@ -106,6 +106,17 @@ struct PageBitmap: Hashable, Sendable {
   /// The first run at or after `page`.
   func nextRun(from page: UInt64) -> Range<UInt64>? { first(from: page).map { run(from: $0) } }
 
+  /// The runs inside of a range, in order.
+  func runs(in range: Range<UInt64>) -> [Range<UInt64>] {
+    var found: [Range<UInt64>] = []
+    var page = range.lowerBound
+    while let first = first(from: page), first < range.upperBound {
+      found.append(run(from: first, limit: range.upperBound - first))
+      page = found[found.count - 1].upperBound
+    }
+    return found
+  }
+
   /// Calls `body` with every run, in order.
   func forEachRun(_ body: (Range<UInt64>) -> Void) {
     var page: UInt64 = 0

@@ -21,7 +21,7 @@ struct PageSpace {
   /// Kept for transactions that only remove, so that they go through on a full disk.
   static func removalReserve(pageSize: UInt64) -> UInt64 { max(128 << 10, 8 * pageSize) }
 
-  /// The file grows in steps of a sixteenth of its length, within these limits.
+  /// The file grows in steps of a thirty-second of its length, within these limits.
   private static let smallestStep: UInt64 = 256 << 10
   private static let largestStep: UInt64 = 16 << 20
 
@@ -107,7 +107,7 @@ struct PageSpace {
 
   /// Makes the file longer by at least `count` free pages that have blocks.
   private mutating func extend(by count: UInt64) throws(StoreError) {
-    let step = min(max(end / 16, Self.smallestStep), Self.largestStep) / pageSize
+    let step = min(max(end / 32, Self.smallestStep), Self.largestStep) / pageSize
     do {
       try extend(exactlyBy: max(count, step))
     } catch  where error.code == .diskFull {
@@ -128,9 +128,44 @@ struct PageSpace {
     self.map = map
   }
 
+  /// What a checkpoint may say of the end of the file, before the file is cut there: until that is durable, log extents have
+  /// to lie behind the end that the checkpoint before knows.
+  struct Cut {
+    fileprivate let newEnd: UInt64
+    fileprivate let oldEnd: UInt64
+    fileprivate let free: [Range<UInt64>]
+    /// Where the part of the file ends that stays.
+    let end: UInt64
+    let tailOffset: UInt64
+  }
+
+  /// Sets the free pages at the end of the file aside, but for `keeping`. Nil if there are no more than that, or if anything is in
+  /// use behind `recordedEnd`, of which the checkpoint that is to say so knows nothing.
+  mutating func beginCut(keeping: UInt64, before recordedEnd: UInt64) -> Cut? {
+    let newEnd = map.usedEnd + keeping
+    guard newEnd < map.end, newEnd * pageSize <= recordedEnd else { return nil }
+    let free = map.ready.runs(in: newEnd..<map.end)
+    map.take(newEnd..<map.end)
+    let tailOffset = tailOffset < newEnd * pageSize ? tailOffset : 0
+    return Cut(newEnd: newEnd, oldEnd: map.end, free: free, end: newEnd * pageSize, tailOffset: tailOffset)
+  }
+
+  /// Gives back what was set aside. What was bare stays unused until the store is opened again.
+  mutating func cancel(_ cut: Cut) { giveBack(cut.free) }
+
+  /// Cuts the file where a durable checkpoint says that it ends, unless it has become longer meanwhile.
+  mutating func finish(_ cut: Cut) throws(StoreError) {
+    guard map.end == cut.oldEnd else { return cancel(cut) }
+    do {
+      try self.cut(to: cut.newEnd)
+    } catch {
+      cancel(cut)
+      throw error
+    }
+  }
+
   /// Forgets the free pages from `newEnd` on, and lets the file system have them.
-  mutating func cut(to newEnd: UInt64) throws(StoreError) {
-    guard newEnd < map.end else { return }
+  private mutating func cut(to newEnd: UInt64) throws(StoreError) {
     if let extent = tail, extent.offset < newEnd * pageSize {
       let shorter = Extent(offset: extent.offset, byteCount: newEnd * pageSize - extent.offset)
       try rewriteHeader(shorter)

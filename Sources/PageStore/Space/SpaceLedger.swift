@@ -15,6 +15,9 @@ public struct SpaceLedger: Sendable, Hashable {
   public var freeBytes: UInt64 = 0
   /// The file's header, the anchors, and the headers of extents.
   public var headerBytes: UInt64 = 0
+  /// Pages that the newest commit consists of and that are only in memory so far: ``reservedBytes`` has room for them, and
+  /// they are in no account of the file.
+  public var unwrittenBytes: UInt64 = 0
   /// Live bytes of each tree, in order of the names' bytes. The store's own records are in none.
   public var trees: [Tree] = []
 
@@ -95,6 +98,7 @@ extension Committer {
     ledger.headerBytes = FileLayout.firstExtentOffset(pageSize: pageSize) + headerPages * pageSize
     let reserved = min(space.map.freeCount, reservedPageCount(end: space.map.end))
     ledger.reservedBytes = (takenPageCount + reserved) * pageSize
+    ledger.unwrittenBytes = dirtyByteCount + (beingWritten?.byteCount ?? 0)
     ledger.freeBytes = (space.map.freeCount - reserved) * pageSize
     return ledger
   }

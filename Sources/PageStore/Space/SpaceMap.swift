@@ -87,14 +87,7 @@ struct SpaceMap {
   /// Takes free pages out of those that can be taken. Returns those that were free.
   mutating func hold(_ pages: PageBitmap) -> [Range<UInt64>] {
     var held: [Range<UInt64>] = []
-    pages.forEachRun { run in
-      var page = run.lowerBound
-      while let first = bare.first(from: page), first < run.upperBound {
-        let free = bare.run(from: first, limit: run.upperBound - first)
-        held.append(free)
-        page = free.upperBound
-      }
-    }
+    pages.forEachRun { held += bare.runs(in: $0) }
     for run in held { bare.remove(run) }
     return held
   }

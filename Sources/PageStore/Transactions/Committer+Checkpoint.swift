@@ -10,7 +10,10 @@ extension Committer {
   /// Makes the newest version the one that recovery begins with.
   func checkpoint() throws(StoreError) {
     try checkpointing.withLock { () throws(StoreError) in
-      try state.withLock { () throws(StoreError) in try checkpointLatest() }
+      try state.withLock { () throws(StoreError) in
+        try checkpointLatest()
+        restateIfWorthwhile { (body) throws(StoreError) in try body() }
+      }
     }
   }
 
@@ -74,7 +77,9 @@ extension Committer {
     let version = try checkpointing.withLock { () throws(StoreError) in
       try state.withLock { () throws(StoreError) in
         try log.drain()
-        return try checkpoint(draft)
+        let version = try checkpoint(draft)
+        restateIfWorthwhile { (body) throws(StoreError) in try body() }
+        return version
       }
     }
     transaction.end()

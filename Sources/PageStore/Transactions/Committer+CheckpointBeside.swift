@@ -6,12 +6,9 @@
 /// The record comes in the log after those of the commits that went on meanwhile, and is durable only when they are.
 extension Committer {
   /// Writes a checkpoint of the newest version, if it is still needed so much when nobody else writes one.
-  func checkpointBeside(
-    if need: CheckpointNeed,
-    _ options: StoreOptions
-  ) throws(StoreError) {
+  func checkpointBeside(if need: CheckpointNeed) throws(StoreError) {
     try checkpointing.withLock { () throws(StoreError) in
-      if !isClosed, checkpointNeed(options) >= need { try checkpointPinned() }
+      if !isClosed, checkpointNeed() >= need { try checkpointPinned() }
     }
   }
 
@@ -98,6 +95,7 @@ extension Committer {
       throw error
     }
     state.withLock { conclude(start, written, record) }
+    restateIfWorthwhile { (body) throws(StoreError) in try state.withLock(body) }
   }
 
   private func conclude(_ start: CheckpointStart, _ written: WrittenCheckpoint, _ record: CheckpointRecord) {

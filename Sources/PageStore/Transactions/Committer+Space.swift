@@ -128,6 +128,62 @@ extension Committer {
     giveBack(reclamation.settle(settled, versions.holders))
   }
 
+  /// Writes the last checkpoint's record again, after a checkpoint that has replaced much: then two durable checkpoints don't reach
+  /// what it has replaced, and that room is free at once and not only after the next one. Two synced writes. The file is cut if that
+  /// leaves much room at its end, but for `keeping` pages. Called with `checkpointing` held.
+  func restate(keeping: UInt64, withState: WithState) throws(StoreError) {
+    var record = lastRecord
+    var appended: LogWriter.Appended?
+    var cut: PageSpace.Cut?
+    do throws(StoreError) {
+      try withState { () throws(StoreError) in
+        record.previousSpaceTree = record.spaceTree
+        record.previousReplayEpoch = extents.replayEpoch
+        let byteCount = LogRecordHeader.encodedByteCount + record.encoded().count
+        // What is kept of the log for checkpoints on a full disk isn't for this.
+        if !log.hasRoom(forRecord: byteCount, isCheckpoint: false) {
+          try log.moveOn(to: nextLogExtent(forRecord: byteCount))
+        }
+        cut = space?.beginCut(keeping: keeping, before: record.end)
+        if let cut {
+          record.end = cut.end
+          record.tailOffset = cut.tailOffset
+        }
+        appended = try append(&record)
+      }
+      guard let appended else { return }
+      try log.wait(for: appended.position.sequence, isDurable: true)
+      try writeAnchor(appended, commit: record.commit)
+    } catch {
+      try withState { () throws(StoreError) in if let cut { space?.cancel(cut) } }
+      throw error
+    }
+    try withState { () throws(StoreError) in
+      lastRecord = record
+      extents.noteCheckpoint(replayingFromEpoch: extents.replayEpoch)
+      giveBack(reclamation.settle(dead.endCheckpoint(), versions.holders))
+      if let cut { try space?.finish(cut) }
+    }
+  }
+
+  /// Frees what the last checkpoint has replaced, if that is worth two synced writes. A failure fences the store, if it was one of the
+  /// log: what was committed is durable.
+  func restateIfWorthwhile(_ withState: WithState) {
+    var isWorthwhile = false
+    var keeping: UInt64 = 0
+    try? withState { () throws(StoreError) in
+      let live = storedPageCount
+      isWorthwhile = dead.awaitingCount > max(16, live / 32) || freeTailPageCount > max(512, live / 4)
+      keeping = max(64, live / 8)
+    }
+    if isWorthwhile { try? restate(keeping: keeping, withState: withState) }
+  }
+
+  /// Pages that the last checkpoint reaches.
+  var storedPageCount: UInt64 { space?.map.recorded.count ?? 0 }
+
+  private var freeTailPageCount: UInt64 { space.map { $0.map.end - $0.map.usedEnd } ?? 0 }
+
   /// Undoes what a checkpoint that failed has taken.
   func giveUp(_ plan: CheckpointPlan) {
     takenPageCount = 0

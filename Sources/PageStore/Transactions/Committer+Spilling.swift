@@ -7,7 +7,7 @@ extension Committer {
   /// Writes what is held and isn't in any file, if that has become much. Called with `state` held. A failure leaves it in memory,
   /// until more has gathered.
   func spillIfNeeded() {
-    guard reclamation.newlyHeldByteCount > heldByteLimit else { return }
+    guard reclamation.newlyHeldByteCount > limits.heldByteCount else { return }
     reclamation.newlyHeldByteCount = 0
     // What a checkpoint is about to write must not seem to be written already.
     let held = reclamation.held(before: beingWritten?.generation ?? .max)

@@ -19,8 +19,8 @@ final class Committer: @unchecked Sendable {
   let checkpointing = Monitor()
   let state = Monitor()
 
-  /// New log extents double in size up to this, a part of the log that gathers between two checkpoints.
-  let largestLogExtentByteCount: UInt64
+  /// How much log, and how much of changed pages, the options let gather.
+  let limits: UpkeepLimits
   /// The room in the file; nil until somebody needs it.
   var space: PageSpace?
   var dead = DeadPages()
@@ -46,8 +46,6 @@ final class Committer: @unchecked Sendable {
 
   /// Memory that the newest version doesn't reach.
   var reclamation: Reclamation
-  /// Bytes that snapshots may come to hold in memory alone before they are spilled.
-  let heldByteLimit: Int
   /// Bytes that the pages changed since the last checkpoint began will take in the file.
   var dirtyByteCount: UInt64 = 0
   /// Pages among them that have to lie side by side with others.
@@ -68,8 +66,7 @@ final class Committer: @unchecked Sendable {
     versions: VersionTable,
     environment: StoreEnvironment,
     events: StoreEvents,
-    largestLogExtentByteCount: UInt64,
-    heldByteLimit: Int,
+    limits: UpkeepLimits,
     extents: LogExtentTable,
     lastRecord: CheckpointRecord,
     foundEnd: UInt64,
@@ -86,8 +83,7 @@ final class Committer: @unchecked Sendable {
     self.versions = versions
     self.environment = environment
     self.events = events
-    self.largestLogExtentByteCount = largestLogExtentByteCount
-    self.heldByteLimit = heldByteLimit
+    self.limits = limits
     reclamation = Reclamation { Self.spillableByteCount(of: $0, in: pool) }
     self.extents = extents
     self.lastRecord = lastRecord
@@ -250,13 +246,16 @@ final class Committer: @unchecked Sendable {
   }
 
   /// Whether the log, or what is only in memory, has grown enough for a checkpoint.
-  func checkpointNeed(_ options: StoreOptions) -> CheckpointNeed {
+  func checkpointNeed() -> CheckpointNeed {
     let log = log.bytesSinceCheckpoint
-    let dirty = state.withLock { dirtyByteCount }
-    let logLimit = UInt64(options.checkpointLogBytes)
-    let dirtyLimit = UInt64(options.dirtyMemoryBytes)
-    if log / 4 >= logLimit || dirty >= dirtyLimit { return .overdue }
-    return log >= logLimit || dirty >= dirtyLimit / 2 ? .due : .none
+    let (dirty, isWriting, stored) = state.withLock {
+      (dirtyByteCount, beingWritten != nil, storedPageCount * pageSize)
+    }
+    let logLimit = limits.logByteCount(storing: stored)
+    let dueLimit = limits.dirtyByteCount(storing: stored)
+    let overdueLimit = isWriting ? limits.dirtyByteCountMeanwhile(storing: stored) : 2 * dueLimit
+    if log / 4 >= logLimit || dirty >= overdueLimit { return .overdue }
+    return log >= logLimit || dirty >= dueLimit ? .due : .none
   }
 
   /// Appends a watermark that vouches for the last record, unless somebody has appended more since or one is there.
@@ -291,12 +290,13 @@ final class Committer: @unchecked Sendable {
   /// A free log extent, or a new one, ready for its next use. New ones double in size.
   func nextLogExtent(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
     let needed = LogWriter.extentByteCount(forRecord: byteCount)
-    let current = min(log.tail.position.use.extent.byteCount, largestLogExtentByteCount)
+    let largest = limits.logExtentByteCount(storing: storedPageCount * pageSize)
+    let current = min(log.tail.position.use.extent.byteCount, largest)
     if let free = extents.freeExtent(byteCount: max(needed, current)) {
       return extents.beginUse(of: free, salt: environment.random())
     }
     do {
-      return try newLogExtent(byteCount: max(needed, min(2 * current, largestLogExtentByteCount)))
+      return try newLogExtent(byteCount: max(needed, min(2 * current, largest)))
     } catch  where error.code == .diskFull {
       guard let free = extents.freeExtent(byteCount: needed) else { throw error }
       return extents.beginUse(of: free, salt: environment.random())
@@ -321,7 +321,7 @@ final class Committer: @unchecked Sendable {
   }
 
   /// Bytes of free log extents that checkpoints keep for the log to go on in.
-  var keptLogByteCount: UInt64 { 4 * largestLogExtentByteCount }
+  var keptLogByteCount: UInt64 { limits.logByteCount(storing: storedPageCount * pageSize) }
 
   private static func smallLogExtentByteCount(forRecord byteCount: Int) -> UInt64 {
     max(smallestLogExtentByteCount, LogWriter.extentByteCount(forRecord: byteCount))

@@ -178,8 +178,7 @@ struct OpenedStore {
       versions: versions,
       environment: environment,
       events: events,
-      largestLogExtentByteCount: min(4 << 20, max(64 << 10, UInt64(options.checkpointLogBytes) / 4)),
-      heldByteLimit: options.dirtyMemoryBytes / 4,
+      limits: UpkeepLimits(options),
       extents: LogExtentTable(
         uses: recovery.uses + illegible,
         newestEpoch: recovery.newestEpoch,

@@ -1,0 +1,40 @@
+/// How much log and how much of changed pages may gather before a checkpoint.
+///
+/// The options set limits; shares of the store's own size, but never less than a least amount, set lower ones. What a checkpoint writes
+/// needs room beside what it replaces, and so does what is changed meanwhile: a small file must not become a large one for that.
+/// With these shares a file takes at most twice its live pages.
+struct UpkeepLimits {
+  private let checkpointLogBytes: UInt64
+  private let dirtyMemoryBytes: UInt64
+
+  private static let smallestLog: UInt64 = 1 << 20
+  private static let smallestDirty: UInt64 = 4 << 20
+
+  init(_ options: StoreOptions) {
+    checkpointLogBytes = UInt64(options.checkpointLogBytes)
+    dirtyMemoryBytes = UInt64(options.dirtyMemoryBytes)
+  }
+
+  /// Bytes of log after which a store of so many bytes of pages needs a checkpoint.
+  func logByteCount(storing stored: UInt64) -> UInt64 {
+    min(checkpointLogBytes, max(Self.smallestLog, stored / 16))
+  }
+
+  /// The size up to which new log extents double.
+  func logExtentByteCount(storing stored: UInt64) -> UInt64 {
+    min(4 << 20, max(64 << 10, logByteCount(storing: stored) / 4))
+  }
+
+  /// Bytes of changed pages after which the store needs a checkpoint.
+  func dirtyByteCount(storing stored: UInt64) -> UInt64 {
+    min(dirtyMemoryBytes / 2, max(Self.smallestDirty, stored / 4 * 3))
+  }
+
+  /// Bytes of pages that can be changed while a checkpoint is being written, before commits wait for it.
+  func dirtyByteCountMeanwhile(storing stored: UInt64) -> UInt64 {
+    min(dirtyMemoryBytes / 2, max(Self.smallestDirty, stored / 8))
+  }
+
+  /// Bytes that snapshots may come to hold in memory alone before they are spilled.
+  var heldByteCount: Int { Int(dirtyMemoryBytes / 4) }
+}
