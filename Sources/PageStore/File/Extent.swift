@@ -18,7 +18,7 @@ struct Extent: Hashable, Sendable {
   }
 }
 
-/// The static header of an extent, written once when the extent is allocated, in two copies. Docs/FileFormat.md,
+/// The static header of an extent, in two copies. Of two that differ the one of the higher revision counts. Docs/FileFormat.md,
 /// section 3.
 struct ExtentHeader: Hashable {
   enum Kind: CaseIterable {
@@ -39,6 +39,8 @@ struct ExtentHeader: Hashable {
   var salt: UInt64
   /// The commit that the extent was allocated for.
   var commit: UInt64
+  /// How often the header was written again.
+  var revision: UInt64 = 0
 
   /// The second copy lies in another sector, and in another half of the block.
   static let copyOffset = 2_048
@@ -50,6 +52,7 @@ struct ExtentHeader: Hashable {
     static let extentByteCount = 72
     static let salt = 80
     static let commit = 88
+    static let revision = 96
   }
 
   func encoded(_ identity: FormatIdentity) -> [UInt8] {
@@ -58,6 +61,7 @@ struct ExtentHeader: Hashable {
       bytes.setInteger(extent.byteCount, at: Offset.extentByteCount)
       bytes.setInteger(salt, at: Offset.salt)
       bytes.setInteger(commit, at: Offset.commit)
+      bytes.setInteger(revision, at: Offset.revision)
     }
   }
 
@@ -70,14 +74,15 @@ struct ExtentHeader: Hashable {
 
   /// The header at the start of `bytes`, from either copy, if it is one of this store and belongs at `offset`.
   init?(block bytes: UnsafeRawBufferPointer, at offset: UInt64, of identity: FormatIdentity) {
+    var newest: Self?
     for copy in [0, Self.copyOffset] where bytes.count >= copy + FormatIdentity.blockByteCount {
       let sector = UnsafeRawBufferPointer(rebasing: bytes[copy..<copy + FormatIdentity.blockByteCount])
-      if let header = Self(sector: sector, of: identity), header.extent.offset == offset {
-        self = header
-        return
-      }
+      guard let header = Self(sector: sector, of: identity), header.extent.offset == offset else { continue }
+      if let known = newest, known.revision >= header.revision { continue }
+      newest = header
     }
-    return nil
+    guard let newest else { return nil }
+    self = newest
   }
 
   private init?(sector bytes: UnsafeRawBufferPointer, of identity: FormatIdentity) {
@@ -91,10 +96,12 @@ struct ExtentHeader: Hashable {
     )
     salt = bytes.integer(at: Offset.salt, as: UInt64.self)
     commit = bytes.integer(at: Offset.commit, as: UInt64.self)
+    revision = bytes.integer(at: Offset.revision, as: UInt64.self)
     guard extent.isPlausible(pageSize: UInt64(identity.pageSize)) else { return nil }
   }
 
-  init(kind: Kind, extent: Extent, salt: UInt64, commit: UInt64) {
+  init(kind: Kind, extent: Extent, salt: UInt64, commit: UInt64, revision: UInt64 = 0) {
+    self.revision = revision
     self.kind = kind
     self.extent = extent
     self.salt = salt

@@ -2,8 +2,7 @@
 /// committer's `state` held.
 ///
 /// The file is tiled by extents from its first page behind the anchors up to its end. A page extent may grow and shrink at
-/// the end of the file: its header is then written again where it is, the second copy only when the first is durable, so
-/// that one is always legible.
+/// the end of the file: its header is then written again where it is (``ExtentHeaders``).
 ///
 /// Room for the pages of the next checkpoint is made sure of before a commit is accepted: so a checkpoint always fits, and
 /// a full disk shows itself to the transaction that would need more, which alone fails.
@@ -11,12 +10,8 @@ struct PageSpace {
   private(set) var map: SpaceMap
   /// The page extent at the end of the file; nil if a log extent is there.
   private var tail: Extent?
-  /// Headers of which the first copy was changed and the second not yet.
-  private var changedHeaders: [Extent] = []
-  /// Those of them whose first copies the checkpoint that is being written syncs.
-  private var settlingHeaders: [Extent] = []
+  private var headers: ExtentHeaders
   private let file: StoreFile
-  private let headers: ExtentHeaderWriter
 
   /// Kept for transactions that only remove, so that they go through on a full disk.
   static func removalReserve(pageSize: UInt64) -> UInt64 { max(128 << 10, 8 * pageSize) }
@@ -25,7 +20,7 @@ struct PageSpace {
   private static let smallestStep: UInt64 = 256 << 10
   private static let largestStep: UInt64 = 16 << 20
 
-  init(map: SpaceMap, tail: Extent?, file: StoreFile, headers: ExtentHeaderWriter) {
+  init(map: SpaceMap, tail: Extent?, file: StoreFile, headers: ExtentHeaders) {
     self.map = map
     self.tail = tail
     self.file = file
@@ -121,7 +116,7 @@ struct PageSpace {
     try file.allocate(pages.lowerBound * pageSize..<pages.upperBound * pageSize)
     let start = tail?.offset ?? pages.lowerBound * pageSize
     let extent = Extent(offset: start, byteCount: pages.upperBound * pageSize - start)
-    if tail == nil { try headers.write(.pages, extent) } else { try rewriteHeader(extent) }
+    if tail == nil { try headers.write(extent) } else { try headers.rewrite(extent) }
     if tail == nil { map.noteHeader(pages.lowerBound) }
     map.release(tail == nil ? pages.lowerBound + 1..<pages.upperBound : pages)
     tail = extent
@@ -168,10 +163,10 @@ struct PageSpace {
   private mutating func cut(to newEnd: UInt64) throws(StoreError) {
     if let extent = tail, extent.offset < newEnd * pageSize {
       let shorter = Extent(offset: extent.offset, byteCount: newEnd * pageSize - extent.offset)
-      try rewriteHeader(shorter)
+      try headers.rewrite(shorter)
       tail = shorter
     } else {
-      if let tail { forgetHeader(at: tail.offset) }
+      if let tail { headers.forget(tail) }
       tail = nil
     }
     map.cut(to: newEnd)
@@ -180,32 +175,11 @@ struct PageSpace {
 
   // MARK: Headers
 
-  /// Writes the header of an extent that is there already.
-  private mutating func rewriteHeader(_ extent: Extent) throws(StoreError) {
-    try headers.write(.pages, extent, .first)
-    forgetHeader(at: extent.offset)
-    changedHeaders.append(extent)
-  }
-
-  private mutating func forgetHeader(at offset: UInt64) {
-    changedHeaders.removeAll { $0.offset == offset }
-    settlingHeaders.removeAll { $0.offset == offset }
-  }
-
   /// Notes that what was written so far is about to be synced.
-  mutating func beginSync() {
-    settlingHeaders += changedHeaders
-    changedHeaders = []
-  }
+  mutating func beginSync() { headers.beginSync() }
 
-  /// Notes that what was written before ``beginSync()`` is durable. A copy that can't be written is tried again after the next
-  /// sync: the other one is there.
-  mutating func endSync() {
-    for extent in settlingHeaders where (try? headers.write(.pages, extent, .second)) == nil {
-      changedHeaders.append(extent)
-    }
-    settlingHeaders = []
-  }
+  /// Notes that what was written before ``beginSync()`` is durable.
+  mutating func endSync() { headers.endSync() }
 
   // MARK: Log extents
 
@@ -233,9 +207,9 @@ struct PageSpace {
     map.take(pages)
     let extent = Extent(offset: pages.lowerBound * pageSize, byteCount: count * pageSize)
     let rest = Extent(offset: extent.end, byteCount: whole.end - extent.end)
-    try headers.write(.pages, rest)
+    try headers.write(rest)
     map.noteHeader(pages.upperBound - 1)
-    try rewriteHeader(Extent(offset: whole.offset, byteCount: extent.offset - whole.offset))
+    try headers.rewrite(Extent(offset: whole.offset, byteCount: extent.offset - whole.offset))
     if whole.end == end { tail = rest }
     return extent
   }
@@ -252,7 +226,7 @@ struct PageSpace {
   /// Makes the room of a log extent that no checkpoint lists any more a page extent, whose header page the checkpoint has
   /// recorded. If the header can't be written, the room stays unused until the store is opened again.
   mutating func turnIntoPages(_ extent: Extent) {
-    guard (try? rewriteHeader(extent)) != nil else { return }
+    guard (try? headers.rewrite(extent)) != nil else { return }
     map.release(extent.offset / pageSize + 1..<extent.end / pageSize)
     if extent.end == end { tail = extent }
   }
@@ -277,7 +251,7 @@ struct PageSpace {
       byteCount: byteCount - pages.lowerBound * pageSize
     )
     do {
-      if !isReadOnly { try headers.write(.pages, extent) }
+      if !isReadOnly { try headers.write(extent) }
       map.noteHeader(pages.lowerBound)
       map.releaseBare(pages.lowerBound + 1..<pages.upperBound)
       tail = extent
@@ -287,32 +261,20 @@ struct PageSpace {
     }
   }
 
-  /// Makes the header of the page extent at the end say what the last checkpoint says: a crash may have come between the two.
-  mutating func mendTail() throws(StoreError) {
-    guard let tail, try ExtentWalk.extent(at: tail.offset, in: file, headers.identity)?.header.extent != tail
-    else { return }
-    try rewriteHeader(tail)
-  }
-}
-
-/// Writes the headers of extents.
-struct ExtentHeaderWriter {
-  let file: StoreFile
-  let identity: FormatIdentity
-  let random: @Sendable () -> UInt64
-  /// The commit that is being made, or was last.
-  let commit: @Sendable () -> UInt64
-
-  /// Copies of a header.
-  enum Copies {
-    case first, second, both
-  }
-
-  /// Writes copies of a header, unsynced.
-  func write(_ kind: ExtentHeader.Kind, _ extent: Extent, _ copies: Copies = .both) throws(StoreError) {
-    let header = ExtentHeader(kind: kind, extent: extent, salt: random(), commit: commit())
-    let bytes = copies == .both ? header.encodedBlock(identity) : header.encoded(identity)
-    let offset = extent.offset + (copies == .second ? UInt64(ExtentHeader.copyOffset) : 0)
-    try bytes.withBytes { bytes throws(StoreError) in try file.write(bytes, at: offset) }
+  /// Makes the headers of page extents say what the last checkpoint says: a crash may have come between the two, or a sync that
+  /// failed. None reaches over a log extent, and the one at the end ends there.
+  mutating func mendHeaders(_ logExtents: [Extent]) throws(StoreError) {
+    if let tail {
+      let header = try ExtentWalk.extent(at: tail.offset, in: file, headers.identity)?.header
+      if header?.extent != tail || header?.kind != .pages { try headers.rewrite(tail) }
+    }
+    var walk = try ExtentWalk(file, headers.identity, from: FileLayout.firstExtentOffset(pageSize: pageSize))
+    while let found = try walk.next(), found.header.extent.offset < end {
+      let extent = found.header.extent
+      let inside = logExtents.filter { $0.offset > extent.offset && $0.offset < extent.end }
+      guard let next = inside.map(\.offset).min(), found.header.kind == .pages else { continue }
+      try headers.rewrite(Extent(offset: extent.offset, byteCount: next - extent.offset))
+      walk = try ExtentWalk(file, headers.identity, from: next)
+    }
   }
 }

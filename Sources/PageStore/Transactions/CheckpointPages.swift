@@ -191,7 +191,7 @@ extension Committer {
           deaths: deaths + filePages(of: plan.spaceEditor.dirty.retiredSoFar),
           spaceTree: lastRecord.spaceTree,
           end: space.end,
-          tailOffset: space.tailOffset,
+          tailOffset: givenUp.first { $0.extent.end == space.end }?.extent.offset ?? space.tailOffset,
           logExtents: extents.extents,
           givenUp: givenUp
         )

@@ -32,13 +32,13 @@ extension Committer {
       ),
       tail: tailExtent(of: lastRecord),
       file: file,
-      headers: ExtentHeaderWriter(file: file, identity: identity, random: environment.random) { [versions] in
+      headers: ExtentHeaders(file: file, identity: identity, random: environment.random) { [versions] in
         versions.latest.commit
       }
     )
     let before = try SpaceTree.read(lastRecord.previousSpaceTree.root, pool: pool)
     dead.setAwaiting(space.hold(before))
-    if !isReadOnly { try space.mendTail() }
+    if !isReadOnly, !wasClean { try space.mendHeaders(logExtents) }
     try space.takeUp(logExtents, upTo: foundEnd, isReadOnly: isReadOnly)
     return space
   }

@@ -33,6 +33,8 @@ final class Committer: @unchecked Sendable {
   /// Where what recovery found in the file ends, if that is behind the end that the checkpoint knows.
   let foundEnd: UInt64
   let isReadOnly: Bool
+  /// Whether recovery found the store as a checkpoint has left it.
+  let wasClean: Bool
   var catalogued: Catalogue.Content
   /// The anchors that are legible, newest first.
   var anchors: [Anchor]
@@ -71,6 +73,7 @@ final class Committer: @unchecked Sendable {
     lastRecord: CheckpointRecord,
     foundEnd: UInt64,
     isReadOnly: Bool,
+    wasClean: Bool,
     catalogued: Catalogue.Content,
     anchors: [Anchor],
     nextAnchorSlot: Int
@@ -89,6 +92,7 @@ final class Committer: @unchecked Sendable {
     self.lastRecord = lastRecord
     self.foundEnd = foundEnd
     self.isReadOnly = isReadOnly
+    self.wasClean = wasClean
     self.catalogued = catalogued
     self.anchors = anchors
     self.nextAnchorSlot = nextAnchorSlot

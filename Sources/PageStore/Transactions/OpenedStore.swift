@@ -188,6 +188,7 @@ struct OpenedStore {
       lastRecord: content,
       foundEnd: found.reduce(content.end) { max($0, $1.end) },
       isReadOnly: options.isReadOnly,
+      wasClean: recovery.isClean,
       catalogued: trees,
       anchors: blocks.anchors,
       nextAnchorSlot: blocks.nextAnchorSlot

@@ -45,6 +45,7 @@ import Testing
         "extentOffset": ExtentHeader.Offset.extentOffset,
         "extentByteCount": ExtentHeader.Offset.extentByteCount,
         "salt": ExtentHeader.Offset.salt, "commit": ExtentHeader.Offset.commit,
+        "revision": ExtentHeader.Offset.revision,
       ]
     )
     typealias Use = LogExtentUseHeader.Offset

@@ -1,0 +1,94 @@
+/// Writes the headers of page extents, in two copies. A header that is there already is written one copy at a time, the
+/// other one only when that is durable: so a crash leaves one that is legible, with the present length or one from before.
+struct ExtentHeaders {
+  private enum Copy {
+    case first, second
+
+    var offset: UInt64 { self == .first ? 0 : UInt64(ExtentHeader.copyOffset) }
+    var other: Copy { self == .first ? .second : .first }
+  }
+
+  /// A header that was changed.
+  private struct Change {
+    var extent: Extent
+    var revision: UInt64
+    /// The copy that may not be durable.
+    var unsynced: Copy
+    /// Whether the other copy isn't written yet.
+    var isOtherStale = true
+    /// Whether the write of the copy that may not be durable has failed.
+    var hasFailed = false
+    /// Whether it was written before the sync that goes on.
+    var isBeingSynced = false
+  }
+
+  private let file: StoreFile
+  let identity: FormatIdentity
+  private let random: @Sendable () -> UInt64
+  /// The commit that is being made, or was last.
+  private let commit: @Sendable () -> UInt64
+  private var changes: [Change] = []
+
+  init(
+    file: StoreFile,
+    identity: FormatIdentity,
+    random: @escaping @Sendable () -> UInt64,
+    commit: @escaping @Sendable () -> UInt64
+  ) {
+    self.file = file
+    self.identity = identity
+    self.random = random
+    self.commit = commit
+  }
+
+  /// Writes both copies of the header of an extent that no checkpoint knows yet. Unsynced.
+  func write(_ extent: Extent) throws(StoreError) {
+    let block = header(extent).encodedBlock(identity)
+    try block.withBytes { bytes throws(StoreError) in try file.write(bytes, at: extent.offset) }
+  }
+
+  /// Writes the header of an extent that is there already, perhaps with another length or of another kind. Unsynced.
+  mutating func rewrite(_ extent: Extent) throws(StoreError) {
+    let last = changes.first { $0.extent.offset == extent.offset }
+    let present = try ExtentWalk.extent(at: extent.offset, in: file, identity)?.header.revision ?? 0
+    let change = Change(
+      extent: extent,
+      revision: max(present, last?.revision ?? 0) &+ 1,
+      unsynced: last?.unsynced ?? .first
+    )
+    try write(change.unsynced, of: change)
+    forget(extent)
+    changes.append(change)
+  }
+
+  /// Forgets what is left to do for the header of an extent that is there no more.
+  mutating func forget(_ extent: Extent) { changes.removeAll { $0.extent.offset == extent.offset } }
+
+  /// Notes that what was written so far is about to be synced.
+  mutating func beginSync() {
+    for index in changes.indices { changes[index].isBeingSynced = true }
+  }
+
+  /// Notes that what was written before ``beginSync()`` is durable, and writes the other copies. One that can't be written is
+  /// tried again after the next sync.
+  mutating func endSync() {
+    changes.removeAll { $0.isBeingSynced && !$0.isOtherStale && !$0.hasFailed }
+    for index in changes.indices where changes[index].isBeingSynced {
+      let copy = changes[index].isOtherStale ? changes[index].unsynced.other : changes[index].unsynced
+      changes[index].hasFailed = (try? write(copy, of: changes[index])) == nil
+      changes[index].isBeingSynced = false
+      changes[index].unsynced = copy
+      changes[index].isOtherStale = false
+    }
+  }
+
+  private func write(_ copy: Copy, of change: Change) throws(StoreError) {
+    let sector = header(change.extent, revision: change.revision).encoded(identity)
+    let offset = change.extent.offset + copy.offset
+    try sector.withBytes { bytes throws(StoreError) in try file.write(bytes, at: offset) }
+  }
+
+  private func header(_ extent: Extent, revision: UInt64 = 0) -> ExtentHeader {
+    ExtentHeader(kind: .pages, extent: extent, salt: random(), commit: commit(), revision: revision)
+  }
+}
