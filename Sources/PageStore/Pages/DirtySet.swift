@@ -18,9 +18,14 @@ final class DirtySet {
   /// Pages of overflows that take several, each of which has to lie in one run.
   private(set) var runPageCount = 0
 
-  init(commit: UInt64, pool: PagePool) {
+  /// The frames and buffers of its own, where the number of the transaction doesn't tell; nil where it does.
+  private var own: (frames: Set<UInt64>, blobs: Set<UInt64>)?
+
+  /// - Parameter isCommitTaken: whether others have stamped frames with `commit`, which are not this transaction's.
+  init(commit: UInt64, pool: PagePool, isCommitTaken: Bool = false) {
     self.commit = commit
     self.pool = pool
+    if isCommitTaken { own = ([], []) }
   }
 
   /// Memory that the transaction has taken, in bytes.
@@ -34,6 +39,7 @@ final class DirtySet {
     if let frame = spareFrames.popLast() { return frame }
     let frame = pool.arena.allocate()
     frames.append(frame)
+    own?.frames.insert(frame)
     return frame
   }
 
@@ -41,6 +47,7 @@ final class DirtySet {
   func allocateBlob(copying bytes: UnsafeRawBufferPointer) -> ChildReference {
     let blob = pool.blobs.allocate(copying: bytes)
     blobs.append(blob)
+    own?.blobs.insert(blob)
     blobByteCount += bytes.count
     noteBlobPages(of: bytes.count, sign: 1)
     return ChildReference(location: .frame(blob), checksum: 0, birth: commit, count: UInt64(bytes.count))
@@ -49,14 +56,14 @@ final class DirtySet {
   /// Whether the page at `location` was made by this transaction, so that nobody else sees it.
   @inline(__always)
   func owns(_ image: PageImage, at location: PageLocation) -> Bool {
-    location.isFrame && image.birth == commit
+    location.isFrame && image.birth == commit && (own?.frames.contains(location.number) ?? true)
   }
 
   /// Gives up a tree page.
   func retirePage(_ reference: ChildReference, treeID: UInt32) {
     if !reference.location.isFrame {
       retirePages(reference, count: 1, treeID)
-    } else if reference.birth == commit {
+    } else if reference.birth == commit, own?.frames.contains(reference.location.number) ?? true {
       spareFrames.append(reference.location.number)
     } else {
       retired.frames.append(RetiredItem(reference: reference, treeID: treeID))
@@ -67,7 +74,7 @@ final class DirtySet {
   func retireOverflow(_ reference: ChildReference, treeID: UInt32) {
     if !reference.location.isFrame {
       retirePages(reference, count: pool.geometry.overflowPageCount(Int(reference.count)), treeID)
-    } else if reference.birth == commit {
+    } else if reference.birth == commit, own?.blobs.contains(reference.location.number) ?? true {
       spareBlobs.insert(reference.location.number)
       blobByteCount -= Int(reference.count)
       noteBlobPages(of: Int(reference.count), sign: -1)

@@ -57,12 +57,12 @@ struct ExtentHeaders {
       unsynced: last?.unsynced ?? .first
     )
     try write(change.unsynced, of: change)
-    forget(extent)
+    changes.removeAll { $0.extent.offset == extent.offset }
     changes.append(change)
   }
 
-  /// Forgets what is left to do for the header of an extent that is there no more.
-  mutating func forget(_ extent: Extent) { changes.removeAll { $0.extent.offset == extent.offset } }
+  /// Forgets what is left to do for headers that are cut off: something else may be there soon.
+  mutating func forget(behind offset: UInt64) { changes.removeAll { $0.extent.offset >= offset } }
 
   /// Notes that what was written so far is about to be synced.
   mutating func beginSync() {

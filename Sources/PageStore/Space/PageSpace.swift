@@ -137,12 +137,29 @@ struct PageSpace {
   /// Sets the free pages at the end of the file aside, but for `keeping`. Nil if there are no more than that, or if anything is in
   /// use behind `recordedEnd`, of which the checkpoint that is to say so knows nothing.
   mutating func beginCut(keeping: UInt64, before recordedEnd: UInt64) -> Cut? {
-    let newEnd = map.usedEnd + keeping
-    guard newEnd < map.end, newEnd * pageSize <= recordedEnd else { return nil }
+    let usedEnd = usedEndWithoutHeaders
+    let newEnd = usedEnd + (usedEnd == map.usedEnd ? keeping : 0)
+    guard newEnd < map.end, newEnd * pageSize <= recordedEnd,
+      let newTail = try? Optional(pageExtent(around: (newEnd - 1) * pageSize))
+    else { return nil }
     let free = map.ready.runs(in: newEnd..<map.end)
     map.take(newEnd..<map.end)
-    let tailOffset = tailOffset < newEnd * pageSize ? tailOffset : 0
-    return Cut(newEnd: newEnd, oldEnd: map.end, free: free, end: newEnd * pageSize, tailOffset: tailOffset)
+    return Cut(
+      newEnd: newEnd,
+      oldEnd: map.end,
+      free: free,
+      end: newEnd * pageSize,
+      tailOffset: newTail?.offset ?? 0
+    )
+  }
+
+  /// The page behind the last one in use, apart from headers of page extents in which nothing else is.
+  private var usedEndWithoutHeaders: UInt64 {
+    var end = map.usedEnd
+    while end > 0, (try? ExtentWalk.extent(at: (end - 1) * pageSize, in: file, headers.identity)) != nil {
+      end = map.usedEnd(before: end - 1)
+    }
+    return end
   }
 
   /// Gives back what was set aside. What was bare stays unused until the store is opened again.
@@ -161,14 +178,11 @@ struct PageSpace {
 
   /// Forgets the free pages from `newEnd` on, and lets the file system have them.
   private mutating func cut(to newEnd: UInt64) throws(StoreError) {
-    if let extent = tail, extent.offset < newEnd * pageSize {
-      let shorter = Extent(offset: extent.offset, byteCount: newEnd * pageSize - extent.offset)
-      try headers.rewrite(shorter)
-      tail = shorter
-    } else {
-      if let tail { headers.forget(tail) }
-      tail = nil
+    headers.forget(behind: newEnd * pageSize)
+    tail = try pageExtent(around: (newEnd - 1) * pageSize).map {
+      Extent(offset: $0.offset, byteCount: newEnd * pageSize - $0.offset)
     }
+    if let tail { try headers.rewrite(tail) }
     map.cut(to: newEnd)
     try file.truncate(to: end)
   }
@@ -217,7 +231,7 @@ struct PageSpace {
   private func pageExtent(around offset: UInt64) throws(StoreError) -> Extent? {
     let first = FileLayout.firstExtentOffset(pageSize: pageSize)
     var walk = try ExtentWalk(file, headers.identity, from: first)
-    while let found = try walk.next(), found.header.extent.offset < offset {
+    while let found = try walk.next(), found.header.extent.offset <= offset {
       if found.header.extent.end > offset { return found.header.kind == .pages ? found.header.extent : nil }
     }
     return nil
@@ -250,8 +264,9 @@ struct PageSpace {
       offset: pages.lowerBound * pageSize,
       byteCount: byteCount - pages.lowerBound * pageSize
     )
+    if isReadOnly { return map.releaseBare(pages) }
     do {
-      if !isReadOnly { try headers.write(extent) }
+      try headers.write(extent)
       map.noteHeader(pages.lowerBound)
       map.releaseBare(pages.lowerBound + 1..<pages.upperBound)
       tail = extent
@@ -271,8 +286,12 @@ struct PageSpace {
     var walk = try ExtentWalk(file, headers.identity, from: FileLayout.firstExtentOffset(pageSize: pageSize))
     while let found = try walk.next(), found.header.extent.offset < end {
       let extent = found.header.extent
+      if found.header.kind == .log, logExtents.contains(where: { $0.offset == extent.offset }) { continue }
+      map.keepHeader(extent.offset / pageSize)
       let inside = logExtents.filter { $0.offset > extent.offset && $0.offset < extent.end }
-      guard let next = inside.map(\.offset).min(), found.header.kind == .pages else { continue }
+      let next = min(inside.map(\.offset).min() ?? extent.end, end)
+      // A log extent that is listed no more is one of pages.
+      if next == extent.end, found.header.kind == .pages { continue }
       try headers.rewrite(Extent(offset: extent.offset, byteCount: next - extent.offset))
       walk = try ExtentWalk(file, headers.identity, from: next)
     }

@@ -14,6 +14,8 @@ struct SpaceMap {
   private(set) var recorded: PageBitmap
   /// Header pages of page extents that are younger.
   private var freshHeaders = PageBitmap()
+  /// Header pages of extents that were cut off since the last checkpoint.
+  private var cutOff = PageBitmap()
 
   /// - Parameters:
   ///   - end: the number behind the last page.
@@ -23,6 +25,7 @@ struct SpaceMap {
     self.pageSize = pageSize
     self.end = end
     self.recorded = recorded
+    for run in recorded.runs(in: end..<PageTable.count) { cutOff.insert(run) }
     bare.insert(0..<end)
     bare.subtract(recorded)
     for range in used { bare.remove(range) }
@@ -33,6 +36,7 @@ struct SpaceMap {
   /// What the next checkpoint records, before its own changes.
   var recordable: PageBitmap {
     var pages = recorded
+    pages.subtract(cutOff)
     pages.formUnion(freshHeaders)
     return pages
   }
@@ -41,6 +45,14 @@ struct SpaceMap {
   mutating func noteRecorded(_ pages: PageBitmap) {
     recorded = pages
     freshHeaders.subtract(pages)
+    cutOff = PageBitmap()
+  }
+
+  /// Notes that a page is the header page of a page extent, be it that the last checkpoint doesn't know.
+  mutating func keepHeader(_ page: UInt64) {
+    guard ready.contains(page) || bare.contains(page) else { return }
+    take(page..<page + 1)
+    noteHeader(page)
   }
 
   /// Notes that a page that is in use is the header page of a page extent.
@@ -48,6 +60,9 @@ struct SpaceMap {
 
   /// Free pages.
   var freeCount: UInt64 { ready.count + bare.count }
+
+  /// Free pages before one.
+  func freeCount(before page: UInt64) -> UInt64 { ready.count(in: 0..<page) + bare.count(in: 0..<page) }
 
   // MARK: Taking
 
@@ -139,10 +154,13 @@ struct SpaceMap {
   }
 
   /// The page behind the last one that is in use.
-  var usedEnd: UInt64 {
+  var usedEnd: UInt64 { usedEnd(before: end) }
+
+  /// The page behind the last one that is in use, of those before `limit`.
+  func usedEnd(before limit: UInt64) -> UInt64 {
     var free = ready
     free.formUnion(bare)
-    var page = end
+    var page = limit
     while page > 0 {
       // The words of free pages at the end are all ones; what is left of the search is one word.
       let word = Int((page - 1) / 64)
@@ -161,6 +179,8 @@ struct SpaceMap {
   mutating func cut(to newEnd: UInt64) {
     ready.remove(newEnd..<end)
     bare.remove(newEnd..<end)
+    freshHeaders.remove(newEnd..<end)
+    for run in recorded.runs(in: newEnd..<end) { cutOff.insert(run) }
     end = newEnd
   }
 }

@@ -25,6 +25,9 @@ struct CheckpointPlan {
       // The catalogue's final values are known only when the trees have been written, but take as much room as these.
       let roots = draft.roots.map { committer.pool.storedRoot($0) }
       try committer.updateCatalogue(editor, draft, roots: roots, pageCounts: roots.map { _ in 0 })
+      if let limit = draft.relocationLimit {
+        for tree in [editor, spaceEditor] { _ = try tree.relocate(behind: limit, from: [], pageLimit: .max) }
+      }
       let frames = Set(draft.roots.filter(\.reference.location.isFrame))
       var demand = PageWriter.demand(of: frames, mode, in: committer.pool)
       demand += PageWriter.demand(of: [editor.root], .replacing, in: committer.pool)
@@ -37,6 +40,8 @@ struct CheckpointPlan {
       }
     } catch {
       editor.end()
+      spaceEditor.end()
+      spaceEditor.dirty.abort()
       throw error
     }
   }

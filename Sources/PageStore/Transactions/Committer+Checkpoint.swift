@@ -32,7 +32,10 @@ extension Committer {
       try state.withLock { () throws(StoreError) in
         try log.checkFence()
         if !isCheckpointed { try checkpointLatest() }
-        if !log.hasClosingMark { try addClosingMark() }
+        if !log.hasClosingMark {
+          try tightenAtClose()
+          try addClosingMark()
+        }
         // The newest anchor vouches for the last records of the log, which no later one will.
         // guard: sync-last-anchor
         if !isAnchorDurable { try file.synchronize() }
@@ -41,10 +44,19 @@ extension Committer {
     }
   }
 
+  /// A file that stays longer than it could be is no failure, unless the log has failed.
+  private func tightenAtClose() throws(StoreError) {
+    do throws(StoreError) {
+      try tighten()
+    } catch {
+      try log.checkFence()
+    }
+  }
+
   /// Whether the last checkpoint has everything, and recovery has nothing to replay.
   var isCheckpointed: Bool { log.bytesSinceCheckpoint == 0 && checkpointCommit == versions.latest.commit }
 
-  private func checkpointLatest() throws(StoreError) {
+  func checkpointLatest() throws(StoreError) {
     try log.checkFence()
     try log.drain()
     let base = versions.latest
@@ -57,6 +69,24 @@ extension Committer {
       generation: base.generation + 1,
       dirty: DirtySet(commit: base.commit, pool: pool)
     )
+    try checkpoint(draft)
+  }
+
+  /// Writes the copies that a relocation has made, with all else that is only in memory, and what is behind `limit` of the store's own
+  /// trees.
+  func checkpoint(_ relocation: TransactionState, behind limit: UInt64) throws(StoreError) {
+    let version = Version(relocating: relocation)
+    relocation.end()
+    var draft = Draft(
+      commit: version.commit,
+      timestamp: version.timestamp,
+      directory: version.directory,
+      roots: version.roots,
+      nextTreeID: version.nextTreeID,
+      generation: version.generation,
+      dirty: relocation.dirty
+    )
+    draft.relocationLimit = limit
     try checkpoint(draft)
   }
 
@@ -98,6 +128,8 @@ extension Committer {
     var dirty: DirtySet
     /// Whether the commit is only being made, so that nobody reads what it has changed.
     var isUnseen = false
+    /// The page from which on the store's own trees move to the front.
+    var relocationLimit: UInt64?
   }
 
   @discardableResult

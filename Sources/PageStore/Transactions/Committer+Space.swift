@@ -20,7 +20,6 @@ extension Committer {
   private func loadSpace() throws(StoreError) -> PageSpace {
     let end = lastRecord.end / pageSize
     let recorded = try SpaceTree.read(lastRecord.spaceTree.root, pool: pool)
-    if let last = recorded.last, last >= end { throw SpaceTree.damaged("it names page \(last) of \(end)") }
     let logExtents = extents.extents
     var space = PageSpace(
       map: SpaceMap(
@@ -38,7 +37,7 @@ extension Committer {
     )
     let before = try SpaceTree.read(lastRecord.previousSpaceTree.root, pool: pool)
     dead.setAwaiting(space.hold(before))
-    if !isReadOnly, !wasClean { try space.mendHeaders(logExtents) }
+    if !isReadOnly, !wasClosed { try space.mendHeaders(logExtents) }
     try space.takeUp(logExtents, upTo: foundEnd, isReadOnly: isReadOnly)
     return space
   }

@@ -24,6 +24,8 @@ final class Committer: @unchecked Sendable {
   /// The room in the file; nil until somebody needs it.
   var space: PageSpace?
   var dead = DeadPages()
+  /// Whether checkpoints keep free log extents for the log to go on in.
+  var keepsFreeLog = true
   /// Pages that a checkpoint has taken and is writing.
   var takenPageCount: UInt64 = 0
   var diedMeanwhile = DiedMeanwhile()
@@ -33,8 +35,8 @@ final class Committer: @unchecked Sendable {
   /// Where what recovery found in the file ends, if that is behind the end that the checkpoint knows.
   let foundEnd: UInt64
   let isReadOnly: Bool
-  /// Whether recovery found the store as a checkpoint has left it.
-  let wasClean: Bool
+  /// Whether recovery found the store as closing it has left it.
+  let wasClosed: Bool
   var catalogued: Catalogue.Content
   /// The anchors that are legible, newest first.
   var anchors: [Anchor]
@@ -73,7 +75,7 @@ final class Committer: @unchecked Sendable {
     lastRecord: CheckpointRecord,
     foundEnd: UInt64,
     isReadOnly: Bool,
-    wasClean: Bool,
+    wasClosed: Bool,
     catalogued: Catalogue.Content,
     anchors: [Anchor],
     nextAnchorSlot: Int
@@ -92,7 +94,7 @@ final class Committer: @unchecked Sendable {
     self.lastRecord = lastRecord
     self.foundEnd = foundEnd
     self.isReadOnly = isReadOnly
-    self.wasClean = wasClean
+    self.wasClosed = wasClosed
     self.catalogued = catalogued
     self.anchors = anchors
     self.nextAnchorSlot = nextAnchorSlot
@@ -216,7 +218,7 @@ final class Committer: @unchecked Sendable {
 
   /// Sets room aside for the pages that the transaction has changed; returns what will then be dirty. Throws
   /// `diskFull`.
-  private func admit(_ transaction: TransactionState) throws(StoreError) -> UInt64 {
+  func admit(_ transaction: TransactionState) throws(StoreError) -> UInt64 {
     let grown = dirtyByteCount + UInt64(transaction.dirty.filePageCount) * pageSize
     let reserve = transaction.log.hasAdditions ? PageSpace.removalReserve(pageSize: pageSize) : 0
     try withSpace { (space) throws(StoreError) in
@@ -325,7 +327,9 @@ final class Committer: @unchecked Sendable {
   }
 
   /// Bytes of free log extents that checkpoints keep for the log to go on in.
-  var keptLogByteCount: UInt64 { limits.logByteCount(storing: storedPageCount * pageSize) }
+  var keptLogByteCount: UInt64 {
+    !keepsFreeLog ? 0 : limits.logByteCount(storing: storedPageCount * pageSize)
+  }
 
   private static func smallLogExtentByteCount(forRecord byteCount: Int) -> UInt64 {
     max(smallestLogExtentByteCount, LogWriter.extentByteCount(forRecord: byteCount))

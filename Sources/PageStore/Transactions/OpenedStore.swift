@@ -188,7 +188,7 @@ struct OpenedStore {
       lastRecord: content,
       foundEnd: found.reduce(content.end) { max($0, $1.end) },
       isReadOnly: options.isReadOnly,
-      wasClean: recovery.isClean,
+      wasClosed: recovery.isClean && blocks.closingAnchor != nil,
       catalogued: trees,
       anchors: blocks.anchors,
       nextAnchorSlot: blocks.nextAnchorSlot

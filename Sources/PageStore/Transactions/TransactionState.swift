@@ -21,7 +21,7 @@ final class TransactionState {
     self.base = base
     self.log = log
     commit = base.commit + 1
-    dirty = DirtySet(commit: stamp ?? commit, pool: pool)
+    dirty = DirtySet(commit: stamp ?? commit, pool: pool, isCommitTaken: stamp == base.commit)
     directory = base.directory
     nextTreeID = base.nextTreeID
     editors = Array(repeating: nil, count: base.roots.count)

@@ -38,6 +38,20 @@ final class VersionTable: Sendable {
     }
   }
 
+  /// Puts a version in the place of the newest one, which has the same content: as durable as that is, and seen when that is.
+  func supersede(with version: Version) {
+    state.withLock { state in
+      let isDurable = state.latest === state.durable
+      state.latest = version
+      if isDurable {
+        state.durable = version
+        state.published = version
+      } else {
+        state.queue.append(version)
+      }
+    }
+  }
+
   /// Takes note of what the log has written and synced.
   func advance(written: UInt64, durable: UInt64) {
     state.withLock { state in

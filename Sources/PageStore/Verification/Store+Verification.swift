@@ -52,7 +52,7 @@ extension Store {
 
   /// Recounts the pages in use: those that the last checkpoint reaches, and the header pages of page extents.
   private func verifySpace(reached: Set<UInt64>) throws(StoreError) -> [IntegrityProblem] {
-    let recorded = try committer.withSpace { $0.map.recorded }
+    let recorded = try committer.withSpace { $0.map.recordable }
     var problems: [IntegrityProblem] = []
     for page in reached where !recorded.contains(page) {
       problems.append(.init(message: "A page is in use and recorded as free.", page: page))

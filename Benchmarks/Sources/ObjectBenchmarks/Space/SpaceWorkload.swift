@@ -96,7 +96,6 @@ enum SpaceWorkload {
         return sensors.map(\.objectID)
       }
       let live = try liveBytes(container)
-      debug("load", container, watch.largestSoFar)
       result.largestLoadRatio = max(result.largestLoadRatio, Double(watch.takeLargest()) / live)
     }
     result.loadSeconds = (clock.now - start) / .seconds(1)
@@ -115,7 +114,6 @@ enum SpaceWorkload {
         try context.save()
       }
       let live = try liveBytes(container)
-      debug("update", container, watch.largestSoFar)
       result.largestRatio = max(result.largestRatio, Double(watch.takeLargest()) / live)
     }
     result.updateSeconds = (clock.now - start) / .seconds(1)
@@ -131,14 +129,6 @@ enum SpaceWorkload {
   private static func liveBytes(_ container: PersistentContainer) throws -> Double {
     let ledger = try container.spaceLedger()
     return Double(ledger.liveBytes + ledger.unwrittenBytes)
-  }
-
-  private static func debug(_ what: String, _ container: PersistentContainer, _ largest: Int) {
-    guard let l = try? container.spaceLedger() else { return }
-    func mb(_ b: UInt64) -> Int { Int(b >> 20) }
-    let text =
-      "\(what) live \(mb(l.liveBytes)) unwritten \(mb(l.unwrittenBytes)) dead \(mb(l.deadBytes)) pinned \(mb(l.pinnedBytes)) log \(mb(l.logBytes)) reserved \(mb(l.reservedBytes)) free \(mb(l.freeBytes)) total \(mb(l.totalBytes)) max \(largest >> 20)\n"
-    FileHandle.standardError.write(Data(text.utf8))
   }
 
   // MARK: SQLite
@@ -243,8 +233,6 @@ final class SizeWatch: @unchecked Sendable {
       return largest
     }
   }
-
-  var largestSoFar: Int { lock.withLock { largest } }
 
   func stop() { lock.withLock { isStopped = true } }
 }

@@ -1,0 +1,177 @@
+/// Makes the file shorter: pages far behind are copied to free room in front, the log goes on in the first of its extents,
+/// and the free end of the file is given back.
+///
+/// A page is moved by copying it in memory, with its way from the root, into a version that has the same content and the
+/// same commit number. The next checkpoint writes the copies, as it writes all that was changed, to the first free pages.
+/// Nothing goes to the log: until that checkpoint is durable, the pages are where they were.
+extension Committer {
+  /// Where a relocation has come to.
+  struct RelocationPosition {
+    /// The tree's place in the directory.
+    var slot = 0
+    var key: [UInt8] = []
+  }
+
+  /// The page behind which nothing has to be, if the pages there move to the free ones before it. Nil if the file would hardly get
+  /// shorter. Called with `state` held.
+  func compactionLimit() throws(StoreError) -> UInt64? {
+    try withSpace { (space) throws(StoreError) in
+      let map = space.map
+      let least = max(16, map.end / 64)
+      // The ways from the root move too, and the space tree is written anew.
+      let margin = 8 + SpaceTree.largestPageCount(end: map.end)
+      func hasRoom(behind limit: UInt64) -> Bool {
+        let moving = map.recorded.count(in: limit..<map.end)
+        return map.freeCount(before: limit) >= moving + moving / 32 + margin
+      }
+      var (low, high) = (UInt64(0), map.end)
+      while low < high {
+        let middle = (low + high) / 2
+        if hasRoom(behind: middle) { high = middle } else { low = middle + 1 }
+      }
+      return low + least < map.usedEnd ? low : nil
+    }
+  }
+
+  /// Copies up to `pageLimit` pages that lie behind `limit`, going on at `position`, which is nil when there are no more.
+  /// Returns the copies as a transaction that changes nothing. Called with the writer's turn.
+  func relocate(
+    behind limit: UInt64,
+    from position: inout RelocationPosition?,
+    pageLimit: Int
+  ) throws(StoreError) -> TransactionState {
+    let base = versions.latest
+    let transaction = TransactionState(
+      base: base,
+      pool: pool,
+      log: TransactionLog(),
+      stampingPages: base.commit
+    )
+    do throws(StoreError) {
+      while let here = position, transaction.dirty.filePageCount < pageLimit {
+        position = try relocate(behind: limit, from: here, in: transaction, pageLimit: pageLimit)
+      }
+      return transaction
+    } catch {
+      abort(transaction)
+      throw error
+    }
+  }
+
+  private func relocate(
+    behind limit: UInt64,
+    from position: RelocationPosition,
+    in transaction: TransactionState,
+    pageLimit: Int
+  ) throws(StoreError) -> RelocationPosition? {
+    let names = transaction.directory.names
+    guard position.slot < names.count else { return nil }
+    if names[position.slot] != nil {
+      let editor = try transaction.editor(position.slot)
+      if case .resume(let key) = try editor.relocate(behind: limit, from: position.key, pageLimit: pageLimit)
+      {
+        return RelocationPosition(slot: position.slot, key: key)
+      }
+    }
+    return RelocationPosition(slot: position.slot + 1)
+  }
+
+  /// Copies some pages beside commits: ``relocate(behind:from:pageLimit:)`` as a version of its own. Called with the writer's
+  /// turn. Returns how many pages were copied. Throws `diskFull` if there is no room to write them.
+  func relocateBesideCommits(
+    behind limit: UInt64,
+    from position: inout RelocationPosition?,
+    pageLimit: Int
+  ) throws(StoreError) -> Int {
+    try log.checkFence()
+    let transaction = try relocate(behind: limit, from: &position, pageLimit: pageLimit)
+    let count = transaction.dirty.filePageCount
+    do throws(StoreError) {
+      try state.withLock { () throws(StoreError) in
+        let dirtyAfter = try admit(transaction)
+        transaction.end()
+        let version = Version(relocating: transaction)
+        versions.supersede(with: version)
+        dirtyByteCount = dirtyAfter
+        dirtyRunPageCount += UInt64(transaction.dirty.runPageCount)
+        let retired = transaction.dirty.finish()
+        noteDeaths(of: retired, from: version.generation)
+        retire(retired, from: version.generation)
+      }
+    } catch {
+      abort(transaction)
+      throw error
+    }
+    return count
+  }
+
+  // MARK: At once
+
+  /// Pages that are moved before a checkpoint writes them.
+  private static let batchPageCount = 4_096
+
+  /// Makes the file as short as it can be in a few rounds, if it is much longer than what is in it. Called with the writer's turn,
+  /// `checkpointing` and `state` held, and everything in the file.
+  func tighten() throws(StoreError) {
+    guard try isLoose() else { return }
+    keepsFreeLog = false
+    defer { keepsFreeLog = true }
+    try parkLog()
+    for _ in 0..<Self.roundLimit {
+      guard let limit = try compactionLimit() else { break }
+      var position: RelocationPosition? = RelocationPosition()
+      while position != nil {
+        let moved = try relocate(behind: limit, from: &position, pageLimit: Self.batchPageCount)
+        try checkpoint(moved, behind: limit)
+        try restateAlone()
+      }
+    }
+    // Log extents are free when two checkpoints begin behind them, and room of the file when one has said so.
+    for _ in 0..<2 {
+      try checkpointLatest()
+      try restateAlone()
+    }
+    try restateAlone()
+  }
+
+  private static let roundLimit = 4
+
+  /// Whether a sixteenth of what is stored, or 256 KiB, is used for something else.
+  private func isLoose() throws(StoreError) -> Bool {
+    try withSpace { (space) throws(StoreError) in
+      let stored = space.map.recorded.count * pageSize + FileLayout.firstExtentOffset(pageSize: pageSize)
+      return space.end > stored + max(stored / 16, 256 << 10)
+    }
+  }
+
+  private func restateAlone() throws(StoreError) {
+    try restate(keeping: 0) { (body) throws(StoreError) in try body() }
+  }
+
+  /// Goes on with the log in the free extent furthest to the front of the file, if the present one is behind that.
+  func parkLog() throws(StoreError) {
+    let needed = LogWriter.extentByteCount(forRecord: 4 * CheckpointRecord.fixedByteCount)
+    guard let free = extents.freeExtent(byteCount: needed),
+      free.offset < log.tail.position.use.extent.offset
+    else { return }
+    try log.drain()
+    try log.moveOn(to: extents.beginUse(of: free, salt: environment.random()))
+  }
+}
+
+extension Version {
+  /// The version with the copies that a transaction has made of pages of its base.
+  convenience init(relocating transaction: TransactionState) {
+    let base = transaction.base
+    self.init(
+      commit: base.commit,
+      timestamp: base.timestamp,
+      generation: base.generation + 1,
+      directory: base.directory,
+      roots: transaction.roots,
+      nextTreeID: base.nextTreeID,
+      sequence: base.sequence,
+      durability: base.durability
+    )
+  }
+}

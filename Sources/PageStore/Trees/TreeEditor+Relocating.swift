@@ -1,0 +1,91 @@
+extension TreeEditor {
+  /// How far a relocation has come in a tree.
+  enum Progress {
+    case done
+    /// More of it lies at this key or behind it.
+    case resume(at: [UInt8])
+  }
+
+  /// Makes copies of the pages that the file has at `limit` or behind it, with their ways from the root, so that the next
+  /// checkpoint writes them elsewhere. Nothing changes in the tree but where it is. Stops when the transaction has copied
+  /// `pageLimit` pages.
+  ///
+  /// Of branches and of the leaves that move each is read; other leaves only if the tree has overflow.
+  func relocate(behind limit: UInt64, from start: [UInt8], pageLimit: Int) throws(StoreError) -> Progress {
+    guard height > 0 else { return .done }
+    var key = start
+    return try change { () throws(StoreError) in
+      while true {
+        if dirty.filePageCount >= pageLimit { return .resume(at: key) }
+        try key.withBytes { key throws(StoreError) in _ = try descend(to: SearchKey(key)) }
+        if isPathBehind(limit) { try movePath(behind: limit) }
+        guard let next = try nextKey(behind: limit) else { return .done }
+        key = next
+      }
+    }
+  }
+
+  /// Whether a page of the path, or overflow that it refers to, lies there.
+  private func isPathBehind(_ limit: UInt64) -> Bool {
+    (0..<height).contains { level in
+      isBehind(limit, pool.filePage(reference(level)))
+        || root.hasOverflow && !overflowBehind(limit, in: path[level].page).isEmpty
+    }
+  }
+
+  private func isBehind(_ limit: UInt64, _ page: UInt64?) -> Bool { page.map { $0 >= limit } ?? false }
+
+  /// Offsets in a page of references to overflow that lies there.
+  private func overflowBehind(_ limit: UInt64, in page: PageImage) -> [Int] {
+    guard page.flags & PageFlags.hasOverflow != 0 else { return [] }
+    return (0..<page.count).flatMap { page.overflowReferences($0) }.filter { offset in
+      isBehind(limit, pool.filePage(ofOverflow: ChildReference(loading: page.base + offset)))
+    }
+  }
+
+  private func movePath(behind limit: UInt64) throws(StoreError) {
+    try makePathWritable()
+    guard root.hasOverflow else { return }
+    for level in 0..<height {
+      let page = path[level].page
+      for offset in overflowBehind(limit, in: page) {
+        let old = ChildReference(loading: page.base + offset)
+        let value = try map.overflow(old, treeID: root.treeID)
+        let copy = value.withBytes { dirty.allocateBlob(copying: $0) }
+        copy.store(to: UnsafeMutableRawPointer(mutating: page.base + offset))
+        dirty.retireOverflow(old, treeID: root.treeID)
+      }
+    }
+  }
+
+  /// The first key of the next leaf that may have to move; nil if there is none.
+  private func nextKey(behind limit: UInt64) throws(StoreError) -> [UInt8]? {
+    for level in stride(from: 1, to: height, by: 1) {
+      let step = path[level]
+      let following = (step.index + 1)..<max(step.index + 1, step.page.count)
+      // Of the children of higher branches nothing is known; those of the lowest say where they are.
+      let next = following.first { index in
+        level > 1 || root.hasOverflow
+          || isBehind(limit, pool.filePage(ChildReference(loading: step.page.reference(index))))
+      }
+      if let next { return try wholeKey(PageEntry(step.page, next, geometry)) }
+    }
+    return nil
+  }
+}
+
+extension PagePool {
+  /// The page of the store's file that has what a reference leads to; nil if none has yet.
+  func filePage(_ reference: ChildReference) -> UInt64? {
+    reference.location.isFrame ? filePage(storedPlace(ofPage: reference)) : reference.location.number
+  }
+
+  /// The same for overflow.
+  func filePage(ofOverflow reference: ChildReference) -> UInt64? {
+    reference.location.isFrame ? filePage(storedPlace(ofOverflow: reference)) : reference.location.number
+  }
+
+  private func filePage(_ place: StoredPlace) -> UInt64? {
+    place.isNone || place.number >= SpillFile.firstNumber ? nil : place.number
+  }
+}
