@@ -252,7 +252,7 @@ public final class Store: Sendable {
     return try body()
   }
 
-  private func checkWritable() throws(StoreError) {
+  func checkWritable() throws(StoreError) {
     try file.checkOpen()
     if options.isReadOnly {
       throw StoreError(.readOnly, "the store was opened read-only", context: .init(path: path))

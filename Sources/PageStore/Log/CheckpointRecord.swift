@@ -187,6 +187,11 @@ struct StoredTree: Hashable {
     StoredTree(root: .empty(treeID: treeID), pageCount: 0)
   }
 
+  /// Notes that a checkpoint has written pages of the tree, and replaced others.
+  mutating func note(written: UInt64, replaced: Int) {
+    pageCount = pageCount + written - min(pageCount + written, UInt64(replaced))
+  }
+
   fileprivate func encode(in bytes: UnsafeMutableRawBufferPointer, at offset: Int) {
     bytes.setInteger(root.reference.location.rawValue, at: offset + Offset.location)
     bytes.setInteger(root.reference.checksum, at: offset + Offset.checksum)

@@ -81,6 +81,13 @@ struct PageSpace {
     throw StoreError(.diskFull, "room that was set aside for a checkpoint is missing")
   }
 
+  /// Takes pages that may be anywhere. Throws `diskFull`, with nothing taken.
+  mutating func take(_ count: UInt64) throws(StoreError) -> [Range<UInt64>] {
+    if count == 0 { return [] }
+    try ensure(count)
+    return map.take(count) ?? []
+  }
+
   private mutating func take(run count: UInt64) throws(StoreError) -> Range<UInt64> {
     if let run = map.take(run: count) { return run }
     try extend(by: count)

@@ -76,6 +76,8 @@ struct SealedSpace {
   var ownPages: [Range<UInt64>]
   /// Room that was taken for that and not needed.
   var spare: [Range<UInt64>]
+  /// What was taken for that when the checkpoint was sealed, and not before.
+  var extra: [Range<UInt64>]
   /// Pages that it doesn't reach while the checkpoint before does, besides those in ``DeadPages``.
   var deaths: [PageRun]
   var spaceTree: StoredTree
@@ -111,7 +113,7 @@ extension Committer {
       return WrittenCheckpoint(pages: pages, space: sealed)
     } catch {
       pool.discard(pages.images)
-      if let sealed { extents.takeBack(sealed.givenUp) }
+      if let sealed { try withState { () throws(StoreError) in takeBack(sealed) } }
       throw error
     }
   }
@@ -148,7 +150,7 @@ extension Committer {
     pages.spare = catalogue.placement.rest
     pages.count = writer.pageCount + catalogue.pageCount
     let dead = draft.dirty.retiredPages.lazy.filter { $0.treeID == Catalogue.treeID }
-    pages.catalogue.pageCount += catalogue.pageCount - UInt64(dead.count)
+    pages.catalogue.note(written: catalogue.pageCount, replaced: dead.count)
   }
 
   /// Pages of the file that each tree of the draft keeps, by slot.
@@ -182,6 +184,10 @@ extension Committer {
         }
         space.beginSync()
         var spare = plan.taken.spare
+        // The file may have grown since, for these very pages or for those of commits.
+        let bound = SpaceTree.largestPageCount(end: space.map.end)
+        let extra = try space.take(bound - min(bound, UInt64(spare.reduce(0) { $0 + $1.count })))
+        spare += extra
         let own = try SpaceTree.update(
           plan.spaceEditor,
           from: space.map.recorded,
@@ -193,6 +199,7 @@ extension Committer {
           reached: reached,
           ownPages: own,
           spare: spare,
+          extra: extra,
           deaths: deaths + filePages(of: plan.spaceEditor.dirty.retiredSoFar),
           spaceTree: lastRecord.spaceTree,
           end: space.end,
@@ -216,7 +223,7 @@ extension Committer {
     var writer = PageWriter(pool: pool, mode: .replacing, placement: PagePlacement(singles: space.ownPages))
     defer { pages.images += writer.images }
     space.spaceTree.root = try writer.write(plan.spaceEditor.root, to: sink)
-    space.spaceTree.pageCount += writer.pageCount - UInt64(plan.spaceEditor.dirty.retiredPages.count)
+    space.spaceTree.note(written: writer.pageCount, replaced: plan.spaceEditor.dirty.retiredPages.count)
     pages.replaced += writer.replaced
     pages.count += writer.pageCount
   }

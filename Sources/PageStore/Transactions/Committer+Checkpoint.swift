@@ -158,7 +158,7 @@ extension Committer {
       try log.wait(for: appended.position.sequence, isDurable: true)
       try writeAnchor(appended, commit: draft.commit)
     } catch {
-      extents.takeBack(written.space.givenUp)
+      takeBack(written.space)
       pool.discard(pages.images)
       throw error
     }

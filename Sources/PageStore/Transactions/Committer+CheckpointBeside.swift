@@ -13,14 +13,28 @@ extension Committer {
   }
 
   /// Writes a checkpoint of the newest version. If it throws and the store isn't fenced, nothing has changed.
-  func checkpointBeside() throws(StoreError) {
+  ///
+  /// - Parameter limit: the page from which on the store's own trees move to the front; the file is then cut as well.
+  func checkpointBeside(behind limit: UInt64? = nil) throws(StoreError) {
     try checkpointing.withLock { () throws(StoreError) in
-      if !isClosed { try checkpointPinned() }
+      if isClosed { return }
+      try checkpointPinned(behind: limit)
+      if limit != nil {
+        try restate(keeping: 0) { (body) throws(StoreError) in try state.withLock(body) }
+      }
     }
   }
 
-  private func checkpointPinned() throws(StoreError) {
-    let start = try state.withLock { () throws(StoreError) in try startCheckpoint() }
+  /// Frees what the last checkpoint has replaced.
+  func restateBeside() throws(StoreError) {
+    try checkpointing.withLock { () throws(StoreError) in
+      if isClosed || state.withLock({ dead.awaitingCount == 0 }) { return }
+      try restate(keeping: .max / 2) { (body) throws(StoreError) in try state.withLock(body) }
+    }
+  }
+
+  private func checkpointPinned(behind limit: UInt64? = nil) throws(StoreError) {
+    let start = try state.withLock { () throws(StoreError) in try startCheckpoint(behind: limit) }
     defer { versions.unpin(start.base) }
     do throws(StoreError) {
       try finishCheckpoint(start)
@@ -39,10 +53,10 @@ extension Committer {
     var loggedByteCount: UInt64
   }
 
-  private func startCheckpoint() throws(StoreError) -> CheckpointStart {
+  private func startCheckpoint(behind limit: UInt64?) throws(StoreError) -> CheckpointStart {
     try log.checkFence()
     let base = versions.pinLatest()
-    let draft = Draft(
+    var draft = Draft(
       commit: base.commit,
       timestamp: base.timestamp,
       directory: base.directory,
@@ -51,6 +65,7 @@ extension Committer {
       generation: base.generation,
       dirty: DirtySet(commit: base.commit, pool: pool)
     )
+    draft.relocationLimit = limit
     dead.beginCheckpoint()
     do throws(StoreError) {
       let start = CheckpointStart(
@@ -90,7 +105,7 @@ extension Committer {
       try writeAnchor(appended, commit: draft.commit)
       environment.besideCheckpoint()
     } catch {
-      state.withLock { extents.takeBack(written.space.givenUp) }
+      state.withLock { takeBack(written.space) }
       pool.discard(written.pages.images)
       throw error
     }

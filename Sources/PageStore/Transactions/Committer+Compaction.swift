@@ -117,6 +117,7 @@ extension Committer {
     keepsFreeLog = false
     defer { keepsFreeLog = true }
     try parkLog()
+    if dead.awaitingCount > 0 { try restateAlone() }
     for _ in 0..<Self.roundLimit {
       guard let limit = try compactionLimit() else { break }
       var position: RelocationPosition? = RelocationPosition()
@@ -126,7 +127,11 @@ extension Committer {
         try restateAlone()
       }
     }
-    // Log extents are free when two checkpoints begin behind them, and room of the file when one has said so.
+    try giveUpLog()
+  }
+
+  /// Log extents are free when two checkpoints begin behind them, and room of the file when one has said so.
+  private func giveUpLog() throws(StoreError) {
     for _ in 0..<2 {
       try checkpointLatest()
       try restateAlone()
@@ -141,6 +146,19 @@ extension Committer {
     try withSpace { (space) throws(StoreError) in
       let stored = space.map.recorded.count * pageSize + FileLayout.firstExtentOffset(pageSize: pageSize)
       return space.end > stored + max(stored / 16, 256 << 10)
+    }
+  }
+
+  /// Lets the log go on in front, and cuts the file's free end, with nothing else going on. Called with the writer's turn.
+  func parkLogAndCut() throws(StoreError) {
+    try checkpointing.withLock { () throws(StoreError) in
+      if isClosed { return }
+      try state.withLock { () throws(StoreError) in
+        keepsFreeLog = false
+        defer { keepsFreeLog = true }
+        try parkLog()
+        try giveUpLog()
+      }
     }
   }
 

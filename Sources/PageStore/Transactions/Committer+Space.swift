@@ -183,6 +183,12 @@ extension Committer {
 
   private var freeTailPageCount: UInt64 { space.map { $0.map.end - $0.map.usedEnd } ?? 0 }
 
+  /// Undoes the sealing of a checkpoint that failed.
+  func takeBack(_ sealed: SealedSpace) {
+    extents.takeBack(sealed.givenUp)
+    space?.giveBack(sealed.extra)
+  }
+
   /// Undoes what a checkpoint that failed has taken.
   func giveUp(_ plan: CheckpointPlan) {
     takenPageCount = 0

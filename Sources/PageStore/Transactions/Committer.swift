@@ -135,7 +135,7 @@ final class Committer: @unchecked Sendable {
     do {
       try transaction.checkIntact()
       let timestamp = max(environment.now(), transaction.base.timestamp)
-      if let version = try append(transaction, timestamp: timestamp, durability: durability) {
+      if let version = try appendMakingRoom(transaction, timestamp: timestamp, durability: durability) {
         return version
       }
       let version = try checkpoint(including: transaction, timestamp: timestamp)
@@ -144,6 +144,27 @@ final class Committer: @unchecked Sendable {
     } catch {
       abort(transaction)
       throw error
+    }
+  }
+
+  /// ``append(_:timestamp:durability:)``; on a full disk a checkpoint first frees what has died since the last one.
+  private func appendMakingRoom(
+    _ transaction: TransactionState,
+    timestamp: Int64,
+    durability: Durability
+  ) throws(StoreError) -> Version? {
+    do {
+      return try append(transaction, timestamp: timestamp, durability: durability)
+    } catch  where error.code == .diskFull && !log.isFenced {
+      guard state.withLock({ dead.count > 0 }) else { throw error }
+      do {
+        // One makes the deaths durable, a second record frees the room.
+        try checkpointBeside()
+        try restateBeside()
+      } catch  where !log.isFenced {
+        throw error
+      }
+      return try append(transaction, timestamp: timestamp, durability: durability)
     }
   }
 

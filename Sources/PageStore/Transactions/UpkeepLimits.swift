@@ -27,7 +27,7 @@ struct UpkeepLimits {
 
   /// Bytes of changed pages after which the store needs a checkpoint.
   func dirtyByteCount(storing stored: UInt64) -> UInt64 {
-    min(dirtyMemoryBytes / 2, max(Self.smallestDirty, stored / 4 * 3))
+    min(dirtyMemoryBytes / 2, max(Self.smallestDirty, stored / 8 * 5))
   }
 
   /// Bytes of pages that can be changed while a checkpoint is being written, before commits wait for it.
