@@ -15,7 +15,7 @@ BENCH_KV = $(SWIFT) run $(1) --package-path Benchmarks key-value-benchmarks --fo
 BENCH_OBJECTS = $(SWIFT) run $(1) --package-path Benchmarks object-benchmarks $(2) --folder .build
 RESULTS := Benchmarks/Results
 
-.PHONY: help demo test build release lint format docs bench bench-kv bench-objects bench-queries bench-flights bench-smoke fuzz-smoke crash guards ci clean
+.PHONY: help demo test build release lint format docs bench bench-kv bench-objects bench-queries bench-flights bench-space bench-smoke fuzz-smoke crash guards ci clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -67,11 +67,17 @@ bench-queries: deps-objects ## run the queries on objects and write Benchmarks/R
 	@mkdir -p .build
 	$(call BENCH_OBJECTS,-c release,queries) --markdown $(RESULTS)/Queries.md --json $(RESULTS)/Queries.json $(BENCH)
 
+# The largest size, --objects 4000000, takes minutes.
+bench-space: deps-bench ## measure the file's size beside SQLite's while it grows and changes, and write Benchmarks/Results
+	@mkdir -p .build
+	$(call BENCH_OBJECTS,-c release,space) --markdown $(RESULTS)/Space.md --json $(RESULTS)/Space.json $(BENCH)
+
 bench-smoke: deps-objects ## run the benchmarks on small data, so that they never rot
 	@mkdir -p .build
 	$(call BENCH_KV) --smoke
 	$(call BENCH_OBJECTS,,run) --smoke
 	$(call BENCH_OBJECTS,,queries) --smoke
+	$(call BENCH_OBJECTS,,space) --smoke
 	$(call BENCH_OBJECTS,,flights) --data Examples/Flights/Library/Sample --rounds 1
 
 crash: deps-library ## open thousands of crash images, and check each

@@ -31,7 +31,35 @@ struct StoreInfo: Encodable {
   /// Pages that were looked for to say all this: in memory, and read from the file.
   var cacheHits: UInt64
   var cacheMisses: UInt64
+  /// What the file's bytes are used for.
+  var space: Space
   var entities: [Entity]
+
+  struct Space: Encodable {
+    var liveByteCount: UInt64
+    var deadByteCount: UInt64
+    var pinnedByteCount: UInt64
+    var logByteCount: UInt64
+    var freeByteCount: UInt64
+    var headerByteCount: UInt64
+    var trees: [Tree]
+
+    struct Tree: Encodable {
+      var name: String
+      var liveByteCount: UInt64
+    }
+
+    init(_ ledger: SpaceLedger) {
+      liveByteCount = ledger.liveBytes
+      deadByteCount = ledger.deadBytes
+      pinnedByteCount = ledger.pinnedBytes
+      logByteCount = ledger.logBytes
+      // Nothing is reserved where nobody writes.
+      freeByteCount = ledger.reservedBytes + ledger.freeBytes
+      headerByteCount = ledger.headerBytes
+      trees = ledger.trees.map { Tree(name: $0.name, liveByteCount: $0.liveBytes) }
+    }
+  }
 
   init(path: String) throws {
     let store = try Store.open(at: path, options: .readOnly)
@@ -52,6 +80,7 @@ struct StoreInfo: Encodable {
     cachedByteCount = statistics.cachedBytes
     cacheHits = statistics.cacheHits
     cacheMisses = statistics.cacheMisses
+    space = Space(try store.spaceLedger())
   }
 
   private static func entities(_ snapshot: Snapshot) throws -> [Entity] {
@@ -68,7 +97,7 @@ struct StoreInfo: Encodable {
     }
   }
 
-  private static func allocatedBytes(_ path: String) -> Int {
+  static func allocatedBytes(_ path: String) -> Int {
     var status = stat()
     return stat(path, &status) == 0 ? Int(status.st_blocks) * 512 : 0
   }
@@ -86,6 +115,12 @@ extension StoreInfo: CustomStringConvertible {
       "  cache     \(Self.bytes(Int(cachedByteCount))), of \(Self.bytes(Int(residentByteCount))) of pages in memory;"
         + " \(cacheMisses) read to tell this",
     ]
+    lines.append(
+      "  space     \(Self.bytes(Int(space.liveByteCount))) live, \(Self.bytes(Int(space.freeByteCount))) free, "
+        + "\(Self.bytes(Int(space.deadByteCount))) dead, \(Self.bytes(Int(space.logByteCount))) log, "
+        + "\(Self.bytes(Int(space.headerByteCount))) headers"
+    )
+    lines += space.trees.map { "    \(Self.bytes(Int($0.liveByteCount)))  \($0.name)" }
     if entities.isEmpty { lines += ["", "There are no entities."] }
     for entity in entities {
       lines += ["", "\(entity.name): \(entity.count) \(entity.count == 1 ? "object" : "objects")"]
@@ -95,7 +130,7 @@ extension StoreInfo: CustomStringConvertible {
     return lines.joined(separator: "\n")
   }
 
-  private static func bytes(_ count: Int) -> String {
+  static func bytes(_ count: Int) -> String {
     count < 10 << 20
       ? String(format: "%.1f KiB", Double(count) / 1_024)
       : String(format: "%.1f MiB", Double(count) / 1_048_576)

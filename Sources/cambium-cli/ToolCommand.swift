@@ -13,7 +13,7 @@ struct ToolCommand: ParsableCommand {
       """,
     subcommands: [
       InfoCommand.self, VerifyCommand.self, QueryCommand.self, PagesCommand.self, TreeCommand.self,
-      LogCommand.self,
+      LogCommand.self, CompactCommand.self,
     ]
   )
 }

@@ -14,6 +14,22 @@ struct StoreStateTests {
     #expect(run.output.contains("year"))
   }
 
+  @Test func infoSaysWhatTheBytesAreFor() async throws {
+    let library = try await Library()
+    let run = try ToolRun("info", library.path)
+    #expect(run.output.contains(" live, "))
+    #expect(run.output.contains("KiB  e/"))
+  }
+
+  @Test func compactMakesTheFileShort() async throws {
+    let library = try await Library()
+    let run = try ToolRun("compact", library.path)
+    #expect(run.status == 0)
+    #expect(run.output.contains(" before, ") && run.output.contains(" now; "))
+    #expect(try ToolRun("verify", library.path).status == 0)
+    #expect(try ToolRun("compact", library.path + "-missing").status == 2)
+  }
+
   @Test func infoIsJSONForPrograms() async throws {
     let library = try await Library()
     let run = try ToolRun("info", library.path, "--json")

@@ -59,7 +59,9 @@ import Testing
       try store.compact()
       let before = allocated(path)
       var generator = SeededGenerator("\(#function) \(manner)")
-      let numbers = manner == "range" ? Array(15_000..<45_000) : Array(0..<60_000).filter { _ in generator.chance(1, in: 2) }
+      let numbers =
+        manner == "range"
+        ? Array(15_000..<45_000) : Array(0..<60_000).filter { _ in generator.chance(1, in: 2) }
       for start in stride(from: 0, to: numbers.count, by: 3_000) {
         try store.write { transaction in
           let tree = try transaction.tree("t")
@@ -67,7 +69,9 @@ import Testing
         }
       }
       var reports: [CompactionProgress] = []
-      let result = try store.compact { reports.append($0); return true }
+      let result = try store.compact {
+        reports.append($0); return true
+      }
       #expect(reports.last == result)
       let freed = Double(before) - Double(allocated(path))
       let deleted = Double(before) * Double(numbers.count) / 60_000
@@ -95,14 +99,20 @@ import Testing
         try store.write { transaction in
           let tree = try transaction.tree("t")
           for _ in 0..<500 {
-            try tree.put(key(generator.number(in: 0...29_999)), [UInt8](repeating: UInt8(round & 255), count: 100))
+            try tree.put(
+              key(generator.number(in: 0...29_999)),
+              [UInt8](repeating: UInt8(round & 255), count: 100)
+            )
           }
         }
       }
       try store.checkpoint()
       let ledger = try store.spaceLedger()
       #expect(ledger.pinnedBytes > 0 && ledger.pinnedBytes <= live)
-      #expect(Double(ledger.liveBytes + ledger.pinnedBytes + ledger.deadBytes) <= 2.2 * Double(live), "\(ledger)")
+      #expect(
+        Double(ledger.liveBytes + ledger.pinnedBytes + ledger.deadBytes) <= 2.2 * Double(live),
+        "\(ledger)"
+      )
       let lease = try #require(try store.readers().first)
       #expect(lease.label == "a long look" && lease.commit == reader.commit)
       #expect(lease.pinnedBytes == ledger.pinnedBytes)
@@ -145,7 +155,9 @@ import Testing
   @Test func compactionCanBeCancelled() throws {
     try withStore { store, _ in
       try fill(store, 60_000)
-      try store.write { transaction in try transaction.tree("t").removeRange(KeyRange(upper: .excluding(key(40_000)))) }
+      try store.write { transaction in
+        try transaction.tree("t").removeRange(KeyRange(upper: .excluding(key(40_000))))
+      }
       try store.checkpoint()
       var callCount = 0
       let result = try store.compact { _ in
@@ -167,7 +179,8 @@ import Testing
     #expect(count > 300)
     for number in 0..<count / 2 { try store.write { try $0.tree("t").remove(bytes("k\(number)")) } }
     var again = 0
-    while again < count / 4, code({ try store.put("n\(again)", String(repeating: "w", count: 1_000)) }) == nil { again += 1 }
+    while again < count / 4, code({ try store.put("n\(again)", String(repeating: "w", count: 1_000)) }) == nil
+    { again += 1 }
     #expect(again == count / 4)
     #expect(try store.verify() == [])
   }
