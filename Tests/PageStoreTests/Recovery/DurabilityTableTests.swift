@@ -29,6 +29,7 @@ import Testing
       "a commit": try commitSteps(),
       "a checkpoint": try checkpointSteps(),
       "going on in another log extent": try extentSteps(),
+      "compaction, and of cutting the file": try compactionSteps(),
       "closing, and of the first commit afterwards": try closingSteps(),
       "creation": try creationSteps(),
       "recovery": try recoverySteps(),
@@ -112,6 +113,39 @@ import Testing
         findsEach: true
       ),
       "synced": Expectation(images: Self.images(moments.suffix(1).map(\.point)), commits: [4]),
+    ]
+  }
+
+  private func compactionSteps() throws -> [String: Expectation] {
+    let disk = SimulatedDisk()
+    let store = try open(disk)
+    // Much at the front of the file that dies, and what stays behind it.
+    let junk = [UInt8](repeating: 5, count: 1_000)
+    try store.write { transaction in
+      for number in 0..<600 { try transaction.tree("junk").put(bytes("\(number)"), junk) }
+      try transaction.tree("t").put(bytes("key1"), bytes(Self.value))
+    }
+    try store.checkpoint()
+    try commit(on: store, through: 8)
+    try store.write { transaction in
+      try transaction.dropTree("junk")
+      try transaction.tree("t").put(bytes("key9"), bytes(Self.value))
+    }
+    let before = disk.crashPoint
+    let size = disk.byteCount()
+    let moments = try Self.moments(of: disk) { _ = try store.compact() }
+    #expect(disk.byteCount() < size / 4)
+    func step(_ points: some Sequence<CrashPoint>) -> Expectation {
+      Expectation(images: Self.images(Array(points)), commits: [9])
+    }
+    let records = moments.filter { $0.call == .writeDurably }.map(\.point)
+    let cuts = moments.filter { $0.call == .truncate }.map(\.point)
+    return [
+      "pages copied in memory": step([before]),
+      "checkpoint written, as above": step(moments.prefix { $0.call != .truncate }.map(\.point)),
+      "log begun in its first extent": step(records),
+      "record that states a lower end, synced": step(records.suffix(4)),
+      "file cut": step(cuts + moments.suffix(1).map(\.point)),
     ]
   }
 
