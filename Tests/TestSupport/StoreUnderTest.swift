@@ -155,6 +155,17 @@ public final class StoreUnderTest {
     ledger.change { $0.requireAtLeast(newest) }
   }
 
+  /// Makes the file short, with `commits` called between its parts.
+  public func compact(_ commits: () throws -> Void = {}) throws {
+    guard let store else { throw OracleMismatch("the store is not open") }
+    let newest = ledger.model.newest
+    try store.compact { _ in
+      try commits()
+      return true
+    }
+    ledger.change { $0.requireAtLeast(newest) }
+  }
+
   /// Lets the store do what it has put off: the sync of relaxed commits, the watermark of an idle store.
   public func idle() {
     let hadWork = deferred.run()

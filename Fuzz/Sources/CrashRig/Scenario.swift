@@ -52,7 +52,7 @@ struct CrashScenario {
 
   private mutating func randomStep() throws {
     let isUnsynced = subject.options.durability == .none
-    switch generator.number(in: 0...26) {
+    switch generator.number(in: 0...28) {
     case 0...7:
       let shape = generator.pick([StoreWorkload.Shape.small, .small, .range, .trees])
       try step(.commitFull) { try Self.commit(shape, durability: .full, on: $0) }
@@ -87,6 +87,7 @@ struct CrashScenario {
       subject.die()
       try reopen()
     case 23, 24: try groupCommit()
+    case 27, 28: try compaction()
     default:
       subject.loseThePower(generator.pick(Damage.allCases), seed: generator.next())
       try reopen()
@@ -121,6 +122,25 @@ struct CrashScenario {
           let durability: Durability? = isUnsynced ? nil : generator.pick([.full, .relaxed])
           try Self.commit(generator.pick([.small, .trees]), durability: durability, on: subject)
         }
+      }
+    }
+  }
+
+  /// The file made short, with small commits in between, and most often after much was removed.
+  private mutating func compaction() throws {
+    let isUnsynced = subject.options.durability == .none
+    if generator.chance(2, in: 3) {
+      let operation = isUnsynced ? Operation.commitNone : .commitRelaxed
+      let durability: Durability? = isUnsynced ? nil : .relaxed
+      try step(operation, imageCount: 1) { try Self.commit(.growth, durability: durability, on: $0) }
+      try step(operation, imageCount: 1) { try Self.commit(.range, durability: durability, on: $0) }
+    }
+    let seed = generator.next()
+    try step(.compaction) { subject in
+      var generator = SeededGenerator(seed: seed)
+      try subject.compact {
+        guard generator.chance(1, in: 2) else { return }
+        try Self.commit(.small, durability: isUnsynced ? nil : .relaxed, on: subject)
       }
     }
   }

@@ -13,6 +13,7 @@ enum Operation: String, CaseIterable, Sendable {
   case bulk = "bulk transaction"
   case checkpoint
   case checkpointBeside = "checkpoint beside"
+  case compaction
   case idle = "going idle"
   case close
   case firstCommit = "first commit"
@@ -22,7 +23,7 @@ enum Operation: String, CaseIterable, Sendable {
   /// Whether anchors are what it is mostly about.
   var writesAnchors: Bool {
     switch self {
-    case .checkpoint, .checkpointBeside, .largeValue, .close, .firstCommit, .recovery: true
+    case .checkpoint, .checkpointBeside, .compaction, .largeValue, .close, .firstCommit, .recovery: true
     default: false
     }
   }
