@@ -21,10 +21,12 @@ public struct StoreOptions: Sendable, Hashable {
   /// Creates the file when there is none; otherwise a missing file is an error.
   public var createsIfMissing: Bool = true
   /// Bytes of log after which a commit starts a checkpoint, which is written beside the commits that follow. They wait for
-  /// it only if the log grows to four times as much.
+  /// it only if the log grows to four times as much. Up to the default, a sixteenth of what is stored, or a mebibyte, is the limit if
+  /// that is less: the file of a small store stays small. More than the default is taken as it is.
   public var checkpointLogBytes: Int = 16 << 20
   /// Bytes of changed pages that may be in memory and not in the file. A checkpoint starts at half of it; at the whole of it
-  /// commits wait. Each checkpoint writes every page that was changed, so a small number makes many small changes dear; a mebibyte
+  /// commits wait. Up to the default, five eighths of what is stored, or four mebibytes, start one if that is less; more than the
+  /// default is taken as it is. Each checkpoint writes every page that was changed, so a small number makes many small changes dear; a mebibyte
   /// is the least.
   public var dirtyMemoryBytes: Int = 256 << 20
   /// Bytes of memory for what could be read from the file again: pages that were read, and leaves that were changed and have

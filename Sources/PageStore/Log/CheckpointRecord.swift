@@ -124,6 +124,7 @@ struct CheckpointRecord: Hashable {
     tailOffset = payload.integer(at: Offset.tailOffset, as: UInt64.self)
     guard payload.count == Self.fixedByteCount + logExtentCount * 16,
       tailOffset % pageSize == 0, tailOffset <= end,
+      tailOffset == 0 || tailOffset >= FileLayout.firstExtentOffset(pageSize: pageSize),
       end % pageSize == 0, end <= Extent.addressLimit(pageSize: pageSize),
       commit < LogRecordHeader.commitLimit, nextTreeID > SpaceTree.treeID
     else { return nil }

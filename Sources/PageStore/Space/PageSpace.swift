@@ -163,7 +163,10 @@ struct PageSpace {
   /// The page behind the last one in use, apart from headers of page extents in which nothing else is.
   private var usedEndWithoutHeaders: UInt64 {
     var end = map.usedEnd
-    while end > 0, (try? ExtentWalk.extent(at: (end - 1) * pageSize, in: file, headers.identity)) != nil {
+    // With large pages a log extent may be a single page.
+    while end > 0, let found = try? ExtentWalk.extent(at: (end - 1) * pageSize, in: file, headers.identity),
+      found.header.kind == .pages
+    {
       end = map.usedEnd(before: end - 1)
     }
     return end

@@ -94,6 +94,16 @@ enum SpaceTree {
       }
       for page in editor.dirty.retiredPages { new.remove(page.range) }
     }
+    // Leaves may be packed more tightly than they were in an earlier round.
+    let needed = PageWriter.demand(of: [editor.root], .replacing, in: editor.pool).count
+    while takenCount > needed, let last = taken.popLast() {
+      let surplus = min(takenCount - needed, last.upperBound - last.lowerBound)
+      let middle = last.upperBound - surplus
+      if middle > last.lowerBound { taken.append(last.lowerBound..<middle) }
+      spare.append(middle..<last.upperBound)
+      new.remove(middle..<last.upperBound)
+      takenCount -= surplus
+    }
     for chunk in touched { try put(new, chunk, editor) }
     return taken
   }

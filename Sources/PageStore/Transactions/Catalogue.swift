@@ -50,7 +50,8 @@ enum Catalogue {
       root.reference.location.isNone == isEmpty, (root.reference.count == 0) == isEmpty,
       root.reference.count <= PageLocation.numberMask
     else { return nil }
-    return (root, bytes.integer(at: Offset.pageCount, as: UInt64.self))
+    let pageCount = bytes.integer(at: Offset.pageCount, as: UInt64.self)
+    return pageCount <= PageTable.count ? (root, pageCount) : nil
   }
 
   /// What the catalogue says, by slot of the directory: the trees' names, nil where a dropped tree was, roots, and the pages of

@@ -174,6 +174,11 @@ extension Committer {
     let givenUp = extents.giveUp(keeping: keptLogByteCount)
     do throws(StoreError) {
       return try withSpace { (space) throws(StoreError) in
+        var spare = plan.taken.spare
+        // The file may have grown since, for these very pages or for those of commits.
+        let bound = SpaceTree.largestPageCount(end: space.map.end)
+        let extra = try space.take(bound - min(bound, UInt64(spare.reduce(0) { $0 + $1.count })))
+        spare += extra
         var reached = space.map.recordable
         for run in plan.taken.singles + plan.taken.runs { reached.insert(run) }
         for run in pages.spare { reached.remove(run) }
@@ -183,11 +188,6 @@ extension Committer {
           reached.insert(header..<header + 1)
         }
         space.beginSync()
-        var spare = plan.taken.spare
-        // The file may have grown since, for these very pages or for those of commits.
-        let bound = SpaceTree.largestPageCount(end: space.map.end)
-        let extra = try space.take(bound - min(bound, UInt64(spare.reduce(0) { $0 + $1.count })))
-        spare += extra
         let own = try SpaceTree.update(
           plan.spaceEditor,
           from: space.map.recorded,

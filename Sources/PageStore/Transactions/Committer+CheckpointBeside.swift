@@ -97,9 +97,12 @@ extension Committer {
     let written = try write(start.plan) { (body) throws(StoreError) in try state.withLock(body) }
     environment.besideCheckpoint()
     let draft = start.plan.draft
-    var record = record(draft, written, replayStart: start.replayStart)
+    var record = lastRecord
     do throws(StoreError) {
-      let appended = try state.withLock { () throws(StoreError) in try append(&record) }
+      let appended = try state.withLock { () throws(StoreError) in
+        record = self.record(draft, written, replayStart: start.replayStart)
+        return try append(&record)
+      }
       environment.besideCheckpoint()
       try log.wait(for: appended.position.sequence, isDurable: true)
       try writeAnchor(appended, commit: draft.commit)

@@ -144,6 +144,11 @@ extension Committer {
           try log.moveOn(to: nextLogExtent(forRecord: byteCount))
         }
         cut = space?.beginCut(keeping: keeping, before: record.end)
+        if let proposed = cut, extents.extents.contains(where: { $0.end > proposed.end }) {
+          // Never the log.
+          space?.cancel(proposed)
+          cut = nil
+        }
         if let cut {
           record.end = cut.end
           record.tailOffset = cut.tailOffset

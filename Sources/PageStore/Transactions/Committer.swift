@@ -156,14 +156,17 @@ final class Committer: @unchecked Sendable {
     do {
       return try append(transaction, timestamp: timestamp, durability: durability)
     } catch  where error.code == .diskFull && !log.isFenced {
-      guard state.withLock({ dead.count > 0 }) else { throw error }
       do {
-        // One makes the deaths durable, a second record frees the room.
-        try checkpointBeside()
-        try restateBeside()
+        if state.withLock({ dead.count > 0 }) {
+          // One makes the deaths durable, a second record frees the room.
+          try checkpointBeside()
+          try restateBeside()
+        }
       } catch  where !log.isFenced {
         throw error
       }
+      // What snapshots have held that were let go of since.
+      state.withLock { giveBack(reclamation.reclaim(versions.holders)) }
       return try append(transaction, timestamp: timestamp, durability: durability)
     }
   }
@@ -300,7 +303,8 @@ final class Committer: @unchecked Sendable {
       let birth = item.reference.birth
       if birth > dirtyAfterCommit {
         dirtyByteCount -= min(dirtyByteCount, pageSize)
-      } else if let written = beingWritten, birth > written.afterCommit {
+      } else if let written = beingWritten, birth > written.afterCommit, birth < dirtyAfterCommit {
+        // Copies that a relocation made since have the commit of the version that is written, and are not among its pages.
         beingWritten?.byteCount = written.byteCount - min(written.byteCount, pageSize)
       }
     }

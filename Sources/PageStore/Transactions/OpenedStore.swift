@@ -182,7 +182,8 @@ struct OpenedStore {
       extents: LogExtentTable(
         uses: recovery.uses + illegible,
         newestEpoch: recovery.newestEpoch,
-        freeBelow: content.previousReplayEpoch,
+        // A forged record must not set the log free that is still to be replayed.
+        freeBelow: min(content.previousReplayEpoch, recovery.chain.checkpoint.replayEpoch),
         replayEpoch: recovery.chain.checkpoint.replayEpoch
       ),
       lastRecord: content,

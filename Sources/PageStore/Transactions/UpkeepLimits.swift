@@ -2,11 +2,13 @@
 ///
 /// The options set limits; shares of the store's own size, but never less than a least amount, set lower ones. What a checkpoint writes
 /// needs room beside what it replaces, and so does what is changed meanwhile: a small file must not become a large one for that.
-/// With these shares a file takes at most twice its live pages.
+/// With these shares a file takes about twice its live pages at most. An option above its default is taken as it is: whoever sets it
+/// wants fewer checkpoints and has the room.
 struct UpkeepLimits {
   private let checkpointLogBytes: UInt64
   private let dirtyMemoryBytes: UInt64
 
+  private static let defaults = StoreOptions()
   private static let smallestLog: UInt64 = 1 << 20
   private static let smallestDirty: UInt64 = 4 << 20
 
@@ -17,7 +19,8 @@ struct UpkeepLimits {
 
   /// Bytes of log after which a store of so many bytes of pages needs a checkpoint.
   func logByteCount(storing stored: UInt64) -> UInt64 {
-    min(checkpointLogBytes, max(Self.smallestLog, stored / 16))
+    if checkpointLogBytes > Self.defaults.checkpointLogBytes { return checkpointLogBytes }
+    return min(checkpointLogBytes, max(Self.smallestLog, stored / 16))
   }
 
   /// The size up to which new log extents double.
@@ -27,12 +30,14 @@ struct UpkeepLimits {
 
   /// Bytes of changed pages after which the store needs a checkpoint.
   func dirtyByteCount(storing stored: UInt64) -> UInt64 {
-    min(dirtyMemoryBytes / 2, max(Self.smallestDirty, stored / 8 * 5))
+    if dirtyMemoryBytes > Self.defaults.dirtyMemoryBytes { return dirtyMemoryBytes / 2 }
+    return min(dirtyMemoryBytes / 2, max(Self.smallestDirty, stored / 8 * 5))
   }
 
   /// Bytes of pages that can be changed while a checkpoint is being written, before commits wait for it.
   func dirtyByteCountMeanwhile(storing stored: UInt64) -> UInt64 {
-    min(dirtyMemoryBytes / 2, max(Self.smallestDirty, stored / 8))
+    if dirtyMemoryBytes > Self.defaults.dirtyMemoryBytes { return dirtyMemoryBytes / 2 }
+    return min(dirtyMemoryBytes / 2, max(Self.smallestDirty, stored / 8))
   }
 
   /// Bytes that snapshots may come to hold in memory alone before they are spilled.

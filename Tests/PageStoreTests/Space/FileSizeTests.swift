@@ -199,4 +199,49 @@ import Testing
       #expect(try again.snapshot().tree("t").value(for: [1]) == [2])
     }
   }
+
+  /// With pages of 64 KiB a log extent is a single page, which looks like the header of an extent in which nothing is.
+  @Test func aLogExtentOfOnePageIsNotCutOff() throws {
+    var fixture = StoreFixture(pageSize: 65_536)
+    fixture.options.initialLogByteCount = 64 << 10
+    fixture.options.checkpointLogBytes = 64 << 10
+    var store = try fixture.open()
+    for round in 0..<12 {
+      for number in 0..<40 { try store.put("k\(number)", String(repeating: "\(round % 10)", count: 1_000)) }
+      if round % 3 == 0 { try store.compact() }
+      store = try Store.open(
+        file: fixture.disk.afterProcessDeath(),
+        path: "test",
+        options: fixture.options,
+        environment: fixture.environment
+      )
+      try store.compact()
+      #expect(try store.verify() == [])
+      #expect(try store.value("k7") == String(repeating: "\(round % 10)", count: 1_000))
+      let later = StoreFixture(
+        SimulatedDisk(fixture.disk.crashPoint.image(.allKept, seed: 0)),
+        pageSize: 65_536
+      )
+      #expect(try later.open().value("k7") == String(repeating: "\(round % 10)", count: 1_000))
+      store = try fixture.open()
+    }
+  }
+
+  @Test func roomOfASnapshotThatWasLetGoIsUsedOnAFullDisk() throws {
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    fixture.disk.setCapacity(2 << 20)
+    for number in 0..<150 { try store.put("k\(number)", String(repeating: "v", count: 3_000)) }
+    try store.checkpoint()
+    var snapshot: Snapshot? = try store.snapshot()
+    var count = 0
+    while code({ try store.put("k\(count % 150)", String(repeating: "w", count: 3_000)) }) == nil,
+      count < 5_000
+    {
+      count += 1
+    }
+    #expect(snapshot != nil && count < 5_000)
+    snapshot = nil
+    #expect(code { try store.put("k1", String(repeating: "x", count: 3_000)) } == nil)
+  }
 }

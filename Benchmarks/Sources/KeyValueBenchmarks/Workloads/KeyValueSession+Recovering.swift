@@ -36,8 +36,9 @@ private struct CrashedStore {
     path = folder + "/crashed.cambium"
     var options = StoreOptions()
     options.durability = .relaxed
-    // No checkpoint comes in between.
-    options.checkpointLogBytes = 16 * logByteCount
+    // No checkpoint comes in between: the file is copied while the store is open.
+    options.checkpointLogBytes = 1 << 30
+    options.dirtyMemoryBytes = 1 << 30
     let store = try Store.open(at: folder + "/store.cambium", options: options)
     while try Int(store.statistics.bytesLogged) < logByteCount, count + 100 <= entries.count {
       try store.write { transaction in
