@@ -303,8 +303,7 @@ final class Committer: @unchecked Sendable {
       let birth = item.reference.birth
       if birth > dirtyAfterCommit {
         dirtyByteCount -= min(dirtyByteCount, pageSize)
-      } else if let written = beingWritten, birth > written.afterCommit, birth < dirtyAfterCommit {
-        // Copies that a relocation made since have the commit of the version that is written, and are not among its pages.
+      } else if let written = beingWritten, birth > written.afterCommit {
         beingWritten?.byteCount = written.byteCount - min(written.byteCount, pageSize)
       }
     }
