@@ -157,7 +157,7 @@ extension PersistentContainer {
     }
   }
 
-  /// What the bytes of the store's file are used for, at this moment.
+  /// Counts the bytes of the store's file by use: live, dead, pinned by snapshots, log, reserved, free. Exact at every commit.
   public func spaceLedger() throws(ContextError) -> SpaceLedger {
     do throws(StoreError) { return try coordinator.store.spaceLedger() } catch { throw ContextError(error) }
   }

@@ -39,7 +39,7 @@ struct ExtentHeader: Hashable {
   var salt: UInt64
   /// The commit that the extent was allocated for.
   var commit: UInt64
-  /// How often the header was written again.
+  /// Number of times the header was rewritten; the copy with the higher number counts.
   var revision: UInt64 = 0
 
   /// The second copy lies in another sector, and in another half of the block.

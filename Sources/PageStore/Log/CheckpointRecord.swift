@@ -16,9 +16,9 @@ struct CheckpointRecord: Hashable {
   var end: UInt64
   /// The log extents, in use or free.
   var logExtents: [Extent]
-  /// Where the page extent begins that ends at `end`; 0 if a log extent does.
+  /// Offset of the last page extent, which ends at `end`; 0 if the file ends with a log extent.
   var tailOffset: UInt64
-  /// Says which pages of the file the checkpoint reaches (``SpaceTree``).
+  /// The tree that records which pages the checkpoint reaches (``SpaceTree``).
   var spaceTree: StoredTree
   /// The same of the checkpoint before this one, whose pages aren't to be written over yet either.
   var previousSpaceTree: StoredTree

@@ -45,7 +45,7 @@ struct TreeRoot: Hashable, Sendable {
   /// Levels of pages: 0 for an empty tree, 1 for a lone leaf.
   var height: UInt8
   var reference: ChildReference
-  /// Whether an entry has, or had, overflow. A tree without any can be dropped without a look into its leaves.
+  /// True once any entry has overflowed. If false, dropping the tree reads no leaves.
   var hasOverflow = false
 
   /// Entries in the tree.

@@ -1,7 +1,7 @@
 /// Turns what is only in memory of a version's trees into pages of the file: the heart of a checkpoint.
 ///
 /// Walks from each root down through the frames, which end wherever a page of the file begins or a frame was written
-/// before, and hands out finished images bottom-up, with numbers that were taken for them. The frames themselves stay as they are, for those who read them; only those of a transaction that nobody has seen yet become images
+/// before, and passes finished images to a sink, bottom-up, under page numbers that were reserved before. The frames themselves stay as they are, for those who read them; only those of a transaction that nobody has seen yet become images
 /// where they are.
 ///
 /// ```

@@ -5,7 +5,7 @@
 struct Replay {
   /// What the transactions lead to.
   private(set) var version: Version
-  /// What of the checkpoint the transactions have replaced.
+  /// Pages of the checkpoint that the transactions replaced.
   private(set) var retired = RetiredMemory()
   /// Pages that exist only in memory now.
   private(set) var dirtyPageCount = 0

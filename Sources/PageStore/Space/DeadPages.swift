@@ -13,18 +13,18 @@ struct PageRun: Hashable, Sendable {
 /// the one before. Then checkpoint *n* − 1 and the log behind it lead to the same state as checkpoint *n*, whatever is
 /// written over them.
 struct DeadPages {
-  /// What died with one version.
+  /// Pages that one version no longer reaches.
   struct Deaths {
-    /// The generation from which on nothing in here is reached.
+    /// First generation that doesn't reach them.
     var generation: UInt64
     var runs: [PageRun]
   }
 
-  /// Since the last checkpoint began.
+  /// Deaths since the last checkpoint began.
   private(set) var recent: [Deaths] = []
-  /// The checkpoint that is being written doesn't reach these, the one before does.
+  /// Deaths that the checkpoint in progress makes durable.
   private(set) var dying: [Deaths] = []
-  /// The last durable checkpoint doesn't reach these, the one before does.
+  /// Pages that the last durable checkpoint doesn't reach and the one before it does.
   private(set) var awaiting: [Deaths] = []
 
   mutating func add(_ runs: [PageRun], from generation: UInt64) {
@@ -67,7 +67,7 @@ struct DeadPages {
 
   /// Pages that wait for another checkpoint to be durable.
   var awaitingCount: UInt64 { Self.count(awaiting) }
-  /// All pages in here.
+  /// Number of dead pages in all three lists.
   var count: UInt64 { Self.count(recent) + Self.count(dying) + Self.count(awaiting) }
   /// Those that the last durable checkpoint reaches, or the one that is being written will.
   var unsettled: [PageRun] { (recent + dying).flatMap(\.runs) }

@@ -14,11 +14,11 @@ struct ExtentHeaders {
     var revision: UInt64
     /// The copy that may not be durable.
     var unsynced: Copy
-    /// Whether the other copy isn't written yet.
+    /// True until the second of the two copies is written.
     var isOtherStale = true
-    /// Whether the write of the copy that may not be durable has failed.
+    /// True if writing the `unsynced` copy failed; it is written again after the next sync.
     var hasFailed = false
-    /// Whether it was written before the sync that goes on.
+    /// True if the change was written before the sync in progress began.
     var isBeingSynced = false
   }
 

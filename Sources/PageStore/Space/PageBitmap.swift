@@ -87,12 +87,6 @@ struct PageBitmap: Hashable, Sendable {
     return UInt64(index) * 64 + UInt64(word.trailingZeroBitCount)
   }
 
-  /// The last page in the set; nil if it is empty.
-  var last: UInt64? {
-    guard let index = words.lastIndex(where: { $0 != 0 }) else { return nil }
-    return UInt64(index) * 64 + 63 - UInt64(words[index].leadingZeroBitCount)
-  }
-
   /// The pages from `page` on that are in the set without a gap, at most `limit` of them.
   func run(from page: UInt64, limit: UInt64 = .max) -> Range<UInt64> {
     var end = page

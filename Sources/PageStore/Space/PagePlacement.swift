@@ -41,14 +41,14 @@ struct PagePlacement {
     return page
   }
 
-  /// What was not given out.
+  /// Reserved pages that no image took.
   var rest: [Range<UInt64>] {
     singles[min(index, singles.count)...].filter { !$0.isEmpty }
       + runs.flatMap { count, firsts in firsts.map { $0..<$0 + count } }
   }
 }
 
-/// How many pages a checkpoint writes.
+/// Number of pages that a checkpoint will write, and which of them must be adjacent.
 struct PageDemand {
   /// Pages that may be anywhere.
   var singles: UInt64 = 0

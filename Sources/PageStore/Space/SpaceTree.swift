@@ -54,7 +54,7 @@ enum SpaceTree {
     return PageBitmap(words: words)
   }
 
-  static func damaged(_ what: String) -> StoreError {
+  private static func damaged(_ what: String) -> StoreError {
     StoreError(.corrupt, "the record of pages in use is damaged: \(what)", context: .init(tree: "space"))
   }
 

@@ -62,7 +62,6 @@ import Testing
         #expect(bitmap.remove(range) == UInt64(range.filter { pages.remove($0) != nil }.count))
       }
       #expect(bitmap.count == UInt64(pages.count))
-      #expect(bitmap.last == pages.max())
       #expect(bitmap.contains(first) == pages.contains(first))
       #expect(bitmap.count(in: range) == UInt64(range.filter(pages.contains).count))
       #expect(bitmap.first(from: first) == pages.filter { $0 >= first }.min())
