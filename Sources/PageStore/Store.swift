@@ -58,10 +58,15 @@ public final class Store: Sendable {
 
   /// The newest committed version, to read from for as long as the snapshot is kept.
   ///
-  /// - Parameter label: what the snapshot is for, as ``readers()`` tells it.
-  public func snapshot(label: String = "") throws(StoreError) -> Snapshot {
+  /// - Parameters:
+  ///   - label: what the snapshot is for, as ``readers()`` tells it.
+  ///   - lifetime: how long it may be read at most. A moment later what only it reaches is used again, and reading from it
+  ///     throws `snapshotExpired`; a cursor may come to the end of the leaf that it is in. Nil for as long as it is kept.
+  public func snapshot(label: String = "", lifetime: Duration? = nil) throws(StoreError) -> Snapshot {
     try file.checkOpen()
-    return Snapshot(of: self, label: label)
+    let snapshot = Snapshot(of: self, label: label, lifetime: lifetime)
+    if lifetime != nil { expireLater() }
+    return snapshot
   }
 
   /// The snapshots that are alive, oldest first, and what each keeps from being used again. O(pages that are kept).

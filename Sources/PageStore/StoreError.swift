@@ -109,6 +109,8 @@ extension StoreError {
     public static let transactionEnded = Code("transactionEnded")
     /// A cursor over a write transaction's tree was moved after the tree had changed.
     public static let cursorInvalidated = Code("cursorInvalidated")
+    /// The snapshot was held for longer than its lifetime.
+    public static let snapshotExpired = Code("snapshotExpired")
     /// No tree has this name.
     public static let noSuchTree = Code("noSuchTree")
     /// So many trees were made that there is no number left for another.

@@ -80,13 +80,22 @@ final class BlobTable: Sendable {
   }
 
   /// Takes buffers back.
-  func free(_ indexes: [UInt64]) {
+  ///
+  /// - Parameter mayBeNamed: whether somebody may still name one by its address.
+  func free(_ indexes: [UInt64], mayBeNamed: Bool) {
     state.withLock { state in
       for index in indexes {
-        take(index, &state)?.start.deallocate()
+        if let buffer = take(index, &state) {
+          if mayBeNamed {
+            state.limbo.insert(buffer, at: buffer.start, readers)
+          } else {
+            buffer.start.deallocate()
+          }
+        }
         places.clear(index)
       }
       state.free.append(contentsOf: indexes)
+      for buffer in state.limbo.sweep(readers) { buffer.start.deallocate() }
     }
   }
 

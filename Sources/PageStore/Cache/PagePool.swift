@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Reads pages of a store's file for its ``PagePool``.
 protocol PageLoader: AnyObject, Sendable {
   /// Fills `buffer` with the file's bytes from the start of page `number`. Fails when the file is shorter.
@@ -30,6 +32,8 @@ final class PagePool: Sendable {
   let places: StoredPlaces
   private let loader: any PageLoader
   private let table: PageTable
+  /// Frames that are free but for the cursors of expired snapshots.
+  private let named = Mutex(Limbo<UInt64>(batchCount: 32))
   // Safety: written once, before anybody can see it.
   nonisolated(unsafe) private let mapFields: UnsafeMutablePointer<PageMap.Fields>
 
@@ -236,18 +240,26 @@ final class PagePool: Sendable {
   // MARK: Release
 
   /// Takes back what a finished transaction replaced. Only when no snapshot that could reach it is left.
-  func free(_ memory: RetiredMemory) {
-    free(frames: memory.frames.map(\.number), blobs: memory.blobs.map(\.number))
+  ///
+  /// - Parameter mayBeNamed: whether cursors of snapshots that have expired may still name it by its address: then it is used again
+  ///   when none does.
+  func free(_ memory: RetiredMemory, mayBeNamed: Bool = false) {
+    free(frames: memory.frames.map(\.number), blobs: memory.blobs.map(\.number), mayBeNamed: mayBeNamed)
     if !memory.pages.isEmpty { cache.drop(memory.pages.lazy.map(\.first)) }
   }
 
   /// The same, by number.
-  func free(frames: [UInt64], blobs numbers: [UInt64]) {
+  func free(frames: [UInt64], blobs numbers: [UInt64], mayBeNamed: Bool = false) {
     if !frames.isEmpty {
       cache.forget(frames)
-      arena.free(frames)
+      if mayBeNamed { named.withLock { hold(frames, &$0) } } else { arena.free(frames) }
     }
-    if !numbers.isEmpty { blobs.free(numbers) }
+    if !numbers.isEmpty { blobs.free(numbers, mayBeNamed: mayBeNamed) }
+  }
+
+  private func hold(_ frames: [UInt64], _ named: inout Limbo<UInt64>) {
+    for frame in frames { named.insert(frame, at: arena.address(frame), readers) }
+    arena.free(named.sweep(readers))
   }
 
   /// Makes pages that a checkpoint has written findable under their numbers, so that nobody reads them again.

@@ -45,28 +45,32 @@ public struct SnapshotReader: Sendable, Hashable {
   public var pinnedBytes: UInt64
   /// Bytes of memory, or of the file beside the store to which it is spilled, that exist because of that version.
   public var heldBytes: UInt64
+  /// Whether the snapshot has outlived its lifetime, so that nothing is kept for it.
+  public var hasExpired: Bool
 }
 
 extension Committer {
   /// Counts the file's bytes. Called with `state` held. O(pages that died).
   func spaceLedger() throws(StoreError) -> SpaceLedger {
     _ = try withSpace { $0.map.end }
-    giveBack(reclamation.reclaim(versions.holders))
+    reclaimUnread()
     return try withSpace { (space) throws(StoreError) in ledger(of: space) }
   }
 
   /// Who reads, and what that keeps. Called with `state` held.
   func readers() -> [SnapshotReader] {
-    giveBack(reclamation.reclaim(versions.holders))
+    reclaimUnread()
     let now = ContinuousClock.now
     return versions.leases.map { lease in
       let generation = lease.holder.generation
+      let hasEnded = lease.stage == .ended
       return SnapshotReader(
         label: lease.label,
         commit: lease.holder.commit,
         age: now - lease.since,
-        pinnedBytes: reclamation.heldPageCount(by: generation) * pageSize,
-        heldBytes: UInt64(reclamation.heldByteCount(by: generation))
+        pinnedBytes: hasEnded ? 0 : reclamation.heldPageCount(by: generation) * pageSize,
+        heldBytes: hasEnded ? 0 : UInt64(reclamation.heldByteCount(by: generation)),
+        hasExpired: hasEnded
       )
     }
   }

@@ -102,10 +102,16 @@ extension Committer {
     var blobs: [UInt64: (generation: UInt64, item: RetiredItem)] = [:]
   }
 
+  /// Finds what no snapshot reaches any more, and gives it back.
+  func reclaimUnread() {
+    versions.expire(pool.readers)
+    giveBack(reclamation.reclaim(versions.holders))
+  }
+
   /// Gives back what no snapshot reaches any more.
   func giveBack(_ free: RetiredMemory) {
     releaseSpilled(free)
-    pool.free(free)
+    pool.free(free, mayBeNamed: versions.hasEndedLeases)
     guard !free.room.isEmpty, space != nil else { return }
     // Whoever reads these numbers next must not find what was there.
     pool.cache.drop(free.room.lazy.flatMap(\.range))

@@ -166,7 +166,7 @@ final class Committer: @unchecked Sendable {
         throw error
       }
       // What snapshots have held that were let go of since.
-      state.withLock { giveBack(reclamation.reclaim(versions.holders)) }
+      state.withLock { reclaimUnread() }
       return try append(transaction, timestamp: timestamp, durability: durability)
     }
   }
@@ -308,7 +308,7 @@ final class Committer: @unchecked Sendable {
       }
     }
     reclamation.add(memory, from: generation)
-    giveBack(reclamation.reclaim(versions.holders))
+    reclaimUnread()
     spillIfNeeded()
   }
 

@@ -6,13 +6,15 @@ public final class Snapshot: Sendable {
   private let store: Store
   private let version: Version
   private let lease: UInt64
+  private let expiry: SnapshotExpiry?
 
-  init(of store: Store, label: String) {
+  init(of store: Store, label: String, lifetime: Duration?) {
     self.store = store
-    (version, lease) = store.versions.lease(label)
+    expiry = lifetime.map { SnapshotExpiry(deadline: .now + $0) }
+    (version, lease) = store.versions.lease(label, expiry)
   }
 
-  deinit { store.versions.release(version, lease: lease) }
+  deinit { store.versions.release(lease: lease) }
 
   /// The number of the last write transaction in it; 0 for a new store.
   public var commit: UInt64 { version.commit }
@@ -27,6 +29,9 @@ public final class Snapshot: Sendable {
     }
   }
 
+  /// Whether the snapshot has outlived its lifetime: whatever needs to look at its pages then throws `snapshotExpired`.
+  public var hasExpired: Bool { expiry?.hasExpired ?? false }
+
   /// The tree of this name. Throws `noSuchTree`.
   public func tree(_ name: String) throws(StoreError) -> TreeReader {
     guard let tree = try treeIfPresent(name) else { throw .noSuchTree(name) }
@@ -37,7 +42,11 @@ public final class Snapshot: Sendable {
   public func treeIfPresent(_ name: String) throws(StoreError) -> TreeReader? {
     try store.file.checkOpen()
     guard let slot = version.directory.slot(of: name) else { return nil }
-    return TreeReader(core: TreeCore(root: version.roots[slot], pool: store.pool), owner: self)
+    if hasExpired { throw .snapshotExpired }
+    return TreeReader(
+      core: TreeCore(root: version.roots[slot], pool: store.pool, expiry: expiry),
+      owner: self
+    )
   }
 }
 

@@ -18,6 +18,12 @@ final class VersionTable: Sendable {
     /// The snapshots that hold them, in the order in which they were taken.
     var leases: [Lease] = []
     var nextLease: UInt64 = 0
+    /// Leases that have a deadline and still hold their version.
+    var limitedCount = 0
+    /// Leases that hold nothing any more, and whose snapshots are still there.
+    var endedCount = 0
+    /// When somebody looks at the deadlines next; nil if nobody is to.
+    var timer: ContinuousClock.Instant?
   }
   private let state: Mutex<State>
 
@@ -95,34 +101,94 @@ final class VersionTable: Sendable {
     var holder: Holder
     var label: String
     var since: ContinuousClock.Instant
+    var expiry: SnapshotExpiry?
+    var stage: Stage = .holding
+
+    enum Stage: Equatable {
+      case holding
+      /// Expired; somebody may be reading who began in this epoch or before.
+      case expiring(since: UInt64)
+      /// Expired, and read by nobody.
+      case ended
+    }
   }
 
-  /// The published version, held until ``release(_:lease:)``.
-  func lease(_ label: String) -> (version: Version, lease: UInt64) {
+  /// The published version, held until ``release(lease:)``, or until it has expired.
+  func lease(_ label: String, _ expiry: SnapshotExpiry?) -> (version: Version, lease: UInt64) {
     let now = ContinuousClock.now
     return state.withLock { state in
+      if expiry != nil { state.limitedCount += 1 }
       let version = state.published
       Self.add(version, to: &state.pins)
       let number = state.nextLease
       state.nextLease += 1
       let holder = Holder(generation: version.generation, commit: version.commit)
-      state.leases.append(Lease(number: number, holder: holder, label: label, since: now))
+      state.leases.append(Lease(number: number, holder: holder, label: label, since: now, expiry: expiry))
       return (version, number)
     }
   }
 
   /// Lets go of a version that a snapshot has held. O(log n) to find it, among n snapshots.
-  func release(_ version: Version, lease number: UInt64) {
+  func release(lease number: UInt64) {
     state.withLock { state in
-      Self.remove(version, from: &state.pins)
       var (low, high) = (0, state.leases.count)
       while low < high {
         let middle = (low + high) / 2
         if state.leases[middle].number < number { low = middle + 1 } else { high = middle }
       }
-      state.leases.remove(at: low)
+      let lease = state.leases.remove(at: low)
+      if lease.stage == .ended {
+        state.endedCount -= 1
+      } else {
+        Self.remove(lease.holder, from: &state.pins)
+        if lease.expiry != nil { state.limitedCount -= 1 }
+      }
     }
   }
+
+  // MARK: Expiry
+
+  /// Lets go of the versions whose snapshots have expired, as far as nobody is reading them.
+  func expire(_ readers: ReaderTable) {
+    state.withLock { state in
+      if state.limitedCount == 0 { return }
+      let now = ContinuousClock.now
+      for index in state.leases.indices where state.leases[index].stage == .holding {
+        guard let expiry = state.leases[index].expiry, expiry.deadline <= now else { continue }
+        expiry.expire()
+        state.leases[index].stage = .expiring(since: readers.endEpoch())
+      }
+      let oldest = readers.protection().oldestEpoch
+      for index in state.leases.indices {
+        guard case .expiring(let epoch) = state.leases[index].stage, epoch < oldest else { continue }
+        state.leases[index].stage = .ended
+        Self.remove(state.leases[index].holder, from: &state.pins)
+        state.limitedCount -= 1
+        state.endedCount += 1
+      }
+    }
+  }
+
+  /// Whether there are snapshots that hold nothing any more: their cursors may still name memory by its address.
+  var hasEndedLeases: Bool { state.withLock { $0.endedCount > 0 } }
+
+  /// The next deadline, if somebody has to set a timer for it. One that has passed, because somebody is reading, is looked at again a
+  /// little later.
+  func takeNextDeadline() -> ContinuousClock.Instant? {
+    state.withLock { state in
+      guard state.limitedCount > 0 else { return nil }
+      let deadlines = state.leases.compactMap { $0.stage == .ended ? nil : $0.expiry?.deadline }
+      guard let next = deadlines.min() else { return nil }
+      let due = max(next, .now + Self.retryTime)
+      if let timer = state.timer, timer <= due { return nil }
+      state.timer = due
+      return due
+    }
+  }
+
+  func noteTimerFired() { state.withLock { $0.timer = nil } }
+
+  private static let retryTime = Duration.milliseconds(10)
 
   /// The snapshots that are alive, oldest first.
   var leases: [Lease] { state.withLock { $0.leases } }
@@ -150,11 +216,13 @@ final class VersionTable: Sendable {
   }
 
   func unpin(_ version: Version) {
-    state.withLock { Self.remove(version, from: &$0.pins) }
+    state.withLock {
+      Self.remove(Holder(generation: version.generation, commit: version.commit), from: &$0.pins)
+    }
   }
 
-  private static func remove(_ version: Version, from pins: inout [(holder: Holder, count: Int)]) {
-    guard let index = pins.firstIndex(where: { $0.holder.generation == version.generation }) else { return }
+  private static func remove(_ holder: Holder, from pins: inout [(holder: Holder, count: Int)]) {
+    guard let index = pins.firstIndex(where: { $0.holder.generation == holder.generation }) else { return }
     pins[index].count -= 1
     if pins[index].count == 0 { pins.remove(at: index) }
   }

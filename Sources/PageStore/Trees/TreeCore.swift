@@ -1,3 +1,5 @@
+import Synchronization
+
 /// One version of one tree, and all lookups in it: what snapshots' readers and write transactions share.
 ///
 /// A plain value of a few words: copying it touches no reference count. Whoever holds one keeps the version
@@ -5,10 +7,20 @@
 public struct TreeCore: Sendable {
   let pages: PageMap
   let root: TreeRoot
+  // Safety: only touched atomically; whoever keeps the version alive keeps it (``SnapshotExpiry``).
+  /// Set when the version may be read no more; nil if that never happens.
+  nonisolated(unsafe) private let hasExpired: UnsafeMutablePointer<Atomic<Bool>>?
 
-  init(root: TreeRoot, pool: PagePool) {
+  init(root: TreeRoot, pool: PagePool, expiry: SnapshotExpiry? = nil) {
     self.root = root
     pages = pool.map
+    hasExpired = expiry?.word
+  }
+
+  /// Throws `snapshotExpired` if the version may be read no more. To be asked after each beginning to read, never before.
+  @inline(__always)
+  func checkUnexpired() throws(StoreError) {
+    if let hasExpired, hasExpired.pointee.load(ordering: .sequentiallyConsistent) { throw .snapshotExpired }
   }
 
   var pool: PagePool { pages.pool }
@@ -21,6 +33,7 @@ public struct TreeCore: Sendable {
   private func reading<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
     let reader = pages.enter()
     defer { reader.leave(visiting: Int(root.height)) }
+    try checkUnexpired()
     return try body()
   }
 
@@ -59,6 +72,7 @@ public struct TreeCore: Sendable {
     guard root.height > 0 else { return nil }
     let reader = pages.enter()
     do throws(StoreError) {
+      try checkUnexpired()
       if let value = try locate(SearchKey(key)) {
         reader.protect(value: value.base)
         reader.end(visiting: Int(root.height))

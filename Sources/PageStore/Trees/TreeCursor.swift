@@ -76,6 +76,7 @@ public struct TreeCursor: ~Copyable {
     defer { reader.end(visiting: Int(core.root.height)) }
     let (path, leafStart) = (path, leafStart)
     do throws(StoreError) {
+      try core.checkUnexpired()
       return try body(&self)
     } catch {
       // The path leads to the leaf at hand, or is not followed.
@@ -229,6 +230,7 @@ public struct TreeCursor: ~Copyable {
       precondition(isAtEntry, "a cursor has a position only at an entry")
       let reader = core.pages.enter()
       defer { reader.leave(visiting: Int(core.root.height)) }
+      try core.checkUnexpired()
       var level = Int(core.root.height) - 1
       var page = try core.rootPage()
       var total = core.root.count

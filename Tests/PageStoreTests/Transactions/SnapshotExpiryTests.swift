@@ -1,0 +1,172 @@
+import Foundation
+@_spi(Testing) import PageStore
+import Synchronization
+@_spi(Testing) import TestSupport
+import Testing
+
+/// Snapshots with a lifetime: what is read is right or `snapshotExpired`, and what they held is used again.
+@Suite struct SnapshotExpiryTests {
+  private static let keyCount = 2_000
+  /// So many keys have a value that overflows.
+  private static let largeKeyCount = 20
+
+  private func key(_ number: Int) -> [UInt8] { withUnsafeBytes(of: UInt32(number).bigEndian) { [UInt8]($0) } }
+
+  private func value(_ number: Int, round: Int) -> [UInt8] {
+    let count = number < Self.largeKeyCount ? 20_000 : 60
+    return [UInt8](repeating: UInt8(truncatingIfNeeded: round), count: count)
+  }
+
+  private func write(_ round: Int, to store: Store) throws {
+    try store.write { transaction in
+      let tree = try transaction.tree("t")
+      for number in 0..<Self.keyCount { try tree.put(key(number), value(number, round: round)) }
+    }
+  }
+
+  private func withStore(_ body: (Store) throws -> Void) throws {
+    let folder = try TemporaryFolder()
+    var options = StoreOptions()
+    options.durability = .none
+    options.dirtyMemoryBytes = 4 << 20
+    options.cacheBytes = 1 << 20
+    let store = try Store.open(at: folder.path + "/store", options: options)
+    try write(0, to: store)
+    try body(store)
+    try store.close()
+  }
+
+  private func waitUntil(_ condition: () throws -> Bool) throws {
+    for _ in 0..<3_000 where try !condition() { usleep(1_000) }
+    #expect(try condition())
+  }
+
+  @Test func whatAnExpiredSnapshotHeldIsUsedAgain() throws {
+    try withStore { store in
+      let short = try store.snapshot(label: "short", lifetime: .milliseconds(5))
+      let long = try store.snapshot(label: "long", lifetime: .seconds(3_600))
+      let tree = try short.tree("t")
+      for round in 1...4 { try write(round, to: store) }
+      // Nobody commits meanwhile: a timer ends it.
+      try waitUntil { try short.hasExpired && store.readers().first?.hasExpired == true }
+      try store.checkpoint()
+      let readers = try store.readers()
+      #expect(readers.map(\.label) == ["short", "long"])
+      #expect(readers.map(\.hasExpired) == [true, false])
+      #expect(try tree.count == Self.keyCount)
+      #expect { try tree.value(for: key(0)) } throws: { ($0 as? StoreError)?.code == .snapshotExpired }
+      #expect { try tree.rank(of: key(7)) } throws: { ($0 as? StoreError)?.code == .snapshotExpired }
+      #expect { try short.tree("t") } throws: { ($0 as? StoreError)?.code == .snapshotExpired }
+      #expect(try long.tree("t").value(for: key(30)) == value(30, round: 0))
+      withExtendedLifetime((short, long)) {}
+      #expect(try store.verify() == [])
+    }
+  }
+
+  @Test func aSnapshotThatExpiresFreesItsRoom() throws {
+    try withStore { store in
+      try store.checkpoint()
+      let snapshot = try store.snapshot(lifetime: .milliseconds(1))
+      try write(1, to: store)
+      try store.checkpoint()
+      try waitUntil { try snapshot.hasExpired && store.spaceLedger().pinnedBytes == 0 }
+      let before = try store.spaceLedger().totalBytes
+      for round in 2...12 {
+        try write(round, to: store)
+        try store.checkpoint()
+      }
+      // Nothing is held, so that the file doesn't grow by what each round replaces.
+      #expect(try store.spaceLedger().totalBytes <= 2 * before)
+      withExtendedLifetime(snapshot) {}
+    }
+  }
+
+  @Test func aCursorFinishesItsLeaf() throws {
+    try withStore { store in
+      let snapshot = try store.snapshot(lifetime: .milliseconds(5))
+      var cursor = try snapshot.tree("t").cursor()
+      #expect(try cursor.seek(to: key(Self.largeKeyCount + 100)))
+      var overflow = try snapshot.tree("t").cursor()
+      #expect(try overflow.next())
+      let large = try overflow.value()
+      try waitUntil { snapshot.hasExpired }
+      for round in 1...30 { try write(round, to: store) }
+      // The cursors' leaf and value stay what they were.
+      #expect(large.allSatisfy { $0 == 0 } && large.count == 20_000)
+      #expect([UInt8](try cursor.value()) == value(100, round: 0))
+      #expect {
+        while try cursor.next() {
+          let current = [UInt8](try cursor.value())
+          #expect(current == value(100, round: 0))
+        }
+      } throws: {
+        ($0 as? StoreError)?.code == .snapshotExpired
+      }
+    }
+  }
+
+  @Test func whatIsReadIsRightOrExpired() throws {
+    let generator = SeededGenerator()
+    try withStore { (store) throws in
+      let expired = writeAndRead(store, seed: generator.seed)
+      #expect(expired > 0)
+      #expect(try store.verify() == [])
+    }
+  }
+
+  /// Three threads read while one writes for two seconds. Returns how many snapshots expired while they were read.
+  private func writeAndRead(_ store: Store, seed: UInt64) -> Int {
+    let expired = Atomic(0)
+    let isDone = Atomic(false)
+    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+      do {
+        if thread > 0 {
+          try readOn(store, seed: seed &+ UInt64(thread), expired, until: isDone)
+        } else {
+          defer { isDone.store(true, ordering: .relaxed) }
+          try writeOn(store)
+        }
+      } catch {
+        Issue.record(error)
+      }
+    }
+    return expired.load(ordering: .relaxed)
+  }
+
+  private func writeOn(_ store: Store) throws {
+    let end = ContinuousClock.now + .seconds(2)
+    var round = 1
+    while ContinuousClock.now < end {
+      try write(round, to: store)
+      round += 1
+    }
+  }
+
+  /// Reads from snapshots that don't live long, and counts those that expire while they are read.
+  private func readOn(
+    _ store: Store,
+    seed: UInt64,
+    _ expired: borrowing Atomic<Int>,
+    until isDone: borrowing Atomic<Bool>
+  ) throws {
+    var generator = SeededGenerator(seed: seed)
+    while !isDone.load(ordering: .relaxed) {
+      let snapshot = try store.snapshot(lifetime: .milliseconds(generator.number(in: 0...20)))
+      do {
+        let tree = try snapshot.tree("t")
+        var seen: Set<UInt8> = []
+        for _ in 0..<generator.number(in: 1...40) {
+          let number = generator.number(in: 0...Self.keyCount - 1)
+          let found = try #require(try tree.value(for: key(number)))
+          seen.formUnion(found)
+          usleep(200)
+        }
+        var cursor = tree.cursor()
+        while try cursor.next() { seen.formUnion(try cursor.value()) }
+        #expect(seen.count == 1, "seed \(seed)")
+      } catch let error as StoreError where error.code == .snapshotExpired {
+        expired.add(1, ordering: .relaxed)
+      }
+    }
+  }
+}
