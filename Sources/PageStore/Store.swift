@@ -25,6 +25,9 @@ public final class Store: Sendable {
   private let registration: PosixFile.Identity?
   private let isSettling = Atomic(false)
   private let isCheckpointing = Atomic(false)
+  /// Whether somebody looks later whether the file is too long, and whether it is being made shorter.
+  let isTidying = Atomic(false)
+  let isCompacting = Atomic(false)
 
   init(opened: OpenedStore, path: String, options: StoreOptions, registration: PosixFile.Identity?) {
     self.path = path
@@ -126,6 +129,7 @@ public final class Store: Sendable {
       try wait(for: version)
       settleLater()
       checkpointIfDue()
+      tidyLater()
       return result
     case .unchanged(let result):
       // What was read must not be taken back after this returns.
@@ -233,6 +237,7 @@ public final class Store: Sendable {
         statistics.bytesWritten = file.writtenByteCount
         statistics.syncs = file.syncCount
         statistics.pagesWritten = committer.pagesWritten
+        statistics.bytesCompacted = committer.pagesCompacted * committer.pageSize
         statistics.logBytes = committer.log.bytesSinceCheckpoint
         statistics.logExtentBytes = committer.extents.byteCount
         statistics.fileBytes = fileBytes

@@ -39,6 +39,10 @@ struct StoreEvents: Sendable {
     logger?.warning("a checkpoint failed; the log goes on", metadata: ["error": "\(error)"])
   }
 
+  func compactionFailed(_ error: StoreError) {
+    logger?.warning("the file could not be made shorter", metadata: ["error": "\(error)"])
+  }
+
   func fenced(by error: StoreError) {
     logger?.error("refuses to write until it is opened again", metadata: ["error": "\(error)"])
   }

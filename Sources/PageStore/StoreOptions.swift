@@ -34,6 +34,9 @@ public struct StoreOptions: Sendable, Hashable {
   /// changed leaves, and pages that somebody is reading at the moment.
   public var cacheBytes: Int = 256 << 20
 
+  /// When the store makes its file shorter by itself while it is open; nil for never.
+  public var compaction: CompactionPolicy? = CompactionPolicy()
+
   /// Bytes of the first log extent of a new store: 16 KiB at the least. Those that follow are larger.
   @_spi(Testing) public var initialLogByteCount: Int = 64 << 10
 

@@ -14,6 +14,8 @@ public struct StoreStatistics: Sendable, Hashable {
   public var syncs: UInt64 = 0
   /// Pages that checkpoints have written since the store was opened.
   public var pagesWritten: UInt64 = 0
+  /// Bytes of those that compaction has packed or moved, since the store was opened.
+  public var bytesCompacted: UInt64 = 0
   /// Bytes of log that recovery would have to replay.
   public var logBytes: UInt64 = 0
   /// Bytes of the file that log extents take.

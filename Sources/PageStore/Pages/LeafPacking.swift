@@ -20,6 +20,7 @@ struct LeafPacking {
 
   /// Share of a leaf that is filled, in percent: some room is left for what comes next.
   private static let fillPercent = 94
+  private static let densePercent = 98
   /// Packing has to spare one page in so many, at least.
   private static let leastSaving = 12
 
@@ -94,21 +95,25 @@ struct LeafPacking {
   private mutating func pack(_ run: Range<Int>) -> [Int]? {
     let geometry = pool.geometry
     let used = run.reduce(0) { $0 + (Self.leaf(branch, $1, in: pool)?.usedBytes(geometry) ?? 0) }
-    let budget = geometry.capacity * Self.fillPercent / 100
-    guard isWorthwhile(pages: used / budget + 1, insteadOf: run.count) else { return nil }
+    let budget = Self.budget(geometry)
+    guard Self.isWorthwhile(pages: used / budget + 1, insteadOf: run.count) else { return nil }
     let (starts, fresh) = withEntries(of: run) { entries in
       let starts = Partition(filling: entries, upTo: budget, geometry: geometry).starts
       return (starts, starts.dropFirst().map { entries[$0].separator(after: entries[$0 - 1]) })
     }
-    guard isWorthwhile(pages: starts.count, insteadOf: run.count) else { return nil }
+    guard Self.isWorthwhile(pages: starts.count, insteadOf: run.count) else { return nil }
     separators.append(PageEntry(branch, run.lowerBound, geometry))
     separators += fresh
     return starts
   }
 
-  private func isWorthwhile(pages: Int, insteadOf old: Int) -> Bool {
-    (old - pages) * Self.leastSaving >= old
+  /// Bytes to which leaves are filled: by a checkpoint, which leaves some room for what comes next, or by compaction.
+  static func budget(_ geometry: PageGeometry, isDense: Bool = false) -> Int {
+    geometry.capacity * (isDense ? densePercent : fillPercent) / 100
   }
+
+  /// Whether it is worth writing so many pages that there are `old` now.
+  static func isWorthwhile(pages: Int, insteadOf old: Int) -> Bool { (old - pages) * leastSaving >= old }
 }
 
 extension PageEntry {

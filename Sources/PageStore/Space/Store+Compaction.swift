@@ -1,6 +1,6 @@
 /// How far a compaction has come.
 public struct CompactionProgress: Sendable, Hashable {
-  /// Bytes of pages that were copied to the front so far.
+  /// Bytes of pages that were written for it so far: packed leaves, and pages that have moved to the front.
   public var movedBytes: UInt64
   /// Bytes that the file had at the start, and has now.
   public var startBytes: UInt64
@@ -8,11 +8,11 @@ public struct CompactionProgress: Sendable, Hashable {
 }
 
 extension Store {
-  /// Makes the file as short as what is in it: copies pages from its end to free room in front, and gives the rest back to the file
-  /// system. Others read and write meanwhile: a few pages at a time are copied in the writer's turn, and checkpoints write them
-  /// beside commits. What snapshots read stays where it is, and the file as long as that.
+  /// Makes the file as short as what is in it: lays half-empty leaves out anew, copies pages from the file's end to free room in front,
+  /// and gives the rest back to the file system. Others read and write meanwhile: a few pages at a time are changed in the writer's turn,
+  /// and checkpoints write them beside commits. What snapshots read stays where it is, and the file as long as that.
   ///
-  /// Writes every page that moves once: at most as many bytes as there are free ones in the file. A crash at any moment leaves
+  /// Reads every leaf once, and writes those that are packed and every page that moves. A crash at any moment leaves
   /// the file as it was, or shorter. Throws `diskFull` where even the room for the next checkpoint is missing.
   ///
   /// - Parameter progress: called now and then, on this thread; compaction ends when it returns false. What was done stays.
@@ -22,49 +22,74 @@ extension Store {
     progress: (CompactionProgress) throws -> Bool = { _ in true }
   ) throws -> CompactionProgress {
     try checkWritable()
-    let start = try spaceLedger().totalBytes
-    var state = CompactionProgress(movedBytes: 0, startBytes: start, currentBytes: start)
-    // Each round frees what the one before has replaced.
-    for _ in 0..<Self.compactionRoundLimit {
-      let before = state
-      guard try compactOnce(&state, progress) else { return state }
-      if state.movedBytes == before.movedBytes, state.currentBytes >= before.currentBytes { break }
-    }
-    return state
+    var compaction = try Compaction(store: self)
+    try compaction.run(packing: true, progress)
+    return compaction.state
   }
+}
 
-  private static let compactionRoundLimit = 8
-  /// Pages that are copied in one turn: half a millisecond or so.
+/// One compaction, on one thread, beside readers and writers.
+struct Compaction {
+  private let store: Store
+  private(set) var state: CompactionProgress
+
+  /// Rounds of moving. Each frees what the one before has replaced.
+  private static let roundLimit = 8
+  /// Pages that are changed in one turn: half a millisecond or so.
   private static let slicePageCount = 64
-  /// Pages that are copied before a checkpoint writes them.
+  /// Pages that are changed before a checkpoint writes them.
   private static let batchPageCount = 2_048
 
-  /// False if it was cancelled.
-  private func compactOnce(
-    _ state: inout CompactionProgress,
-    _ progress: (CompactionProgress) throws -> Bool
-  ) throws -> Bool {
+  init(store: Store) throws {
+    self.store = store
+    let start = try store.spaceLedger().totalBytes
+    state = CompactionProgress(movedBytes: 0, startBytes: start, currentBytes: start)
+  }
+
+  /// - Parameter packing: whether to read all leaves and pack those that are half empty first.
+  mutating func run(packing: Bool, _ progress: (CompactionProgress) throws -> Bool) throws {
+    if packing { guard try run(.pack, progress) else { return } }
+    // What was removed before is free only when a checkpoint has said so.
+    try store.committer.checkpointBeside()
+    for _ in 0..<Self.roundLimit {
+      let before = state
+      guard try move(progress) else { return }
+      if state.movedBytes == before.movedBytes, state.currentBytes >= before.currentBytes { break }
+    }
+  }
+
+  /// Moves pages to the front and cuts the file. False if it was cancelled.
+  private mutating func move(_ progress: (CompactionProgress) throws -> Bool) throws -> Bool {
+    let committer = store.committer
     try committer.restateBeside()
     let limit = try committer.state.withLock { () throws(StoreError) in try committer.compactionLimit() }
-    var position: Committer.RelocationPosition? = limit == nil ? nil : Committer.RelocationPosition()
-    while let limit, position != nil {
-      var batch = 0
-      while position != nil, batch < Self.batchPageCount {
-        batch += try withTurn { () throws(StoreError) in
-          try committer.relocateBesideCommits(
-            behind: limit,
-            from: &position,
-            pageLimit: Self.slicePageCount
-          )
+    if let limit { guard try run(.move(behind: limit), progress) else { return false } }
+    try store.withTurn { () throws(StoreError) in try committer.parkLogAndCut() }
+    return try report(progress)
+  }
+
+  private mutating func run(
+    _ pass: Committer.CompactionPass,
+    _ progress: (CompactionProgress) throws -> Bool
+  ) throws -> Bool {
+    var position: Committer.CompactionPosition? = .init()
+    while position != nil {
+      var count = 0
+      while position != nil, count < Self.batchPageCount {
+        count += try store.withTurn { () throws(StoreError) in
+          try store.file.checkOpen()
+          return try store.committer.runBesideCommits(pass, from: &position, pageLimit: Self.slicePageCount)
         }
       }
-      try committer.checkpointBeside(behind: limit)
-      state.movedBytes += UInt64(batch) * committer.pageSize
-      state.currentBytes = try spaceLedger().totalBytes
-      guard try progress(state) else { return false }
+      if count > 0 { try store.committer.checkpointBeside(after: pass) }
+      state.movedBytes += UInt64(count) * store.committer.pageSize
+      guard try report(progress) else { return false }
     }
-    try withTurn { () throws(StoreError) in try committer.parkLogAndCut() }
-    state.currentBytes = try spaceLedger().totalBytes
+    return true
+  }
+
+  private mutating func report(_ progress: (CompactionProgress) throws -> Bool) throws -> Bool {
+    state.currentBytes = try store.spaceLedger().totalBytes
     return try progress(state)
   }
 }

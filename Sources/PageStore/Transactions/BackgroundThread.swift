@@ -71,3 +71,12 @@ final class BackgroundThread: @unchecked Sendable {
     return time.tv_sec * 1_000 + time.tv_nsec / 1_000_000
   }
 }
+
+extension Duration {
+  /// Milliseconds, rounded down; none if it is negative.
+  var wholeMilliseconds: Int {
+    let (seconds, attoseconds) = max(self, .zero).components
+    // A year is as good as any longer time.
+    return Int(min(seconds, 31_536_000)) * 1_000 + Int(attoseconds / 1_000_000_000_000_000)
+  }
+}

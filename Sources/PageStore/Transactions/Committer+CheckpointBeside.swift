@@ -25,6 +25,16 @@ extension Committer {
     }
   }
 
+  /// Writes what a pass of a compaction has changed, and frees what that replaces.
+  func checkpointBeside(after pass: CompactionPass) throws(StoreError) {
+    switch pass {
+    case .pack:
+      try checkpointBeside()
+      try restateBeside()
+    case .move(let limit): try checkpointBeside(behind: limit)
+    }
+  }
+
   /// Frees what the last checkpoint has replaced.
   func restateBeside() throws(StoreError) {
     try checkpointing.withLock { () throws(StoreError) in

@@ -1,12 +1,20 @@
-/// Makes the file shorter: pages far behind are copied to free room in front, the log goes on in the first of its extents,
+/// Makes the file shorter: half-empty leaves are packed, pages far behind are copied to free room in front, the log goes on in the first of its extents,
 /// and the free end of the file is given back.
 ///
 /// A page is moved by copying it in memory, with its way from the root, into a version that has the same content and the
 /// same commit number. The next checkpoint writes the copies, as it writes all that was changed, to the first free pages.
 /// Nothing goes to the log: until that checkpoint is durable, the pages are where they were.
 extension Committer {
-  /// Where a relocation has come to.
-  struct RelocationPosition {
+  /// What is done to the pages of all trees, one after the other.
+  enum CompactionPass {
+    /// Neighbouring leaves that are not full become fewer ones.
+    case pack
+    /// Pages behind this one are copied, to be written further in front.
+    case move(behind: UInt64)
+  }
+
+  /// Where a pass has come to.
+  struct CompactionPosition {
     /// The tree's place in the directory.
     var slot = 0
     var key: [UInt8] = []
@@ -33,11 +41,11 @@ extension Committer {
     }
   }
 
-  /// Copies up to `pageLimit` pages that lie behind `limit`, going on at `position`, which is nil when there are no more.
-  /// Returns the copies as a transaction that changes nothing. Called with the writer's turn.
-  func relocate(
-    behind limit: UInt64,
-    from position: inout RelocationPosition?,
+  /// Goes on with a pass at `position`, which is nil when it is through, until it has changed or looked at some `pageLimit` pages.
+  /// Returns the changes as a transaction after which every tree has the same entries. Called with the writer's turn.
+  func run(
+    _ pass: CompactionPass,
+    from position: inout CompactionPosition?,
     pageLimit: Int
   ) throws(StoreError) -> TransactionState {
     let base = versions.latest
@@ -49,7 +57,8 @@ extension Committer {
     )
     do throws(StoreError) {
       while let here = position, transaction.dirty.filePageCount < pageLimit {
-        position = try relocate(behind: limit, from: here, in: transaction, pageLimit: pageLimit)
+        position = try run(pass, from: here, in: transaction, pageLimit: pageLimit)
+        if case .pack = pass, position?.slot == here.slot { break }
       }
       return transaction
     } catch {
@@ -58,34 +67,40 @@ extension Committer {
     }
   }
 
-  private func relocate(
-    behind limit: UInt64,
-    from position: RelocationPosition,
+  private func run(
+    _ pass: CompactionPass,
+    from position: CompactionPosition,
     in transaction: TransactionState,
     pageLimit: Int
-  ) throws(StoreError) -> RelocationPosition? {
+  ) throws(StoreError) -> CompactionPosition? {
     let names = transaction.directory.names
     guard position.slot < names.count else { return nil }
     if names[position.slot] != nil {
       let editor = try transaction.editor(position.slot)
-      if case .resume(let key) = try editor.relocate(behind: limit, from: position.key, pageLimit: pageLimit)
-      {
-        return RelocationPosition(slot: position.slot, key: key)
-      }
+      let progress =
+        switch pass {
+        case .pack: try editor.pack(from: position.key, pageLimit: pageLimit)
+        case .move(let limit): try editor.relocate(behind: limit, from: position.key, pageLimit: pageLimit)
+        }
+      if case .resume(let key) = progress { return CompactionPosition(slot: position.slot, key: key) }
     }
-    return RelocationPosition(slot: position.slot + 1)
+    return CompactionPosition(slot: position.slot + 1)
   }
 
-  /// Copies some pages beside commits: ``relocate(behind:from:pageLimit:)`` as a version of its own. Called with the writer's
-  /// turn. Returns how many pages were copied. Throws `diskFull` if there is no room to write them.
-  func relocateBesideCommits(
-    behind limit: UInt64,
-    from position: inout RelocationPosition?,
+  /// Goes on with a pass beside commits: ``run(_:from:pageLimit:)`` as a version of its own. Called with the writer's
+  /// turn. Returns how many pages were changed. Throws `diskFull` if there is no room to write them.
+  func runBesideCommits(
+    _ pass: CompactionPass,
+    from position: inout CompactionPosition?,
     pageLimit: Int
   ) throws(StoreError) -> Int {
     try log.checkFence()
-    let transaction = try relocate(behind: limit, from: &position, pageLimit: pageLimit)
+    let transaction = try run(pass, from: &position, pageLimit: pageLimit)
     let count = transaction.dirty.filePageCount
+    if count == 0 {
+      abort(transaction)
+      return 0
+    }
     do throws(StoreError) {
       try state.withLock { () throws(StoreError) in
         let dirtyAfter = try admit(transaction)
@@ -97,6 +112,7 @@ extension Committer {
         let retired = transaction.dirty.finish()
         noteDeaths(of: retired, from: version.generation)
         retire(retired, from: version.generation)
+        pagesCompacted += UInt64(count)
       }
     } catch {
       abort(transaction)
@@ -120,9 +136,9 @@ extension Committer {
     if dead.awaitingCount > 0 { try restateAlone() }
     for _ in 0..<Self.roundLimit {
       guard let limit = try compactionLimit() else { break }
-      var position: RelocationPosition? = RelocationPosition()
+      var position: CompactionPosition? = CompactionPosition()
       while position != nil {
-        let moved = try relocate(behind: limit, from: &position, pageLimit: Self.batchPageCount)
+        let moved = try run(.move(behind: limit), from: &position, pageLimit: Self.batchPageCount)
         try checkpoint(moved, behind: limit)
         try restateAlone()
       }

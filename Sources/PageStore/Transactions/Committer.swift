@@ -47,6 +47,7 @@ final class Committer: @unchecked Sendable {
   var isClosed = false
   var checkpointCount: UInt64 = 0
   var pagesWritten: UInt64 = 0
+  var pagesCompacted: UInt64 = 0
 
   /// Memory that the newest version doesn't reach.
   var reclamation: Reclamation

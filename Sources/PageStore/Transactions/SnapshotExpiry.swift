@@ -38,9 +38,7 @@ extension Store {
   /// Sees to it that a snapshot expires at its time, even if nobody commits then.
   func expireLater() {
     guard let due = versions.takeNextDeadline() else { return }
-    let wait = max(.zero, due - .now)
-    let milliseconds = wait.components.seconds * 1_000 + wait.components.attoseconds / 1_000_000_000_000_000
-    environment.schedule(Int(clamping: milliseconds) + 1) { [weak self] in
+    environment.schedule((due - .now).wholeMilliseconds + 1) { [weak self] in
       guard let self, (try? file.checkOpen()) != nil else { return }
       committer.state.withLock { committer.reclaimUnread() }
       versions.noteTimerFired()

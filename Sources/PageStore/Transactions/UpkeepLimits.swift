@@ -23,6 +23,11 @@ struct UpkeepLimits {
     return min(checkpointLogBytes, max(Self.smallestLog, stored / 16))
   }
 
+  /// Whether log extents of so many bytes are more than a store that nobody writes to should keep.
+  func isLong(_ logBytes: UInt64, storing stored: UInt64) -> Bool {
+    logBytes > max(Self.smallestLog, stored / 32) + logExtentByteCount(storing: stored)
+  }
+
   /// The size up to which new log extents double.
   func logExtentByteCount(storing stored: UInt64) -> UInt64 {
     min(4 << 20, max(64 << 10, logByteCount(storing: stored) / 4))

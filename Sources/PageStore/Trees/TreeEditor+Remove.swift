@@ -31,10 +31,10 @@ extension TreeEditor {
 
   // MARK: Pages that have become too empty
 
-  /// After a removal from the path's leaf: merges or evens out pages that are less than half full with a
-  /// neighbour, from the leaf upwards, and lets the tree shrink at the root. The path is stale afterwards.
-  private func mendPath() throws(StoreError) {
-    var level = 0
+  /// After a removal from the path's page of `lowest`: merges or evens out pages that are less than half full with a
+  /// neighbour, from there upwards, and lets the tree shrink at the root. The path is stale afterwards.
+  func mendPath(from lowest: Int = 0) throws(StoreError) {
+    var level = lowest
     while level < height - 1 {
       guard isUnderfull(path[level].page), try mend(level) else { break }
       level += 1
@@ -77,19 +77,38 @@ extension TreeEditor {
   ) throws(StoreError) -> (pages: NewPages, keepsSeparator: Bool) {
     let first = try core.child(parent, left, below: level + 1)
     let second = try core.child(parent, left + 1, below: level + 1)
-    let entries = UnsafeMutableBufferPointer<PageEntry>.allocate(capacity: first.count + second.count)
-    defer { entries.deallocate() }
-    for index in 0..<first.count {
-      entries.initializeElement(at: index, to: PageEntry(first, index, geometry))
+    let pages = try withEntries(ofChildren: left..<left + 2, of: parent, level: level) {
+      (entries) throws(StoreError) in try layOut(entries, level: level, bias: .balanced)
     }
-    for index in 0..<second.count {
-      var entry = PageEntry(second, index, geometry)
-      // Between two branches stands the separator that the parent had for the second.
-      if level > 0, index == 0 { entry.takeKey(of: PageEntry(parent, left + 1, geometry)) }
-      entries.initializeElement(at: first.count + index, to: entry)
-    }
-    let pages = try layOut(UnsafeBufferPointer(entries), level: level, bias: .balanced)
     return (pages, level > 0 && first.count > 0 && second.count > 0)
+  }
+
+  /// Lists the entries of neighbouring children of a branch; the children are of `level`. They point into the pages.
+  func withEntries<R>(
+    ofChildren run: Range<Int>,
+    of parent: PageImage,
+    level: Int,
+    _ body: (UnsafeBufferPointer<PageEntry>) throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    var pages: [PageImage] = []
+    for index in run { pages.append(try core.child(parent, index, below: level + 1)) }
+    let entries = UnsafeMutableBufferPointer<PageEntry>.allocate(
+      capacity: pages.reduce(0) { $0 + $1.count }
+    )
+    defer { entries.deallocate() }
+    var filled = 0
+    for (position, page) in pages.enumerated() {
+      for index in 0..<page.count {
+        var entry = PageEntry(page, index, geometry)
+        // Between two branches stands the separator that the parent had for the second.
+        if level > 0, index == 0, position > 0 {
+          entry.takeKey(of: PageEntry(parent, run.lowerBound + position, geometry))
+        }
+        entries.initializeElement(at: filled, to: entry)
+        filled += 1
+      }
+    }
+    return try body(UnsafeBufferPointer(entries))
   }
 
   /// Takes away roots with one child and a last leaf without entries.

@@ -55,8 +55,18 @@ extension TreeEditor {
     bias: Partition.Bias,
     lonePrefix: Int = 0
   ) throws(StoreError) -> NewPages {
+    let starts = Partition(entries, isLeaf: level == 0, geometry: geometry, bias: bias).starts
+    return try layOut(entries, dividedAt: starts, level: level, lonePrefix: lonePrefix)
+  }
+
+  /// The same, with pages that begin at these entries.
+  func layOut(
+    _ entries: UnsafeBufferPointer<PageEntry>,
+    dividedAt starts: [Int],
+    level: Int,
+    lonePrefix: Int = 0
+  ) throws(StoreError) -> NewPages {
     let isLeaf = level == 0
-    let starts = Partition(entries, isLeaf: isLeaf, geometry: geometry, bias: bias).starts
     let pages = NewPages(capacity: starts.count)
     for (position, start) in starts.enumerated() {
       let end = position + 1 < starts.count ? starts[position + 1] : entries.count

@@ -212,11 +212,11 @@ final class TreeEditor {
     }
   }
 
-  /// Makes every page of the path one that the transaction may change.
+  /// Makes every page of the path one that the transaction may change, from the root down to a level.
   @inline(__always)
-  func makePathWritable() throws(StoreError) {
+  func makePathWritable(downTo lowest: Int = 0) throws(StoreError) {
     var level = height &- 1
-    while level >= 0 {
+    while level >= lowest {
       if !dirty.owns(path[level].page, at: reference(level).location) { try copyPage(level) }
       level &-= 1
     }

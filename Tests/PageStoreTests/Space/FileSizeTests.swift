@@ -75,8 +75,7 @@ import Testing
       #expect(reports.last == result)
       let freed = Double(before) - Double(allocated(path))
       let deleted = Double(before) * Double(numbers.count) / 60_000
-      // Random removal leaves pages that are between half and wholly full.
-      if manner == "range" { #expect(freed >= 0.9 * deleted, "freed \(freed) of \(deleted)") }
+      #expect(freed >= 0.9 * deleted, "freed \(freed) of \(deleted)")
       let ledger = try store.spaceLedger()
       #expect(ledger.totalBytes <= ledger.liveBytes + ledger.liveBytes / 8 + 512 << 10, "\(ledger)")
       #expect(try store.verify() == [])

@@ -1,0 +1,60 @@
+import Synchronization
+
+/// When a store makes its file shorter by itself, beside those who use it: ``Store/compact(progress:)`` without packing.
+///
+/// Free pages are written over by later checkpoints. Compaction is for a file of which much more was used once than is now. Each one
+/// writes less than half of what has become free since the last, with the default share.
+public struct CompactionPolicy: Sendable, Hashable {
+  /// The share of the file that has to be free, dead or log, from 0 to 1.
+  public var looseShare: Double = 0.5
+  /// The least number of such bytes.
+  public var leastLooseBytes: UInt64 = 16 << 20
+  /// How long nobody may have written. Zero doesn't wait for that.
+  public var idleTime: Duration = .seconds(2)
+
+  public init() {}
+
+  /// Whether a file with so many bytes, of which `loose` could be given back, is to be made shorter.
+  func asksForCompaction(loose: UInt64, of total: UInt64) -> Bool {
+    loose >= leastLooseBytes && Double(loose) >= looseShare * Double(total)
+  }
+}
+
+extension Store {
+  /// Looks after some time whether the file should be made shorter.
+  func tidyLater() {
+    guard let policy = options.compaction, !isTidying.exchange(true, ordering: .acquiringAndReleasing) else {
+      return
+    }
+    let commit = newestCommit
+    environment.schedule(policy.idleTime.wholeMilliseconds) { [weak self] in
+      guard let self else { return }
+      isTidying.store(false, ordering: .releasing)
+      guard (try? file.checkOpen()) != nil else { return }
+      if policy.idleTime > .zero, newestCommit != commit { return tidyLater() }
+      environment.runBeside { [weak self] in self?.tidy(policy) }
+    }
+  }
+
+  /// Makes the log and the file shorter, if they are much too long. A failure leaves them as they are, and what was serious has
+  /// fenced the store.
+  func tidy(_ policy: CompactionPolicy) {
+    guard !isCompacting.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    defer { isCompacting.store(false, ordering: .releasing) }
+    do {
+      let ledger = try spaceLedger()
+      let loose = ledger.logBytes + ledger.deadBytes + ledger.freeBytes + ledger.reservedBytes
+      let newest = newestCommit
+      let isToGoOn = { policy.idleTime == .zero || self.newestCommit == newest }
+      if policy.asksForCompaction(loose: loose, of: ledger.totalBytes) {
+        var compaction = try Compaction(store: self)
+        try compaction.run(packing: false) { _ in isToGoOn() }
+      } else if committer.limits.isLong(ledger.logBytes, storing: ledger.liveBytes) {
+        try committer.checkpointBeside()
+        try withTurn { () throws(StoreError) in try committer.parkLogAndCut() }
+      }
+    } catch let error as StoreError {
+      committer.events.compactionFailed(error)
+    } catch {}
+  }
+}

@@ -1,0 +1,115 @@
+import Glibc
+@_spi(Testing) import PageStore
+@_spi(Testing) import TestSupport
+import Testing
+
+/// What a store does by itself about a file that is much too long.
+@Suite struct TidyingTests {
+  private func key(_ number: Int) -> [UInt8] { withUnsafeBytes(of: UInt64(number).bigEndian) { [UInt8]($0) } }
+
+  private func options(_ change: (inout CompactionPolicy) -> Void) -> StoreOptions {
+    var options = StoreOptions()
+    options.durability = .none
+    var policy = CompactionPolicy()
+    policy.leastLooseBytes = 1 << 20
+    policy.idleTime = .milliseconds(20)
+    change(&policy)
+    options.compaction = policy
+    return options
+  }
+
+  private func withStore(_ options: StoreOptions, _ body: (Store, _ path: String) throws -> Void) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/store"
+    let store = try Store.open(at: path, options: options)
+    try body(store, path)
+  }
+
+  private func fileSize(_ path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_size) : 0
+  }
+
+  private func fillAndEmpty(_ store: Store) throws {
+    try store.write { transaction in
+      let tree = try transaction.tree("t")
+      for number in 0..<60_000 { try tree.put(key(number), [UInt8](repeating: 7, count: 100)) }
+    }
+    try store.checkpoint()
+    try store.write { transaction in
+      try transaction.tree("t").removeRange(KeyRange(lower: .including(key(1_000)), upper: .unbounded))
+    }
+  }
+
+  private func becomesShort(_ path: String, _ limit: Int, within milliseconds: Int) -> Bool {
+    for _ in 0..<milliseconds {
+      if fileSize(path) <= limit { return true }
+      usleep(1_000)
+    }
+    return false
+  }
+
+  @Test func anIdleStoreMakesItsFileShorter() throws {
+    try withStore(options { _ in }) { store, path in
+      try fillAndEmpty(store)
+      #expect(fileSize(path) > 6 << 20)
+      #expect(becomesShort(path, 1 << 20, within: 20_000), "\(fileSize(path))")
+      #expect(try store.snapshot().tree("t").count == 1_000)
+      #expect(try store.verify() == [])
+      // What was moved is at most what has become free.
+      #expect(try store.statistics.bytesCompacted <= 6 << 20)
+    }
+  }
+
+  @Test func aBusyStoreMakesItsFileShorterIfAskedTo() throws {
+    try withStore(options { $0.idleTime = .zero }) { store, path in
+      try fillAndEmpty(store)
+      var rounds = 0
+      while fileSize(path) > 2 << 20, rounds < 20_000 {
+        try store.write { transaction in try transaction.tree("t").put(key(rounds % 100), key(rounds)) }
+        rounds += 1
+      }
+      #expect(fileSize(path) <= 2 << 20)
+      #expect(try store.verify() == [])
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func aStoreThatIsToldNotToKeepsItsFile(hasPolicy: Bool) throws {
+    var options = options { $0.leastLooseBytes = 1 << 40 }
+    if !hasPolicy { options.compaction = nil }
+    try withStore(options) { store, path in
+      try fillAndEmpty(store)
+      #expect(!becomesShort(path, 4 << 20, within: 300))
+    }
+  }
+
+  @Test func theLogOfAnIdleStoreShrinks() throws {
+    var options = options { $0.leastLooseBytes = 1 << 40 }
+    options.checkpointLogBytes = 15 << 20
+    try withStore(options) { store, _ in
+      try store.write { transaction in
+        let tree = try transaction.tree("t")
+        for number in 0..<30_000 { try tree.put(key(number), [UInt8](repeating: 7, count: 100)) }
+      }
+      // Small changes of few pages fill the log many times.
+      for round in 0..<3_000 {
+        try store.write { transaction in
+          let tree = try transaction.tree("t")
+          for number in 0..<20 {
+            try tree.put(key(number), [UInt8](repeating: UInt8(round & 255), count: 100))
+          }
+        }
+      }
+      let grown = try store.spaceLedger().logBytes
+      var shrunk = grown
+      for _ in 0..<10_000 where shrunk > 1 << 20 {
+        usleep(1_000)
+        shrunk = try store.spaceLedger().logBytes
+      }
+      #expect(grown > 1 << 20 && shrunk <= 1 << 20, "\(grown) then \(shrunk)")
+      try store.write { transaction in try transaction.tree("t").put(key(1), []) }
+      #expect(try store.verify() == [])
+    }
+  }
+}
