@@ -20,6 +20,15 @@ public enum Damage: String, CaseIterable, Sendable {
   case oneSector
   /// The file's size landed without the bytes, or the bytes without the size.
   case size
+  /// Everything landed, except for what was written over older bytes: each sector of that is garbage.
+  case overwritten
+  /// Nothing landed but the shortest of the sizes that the file was cut to.
+  case cut
+  /// Nothing landed but holes.
+  case holes
+
+  /// Those that few moments allow.
+  public static let rare: Set<Damage> = [.size, .cut, .holes]
 }
 
 /// A simulated disk at one moment: what is surely on it, and what had been written since.
@@ -52,8 +61,11 @@ public struct CrashPoint: Sendable {
     return Damage.allCases.filter { damage in
       switch damage {
       case .size: hasUnsyncedSize
+      case .cut: pendingSizes.contains { $0 < durable.byteCount }
+      case .holes: pending.contains { $0.kind == .hole }
       case .allLost, .allKept: true
-      case .prefix, .reordered, .oldOrNew, .zeroed, .garbage, .mixed, .oneSector: !pending.isEmpty
+      case .prefix, .reordered, .oldOrNew, .zeroed, .garbage, .mixed, .oneSector, .overwritten:
+        !pending.isEmpty
       }
     }
   }
@@ -74,6 +86,11 @@ public struct CrashPoint: Sendable {
       apply(pending, to: &image)
       damageOneSector(of: &image, using: &generator)
     case .size: return imageWithWrongSize(using: &generator)
+    case .overwritten:
+      apply(pending, to: &image)
+      garbleOverwrittenSectors(of: &image, seed: seed)
+    case .cut: break
+    case .holes: apply(pending.filter { $0.kind == .hole }, to: &image)
     }
     image.truncate(to: size(after: damage, using: &generator))
     return image
@@ -84,8 +101,17 @@ public struct CrashPoint: Sendable {
 struct PendingWrite: Sendable {
   var offset: UInt64
   var bytes: ArraySlice<UInt8>
-  /// Whether these are the zeros that cutting the file leaves: nothing was written, so nothing can be garbled.
-  var isCut = false
+  var kind = Kind.bytes
+
+  enum Kind {
+    case bytes
+    /// The zeros that cutting the file leaves: nothing was written, so nothing can be garbled.
+    case cut
+    /// The zeros of a hole: nor was anything here.
+    case hole
+  }
+
+  var isGarbled: Bool { kind == .bytes }
 
   var range: Range<UInt64> { offset..<offset + UInt64(bytes.count) }
 
@@ -103,7 +129,7 @@ struct PendingWrite: Sendable {
   /// The bytes of the write that lie in `wanted`, which must be inside of ``range``.
   func part(_ wanted: Range<UInt64>) -> PendingWrite {
     let first = bytes.startIndex + Int(wanted.lowerBound - offset)
-    return PendingWrite(offset: wanted.lowerBound, bytes: bytes[first..<first + wanted.count], isCut: isCut)
+    return PendingWrite(offset: wanted.lowerBound, bytes: bytes[first..<first + wanted.count], kind: kind)
   }
 
   func apply(to image: inout SparseBytes) {
@@ -148,7 +174,7 @@ extension CrashPoint {
     }
     guard damage != .oldOrNew else { return }
     // Whole sectors are damaged after all writes, so that a later write of the same sector doesn't mend it.
-    for write in pending where !write.isCut {
+    for write in pending where write.isGarbled {
       write.forEachSector { sector, _ in
         let fate = mixed(seed &+ 1, sector)
         guard fate % 4 == 0 else { return }
@@ -181,7 +207,7 @@ extension CrashPoint {
       old.truncate(to: max(old.byteCount, start + Self.sectorByteCount))
       image.overwrite(old.bytes(in: start..<start + Self.sectorByteCount), at: start)
     case 1: ruin(sector, zeroes: true, seed: 0, in: &image)
-    default: ruin(sector, zeroes: write.isCut, seed: generator.next(), in: &image)
+    default: ruin(sector, zeroes: !write.isGarbled, seed: generator.next(), in: &image)
     }
   }
 
@@ -202,6 +228,18 @@ extension CrashPoint {
     }
   }
 
+  /// What is written in place of bytes that matter shows: garbage where nothing but zeros was does no harm.
+  private func garbleOverwrittenSectors(of image: inout SparseBytes, seed: UInt64) {
+    for write in pending where write.isGarbled {
+      write.forEachSector { sector, _ in
+        let start = sector * Self.sectorByteCount
+        let old = durable.bytes(in: start..<start + Self.sectorByteCount)
+        guard old.contains(where: { $0 != 0 }) else { return }
+        ruin(sector, zeroes: false, seed: mixed(seed, sector), in: &image)
+      }
+    }
+  }
+
   private func imageWithWrongSize(using generator: inout SeededGenerator) -> SparseBytes {
     var image = durable
     if generator.next() & 1 == 0 {
@@ -215,8 +253,9 @@ extension CrashPoint {
 
   private func size(after damage: Damage, using generator: inout SeededGenerator) -> UInt64 {
     switch damage {
-    case .allLost: durable.byteCount
-    case .allKept, .oneSector: pendingSizes.last ?? durable.byteCount
+    case .allLost, .holes: durable.byteCount
+    case .cut: pendingSizes.min() ?? durable.byteCount
+    case .allKept, .oneSector, .overwritten: pendingSizes.last ?? durable.byteCount
     default: generator.pick([durable.byteCount, pendingSizes.last ?? durable.byteCount] + pendingSizes)
     }
   }

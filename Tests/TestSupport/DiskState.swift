@@ -123,14 +123,26 @@ extension DiskState {
         guard write.range.upperBound > size else { return write }
         return write.offset < size ? write.part(write.offset..<size) : nil
       }
-      var offset = size
-      while offset < old {
-        let count = min(65_536, old - offset)
-        pending.append(
-          PendingWrite(offset: offset, bytes: ArraySlice(repeating: 0, count: Int(count)), isCut: true)
-        )
-        offset += count
-      }
+      addZeros(size..<old, as: .cut)
+    }
+  }
+
+  /// Makes a range read as zeros. Each sector may have the old bytes until that is durable.
+  mutating func punchHole(_ range: Range<UInt64>) {
+    if isCut || range.isEmpty { return }
+    let first = pending.count
+    addZeros(range, as: .hole)
+    for write in pending[first...] { write.apply(to: &cached) }
+  }
+
+  private mutating func addZeros(_ range: Range<UInt64>, as kind: PendingWrite.Kind) {
+    var offset = range.lowerBound
+    while offset < range.upperBound {
+      let count = min(65_536, range.upperBound - offset)
+      pending.append(
+        PendingWrite(offset: offset, bytes: ArraySlice(repeating: 0, count: Int(count)), kind: kind)
+      )
+      offset += count
     }
   }
 

@@ -41,6 +41,7 @@ public struct FaultTrial: Sendable {
       ]
     case .synchronize: [.error(EIO), .error(ENOSPC), .error(EINTR)]
     case .allocate: [.error(EIO), .error(ENOSPC), .error(EINTR), .error(EOPNOTSUPP)]
+    case .punchHole: [.error(EIO), .error(EOPNOTSUPP)]
     case .truncate: [.error(EIO), .error(ENOSPC), .error(EINTR)]
     }
   }

@@ -194,6 +194,18 @@ extension SimulatedDisk {
     return result
   }
 
+  public func punchHole(at offset: UInt64, byteCount: UInt64) -> Int32 {
+    let (result, watched) = state.withLock { state in
+      let (_, error) = state.begin(.punchHole, byteCount: 0)
+      // Of a call that fails with an I/O error, any part may have been done.
+      let done = error == 0 ? byteCount : error == EIO ? byteCount / 2 : 0
+      state.punchHole(offset..<min(offset + done, max(offset, state.cached.byteCount)))
+      return (-error, state.watched())
+    }
+    watched.map { $0.observer(.punchHole, $0.point) }
+    return result
+  }
+
   public func truncate(to byteCount: UInt64) -> Int32 {
     let (result, watched) = state.withLock { state in
       var (_, error) = state.begin(.truncate, byteCount: 0)

@@ -32,14 +32,14 @@ struct ImageCheck {
     }
   }
 
-  /// So many of the damage classes; among them always the one that few moments allow.
+  /// So many of the damage classes; among them always one that few moments allow.
   private static func choice(
     of possible: [Damage],
     _ count: Int,
     using generator: inout SeededGenerator
   ) -> ArraySlice<Damage> {
     var order = possible.shuffled(using: &generator)
-    if let rare = order.firstIndex(of: .size) { order.swapAt(rare, 0) }
+    if let rare = order.firstIndex(where: Damage.rare.contains) { order.swapAt(rare, 0) }
     return order.prefix(count)
   }
 

@@ -29,6 +29,16 @@ enum Operation: String, CaseIterable, Sendable {
   }
 }
 
+extension Damage {
+  /// Whether a run of any length has images of it. Files become shorter, and get holes, when they are compacted.
+  func isExpected(in operation: Operation) -> Bool {
+    switch self {
+    case .cut, .holes: operation == .compaction
+    default: true
+    }
+  }
+}
+
 /// How a check ended.
 enum Verdict: Sendable {
   case right
@@ -128,7 +138,7 @@ extension Tally.Counts {
   /// The operations and damage classes that no image had.
   var emptyCells: [String] {
     Operation.allCases.flatMap { operation in
-      Damage.allCases.filter { images[operation]?[$0, default: 0] ?? 0 == 0 }
+      Damage.allCases.filter { $0.isExpected(in: operation) && images[operation]?[$0, default: 0] ?? 0 == 0 }
         .map { "\(operation.rawValue) × \($0.rawValue)" }
     }
   }

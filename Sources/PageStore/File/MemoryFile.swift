@@ -67,6 +67,22 @@ public final class MemoryFile: RandomAccessFile {
     return 0
   }
 
+  /// Gives whole blocks back.
+  public func punchHole(at offset: UInt64, byteCount: UInt64) -> Int32 {
+    contents.withLock { contents in
+      guard offset < UInt64(contents.byteCount) else { return }
+      let end = min(byteCount, UInt64(contents.byteCount) - offset)
+      Self.forEachPart(at: Int(offset), byteCount: Int(end)) { block, start, _, count in
+        if count == Self.blockByteCount {
+          contents.blocks[block] = []
+        } else if !contents.blocks[block].isEmpty {
+          for index in start..<start + count { contents.blocks[block][index] = 0 }
+        }
+      }
+    }
+    return 0
+  }
+
   public func truncate(to byteCount: UInt64) -> Int32 {
     guard byteCount <= UInt64(Int.max) else { return -EFBIG }
     contents.withLock { contents in

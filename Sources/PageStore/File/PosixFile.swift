@@ -46,6 +46,10 @@ final class PosixFile: RandomAccessFile {
     clinux_fallocate(descriptor, Int64(offset), Int64(byteCount))
   }
 
+  func punchHole(at offset: UInt64, byteCount: UInt64) -> Int32 {
+    clinux_punch_hole(descriptor, Int64(offset), Int64(byteCount))
+  }
+
   func truncate(to byteCount: UInt64) -> Int32 {
     ftruncate(descriptor, Int(byteCount)) == 0 ? 0 : -errno
   }

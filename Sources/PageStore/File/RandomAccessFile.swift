@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 
 /// The system calls a store makes on its file, behind a seam: a real file, memory, or the tests' simulated disk.
@@ -19,6 +20,8 @@ public protocol RandomAccessFile: AnyObject, Sendable {
   func synchronizeApart() -> Int32
   /// `fallocate` mode 0: the range has blocks, and the file is at least that long. -EOPNOTSUPP where it can't.
   func allocate(at offset: UInt64, byteCount: UInt64) -> Int32
+  /// `fallocate` with `PUNCH_HOLE`: the range has no blocks any more and reads as zeros; the size stays. -EOPNOTSUPP where it can't.
+  func punchHole(at offset: UInt64, byteCount: UInt64) -> Int32
   /// `ftruncate`.
   func truncate(to byteCount: UInt64) -> Int32
   /// `fstat`: the file's size in bytes.
@@ -30,6 +33,9 @@ public protocol RandomAccessFile: AnyObject, Sendable {
 }
 
 extension RandomAccessFile {
+  /// A file that keeps its blocks.
+  public func punchHole(at offset: UInt64, byteCount: UInt64) -> Int32 { -EOPNOTSUPP }
+
   /// A file that knows of no holes.
   public func nextData(from offset: UInt64) -> Int64 { Int64(offset) }
 

@@ -127,6 +127,14 @@ final class StoreFile: Sendable {
     }
   }
 
+  /// Takes the range's blocks away where the file system can do that; false if it can't, and nothing has changed. If the call fails
+  /// otherwise, any part of the range may have lost its blocks.
+  func punchHole(_ range: Range<UInt64>) throws(StoreError) -> Bool {
+    try checkOpen()
+    let result = file.punchHole(at: range.lowerBound, byteCount: range.upperBound - range.lowerBound)
+    return ![EOPNOTSUPP, ENOSYS, EINVAL].contains(-result)
+  }
+
   func truncate(to byteCount: UInt64) throws(StoreError) {
     try checkOpen()
     var interruptions = 0

@@ -105,6 +105,20 @@ struct PageSpace {
   /// Keeps pages from being taken that are free as far as the last checkpoint is concerned. Returns them.
   mutating func hold(_ pages: PageBitmap) -> [Range<UInt64>] { map.hold(pages) }
 
+  /// Gives the blocks of free pages back to the file system where `leastRun` or more lie side by side, but for the first `kept` pages
+  /// that are ready. The pages stay free.
+  mutating func punchHoles(keeping kept: UInt64, leastRun: UInt64) throws(StoreError) {
+    var rest = kept
+    for run in map.ready.runs(in: 0..<map.end) {
+      let spared = min(rest, run.upperBound - run.lowerBound)
+      rest -= spared
+      let hole = run.lowerBound + spared..<run.upperBound
+      guard hole.upperBound - hole.lowerBound >= leastRun else { continue }
+      guard try file.punchHole(hole.lowerBound * pageSize..<hole.upperBound * pageSize) else { return }
+      map.markBare(hole)
+    }
+  }
+
   // MARK: The file's length
 
   /// Makes the file longer by at least `count` free pages that have blocks.

@@ -174,9 +174,21 @@ extension Committer {
         defer { keepsFreeLog = true }
         try parkLog()
         try giveUpLog()
+        try punchHoles()
       }
     }
   }
+
+  /// Lets the file system have what is free between pages that can't move, because somebody reads them.
+  private func punchHoles() throws(StoreError) {
+    let leastRun = max(2, Self.leastHoleByteCount / pageSize)
+    try withSpace { (space) throws(StoreError) in
+      try space.punchHoles(keeping: reservedPageCount(end: space.map.end), leastRun: leastRun)
+    }
+  }
+
+  /// A hole costs as much as writing a few pages.
+  private static let leastHoleByteCount: UInt64 = 64 << 10
 
   private func restateAlone() throws(StoreError) {
     try restate(keeping: 0) { (body) throws(StoreError) in try body() }

@@ -124,6 +124,33 @@ import Testing
     }
   }
 
+  @Test func whatIsFreeBetweenPagesThatASnapshotReadsBecomesAHole() throws {
+    try withStore { store, path in
+      try fill(store, 60_000)
+      try store.write { transaction in
+        try transaction.tree("t").removeRange(KeyRange(lower: .unbounded, upper: .excluding(key(45_000))))
+      }
+      try store.checkpoint()
+      try store.checkpoint()
+      let before = allocated(path)
+      let snapshot = try store.snapshot()
+      try store.compact()
+      let ledger = try store.spaceLedger()
+      // The last page stays where it is, and with it the file's size.
+      #expect(ledger.totalBytes >= before * 9 / 10)
+      #expect(ledger.pinnedBytes > 1 << 20)
+      #expect(allocated(path) <= ledger.liveBytes + ledger.pinnedBytes + 1 << 20, "\(allocated(path)) \(ledger)")
+      #expect(try snapshot.tree("t").value(for: key(59_999)) == [UInt8](repeating: 7, count: 100))
+      #expect(try store.verify() == [])
+      // What is written next gets blocks again.
+      try fill(store, 30_000)
+      try store.checkpoint()
+      #expect(try store.verify() == [])
+      #expect(try snapshot.tree("t").count == 15_000)
+      withExtendedLifetime(snapshot) {}
+    }
+  }
+
   @Test func compactingBesideWritersLosesNothing() throws {
     var options = StoreOptions()
     options.pageSize = 4_096
