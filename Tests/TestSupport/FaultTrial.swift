@@ -14,6 +14,7 @@ public struct FaultTrial: Sendable {
     case checkpointBeside = "checkpoint beside"
     case groupCommit = "group commit"
     case bulk = "bulk transaction"
+    case compaction
     case close, reopening
   }
 
@@ -114,7 +115,7 @@ public struct FaultTrial: Sendable {
   }
 
   private static func step(using generator: inout SeededGenerator) -> Step {
-    switch generator.number(in: 0...11) {
+    switch generator.number(in: 0...13) {
     case 0: .checkpoint
     case 1: .abort
     case 2: .largeValue
@@ -122,6 +123,7 @@ public struct FaultTrial: Sendable {
     case 4: .range
     case 5: .groupCommit
     case 6: .checkpointBeside
+    case 7: .compaction
     default: .commit
     }
   }
@@ -169,9 +171,21 @@ public struct FaultTrial: Sendable {
     case .largeValue: return [try subject.commit(.largeValue)]
     case .relaxedCommit: return [try subject.commit(.small, durability: .relaxed)]
     case .range: return [try subject.commit(.range)]
+    case .compaction: return try compact(subject)
     case .bulk: return [try subject.commit(.bulk)]
     case .commit, .creation, .close, .reopening: return [try subject.commit(.small)]
     }
+  }
+
+  /// Makes the file short after it has grown and much was removed. The snapshot that is held beside it keeps pages where they are.
+  private func compact(_ subject: StoreUnderTest) throws -> [StoreUnderTest.Outcome] {
+    var outcomes: [StoreUnderTest.Outcome] = []
+    for shape in [StoreWorkload.Shape.growth, .growth, .range] {
+      outcomes.append(try subject.commit(shape))
+      guard case .committed = outcomes[outcomes.count - 1] else { return outcomes }
+    }
+    try subject.compact()
+    return outcomes
   }
 
   /// A checkpoint with a commit at each point where others may, up to the first that fails.

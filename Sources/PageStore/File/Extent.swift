@@ -74,15 +74,26 @@ struct ExtentHeader: Hashable {
 
   /// The header at the start of `bytes`, from either copy, if it is one of this store and belongs at `offset`.
   init?(block bytes: UnsafeRawBufferPointer, at offset: UInt64, of identity: FormatIdentity) {
-    var newest: Self?
-    for copy in [0, Self.copyOffset] where bytes.count >= copy + FormatIdentity.blockByteCount {
-      let sector = UnsafeRawBufferPointer(rebasing: bytes[copy..<copy + FormatIdentity.blockByteCount])
-      guard let header = Self(sector: sector, of: identity), header.extent.offset == offset else { continue }
-      if let known = newest, known.revision >= header.revision { continue }
-      newest = header
-    }
-    guard let newest else { return nil }
+    let copies = Self.copies(in: bytes, at: offset, of: identity).compactMap(\.self)
+    // Of two with the same number, either.
+    guard let newest = copies.max(by: { $0.revision < $1.revision }) else { return nil }
     self = newest
+  }
+
+  /// The two copies of the header at the start of `bytes`; nil for one that isn't legible.
+  static func copies(
+    in bytes: UnsafeRawBufferPointer,
+    at offset: UInt64,
+    of identity: FormatIdentity
+  ) -> [Self?] {
+    [0, copyOffset].map { copy in
+      guard bytes.count >= copy + FormatIdentity.blockByteCount else { return nil }
+      let sector = UnsafeRawBufferPointer(rebasing: bytes[copy..<copy + FormatIdentity.blockByteCount])
+      guard let header = Self(sector: sector, of: identity), header.extent.offset == offset else {
+        return nil
+      }
+      return header
+    }
   }
 
   private init?(sector bytes: UnsafeRawBufferPointer, of identity: FormatIdentity) {

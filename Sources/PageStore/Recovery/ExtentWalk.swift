@@ -49,6 +49,15 @@ struct ExtentWalk {
     }
   }
 
+  /// The copies of the header of the extent at `offset`; nil for one that isn't legible.
+  static func headerCopies(
+    at offset: UInt64,
+    in file: StoreFile,
+    _ identity: FormatIdentity
+  ) throws(StoreError) -> [ExtentHeader?] {
+    try withBlock(at: offset, in: file) { ExtentHeader.copies(in: $0, at: offset, of: identity) } ?? []
+  }
+
   /// The legible use of the log extent at `offset`, even if its static header is damaged.
   static func use(
     at offset: UInt64,

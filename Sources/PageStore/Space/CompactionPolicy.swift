@@ -2,11 +2,12 @@ import Synchronization
 
 /// When a store makes its file shorter by itself, beside those who use it: ``Store/compact(progress:)`` without packing.
 ///
-/// Free pages are written over by later checkpoints. Compaction is for a file of which much more was used once than is now. Each one
-/// writes less than half of what has become free since the last, with the default share.
+/// Free pages are written over by later checkpoints. Compaction is for a file of which much more was used once than is now. It writes
+/// at most the file's live bytes; with the default share, one and a half times as many have to become loose before the next.
 public struct CompactionPolicy: Sendable, Hashable {
-  /// The share of the file that has to be free, dead or log, from 0 to 1.
-  public var looseShare: Double = 0.5
+  /// The share of the file that has to be free, dead or log, from 0 to 1. A file that is written to at random everywhere takes about
+  /// twice its live bytes: with less than 0.55 and no idle time, a store would make it shorter and let it grow again all the time.
+  public var looseShare: Double = 0.6
   /// The least number of such bytes.
   public var leastLooseBytes: UInt64 = 16 << 20
   /// How long nobody may have written. Zero doesn't wait for that.

@@ -50,15 +50,23 @@ struct ExtentHeaders {
   /// Writes the header of an extent that is there already, perhaps with another length or of another kind. Unsynced.
   mutating func rewrite(_ extent: Extent) throws(StoreError) {
     let last = changes.first { $0.extent.offset == extent.offset }
-    let present = try ExtentWalk.extent(at: extent.offset, in: file, identity)?.header.revision ?? 0
+    let copies = try ExtentWalk.headerCopies(at: extent.offset, in: file, identity)
+    let present = copies.compactMap { $0?.revision }
     let change = Change(
       extent: extent,
-      revision: max(present, last?.revision ?? 0) &+ 1,
-      unsynced: last?.unsynced ?? .first
+      revision: (present + [last?.revision ?? 0]).reduce(0, max) &+ 1,
+      unsynced: last?.unsynced ?? Self.dispensable(copies)
     )
     try write(change.unsynced, of: change)
     changes.removeAll { $0.extent.offset == extent.offset }
     changes.append(change)
+  }
+
+  /// The copy that may be lost: after a crash one of them may be illegible, or older than the other.
+  private static func dispensable(_ copies: [ExtentHeader?]) -> Copy {
+    guard let first = copies.first ?? nil else { return .first }
+    guard let second = copies.last ?? nil else { return .second }
+    return second.revision < first.revision ? .second : .first
   }
 
   /// Forgets what is left to do for headers that are cut off: something else may be there soon.

@@ -37,8 +37,8 @@ struct Compaction {
   private static let roundLimit = 8
   /// Pages that are changed in one turn: half a millisecond or so.
   private static let slicePageCount = 64
-  /// Pages that are changed before a checkpoint writes them.
-  private static let batchPageCount = 2_048
+  /// The most pages that are changed before a checkpoint writes them. In a small store, fewer: so many that commits don't wait for it.
+  private static let batchPageCount: UInt64 = 2_048
 
   init(store: Store) throws {
     self.store = store
@@ -72,10 +72,11 @@ struct Compaction {
     _ pass: Committer.CompactionPass,
     _ progress: (CompactionProgress) throws -> Bool
   ) throws -> Bool {
+    let batch = min(Self.batchPageCount, store.committer.pageCountBesideCommits)
     var position: Committer.CompactionPosition? = .init()
     while position != nil {
       var count = 0
-      while position != nil, count < Self.batchPageCount {
+      while position != nil, count < batch {
         count += try store.withTurn { () throws(StoreError) in
           try store.file.checkOpen()
           return try store.committer.runBesideCommits(pass, from: &position, pageLimit: Self.slicePageCount)

@@ -37,7 +37,13 @@ extension Committer {
     )
     let before = try SpaceTree.read(lastRecord.previousSpaceTree.root, pool: pool)
     dead.setAwaiting(space.hold(before))
-    if !isReadOnly, !wasClosed { try space.mendHeaders(logExtents) }
+    if !isReadOnly, !wasClosed {
+      // Of the two copies of a header that was being written when the process died, the newer may not be durable, and the older may be
+      // the one that is written next.
+      // guard: sync-headers-found
+      try log.fencing { () throws(StoreError) in try file.synchronize() }
+      try space.mendHeaders(logExtents)
+    }
     try space.takeUp(logExtents, upTo: foundEnd, isReadOnly: isReadOnly)
     return space
   }
@@ -114,6 +120,7 @@ extension Committer {
     pool.free(free, mayBeNamed: versions.hasEndedLeases)
     guard !free.room.isEmpty, space != nil else { return }
     // Whoever reads these numbers next must not find what was there.
+    // guard: drop-reused-pages
     pool.cache.drop(free.room.lazy.flatMap(\.range))
     space?.giveBack(free.room.map(\.range))
   }
@@ -150,6 +157,7 @@ extension Committer {
           try log.moveOn(to: nextLogExtent(forRecord: byteCount))
         }
         cut = space?.beginCut(keeping: keeping, before: record.end)
+        // guard: cut-behind-the-log
         if let proposed = cut, extents.extents.contains(where: { $0.end > proposed.end }) {
           // Never the log.
           space?.cancel(proposed)

@@ -139,7 +139,10 @@ import Testing
       // The last page stays where it is, and with it the file's size.
       #expect(ledger.totalBytes >= before * 9 / 10)
       #expect(ledger.pinnedBytes > 1 << 20)
-      #expect(allocated(path) <= ledger.liveBytes + ledger.pinnedBytes + 1 << 20, "\(allocated(path)) \(ledger)")
+      #expect(
+        allocated(path) <= ledger.liveBytes + ledger.pinnedBytes + 1 << 20,
+        "\(allocated(path)) \(ledger)"
+      )
       #expect(try snapshot.tree("t").value(for: key(59_999)) == [UInt8](repeating: 7, count: 100))
       #expect(try store.verify() == [])
       // What is written next gets blocks again.

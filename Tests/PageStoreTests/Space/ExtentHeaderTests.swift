@@ -1,0 +1,44 @@
+import TestSupport
+import Testing
+
+@_spi(Testing) @testable import PageStore
+
+/// Headers of page extents that are written again where they are.
+@Suite struct ExtentHeaderTests {
+  private let identity = FormatIdentity(uuid: StoreUUID(low: 1, high: 2), pageSize: 4_096)
+  private let start: UInt64 = 16_384
+
+  private func headers(_ file: StoreFile) -> ExtentHeaders {
+    ExtentHeaders(file: file, identity: identity, random: { 7 }, commit: { 1 })
+  }
+
+  private func extent(_ pageCount: UInt64) -> Extent { Extent(offset: start, byteCount: pageCount * 4_096) }
+
+  /// After a crash that made one copy illegible or left it old, the other is not the first to be written over.
+  @Test(arguments: [0, 1], ["garbled", "older"])
+  func theOnlyGoodCopyIsNotWrittenOver(copy: Int, state: String) throws {
+    let memory = MemoryFile()
+    let file = StoreFile(memory, path: "")
+    try headers(file).write(extent(2))
+    if state == "older" {
+      // Both have the first revision, then the other one the second.
+      let header = ExtentHeader(kind: .pages, extent: extent(2), salt: 7, commit: 1, revision: 1)
+      let place = start + UInt64(copy == 0 ? ExtentHeader.copyOffset : 0)
+      _ = header.encoded(identity).withUnsafeBytes { memory.write($0, at: place) }
+    } else {
+      let garbage = [UInt8](repeating: 3, count: 64)
+      _ = garbage.withUnsafeBytes { memory.write($0, at: start + UInt64(copy * ExtentHeader.copyOffset)) }
+    }
+    let before = try ExtentWalk.headerCopies(at: start, in: file, identity)
+    var headers = headers(file)
+    try headers.rewrite(extent(5))
+    let after = try ExtentWalk.headerCopies(at: start, in: file, identity)
+    #expect(after[1 - copy]?.revision == before[1 - copy]?.revision)
+    #expect(after[1 - copy]?.extent == extent(2))
+    #expect(after[copy]?.extent == extent(5))
+    // When that is durable, the other follows.
+    headers.beginSync()
+    headers.endSync()
+    #expect(try ExtentWalk.headerCopies(at: start, in: file, identity).allSatisfy { $0?.extent == extent(5) })
+  }
+}
