@@ -1,4 +1,4 @@
-/// Folding for the letters that the tests use, by tables of their own.
+/// Folding for the letters that the tests use and for what they become in capitals, by tables of their own.
 enum PlainFolding: String, CaseIterable {
   case none = ""
   case c = "[c]"
@@ -8,11 +8,12 @@ enum PlainFolding: String, CaseIterable {
 
   private static let acute: Unicode.Scalar = "\u{301}"
   private static let small: [Unicode.Scalar: String] = [
-    "A": "a", "B": "b", "D": "d", "E": "e", "L": "l", "U": "u", "X": "x", "Σ": "σ", "ς": "σ", "ß": "ss",
+    "A": "a", "B": "b", "D": "d", "E": "e", "L": "l", "S": "s", "U": "u", "X": "x", "Σ": "σ", "ς": "σ",
+    "ß": "ss",
     "ẞ": "ss",
   ]
   private static let accented: [Unicode.Scalar: Unicode.Scalar] = [
-    "a": "á", "e": "é", "s": "ś", "A": "Á", "E": "É",
+    "a": "á", "e": "é", "s": "ś", "A": "Á", "E": "É", "S": "Ś",
   ]
 
   func fold(_ text: String) -> String {

@@ -59,12 +59,14 @@ extension PlainWorld {
       "1e100", "-1e100",
     ].compactMap { Decimal(string: $0) } + [.nan, .nan, .greatestFiniteMagnitude]
 
+  /// What texts are made of. ``PlainFolding`` has to know what becomes of each.
+  static let letters = [
+    "a", "A", "b", "B", "é", "É", "e\u{301}", "ß", "σ", "ς", "Σ", "😀", "\u{10FFFF}", "\u{D7FF}", "\u{0}",
+    "\u{1}",
+    " ", "\u{301}",
+  ]
+
   static func text(_ random: inout SeededGenerator) -> String {
-    let letters = [
-      "a", "A", "b", "B", "é", "É", "e\u{301}", "ß", "σ", "ς", "Σ", "😀", "\u{10FFFF}", "\u{D7FF}", "\u{0}",
-      "\u{1}",
-      " ", "\u{301}",
-    ]
-    return (0..<random.number(in: 0...3)).map { _ in random.pick(letters) }.joined()
+    (0..<random.number(in: 0...3)).map { _ in random.pick(letters) }.joined()
   }
 }
