@@ -62,7 +62,8 @@ struct PlainDecimals {
         digits += "0"
         places -= 1
       }
-      while digits.count > 1, digits.hasSuffix("0") {
+      // No Decimal has a greater exponent than 127.
+      while digits.count > 1, digits.hasSuffix("0"), places < 127 {
         digits.removeLast()
         places += 1
       }

@@ -51,7 +51,7 @@ extension PlainWorld {
   ]
 
   /// Beside doubles and integers: a tenth, the 64-bit integers' ends and what is between them and their neighbours.
-  private static let decimals: [Decimal] =
+  static let decimals: [Decimal] =
     [
       "0", "1", "-1", "1.5", "2.5", "0.1", "0.1000000000000000055511151231257827021", "-1.00001", "1e-30",
       "9007199254740992",

@@ -1,0 +1,36 @@
+import Foundation
+import Testing
+
+@testable import Predicates
+
+/// The oracle's sums on paper, where a Decimal comes to its limits.
+@Suite struct PlainDecimalsTests {
+  /// The nearest Decimal has a zero at its end and the greatest exponent: without the zero it would be none.
+  @Test func anAverageKeepsItsLastZeroAtTheGreatestExponent() throws {
+    let greatest = Decimal.greatestFiniteMagnitude
+    let expected = try #require(Decimal(string: "226854911280625642308916404954512140970e127"))
+    guard case .decimal(let average) = PlainDecimals(sumOf: [greatest, greatest, -1]).divided(by: 3) else {
+      Issue.record("no average")
+      return
+    }
+    #expect(DecimalParts(average)?.canonical == DecimalParts(expected)?.canonical)
+  }
+
+  /// All averages of three of the values that the tests use, by the oracle and by the engine, which share no code.
+  @Test func averagesOfThreeAreTheEngines() {
+    let values = PlainWorld.decimals.filter { !$0.isNaN }
+    for first in values {
+      for second in values {
+        for third in values {
+          var sum = DecimalSum()
+          for value in [first, second, third] { DecimalParts(value).map { sum.add($0) } }
+          let average = sum.average(of: 3).flatMap { DecimalParts($0)?.canonical }
+          let plain = PlainDecimals(sumOf: [first, second, third]).divided(by: 3)
+          let expected: DecimalParts? =
+            if case .decimal(let value) = plain { DecimalParts(value)?.canonical } else { nil }
+          #expect(average == expected, "\(first), \(second), \(third)")
+        }
+      }
+    }
+  }
+}
