@@ -16,7 +16,7 @@ struct PageSpace {
   /// Kept for transactions that only remove, so that they go through on a full disk.
   static func removalReserve(pageSize: UInt64) -> UInt64 { max(128 << 10, 8 * pageSize) }
 
-  /// The file grows in steps of a thirty-second of its length, within these limits.
+  /// The file grows in steps of a sixty-fourth of its length, within these limits.
   private static let smallestStep: UInt64 = 256 << 10
   private static let largestStep: UInt64 = 16 << 20
 
@@ -123,7 +123,7 @@ struct PageSpace {
 
   /// Makes the file longer by at least `count` free pages that have blocks.
   private mutating func extend(by count: UInt64) throws(StoreError) {
-    let step = min(max(end / 32, Self.smallestStep), Self.largestStep) / pageSize
+    let step = min(max(end / 64, Self.smallestStep), Self.largestStep) / pageSize
     do {
       try extend(exactlyBy: max(count, step))
     } catch  where error.code == .diskFull {

@@ -279,12 +279,13 @@ final class Committer: @unchecked Sendable {
   /// Whether the log, or what is only in memory, has grown enough for a checkpoint.
   func checkpointNeed() -> CheckpointNeed {
     let log = log.bytesSinceCheckpoint
-    let (dirty, isWriting, stored) = state.withLock {
-      (dirtyByteCount, beingWritten != nil, storedPageCount * pageSize)
+    let (dirty, isWriting, stored, pinned) = state.withLock {
+      (dirtyByteCount, beingWritten != nil, storedPageCount * pageSize, reclamation.heldPageCount * pageSize)
     }
     let logLimit = limits.logByteCount(storing: stored)
-    let dueLimit = limits.dirtyByteCount(storing: stored)
-    let overdueLimit = isWriting ? limits.dirtyByteCountMeanwhile(storing: stored) : 2 * dueLimit
+    let dueLimit = limits.dirtyByteCount(storing: stored, pinning: pinned)
+    let meanwhileLimit = limits.dirtyByteCountMeanwhile(storing: stored, pinning: pinned)
+    let overdueLimit = isWriting ? meanwhileLimit : dueLimit + meanwhileLimit
     if log / 4 >= logLimit || dirty >= overdueLimit { return .overdue }
     return log >= logLimit || dirty >= dueLimit ? .due : .none
   }

@@ -18,6 +18,8 @@ struct RetiredMemory: Sendable {
   /// Pages of the file whose death is durable (``DeadPages``): their room can be used again.
   var room: [PageRun] = []
 
+  /// Pages of ``room``.
+  var roomPageCount: UInt64 { room.reduce(0) { $0 + $1.count } }
   var isEmpty: Bool { frames.isEmpty && blobs.isEmpty && pages.isEmpty && room.isEmpty }
 
   static func += (left: inout RetiredMemory, right: RetiredMemory) {
@@ -48,6 +50,8 @@ struct Reclamation {
   private var recent: [Deaths] = []
   /// By the generation of the version that holds them.
   private var held: [UInt64: [Deaths]] = [:]
+  /// Pages of the file that only snapshots reach.
+  private(set) var heldPageCount: UInt64 = 0
   /// Bytes in memory alone that came to be held since it was last set to zero, whether or not they still are.
   var newlyHeldByteCount = 0
   /// How many bytes exist in memory alone.
@@ -65,6 +69,7 @@ struct Reclamation {
     var free = RetiredMemory()
     var queue: [Deaths] = []
     for generation in held.keys where !holders.holds(generation) {
+      heldPageCount -= heldPageCount(by: generation)
       queue += held.removeValue(forKey: generation) ?? []
     }
     let settledCount = recent.firstIndex { $0.generation > holders.oldestUnheld } ?? recent.count
@@ -107,14 +112,12 @@ struct Reclamation {
     guard !kept.isEmpty else { return }
     newlyHeldByteCount += bytesOnlyInMemory(kept)
     held[holder.generation, default: []].append(Deaths(generation: deaths.generation, memory: kept))
+    heldPageCount += kept.roomPageCount
   }
-
-  /// Pages of the file that only snapshots reach.
-  var heldPageCount: UInt64 { held.keys.reduce(0) { $0 + heldPageCount(by: $1) } }
 
   /// Those on the account of the version of a generation.
   func heldPageCount(by generation: UInt64) -> UInt64 {
-    (held[generation] ?? []).reduce(0) { $0 + $1.memory.room.reduce(0) { $0 + $1.count } }
+    (held[generation] ?? []).reduce(0) { $0 + $1.memory.roomPageCount }
   }
 
   /// Bytes that exist in memory alone on the account of the version of a generation.

@@ -4,6 +4,10 @@
 /// needs room beside what it replaces, and so does what is changed meanwhile: a small file must not become a large one for that.
 /// With these shares a file takes about twice its live pages at most. An option above its default is taken as it is: whoever sets it
 /// wants fewer checkpoints and has the room.
+///
+/// Pages that snapshots pin are room that is missing. The more of them there are, the less may be changed before a checkpoint
+/// writes it: what a checkpoint needs isn't added to a second copy of the store that a snapshot keeps. There are more
+/// checkpoints then, each of which writes less.
 struct UpkeepLimits {
   private let checkpointLogBytes: UInt64
   private let dirtyMemoryBytes: UInt64
@@ -11,6 +15,7 @@ struct UpkeepLimits {
   private static let defaults = StoreOptions()
   private static let smallestLog: UInt64 = 1 << 20
   private static let smallestDirty: UInt64 = 4 << 20
+  private static let smallestPinnedDirty: UInt64 = 512 << 10
 
   init(_ options: StoreOptions) {
     checkpointLogBytes = UInt64(options.checkpointLogBytes)
@@ -33,16 +38,23 @@ struct UpkeepLimits {
     min(4 << 20, max(64 << 10, logByteCount(storing: stored) / 4))
   }
 
-  /// Bytes of changed pages after which the store needs a checkpoint.
-  func dirtyByteCount(storing stored: UInt64) -> UInt64 {
+  /// Bytes of changed pages after which a store needs a checkpoint that has so many bytes of pages, and others that only
+  /// snapshots reach.
+  func dirtyByteCount(storing stored: UInt64, pinning pinned: UInt64) -> UInt64 {
     if dirtyMemoryBytes > Self.defaults.dirtyMemoryBytes { return dirtyMemoryBytes / 2 }
-    return min(dirtyMemoryBytes / 2, max(Self.smallestDirty, stored / 8 * 5))
+    let unpinned = max(Self.smallestDirty, stored / 8 * 5)
+    if pinned == 0 { return min(dirtyMemoryBytes / 2, unpinned) }
+    let left = unpinned - min(unpinned, min(pinned, stored) / 4 * 3)
+    return min(dirtyMemoryBytes / 2, max(Self.smallestPinnedDirty, stored / 64, left))
   }
 
-  /// Bytes of pages that can be changed while a checkpoint is being written, before commits wait for it.
-  func dirtyByteCountMeanwhile(storing stored: UInt64) -> UInt64 {
+  /// Bytes of pages that can be changed while a checkpoint is being written, or while one that is needed hasn't begun, before
+  /// commits wait for it.
+  func dirtyByteCountMeanwhile(storing stored: UInt64, pinning pinned: UInt64) -> UInt64 {
     if dirtyMemoryBytes > Self.defaults.dirtyMemoryBytes { return dirtyMemoryBytes / 2 }
-    return min(dirtyMemoryBytes / 2, max(Self.smallestDirty, stored / 8))
+    let due = dirtyByteCount(storing: stored, pinning: pinned)
+    // Before a checkpoint begins and again while it is written: as much as it is due at, together.
+    return min(pinned == 0 ? due : due / 2, max(Self.smallestDirty, stored / 8))
   }
 
   /// Bytes that snapshots may come to hold in memory alone before they are spilled.
