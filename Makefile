@@ -9,13 +9,15 @@ SOURCES := Package.swift Sources Tests Examples Fuzz/Package.swift Fuzz/Sources 
 # More words for the crash rig. Its seed is fresh each time, unless one is given here.
 CRASH ?= --seconds 110
 FUZZ_SECONDS ?= 20
+# More words for the space rig: --only TRIAL, --seed N.
+SPACE ?=
 # More words for any part of the benchmarks: --only K1,K2 --rounds 7, and --data FOLDER for that of the objects.
 BENCH ?=
 BENCH_KV = $(SWIFT) run $(1) --package-path Benchmarks key-value-benchmarks --folder .build
 BENCH_OBJECTS = $(SWIFT) run $(1) --package-path Benchmarks object-benchmarks $(2) --folder .build
 RESULTS := Benchmarks/Results
 
-.PHONY: help demo test build release lint format docs bench bench-kv bench-objects bench-queries bench-flights bench-space bench-smoke fuzz-smoke crash guards ci clean
+.PHONY: help demo test build release lint format docs bench bench-kv bench-objects bench-queries bench-flights bench-space bench-smoke fuzz-smoke crash space guards ci clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -82,6 +84,10 @@ bench-smoke: deps-objects ## run the benchmarks on small data, so that they neve
 
 crash: deps-library ## open thousands of crash images, and check each
 	$(SWIFT) run -c release --package-path Fuzz crash-rig $(CRASH)
+
+space: deps-library ## a million updates beside readers, and deletions, on the real disk: are file and memory within their bounds?
+	@mkdir -p .build
+	$(SWIFT) run -c release --package-path Fuzz space-rig --folder .build $(SPACE)
 
 guards: deps-library ## remove each sync and each checksum check in turn, and show that `crash` notices (slow)
 	Scripts/remove-each-guard

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The crash rig and the fuzz targets. A package of its own, so that nobody who uses Cambium builds them; of Cambium it
+// The crash rig, the space rig and the fuzz targets. A package of its own, so that nobody who uses Cambium builds them; of Cambium it
 // builds PageStore, Predicates and TestSupport alone.
 //
 // The fuzz targets have no `main` of their own (libFuzzer brings one), so they are only there when
@@ -38,10 +38,15 @@ let package = Package(
   name: "fuzz",
   products: buildsFuzzers
     ? fuzzers.map { .executable(name: $0.0, targets: [$0.0]) }
-    : [.executable(name: "crash-rig", targets: ["CrashRig"])],
+    : [
+      .executable(name: "crash-rig", targets: ["CrashRig"]),
+      .executable(name: "space-rig", targets: ["SpaceRig"]),
+    ],
   dependencies: [.package(name: "cambium", path: "..")],
   targets: buildsFuzzers
     ? [.target(name: "FuzzSupport", dependencies: store, swiftSettings: swiftSettings)]
       + fuzzers.map { fuzzTarget($0.0, $0.1) }
-    : [.executableTarget(name: "CrashRig", dependencies: store, swiftSettings: swiftSettings)]
+    : ["CrashRig", "SpaceRig"].map {
+      .executableTarget(name: $0, dependencies: store, swiftSettings: swiftSettings)
+    }
 )

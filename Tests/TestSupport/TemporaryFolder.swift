@@ -5,11 +5,10 @@ public final class TemporaryFolder: Sendable {
   /// The folder's absolute path.
   public let path: String
 
-  /// Makes the folder where the system keeps temporary files.
-  public init() throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-      "cambium-test-\(UUID().uuidString)"
-    )
+  /// Makes the folder in `parent`, or where the system keeps temporary files.
+  public init(in parent: String? = nil) throws {
+    let parent = parent.map { URL(fileURLWithPath: $0) } ?? FileManager.default.temporaryDirectory
+    let folder = parent.appendingPathComponent("cambium-test-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     path = folder.path
   }

@@ -1,0 +1,60 @@
+import Glibc
+import PageStore
+@_spi(Testing) import TestSupport
+
+/// Changes stores on the real disk at full size, and says whether file and memory stayed within their bounds.
+@main
+struct SpaceRig {
+  static func main() {
+    do {
+      let arguments = try Arguments(CommandLine.arguments.dropFirst())
+      exit(try run(arguments) ? 0 : 1)
+    } catch let error as UsageError {
+      print("space-rig: \(error.message)\n\(Arguments.usage)")
+      exit(2)
+    } catch {
+      print("space-rig: \(error)")
+      exit(1)
+    }
+  }
+
+  /// True if every bound was kept.
+  private static func run(_ arguments: Arguments) throws -> Bool {
+    print(
+      "space-rig: --seed \(arguments.seed), \(arguments.entryCount) entries, \(arguments.updateCount) updates"
+    )
+    var boundCount = 0
+    var exceededCount = 0
+    for trial in Trial.allCases where arguments.only.map({ $0 == trial.rawValue }) ?? true {
+      let start = ContinuousClock.now
+      let figures = try trial.run(arguments)
+      print("\(trial.rawValue) (\((ContinuousClock.now - start).components.seconds) s)")
+      for figure in figures {
+        print("  \(figure)")
+        boundCount += figure.bound == nil ? 0 : 1
+        exceededCount += figure.isExceeded ? 1 : 0
+      }
+    }
+    print("space: \(boundCount) bounds, \(exceededCount) exceeded")
+    return exceededCount == 0
+  }
+}
+
+/// What is done to a store.
+enum Trial: String, CaseIterable {
+  case oneRow = "one-row"
+  case oneReader = "one-reader"
+  case staggeredReaders = "staggered-readers"
+  case randomDeletion = "random-deletion"
+  case rangeDeletion = "range-deletion"
+
+  func run(_ arguments: Arguments) throws -> [Figure] {
+    switch self {
+    case .oneRow: try OneRowTrial.run(arguments)
+    case .oneReader: try OneReaderTrial.run(arguments)
+    case .staggeredReaders: try StaggeredReadersTrial.run(arguments)
+    case .randomDeletion: try DeletionTrial.run(arguments, isRandom: true)
+    case .rangeDeletion: try DeletionTrial.run(arguments, isRandom: false)
+    }
+  }
+}

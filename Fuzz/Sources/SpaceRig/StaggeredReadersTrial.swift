@@ -1,0 +1,68 @@
+import PageStore
+@_spi(Testing) import TestSupport
+
+/// A hundred snapshots, each taken at another moment and let go of in another order, with changes between all of that.
+enum StaggeredReadersTrial {
+  private static let readerCount = 100
+
+  static func run(_ arguments: Arguments) throws -> [Figure] {
+    var options = StoreOptions()
+    options.durability = .relaxed
+    options.cacheBytes = 8 << 20
+    options.dirtyMemoryBytes = 16 << 20
+    let subject = try MeasuredStore(arguments, options)
+    // A hundred versions of all of it have to fit on the disk.
+    let entryCount = arguments.entryCount / 4
+    try subject.load(entryCount)
+    try subject.store.compact()
+    let live = Int(try subject.store.spaceLedger().liveBytes)
+    // The newest state, what a checkpoint needs beside it, the log, and the largest step in which a file grows.
+    let besideReaders = 2 * live + OneRowTrial.constantBytes + (16 << 20)
+    // What the options allow, what snapshots hold before it is spilled, and the branches.
+    let memoryBytes = options.cacheBytes + options.dirtyMemoryBytes / 4 * 5 + (8 << 20)
+    var generator = SeededGenerator(seed: arguments.seed)
+    var readers: [(snapshot: Snapshot, digest: Digest)] = []
+    var mostResident: UInt64 = 0
+    var mostStored = 0
+    var mostBesideReaders = 0
+    let commitCount = arguments.updateCount / 100
+    let interval = commitCount / (2 * readerCount)
+    var taken = 0
+    for commit in 1...commitCount {
+      try subject.put(
+        (0..<100).map { _ in generator.number(in: 0...entryCount - 1) },
+        version: UInt32(commit)
+      )
+      let statistics = try subject.store.statistics
+      let stored = subject.fileBytes + Int(statistics.spilledBytes)
+      mostResident = max(mostResident, statistics.residentBytes)
+      mostStored = max(mostStored, stored)
+      // The file stays as long as it is when readers go.
+      if readers.count == taken { mostBesideReaders = max(mostBesideReaders, stored - taken * live) }
+      guard commit % interval == 0 else { continue }
+      if taken < readerCount {
+        readers.append((try subject.store.snapshot(), subject.digest))
+        taken += 1
+      } else if !readers.isEmpty {
+        let reader = readers.remove(at: generator.number(in: 0...readers.count - 1))
+        try subject.check(reader.snapshot, shows: reader.digest)
+      }
+    }
+    for reader in readers { try subject.check(reader.snapshot, shows: reader.digest) }
+    readers.removeAll()
+    try subject.checkNewest()
+    try subject.store.compact()
+    return [
+      Figure("live bytes", live),
+      Figure("file and spilled bytes at any moment", mostStored, atMost: readerCount * live + besideReaders),
+      Figure("the same without a copy for each reader", mostBesideReaders, atMost: besideReaders),
+      Figure("bytes of pages in memory at any moment", mostResident, atMost: memoryBytes),
+      Figure("spilled bytes in the end", try subject.store.statistics.spilledBytes, atMost: 0),
+      Figure(
+        "file to live bytes after compaction",
+        share: Double(subject.fileBytes) / Double(live),
+        .atMost(1.25)
+      ),
+    ]
+  }
+}
