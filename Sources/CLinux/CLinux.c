@@ -58,3 +58,10 @@ int32_t clinux_unlock(int32_t descriptor, int64_t offset, int64_t count) {
 int32_t clinux_at_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void)) {
   return -pthread_atfork(before, in_parent, in_child);
 }
+
+int32_t clinux_rename_new(const char *old_path, const char *new_path) {
+  if (renameat2(AT_FDCWD, old_path, AT_FDCWD, new_path, RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return -errno;
+  if (link(old_path, new_path) < 0) return -errno;
+  return unlink(old_path) < 0 ? -errno : 0;
+}

@@ -7,39 +7,72 @@ struct CompactCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compact",
     abstract: "Moves pages to the front of the file, and gives the rest of it back.",
-    discussion: "Nobody else may have the store open. Shows how far it is on a terminal."
+    discussion: """
+      Nobody else may have the store open. Shows how far it is on a terminal.
+
+      With --page-size the store is written anew, in pages of that size that are as full as they can be, and put in the place of the \
+      file when it is complete. The folder has to have room for both. The new file is made under the name STORE.cambium-copy; what a crash leaves \
+      there does no harm, and is removed the next time.
+      """
   )
 
   @OptionGroup var store: StoreArgument
 
+  @Option(help: "Bytes in a page from then on: a power of two from 4096 to 65536.")
+  var pageSize: Int?
+
   func run() throws {
     let path = try store.path()
-    var options = StoreOptions()
-    options.createsIfMissing = false
-    let store = try Store.open(at: path, options: options)
-    let start = try store.spaceLedger()
-    let isTerminal = isatty(STDERR_FILENO) != 0
-    let result = try store.compact { progress in
-      if isTerminal { Self.show(progress, live: start.liveBytes) }
-      return true
-    }
-    if isTerminal { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
-    try store.close()
-    let end = StoreInfo.allocatedBytes(path)
+    let before = StoreInfo.allocatedBytes(path)
+    let done = try pageSize.map { try rewrite(path, pageSize: $0) } ?? compact(path)
+    ProgressBar.clear()
     print(
-      "\(path): \(StoreInfo.bytes(Int(start.totalBytes))) before, \(StoreInfo.bytes(end)) now; "
-        + "\(StoreInfo.bytes(Int(result.movedBytes))) were moved"
+      "\(path): \(StoreInfo.bytes(before)) before, \(StoreInfo.bytes(StoreInfo.allocatedBytes(path))) now; \(done)"
     )
   }
 
-  /// A bar of what of the file's surplus is gone.
-  private static func show(_ progress: CompactionProgress, live: UInt64) {
-    let surplus = Double(progress.startBytes - min(progress.startBytes, live))
-    let gone = Double(progress.startBytes - min(progress.startBytes, progress.currentBytes))
-    let share = surplus > 0 ? min(1, gone / surplus) : 1
-    let width = 40
+  private func compact(_ path: String) throws -> String {
+    var options = StoreOptions()
+    options.createsIfMissing = false
+    let store = try Store.open(at: path, options: options)
+    let live = try store.spaceLedger().liveBytes
+    let result = try store.compact { progress in
+      let surplus = progress.startBytes - min(progress.startBytes, live)
+      let gone = progress.startBytes - min(progress.startBytes, progress.currentBytes)
+      ProgressBar.show(Double(gone), of: Double(surplus))
+      return true
+    }
+    try store.close()
+    return "\(StoreInfo.bytes(Int(result.movedBytes))) were moved"
+  }
+
+  private func rewrite(_ path: String, pageSize: Int) throws -> String {
+    var count = 0
+    try Store.rewrite(at: path, pageSize: pageSize) { progress in
+      count = progress.copiedEntries
+      ProgressBar.show(Double(count), of: Double(progress.totalEntries))
+      return true
+    }
+    return "\(count) entries were written anew, in pages of \(StoreInfo.bytes(pageSize))"
+  }
+}
+
+/// How far a long command is, on standard error if that is a terminal.
+private enum ProgressBar {
+  private static let width = 40
+  private static let isTerminal = isatty(STDERR_FILENO) != 0
+
+  static func show(_ done: Double, of total: Double) {
+    guard isTerminal else { return }
+    let share = total > 0 ? min(1, done / total) : 1
     let filled = Int(share * Double(width))
     let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
-    FileHandle.standardError.write(Data("\r\(bar) \(Int(share * 100)) %".utf8))
+    write("\r\(bar) \(Int(share * 100)) %")
   }
+
+  static func clear() {
+    if isTerminal { write("\r\u{1B}[K") }
+  }
+
+  private static func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
 }

@@ -30,7 +30,7 @@ struct Failure: Error {
     case let failure as Failure: self = failure
     case let error as QueryError: self.init(.use, "error: \(error)")
     case let error as StoreError:
-      self.init(Self.wrongFiles.contains(error.code) ? .use : .store, "error: \(error)")
+      self.init(Self.wrongArguments.contains(error.code) ? .use : .store, "error: \(error)")
     case let error as ContextError: self.init(error)
     default: self.init(parsing: error)
     }
@@ -50,8 +50,8 @@ struct Failure: Error {
     self.init(isHelp ? .success : .use, ToolCommand.fullMessage(for: error))
   }
 
-  /// A file that was never a store is a wrong argument, not a damaged store.
-  private static let wrongFiles: Set<StoreError.Code> = [.notAStore]
+  /// A file that was never a store, or a page size that is none, is a wrong argument, not a damaged store.
+  private static let wrongArguments: Set<StoreError.Code> = [.notAStore, .invalidOptions]
 
   /// Ends the process. Help goes to standard output, everything else to standard error.
   func exit() -> Never {

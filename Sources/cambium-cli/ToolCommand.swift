@@ -6,7 +6,7 @@ struct ToolCommand: ParsableCommand {
     commandName: "cambium",
     abstract: "Looks into a Cambium store.",
     discussion: """
-      The store is opened for reading only, without its model classes, and nothing is written to it.
+      The store is opened without its model classes. All commands but compact open it for reading only and write nothing to it.
 
       Exit status: 0 when all is well, 2 for wrong use (a predicate that is none, an unknown name, a missing file), 1 for \
       anything else, such as a damaged store.

@@ -30,6 +30,31 @@ struct StoreStateTests {
     #expect(try ToolRun("compact", library.path + "-missing").status == 2)
   }
 
+  @Test func compactWritesThePagesInAnotherSize() async throws {
+    let library = try await Library()
+    let id = try ToolRun("info", library.path).lines.filter {
+      $0.contains("  store ") || $0.contains("  commit ")
+    }
+    for pageSize in ["65536", "4096"] {
+      let run = try ToolRun("compact", library.path, "--page-size", pageSize)
+      #expect(run.status == 0, "\(run.errors)")
+      #expect(run.output.contains(" entries were written anew"))
+      let info = try ToolRun("info", library.path)
+      #expect(info.output.contains("in pages of \(pageSize == "4096" ? "4.0" : "64.0") KiB"))
+      // The objects' IDs stay what they were.
+      #expect(info.lines.filter { $0.contains("  store ") || $0.contains("  commit ") } == id)
+      #expect(try ToolRun("verify", library.path).status == 0)
+      #expect(try ToolRun("query", library.path, "Book", "--count").output == "203\n")
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: library.folder.path) == ["library.cambium"])
+    let wrong = try ToolRun("compact", library.path, "--page-size", "5000")
+    #expect(wrong.status == 2 && wrong.errors.contains("power of two"))
+    let container = try await Library.open(library.path)
+    let refused = try ToolRun("compact", library.path, "--page-size", "8192")
+    #expect(refused.status == 1 && refused.errors.contains("storeInUse"))
+    try container.close()
+  }
+
   @Test func infoIsJSONForPrograms() async throws {
     let library = try await Library()
     let run = try ToolRun("info", library.path, "--json")

@@ -11,11 +11,22 @@ struct KillTarget {
     options.pageSize = 4_096
     options.checkpointLogBytes = 64 << 10
     while true {
-      let store = try Store.open(at: CommandLine.arguments[1], options: options)
-      // Each opening lasts for some commits: closing and recovering are killed too.
-      for _ in 0..<40 { try commit(to: store) }
-      try store.close()
+      // Now and then in pages of another size: the replacement of the file is killed too.
+      for pageSize in [8_192, 4_096] {
+        try commitAndClose(options)
+        try Store.rewrite(at: CommandLine.arguments[1], pageSize: pageSize)
+      }
     }
+  }
+
+  /// Commits from an opening to its close.
+  private static var commitCount: Int { CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 40 }
+
+  private static func commitAndClose(_ options: StoreOptions) throws {
+    let store = try Store.open(at: CommandLine.arguments[1], options: options)
+    // Each opening lasts for some commits: closing and recovering are killed too.
+    for _ in 0..<commitCount { try commit(to: store) }
+    try store.close()
   }
 
   private static func commit(to store: Store) throws {

@@ -33,6 +33,10 @@ int32_t clinux_unlock(int32_t descriptor, int64_t offset, int64_t count);
 /// -errno on failure.
 int32_t clinux_at_fork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void));
 
+/// Renames a file unless something has the new name: `renameat2` with `RENAME_NOREPLACE`, or a second name and the removal of the
+/// first where the file system doesn't know that. -EEXIST if something has it.
+int32_t clinux_rename_new(const char *old_path, const char *new_path);
+
 /// Tells the processor that this thread spins.
 static inline void clinux_relax(void) {
 #if defined(__x86_64__)

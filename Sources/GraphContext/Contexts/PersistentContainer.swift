@@ -145,6 +145,22 @@ extension PersistentContainer {
     do throws(StoreError) { try coordinator.store.checkpoint() } catch { throw ContextError(error) }
   }
 
+  /// Writes everything as the newest commit left it to a new file, as small as it can be, while others read and save: a backup. The file
+  /// appears at `url` when it is complete and durable. O(size of the store).
+  ///
+  /// - Parameters:
+  ///   - keepsObjectIDs: whether the copy's objects have the IDs that they have here, as they should in a backup that may take this file's
+  ///     place. Otherwise the copy is a store of its own, and an ID of one of them names nothing in the other.
+  /// - Throws: `store` if there is a file at `url`, or it can't be written; nothing is left there then. Also after a folder could not be synced, with
+  ///   the code `outcomeUnknown`: then the copy may be gone after a power failure.
+  public func copy(to url: URL, keepsObjectIDs: Bool = true) async throws(ContextError) {
+    try await queue.run { [coordinator] () throws(ContextError) in
+      do { try coordinator.store.copy(to: url.path, keepsUUID: keepsObjectIDs) } catch {
+        throw ContextError(any: error)
+      }
+    }
+  }
+
   /// Closes the store: writes a checkpoint and gives up the lock on the file. Contexts can't be used any more.
   public func close() throws(ContextError) {
     do throws(StoreError) { try coordinator.store.close() } catch { throw ContextError(error) }

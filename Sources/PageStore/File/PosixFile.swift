@@ -61,6 +61,8 @@ final class PosixFile: RandomAccessFile {
 
   func nextData(from offset: UInt64) -> Int64 { clinux_next_data(descriptor, Int64(offset)) }
 
+  var permissions: UInt32? { (try? status()).map { UInt32($0.st_mode) & 0o777 } }
+
   func close() {
     let open = descriptorStorage.exchange(-1, ordering: .relaxed)
     guard open >= 0 else { return }
@@ -81,12 +83,13 @@ extension PosixFile {
     var inode: UInt64
   }
 
-  func identity() throws(StoreError) -> Identity {
-    let status = try status()
-    return Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+  func identity() throws(StoreError) -> Identity { Self.identity(of: try status()) }
+
+  static func identity(of status: stat) -> Identity {
+    Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
   }
 
-  private func status() throws(StoreError) -> stat {
+  func status() throws(StoreError) -> stat {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw .system("fstat", errno) }
     return status
@@ -95,13 +98,18 @@ extension PosixFile {
   /// Opens the file at `path`, making an empty one if it is missing and `createsIfMissing`. Throws `notAStore` for
   /// anything but a file of bytes: a device, a pipe, a folder.
   static func open(path: String, isReadOnly: Bool, createsIfMissing: Bool) throws(StoreError) -> PosixFile {
+    let flags = isReadOnly ? O_RDONLY : createsIfMissing ? O_RDWR | O_CREAT : O_RDWR
+    return try open(path: path, flags: flags)
+  }
+
+  /// The same with the call's own flags.
+  static func open(path: String, flags: Int32, permissions: mode_t = 0o644) throws(StoreError) -> PosixFile {
     // A pipe is not waited for, and a terminal doesn't become the process's own.
-    var flags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (isReadOnly ? O_RDONLY : O_RDWR)
-    if createsIfMissing && !isReadOnly { flags |= O_CREAT }
-    var descriptor = Glibc.open(path, flags, 0o644)
+    let flags = flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+    var descriptor = Glibc.open(path, flags, permissions)
     while descriptor < 0 {
       if errno != EINTR { throw .system("open", errno).adding { $0.path = path } }
-      descriptor = Glibc.open(path, flags, 0o644)
+      descriptor = Glibc.open(path, flags, permissions)
     }
     let file = PosixFile(descriptor: descriptor)
     guard try file.status().st_mode & S_IFMT == S_IFREG else {

@@ -29,13 +29,13 @@ final class ProcessRegistry: @unchecked Sendable {
   /// A process has few stores open. No dictionary: making the first one of its kind takes longer than opening a store.
   private var entries: [Entry] = []
 
-  /// The open store of this file, or the one that `make` opens. Nobody else opens a file meanwhile.
+  /// The open store of this file, or the one that `make` opens; nil if that makes none. Nobody else opens a file meanwhile.
   func store(
     for file: PosixFile.Identity,
     options: StoreOptions,
     path: String,
-    make: () throws(StoreError) -> Store
-  ) throws(StoreError) -> Store {
+    make: () throws(StoreError) -> Store?
+  ) throws(StoreError) -> Store? {
     // Let go of only when the lock is free: if this has become the last reference, the store's deinit takes the lock.
     var found: Store?
     defer { withExtendedLifetime(found) {} }
@@ -58,7 +58,7 @@ final class ProcessRegistry: @unchecked Sendable {
       entry.handles += 1
       return store
     }
-    let store = try make()
+    guard let store = try make() else { return nil }
     entries.append(Entry(store, file, options: options))
     return store
   }

@@ -28,6 +28,8 @@ public protocol RandomAccessFile: AnyObject, Sendable {
   func byteCount() -> Int64
   /// `lseek` with `SEEK_DATA`: the first byte at or after `offset` that isn't in a hole; -ENXIO if there is none.
   func nextData(from offset: UInt64) -> Int64
+  /// The bits of the file's mode that say who may read and write it; nil where there is no such thing.
+  var permissions: UInt32? { get }
   /// Closes the file; its locks go with it.
   func close()
 }
@@ -38,6 +40,9 @@ extension RandomAccessFile {
 
   /// A file that knows of no holes.
   public func nextData(from offset: UInt64) -> Int64 { Int64(offset) }
+
+  /// A file that anybody who has it may use.
+  public var permissions: UInt32? { nil }
 
   /// A file whose syncs don't share their failures.
   public func synchronizeApart() -> Int32 { synchronize() }
@@ -56,6 +61,8 @@ public struct StoreEnvironment: Sendable {
   public var runBeside: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
   /// Called at several points of a checkpoint at which others may commit.
   public var besideCheckpoint: @Sendable () -> Void = {}
+  /// Makes the name of the store's file durable, where it has one.
+  public var synchronizeFolder: @Sendable () throws(StoreError) -> Void = {}
   /// Where events are logged; nil for nowhere.
   public var logger: Logger?
   /// Makes an empty file for pages that are only needed as long as the store is open.

@@ -15,6 +15,9 @@ final class StoreFile: Sendable {
   private let syncs = Atomic<UInt64>(0)
   private let bytesWritten = Atomic<UInt64>(0)
 
+  /// Who may read and write the file, as `chmod` has it; nil where there is no such thing.
+  var permissions: UInt32? { file.permissions }
+
   /// So often in a row may a call transfer nothing or be interrupted before it counts as failed.
   private static let patience = 1_000
 

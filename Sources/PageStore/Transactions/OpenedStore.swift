@@ -84,6 +84,8 @@ struct OpenedStore {
       isHeaderIntact: recovery.isHeaderIntact
     )
     if !options.isReadOnly {
+      // Whoever made the file, or put it in its place, may have ended before its name was durable.
+      if !committer.wasClosed { try environment.synchronizeFolder() }
       // A checkpoint that finds no room for its anchor would fence the store.
       if blocks.anchors.count < FileLayout.anchorOffsets.count {
         try file.allocate(0..<FileLayout.fixedByteCount)

@@ -15,6 +15,19 @@ extension Store {
     logger: Logger? = nil
   ) throws(StoreError) -> Store {
     try options.check()
+    for _ in 0..<PosixFile.patience {
+      if let store = try openOnce(at: path, options: options, logger: logger) { return store }
+    }
+    throw PosixFile.keepsChanging(path)
+  }
+
+  /// Nil if somebody has put another file in the place of the one that was opened: ``rewrite(at:pageSize:progress:)`` does. Whoever went on
+  /// with the old one would write to a file that nobody finds.
+  private static func openOnce(
+    at path: String,
+    options: StoreOptions,
+    logger: Logger?
+  ) throws(StoreError) -> Store? {
     let file = try PosixFile.open(
       path: path,
       isReadOnly: options.isReadOnly,
@@ -24,18 +37,20 @@ extension Store {
     var isUsed = false
     defer { if !isUsed { file.close() } }
     return try ProcessRegistry.shared.store(for: identity, options: options, path: path) {
-      () throws(StoreError) in
+      () throws(StoreError) -> Store? in
       try FileLock.acquire(file, path: path, isExclusive: !options.isReadOnly)
-      let isNew = file.byteCount() == 0
+      guard try file.isAt(path) else { return nil }
       var environment = StoreEnvironment.system
       environment.logger = logger
       environment.makeSpillFile = { () throws(StoreError) in try PosixFile.openUnnamed(beside: path) }
+      environment.synchronizeFolder = { () throws(StoreError) in
+        try PosixFile.synchronizeFolder(of: PosixFile.resolved(path))
+      }
       let opened = try OpenedStore.open(
         StoreFile(file, path: path),
         options: options,
         environment: environment
       )
-      if isNew { try PosixFile.synchronizeFolder(of: path) }
       // Nothing can fail from here on: a store that is let go asks the registry to forget it, which is at work.
       isUsed = true
       return Store(opened: opened, path: path, options: options, registration: identity)

@@ -9,19 +9,25 @@ struct StoreCreation {
   let file: StoreFile
   let options: StoreOptions
   let environment: StoreEnvironment
+  /// Nil for a store that is like no other.
+  var origin: StoreOrigin?
 
   /// Longer than any file that a creation leaves unfinished.
   static let byteLimit: UInt64 = 1 << 20
 
   func run() throws(StoreError) {
-    let identity = FormatIdentity(
-      uuid: StoreUUID(low: environment.random(), high: environment.random()),
-      pageSize: UInt32(options.pageSize)
-    )
+    let now = environment.now()
+    let origin =
+      origin
+      ?? StoreOrigin(
+        uuid: StoreUUID(low: environment.random(), high: environment.random()),
+        commit: 0,
+        timestamp: now
+      )
+    let identity = FormatIdentity(uuid: origin.uuid, pageSize: UInt32(options.pageSize))
     // What an unfinished creation left must not be taken for a part of this one.
     try file.truncate(to: 0)
-    let now = environment.now()
-    try writeLog(identity, now: now)
+    try writeLog(identity, origin)
     // guard: sync-creation-before-header
     try file.synchronize()
     try write(FileHeader.encoded(identity, created: now), at: FileLayout.headerOffset)
@@ -29,7 +35,7 @@ struct StoreCreation {
     try file.synchronize()
   }
 
-  private func writeLog(_ identity: FormatIdentity, now: Int64) throws(StoreError) {
+  private func writeLog(_ identity: FormatIdentity, _ origin: StoreOrigin) throws(StoreError) {
     let pageSize = UInt64(options.pageSize)
     let extent = Extent(
       offset: FileLayout.firstExtentOffset(pageSize: pageSize),
@@ -37,7 +43,7 @@ struct StoreCreation {
     )
     let use = LogExtentUse(extent: extent, epoch: 1, salt: environment.random())
     try LogExtentInitialisation(file: file, identity: identity)
-      .write(ExtentHeader(kind: .log, extent: extent, salt: environment.random(), commit: 0))
+      .write(ExtentHeader(kind: .log, extent: extent, salt: environment.random(), commit: origin.commit))
     // guard: sync-creation-mark
     try file.synchronize()
     let useHeader = LogExtentUseHeader.encoded(use, firstSequence: 1, previous: nil, identity)
@@ -45,8 +51,8 @@ struct StoreCreation {
     try write(useHeader, at: extent.offset + UInt64(LogExtentUseHeader.copyOffset))
 
     let checkpoint = CheckpointRecord(
-      commit: 0,
-      timestamp: now,
+      commit: origin.commit,
+      timestamp: origin.timestamp,
       catalogue: .empty(treeID: Catalogue.treeID),
       nextTreeID: SpaceTree.treeID + 1,
       previousReplayEpoch: 1,
@@ -63,8 +69,8 @@ struct StoreCreation {
       sequence: 1,
       previousChecksum: 0,
       durableSequence: 0,
-      commit: 0,
-      timestamp: now,
+      commit: origin.commit,
+      timestamp: origin.timestamp,
       epoch: use.epoch,
       kind: .checkpoint,
       durability: .full
@@ -76,7 +82,7 @@ struct StoreCreation {
       checkpoint: position,
       recordByteCount: header.byteCount,
       recordChecksum: checksum,
-      commit: 0
+      commit: origin.commit
     )
     try write(anchor.encoded(identity), at: FileLayout.anchorOffsets[0])
   }
@@ -84,6 +90,14 @@ struct StoreCreation {
   private func write(_ bytes: [UInt8], at offset: UInt64) throws(StoreError) {
     try bytes.withBytes { bytes throws(StoreError) in try file.write(bytes, at: offset) }
   }
+}
+
+/// What a new store begins with: the copy of another goes on where that one was.
+struct StoreOrigin {
+  var uuid: StoreUUID
+  var commit: UInt64
+  /// Of that commit, in milliseconds since 1970.
+  var timestamp: Int64
 }
 
 /// Prepares a new log extent: blocks that have been written once, so that syncing a record in them later is a matter

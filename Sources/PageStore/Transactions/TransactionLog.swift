@@ -10,8 +10,11 @@ struct TransactionLog {
   private var selectedTree: UInt32?
 
   /// Starts in a buffer that may have been used before.
-  init(reusing buffer: consuming [UInt8] = []) {
+  ///
+  /// - Parameter isKept: whether there is to be a record at all; otherwise the transaction has to be written as a checkpoint.
+  init(reusing buffer: consuming [UInt8] = [], isKept: Bool = true) {
     record = buffer
+    isTooLarge = !isKept
     record.removeAll(keepingCapacity: true)
     record.append(contentsOf: repeatElement(0, count: LogRecordHeader.encodedByteCount))
   }

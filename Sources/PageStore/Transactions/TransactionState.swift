@@ -1,6 +1,6 @@
 /// What the handles of one write transaction share. Used by one thread at a time, the one with the writer's turn.
 final class TransactionState {
-  /// The number that the transaction gets when it is committed.
+  /// The number that the transaction gets when it is committed; its base's if it stamps its pages with that.
   let commit: UInt64
   /// What it builds on.
   let base: Version
@@ -20,8 +20,8 @@ final class TransactionState {
   init(base: Version, pool: PagePool, log: consuming TransactionLog, stampingPages stamp: UInt64? = nil) {
     self.base = base
     self.log = log
-    commit = base.commit + 1
-    dirty = DirtySet(commit: stamp ?? commit, pool: pool, isCommitTaken: stamp == base.commit)
+    commit = stamp ?? base.commit + 1
+    dirty = DirtySet(commit: commit, pool: pool, isCommitTaken: stamp == base.commit)
     directory = base.directory
     nextTreeID = base.nextTreeID
     editors = Array(repeating: nil, count: base.roots.count)

@@ -6,18 +6,29 @@ import Testing
 /// Processes killed while they save. The page cache survives, so this proves nothing about syncs; it does about the
 /// order of writes, locks and what a half-made file looks like.
 @Suite struct KilledProcessTests {
-  private static let killCount = 100
-
-  @Test func nothingAcknowledgedIsLostWhenTheProcessIsKilled() throws {
-    var generator = SeededGenerator()
+  /// With one commit from opening to close, most processes are killed while they replace the store by its copy, which takes longer than
+  /// a commit.
+  @Test(arguments: [(40, 100, 20_000), (1, 40, 400_000)])
+  func nothingAcknowledgedIsLostWhenTheProcessIsKilled(
+    commitsPerOpening: Int,
+    killCount: Int,
+    longestDelay: Int
+  ) throws {
+    var generator = SeededGenerator("\(#function) \(commitsPerOpening)")
     let folder = try TemporaryFolder()
     let path = folder.file("killed.cambium")
     var replay = KillReplay()
     var acknowledged: UInt64 = 0
     var kills = 0
-    while kills < Self.killCount {
-      let delay = UInt32(generator.number(in: 0...20_000))
-      if let last = try killOnce(path, afterMicroseconds: delay, waitsForCommit: kills % 4 != 0) {
+    var pageSizes: Set<Int> = []
+    while kills < killCount {
+      let delay = UInt32(generator.number(in: 0...longestDelay))
+      if let last = try killOnce(
+        path,
+        commitsPerOpening,
+        afterMicroseconds: delay,
+        waitsForCommit: kills % 4 != 0
+      ) {
         acknowledged = last
       }
       kills += 1
@@ -30,22 +41,29 @@ import Testing
         #expect(difference == nil)
       }
       #expect(try store.verify().isEmpty)
+      pageSizes.insert(try store.statistics.pageSize)
       try store.close()
     }
-    #expect(acknowledged >= 75)
+    #expect(acknowledged >= UInt64(killCount * 3 / 4))
+    #expect(commitsPerOpening > 1 || pageSizes == [4_096, 8_192])
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(Set(names).isSubset(of: ["killed.cambium", "killed.cambium.cambium-copy"]))
+    try Store.rewrite(at: path)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["killed.cambium"])
   }
 
   /// Lets a process commit for a while and kills it; returns the last commit it acknowledged in that time. The while
   /// begins with its first acknowledgement, or with its start: so openings are killed too.
   private func killOnce(
     _ path: String,
+    _ commitsPerOpening: Int,
     afterMicroseconds delay: UInt32,
     waitsForCommit: Bool
   ) throws -> UInt64? {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
       .deletingLastPathComponent().appendingPathComponent("KillTarget")
-    process.arguments = [path]
+    process.arguments = [path, String(commitsPerOpening)]
     let pipe = Pipe()
     process.standardOutput = pipe
     try process.run()

@@ -16,6 +16,8 @@ import Testing
     var commits: Set<UInt64>
     /// Commits of which the last checkpoint may be, as recovery finds it; nil for any.
     var checkpoints: Set<UInt64>?
+    /// Bytes in a page of what is found, each of which has to be; nil for any.
+    var pageSizes: Set<Int>?
     /// Whether opening may refuse the file as no store.
     var mayBeRefused = false
     /// Each of ``commits`` has to be found in some image.
@@ -33,6 +35,7 @@ import Testing
       "closing, and of the first commit afterwards": try closingSteps(),
       "creation": try creationSteps(),
       "recovery": try recoverySteps(),
+      "a copy, or of a replacement": try replacementSteps(),
     ]
     let tables = try Self.tables()
     #expect(Set(tables.keys) == Set(played.keys))
@@ -68,6 +71,7 @@ import Testing
 
   private func check(_ expectation: Expectation, _ row: String) throws {
     var found: Set<UInt64> = []
+    var pageSizes: Set<Int> = []
     #expect(!expectation.images.isEmpty, "\(row)")
     for image in expectation.images {
       do {
@@ -79,6 +83,7 @@ import Testing
         let commit = store.lastCommit
         #expect(expectation.commits.contains(commit), "\(row)")
         found.insert(commit)
+        pageSizes.insert(try store.statistics.pageSize)
         for number in stride(from: 1, through: commit, by: 1) {
           #expect(try store.value("key\(number)") == Self.value, "\(row)")
         }
@@ -87,6 +92,7 @@ import Testing
         #expect(error.code == .notAStore, "\(row)")
       }
     }
+    if let expected = expectation.pageSizes { #expect(pageSizes == expected, "\(row)") }
     if expectation.findsEach { #expect(found == expectation.commits, "\(row)") }
   }
 
@@ -264,6 +270,30 @@ import Testing
         [6]
       ),
       "its anchor, synced: only now commits begin": step(moments.suffix(1).map(\.point), [6]),
+    ]
+  }
+
+  /// The old store has pages of 4 KiB, the new one of 8.
+  private func replacementSteps() throws -> [String: Expectation] {
+    let disk = SimulatedDisk()
+    let store = try open(disk)
+    try commit(on: store, through: 6)
+    let trace = Mutex<[SimulatedPlace.Moment]>([])
+    let place = SimulatedPlace(replacing: disk) { moment in trace.withLock { $0.append(moment) } }
+    #expect(try store.copy(to: place, pageSize: 8_192, keepsUUID: true))
+    let moments = trace.withLock { $0 }
+    func step(_ moments: some Sequence<SimulatedPlace.Moment>, _ pageSizes: Set<Int>) -> Expectation {
+      Expectation(images: Self.images(moments.flatMap(\.found)), commits: [6], pageSizes: pageSizes)
+    }
+    let synced = try #require(moments.firstIndex { $0.isFileSynchronized })
+    let renamed = moments.filter { $0.name == .copyUnsynced }
+    let durable = moments.filter { $0.name == .copy }
+    return [
+      "copy made, partly written": step([moments[0], moments[synced / 2], moments[synced - 1]], [4_096]),
+      "copy synced, with owner and permissions": step([moments[synced]], [4_096]),
+      "renamed": step(renamed, [4_096, 8_192]),
+      "folder synced": step(durable.dropLast(), [8_192]),
+      "copy closed, locks given back": step(durable.suffix(1), [8_192]),
     ]
   }
 

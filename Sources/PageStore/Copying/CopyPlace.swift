@@ -1,0 +1,95 @@
+import Glibc
+
+/// Where a copy of a store is made: a file under a temporary name, which gets its own when it is complete. Behind a seam: a
+/// folder of the file system, or the tests' simulated one.
+///
+/// Called in this order, each once: ``makeFile()``, ``synchronizeFile()``, ``publish()``, ``synchronizeFolder()``; or, after any
+/// of the first three, ``discard()``.
+@_spi(Testing)
+public protocol CopyPlace: AnyObject {
+  /// What to call the file in errors until it has its own name.
+  var temporaryPath: String { get }
+  /// Makes an empty file under the temporary name, which nobody else can use until it is closed.
+  func makeFile() throws(StoreError) -> any RandomAccessFile
+  /// Makes durable all that was written, and what the file system knows of the file.
+  func synchronizeFile() throws(StoreError)
+  /// Gives the file its own name.
+  func publish() throws(StoreError)
+  /// Makes that durable.
+  func synchronizeFolder() throws(StoreError)
+  /// Closes the file and removes it.
+  func discard()
+}
+
+/// A place in a folder of the file system.
+final class PosixCopyPlace: CopyPlace {
+  /// What becomes of the file when it is complete.
+  enum Aim {
+    /// It appears where no file is. With these permissions; nil for what new stores have.
+    case newFile(permissions: UInt32?)
+    /// It takes the place of this file, which is locked.
+    case replacing(PosixFile)
+  }
+
+  let temporaryPath: String
+  private let path: String
+  private let aim: Aim
+  private var file: PosixFile?
+
+  /// - Parameter path: leads to the file itself, not to a link, if there is a file to be replaced.
+  init(path: String, _ aim: Aim) {
+    self.path = path
+    self.aim = aim
+    temporaryPath = path + ".cambium-copy"
+  }
+
+  func makeFile() throws(StoreError) -> any RandomAccessFile {
+    if case .newFile = aim, try PosixFile.isAnything(at: path) {
+      throw StoreError.system("open", EEXIST).adding { $0.path = path }
+    }
+    let file = try PosixFile.makeLocked(path: temporaryPath)
+    self.file = file
+    do throws(StoreError) {
+      switch aim {
+      case .newFile(let permissions): try file.setPermissions(permissions ?? PosixFile.usualPermissions)
+      case .replacing(let original): try file.takeOwnerAndPermissions(of: original)
+      }
+      return file
+    } catch {
+      discard()
+      throw error.adding { $0.path = temporaryPath }
+    }
+  }
+
+  func synchronizeFile() throws(StoreError) {
+    guard let file, fsync(file.descriptor) == 0 else {
+      throw StoreError.system("fsync", errno).adding { $0.path = temporaryPath }
+    }
+  }
+
+  func publish() throws(StoreError) {
+    switch aim {
+    case .newFile: try PosixFile.renameToNew(temporaryPath, path)
+    case .replacing(let original):
+      guard try PosixFile.identity(at: path) == original.identity() else {
+        throw StoreError(
+          .storeInUse,
+          "somebody has put another file in the place of the store meanwhile",
+          context: .init(path: path)
+        )
+      }
+      try PosixFile.rename(temporaryPath, path)
+    }
+    file = nil
+  }
+
+  func synchronizeFolder() throws(StoreError) { try PosixFile.synchronizeFolder(of: path) }
+
+  func discard() {
+    guard let file else { return }
+    // While it is locked, so that it can't be somebody else's.
+    PosixFile.remove(temporaryPath)
+    file.close()
+    self.file = nil
+  }
+}

@@ -1,0 +1,118 @@
+import CLinux
+import Glibc
+
+/// Opening files that others may open, replace or remove at the same moment.
+extension PosixFile {
+  /// So often may another file be found at a path before that counts as an error.
+  static let patience = 100
+
+  /// The file at `path`, opened for writing, locked, and still there. Throws `storeInUse`.
+  static func openLocked(path: String) throws(StoreError) -> PosixFile {
+    for _ in 0..<patience {
+      let file = try open(path: path, isReadOnly: false, createsIfMissing: false)
+      try FileLock.acquire(file, path: path, isExclusive: true)
+      if try file.isAt(path) { return file }
+    }
+    throw keepsChanging(path)
+  }
+
+  /// An empty file at `path`, made and locked; removes what somebody has left there who is gone. Throws `storeInUse`.
+  static func makeLocked(path: String) throws(StoreError) -> PosixFile {
+    for _ in 0..<patience {
+      do throws(StoreError) {
+        let file = try open(path: path, flags: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: 0o600)
+        try FileLock.acquire(file, path: path, isExclusive: true)
+        if try file.isAt(path) { return file }
+      } catch {
+        guard error.systemError?.errno == EEXIST else { throw error }
+        try removeLeftover(path)
+      }
+    }
+    throw keepsChanging(path)
+  }
+
+  private static func removeLeftover(_ path: String) throws(StoreError) {
+    do throws(StoreError) {
+      let file = try open(path: path, flags: O_RDWR | O_NOFOLLOW)
+      try FileLock.acquire(file, path: path, isExclusive: true)
+      if try file.isAt(path) { remove(path) }
+    } catch {
+      guard error.systemError?.errno == ENOENT else { throw error }
+    }
+  }
+
+  static func keepsChanging(_ path: String) -> StoreError {
+    StoreError(.storeInUse, "others keep replacing the file", context: .init(path: path))
+  }
+
+  // MARK: What is at a path
+
+  /// Whether this file is the one at `path`. Only whoever has locked it can rely on the answer: somebody may have replaced the file
+  /// between its being opened and locked.
+  func isAt(_ path: String) throws(StoreError) -> Bool { try Self.identity(at: path) == identity() }
+
+  /// What tells the file at `path` from all others; nil if there is none.
+  static func identity(at path: String) throws(StoreError) -> Identity? {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return nil }
+      throw .system("stat", errno).adding { $0.path = path }
+    }
+    return identity(of: status)
+  }
+
+  /// Whether there is anything at `path`, be it a link that leads nowhere.
+  static func isAnything(at path: String) throws(StoreError) -> Bool {
+    var status = stat()
+    if lstat(path, &status) == 0 { return true }
+    if errno == ENOENT { return false }
+    throw .system("lstat", errno).adding { $0.path = path }
+  }
+
+  /// Where `path` leads when every link on the way is followed.
+  static func resolved(_ path: String) throws(StoreError) -> String {
+    guard let resolved = realpath(path, nil) else {
+      throw .system("realpath", errno).adding { $0.path = path }
+    }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  // MARK: Changing names
+
+  /// Renames a file, over whatever has the new name.
+  static func rename(_ old: String, _ new: String) throws(StoreError) {
+    guard Glibc.rename(old, new) == 0 else { throw .system("rename", errno).adding { $0.path = new } }
+  }
+
+  /// Renames a file if nothing has the new name.
+  static func renameToNew(_ old: String, _ new: String) throws(StoreError) {
+    let result = clinux_rename_new(old, new)
+    guard result == 0 else { throw .system("renameat2", -result).adding { $0.path = new } }
+  }
+
+  /// Removes a name, if it is there.
+  static func remove(_ path: String) { _ = unlink(path) }
+
+  // MARK: Owner and permissions
+
+  /// Those of a new store's file, as far as the process lets others have them.
+  static var usualPermissions: UInt32 {
+    let mask = umask(0o077)
+    _ = umask(mask)
+    return 0o644 & ~UInt32(mask)
+  }
+
+  func setPermissions(_ permissions: UInt32) throws(StoreError) {
+    guard fchmod(descriptor, mode_t(permissions)) == 0 else { throw .system("fchmod", errno) }
+  }
+
+  /// Gives the file the owner, the group and the permissions of another one.
+  func takeOwnerAndPermissions(of original: PosixFile) throws(StoreError) {
+    let (wanted, own) = (try original.status(), try status())
+    if wanted.st_uid != own.st_uid || wanted.st_gid != own.st_gid {
+      guard fchown(descriptor, wanted.st_uid, wanted.st_gid) == 0 else { throw .system("fchown", errno) }
+    }
+    try setPermissions(UInt32(wanted.st_mode) & 0o7777)
+  }
+}
