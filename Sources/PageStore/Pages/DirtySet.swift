@@ -18,6 +18,9 @@ final class DirtySet {
   /// Pages of overflows that take several, each of which has to lie in one run.
   private(set) var runPageCount = 0
 
+  /// Whether a checkpoint has begun to write the frames, which it changes where they are: the transaction can't be tried again.
+  private(set) var isUsedUp = false
+
   /// The frames and buffers of its own, where the number of the transaction doesn't tell; nil where it does.
   private var own: (frames: Set<UInt64>, blobs: Set<UInt64>)?
 
@@ -33,6 +36,9 @@ final class DirtySet {
 
   /// Pages that what the transaction has made will take in the file.
   var filePageCount: Int { frames.count - spareFrames.count + blobPageCount }
+
+  /// Notes that a checkpoint begins to write the frames.
+  func useUp() { isUsedUp = true }
 
   /// A frame whose bytes are undefined.
   func allocateFrame() -> UInt64 {

@@ -16,7 +16,10 @@ struct CheckpointPlan {
     self.draft = draft
     self.mode = mode
     dying = committer.dead.dying.flatMap(\.runs)
-    editor = TreeEditor(root: committer.catalogue, dirty: draft.dirty)
+    editor = TreeEditor(
+      root: committer.catalogue,
+      dirty: DirtySet(commit: draft.commit, pool: committer.pool)
+    )
     spaceEditor = TreeEditor(
       root: committer.lastRecord.spaceTree.root,
       dirty: DirtySet(commit: draft.commit, pool: committer.pool)
@@ -39,11 +42,24 @@ struct CheckpointPlan {
         return taken
       }
     } catch {
-      editor.end()
-      spaceEditor.end()
-      spaceEditor.dirty.abort()
+      for editor in [editor, spaceEditor] { editor.abandon() }
       throw error
     }
+  }
+
+  /// What this checkpoint has replaced so far, but for the tree that says which pages are in use.
+  var replaced: RetiredMemory {
+    var memory = editor.dirty.retiredSoFar
+    if let changes = draft.changes { memory += changes.retiredSoFar }
+    return memory
+  }
+}
+
+extension TreeEditor {
+  /// Ends the editing of a tree of the store's own, with nothing left of it.
+  func abandon() {
+    end()
+    dirty.abort()
   }
 }
 
@@ -149,8 +165,8 @@ extension Committer {
     pages.replaced += catalogue.replaced
     pages.spare = catalogue.placement.rest
     pages.count = writer.pageCount + catalogue.pageCount
-    let dead = draft.dirty.retiredPages.lazy.filter { $0.treeID == Catalogue.treeID }
-    pages.catalogue.note(written: catalogue.pageCount, replaced: dead.count)
+    let replacedCount = plan.editor.dirty.retiredPages.count
+    pages.catalogue.note(written: catalogue.pageCount, replaced: replacedCount)
   }
 
   /// Pages of the file that each tree of the draft keeps, by slot.
@@ -161,7 +177,7 @@ extension Committer {
       return isSameTree ? catalogued.pageCounts[slot] : 0
     }
     var dead: [UInt32: UInt64] = [:]
-    for run in plan.dying + filePages(of: plan.draft.dirty.retiredSoFar) {
+    for run in plan.dying + filePages(of: plan.replaced) {
       dead[run.treeID, default: 0] += run.count
     }
     for slot in roots.indices { counts[slot] -= min(counts[slot], dead[roots[slot].treeID] ?? 0) }
@@ -170,7 +186,7 @@ extension Committer {
 
   /// Settles what the checkpoint says of the pages in use and of the file. Called with `state` held.
   private func seal(_ plan: CheckpointPlan, _ pages: CheckpointPages) throws(StoreError) -> SealedSpace {
-    let deaths = filePages(of: plan.draft.dirty.retiredSoFar)
+    let deaths = filePages(of: plan.replaced)
     let givenUp = extents.giveUp(keeping: keptLogByteCount)
     do throws(StoreError) {
       return try withSpace { (space) throws(StoreError) in

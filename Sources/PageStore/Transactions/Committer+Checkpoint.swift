@@ -66,14 +66,13 @@ extension Committer {
       directory: base.directory,
       roots: base.roots,
       nextTreeID: base.nextTreeID,
-      generation: base.generation + 1,
-      dirty: DirtySet(commit: base.commit, pool: pool)
+      generation: base.generation + 1
     )
     try checkpoint(draft)
   }
 
   /// Writes the copies that a relocation has made, with all else that is only in memory, and what is behind `limit` of the store's own
-  /// trees.
+  /// trees. Throws with nothing of it left.
   func checkpoint(_ relocation: TransactionState, behind limit: UInt64) throws(StoreError) {
     let version = Version(relocating: relocation)
     relocation.end()
@@ -84,14 +83,20 @@ extension Committer {
       roots: version.roots,
       nextTreeID: version.nextTreeID,
       generation: version.generation,
-      dirty: relocation.dirty
+      changes: relocation.dirty
     )
     draft.relocationLimit = limit
-    try checkpoint(draft)
+    do throws(StoreError) {
+      try checkpoint(draft)
+    } catch {
+      abort(relocation)
+      throw error
+    }
   }
 
   /// Commits a transaction that is too large for a log record, or has a value that is, as a checkpoint of all
-  /// commits up to and including it: what is large is written once. Throws with nothing of it left.
+  /// commits up to and including it: what is large is written once. If it throws, the caller aborts the transaction, or tries again
+  /// as long as nothing of it has been written (``DirtySet/isUsedUp``).
   func checkpoint(including transaction: TransactionState, timestamp: Int64) throws(StoreError) -> Version {
     let roots = transaction.roots
     let draft = Draft(
@@ -101,7 +106,7 @@ extension Committer {
       roots: roots,
       nextTreeID: transaction.nextTreeID,
       generation: transaction.base.generation + 1,
-      dirty: transaction.dirty,
+      changes: transaction.dirty,
       isUnseen: true
     )
     let version = try checkpointing.withLock { () throws(StoreError) in
@@ -124,8 +129,8 @@ extension Committer {
     var roots: [TreeRoot]
     var nextTreeID: UInt32
     var generation: UInt64
-    /// Owns the catalogue's new pages, and with a large transaction all of its pages.
-    var dirty: DirtySet
+    /// The pages of a transaction that is committed by it, or of a relocation.
+    var changes: DirtySet?
     /// Whether the commit is only being made, so that nobody reads what it has changed.
     var isUnseen = false
     /// The page from which on the store's own trees move to the front.
@@ -139,11 +144,11 @@ extension Committer {
     do throws(StoreError) {
       let counted = try CheckpointPlan(draft, in: self, .replacing)
       plan = counted
+      draft.changes?.useUp()
       return try finish(counted, try write(counted) { (body) throws(StoreError) in try body() })
     } catch {
       // Whatever failed, nothing refers to room that was taken for pages.
       if let plan { giveUp(plan) } else { dead.cancelCheckpoint() }
-      draft.dirty.abort()
       throw error
     }
   }
@@ -182,8 +187,8 @@ extension Committer {
     plan.editor.end()
     plan.spaceEditor.end()
     conclude(written, record: record, from: version.generation)
-    retire(draft.dirty.finish(), from: version.generation)
-    retire(plan.spaceEditor.dirty.finish(), from: version.generation)
+    let finished = [draft.changes, plan.editor.dirty, plan.spaceEditor.dirty]
+    for case let dirty? in finished { retire(dirty.finish(), from: version.generation) }
     retire(pages.replaced, from: version.generation)
     events.wroteCheckpoint(of: draft.commit, pageCount: pages.count, isBesideCommits: false)
     return version

@@ -72,8 +72,7 @@ extension Committer {
       directory: base.directory,
       roots: base.roots,
       nextTreeID: base.nextTreeID,
-      generation: base.generation,
-      dirty: DirtySet(commit: base.commit, pool: pool)
+      generation: base.generation
     )
     draft.relocationLimit = limit
     dead.beginCheckpoint()
@@ -96,7 +95,6 @@ extension Committer {
       return start
     } catch {
       dead.cancelCheckpoint()
-      draft.dirty.abort()
       versions.unpin(base)
       throw error
     }
@@ -138,7 +136,7 @@ extension Committer {
     beingWritten = nil
     log.markCheckpoint(at: start.loggedByteCount)
     // Nobody but checkpoints reads these trees, so what this one replaced of them can go at once.
-    pool.free(draft.dirty.finish())
+    pool.free(start.plan.editor.dirty.finish())
     pool.free(start.plan.spaceEditor.dirty.finish())
     pool.free(pages.replaced)
     events.wroteCheckpoint(of: draft.commit, pageCount: pages.count, isBesideCommits: true)
@@ -147,7 +145,6 @@ extension Committer {
   /// Undoes the start. What was written lies in room that is free again.
   private func giveUp(_ start: CheckpointStart) {
     giveUp(start.plan)
-    start.plan.draft.dirty.abort()
     diedMeanwhile = DiedMeanwhile()
     guard let written = beingWritten else { return }
     dirtyByteCount += written.byteCount

@@ -211,9 +211,7 @@ extension Committer {
   /// Undoes what a checkpoint that failed has taken.
   func giveUp(_ plan: CheckpointPlan) {
     takenPageCount = 0
-    plan.editor.end()
-    plan.spaceEditor.end()
-    plan.spaceEditor.dirty.abort()
+    for editor in [plan.editor, plan.spaceEditor] { editor.abandon() }
     dead.cancelCheckpoint()
     space?.giveBack(plan.taken.singles + plan.taken.runs + plan.taken.spare)
   }

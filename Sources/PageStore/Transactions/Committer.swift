@@ -136,27 +136,28 @@ final class Committer: @unchecked Sendable {
     do {
       try transaction.checkIntact()
       let timestamp = max(environment.now(), transaction.base.timestamp)
-      if let version = try appendMakingRoom(transaction, timestamp: timestamp, durability: durability) {
+      return try makingRoom(for: transaction) { () throws(StoreError) in
+        if let version = try append(transaction, timestamp: timestamp, durability: durability) {
+          return version
+        }
+        let version = try checkpoint(including: transaction, timestamp: timestamp)
+        keepBuffer(of: transaction)
         return version
       }
-      let version = try checkpoint(including: transaction, timestamp: timestamp)
-      keepBuffer(of: transaction)
-      return version
     } catch {
       abort(transaction)
       throw error
     }
   }
 
-  /// ``append(_:timestamp:durability:)``; on a full disk a checkpoint first frees what has died since the last one.
-  private func appendMakingRoom(
-    _ transaction: TransactionState,
-    timestamp: Int64,
-    durability: Durability
-  ) throws(StoreError) -> Version? {
+  /// Runs `commit`; if the disk is full, frees what has died since the last checkpoint by another one, and runs it again.
+  private func makingRoom(
+    for transaction: TransactionState,
+    _ commit: () throws(StoreError) -> Version
+  ) throws(StoreError) -> Version {
     do {
-      return try append(transaction, timestamp: timestamp, durability: durability)
-    } catch  where error.code == .diskFull && !log.isFenced {
+      return try commit()
+    } catch  where error.code == .diskFull && !log.isFenced && !transaction.dirty.isUsedUp {
       do {
         if state.withLock({ dead.count > 0 }) {
           // One makes the deaths durable, a second record frees the room.
@@ -168,7 +169,7 @@ final class Committer: @unchecked Sendable {
       }
       // What snapshots have held that were let go of since.
       state.withLock { reclaimUnread() }
-      return try append(transaction, timestamp: timestamp, durability: durability)
+      return try commit()
     }
   }
 

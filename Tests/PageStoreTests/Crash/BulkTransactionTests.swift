@@ -83,4 +83,23 @@ import Testing
     try subject.open()
     try subject.check(seed: 1)
   }
+
+  /// What has died since the last checkpoint makes room, as for transactions that go to the log.
+  @Test(arguments: Shape.allCases)
+  func roomOfWhatDiedIsUsedOnAFullDisk(_ shape: Shape) throws {
+    let subject = try subject()
+    guard case .committed = try subject.commit(shape.operations) else { throw OracleMismatch("refused") }
+    subject.disk.setCapacity(subject.disk.content.byteCount)
+    for round in 0..<3 {
+      guard case .committed = try subject.commit([.removeRange(tree: "large", range: .all)]) else {
+        throw OracleMismatch("a removal is refused")
+      }
+      let outcome = try subject.commit(shape.operations)
+      guard case .committed = outcome else { throw OracleMismatch("round \(round): \(outcome)") }
+      try subject.check(seed: 1)
+    }
+    subject.loseThePower(.allLost, seed: 1)
+    try subject.open()
+    try subject.check(seed: 1)
+  }
 }
