@@ -15,7 +15,7 @@ extension Store {
   /// a crash leaves there is removed by the next copy to the same path. Pages are filled one after the other, and what is not live in the file is at most a
   /// 64th of what is, 256 KiB and 16 pages. The copy's permissions are those of this store's file, its owner is whoever copies.
   ///
-  /// O(size of the store). Needs memory for some 16 MiB of pages, and for two copies of the longest value.
+  /// O(size of the store). Needs memory for some 32 MiB of pages, and for two copies of the longest value.
   ///
   /// - Parameters:
   ///   - pageSize: bytes in a page of the copy, from 4,096 to 65,536; this store's if nil.
@@ -87,6 +87,7 @@ extension Store {
     // What recovery finds stays in memory: the original is not touched.
     options.isReadOnly = true
     options.createsIfMissing = false
+    options.cacheBytes = StoreCopy.cacheByteCount
     let store = try open(file: original, path: path, options: options, environment: .system)
     let place = PosixCopyPlace(path: try PosixFile.resolved(path), .replacing(original))
     return try store.copy(to: place, pageSize: pageSize, keepsUUID: true, progress: progress)

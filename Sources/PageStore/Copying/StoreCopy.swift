@@ -8,7 +8,8 @@ struct StoreCopy {
   let options: StoreOptions
   let environment: StoreEnvironment
 
-  /// What the copy's cache may hold: nothing of it is read again but the right edges of its trees.
+  /// What the cache of the copy may hold, and that of a store which is open for nothing else: little is read twice but the right edges of
+  /// the copy's trees.
   static let cacheByteCount = 4 << 20
   /// Bytes of keys and values that are gathered before they are written.
   private static let batchByteCount = 12 << 20

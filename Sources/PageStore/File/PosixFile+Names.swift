@@ -17,10 +17,14 @@ extension PosixFile {
   }
 
   /// An empty file at `path`, made and locked; removes what somebody has left there who is gone. Throws `storeInUse`.
-  static func makeLocked(path: String) throws(StoreError) -> PosixFile {
+  static func makeLocked(path: String, permissions: mode_t) throws(StoreError) -> PosixFile {
     for _ in 0..<patience {
       do throws(StoreError) {
-        let file = try open(path: path, flags: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, permissions: 0o600)
+        let file = try open(
+          path: path,
+          flags: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
+          permissions: permissions
+        )
         try FileLock.acquire(file, path: path, isExclusive: true)
         if try file.isAt(path) { return file }
       } catch {
@@ -95,13 +99,6 @@ extension PosixFile {
   static func remove(_ path: String) { _ = unlink(path) }
 
   // MARK: Owner and permissions
-
-  /// Those of a new store's file, as far as the process lets others have them.
-  static var usualPermissions: UInt32 {
-    let mask = umask(0o077)
-    _ = umask(mask)
-    return 0o644 & ~UInt32(mask)
-  }
 
   func setPermissions(_ permissions: UInt32) throws(StoreError) {
     guard fchmod(descriptor, mode_t(permissions)) == 0 else { throw .system("fchmod", errno) }
