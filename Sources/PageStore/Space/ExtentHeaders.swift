@@ -28,15 +28,19 @@ struct ExtentHeaders {
   /// The commit that is being made, or was last.
   private let commit: @Sendable () -> UInt64
   private var changes: [Change] = []
+  /// False if a process before may have written headers that are not durable.
+  private var isDurable: Bool
 
   init(
     file: StoreFile,
     identity: FormatIdentity,
+    isDurable: Bool,
     random: @escaping @Sendable () -> UInt64,
     commit: @escaping @Sendable () -> UInt64
   ) {
     self.file = file
     self.identity = identity
+    self.isDurable = isDurable
     self.random = random
     self.commit = commit
   }
@@ -49,6 +53,7 @@ struct ExtentHeaders {
 
   /// Writes the header of an extent that is there already, perhaps with another length or of another kind. Unsynced.
   mutating func rewrite(_ extent: Extent) throws(StoreError) {
+    try makeDurable()
     let last = changes.first { $0.extent.offset == extent.offset }
     let copies = try ExtentWalk.headerCopies(at: extent.offset, in: file, identity)
     let present = copies.compactMap { $0?.revision }
@@ -60,6 +65,15 @@ struct ExtentHeaders {
     try write(change.unsynced, of: change)
     changes.removeAll { $0.extent.offset == extent.offset }
     changes.append(change)
+  }
+
+  /// Of the two copies of a header that was being written when a process died, the newer may not be durable, and the older be
+  /// the one that is written next.
+  private mutating func makeDurable() throws(StoreError) {
+    if isDurable { return }
+    // guard: sync-headers-found
+    try file.synchronizeApart()
+    isDurable = true
   }
 
   /// The copy that may be lost: after a crash one of them may be illegible, or older than the other.

@@ -182,7 +182,7 @@ extension Committer {
     dirtyByteCount = 0
     dirtyRunPageCount = 0
     dirtyAfterCommit = draft.commit
-    log.markCheckpoint(at: log.appendedByteCount)
+    noteLog(upTo: log.appendedByteCount)
     note(draft, pages, replayEpoch: appended.position.use.epoch)
     plan.editor.end()
     plan.spaceEditor.end()

@@ -134,7 +134,7 @@ extension Committer {
     conclude(written, record: record, from: draft.generation)
     noteDeaths(among: pages.stored)
     beingWritten = nil
-    log.markCheckpoint(at: start.loggedByteCount)
+    noteLog(upTo: start.loggedByteCount)
     // Nobody but checkpoints reads these trees, so what this one replaced of them can go at once.
     pool.free(start.plan.editor.dirty.finish())
     pool.free(start.plan.spaceEditor.dirty.finish())

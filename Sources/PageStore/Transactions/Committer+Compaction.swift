@@ -22,7 +22,11 @@ extension Committer {
 
   /// Pages that a compaction may change at once without commits having to wait for the checkpoint that writes them.
   var pageCountBesideCommits: UInt64 {
-    state.withLock { limits.dirtyByteCountMeanwhile(storing: storedPageCount * pageSize) / 4 / pageSize }
+    state.withLock {
+      let pinned = reclamation.heldPageCount * pageSize
+      return limits.dirtyByteCountMeanwhile(storing: storedPageCount * pageSize, pinning: pinned) / 4
+        / pageSize
+    }
   }
 
   /// The page behind which nothing has to be, if the pages there move to the free ones before it. Nil if the file would hardly get

@@ -31,19 +31,16 @@ extension Committer {
       ),
       tail: tailExtent(of: lastRecord),
       file: file,
-      headers: ExtentHeaders(file: file, identity: identity, random: environment.random) { [versions] in
-        versions.latest.commit
-      }
+      headers: ExtentHeaders(
+        file: file,
+        identity: identity,
+        isDurable: wasClosed,
+        random: environment.random
+      ) { [versions] in versions.latest.commit }
     )
     let before = try SpaceTree.read(lastRecord.previousSpaceTree.root, pool: pool)
     dead.setAwaiting(space.hold(before))
-    if !isReadOnly, !wasClosed {
-      // Of the two copies of a header that was being written when the process died, the newer may not be durable, and the older may be
-      // the one that is written next.
-      // guard: sync-headers-found
-      try log.fencing { () throws(StoreError) in try file.synchronize() }
-      try space.mendHeaders(logExtents)
-    }
+    if !isReadOnly, !wasClosed { try space.mendHeaders(logExtents) }
     try space.takeUp(logExtents, upTo: foundEnd, isReadOnly: isReadOnly)
     return space
   }
@@ -157,7 +154,6 @@ extension Committer {
           try log.moveOn(to: nextLogExtent(forRecord: byteCount))
         }
         cut = space?.beginCut(keeping: keeping, before: record.end)
-        // guard: cut-behind-the-log
         if let proposed = cut, extents.extents.contains(where: { $0.end > proposed.end }) {
           // Never the log.
           space?.cancel(proposed)

@@ -47,6 +47,8 @@ final class Committer: @unchecked Sendable {
   var isClosed = false
   var checkpointCount: UInt64 = 0
   var pagesWritten: UInt64 = 0
+  /// Bytes of log that there were between checkpoints, the last of them counting most.
+  private var recentLogByteCount: UInt64 = 0
   var pagesCompacted: UInt64 = 0
 
   /// Memory that the newest version doesn't reach.
@@ -287,7 +289,7 @@ final class Committer: @unchecked Sendable {
     let dueLimit = limits.dirtyByteCount(storing: stored, pinning: pinned)
     let meanwhileLimit = limits.dirtyByteCountMeanwhile(storing: stored, pinning: pinned)
     let overdueLimit = isWriting ? meanwhileLimit : dueLimit + meanwhileLimit
-    if log / 4 >= logLimit || dirty >= overdueLimit { return .overdue }
+    if log / Self.overdueLogShare >= logLimit || dirty >= overdueLimit { return .overdue }
     return log >= logLimit || dirty >= dueLimit ? .due : .none
   }
 
@@ -354,9 +356,23 @@ final class Committer: @unchecked Sendable {
   }
 
   /// Bytes of free log extents that checkpoints keep for the log to go on in.
+  ///
+  /// A log that has been longer, because checkpoints took long, will be again. New extents lie at the end of the file, and those that are
+  /// given up become pages: the file would grow each time.
   var keptLogByteCount: UInt64 {
-    !keepsFreeLog ? 0 : limits.logByteCount(storing: storedPageCount * pageSize)
+    if !keepsFreeLog { return 0 }
+    let limit = limits.logByteCount(storing: storedPageCount * pageSize)
+    return max(limit, min(Self.overdueLogShare * limit, recentLogByteCount))
   }
+
+  /// Notes that a checkpoint has been made, and how much log there was before it.
+  func noteLog(upTo byteCount: UInt64) {
+    recentLogByteCount = max(log.bytesSinceCheckpoint, recentLogByteCount / 4 * 3)
+    log.markCheckpoint(at: byteCount)
+  }
+
+  /// Commits wait for a checkpoint when there is so many times as much log as makes one due.
+  private static let overdueLogShare: UInt64 = 4
 
   private static func smallLogExtentByteCount(forRecord byteCount: Int) -> UInt64 {
     max(smallestLogExtentByteCount, LogWriter.extentByteCount(forRecord: byteCount))

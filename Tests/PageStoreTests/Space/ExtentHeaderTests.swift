@@ -9,7 +9,7 @@ import Testing
   private let start: UInt64 = 16_384
 
   private func headers(_ file: StoreFile) -> ExtentHeaders {
-    ExtentHeaders(file: file, identity: identity, random: { 7 }, commit: { 1 })
+    ExtentHeaders(file: file, identity: identity, isDurable: true, random: { 7 }, commit: { 1 })
   }
 
   private func extent(_ pageCount: UInt64) -> Extent { Extent(offset: start, byteCount: pageCount * 4_096) }
