@@ -24,6 +24,8 @@ let package = Package(
     .library(name: "TestSupport", targets: ["TestSupport"]),
     // For the nested package Benchmarks, which reads the same gzipped files; not for apps.
     .library(name: "CZlib", targets: ["CZlib"]),
+    // For the nested package Benchmarks, whose figures are drawn with it; not for apps.
+    .library(name: "SVGDrawing", targets: ["SVGDrawing"]),
     .executable(name: "cambium", targets: ["cambium-cli"]),
     .executable(name: "flights", targets: ["Flights"]),
   ],
@@ -65,10 +67,11 @@ let package = Package(
       swiftSettings: swiftSettings
     ),
 
+    .target(name: "SVGDrawing", swiftSettings: swiftSettings),
     .executableTarget(
       name: "cambium-cli",
       dependencies: [
-        "GraphContext", "PageStore", "Predicates",
+        "GraphContext", "PageStore", "Predicates", "SVGDrawing",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swiftSettings
@@ -119,7 +122,7 @@ let package = Package(
     ),
     .testTarget(
       name: "CambiumToolTests",
-      dependencies: ["Cambium", "TestSupport", "cambium-cli"],
+      dependencies: ["Cambium", "PageStore", "SVGDrawing", "TestSupport", "cambium-cli"],
       swiftSettings: swiftSettings
     ),
     .testTarget(

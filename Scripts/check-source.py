@@ -17,6 +17,7 @@ ALLOWED = {
     "GraphContext": {"PageStore", "Predicates", "Foundation", "FoundationEssentials", "Synchronization",
                      "Observation", "Dispatch", "Logging"},
     "Cambium": {"GraphContext", "Predicates"},
+    "SVGDrawing": set(),
 }
 
 MARKS = re.compile(r"\b(TODO|FIXME|XXX)\b|\btry!|\bas!|\bfatalError\(")

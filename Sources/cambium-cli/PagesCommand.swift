@@ -1,14 +1,19 @@
 import ArgumentParser
+import Foundation
 import PageStore
+import SVGDrawing
 
 /// `cambium pages STORE [NUMBER]`: what lies where in the file.
 struct PagesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pages",
-    abstract: "Lists the extents of the file, or decodes one page.",
+    abstract: "Lists the extents of the file, decodes one page, or draws what each page is used for.",
     discussion: """
       Shows the bytes as they are, without recovering the store: what isn't legible is said to be so. The meaning of every \
       field is in Docs/FileFormat.md.
+
+      A map (--map) is of what the store makes of the file: it is opened for reading, so it must be sound. Of a large file each cell of \
+      the map stands for several pages.
       """
   )
 
@@ -17,10 +22,23 @@ struct PagesCommand: ParsableCommand {
   @Argument(help: "The page to decode; all extents, if it is left out.")
   var page: UInt64?
 
+  @Flag(help: "Draws what each page is used for: live, dead, log, free, headers.")
+  var map = false
+
+  @Option(help: "With --map: draws into this SVG file.", completion: .file(extensions: ["svg"]))
+  var svg: String?
+
   @Flag(help: "Prints JSON.")
   var json = false
 
+  func validate() throws {
+    if map, page != nil { throw ValidationError("--map is of all pages, not of one.") }
+    if svg != nil, !map { throw ValidationError("--svg goes with --map.") }
+    if svg != nil, json { throw ValidationError("--svg and --json are two ways to show the map.") }
+  }
+
   func run() throws {
+    if map { return try printMap() }
     let inspector = try FileInspector(path: store.path())
     guard let page else { return try printExtents(inspector) }
     guard page < inspector.pageCount else {
@@ -40,6 +58,33 @@ struct PagesCommand: ParsableCommand {
       ])
     }
     table.finish()
+  }
+
+  private func printMap() throws {
+    let path = try store.path()
+    if let svg { try checkIsOther(svg, than: path) }
+    let uses = try Store.open(at: path, options: .readOnly).pageUses()
+    if json { return try JSONText.print(PageMapJSON(uses)) }
+    let title = ValueText.oneLine(URL(fileURLWithPath: path).lastPathComponent)
+    guard let svg else {
+      let map = PageMap(uses, rowCount: PageMap.terminalRowCount)
+      return print(map.text(title: title, isColoured: PageMap.wantsColours))
+    }
+    let picture = PageMap(uses, rowCount: PageMap.pictureRowCount).picture(title: title)
+    do {
+      try Data(picture.source.utf8).write(to: URL(fileURLWithPath: svg))
+    } catch {
+      throw Failure(.store, "error: \(svg) could not be written: \(error.localizedDescription)")
+    }
+  }
+
+  /// The picture must not go over the store, under whatever name.
+  private func checkIsOther(_ file: String, than store: String) throws {
+    var (first, second) = (stat(), stat())
+    guard stat(file, &first) == 0, stat(store, &second) == 0 else { return }
+    if first.st_dev == second.st_dev, first.st_ino == second.st_ino {
+      throw Failure(.use, "error: \(file) is the store itself")
+    }
   }
 
   private func printPage(_ page: PageSummary) throws {

@@ -9,14 +9,25 @@ struct ToolRun {
 
   /// Runs `cambium` with these arguments and waits for it.
   ///
-  /// - Parameter device: takes the output instead of ``output``.
-  init(_ arguments: String..., writingTo device: FileHandle? = nil) throws {
-    try self.init(arguments: arguments, writingTo: device)
+  /// - Parameters:
+  ///   - device: takes the output instead of ``output``.
+  ///   - environment: what is different in the tool's environment.
+  init(
+    _ arguments: String...,
+    writingTo device: FileHandle? = nil,
+    environment: [String: String] = [:]
+  ) throws {
+    try self.init(arguments: arguments, writingTo: device, environment: environment)
   }
 
   /// The same for arguments in an array.
-  init(arguments: [String], writingTo device: FileHandle? = nil) throws {
+  init(
+    arguments: [String],
+    writingTo device: FileHandle? = nil,
+    environment: [String: String] = [:]
+  ) throws {
     let process = Process()
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     process.executableURL = Self.tool
     process.arguments = arguments
     let output = Pipe()

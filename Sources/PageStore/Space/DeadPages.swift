@@ -69,6 +69,8 @@ struct DeadPages {
   var awaitingCount: UInt64 { Self.count(awaiting) }
   /// Number of dead pages in all three lists.
   var count: UInt64 { Self.count(recent) + Self.count(dying) + Self.count(awaiting) }
+  /// The pages of all three lists.
+  var all: [PageRun] { unsettled + awaiting.flatMap(\.runs) }
   /// Those that the last durable checkpoint reaches, or the one that is being written will.
   var unsettled: [PageRun] { (recent + dying).flatMap(\.runs) }
 

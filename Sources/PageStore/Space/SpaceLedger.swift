@@ -9,7 +9,8 @@ public struct SpaceLedger: Sendable, Hashable {
   public var pinnedBytes: UInt64 = 0
   /// Log extents, in use or free.
   public var logBytes: UInt64 = 0
-  /// Free pages that are kept for what is only in memory so far, and for removals on a full disk.
+  /// Free pages that are kept for what is only in memory so far, and for removals on a full disk; and what a checkpoint that is being
+  /// written, or a cut of the file, has taken.
   public var reservedBytes: UInt64 = 0
   /// Other free pages.
   public var freeBytes: UInt64 = 0
@@ -28,8 +29,19 @@ public struct SpaceLedger: Sendable, Hashable {
   }
 
   /// Bytes of the file, up to the end of its last extent.
-  public var totalBytes: UInt64 {
-    liveBytes + deadBytes + pinnedBytes + logBytes + reservedBytes + freeBytes + headerBytes
+  public var totalBytes: UInt64 { PageUse.allCases.reduce(0) { $0 + byteCount(of: $1) } }
+
+  /// Bytes of the pages of one use.
+  public func byteCount(of use: PageUse) -> UInt64 {
+    switch use {
+    case .live: liveBytes
+    case .dead: deadBytes
+    case .pinned: pinnedBytes
+    case .log: logBytes
+    case .reserved: reservedBytes
+    case .free: freeBytes
+    case .headers: headerBytes
+    }
   }
 }
 
@@ -100,10 +112,17 @@ extension Committer {
     ledger.logBytes = extents.byteCount
     let headerPages = space.map.recordable.count - min(treePages, space.map.recordable.count)
     ledger.headerBytes = FileLayout.firstExtentOffset(pageSize: pageSize) + headerPages * pageSize
-    let reserved = min(space.map.freeCount, reservedPageCount(end: space.map.end))
-    ledger.reservedBytes = (takenPageCount + reserved) * pageSize
     ledger.unwrittenBytes = dirtyByteCount + (beingWritten?.byteCount ?? 0)
+    let reserved = reservedFreePageCount(of: space)
+    ledger.reservedBytes = reserved * pageSize
     ledger.freeBytes = (space.map.freeCount - reserved) * pageSize
+    // What is in no list has been taken by a checkpoint or a cut.
+    ledger.reservedBytes += space.end - min(space.end, ledger.totalBytes)
     return ledger
+  }
+
+  /// Pages of the free ones that are kept.
+  func reservedFreePageCount(of space: PageSpace) -> UInt64 {
+    min(space.map.freeCount, reservedPageCount(end: space.map.end))
   }
 }

@@ -61,6 +61,13 @@ struct SpaceMap {
   /// Free pages.
   var freeCount: UInt64 { ready.count + bare.count }
 
+  /// The same, as a set.
+  var free: PageBitmap {
+    var free = ready
+    free.formUnion(bare)
+    return free
+  }
+
   /// Free pages before one.
   func freeCount(before page: UInt64) -> UInt64 { ready.count(in: 0..<page) + bare.count(in: 0..<page) }
 
@@ -69,17 +76,31 @@ struct SpaceMap {
   /// Takes `count` ready pages, lowest first. Nil, with nothing taken, if there are fewer.
   mutating func take(_ count: UInt64) -> [Range<UInt64>]? {
     guard count <= ready.count else { return nil }
-    var taken: [Range<UInt64>] = []
+    let taken = Self.lowest(count, in: ready)
+    for run in taken { ready.remove(run) }
+    return taken
+  }
+
+  /// The free pages that the next `count` to be taken one by one will be, as far as there are any: bare ones are made ready, lowest
+  /// first, when there are too few.
+  func nextToBeTaken(_ count: UInt64) -> PageBitmap {
+    var pages = PageBitmap()
+    for run in Self.lowest(count, in: ready) { pages.insert(run) }
+    for run in Self.lowest(count - pages.count, in: bare) { pages.insert(run) }
+    return pages
+  }
+
+  private static func lowest(_ count: UInt64, in pages: PageBitmap) -> [Range<UInt64>] {
+    var lowest: [Range<UInt64>] = []
     var rest = count
     var page: UInt64 = 0
-    while rest > 0, let first = ready.first(from: page) {
-      let run = ready.run(from: first, limit: rest)
-      taken.append(run)
+    while rest > 0, let first = pages.first(from: page) {
+      let run = pages.run(from: first, limit: rest)
+      lowest.append(run)
       rest -= run.upperBound - run.lowerBound
       page = run.upperBound
     }
-    for run in taken { ready.remove(run) }
-    return taken
+    return lowest
   }
 
   /// Takes the first `count` ready pages that lie side by side; nil if there are none.
@@ -94,9 +115,7 @@ struct SpaceMap {
 
   /// The first `count` free pages that lie side by side, ready or not; nil if there are none.
   func firstFreeRun(of count: UInt64) -> Range<UInt64>? {
-    var free = ready
-    free.formUnion(bare)
-    return Self.firstRun(of: count, in: free)
+    Self.firstRun(of: count, in: free)
   }
 
   /// Takes free pages out of those that can be taken. Returns those that were free.
@@ -158,8 +177,7 @@ struct SpaceMap {
 
   /// The page behind the last one that is in use, of those before `limit`.
   func usedEnd(before limit: UInt64) -> UInt64 {
-    var free = ready
-    free.formUnion(bare)
+    let free = free
     var page = limit
     while page > 0 {
       // The words of free pages at the end are all ones; what is left of the search is one word.

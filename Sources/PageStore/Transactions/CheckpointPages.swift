@@ -37,9 +37,7 @@ struct CheckpointPlan {
       self.demand = demand
       taken = try committer.withSpace { (space) throws(StoreError) in
         let spareCount = SpaceTree.largestPageCount(end: space.map.end)
-        let taken = try space.take(demand, spareCount: spareCount)
-        committer.takenPageCount = demand.count + spareCount
-        return taken
+        return try space.take(demand, spareCount: spareCount)
       }
     } catch {
       for editor in [editor, spaceEditor] { editor.abandon() }

@@ -126,7 +126,6 @@ extension Committer {
 
   /// Notes what a durable checkpoint has made of the file's room.
   func conclude(_ written: WrittenCheckpoint, record: CheckpointRecord, from generation: UInt64) {
-    takenPageCount = 0
     dead.addDying(written.space.deaths, from: generation)
     let settled = dead.endCheckpoint()
     lastRecord = record
@@ -206,7 +205,6 @@ extension Committer {
 
   /// Undoes what a checkpoint that failed has taken.
   func giveUp(_ plan: CheckpointPlan) {
-    takenPageCount = 0
     for editor in [plan.editor, plan.spaceEditor] { editor.abandon() }
     dead.cancelCheckpoint()
     space?.giveBack(plan.taken.singles + plan.taken.runs + plan.taken.spare)

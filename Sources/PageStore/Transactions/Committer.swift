@@ -26,8 +26,6 @@ final class Committer: @unchecked Sendable {
   var dead = DeadPages()
   /// Whether checkpoints keep free log extents for the log to go on in.
   var keepsFreeLog = true
-  /// Pages that a checkpoint has taken and is writing.
-  var takenPageCount: UInt64 = 0
   var diedMeanwhile = DiedMeanwhile()
   var extents: LogExtentTable
   /// What the last durable checkpoint's record says. Its replay begins where `replayStart` says, which is never nil here.

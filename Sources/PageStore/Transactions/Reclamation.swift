@@ -115,6 +115,9 @@ struct Reclamation {
     heldPageCount += kept.roomPageCount
   }
 
+  /// Pages of the file that only snapshots reach.
+  var heldRoom: [PageRun] { held.values.flatMap { $0.flatMap(\.memory.room) } }
+
   /// Those on the account of the version of a generation.
   func heldPageCount(by generation: UInt64) -> UInt64 {
     (held[generation] ?? []).reduce(0) { $0 + $1.memory.roomPageCount }

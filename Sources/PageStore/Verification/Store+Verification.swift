@@ -69,10 +69,10 @@ extension Store {
     return problems
   }
 
-  /// Compares the accounts of the file's bytes with the pages that the newest version reaches.
+  /// Compares the accounts of the file's bytes with the pages that the newest version reaches, and with what each page is used for.
   private func verifyLedger(livePageCount: UInt64) throws(StoreError) -> [IntegrityProblem] {
     let ledger = try committer.spaceLedger()
-    let end = try committer.withSpace { $0.end }
+    let reserved = try committer.withSpace { committer.reservedFreePageCount(of: $0) }
     let record = committer.lastRecord
     let live = livePageCount + record.catalogue.pageCount + record.spaceTree.pageCount
     var problems: [IntegrityProblem] = []
@@ -80,9 +80,17 @@ extension Store {
       let message = "\(live) pages are live, but \(ledger.liveBytes / committer.pageSize) are accounted for."
       problems.append(IntegrityProblem(message: message))
     }
-    if ledger.totalBytes != end {
-      let message = "The accounts of the file's bytes come to \(ledger.totalBytes), not to \(end)."
-      problems.append(IntegrityProblem(message: message))
+    // No checkpoint has taken any.
+    let lost = ledger.reservedBytes / committer.pageSize - reserved
+    if lost > 0 {
+      problems.append(IntegrityProblem(message: "\(lost) pages are neither in use nor free."))
+    }
+    do throws(StoreError) {
+      _ = try committer.pageUses()
+    } catch  where error.code == .corrupt {
+      problems.append(
+        IntegrityProblem(message: "The uses of the file's pages don't add up: \(error.message).")
+      )
     }
     return problems
   }

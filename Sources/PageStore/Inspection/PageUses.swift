@@ -1,0 +1,88 @@
+/// What a page of the file is used for: the account of ``SpaceLedger`` that it is in.
+public enum PageUse: String, Sendable, Hashable, CaseIterable {
+  /// The newest commit reaches it.
+  case live
+  /// No version reaches it any more, but the last checkpoint does, or the one before it.
+  case dead
+  /// Only snapshots reach it.
+  case pinned
+  /// It is in a log extent, in use or free.
+  case log
+  /// A checkpoint or a cut of the file has taken it, or it is one of those that the next checkpoint takes: free pages are taken
+  /// lowest first, and ``SpaceLedger/reservedBytes`` says how many are kept.
+  case reserved
+  /// It is free.
+  case free
+  /// It has the file's header and the anchors, or the header of an extent of pages.
+  case headers
+}
+
+/// What every page of a store's file was used for at one moment: a sequence of runs in order of the file, without a gap.
+///
+/// It has one bit a page for each use (for a file of a gigabyte in pages of 8 KiB 112 KiB in all), however many runs there
+/// are. A step of the iteration is O(length of the run / 64).
+public struct PageUses: Sendable, Sequence {
+  /// Pages side by side that have the same use.
+  public struct Run: Sendable, Hashable {
+    /// Page numbers; never empty.
+    public var pages: Range<UInt64>
+    public var use: PageUse
+  }
+
+  /// Bytes in a page.
+  public let pageSize: Int
+  /// Pages of the file, up to the end of its last extent.
+  public let pageCount: UInt64
+  /// The pages of each use, in the order of `PageUse.allCases`. Each page below `pageCount` is in exactly one of them.
+  private let bitmaps: [PageBitmap]
+
+  /// - Parameter pages: each page below `pageCount` in exactly one of them.
+  init(pageSize: Int, pageCount: UInt64, pages: [PageUse: PageBitmap]) {
+    self.pageSize = pageSize
+    self.pageCount = pageCount
+    bitmaps = PageUse.allCases.map { pages[$0] ?? PageBitmap() }
+  }
+
+  /// Pages of one use. O(1).
+  public func count(of use: PageUse) -> UInt64 { bitmap(of: use).count }
+
+  /// Pages of one use among `pages`. O(pages / 64).
+  public func count(of use: PageUse, in pages: Range<UInt64>) -> UInt64 { bitmap(of: use).count(in: pages) }
+
+  private func bitmap(of use: PageUse) -> PageBitmap {
+    zip(PageUse.allCases, bitmaps).first { $0.0 == use }?.1 ?? PageBitmap()
+  }
+
+  public func makeIterator() -> Iterator { Iterator(bitmaps: bitmaps) }
+
+  /// Goes through the runs.
+  public struct Iterator: IteratorProtocol {
+    fileprivate let bitmaps: [PageBitmap]
+    private var page: UInt64 = 0
+
+    fileprivate init(bitmaps: [PageBitmap]) { self.bitmaps = bitmaps }
+
+    public mutating func next() -> Run? {
+      for (use, bitmap) in zip(PageUse.allCases, bitmaps) where bitmap.contains(page) {
+        let pages = bitmap.run(from: page)
+        page = pages.upperBound
+        return Run(pages: pages, use: use)
+      }
+      return nil
+    }
+  }
+}
+
+extension Store {
+  /// What each page of the file is used for, at this moment. The bytes of each use are those of ``spaceLedger()`` at the same moment.
+  ///
+  /// Works beside readers and writers, and on a store that was opened for reading only; there is nothing pinned then. Commits wait
+  /// meanwhile: O(pages of the file / 64 + pages that died and aren't free yet), and 4 KiB are read for each extent.
+  ///
+  /// Throws `closed`, `inputOutput`, and `corrupt` where the headers of the extents, or the record of the pages in use, don't
+  /// fit what the trees are said to have: ``verify()`` says more.
+  public func pageUses() throws(StoreError) -> PageUses {
+    try file.checkOpen()
+    return try committer.state.withLock { () throws(StoreError) in try committer.pageUses() }
+  }
+}

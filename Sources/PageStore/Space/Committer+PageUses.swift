@@ -1,0 +1,71 @@
+extension Committer {
+  /// Tells every page's use. Called with `state` held.
+  ///
+  /// What is in use follows from the record of the last checkpoint, which does not tell header pages from those of trees: the
+  /// extents do. What no list has is being written or cut off, and counts as reserved.
+  func pageUses() throws(StoreError) -> PageUses {
+    let ledger = try spaceLedger()
+    return try withSpace { (space) throws(StoreError) in
+      let pages = try pages(in: space, reservedCount: reservedFreePageCount(of: space))
+      for use in PageUse.allCases where (pages[use]?.count ?? 0) * pageSize != ledger.byteCount(of: use) {
+        let found = "\(pages[use]?.count ?? 0) of its pages are in use as “\(use)”"
+        throw StoreError(
+          .corrupt,
+          "\(found), but \(ledger.byteCount(of: use) / pageSize) are accounted for",
+          context: .init(path: file.path)
+        )
+      }
+      return PageUses(pageSize: Int(pageSize), pageCount: space.map.end, pages: pages)
+    }
+  }
+
+  private func pages(
+    in space: PageSpace,
+    reservedCount: UInt64
+  ) throws(StoreError) -> [PageUse: PageBitmap] {
+    let map = space.map
+    let log = bitmap(of: extents.extents.map { $0.offset / pageSize..<$0.end / pageSize }, below: map.end)
+    let recorded = map.recordable
+    let headers = try headerPages(among: recorded, log, below: map.end)
+    var live = recorded
+    live.subtract(headers)
+    live.subtract(bitmap(of: dead.unsettled.map(\.range), below: map.end))
+    var reserved = map.nextToBeTaken(reservedCount)
+    var free = map.free
+    free.subtract(reserved)
+    var pages: [PageUse: PageBitmap] = [
+      .live: live, .log: log, .free: free, .headers: headers,
+      .dead: bitmap(of: dead.all.map(\.range), below: map.end),
+      .pinned: bitmap(of: reclamation.heldRoom.map(\.range), below: map.end),
+    ]
+    var rest = PageBitmap()
+    rest.insert(0..<map.end)
+    for use in pages.values { rest.subtract(use) }
+    reserved.formUnion(rest)
+    pages[.reserved] = reserved
+    return pages
+  }
+
+  /// What is in front of the first extent, and the header pages of page extents.
+  private func headerPages(
+    among recorded: PageBitmap,
+    _ log: PageBitmap,
+    below end: UInt64
+  ) throws(StoreError) -> PageBitmap {
+    let first = FileLayout.firstExtentOffset(pageSize: pageSize)
+    var headers = bitmap(of: [0..<first / pageSize], below: end)
+    var walk = try ExtentWalk(file, identity, from: first)
+    while let found = try walk.next(), found.header.extent.offset < end * pageSize {
+      let page = found.header.extent.offset / pageSize
+      // A header that a checkpoint doesn't know was left by a crash, and one in the log begins a log extent.
+      if recorded.contains(page), !log.contains(page) { headers.insert(page..<page + 1) }
+    }
+    return headers
+  }
+
+  private func bitmap(of runs: [Range<UInt64>], below end: UInt64) -> PageBitmap {
+    var pages = PageBitmap()
+    for run in runs { pages.insert(run.clamped(to: 0..<end)) }
+    return pages
+  }
+}
