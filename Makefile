@@ -13,11 +13,11 @@ FUZZ_SECONDS ?= 20
 SPACE ?=
 # More words for any part of the benchmarks: --only K1,K2 --rounds 7, and --data FOLDER for that of the objects.
 BENCH ?=
-BENCH_KV = $(SWIFT) run $(1) --package-path Benchmarks key-value-benchmarks --folder .build
+BENCH_KV = $(SWIFT) run $(1) --package-path Benchmarks key-value-benchmarks $(2) --folder .build
 BENCH_OBJECTS = $(SWIFT) run $(1) --package-path Benchmarks object-benchmarks $(2) --folder .build
 RESULTS := Benchmarks/Results
 
-.PHONY: help demo test build release lint format docs bench bench-kv bench-objects bench-queries bench-flights bench-space bench-smoke fuzz-smoke crash space guards ci clean
+.PHONY: help demo test build release lint format docs bench bench-kv bench-objects bench-queries bench-flights bench-space bench-day bench-smoke fuzz-smoke crash space guards ci clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -59,7 +59,7 @@ bench: bench-kv bench-objects bench-queries ## run the benchmarks beside their p
 
 bench-kv: deps-bench ## run the key-value half and write Benchmarks/Results
 	@mkdir -p .build
-	$(call BENCH_KV,-c release) --markdown $(RESULTS)/KeyValue.md --json $(RESULTS)/KeyValue.json $(BENCH)
+	$(call BENCH_KV,-c release,run) --markdown $(RESULTS)/KeyValue.md --json $(RESULTS)/KeyValue.json $(BENCH)
 
 bench-objects: deps-objects ## run the half of the objects
 	@mkdir -p .build
@@ -74,9 +74,14 @@ bench-space: deps-bench ## measure the file's size beside SQLite's while it grow
 	@mkdir -p .build
 	$(call BENCH_OBJECTS,-c release,space) --markdown $(RESULTS)/Space.md --json $(RESULTS)/Space.json $(BENCH)
 
+bench-day: deps-bench ## simulate a day of an app's work, and draw the file's size over it into Docs/Figures
+	@mkdir -p .build
+	$(call BENCH_KV,-c release,day) --svg Docs/Figures/file-size-over-a-day.svg $(BENCH)
+
 bench-smoke: deps-objects ## run the benchmarks on small data, so that they never rot
 	@mkdir -p .build
-	$(call BENCH_KV) --smoke
+	$(call BENCH_KV,,run) --smoke
+	$(call BENCH_KV,,day) --smoke
 	$(call BENCH_OBJECTS,,run) --smoke
 	$(call BENCH_OBJECTS,,queries) --smoke
 	$(call BENCH_OBJECTS,,space) --smoke

@@ -41,6 +41,7 @@ let package = Package(
         "BenchmarkHarness", "CLMDB", "CSQLite", "CRocksDB", "CWiredTiger",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "PageStore", package: "cambium"),
+        .product(name: "SVGDrawing", package: "cambium"),
       ],
       swiftSettings: swiftSettings
     ),

@@ -9,7 +9,7 @@ struct KeyValueBenchmarksCommand: AsyncParsableCommand {
     abstract:
       "Runs Cambium beside LMDB, SQLite, RocksDB and WiredTiger, on the same data, in interleaved rounds.",
     discussion: "Times mean something in a quiet place only, ratios nearly everywhere.",
-    subcommands: [RunCommand.self, FirstGetCommand.self, CompactionCommand.self],
+    subcommands: [RunCommand.self, DayCommand.self, CompactionCommand.self, FirstGetCommand.self],
     defaultSubcommand: RunCommand.self
   )
 }

@@ -203,36 +203,3 @@ enum SpaceWorkload {
     return line?.split(separator: " ").last.flatMap { Int($0) } ?? 0
   }
 }
-
-/// Looks at the size of a folder's files all the time.
-// Safety: everything mutable is only touched with the lock held.
-final class SizeWatch: @unchecked Sendable {
-  private let lock = NSLock()
-  private var largest = 0
-  private var isStopped = false
-
-  init(_ folder: String) {
-    let thread = Thread { [weak self] in
-      while let self, !self.look(at: folder) { usleep(2_000) }
-    }
-    thread.start()
-  }
-
-  private func look(at folder: String) -> Bool {
-    let size = (try? StoredBytes(of: folder).allocated) ?? 0
-    return lock.withLock {
-      largest = max(largest, size)
-      return isStopped
-    }
-  }
-
-  /// The largest size since the last call.
-  func takeLargest() -> Int {
-    lock.withLock {
-      defer { largest = 0 }
-      return largest
-    }
-  }
-
-  func stop() { lock.withLock { isStopped = true } }
-}
