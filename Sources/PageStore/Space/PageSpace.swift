@@ -203,10 +203,12 @@ struct PageSpace {
   /// Forgets the free pages from `newEnd` on, and lets the file system have them.
   private mutating func cut(to newEnd: UInt64) throws(StoreError) {
     headers.forget(behind: newEnd * pageSize)
-    tail = try pageExtent(around: (newEnd - 1) * pageSize).map {
+    let newTail = try pageExtent(around: (newEnd - 1) * pageSize).map {
       Extent(offset: $0.offset, byteCount: newEnd * pageSize - $0.offset)
     }
-    if let tail { try headers.rewrite(tail) }
+    if let newTail { try headers.rewrite(newTail) }
+    // Not before: if the file stays as it is, an extent that is not the last must not grow over those behind it.
+    tail = newTail
     map.cut(to: newEnd)
     try file.truncate(to: end)
   }
@@ -300,13 +302,17 @@ struct PageSpace {
     }
   }
 
+  /// Makes the header of the page extent at the end of the file say that it ends there. Closing a store may have failed to, after a
+  /// checkpoint had said that the file ends sooner: what is put there next must not lie in that extent.
+  mutating func mendTailHeader() throws(StoreError) {
+    guard let tail else { return }
+    let header = try ExtentWalk.extent(at: tail.offset, in: file, headers.identity)?.header
+    if header?.extent != tail || header?.kind != .pages { try headers.rewrite(tail) }
+  }
+
   /// Makes the headers of page extents say what the last checkpoint says: a crash may have come between the two, or a sync that
-  /// failed. None reaches over a log extent, and the one at the end ends there.
+  /// failed. None reaches over a log extent.
   mutating func mendHeaders(_ logExtents: [Extent]) throws(StoreError) {
-    if let tail {
-      let header = try ExtentWalk.extent(at: tail.offset, in: file, headers.identity)?.header
-      if header?.extent != tail || header?.kind != .pages { try headers.rewrite(tail) }
-    }
     var walk = try ExtentWalk(file, headers.identity, from: FileLayout.firstExtentOffset(pageSize: pageSize))
     while let found = try walk.next(), found.header.extent.offset < end {
       let extent = found.header.extent

@@ -40,6 +40,7 @@ extension Committer {
     )
     let before = try SpaceTree.read(lastRecord.previousSpaceTree.root, pool: pool)
     dead.setAwaiting(space.hold(before))
+    if !isReadOnly { try space.mendTailHeader() }
     if !isReadOnly, !wasClosed { try space.mendHeaders(logExtents) }
     try space.takeUp(logExtents, upTo: foundEnd, isReadOnly: isReadOnly)
     return space

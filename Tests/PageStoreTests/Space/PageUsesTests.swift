@@ -149,6 +149,28 @@ import Testing
     #expect(kinds.isSuperset(of: ["leaf", "branch", "overflow"]))
   }
 
+  /// Closing makes the file short; where that fails, it is closed all the same, with headers that say what was before.
+  @Test(arguments: [DiskCall.read, .write])
+  func aCutThatFailsWhileClosingLeavesNoHeaderThatReachesTooFar(call: DiskCall) throws {
+    for position in 0..<80 {
+      let fixture = StoreFixture()
+      var store = try fixture.open()
+      for round in 0..<4 { try fill(store, 0..<400, Character("\(round)")) }
+      try store.checkpoint()
+      try store.write { try $0.tree("t").removeRange(KeyRange(lower: .including(bytes("k2")))) }
+      fixture.disk.inject(DiskFault(call, at: position, .error(EIO)))
+      _ = try? store.close()
+      fixture.disk.clearFaults()
+      store = try fixture.reopened()
+      for round in 0..<4 {
+        try fill(store, 0..<300, Character("\(round)"))
+        try store.checkpoint()
+      }
+      try checked(store)
+      #expect(try store.verify() == [], "\(position)")
+    }
+  }
+
   @Test func aDamagedHeaderOfAnExtentIsAnErrorAndNoMore() throws {
     let folder = try TemporaryFolder()
     let path = folder.file("store")
