@@ -44,15 +44,17 @@ extension Store {
     defer { isCompacting.store(false, ordering: .releasing) }
     do {
       let ledger = try spaceLedger()
-      let loose = ledger.logBytes + ledger.deadBytes + ledger.freeBytes + ledger.reservedBytes
+      // What is only in memory takes the place of something that is dead by now.
+      let used = ledger.liveBytes + ledger.unwrittenBytes + ledger.pinnedBytes + ledger.headerBytes
+      let loose = ledger.totalBytes - min(ledger.totalBytes, used)
       let newest = newestCommit
       let isToGoOn = { policy.idleTime == .zero || self.newestCommit == newest }
       if policy.asksForCompaction(loose: loose, of: ledger.totalBytes) {
         var compaction = try Compaction(store: self)
         try compaction.run(packing: false) { _ in isToGoOn() }
-      } else if committer.limits.isLong(ledger.logBytes, storing: ledger.liveBytes) {
+      } else if policy.idleTime > .zero, committer.limits.isLong(ledger.logBytes, storing: ledger.liveBytes) {
         try committer.checkpointBeside()
-        try withTurn { () throws(StoreError) in try committer.parkLogAndCut() }
+        try committer.shortenFile(turn)
       }
     } catch let error as StoreError {
       committer.events.compactionFailed(error)

@@ -11,6 +11,8 @@ struct PageSpace {
   /// The page extent at the end of the file; nil if a log extent is there.
   private var tail: Extent?
   private var headers: ExtentHeaders
+  /// Where the file still ends though less of it is used.
+  private var surplusEnd: UInt64?
   private let file: StoreFile
 
   /// Kept for transactions that only remove, so that they go through on a full disk.
@@ -200,7 +202,7 @@ struct PageSpace {
     }
   }
 
-  /// Forgets the free pages from `newEnd` on, and lets the file system have them.
+  /// Forgets the free pages from `newEnd` on: ``truncate(upTo:)`` lets the file system have them.
   private mutating func cut(to newEnd: UInt64) throws(StoreError) {
     headers.forget(behind: newEnd * pageSize)
     let newTail = try pageExtent(around: (newEnd - 1) * pageSize).map {
@@ -209,8 +211,22 @@ struct PageSpace {
     if let newTail { try headers.rewrite(newTail) }
     // Not before: if the file stays as it is, an extent that is not the last must not grow over those behind it.
     tail = newTail
+    surplusEnd = max(surplusEnd ?? 0, end)
     map.cut(to: newEnd)
-    try file.truncate(to: end)
+  }
+
+  /// Lets the file system have a part of what was cut off, up to `limit` bytes; false when there is nothing left. It takes a file system
+  /// a while to free many blocks. If the file has grown again, what is left is used for that.
+  mutating func truncate(upTo limit: UInt64) throws(StoreError) -> Bool {
+    guard let surplusEnd else { return false }
+    guard surplusEnd > end else {
+      self.surplusEnd = nil
+      return false
+    }
+    let next = max(end, surplusEnd - min(surplusEnd, limit))
+    try file.truncate(to: next)
+    self.surplusEnd = next
+    return true
   }
 
   // MARK: Headers

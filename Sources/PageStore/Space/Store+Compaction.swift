@@ -35,8 +35,8 @@ struct Compaction {
 
   /// Rounds of moving. Each frees what the one before has replaced.
   private static let roundLimit = 8
-  /// Pages that are changed in one turn: half a millisecond or so.
-  private static let slicePageCount = 64
+  /// Pages that are changed in one turn: a tenth of a millisecond or two.
+  private static let slicePageCount = 16
   /// The most pages that are changed before a checkpoint writes them. In a small store, fewer: so many that commits don't wait for it.
   private static let batchPageCount: UInt64 = 2_048
 
@@ -53,18 +53,29 @@ struct Compaction {
     try store.committer.checkpointBeside()
     for _ in 0..<Self.roundLimit {
       let before = state
-      guard try move(progress) else { return }
-      if state.movedBytes == before.movedBytes, state.currentBytes >= before.currentBytes { break }
+      guard try move(progress), try cut(progress) else { return }
+      if state.currentBytes >= before.currentBytes { break }
     }
   }
 
-  /// Moves pages to the front and cuts the file. False if it was cancelled.
+  /// Moves pages to the front as long as that helps. False if it was cancelled.
   private mutating func move(_ progress: (CompactionProgress) throws -> Bool) throws -> Bool {
     let committer = store.committer
-    try committer.restateBeside()
-    let limit = try committer.state.withLock { () throws(StoreError) in try committer.compactionLimit() }
-    if let limit { guard try run(.move(behind: limit), progress) else { return false } }
-    try store.withTurn { () throws(StoreError) in try committer.parkLogAndCut() }
+    for _ in 0..<Self.roundLimit {
+      try committer.restateBeside()
+      let before = state.movedBytes
+      guard
+        let limit = try committer.state.withLock({ () throws(StoreError) in try committer.compactionLimit() })
+      else { break }
+      guard try run(.move(behind: limit), progress) else { return false }
+      if state.movedBytes == before { break }
+    }
+    return true
+  }
+
+  /// Makes the file shorter. False if it was cancelled.
+  private mutating func cut(_ progress: (CompactionProgress) throws -> Bool) throws -> Bool {
+    try store.committer.shortenFile(store.turn)
     return try report(progress)
   }
 
@@ -77,6 +88,7 @@ struct Compaction {
     while position != nil {
       var count = 0
       while position != nil, count < batch {
+        store.turn.letOthersGoFirst(for: .milliseconds(5))
         count += try store.withTurn { () throws(StoreError) in
           try store.file.checkOpen()
           return try store.committer.runBesideCommits(pass, from: &position, pageLimit: Self.slicePageCount)

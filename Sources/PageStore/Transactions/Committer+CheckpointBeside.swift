@@ -21,6 +21,7 @@ extension Committer {
       try checkpointPinned(behind: limit)
       if limit != nil {
         try restate(keeping: 0) { (body) throws(StoreError) in try state.withLock(body) }
+        try truncateFile { (body) throws(StoreError) in try state.withLock(body) }
       }
     }
   }

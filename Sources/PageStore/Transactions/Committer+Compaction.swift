@@ -138,9 +138,13 @@ extension Committer {
   /// Makes the file as short as it can be in a few rounds, if it is much longer than what is in it. Called with the writer's turn,
   /// `checkpointing` and `state` held, and everything in the file.
   func tighten() throws(StoreError) {
-    guard try isLoose() else { return }
-    keepsFreeLog = false
     defer { keepsFreeLog = true }
+    if try isLoose() { try moveToTheFront() }
+    try truncateFile { (body) throws(StoreError) in try body() }
+  }
+
+  private func moveToTheFront() throws(StoreError) {
+    keepsFreeLog = false
     try parkLog()
     if dead.awaitingCount > 0 { try restateAlone() }
     for _ in 0..<Self.roundLimit {
@@ -174,8 +178,20 @@ extension Committer {
     }
   }
 
-  /// Lets the log go on in front, and cuts the file's free end, with nothing else going on. Called with the writer's turn.
-  func parkLogAndCut() throws(StoreError) {
+  /// Lets the log go on in front, cuts the file's free end, and lets the file system have it. Commits wait for some ten syncs.
+  func shortenFile(_ turn: WriterTurn) throws(StoreError) {
+    try turn.acquire()
+    do throws(StoreError) {
+      try parkLogAndCut()
+      turn.release()
+    } catch {
+      turn.release()
+      throw error
+    }
+    try truncateFile { (body) throws(StoreError) in try state.withLock(body) }
+  }
+
+  private func parkLogAndCut() throws(StoreError) {
     try checkpointing.withLock { () throws(StoreError) in
       if isClosed { return }
       try state.withLock { () throws(StoreError) in

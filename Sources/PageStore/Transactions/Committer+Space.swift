@@ -1,3 +1,5 @@
+import Glibc
+
 /// What becomes of the file's pages: which are free, which died, and when they can be written over.
 ///
 /// A page of the file that no version reaches any more is dead. It is written over when its death is durable twice
@@ -138,8 +140,8 @@ extension Committer {
   }
 
   /// Writes the last checkpoint's record again, after a checkpoint that has replaced much: then two durable checkpoints don't reach
-  /// what it has replaced, and that room is free at once and not only after the next one. Two synced writes. The file is cut if that
-  /// leaves much room at its end, but for `keeping` pages. Called with `checkpointing` held.
+  /// what it has replaced, and that room is free at once and not only after the next one. Two synced writes. If that leaves
+  /// room at the file's end, it is cut off, but for `keeping` pages; ``truncateFile(_:)`` then makes the file shorter. Called with `checkpointing` held.
   func restate(keeping: UInt64, withState: WithState) throws(StoreError) {
     var record = lastRecord
     var appended: LogWriter.Appended?
@@ -180,6 +182,21 @@ extension Committer {
     }
   }
 
+  /// Lets the file system have what restating has cut off, piece by piece: others can have the state in between.
+  func truncateFile(_ withState: WithState) throws(StoreError) {
+    var isThereMore = true
+    while isThereMore {
+      try withState { () throws(StoreError) in
+        isThereMore = try space?.truncate(upTo: Self.truncatedByteCount) ?? false
+      }
+      // Who waits for the state is asleep, and would not be awake before this thread has it again.
+      if isThereMore { usleep(Self.truncationPause) }
+    }
+  }
+
+  private static let truncatedByteCount: UInt64 = 8 << 20
+  private static let truncationPause: UInt32 = 200
+
   /// Frees what the last checkpoint has replaced, if that is worth two synced writes. A failure fences the store, if it was one of the
   /// log: what was committed is durable.
   func restateIfWorthwhile(_ withState: WithState) {
@@ -190,7 +207,13 @@ extension Committer {
       isWorthwhile = dead.awaitingCount > max(16, live / 32) || freeTailPageCount > max(512, live / 4)
       keeping = max(64, live / 8)
     }
-    if isWorthwhile { try? restate(keeping: keeping, withState: withState) }
+    guard isWorthwhile else { return }
+    do throws(StoreError) {
+      try restate(keeping: keeping, withState: withState)
+      try truncateFile(withState)
+    } catch {
+      // A file that stays longer than it could be is no failure, and one of the log has fenced the store.
+    }
   }
 
   /// Pages that the last checkpoint reaches.

@@ -15,7 +15,7 @@ struct UpkeepLimits {
   private static let defaults = StoreOptions()
   private static let smallestLog: UInt64 = 1 << 20
   private static let smallestDirty: UInt64 = 4 << 20
-  private static let smallestPinnedDirty: UInt64 = 512 << 10
+  private static let smallestPinnedDirty: UInt64 = 1 << 20
 
   init(_ options: StoreOptions) {
     checkpointLogBytes = UInt64(options.checkpointLogBytes)
@@ -45,7 +45,7 @@ struct UpkeepLimits {
     let unpinned = max(Self.smallestDirty, stored / 8 * 5)
     if pinned == 0 { return min(dirtyMemoryBytes / 2, unpinned) }
     let left = unpinned - min(unpinned, min(pinned, stored) / 4 * 3)
-    return min(dirtyMemoryBytes / 2, max(Self.smallestPinnedDirty, stored / 64, left))
+    return min(dirtyMemoryBytes / 2, max(Self.smallestPinnedDirty, stored / 48, left))
   }
 
   /// Bytes of pages that can be changed while a checkpoint is being written, or while one that is needed hasn't begun, before

@@ -71,6 +71,13 @@ final class WriterTurn: @unchecked Sendable {
   /// Takes the turn if nobody has it; never waits.
   func acquireIfFree() -> Bool { monitor.withLock { takeIfFree() } }
 
+  /// Returns when nobody sleeps until it gets the turn, or after some time: for work that can wait.
+  func letOthersGoFirst(for limit: Duration) {
+    guard sleeperCount > 0 else { return }
+    let end = ContinuousClock.now + limit
+    while sleeperCount > 0, ContinuousClock.now < end { usleep(50) }
+  }
+
   /// Threads that sleep until they get the turn.
   var sleeperCount: Int { monitor.withLock { waiting.count } }
 

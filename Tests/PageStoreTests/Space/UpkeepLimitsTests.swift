@@ -21,16 +21,16 @@ import Testing
       let due = limits.dirtyByteCount(storing: Self.stored, pinning: pinned)
       let meanwhile = limits.dirtyByteCountMeanwhile(storing: Self.stored, pinning: pinned)
       #expect(due <= before && meanwhile > 0)
-      #expect(min(pinned, Self.stored) + due + 2 * meanwhile <= Self.stored / 16 * 17)
+      #expect(min(pinned, Self.stored) + due + 2 * meanwhile <= Self.stored / 32 * 35)
       before = due
     }
-    #expect(before == Self.stored / 64)
+    #expect(before == Self.stored / 32)
   }
 
   @Test func aSmallStoreIsNotCheckpointedAllTheTime() {
     let limits = UpkeepLimits(StoreOptions())
     #expect(limits.dirtyByteCount(storing: 1 << 20, pinning: 1 << 20) > 3 << 20)
-    #expect(limits.dirtyByteCount(storing: 8 << 20, pinning: 8 << 20) == 512 << 10)
+    #expect(limits.dirtyByteCount(storing: 8 << 20, pinning: 8 << 20) == 1 << 20)
   }
 
   @Test func anOptionAboveItsDefaultIsTakenAsItIs() {
