@@ -36,7 +36,7 @@ extension Committer {
       headers: ExtentHeaders(
         file: file,
         identity: identity,
-        isDurable: wasClosed,
+        isDurable: areHeadersDurable,
         random: environment.random
       ) { [versions] in versions.latest.commit }
     )

@@ -35,6 +35,8 @@ final class Committer: @unchecked Sendable {
   let isReadOnly: Bool
   /// Whether recovery found the store as closing it has left it.
   let wasClosed: Bool
+  /// Whether the headers of extents that were found in the file are durable. Only asked when the space is loaded.
+  var areHeadersDurable: Bool
   var catalogued: Catalogue.Content
   /// The anchors that are legible, newest first.
   var anchors: [Anchor]
@@ -96,6 +98,7 @@ final class Committer: @unchecked Sendable {
     self.foundEnd = foundEnd
     self.isReadOnly = isReadOnly
     self.wasClosed = wasClosed
+    areHeadersDurable = wasClosed
     self.catalogued = catalogued
     self.anchors = anchors
     self.nextAnchorSlot = nextAnchorSlot

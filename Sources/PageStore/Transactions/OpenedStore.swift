@@ -21,6 +21,7 @@ struct OpenedStore {
     environment: StoreEnvironment
   ) throws(StoreError) -> OpenedStore {
     var finding = try FixedBlocks.read(file)
+    var isNew = false
     if case .store(let blocks) = finding {
       try blocks.identity.checkSupported(forWriting: !options.isReadOnly)
       if try Recovery.isUnfinishedCreation(file, blocks) { finding = .nothing }
@@ -28,10 +29,13 @@ struct OpenedStore {
     if case .nothing = finding {
       guard options.createsIfMissing, !options.isReadOnly else { throw notAStore(file, "it is empty") }
       try StoreCreation(file: file, options: options, environment: environment).run()
+      isNew = true
       finding = try FixedBlocks.read(file)
     }
     guard case .store(let blocks) = finding else { throw notAStore(file, "it does not begin like one") }
-    return try OpenedStore(file, blocks, options: options, environment: environment)
+    let opened = try OpenedStore(file, blocks, options: options, environment: environment)
+    if isNew { opened.committer.areHeadersDurable = true }
+    return opened
   }
 
   private static func notAStore(_ file: StoreFile, _ reason: String) -> StoreError {

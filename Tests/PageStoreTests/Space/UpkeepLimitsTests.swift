@@ -21,10 +21,10 @@ import Testing
       let due = limits.dirtyByteCount(storing: Self.stored, pinning: pinned)
       let meanwhile = limits.dirtyByteCountMeanwhile(storing: Self.stored, pinning: pinned)
       #expect(due <= before && meanwhile > 0)
-      #expect(min(pinned, Self.stored) + due + 2 * meanwhile <= Self.stored / 32 * 35)
+      #expect(min(pinned, Self.stored) + due + 2 * meanwhile <= Self.stored / 16 * 17)
       before = due
     }
-    #expect(before == Self.stored / 32)
+    #expect(before == Self.stored / 48)
   }
 
   @Test func aSmallStoreIsNotCheckpointedAllTheTime() {

@@ -25,7 +25,7 @@ enum SpaceWorkload {
     /// The most that the file has had at any moment, as a multiple of what was live at the save after it.
     var largestRatio: Double
     var largestLoadRatio: Double
-    /// Bytes that the process has handed to the file system's cache to be written.
+    /// Bytes that the process has handed to the system to be written.
     var writtenBytes: Int
   }
 
@@ -196,10 +196,11 @@ enum SpaceWorkload {
     return result
   }
 
-  /// Bytes that this process has caused to be written, as the kernel counts them.
+  /// Bytes that this process has passed to calls that write. The kernel's own count (`write_bytes`) is of no use here: it counts the whole
+  /// of each large folio of the page cache that a part is written to, where the device gets the part alone.
   private static func writtenBytes() throws -> Int {
     let lines = try String(contentsOfFile: "/proc/self/io", encoding: .utf8).split(separator: "\n")
-    let line = lines.first { $0.hasPrefix("write_bytes:") }
+    let line = lines.first { $0.hasPrefix("wchar:") }
     return line?.split(separator: " ").last.flatMap { Int($0) } ?? 0
   }
 }
