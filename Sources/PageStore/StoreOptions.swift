@@ -25,7 +25,7 @@ public struct StoreOptions: Sendable, Hashable {
   /// that is less: the file of a small store stays small. More than the default is taken as it is.
   public var checkpointLogBytes: Int = 16 << 20
   /// Bytes of changed pages that may be in memory and not in the file. A checkpoint starts at half of it; at the whole of it
-  /// commits wait. Up to the default, five eighths of what is stored, or four mebibytes, start one if that is less; more than the
+  /// commits wait. Up to the default, nine sixteenths of what is stored (of a large store, up to seven eighths), or four mebibytes, start one if that is less; more than the
   /// default is taken as it is. While snapshots pin old pages of the file, less starts one: down to a forty-eighth of what is
   /// stored, or a mebibyte. Each checkpoint writes every page that was changed, so a small number makes many small changes
   /// dear; a mebibyte is the least.

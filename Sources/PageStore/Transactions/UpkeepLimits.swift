@@ -15,6 +15,8 @@ struct UpkeepLimits {
   private static let defaults = StoreOptions()
   private static let smallestLog: UInt64 = 1 << 20
   private static let smallestDirty: UInt64 = 4 << 20
+  /// Single transactions and the log count for more in a small store.
+  private static let dirtyAllowance: UInt64 = 16 << 20
   private static let smallestPinnedDirty: UInt64 = 1 << 20
 
   init(_ options: StoreOptions) {
@@ -42,7 +44,11 @@ struct UpkeepLimits {
   /// snapshots reach.
   func dirtyByteCount(storing stored: UInt64, pinning pinned: UInt64) -> UInt64 {
     if dirtyMemoryBytes > Self.defaults.dirtyMemoryBytes { return dirtyMemoryBytes / 2 }
-    let unpinned = max(Self.smallestDirty, stored / 8 * 5)
+    let unpinned = max(
+      Self.smallestDirty,
+      stored / 16 * 9,
+      stored / 8 * 7 - min(stored / 8 * 7, Self.dirtyAllowance)
+    )
     if pinned == 0 { return min(dirtyMemoryBytes / 2, unpinned) }
     let left = unpinned - min(unpinned, min(pinned, stored) / 4 * 3)
     return min(dirtyMemoryBytes / 2, max(Self.smallestPinnedDirty, stored / 48, left))

@@ -6,7 +6,7 @@ import Testing
 @Suite struct UpkeepLimitsTests {
   private static let stored: UInt64 = 64 << 20
 
-  @Test func aStoreWithoutReadersMayChangeFiveEighths() {
+  @Test func aStoreWithoutReadersMayChangeMoreThanHalf() {
     let limits = UpkeepLimits(StoreOptions())
     #expect(limits.dirtyByteCount(storing: Self.stored, pinning: 0) == 40 << 20)
     #expect(limits.dirtyByteCountMeanwhile(storing: Self.stored, pinning: 0) == 8 << 20)
