@@ -24,6 +24,9 @@ struct UpkeepLimits {
     dirtyMemoryBytes = UInt64(options.dirtyMemoryBytes)
   }
 
+  /// Commits wait for a checkpoint when there is so many times as much log as makes one due.
+  static let overdueLogShare: UInt64 = 4
+
   /// Bytes of log after which a store of so many bytes of pages needs a checkpoint.
   func logByteCount(storing stored: UInt64) -> UInt64 {
     if checkpointLogBytes > Self.defaults.checkpointLogBytes { return checkpointLogBytes }
