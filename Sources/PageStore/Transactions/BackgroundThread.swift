@@ -75,8 +75,8 @@ final class BackgroundThread: @unchecked Sendable {
 extension Duration {
   /// Milliseconds, rounded down; none if it is negative.
   var wholeMilliseconds: Int {
-    let (seconds, attoseconds) = max(self, .zero).components
-    // A year is as good as any longer time.
-    return Int(min(seconds, 31_536_000)) * 1_000 + Int(attoseconds / 1_000_000_000_000_000)
+    // A year is as good as any longer time, and its parts are small enough to be counted.
+    let (seconds, attoseconds) = min(max(self, .zero), .seconds(31_536_000)).components
+    return Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000)
   }
 }

@@ -10,9 +10,12 @@ public final class Snapshot: Sendable {
 
   init(of store: Store, label: String, lifetime: Duration?) {
     self.store = store
-    expiry = lifetime.map { SnapshotExpiry(deadline: .now + $0) }
+    expiry = lifetime.map { SnapshotExpiry(deadline: .now + min(max($0, .zero), Self.longestLifetime)) }
     (version, lease) = store.versions.lease(label, expiry)
   }
+
+  /// A thousand years: as good as any longer time, and can be added to any moment.
+  private static let longestLifetime = Duration.seconds(31_536_000_000)
 
   deinit { store.versions.release(lease: lease) }
 

@@ -41,7 +41,7 @@ extension Store {
     environment.schedule((due - .now).wholeMilliseconds + 1) { [weak self] in
       guard let self, (try? file.checkOpen()) != nil else { return }
       committer.state.withLock { committer.reclaimUnread() }
-      versions.noteTimerFired()
+      versions.noteTimerFired(due)
       expireLater()
     }
   }

@@ -22,8 +22,8 @@ final class VersionTable: Sendable {
     var limitedCount = 0
     /// Leases that hold nothing any more, and whose snapshots are still there.
     var endedCount = 0
-    /// When somebody looks at the deadlines next; nil if nobody is to.
-    var timer: ContinuousClock.Instant?
+    /// When somebody looks at the deadlines, latest first. A timer can't be taken back: an earlier deadline adds one.
+    var timers: [ContinuousClock.Instant] = []
   }
   private let state: Mutex<State>
 
@@ -180,13 +180,18 @@ final class VersionTable: Sendable {
       let deadlines = state.leases.compactMap { $0.stage == .ended ? nil : $0.expiry?.deadline }
       guard let next = deadlines.min() else { return nil }
       let due = max(next, .now + Self.retryTime)
-      if let timer = state.timer, timer <= due { return nil }
-      state.timer = due
+      if let timer = state.timers.last, timer <= due { return nil }
+      state.timers.append(due)
       return due
     }
   }
 
-  func noteTimerFired() { state.withLock { $0.timer = nil } }
+  /// Notes that the timer for ``takeNextDeadline()`` has fired.
+  func noteTimerFired(_ due: ContinuousClock.Instant) {
+    state.withLock { state in
+      if let index = state.timers.firstIndex(of: due) { state.timers.remove(at: index) }
+    }
+  }
 
   private static let retryTime = Duration.milliseconds(10)
 

@@ -81,6 +81,39 @@ import Testing
     }
   }
 
+  @Test func shortLifetimesBesideALongOneDontPileUpTimers() throws {
+    let timers = Mutex<[(milliseconds: Int, work: @Sendable () -> Void)]>([])
+    let environment = StoreEnvironment(
+      now: { 0 },
+      random: { 1 },
+      schedule: { milliseconds, work in timers.withLock { $0.append((milliseconds, work)) } }
+    )
+    let store = try Store.open(file: MemoryFile(), path: "", options: .init(), environment: environment)
+    let long = try store.snapshot(lifetime: .seconds(3_600))
+    for _ in 0..<50 {
+      let short = try store.snapshot(lifetime: .zero)
+      let due = timers.withLock { timers in
+        defer { timers.removeAll { $0.milliseconds < 1_000 } }
+        return timers.filter { $0.milliseconds < 1_000 }
+      }
+      #expect(due.count == 1)
+      for timer in due { timer.work() }
+      #expect(short.hasExpired)
+    }
+    // The long one's.
+    #expect(timers.withLock { $0.count } == 1)
+    #expect(!long.hasExpired)
+  }
+
+  @Test(arguments: [Duration.seconds(Int64.max) * 18, .seconds(Int64.min) * 18, .seconds(Int64.max), .zero])
+  func anyLifetimeIsTaken(_ lifetime: Duration) throws {
+    try withStore { store in
+      let snapshot = try store.snapshot(lifetime: lifetime)
+      #expect(try store.readers().map(\.hasExpired) == [lifetime <= .zero])
+      #expect(snapshot.hasExpired == (lifetime <= .zero))
+    }
+  }
+
   @Test func aCursorFinishesItsLeaf() throws {
     try withStore { store in
       let snapshot = try store.snapshot(lifetime: .milliseconds(5))
