@@ -40,7 +40,8 @@ extension Store {
   /// Makes the log and the file shorter, if they are much too long. A failure leaves them as they are, and what was serious has
   /// fenced the store.
   func tidy(_ policy: CompactionPolicy) {
-    guard !isCompacting.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    // One that is under way ends early if somebody has written meanwhile, who has to be looked after.
+    guard !isCompacting.exchange(true, ordering: .acquiringAndReleasing) else { return tidyLater() }
     defer { isCompacting.store(false, ordering: .releasing) }
     do {
       let ledger = try spaceLedger()
@@ -56,7 +57,7 @@ extension Store {
         try committer.checkpointBeside()
         try committer.shortenFile(turn)
       }
-    } catch let error as StoreError {
+    } catch let error as StoreError where error.code != .closed {
       committer.events.compactionFailed(error)
     } catch {}
   }

@@ -12,6 +12,10 @@ final class BackgroundThread: @unchecked Sendable {
   }
 
   private let monitor = Monitor()
+  /// Woken when there is more to do.
+  private var hasMore = Monitor.Condition()
+  /// Those of the processes that this one was forked from: destroying one waits for its waiters.
+  private var inherited: [Monitor.Condition] = []
   private var items: [Item] = []
   private var isRunning = false
   /// The process that the thread runs in: a forked child has none.
@@ -23,9 +27,11 @@ final class BackgroundThread: @unchecked Sendable {
         process = ForkGuard.generation
         items = []
         isRunning = false
+        inherited.append(hasMore)
+        hasMore = Monitor.Condition()
       }
       items.append(Item(dueMilliseconds: Self.now() + milliseconds, work: work))
-      if !isRunning { start() }
+      if isRunning { hasMore.wakeOne() } else { start() }
     }
   }
 
@@ -38,13 +44,11 @@ final class BackgroundThread: @unchecked Sendable {
   }
 
   private func run() {
-    while let wait = runDueItems() {
-      usleep(UInt32(wait) * 1_000)
-    }
+    while runDueItems() {}
   }
 
-  /// Runs what is due; returns how many milliseconds to sleep, or nil if there is nothing left.
-  private func runDueItems() -> Int? {
+  /// Runs what is due, and waits for what is due next; false if there is nothing left.
+  private func runDueItems() -> Bool {
     let now = Self.now()
     let due: [Item] = monitor.withLock {
       let due = items.filter { $0.dueMilliseconds <= now }
@@ -55,14 +59,15 @@ final class BackgroundThread: @unchecked Sendable {
     return monitor.withLock {
       guard let next = items.map(\.dueMilliseconds).min() else {
         isRunning = false
-        return nil
+        return false
       }
-      // What is scheduled meanwhile may be due earlier than what is waited for.
-      return min(max(next - Self.now(), 1), Self.longestSleepMilliseconds)
+      _ = monitor.wait(
+        on: hasMore,
+        until: timespec(tv_sec: next / 1_000, tv_nsec: next % 1_000 * 1_000_000)
+      )
+      return true
     }
   }
-
-  private static let longestSleepMilliseconds = 50
 
   /// Milliseconds on a clock that nobody sets.
   private static func now() -> Int {

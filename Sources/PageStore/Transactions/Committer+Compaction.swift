@@ -180,6 +180,8 @@ extension Committer {
 
   /// Lets the log go on in front, cuts the file's free end, and lets the file system have it. Commits wait for some ten syncs.
   func shortenFile(_ turn: WriterTurn) throws(StoreError) {
+    // Whoever has the turn shouldn't wait for all of a checkpoint.
+    checkpointing.withLock {}
     try turn.acquire()
     do throws(StoreError) {
       try parkLogAndCut()
