@@ -28,7 +28,8 @@ extension Store {
       return
     }
     let commit = newestCommit
-    environment.schedule(policy.idleTime.wholeMilliseconds) { [weak self] in
+    environment.schedule(max(Self.leastTidyingMilliseconds, policy.idleTime.wholeMilliseconds)) {
+      [weak self] in
       guard let self else { return }
       isTidying.store(false, ordering: .releasing)
       guard (try? file.checkOpen()) != nil else { return }
@@ -36,6 +37,9 @@ extension Store {
       environment.runBeside { [weak self] in self?.tidy(policy) }
     }
   }
+
+  /// The file's size isn't looked at more often than this.
+  private static let leastTidyingMilliseconds = 20
 
   /// Makes the log and the file shorter, if they are much too long. A failure leaves them as they are, and what was serious has
   /// fenced the store.
