@@ -29,8 +29,12 @@ final class SnapshotExpiry: Sendable {
 }
 
 extension StoreError {
+  /// Not inlined: it would take room in every lookup.
   static var snapshotExpired: StoreError {
-    StoreError(.snapshotExpired, "the snapshot was held for longer than its lifetime; take another")
+    @inline(never)
+    get {
+      StoreError(.snapshotExpired, "the snapshot was held for longer than its lifetime; take another")
+    }
   }
 }
 
