@@ -34,8 +34,7 @@ enum DeletionTrial {
       Figure("file bytes before", full),
       Figure("file to full file while deleting", share: Double(most) / Double(full), .atMost(2.2)),
       Figure("file bytes after compaction", subject.fileBytes),
-      // Leaves that random deletion has left half full stay so.
-      Figure("dead bytes that came back", share: freed / dead, isRandom ? nil : .atLeast(0.9)),
+      Figure("dead bytes that came back", share: freed / dead, .atLeast(0.9)),
       Figure("file to live bytes", share: Double(ledger.totalBytes) / Double(ledger.liveBytes), .atMost(1.2)),
     ]
   }
