@@ -73,9 +73,8 @@ extension Committer {
   func readers() -> [SnapshotReader] {
     reclaimUnread()
     let now = ContinuousClock.now
-    return versions.leases.map { lease in
+    return versions.leases.map { (lease, hasEnded) in
       let generation = lease.holder.generation
-      let hasEnded = lease.stage == .ended
       return SnapshotReader(
         label: lease.label,
         commit: lease.holder.commit,

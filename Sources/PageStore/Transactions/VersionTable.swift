@@ -17,11 +17,9 @@ final class VersionTable: Sendable {
     var pins: [(holder: Holder, count: Int)] = []
     /// The snapshots that hold them, in the order in which they were taken.
     var leases: [Lease] = []
+    /// Those of them that have a lifetime, in the same order.
+    var limited: [LimitedLease] = []
     var nextLease: UInt64 = 0
-    /// Leases that have a deadline and still hold their version.
-    var limitedCount = 0
-    /// Leases that hold nothing any more, and whose snapshots are still there.
-    var endedCount = 0
     /// When somebody looks at the deadlines, latest first. A timer can't be taken back: an earlier deadline adds one.
     var timers: [ContinuousClock.Instant] = []
   }
@@ -101,8 +99,14 @@ final class VersionTable: Sendable {
     var holder: Holder
     var label: String
     var since: ContinuousClock.Instant
-    var expiry: SnapshotExpiry?
-    var stage: Stage = .holding
+  }
+
+  /// A snapshot that has a lifetime.
+  private struct LimitedLease {
+    var number: UInt64
+    var holder: Holder
+    var expiry: SnapshotExpiry
+    var stage = Stage.holding
 
     enum Stage: Equatable {
       case holding
@@ -117,13 +121,13 @@ final class VersionTable: Sendable {
   func lease(_ label: String, _ expiry: SnapshotExpiry?) -> (version: Version, lease: UInt64) {
     let now = ContinuousClock.now
     return state.withLock { state in
-      if expiry != nil { state.limitedCount += 1 }
       let version = state.published
       Self.add(version, to: &state.pins)
       let number = state.nextLease
       state.nextLease += 1
       let holder = Holder(generation: version.generation, commit: version.commit)
-      state.leases.append(Lease(number: number, holder: holder, label: label, since: now, expiry: expiry))
+      state.leases.append(Lease(number: number, holder: holder, label: label, since: now))
+      if let expiry { state.limited.append(LimitedLease(number: number, holder: holder, expiry: expiry)) }
       return (version, number)
     }
   }
@@ -136,13 +140,13 @@ final class VersionTable: Sendable {
         let middle = (low + high) / 2
         if state.leases[middle].number < number { low = middle + 1 } else { high = middle }
       }
-      let lease = state.leases.remove(at: low)
-      if lease.stage == .ended {
-        state.endedCount -= 1
-      } else {
-        Self.remove(lease.holder, from: &state.pins)
-        if lease.expiry != nil { state.limitedCount -= 1 }
+      let holder = state.leases[low].holder
+      state.leases.remove(at: low)
+      if let index = state.limited.firstIndex(where: { $0.number == number }) {
+        // What has ended holds nothing any more.
+        if state.limited.remove(at: index).stage == .ended { return }
       }
+      Self.remove(holder, from: &state.pins)
     }
   }
 
@@ -151,33 +155,30 @@ final class VersionTable: Sendable {
   /// Lets go of the versions whose snapshots have expired, as far as nobody is reading them.
   func expire(_ readers: ReaderTable) {
     state.withLock { state in
-      if state.limitedCount == 0 { return }
+      if state.limited.isEmpty { return }
       let now = ContinuousClock.now
-      for index in state.leases.indices where state.leases[index].stage == .holding {
-        guard let expiry = state.leases[index].expiry, expiry.deadline <= now else { continue }
-        expiry.expire()
-        state.leases[index].stage = .expiring(since: readers.endEpoch())
+      for index in state.limited.indices where state.limited[index].stage == .holding {
+        guard state.limited[index].expiry.deadline <= now else { continue }
+        state.limited[index].expiry.expire()
+        state.limited[index].stage = .expiring(since: readers.endEpoch())
       }
       let oldest = readers.protection().oldestEpoch
-      for index in state.leases.indices {
-        guard case .expiring(let epoch) = state.leases[index].stage, epoch < oldest else { continue }
-        state.leases[index].stage = .ended
-        Self.remove(state.leases[index].holder, from: &state.pins)
-        state.limitedCount -= 1
-        state.endedCount += 1
+      for index in state.limited.indices {
+        guard case .expiring(let epoch) = state.limited[index].stage, epoch < oldest else { continue }
+        state.limited[index].stage = .ended
+        Self.remove(state.limited[index].holder, from: &state.pins)
       }
     }
   }
 
   /// Whether there are snapshots that hold nothing any more: their cursors may still name memory by its address.
-  var hasEndedLeases: Bool { state.withLock { $0.endedCount > 0 } }
+  var hasEndedLeases: Bool { state.withLock { $0.limited.contains { $0.stage == .ended } } }
 
   /// The next deadline, if somebody has to set a timer for it. One that has passed, because somebody is reading, is looked at again a
   /// little later.
   func takeNextDeadline() -> ContinuousClock.Instant? {
     state.withLock { state in
-      guard state.limitedCount > 0 else { return nil }
-      let deadlines = state.leases.compactMap { $0.stage == .ended ? nil : $0.expiry?.deadline }
+      let deadlines = state.limited.lazy.filter { $0.stage != .ended }.map(\.expiry.deadline)
       guard let next = deadlines.min() else { return nil }
       let due = max(next, .now + Self.retryTime)
       if let timer = state.timers.last, timer <= due { return nil }
@@ -195,8 +196,13 @@ final class VersionTable: Sendable {
 
   private static let retryTime = Duration.milliseconds(10)
 
-  /// The snapshots that are alive, oldest first.
-  var leases: [Lease] { state.withLock { $0.leases } }
+  /// The snapshots that are alive, oldest first, and whether each has ended.
+  var leases: [(lease: Lease, hasEnded: Bool)] {
+    state.withLock { state in
+      let ended = Set(state.limited.lazy.filter { $0.stage == .ended }.map(\.number))
+      return state.leases.map { ($0, ended.contains($0.number)) }
+    }
+  }
 
   /// The newest version, seen or not, held until ``unpin(_:)``.
   func pinLatest() -> Version {
