@@ -81,7 +81,7 @@ final class BlobTable: Sendable {
 
   /// Takes buffers back.
   ///
-  /// - Parameter mayBeNamed: whether somebody may still name one by its address.
+  /// - Parameter mayBeNamed: true if a cursor of an expired snapshot may still protect a buffer by its address.
   func free(_ indexes: [UInt64], mayBeNamed: Bool) {
     state.withLock { state in
       for index in indexes {

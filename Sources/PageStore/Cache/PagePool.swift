@@ -241,8 +241,8 @@ final class PagePool: Sendable {
 
   /// Takes back what a finished transaction replaced. Only when no snapshot that could reach it is left.
   ///
-  /// - Parameter mayBeNamed: whether cursors of snapshots that have expired may still name it by its address: then it is used again
-  ///   when none does.
+  /// - Parameter mayBeNamed: true if a cursor of an expired snapshot may still protect a frame or buffer by its address. It is then
+  ///   reused when no cursor protects it.
   func free(_ memory: RetiredMemory, mayBeNamed: Bool = false) {
     free(frames: memory.frames.map(\.number), blobs: memory.blobs.map(\.number), mayBeNamed: mayBeNamed)
     if !memory.pages.isEmpty { cache.drop(memory.pages.lazy.map(\.first)) }

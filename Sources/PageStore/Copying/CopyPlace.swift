@@ -1,21 +1,21 @@
 import Glibc
 
-/// Where a copy of a store is made: a file under a temporary name, which gets its own when it is complete. Behind a seam: a
-/// folder of the file system, or the tests' simulated one.
+/// The destination of a copy of a store. The copy is written under a temporary name and renamed when it is complete. A protocol, so
+/// that tests can put a simulated folder in the place of the file system.
 ///
 /// Called in this order, each once: ``makeFile()``, ``synchronizeFile()``, ``publish()``, ``synchronizeFolder()``; or, after any
 /// of the first three, ``discard()``.
 @_spi(Testing)
 public protocol CopyPlace: AnyObject {
-  /// What to call the file in errors until it has its own name.
+  /// The path of the unfinished copy, for errors.
   var temporaryPath: String { get }
-  /// Makes an empty file under the temporary name, which nobody else can use until it is closed.
+  /// Creates an empty file under the temporary name and locks it. The lock lasts until the file is closed.
   func makeFile() throws(StoreError) -> any RandomAccessFile
-  /// Makes durable all that was written, and what the file system knows of the file.
+  /// Syncs the contents and the metadata of the file.
   func synchronizeFile() throws(StoreError)
-  /// Gives the file its own name.
+  /// Renames the file to its final name.
   func publish() throws(StoreError)
-  /// Makes that durable.
+  /// Syncs the folder, which makes the new name durable.
   func synchronizeFolder() throws(StoreError)
   /// Closes the file and removes it.
   func discard()
@@ -23,7 +23,7 @@ public protocol CopyPlace: AnyObject {
 
 /// A place in a folder of the file system.
 final class PosixCopyPlace: CopyPlace {
-  /// What becomes of the file when it is complete.
+  /// What publishing the copy does.
   enum Aim {
     /// It appears where no file is. With these permissions; nil for those that new files have.
     case newFile(permissions: UInt32?)
@@ -89,7 +89,7 @@ final class PosixCopyPlace: CopyPlace {
 
   func discard() {
     guard let file else { return }
-    // While it is locked, so that it can't be somebody else's.
+    // The name is removed before the lock is released: afterwards another process could have made a file of this name.
     PosixFile.remove(temporaryPath)
     file.close()
     self.file = nil

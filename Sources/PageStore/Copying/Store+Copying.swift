@@ -1,6 +1,6 @@
-/// How far the copying of a store has come.
+/// The progress of a copy.
 public struct CopyProgress: Sendable, Hashable {
-  /// Entries of all trees that were copied so far, and that there are.
+  /// Number of entries copied so far, and of entries in all trees.
   public var copiedEntries: Int
   public var totalEntries: Int
   /// Bytes of their keys and values.
@@ -12,15 +12,15 @@ extension Store {
   /// and timestamp. Others read and write meanwhile.
   ///
   /// The file appears at `path` when it is complete and durable. Until then it lies beside it, with `.cambium-copy` added to its name; what
-  /// a crash leaves there is removed by the next copy to the same path. Pages are filled one after the other, and what is not live in the file is at most a
-  /// 64th of what is, 256 KiB and 16 pages. The copy's permissions are those of this store's file, its owner is whoever copies.
+  /// a crash leaves there is removed by the next copy to the same path. Pages are filled one after the other. At most a
+  /// sixty-fourth of the live bytes, 256 KiB and 16 pages of the new file are not live. The new file has the permissions of this store's file and belongs to the user of this process.
   ///
   /// O(size of the store). Needs memory for some 32 MiB of pages, and for two copies of the longest value.
   ///
   /// - Parameters:
   ///   - pageSize: bytes in a page of the copy, from 4,096 to 65,536; this store's if nil.
-  ///   - keepsUUID: whether the copy has this store's UUID, as it should if it is to take its place. Otherwise it gets
-  ///     one of its own, so that nobody takes one store for the other.
+  ///   - keepsUUID: true gives the copy this store's UUID, which a copy that is to replace the store needs. False gives it a
+  ///     new UUID, so that programs can tell the two stores apart.
   ///   - progress: called now and then, on this thread; if it returns false, or throws, nothing remains of the copy.
   /// - Returns: false if `progress` ended it.
   /// - Throws: `inputOutput` if there is a file at `path`, `diskFull`, `storeInUse` if another copy to the same path is being
@@ -45,7 +45,7 @@ extension Store {
     keepsUUID: Bool,
     progress: (CopyProgress) throws -> Bool = { _ in true }
   ) throws -> Bool {
-    // What is only to be read past would be missing in the copy.
+    // A feature that this library does not know would be missing in the copy.
     try committer.identity.checkSupported(forWriting: true)
     var options = StoreOptions()
     options.pageSize = pageSize ?? Int(committer.identity.pageSize)
@@ -63,8 +63,8 @@ extension Store {
   }
 
   /// Writes the store at `path` anew, as ``copy(to:pageSize:keepsUUID:progress:)`` does, and puts the copy in its place: with
-  /// the same UUID, commit number, permissions and owner, but no extended attributes. Nobody may have the store open, and nobody can open it
-  /// meanwhile. A symbolic link stays; what it leads to is replaced.
+  /// the same UUID, commit number, permissions and owner, but no extended attributes. The store must not be open in any process, and opening it
+  /// throws `storeInUse` meanwhile. A symbolic link stays; what it leads to is replaced.
   ///
   /// After a crash at any moment either the old file or the new one is there, complete. The folder has to have room for both.
   ///
@@ -81,7 +81,7 @@ extension Store {
     progress: (CopyProgress) throws -> Bool = { _ in true }
   ) throws -> Bool {
     let original = try PosixFile.openLocked(path: path)
-    // Until the copy is in its place durably, whoever opens the path finds one of the two locked.
+    // The original and the copy stay locked until the rename is durable, so that no process can open either.
     defer { original.close() }
     var options = StoreOptions()
     // What recovery finds stays in memory: the original is not touched.
