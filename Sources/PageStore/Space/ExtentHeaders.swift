@@ -30,6 +30,9 @@ struct ExtentHeaders {
   private var changes: [Change] = []
   /// False if a process before may have written headers that are not durable.
   private var isDurable: Bool
+  /// Whether headers of new extents were written since the last sync began, and before that and are not synced yet.
+  private var hasNew = false
+  private var areNewBeingSynced = false
 
   init(
     file: StoreFile,
@@ -46,8 +49,9 @@ struct ExtentHeaders {
   }
 
   /// Writes both copies of the header of an extent that no checkpoint knows yet. Unsynced.
-  func write(_ extent: Extent) throws(StoreError) {
+  mutating func write(_ extent: Extent) throws(StoreError) {
     let block = header(extent).encodedBlock(identity)
+    hasNew = true
     try block.withBytes { bytes throws(StoreError) in try file.write(bytes, at: extent.offset) }
   }
 
@@ -86,14 +90,21 @@ struct ExtentHeaders {
   /// Forgets what is left to do for headers that are cut off: something else may be there soon.
   mutating func forget(behind offset: UInt64) { changes.removeAll { $0.extent.offset >= offset } }
 
+  /// Whether a checkpoint has to sync the file even if it writes no page: it may name a header page that was cut off before, and that the
+  /// record of pages in use has had all the time.
+  var needsSync: Bool { hasNew || areNewBeingSynced }
+
   /// Notes that what was written so far is about to be synced.
   mutating func beginSync() {
+    areNewBeingSynced = needsSync
+    hasNew = false
     for index in changes.indices { changes[index].isBeingSynced = true }
   }
 
   /// Notes that what was written before ``beginSync()`` is durable, and writes the other copies. One that can't be written is
   /// tried again after the next sync.
   mutating func endSync() {
+    areNewBeingSynced = false
     changes.removeAll { $0.isBeingSynced && !$0.isOtherStale && !$0.hasFailed }
     for index in changes.indices where changes[index].isBeingSynced {
       let copy = changes[index].isOtherStale ? changes[index].unsynced.other : changes[index].unsynced

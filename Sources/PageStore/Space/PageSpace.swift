@@ -231,6 +231,9 @@ struct PageSpace {
 
   // MARK: Headers
 
+  /// Whether headers have to be synced before a checkpoint names them.
+  var needsSync: Bool { headers.needsSync }
+
   /// Notes that what was written so far is about to be synced.
   mutating func beginSync() { headers.beginSync() }
 
@@ -336,8 +339,8 @@ struct PageSpace {
       map.keepHeader(extent.offset / pageSize)
       let inside = logExtents.filter { $0.offset > extent.offset && $0.offset < extent.end }
       let next = min(inside.map(\.offset).min() ?? extent.end, end)
-      // A log extent that is listed no more is one of pages.
-      if next == extent.end, found.header.kind == .pages { continue }
+      // Even if it is right: after a sync that failed, the system may take what is in its cache for written. A log extent that is listed
+      // no more is one of pages.
       try headers.rewrite(Extent(offset: extent.offset, byteCount: next - extent.offset))
       walk = try ExtentWalk(file, headers.identity, from: next)
     }

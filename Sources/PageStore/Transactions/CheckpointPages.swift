@@ -80,10 +80,15 @@ struct CheckpointPages {
 struct WrittenCheckpoint {
   var pages: CheckpointPages
   var space: SealedSpace
+
+  /// Whether the file was synced for it.
+  var isSynced: Bool { pages.count > 0 || space.needsSync }
 }
 
 /// What a checkpoint says of the file.
 struct SealedSpace {
+  /// Whether it names headers of extents that are not synced yet.
+  var needsSync: Bool
   /// The pages that it reaches, and header pages.
   var reached: PageBitmap
   /// For the tree that says so.
@@ -118,13 +123,14 @@ extension Committer {
       try withState { () throws(StoreError) in sealed = try seal(plan, pages) }
       guard var sealed else { throw StoreError(.fenced, "a checkpoint was given up") }
       try writeSpaceTree(plan, &sealed, &pages, to: sink)
-      if pages.count > 0 {
+      let written = WrittenCheckpoint(pages: pages, space: sealed)
+      if written.isSynced {
         try output.flush()
         // guard: sync-checkpoint-pages
         try log.fencing { () throws(StoreError) in try file.synchronizeApart() }
         isAnchorDurable = true
       }
-      return WrittenCheckpoint(pages: pages, space: sealed)
+      return written
     } catch {
       pool.discard(pages.images)
       if let sealed { try withState { () throws(StoreError) in takeBack(sealed) } }
@@ -201,6 +207,7 @@ extension Committer {
           let header = use.extent.offset / pageSize
           reached.insert(header..<header + 1)
         }
+        let needsSync = space.needsSync
         space.beginSync()
         let own = try SpaceTree.update(
           plan.spaceEditor,
@@ -210,6 +217,7 @@ extension Committer {
           takingFrom: &spare
         )
         return SealedSpace(
+          needsSync: needsSync,
           reached: reached,
           ownPages: own,
           spare: spare,

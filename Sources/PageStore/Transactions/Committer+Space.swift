@@ -133,7 +133,7 @@ extension Committer {
     let settled = dead.endCheckpoint()
     lastRecord = record
     space?.noteRecorded(written.space.reached)
-    if written.pages.count > 0 { space?.endSync() }
+    if written.isSynced { space?.endSync() }
     space?.giveBack(written.pages.spare + written.space.spare)
     for use in written.space.givenUp { space?.turnIntoPages(use.extent) }
     giveBack(reclamation.settle(settled, versions.holders))

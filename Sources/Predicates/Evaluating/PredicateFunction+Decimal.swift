@@ -1,27 +1,22 @@
 import Foundation
 
-// Arithmetic on Decimals, and on Decimals and integers, is Foundation's: exact as far as 38 digits go. What Foundation can't
-// calculate, such as a square root, is calculated as a Double.
+// Arithmetic on Decimals, and on Decimals and integers, is exact, and its result is rounded once, to the nearest Decimal. What has no
+// such result, such as a square root, is calculated as a Double.
 
 extension PredicateFunction {
-  /// The value for two Decimals; nil where Doubles have to do.
+  /// The value for two Decimals, nil (`null`) beyond the greatest Decimal; nil where Doubles have to do.
   static func decimal(_ function: PredicateFunction, _ a: Decimal, _ b: Decimal) -> AttributeValue? {
+    let calculate: (DecimalParts, DecimalParts) -> Decimal?
     switch function {
-    case .add: .decimal(a + b, isNaN: a.isNaN || b.isNaN)
-    case .subtract: .decimal(a - b, isNaN: a.isNaN || b.isNaN)
-    case .multiply: .decimal(product(a, b), isNaN: a.isNaN || b.isNaN)
-    case .divide: b == 0 ? .null : .decimal(a / b, isNaN: a.isNaN || b.isNaN)
-    default: nil
+    case .add: calculate = DecimalParts.sum
+    case .subtract: calculate = { DecimalParts.sum($0, $1.negated) }
+    case .multiply: calculate = DecimalParts.product
+    case .divide where b == 0: return .null
+    case .divide: calculate = DecimalParts.quotient
+    default: return nil
     }
-  }
-
-  /// Foundation's product, except where it has more than 128 digits after the point: there Foundation traps, and the product is
-  /// rounded to as many.
-  private static func product(_ a: Decimal, _ b: Decimal) -> Decimal {
-    guard let left = DecimalParts(a), let right = DecimalParts(b),
-      left.exponent + right.exponent < DecimalParts.exponents.lowerBound
-    else { return a * b }
-    return DecimalDigits(productOf: left, right)?.nearestDecimal ?? .nan
+    guard let a = DecimalParts(a), let b = DecimalParts(b) else { return .decimal(.nan) }
+    return calculate(a, b).map(AttributeValue.decimal) ?? .null
   }
 
   /// The value for one Decimal; nil where Doubles have to do.
@@ -66,10 +61,5 @@ extension AttributeValue {
     case .double(let value) where !value.isFinite: value.isNaN ? "nan" : value < 0 ? "-inf" : "inf"
     default: formatText
     }
-  }
-
-  /// The number; nil (`null`) where numbers have led to none.
-  fileprivate static func decimal(_ value: Decimal, isNaN: Bool) -> AttributeValue {
-    value.isNaN && !isNaN ? .null : .decimal(value)
   }
 }

@@ -32,6 +32,38 @@ import Testing
     #expect(PredicateFunction.multiply.value(of: factors.reversed()) == (try decimal(product)))
   }
 
+  /// Foundation's quotient has 35 digits for the first spelling, and more for the last.
+  @Test(arguments: [0, 1, 19, 38])
+  func equalDecimalsHaveEqualResults(_ zeros: Int) throws {
+    let mantissa = DecimalParts.powersOfTen[zeros]
+    let spelled = DecimalParts(isNegative: false, mantissa: mantissa, exponent: 100 - zeros).decimal
+    let value = AttributeValue.decimal(try #require(spelled))
+    let quotient = try decimal("53361792956243329775880469583778014941e59")
+    #expect(PredicateFunction.divide.value(of: [value, .int(1_874)]) == quotient)
+    #expect(PredicateFunction.add.value(of: [value, .int(1)]) == (try decimal("1e100")))
+    #expect(PredicateFunction.multiply.value(of: [value, .int(3)]) == (try decimal("3e100")))
+  }
+
+  /// Halves go to the even digit, and the last digit is right.
+  @Test(arguments: [
+    ("2", "3", "0.66666666666666666666666666666666666667"),
+    ("1", "3", "0.333333333333333333333333333333333333333"),
+    ("1", "1e127", "1e-127"), ("1e-128", "2", "0"), ("3e-128", "2", "2e-128"), ("-1e-128", "3", "0"),
+    ("340282366920938463463374607431768211455", "1", "340282366920938463463374607431768211455"),
+    ("1", "340282366920938463463374607431768211455", "2.93873587705571876992184134305561419456e-39"),
+  ])
+  func aQuotientIsTheNearestDecimal(_ a: String, _ b: String, _ quotient: String) throws {
+    #expect(PredicateFunction.divide.value(of: [try decimal(a), try decimal(b)]) == (try decimal(quotient)))
+  }
+
+  @Test func whatIsBeyondTheGreatestDecimalIsNil() throws {
+    let greatest = AttributeValue.decimal(.greatestFiniteMagnitude)
+    #expect(PredicateFunction.multiply.value(of: [greatest, .int(10)]) == .null)
+    #expect(PredicateFunction.divide.value(of: [greatest, try decimal("0.1")]) == .null)
+    #expect(PredicateFunction.add.value(of: [greatest, greatest]) == .null)
+    #expect(PredicateFunction.subtract.value(of: [greatest, greatest]) == (try decimal("0")))
+  }
+
   private func decimal(_ text: String) throws -> AttributeValue {
     .decimal(try #require(DecimalDigits(text)?.nearestDecimal))
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Sums of decimals as they are written on paper: digit below digit.
+/// Decimals calculated as on paper: digit below digit.
 struct PlainDecimals {
   /// In units of 10^-`places`, the lowest first; below zero each digit is.
   private var digits: [Int]
@@ -9,8 +9,7 @@ struct PlainDecimals {
   init(sumOf values: [Decimal]) {
     digits = Array(repeating: 0, count: 320)
     for value in values {
-      let text = value.significand.magnitude.description
-      for (place, digit) in text.reversed().compactMap(\.wholeNumberValue).enumerated() {
+      for (place, digit) in Self.mantissa(value).reversed().enumerated() {
         digits[place + value.exponent + Self.places] += value < 0 ? -digit : digit
       }
     }
@@ -30,6 +29,54 @@ struct PlainDecimals {
     let significant = Array(quotient.drop { $0 == 0 })
     let exponent = -Self.places - 80
     return Self.nearest(significant, isInexact: remainder > 0, exponent, isNegative)
+  }
+
+  static func product(_ a: Decimal, _ b: Decimal) -> Plain {
+    let (left, right) = (mantissa(a), mantissa(b))
+    var columns = [Int](repeating: 0, count: left.count + right.count)
+    for (row, x) in left.reversed().enumerated() {
+      for (column, y) in right.reversed().enumerated() { columns[row + column] += x * y }
+    }
+    for place in columns.indices.dropLast() {
+      columns[place + 1] += columns[place] / 10
+      columns[place] %= 10
+    }
+    let digits = Array(columns.reversed().drop { $0 == 0 })
+    return nearest(digits, isInexact: false, a.exponent + b.exponent, (a < 0) != (b < 0))
+  }
+
+  /// By long division: how often the divisor goes into what is left, then the next digit is brought down.
+  static func quotient(_ a: Decimal, _ b: Decimal) -> Plain {
+    let divisor = mantissa(b)
+    var (rest, digits) = ([Int](), [Int]())
+    for digit in mantissa(a) + Array(repeating: 0, count: 80) {
+      rest = Array((rest + [digit]).drop { $0 == 0 })
+      var count = 0
+      while let difference = difference(rest, divisor) {
+        rest = difference
+        count += 1
+      }
+      digits.append(count)
+    }
+    let significant = Array(digits.drop { $0 == 0 })
+    return nearest(significant, isInexact: !rest.isEmpty, a.exponent - b.exponent - 80, (a < 0) != (b < 0))
+  }
+
+  /// Without zeros in front; nil below zero.
+  private static func difference(_ a: [Int], _ b: [Int]) -> [Int]? {
+    if a.count < b.count || (a.count == b.count && a.lexicographicallyPrecedes(b)) { return nil }
+    var digits = a
+    for (place, digit) in zip(a.indices.reversed(), b.reversed()) { digits[place] -= digit }
+    for place in digits.indices.reversed() where digits[place] < 0 {
+      digits[place] += 10
+      digits[place - 1] -= 1
+    }
+    return Array(digits.drop { $0 == 0 })
+  }
+
+  /// The digits, the highest first.
+  private static func mantissa(_ value: Decimal) -> [Int] {
+    Array(value.significand.magnitude.description.compactMap(\.wholeNumberValue).drop { $0 == 0 })
   }
 
   /// With digits from 0 to 9, all but the last.

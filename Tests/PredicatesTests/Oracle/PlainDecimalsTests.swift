@@ -33,4 +33,22 @@ import Testing
       }
     }
   }
+
+  /// What the four operations make of every two of those values, by both.
+  @Test(arguments: [
+    (PlainFunction.add, PredicateFunction.add), (.subtract, .subtract), (.multiply, .multiply),
+    (.divide, .divide),
+  ])
+  func operationsAreTheEngines(_ plain: PlainFunction, _ function: PredicateFunction) {
+    for first in PlainWorld.decimals {
+      for second in PlainWorld.decimals {
+        let value = function.value(of: [.decimal(first), .decimal(second)])
+        switch plain.value(of: [.decimal(first), .decimal(second)]) {
+        case .decimal(let expected):
+          #expect(value == .decimal(expected), "\(first), \(second)")
+        default: #expect(value == .null, "\(first), \(second)")
+        }
+      }
+    }
+  }
 }

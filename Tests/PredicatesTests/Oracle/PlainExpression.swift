@@ -214,14 +214,12 @@ enum PlainFunction: String, CaseIterable {
 
   private func decimal(_ a: Decimal, _ b: Decimal) -> Plain {
     if a.isNaN || b.isNaN { return .decimal(.nan) }
-    let result =
-      switch self {
-      case .add: a + b
-      case .subtract: a - b
-      case .multiply: a * b
-      default: a / b
-      }
-    return result.isNaN ? .missing : .decimal(result)
+    return switch self {
+    case .add: PlainDecimals(sumOf: [a, b]).divided(by: 1)
+    case .subtract: PlainDecimals(sumOf: [a, 0 - b]).divided(by: 1)
+    case .multiply: PlainDecimals.product(a, b)
+    default: PlainDecimals.quotient(a, b)
+    }
   }
 
   private func real(_ a: Double, _ b: Double) -> Plain {
