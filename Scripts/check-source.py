@@ -20,7 +20,8 @@ ALLOWED = {
     "SVGDrawing": set(),
 }
 
-MARKS = re.compile(r"\b(TODO|FIXME|XXX)\b|\btry!|\bas!|\bfatalError\(")
+# A release build keeps the sentence of a fatalError, and drops that of a precondition.
+MARKS = re.compile(r"\b(TODO|FIXME|XXX)\b|\btry!|\bas!|\bprecondition(?:Failure)?\(|\bassert(?:ionFailure)?\(|\bfatalError\(\)")
 NEEDS_REASON = re.compile(r"@unchecked Sendable|nonisolated\(unsafe\)")
 IMPORT = re.compile(r"^\s*(?:@\S+\s+)*(?:(?:package|public|internal|private|fileprivate)\s+)?import\s+(?:(?:struct|class|enum|func|protocol|typealias)\s+)?(\w+)")
 

@@ -127,7 +127,7 @@ extension ModelDeclaration {
       \(raw: access)func _$visit<Visitor: GraphContext.PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {
         switch property {
         \(raw: (slots + relationships).joined(separator: "\n  "))
-        default: preconditionFailure("\(raw: name) has no property \\(property)")
+        default: fatalError("\(raw: name) has no property \\(property)")
         }
       }
       """

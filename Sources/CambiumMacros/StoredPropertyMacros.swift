@@ -106,18 +106,14 @@ enum StoredToManyMacro: AccessorMacro, PeerMacro {
       """,
       """
       set {
-        if !_$setToMany(\(raw: ordinal), newValue) {
-          _\(raw: name) = GraphContext.ToManyMembers(newValue)
-        }
+        _\(raw: name) = _$putToMany(\(raw: ordinal), newValue)
       }
       """,
       """
       _modify {
         var members: \(property.type) = _$takeToMany(\(raw: ordinal), &_\(raw: name))
         defer {
-          if !_$setToMany(\(raw: ordinal), members) {
-            _\(raw: name) = GraphContext.ToManyMembers(members)
-          }
+          _\(raw: name) = _$putToMany(\(raw: ordinal), members)
         }
         yield &members
       }

@@ -117,6 +117,8 @@ extension ContextError {
     public static let schemaMismatch = Code("schemaMismatch")
     /// The models given to a container don't go together, or an ID or a type is none of theirs.
     public static let unknownEntity = Code("unknownEntity")
+    /// An object is in another context than the one that was to insert, link or delete it. Send its ID instead.
+    public static let otherContext = Code("otherContext")
     /// There is no object of this ID.
     public static let objectNotFound = Code("objectNotFound")
     /// A record, an index entry or the stored schema is not what it must be.

@@ -62,16 +62,12 @@ struct ExpansionTests {
               _$toMany(0, &_others)
             }
             set {
-              if !_$setToMany(0, newValue) {
-                _others = GraphContext.ToManyMembers(newValue)
-              }
+              _others = _$putToMany(0, newValue)
             }
             _modify {
               var members: \(type) = _$takeToMany(0, &_others)
               defer {
-                if !_$setToMany(0, members) {
-                  _others = GraphContext.ToManyMembers(members)
-                }
+                _others = _$putToMany(0, members)
               }
               yield &members
             }
@@ -155,7 +151,7 @@ struct ExpansionTests {
             case 5:
               visitor.visit(toMany: 0, &_takes)
             default:
-              preconditionFailure("Song has no property \\(property)")
+              fatalError("Song has no property \\(property)")
             }
           }
         }

@@ -4,23 +4,25 @@ import Predicates
 
 extension ManagedObjectContext {
   /// Puts a new object into the context, and every new object that its relationships lead to. It has its final ID from
-  /// now on. Does nothing for an object that is in the context. Traps for one that is in another.
+  /// now on. Does nothing for an object that is in the context.
   ///
-  /// An object that is gone can't come back: nothing is inserted, and the next fetch or save throws `objectNotFound`, until
-  /// the context is rolled back. The same goes for a relationship that is set to such an object.
+  /// Where the object can't be inserted, nothing is, and the next fetch or save throws, until the context is rolled back: `otherContext` for
+  /// an object that is in another context, `objectNotFound` for one that is gone, `unknownEntity` for a model that the container was made
+  /// without. The same goes for a relationship that is set to such an object.
   public func insert(_ object: some ManagedObject) { _ = enter(object) }
 
   /// Returns whether the object is in the context now.
   func enter(_ object: any ManagedObject) -> Bool {
     if let host = object._$state.host {
-      precondition(host === self, "\(type(of: object)) is in another context; send its objectID instead")
-      return true
+      if host !== self { noteOther(object, "inserted or linked") }
+      return host === self
     }
     guard object._$state.phase == .new else {
       noteGone(object)
       return false
     }
-    let entity = entity(of: type(of: object))
+    guard let entity = noting(nil, { () throws(ContextError) in try modelEntity(of: type(of: object)) })
+    else { return false }
     let number = coordinator.numbers.take(entity.ordinal)
     object._$state.enter(self, number: number)
     objects[entity.ordinal].insert(object, number: number)
@@ -29,6 +31,18 @@ extension ManagedObjectContext {
     adopted.append(object)
     attachAdopted()
     return true
+  }
+
+  /// The object is in another context, so what was to be done here isn't.
+  func noteOther(_ object: any ManagedObject, _ what: String) {
+    let id = object.objectID
+    note(
+      ContextError(
+        .otherContext,
+        "\(id.entityName) \(id.number) is in another context and can't be \(what) in this one; send its objectID instead",
+        context: .init(entity: id.entityName, objectID: id)
+      )
+    )
   }
 
   /// Somebody may have deleted the object between two turns of the program that holds it; that is no mistake of the

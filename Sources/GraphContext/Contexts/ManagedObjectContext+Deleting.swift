@@ -6,8 +6,10 @@ extension ManagedObjectContext {
   /// so is everything that other contexts have saved in the meantime.
   ///
   /// An object that was never saved leaves the context; nothing can deny it that, and what led to it leads nowhere. An
-  /// object in no context is left alone.
+  /// object in no context is left alone. One in another context is too, and the next fetch or save throws `otherContext`, until
+  /// the context is rolled back.
   public func delete(_ object: some ManagedObject) {
+    if let host = object._$state.host, host !== self { return noteOther(object, "deleted") }
     var queue: [any ManagedObject] = [object]
     while let next = queue.popLast() {
       guard next._$state.host === self else { continue }
@@ -19,6 +21,7 @@ extension ManagedObjectContext {
   }
 
   private func remove(_ object: any ManagedObject, _ queue: inout [any ManagedObject]) {
+    listings.removeAll()
     let entity = entity(of: type(of: object))
     let number = object._$state.number
     let isSaved = object._$state.phase == .persistent

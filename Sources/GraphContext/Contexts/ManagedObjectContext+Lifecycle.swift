@@ -69,6 +69,7 @@ extension ManagedObjectContext {
     }
     forgetPendingReferences()
     forgetEncodedChanges()
+    listings.removeAll()
   }
 
   private func forgetPendingReferences() {
@@ -83,6 +84,7 @@ extension ManagedObjectContext {
     expectNothingKept()
     forgetPendingReferences()
     forgetEncodedChanges()
+    listings.removeAll()
   }
 }
 

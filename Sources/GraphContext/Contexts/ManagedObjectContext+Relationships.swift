@@ -45,6 +45,10 @@ extension ManagedObjectContext {
     from old: UInt64,
     to new: UInt64
   ) {
+    if case .toMany(let inverse) = toOne.inverse {
+      listings.drop(toOne.destination, inverse, owner: old)
+      listings.drop(toOne.destination, inverse, owner: new)
+    }
     guard let place = entity.toOnes.firstIndex(where: { $0.slot == toOne.slot }),
       pendingReferences[entity.ordinal][place] != nil
     else { return }
@@ -95,11 +99,13 @@ extension ManagedObjectContext {
     case .pairs(let trees):
       let (owner, number) = (object._$state.number, element._$state.number)
       guard !hasElement(number, of: object, toMany: toMany) else { return }
+      listings.drop(entity.ordinal, toMany, owner: owner)
       pendingPairs[entity.ordinal][toMany].link(owner, number)
       guard let inverse = trees.inverse, !isOwnInverse(entity, relationship, inverse) || owner != number
       else {
         return
       }
+      listings.drop(relationship.destination, inverse, owner: number)
       pendingPairs[relationship.destination][inverse].link(number, owner)
     }
   }
@@ -113,11 +119,13 @@ extension ManagedObjectContext {
     case .pairs(let trees):
       let (owner, number) = (object._$state.number, element._$state.number)
       guard hasElement(number, of: object, toMany: toMany) else { return }
+      listings.drop(entity.ordinal, toMany, owner: owner)
       pendingPairs[entity.ordinal][toMany].unlink(owner, number)
       guard let inverse = trees.inverse, !isOwnInverse(entity, relationship, inverse) || owner != number
       else {
         return
       }
+      listings.drop(relationship.destination, inverse, owner: number)
       pendingPairs[relationship.destination][inverse].unlink(number, owner)
     }
   }

@@ -49,6 +49,8 @@ public final class ManagedObjectContext: ObjectHost {
   var pendingReferences: [[PendingLinks?]]
   /// Unsaved changes of relationships kept as pairs, by entity and place among its to-many relationships.
   var pendingPairs: [[PendingLinks]]
+  /// Which lists of members that objects keep are right.
+  var listings = MemberListings()
   /// Why a value couldn't be read, until the context is rolled back or reset.
   var failure: ContextError?
   /// Objects that are in the context but whose relationships have yet to be looked at.
@@ -62,9 +64,14 @@ public final class ManagedObjectContext: ObjectHost {
   /// The entity found last, by the identity of the class.
   private var lastType: (ObjectIdentifier, StoredEntity)?
 
-  package init(coordinator: StoreCoordinator) throws(ContextError) {
+  package convenience init(coordinator: StoreCoordinator) throws(ContextError) {
+    self.init(coordinator, showing: try coordinator.newestView())
+  }
+
+  /// Where the view has no snapshot, whatever is asked of the context throws the error that it has.
+  init(_ coordinator: StoreCoordinator, showing view: StoreView) {
     self.coordinator = coordinator
-    view = try coordinator.newestView()
+    self.view = view
     let entities = coordinator.schema.entities
     objects = entities.map { _ in IdentityMap() }
     changes = []
@@ -74,6 +81,7 @@ public final class ManagedObjectContext: ObjectHost {
     pendingPairs = entities.map { entity in entity.toManys.map { _ in PendingLinks() } }
     super.init()
     changes = entities.map { _ in ChangedObjects(in: self) }
+    failure = view.failure.map { ContextError($0) }
     hasOtherLayouts = coordinator.hasOtherLayouts
   }
 
@@ -107,6 +115,22 @@ public final class ManagedObjectContext: ObjectHost {
     hasElement(number, of: object, toMany: toMany)
   }
 
+  package override func hasListing(of object: any ManagedObject, toMany: Int) -> Bool {
+    isListed(object, toMany: toMany)
+  }
+
+  package override func noteListing<Member: ManagedObject>(
+    _ members: [Member],
+    of object: any ManagedObject,
+    toMany: Int
+  ) { list(members, of: object, toMany: toMany) }
+
+  package override func extendListing<Member: ManagedObject>(
+    to members: [Member],
+    of object: any ManagedObject,
+    toMany: Int
+  ) -> Bool { extendList(to: members, of: object, toMany: toMany) }
+
   @discardableResult
   package override func adopt(_ object: any ManagedObject) -> Bool { enter(object) }
 
@@ -129,15 +153,34 @@ public final class ManagedObjectContext: ObjectHost {
 
   // MARK: Entities
 
-  /// The entity of a model class. Traps when the container was made without it.
+  /// The entity of a model class that objects of this context have.
   package func entity(of type: any ManagedObject.Type) -> StoredEntity {
+    guard let entity = knownEntity(of: type) else { fatalError(Self.unknown(type).message) }
+    return entity
+  }
+
+  /// The entity of a model class that a caller has named.
+  ///
+  /// - Throws: `unknownEntity` when the container was made without the model.
+  func modelEntity(of type: any ManagedObject.Type) throws(ContextError) -> StoredEntity {
+    guard let entity = knownEntity(of: type) else { throw Self.unknown(type) }
+    return entity
+  }
+
+  private func knownEntity(of type: any ManagedObject.Type) -> StoredEntity? {
     let identity = ObjectIdentifier(type)
     if let lastType, lastType.0 == identity { return lastType.1 }
-    guard let entity = coordinator.entity(of: type) else {
-      preconditionFailure("\(type) is not one of the models that the container was made with")
-    }
+    guard let entity = coordinator.entity(of: type) else { return nil }
     lastType = (identity, entity)
     return entity
+  }
+
+  private static func unknown(_ type: any ManagedObject.Type) -> ContextError {
+    ContextError(
+      .unknownEntity,
+      "\(type) is not one of the models that the container was made with",
+      context: .init(entity: type.entityName)
+    )
   }
 
   func entity(_ ordinal: Int) -> StoredEntity { coordinator.schema.entities[ordinal] }
@@ -300,7 +343,7 @@ extension ManagedObjectContext {
   /// The object of an ID, as a fault: whether it exists shows when a value is read. Use
   /// ``existingObject(_:with:)`` to know at once.
   ///
-  /// - Throws: `unknownEntity` when the ID is of another store or another entity.
+  /// - Throws: `unknownEntity` when the ID is of another store or another entity, or the container was made without the model.
   public func object<Object: ManagedObject>(
     _ type: Object.Type = Object.self,
     with id: ManagedObjectID
@@ -318,7 +361,7 @@ extension ManagedObjectContext {
   ) throws(ContextError) -> Object {
     try check(id, type)
     try checkUsable()
-    let entity = entity(of: type)
+    let entity = try modelEntity(of: type)
     if let known = registeredObject(type, with: id) {
       switch known._$state.phase {
       case .inserted: return known
@@ -338,10 +381,12 @@ extension ManagedObjectContext {
     with id: ManagedObjectID
   ) -> Object? {
     guard id.storeID == storeID, id.entityName == Object.entityName else { return nil }
-    return objects[entity(of: type).ordinal][id.number].map { unsafeDowncast($0, to: Object.self) }
+    guard let entity = knownEntity(of: type) else { return nil }
+    return objects[entity.ordinal][id.number].map { unsafeDowncast($0, to: Object.self) }
   }
 
   private func check(_ id: ManagedObjectID, _ type: any ManagedObject.Type) throws(ContextError) {
+    _ = try modelEntity(of: type)
     guard id.storeID == storeID else {
       throw ContextError(.unknownEntity, "\(id) is of another store", context: .init(objectID: id))
     }

@@ -9,12 +9,12 @@ struct PendingLinks {
 
   /// The link was not there and is now.
   mutating func link(_ owner: UInt64, _ element: UInt64) {
-    if !take(element, of: owner, from: &removed) { added[owner, default: []].insert(element) }
+    if !Self.take(element, of: owner, from: &removed) { added[owner, default: []].insert(element) }
   }
 
   /// The link was there and is no longer.
   mutating func unlink(_ owner: UInt64, _ element: UInt64) {
-    if !take(element, of: owner, from: &added) { removed[owner, default: []].insert(element) }
+    if !Self.take(element, of: owner, from: &added) { removed[owner, default: []].insert(element) }
   }
 
   /// What is known of a link without asking the store: there, not there, or nil.
@@ -44,14 +44,14 @@ struct PendingLinks {
     removed[owner] = nil
   }
 
-  private func hasNothing(_ owner: UInt64, in links: [UInt64: Set<UInt64>]) -> Bool {
-    links[owner]?.isEmpty ?? true
-  }
-
-  /// Removes a link from `links` if it is there.
-  private func take(_ element: UInt64, of owner: UInt64, from links: inout [UInt64: Set<UInt64>]) -> Bool {
+  /// Removes a link from `links` if it is there. Static: with `self` at hand, the sets would be copied before they are changed.
+  private static func take(
+    _ element: UInt64,
+    of owner: UInt64,
+    from links: inout [UInt64: Set<UInt64>]
+  ) -> Bool {
     guard links[owner]?.remove(element) != nil else { return false }
-    if hasNothing(owner, in: links) { links[owner] = nil }
+    if links[owner]?.isEmpty == true { links[owner] = nil }
     return true
   }
 }

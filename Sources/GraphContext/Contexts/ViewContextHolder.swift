@@ -1,4 +1,5 @@
 import Dispatch
+import PageStore
 import Synchronization
 
 /// Keeps the view context, and moves it on after saves of other contexts.
@@ -8,13 +9,11 @@ final class ViewContextHolder {
   private let coordinator: StoreCoordinator
   private var listener: UInt64 = 0
 
-  init(_ coordinator: StoreCoordinator, name: String) {
+  init(_ coordinator: StoreCoordinator) {
     self.coordinator = coordinator
-    do throws(ContextError) {
-      context = try ManagedObjectContext(coordinator: coordinator)
-    } catch {
-      preconditionFailure("the container \(name) has no view context any more: \(error)")
-    }
+    // A store that is closed by now has no snapshot; the context says so where it can throw.
+    let source = Result { () throws(StoreError) in try coordinator.store.snapshot() }
+    context = ManagedObjectContext(coordinator, showing: StoreView(coordinator.schema, source))
     context.name = "view"
     context.automaticallyMergesChangesFromParent = true
     // A user interface that hangs should say why sooner or later.

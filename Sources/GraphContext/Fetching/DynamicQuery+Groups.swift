@@ -55,7 +55,7 @@ extension DynamicQuery {
         "The columns of groups are what they are by and the aggregates: nothing else is selected."
       )
     }
-    try checkWindow()
+    try QueryError.checkWindow(limit: limit, offset: offset)
     var rows = self
     rows.sort = []
     rows.limit = nil

@@ -59,7 +59,7 @@ extension DynamicQuery {
       let names = schema.entities.map(\.name).joined(separator: ", ")
       throw QueryError(.unknownName, "The store has no entity named “\(self.entity)”; it has \(names).")
     }
-    try checkWindow()
+    try QueryError.checkWindow(limit: limit, offset: offset)
     let paths = PathResolver(entity: entity, schema: schema)
     var keys: [ResolvedSort] = []
     for key in sort {
@@ -77,12 +77,6 @@ extension DynamicQuery {
       offset: offset
     )
     return (query, columns)
-  }
-
-  func checkWindow() throws(QueryError) {
-    guard limit ?? 0 >= 0, offset >= 0 else {
-      throw QueryError(.arguments, "A limit and an offset are not negative.")
-    }
   }
 
   static func path(_ keyPath: String, _ paths: PathResolver) throws(QueryError) -> ResolvedPath {

@@ -80,17 +80,15 @@ public struct From<Root: ManagedObject>: Sendable {
 
   // MARK: How many
 
-  /// No more than so many objects. Traps when negative.
+  /// No more than so many objects. A negative limit is a mistake, thrown when the query is used.
   public func limit(_ count: Int) -> From {
-    precondition(count >= 0, "a limit is not negative")
     var copy = self
     copy.limit = count
     return copy
   }
 
-  /// Without the first so many objects. Traps when negative.
+  /// Without the first so many objects. A negative offset is a mistake, thrown when the query is used.
   public func offset(_ count: Int) -> From {
-    precondition(count >= 0, "an offset is not negative")
     var copy = self
     copy.offset = count
     return copy
@@ -111,6 +109,7 @@ extension From {
     store: UUID? = nil
   ) throws(QueryError) -> ResolvedQuery {
     if let mistake { throw mistake }
+    try QueryError.checkWindow(limit: limit, offset: offset)
     let paths = PathResolver(entity: entity, schema: schema)
     var keys: [ResolvedSort] = []
     for key in sort {

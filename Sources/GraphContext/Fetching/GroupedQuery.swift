@@ -86,17 +86,15 @@ public struct GroupedQuery<Root: ManagedObject, Row>: Sendable {
     return copy
   }
 
-  /// No more than so many groups. Traps when negative.
+  /// No more than so many groups. A negative limit is a mistake, thrown when the query is used.
   public func limit(_ count: Int) -> GroupedQuery {
-    precondition(count >= 0, "a limit is not negative")
     var copy = self
     copy.limit = count
     return copy
   }
 
-  /// Without the first so many groups. Traps when negative.
+  /// Without the first so many groups. A negative offset is a mistake, thrown when the query is used.
   public func offset(_ count: Int) -> GroupedQuery {
-    precondition(count >= 0, "an offset is not negative")
     var copy = self
     copy.offset = count
     return copy
@@ -113,6 +111,7 @@ extension GroupedQuery {
     in schema: Schema,
     store: UUID
   ) throws(QueryError) -> ResolvedGrouping {
+    try QueryError.checkWindow(limit: limit, offset: offset)
     let paths = PathResolver(entity: entity, schema: schema)
     var options = ResolvedGrouping.Options(
       condition: try condition?.tree ?? .constant(true),

@@ -71,7 +71,7 @@ extension ManagedObjectContext {
   ) throws -> ResolvedGrouping {
     try checkUsable()
     return try groups.resolved(
-      for: entity(of: Root.self).schema,
+      for: modelEntity(of: Root.self).schema,
       in: coordinator.schema.schema,
       store: storeID
     )

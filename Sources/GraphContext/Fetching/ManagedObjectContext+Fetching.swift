@@ -89,7 +89,7 @@ extension ManagedObjectContext {
     _ request: From<Root>
   ) throws -> (query: ResolvedQuery, entity: StoredEntity) {
     try checkUsable()
-    let entity = entity(of: Root.self)
+    let entity = try modelEntity(of: Root.self)
     return (try request.resolved(for: entity.schema, in: coordinator.schema.schema, store: storeID), entity)
   }
 }

@@ -4,17 +4,16 @@ import Predicates
 
 extension ManagedObjectContext {
   /// The objects that the query describes, in batches of so many: `for try await songs in context.batches(of: 500, request) { … }`.
-  /// Traps unless the batch has at least one object.
+  /// A batch of none is a mistake, thrown when the first is asked for.
   public func batches<Root: ManagedObject>(
     of count: Int = 500,
     _ request: From<Root>
   ) -> ObjectBatches<Root> {
-    precondition(count > 0, "a batch has at least one object")
-    return ObjectBatches { ObjectStream(self, request, batchCount: count) }
+    ObjectBatches { ObjectStream(self, request, batchCount: count) }
   }
 
-  /// Calls `body` with each object that the query describes, in its order, with the records of no more than `count` in memory. Traps
-  /// unless that is at least one.
+  /// Calls `body` with each object that the query describes, in its order, with the records of no more than `count` in memory, which is
+  /// at least one.
   ///
   /// Which objects they are is settled at the start, as ``ObjectBatches`` says; the body may change and save.
   ///
@@ -25,7 +24,6 @@ extension ManagedObjectContext {
     inBatchesOf count: Int = 500,
     _ body: (Root) throws -> Void
   ) throws {
-    precondition(count > 0, "a batch has at least one object")
     let stream = ObjectStream(self, request, batchCount: count)
     while let batch = try stream.next() {
       for object in batch { try body(object) }
@@ -55,7 +53,7 @@ extension ManagedObjectContext {
     of type: Root.Type,
     haveRecords: Bool
   ) throws -> [Root] {
-    let entity = entity(of: type)
+    let entity = try modelEntity(of: type)
     objects[entity.ordinal].reserve(rows.count)
     return try rows.compactMap { row in
       if let known = objects[entity.ordinal][row.number] {

@@ -34,7 +34,7 @@ extension ManagedObjectContext {
   ) throws -> ResolvedSelection {
     try checkUsable()
     return try selection.resolved(
-      for: entity(of: Root.self).schema,
+      for: modelEntity(of: Root.self).schema,
       in: coordinator.schema.schema,
       store: storeID
     )
@@ -42,7 +42,7 @@ extension ManagedObjectContext {
 
   /// The snapshot, with memory of its own: what a query keeps goes with it.
   func viewForValues() -> StoreView {
-    let values = StoreView(schema: view.schema, snapshot: view.snapshot)
+    let values = view.another()
     values.cancellation = cancellation
     return values
   }

@@ -65,7 +65,7 @@ final class ObjectStream<Root: ManagedObject> {
       context.releaseKept()
       // Objects point to records of the context's own snapshot only.
       let isCurrent = results.view.commit == context.view.commit
-      let entity = context.entity(of: Root.self)
+      let entity = try context.modelEntity(of: Root.self)
       let rows = try results.cursor.next(batchCount) {
         isCurrent ? context.view.keep($0, of: entity) : $0
       }
@@ -77,6 +77,7 @@ final class ObjectStream<Root: ManagedObject> {
   }
 
   private func begin() throws -> Results {
+    try QueryError.checkBatch(of: batchCount)
     let (view, query) = try context.prepared(request)
     let executor = try QueryExecutor(query, for: .objects, in: view, context: context)
     let begun = Results(try ResultCursor(executor), view)

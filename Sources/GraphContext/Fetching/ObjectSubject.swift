@@ -72,6 +72,8 @@ private struct Follower: PropertyVisitor {
     if let target = owner._$toOne(slot, &cache) { targets = [target] }
   }
   mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {
-    targets = ToManyRelationship(of: owner, ordinal: ordinal)?.objects(as: Target.self) ?? cache.unattached
+    targets =
+      ToManyRelationship(of: owner, ordinal: ordinal)?.objects(as: Target.self) ?? cache.unattached?.list
+      ?? []
   }
 }

@@ -27,23 +27,22 @@ public struct ToOneReference<Target: ManagedObject> {
   /// 0 for none.
   @usableFromInline package var number: UInt64 = 0
   /// What was assigned before this object was in a context.
-  @usableFromInline package var unattached: Target?
+  @usableFromInline var unattached: UnattachedTarget<Target>?
 
   /// A reference that is not there yet, or is nil.
   @inlinable
   public init() {}
 
-  @inlinable
-  public init(_ target: Target?) { unattached = target }
+  public init(_ target: Target?) { unattached = target.map(UnattachedTarget.init) }
 }
 
-/// Where an object keeps the members of a to-many relationship while it is in no context. Afterwards the context knows.
+/// Where an object keeps the members of a to-many relationship while it is in no context. Afterwards the context knows them; what is kept
+/// here then is the list that was changed in place last, as long as the context says that it is right (``MemberListings``).
 public struct ToManyMembers<Target: ManagedObject> {
-  @usableFromInline package var unattached: [Target] = []
+  @usableFromInline var unattached: UnattachedMembers<Target>?
 
   @inlinable
   public init() {}
 
-  @inlinable
-  public init(_ members: some RelationshipCollection<Target>) { unattached = members.relatedObjects }
+  public init(_ members: some RelationshipCollection<Target>) { unattached = members.unattached }
 }

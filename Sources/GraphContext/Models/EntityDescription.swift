@@ -69,7 +69,7 @@ extension PropertyDescription {
     _ name: String,
     _ type: Target?.Type
   ) -> PropertyDescription {
-    preconditionFailure("\(name) is a relationship")
+    fatalError("\(name) is a relationship")
   }
 
   /// A to-one relationship that can be nil.

@@ -42,6 +42,10 @@ final class KeyPathTracer: ObjectHost {
     _ keyPath: AnyKeyPath,
     from root: Root.Type
   ) throws(QueryError) -> [String] {
+    let end = (type(of: keyPath).valueType as? any AttributeType.Type)?.withoutTracerValue.map { [$0] }
+    if let type = (end ?? root.attributeTypesWithoutTracerValue).first {
+      throw Self.mistake(keyPath, root, "can't be followed: \(type)")
+    }
     let object = makeObject(of: root)
     current = object
     // The objects hold this tracer; let go of the last of them, or nobody ever does.
@@ -91,7 +95,7 @@ final class KeyPathTracer: ObjectHost {
   /// Notes that an attribute was read. The value is one to recognise it by.
   func value<Value: AttributeType>(of object: any ManagedObject, slot: Int) -> Value {
     note(object, slot)
-    let value = Value(attributeValue: mark(Value.attributeKind)) ?? Value.tracerValue
+    let value = Value(attributeValue: mark(Value.attributeKind)) ?? Value.anyValue
     current = nil
     leaf = value.attributeValue
     return value
@@ -154,7 +158,9 @@ final class KeyPathTracer: ObjectHost {
 extension ManagedObject {
   /// The tracer that a tracer object belongs to.
   var tracer: KeyPathTracer {
-    guard let tracer = _$state.host as? KeyPathTracer else { preconditionFailure("not a tracer object") }
+    guard let tracer = _$state.host as? KeyPathTracer else {
+      fatalError("an object without a tracer has no key path to trace")
+    }
     return tracer
   }
 

@@ -65,5 +65,5 @@ extension ManagedObject {
 
 extension AttributeType {
   /// What a getter returns when there is no value to return: nil, or for a type without nil any value.
-  fileprivate static var unreadable: Self { Self(attributeValue: .null) ?? tracerValue }
+  fileprivate static var unreadable: Self { Self(attributeValue: .null) ?? anyValue }
 }

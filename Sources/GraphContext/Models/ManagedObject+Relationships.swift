@@ -8,7 +8,7 @@ extension ManagedObject {
   /// The object that a to-one relationship leads to.
   public func _$toOne<Target: ManagedObject>(_ slot: Int, _ cache: inout ToOneReference<Target>) -> Target? {
     if _$state.phase == .tracer { return tracer.target(of: self, slot: slot) }
-    if let unattached = cache.unattached { return unattached }
+    if let target = cache.unattached?.target { return target }
     loadNumber(slot, &cache)
     guard cache.number != 0, let host = _$state.host else { return nil }
     return unsafeDowncast(host.object(of: Target.self, number: cache.number), to: Target.self)
@@ -83,30 +83,44 @@ extension ManagedObject {
   ) -> Members {
     if _$state.phase == .tracer { tracer.touchToMany(of: self, ordinal: ordinal) }
     guard let relationship = ToManyRelationship(of: self, ordinal: ordinal), _$state.phase != .tracer else {
-      return Members(relatedObjects: cache.unattached)
+      return Members(relatedObjects: cache.unattached?.list ?? [])
     }
     return Members(relationship) ?? Members(relatedObjects: relationship.objects())
   }
 
-  /// The same, to be changed in place and given to ``_$setToMany(_:_:)`` afterwards. Of an object in no context the
-  /// members are moved out, so that an array grows without being copied.
+  /// The same, to be changed in place and given to ``_$putToMany(_:_:)`` afterwards. The members are moved out where they are kept, so that
+  /// an array grows without being copied.
   public func _$takeToMany<Members: RelationshipCollection>(
     _ ordinal: Int,
     _ cache: inout ToManyMembers<Members.RelatedObject>
   ) -> Members {
-    guard _$state.host == nil else { return _$toMany(ordinal, &cache) }
-    defer { cache.unattached = [] }
-    return Members(relatedObjects: cache.unattached)
+    guard let relationship = ToManyRelationship(of: self, ordinal: ordinal), _$state.phase != .tracer else {
+      return cache.unattached.take().map { Members(taking: $0) } ?? Members(relatedObjects: [])
+    }
+    if let view = Members(relationship) { return view }
+    if relationship.host.hasListing(of: self, toMany: ordinal), let listed = cache.unattached.take() {
+      return Members(taking: listed)
+    }
+    let objects: [Members.RelatedObject] = relationship.objects()
+    relationship.host.noteListing(objects, of: self, toMany: ordinal)
+    return Members(relatedObjects: objects)
   }
 
-  /// Makes these the members, if the object is in a context: they enter it too, and the inverses follow. False for an
-  /// object that is in none; it keeps its members itself.
-  public func _$setToMany(_ ordinal: Int, _ members: some RelationshipCollection) -> Bool {
-    guard let relationship = ToManyRelationship(of: self, ordinal: ordinal) else { return false }
+  /// Makes these the members, and returns what the object keeps of them. If it is in a context, they enter it too, and the inverses
+  /// follow.
+  public func _$putToMany<Members: RelationshipCollection>(
+    _ ordinal: Int,
+    _ members: Members
+  ) -> ToManyMembers<Members.RelatedObject> {
+    guard let relationship = ToManyRelationship(of: self, ordinal: ordinal) else {
+      return ToManyMembers(members)
+    }
     // A view of this very relationship has written through already.
-    if let same = members.relationship, same.isSame(as: relationship) { return true }
-    relationship.replaceMembers(by: members.relatedObjects)
-    return true
+    if let same = members.relationship, same.isSame(as: relationship) { return ToManyMembers() }
+    let list = members.relatedObjects
+    if relationship.host.extendListing(to: list, of: self, toMany: ordinal) { return ToManyMembers(list) }
+    relationship.replaceMembers(by: list)
+    return ToManyMembers()
   }
 }
 

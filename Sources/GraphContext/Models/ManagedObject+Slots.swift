@@ -93,12 +93,12 @@ private struct UnattachedTaker: PropertyVisitor {
 
   mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {}
   mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {
-    if let target = cache.unattached { targets = [target] }
+    if let target = cache.unattached?.target { targets = [target] }
     cache.unattached = nil
   }
   mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {
-    targets = cache.unattached
-    cache.unattached = []
+    targets = cache.unattached?.list ?? []
+    cache.unattached = nil
   }
 }
 

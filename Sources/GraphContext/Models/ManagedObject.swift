@@ -42,7 +42,7 @@ extension ManagedObject {
   public var objectID: ManagedObjectID {
     if _$state.phase == .tracer { return tracer.identity(of: self) }
     guard let storeID = _$state.storeID, _$state.number != 0 else {
-      preconditionFailure(
+      fatalError(
         _$state.phase == .new
           ? "\(Self.entityName) has no object ID before it is inserted in a context"
           : "this \(Self.entityName) stands for one that could not be read, and has no object ID"

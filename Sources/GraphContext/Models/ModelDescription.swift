@@ -13,15 +13,10 @@ public final class ModelDescription: Sendable {
   /// The relationships among the visited properties, by their place there.
   package let relationshipProperties: [Int]
 
-  /// Traps when there are more than ``ObjectState/maximumSlotCount`` attributes and to-one relationships.
+  /// With more than ``ObjectState/maximumSlotCount`` attributes and to-one relationships, no container takes the model.
   public init(_ entity: EntityDescription) {
     self.entity = entity
     let stored = entity.storedProperties
-    precondition(
-      stored.count <= ObjectState.maximumSlotCount,
-      "\(entity.name) has \(stored.count) attributes and to-one relationships; "
-        + "a model can have \(ObjectState.maximumSlotCount)"
-    )
     layout = RecordLayout(kinds: stored.map(\.storedKind))
     slotCount = stored.count
     let visited = stored + entity.properties.filter(\.isToMany)

@@ -47,14 +47,33 @@ public class ObjectHost {
 
   package func isElement(_ number: UInt64, of object: any ManagedObject, toMany: Int) -> Bool { missing() }
 
+  // MARK: Lists that are changed in place
+
+  /// Whether the list of members that the object keeps is still right.
+  package func hasListing(of object: any ManagedObject, toMany: Int) -> Bool { false }
+
+  /// The object keeps this list of its members, from now on until the host says otherwise.
+  package func noteListing<Member: ManagedObject>(
+    _ members: [Member],
+    of object: any ManagedObject,
+    toMany: Int
+  ) {}
+
+  /// If the list is the one that was noted with more members at its end, adds those; false if it isn't, and nothing is done.
+  package func extendListing<Member: ManagedObject>(
+    to members: [Member],
+    of object: any ManagedObject,
+    toMany: Int
+  ) -> Bool { false }
+
   // MARK: Changing
 
   /// The object, which has no unsaved changes, is about to be changed. The host keeps it from now on.
   package func willChange(_ object: any ManagedObject) { missing() }
 
-  /// The object is to be in this context: it is inserted if it is in none. Traps when it is in another.
+  /// The object is to be in this context: it is inserted if it is in none.
   ///
-  /// - Returns: whether it is in the context now. One that is gone is not, and the host remembers that.
+  /// - Returns: whether it is in the context now. One that is gone or in another context is not, and the host remembers that.
   @discardableResult
   package func adopt(_ object: any ManagedObject) -> Bool { missing() }
 
@@ -83,7 +102,7 @@ public class ObjectHost {
   package final func _$willChange(_ object: any ManagedObject) { willChange(object) }
 
   private func missing(_ function: String = #function) -> Never {
-    preconditionFailure("\(type(of: self)) does not implement \(function)")
+    fatalError("\(type(of: self)) does not implement \(function)")
   }
 }
 

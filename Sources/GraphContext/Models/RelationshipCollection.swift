@@ -16,11 +16,22 @@ public protocol RelationshipCollection<RelatedObject> {
   init?(_ relationship: ToManyRelationship)
   /// The relationship that the collection stands for, if it stands for one.
   var relationship: ToManyRelationship? { get }
+  /// Takes the members of an object in no context, which doesn't keep them.
+  init(taking members: UnattachedMembers<RelatedObject>)
+  /// What an object in no context keeps of these members; nil of none.
+  var unattached: UnattachedMembers<RelatedObject>? { get }
 }
 
 extension RelationshipCollection {
   public init?(_ relationship: ToManyRelationship) { nil }
   public var relationship: ToManyRelationship? { nil }
+  public init(taking members: UnattachedMembers<RelatedObject>) {
+    self.init(relatedObjects: members.takeList())
+  }
+  public var unattached: UnattachedMembers<RelatedObject>? {
+    let list = relatedObjects
+    return list.isEmpty ? nil : UnattachedMembers(list)
+  }
 }
 
 extension Array: RelationshipCollection where Element: ManagedObject {

@@ -11,6 +11,12 @@ public struct Schema: Sendable, Hashable {
 
   /// - Throws: `SchemaError`, which names everything that is wrong.
   public init(_ models: [any ManagedObject.Type]) throws(SchemaError) {
+    let problems = models.flatMap { model in
+      model.attributeTypesWithoutTracerValue.map {
+        "an attribute of \(model.entityName) has a type without a value: \($0)"
+      }
+    }
+    guard problems.isEmpty else { throw SchemaError(problems: problems) }
     try self.init(entities: models.map { $0._$model.entity })
   }
 

@@ -13,40 +13,49 @@ import Predicates
 /// no context, it is a plain collection. Every iteration goes over the members of the moment when it began.
 public struct ToMany<Element: ManagedObject> {
   private enum Storage {
-    case members([Element])
+    /// Shared by copies until one is changed.
+    case members(UnattachedMembers<Element>?)
     case relationship(ToManyRelationship)
   }
   private var storage: Storage
 
-  public init() { storage = .members([]) }
+  public init() { storage = .members(nil) }
 
   /// How many there are. O(log n) in a context.
   public var count: Int {
     switch storage {
-    case .members(let members): members.count
+    case .members(let members): members?.list.count ?? 0
     case .relationship(let relationship): relationship.count
     }
   }
 
   public var isEmpty: Bool { count == 0 }
 
-  /// O(log n) in a context.
+  /// O(log n) in a context, O(1) on average in none.
   public func contains(_ element: Element) -> Bool {
     switch storage {
-    case .members(let members): members.contains { $0 === element }
+    case .members(let members): members?.contains(element) ?? false
     case .relationship(let relationship): relationship.contains(element)
     }
   }
 
-  /// Adds an object; one that is a member stays one. Doesn't list the relationship.
+  /// Adds an object; one that is a member stays one. Doesn't list the relationship. O(log n) in a context, O(1) on average in none.
   public mutating func append(_ element: Element) {
     switch storage {
     case .relationship(let relationship): relationship.add(element)
-    case .members(var members):
-      storage = .members([])
-      if !members.contains(where: { $0 === element }) { members.append(element) }
+    case .members:
+      var members = takeMembers()
+      if !isKnownUniquelyReferenced(&members) { members = UnattachedMembers(members.list) }
+      if !members.contains(element) { members.append(element) }
       storage = .members(members)
     }
+  }
+
+  /// The members, which the collection has no longer.
+  private mutating func takeMembers() -> UnattachedMembers<Element> {
+    guard case .members(let members?) = storage else { return UnattachedMembers([]) }
+    storage = .members(nil)
+    return members
   }
 
   public mutating func append(contentsOf elements: some Sequence<Element>) {
@@ -57,7 +66,8 @@ public struct ToMany<Element: ManagedObject> {
   public mutating func remove(_ element: Element) {
     switch storage {
     case .relationship(let relationship): relationship.remove(element)
-    case .members(let members): storage = .members(members.filter { $0 !== element })
+    case .members(let members):
+      storage = .members(members.map { UnattachedMembers($0.list.filter { $0 !== element }) })
     }
   }
 }
@@ -85,7 +95,7 @@ extension ToMany: Sequence {
 
   public func makeIterator() -> Iterator {
     switch storage {
-    case .members(let members): Iterator(source: .members(members.makeIterator()))
+    case .members(let members): Iterator(source: .members((members?.list ?? []).makeIterator()))
     case .relationship(let relationship):
       Iterator(source: .numbers(relationship.numbers.makeIterator(), relationship))
     }
@@ -106,11 +116,11 @@ extension ToMany: PredicateElements {
 }
 
 extension ToMany: RelationshipCollection {
-  public init(relatedObjects: [Element]) { storage = .members(relatedObjects) }
+  public init(relatedObjects: [Element]) { storage = .members(UnattachedMembers(relatedObjects)) }
 
   public var relatedObjects: [Element] {
     switch storage {
-    case .members(let members): members
+    case .members(let members): members?.list ?? []
     case .relationship(let relationship): relationship.objects()
     }
   }
@@ -119,5 +129,12 @@ extension ToMany: RelationshipCollection {
 
   public var relationship: ToManyRelationship? {
     if case .relationship(let relationship) = storage { relationship } else { nil }
+  }
+
+  public init(taking members: UnattachedMembers<Element>) { storage = .members(members) }
+
+  public var unattached: UnattachedMembers<Element>? {
+    guard case .members(let members) = storage else { return UnattachedMembers(relatedObjects) }
+    return members
   }
 }

@@ -112,7 +112,7 @@ extension RecordEncoder {
 
   private mutating func set(variable bytes: UnsafeRawBufferPointer, at slot: Int) {
     let ordinal = layout.fields[slot].position
-    precondition(ordinal >= endsWritten, "values of variable width are set in the order of their places")
+    if ordinal < endsWritten { fatalError("values of variable width are set in the order of their places") }
     markPresent(slot)
     endVariables(before: ordinal)
     if let source = bytes.baseAddress, !bytes.isEmpty {

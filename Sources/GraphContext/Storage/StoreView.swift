@@ -6,7 +6,7 @@ import Predicates
 /// Belongs to one task at a time, like the context that made it: it keeps the trees it has opened.
 package final class StoreView {
   package let schema: StoredSchema
-  package let snapshot: Snapshot
+  private let source: Result<Snapshot, StoreError>
   /// By the entity's ordinal.
   private var recordTrees: [Opened]
   private var otherTrees: [String: Opened] = [:]
@@ -23,14 +23,27 @@ package final class StoreView {
     case tree(TreeReader)
   }
 
-  package init(schema: StoredSchema, snapshot: Snapshot) {
+  package convenience init(schema: StoredSchema, snapshot: Snapshot) {
+    self.init(schema, .success(snapshot))
+  }
+
+  /// - Parameter source: the snapshot, or why there is none: then every look at the view throws the error.
+  init(_ schema: StoredSchema, _ source: Result<Snapshot, StoreError>) {
     self.schema = schema
-    self.snapshot = snapshot
+    self.source = source
     recordTrees = Array(repeating: .notYet, count: schema.entities.count)
   }
 
-  /// The commit that the view shows.
-  package var commit: UInt64 { snapshot.commit }
+  package var snapshot: Snapshot { get throws(StoreError) { try source.get() } }
+
+  /// Why the view shows nothing; nil if it shows a snapshot.
+  var failure: StoreError? { if case .failure(let error) = source { error } else { nil } }
+
+  /// The commit that the view shows; 0 if it shows none.
+  package var commit: UInt64 { (try? source.get().commit) ?? 0 }
+
+  /// The same, with memory of its own for what it keeps.
+  func another() -> StoreView { StoreView(schema, source) }
 }
 
 // MARK: - Trees

@@ -77,7 +77,7 @@ struct AtomicTable: @unchecked Sendable {
   }
 
   private func word(_ index: UInt64) -> UnsafeMutablePointer<Atomic<UInt>> {
-    precondition(index < Self.count, "an index past the end of an AtomicTable")
+    if index >= Self.count { fatalError("an index past the end of an AtomicTable") }
     if index >= limit.pointee.load(ordering: .relaxed) { limit.pointee.max(index + 1, ordering: .relaxed) }
     let entry = directory + Int(index >> UInt64(Self.blockBits))
     var block = entry.pointee.load(ordering: .acquiring)
@@ -118,7 +118,7 @@ enum AnonymousMemory {
       -1,
       0
     )
-    guard let address, address != MAP_FAILED else { preconditionFailure("out of memory") }
+    guard let address, address != MAP_FAILED else { fatalError("out of memory") }
     return address
   }
 

@@ -92,7 +92,7 @@ final class FrameArena: Sendable {
     let address = UInt(bitPattern: page)
     let offset = address & UInt(Self.slabByteCount - 1)
     let base = state.withLock { $0.bases[$0.lowerBound(of: address - offset)] }
-    precondition(base.address == address - offset, "an address outside of the arena")
+    if base.address != address - offset { fatalError("an address outside of the arena") }
     return base.place << UInt64(Self.slabShift - geometry.pageShift) + UInt64(offset)
       >> UInt64(geometry.pageShift)
   }
@@ -118,7 +118,7 @@ final class FrameArena: Sendable {
   /// Gives the memory of a frame back to the system, which must be possible: ``canGiveBack``. The frame stays allocated, and
   /// reads as zeros.
   func giveBack(_ frame: UInt64) {
-    precondition(canGiveBack, "the memory of a frame's neighbours would go with it")
+    if !canGiveBack { fatalError("the memory of a frame's neighbours would go with it") }
     let index = Int(frame >> UInt64(Self.slabShift - geometry.pageShift))
     state.withLock { state in
       guard state.sparseSlabs.insert(index).inserted else { return }
@@ -137,7 +137,7 @@ final class FrameArena: Sendable {
   /// Called with the lock held, so a slab is mapped once.
   private func addSlabIfNeeded(for frame: UInt64, _ state: inout State) {
     let index = frame >> UInt64(Self.slabShift - geometry.pageShift)
-    precondition(index < Self.slabCount, "out of frames")
+    if index >= Self.slabCount { fatalError("out of frames") }
     let entry = slabs + Int(index)
     guard entry.pointee.load(ordering: .relaxed) == 0 else { return }
     let slab = AnonymousMemory.mapAligned(byteCount: Self.slabByteCount)

@@ -70,7 +70,7 @@ struct PageGeometry: Hashable, Sendable {
   let pageShift: Int
 
   init(pageSize: Int) {
-    precondition(Self.allows(pageSize), "a page size is a power of two from 4,096 to 65,536")
+    if !Self.allows(pageSize) { fatalError("a page size is a power of two from 4,096 to 65,536") }
     self.pageSize = pageSize
     self.pageShift = pageSize.trailingZeroBitCount
   }

@@ -149,7 +149,7 @@ public struct TreeCursor: ~Copyable {
   /// The current entry's key, in one piece. Valid until the cursor moves.
   @inlinable
   package mutating func key() throws(StoreError) -> UnsafeRawBufferPointer {
-    guard index < end else { preconditionFailure("a cursor has a key only at an entry") }
+    guard index < end else { fatalError("a cursor has a key only at an entry") }
     // Offset and length of the key are where PageSlot says; spelled out to be inlined into other modules.
     let slot = leafStart.loadUnaligned(fromByteOffset: 64 &+ 8 &* index, as: UInt64.self).littleEndian
     let count = Int(truncatingIfNeeded: (slot >> 48) & 0x1FFF)
@@ -165,7 +165,7 @@ public struct TreeCursor: ~Copyable {
   /// The current entry's value. Valid until the cursor moves.
   @inlinable
   package mutating func value() throws(StoreError) -> UnsafeRawBufferPointer {
-    guard index < end else { preconditionFailure("a cursor has a value only at an entry") }
+    guard index < end else { fatalError("a cursor has a value only at an entry") }
     let slot = leafStart.loadUnaligned(fromByteOffset: 64 &+ 8 &* index, as: UInt64.self).littleEndian
     // Neither the value nor the key overflows.
     guard slot >> 62 == 0 else { return try unusualValue() }
@@ -227,7 +227,7 @@ public struct TreeCursor: ~Copyable {
   public var position: Int {
     get throws(StoreError) {
       try checkUnchanged()
-      precondition(isAtEntry, "a cursor has a position only at an entry")
+      if !isAtEntry { fatalError("a cursor has a position only at an entry") }
       let reader = core.pages.enter()
       defer { reader.leave(visiting: Int(core.root.height)) }
       try core.checkUnexpired()

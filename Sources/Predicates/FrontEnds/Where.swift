@@ -50,7 +50,9 @@ public struct Where<Root>: Sendable {
   }
 
   private init(_ content: Result<PredicateTree, QueryError>, depth: Int) {
-    self.content = depth > PredicateTree.maximumDepth ? .failure(.nestedTooDeeply) : content
+    // The first mistake stays the one that is thrown.
+    let isTooDeep = depth > PredicateTree.maximumDepth && (try? content.get()) != nil
+    self.content = isTooDeep ? .failure(.nestedTooDeeply) : content
     self.depth = depth
   }
 }
@@ -58,30 +60,54 @@ public struct Where<Root>: Sendable {
 // MARK: - Combining
 
 extension Where {
+  /// Both. To join many, ``all(_:)`` takes time in proportion to them; ``maximumJoinedCount`` is the most that operators join.
   public static func && (left: Where, right: Where) -> Where {
-    combine(left, right) { .all([$0, $1]) }
+    join([left, right], PredicateTree.all).bounded
   }
 
+  /// One of the two, or both. To join many, ``any(_:)`` takes time in proportion to them; ``maximumJoinedCount`` is the most that
+  /// operators join.
   public static func || (left: Where, right: Where) -> Where {
-    combine(left, right) { .any([$0, $1]) }
+    join([left, right], PredicateTree.any).bounded
   }
+
+  /// Every one of the conditions; of none, all objects. O(conditions).
+  public static func all(_ conditions: some Sequence<Where>) -> Where {
+    join(Array(conditions), PredicateTree.all)
+  }
+
+  /// At least one of the conditions; of none, no object. O(conditions). To ask whether one property is any of
+  /// several values, `values.contains($0.property)` is one condition.
+  public static func any(_ conditions: some Sequence<Where>) -> Where {
+    join(Array(conditions), PredicateTree.any)
+  }
+
+  /// How many conditions `&&` or `||` join in a row: each operator copies those before it.
+  public static var maximumJoinedCount: Int { 4_096 }
 
   public static prefix func ! (condition: Where) -> Where {
     Where(condition.content.map(PredicateTree.not), depth: condition.depth + 1)
   }
 
-  private static func combine(
-    _ left: Where,
-    _ right: Where,
-    _ join: (PredicateTree, PredicateTree) -> PredicateTree
-  ) -> Where {
-    let tree: Result<PredicateTree, QueryError> = left.content.flatMap { left in
-      right.content.map { right in join(left, right) }
+  private static func join(_ conditions: [Where], _ join: ([PredicateTree]) -> PredicateTree) -> Where {
+    let tree = Result { () throws(QueryError) in
+      var trees: [PredicateTree] = []
+      for condition in conditions { trees.append(try condition.tree) }
+      return join(trees)
     }
     // A side of the same kind is taken apart, not nested; counting it in full errs on the safe side only when
     // the two kinds alternate, which is when it nests.
-    let depth = [left, right].map { $0.isJoined(like: tree) ? $0.depth : $0.depth + 1 }.max() ?? 0
+    let depth = conditions.map { $0.isJoined(like: tree) ? $0.depth : $0.depth + 1 }.max() ?? 0
     return Where(tree, depth: depth)
+  }
+
+  /// The condition, or a mistake if it joins too many others.
+  private var bounded: Where {
+    switch content {
+    case .success(.and(let joined)), .success(.or(let joined)):
+      joined.count > Self.maximumJoinedCount ? Where(.failure(.tooManyJoined(Self.maximumJoinedCount))) : self
+    default: self
+    }
   }
 
   private func isJoined(like other: Result<PredicateTree, QueryError>) -> Bool {

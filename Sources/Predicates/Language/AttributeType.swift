@@ -5,7 +5,19 @@ import Foundation
 /// The standard library's and Foundation's value types conform here, optionals of them too. An enum or struct
 /// with a raw value conforms by saying so: `enum Cabin: Int, AttributeType { case economy, first }`; it is
 /// stored, compared and indexed as its raw value. An enum that is also `CaseIterable` takes its first case as
-/// ``tracerValue``.
+/// ``tracerValue``. A struct whose initialiser refuses some raw values must say which value it does take:
+///
+/// ```swift
+/// struct Email: RawRepresentable, AttributeType {
+///   let rawValue: String
+///   init?(rawValue: String) { if rawValue.contains("@") { self.rawValue = rawValue } else { return nil } }
+///   static var tracerValue: Email? { Email(rawValue: "a@b.c") }
+/// }
+/// ```
+///
+/// A type without a raw value conforms by converting to and from ``attributeValue``. Equal values must convert to equal values, and back to
+/// what they were; `attributeKind` says of which kind they all are. A stored value that ``init(attributeValue:)`` refuses makes its
+/// object's next fetch or save throw `corrupt`.
 public protocol AttributeType: ColumnType, PredicateArgument {
   /// What the type's values are but for nil: of an optional what it wraps, else the type itself.
   associatedtype Present: AttributeType = Self
@@ -21,9 +33,13 @@ public protocol AttributeType: ColumnType, PredicateArgument {
   ///
   /// The default goes by way of ``init(attributeValue:)``; types with a fixed width read their bytes.
   init?(record: borrowing RecordView, slot: Int)
-  /// Any value at all: what an attribute of a tracer object has while a key path is turned into names. Never
-  /// stored.
-  static var tracerValue: Self { get }
+  /// Any value at all: what an attribute of a tracer object has while a key path is turned into names, and what a getter returns
+  /// where the store fails and the type has no nil. Never stored.
+  ///
+  /// Nil where the type's initialiser takes none that the default can think of: a `RawRepresentable` type that refuses its raw type's
+  /// zero or empty value, and isn't an enum. No container takes a model with such an attribute, so the type gives one itself:
+  /// `static var tracerValue: Email? { Email(rawValue: "a@b.c") }`.
+  static var tracerValue: Self? { get }
 }
 
 extension AttributeType {
@@ -38,7 +54,7 @@ extension AttributeType {
 // MARK: - Numbers
 
 extension AttributeType where Self: FixedWidthInteger & BitwiseCopyable {
-  public static var tracerValue: Self { 0 }
+  public static var tracerValue: Self? { 0 }
 
   public var attributeValue: AttributeValue {
     Int64(exactly: self).map(AttributeValue.int) ?? .uint(UInt64(self))
@@ -76,7 +92,7 @@ extension UInt64: AttributeType { @inlinable public static var attributeKind: At
 
 extension Double: AttributeType {
   @inlinable public static var attributeKind: AttributeKind { .double }
-  public static var tracerValue: Double { 0 }
+  public static var tracerValue: Double? { 0 }
   public var attributeValue: AttributeValue { .double(self) }
 
   public init?(attributeValue: AttributeValue) {
@@ -97,7 +113,7 @@ extension Double: AttributeType {
 
 extension Float: AttributeType {
   @inlinable public static var attributeKind: AttributeKind { .float }
-  public static var tracerValue: Float { 0 }
+  public static var tracerValue: Float? { 0 }
   /// The same number as a Double: every Float is one.
   public var attributeValue: AttributeValue { .double(Double(self)) }
 
@@ -116,7 +132,7 @@ extension Float: AttributeType {
 
 extension Decimal: AttributeType {
   @inlinable public static var attributeKind: AttributeKind { .decimal }
-  public static var tracerValue: Decimal { 0 }
+  public static var tracerValue: Decimal? { 0 }
   public var attributeValue: AttributeValue { .decimal(self) }
 
   public init?(attributeValue: AttributeValue) {
@@ -134,7 +150,7 @@ extension Decimal: AttributeType {
 
 extension Bool: AttributeType {
   @inlinable public static var attributeKind: AttributeKind { .bool }
-  public static var tracerValue: Bool { false }
+  public static var tracerValue: Bool? { false }
   public var attributeValue: AttributeValue { .bool(self) }
 
   public init?(attributeValue: AttributeValue) {
@@ -153,7 +169,7 @@ extension Bool: AttributeType {
 
 extension String: AttributeType {
   @inlinable public static var attributeKind: AttributeKind { .string }
-  public static var tracerValue: String { "" }
+  public static var tracerValue: String? { "" }
   public var attributeValue: AttributeValue { .string(self) }
 
   public init?(attributeValue: AttributeValue) {
@@ -170,7 +186,7 @@ extension String: AttributeType {
 
 extension Data: AttributeType {
   @inlinable public static var attributeKind: AttributeKind { .data }
-  public static var tracerValue: Data { Data() }
+  public static var tracerValue: Data? { Data() }
   public var attributeValue: AttributeValue { .data(self) }
 
   public init?(attributeValue: AttributeValue) {
@@ -181,7 +197,7 @@ extension Data: AttributeType {
 
 extension Date: AttributeType {
   @inlinable public static var attributeKind: AttributeKind { .date }
-  public static var tracerValue: Date { Date(timeIntervalSinceReferenceDate: 0) }
+  public static var tracerValue: Date? { Date(timeIntervalSinceReferenceDate: 0) }
   public var attributeValue: AttributeValue { .date(self) }
 
   public init?(attributeValue: AttributeValue) {
@@ -198,7 +214,7 @@ extension Date: AttributeType {
 
 extension UUID: AttributeType {
   @inlinable public static var attributeKind: AttributeKind { .uuid }
-  public static var tracerValue: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
+  public static var tracerValue: UUID? { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
   public var attributeValue: AttributeValue { .uuid(self) }
 
   public init?(attributeValue: AttributeValue) {
@@ -218,7 +234,7 @@ extension Optional: AttributeType where Wrapped: AttributeType {
   @inlinable public static var attributeKind: AttributeKind { Wrapped.attributeKind }
   public static var isOptionalAttribute: Bool { true }
   /// Some value: a key path that looks through the optional has to find one.
-  public static var tracerValue: Wrapped? { Wrapped.tracerValue }
+  public static var tracerValue: Wrapped?? { Wrapped.tracerValue.map { .some($0) } }
   public var attributeValue: AttributeValue { self?.attributeValue ?? .null }
 
   public init?(attributeValue: AttributeValue) {
@@ -258,13 +274,11 @@ extension AttributeType where Self: RawRepresentable, RawValue: AttributeType {
     self.init(rawValue: rawValue)
   }
 
-  /// The value of the raw type's zero; for an enum that has no such case, its first case.
-  public static var tracerValue: Self {
-    if let value = Self(rawValue: RawValue.tracerValue) { return value }
-    precondition(
-      _isPOD(Self.self),
-      "\(Self.self) has no value for the raw value \(RawValue.tracerValue): give it a static tracerValue"
-    )
+  /// The value of the raw type's zero; for an enum that has no such case, its first case. Nil for a type that refuses zero and holds
+  /// more than plain bytes.
+  public static var tracerValue: Self? {
+    if let value = RawValue.tracerValue.flatMap(Self.init(rawValue:)) { return value }
+    guard _isPOD(Self.self) else { return nil }
     // A plain value whose bytes are all zero is, for an enum without payloads, its first case; a struct of
     // plain values is made of zeros. It is only ever handed to a key path, never stored.
     return withUnsafeTemporaryAllocation(
@@ -278,9 +292,6 @@ extension AttributeType where Self: RawRepresentable, RawValue: AttributeType {
 }
 
 extension AttributeType where Self: RawRepresentable & CaseIterable, RawValue: AttributeType {
-  /// The first case.
-  public static var tracerValue: Self {
-    guard let first = allCases.first else { preconditionFailure("\(Self.self) has no cases, so no values") }
-    return first
-  }
+  /// The first case; nil for a type without cases.
+  public static var tracerValue: Self? { allCases.first }
 }

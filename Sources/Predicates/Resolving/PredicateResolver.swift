@@ -135,6 +135,13 @@ extension ResolvedPath {
 }
 
 extension QueryError {
+  static func tooManyJoined(_ limit: Int) -> QueryError {
+    QueryError(
+      .tooComplex,
+      "More than \(limit) conditions are joined by && or ||; use Where.all or Where.any, or IN."
+    )
+  }
+
   static var nestedTooDeeply: QueryError {
     QueryError(.tooComplex, "The predicate is nested deeper than \(PredicateTree.maximumDepth) levels.")
   }

@@ -70,10 +70,10 @@ final class Tune: ManagedObject {
     @storageRestrictions(initializes: _players)
     init(newValue) { _players = ToManyMembers(newValue) }
     get { _$toMany(0, &_players) }
-    set { if !_$setToMany(0, newValue) { _players = ToManyMembers(newValue) } }
+    set { _players = _$putToMany(0, newValue) }
     _modify {
       var members: Set<Player> = _$takeToMany(0, &_players)
-      defer { if !_$setToMany(0, members) { _players = ToManyMembers(members) } }
+      defer { _players = _$putToMany(0, members) }
       yield &members
     }
   }
@@ -121,7 +121,7 @@ final class Tune: ManagedObject {
     case 3: visitor.visit(attribute: 3, &_genre)
     case 4: visitor.visit(toOne: 4, &_record)
     case 5: visitor.visit(toMany: 0, &_players)
-    default: preconditionFailure("Tune has no property \(property)")
+    default: fatalError("Tune has no property \(property)")
     }
   }
 }
@@ -154,10 +154,10 @@ final class Record: ManagedObject {
     @storageRestrictions(initializes: _tunes)
     init(newValue) { _tunes = ToManyMembers(newValue) }
     get { _$toMany(0, &_tunes) }
-    set { if !_$setToMany(0, newValue) { _tunes = ToManyMembers(newValue) } }
+    set { _tunes = _$putToMany(0, newValue) }
     _modify {
       var members: [Tune] = _$takeToMany(0, &_tunes)
-      defer { if !_$setToMany(0, members) { _tunes = ToManyMembers(members) } }
+      defer { _tunes = _$putToMany(0, members) }
       yield &members
     }
   }
@@ -188,7 +188,7 @@ final class Record: ManagedObject {
     case 0: visitor.visit(attribute: 0, &_title)
     case 1: visitor.visit(attribute: 1, &_year)
     case 2: visitor.visit(toMany: 0, &_tunes)
-    default: preconditionFailure("Record has no property \(property)")
+    default: fatalError("Record has no property \(property)")
     }
   }
 }
@@ -223,10 +223,10 @@ final class Player: ManagedObject {
     @storageRestrictions(initializes: _tunes)
     init(newValue) { _tunes = ToManyMembers(newValue) }
     get { _$toMany(0, &_tunes) }
-    set { if !_$setToMany(0, newValue) { _tunes = ToManyMembers(newValue) } }
+    set { _tunes = _$putToMany(0, newValue) }
     _modify {
       var members: ToMany<Tune> = _$takeToMany(0, &_tunes)
-      defer { if !_$setToMany(0, members) { _tunes = ToManyMembers(members) } }
+      defer { _tunes = _$putToMany(0, members) }
       yield &members
     }
   }
@@ -260,7 +260,7 @@ final class Player: ManagedObject {
     case 0: visitor.visit(attribute: 0, &_name)
     case 1: visitor.visit(toOne: 1, &_favourite)
     case 2: visitor.visit(toMany: 0, &_tunes)
-    default: preconditionFailure("Player has no property \(property)")
+    default: fatalError("Player has no property \(property)")
     }
   }
 }

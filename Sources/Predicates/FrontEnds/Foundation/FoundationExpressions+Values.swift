@@ -63,7 +63,9 @@ extension AttributeType {
   /// themselves away.
   fileprivate static func isStoredValue(_ keyPath: AnyKeyPath) -> Bool {
     let numbers = [0, 1, 2, 3, 5, 8, 90].map(AttributeValue.int)
-    let samples = (numbers + [.string(" aZ\u{E9}9 ")]).compactMap { Self(attributeValue: $0) } + [tracerValue]
+    let samples =
+      (numbers + [.string(" aZ\u{E9}9 ")]).compactMap { Self(attributeValue: $0) }
+      + [tracerValue].compactMap(\.self)
     return samples.allSatisfy { sample in
       guard let value = sample[keyPath: keyPath] as? any AttributeType else { return false }
       return value.attributeValue == sample.attributeValue

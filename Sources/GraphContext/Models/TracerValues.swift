@@ -1,0 +1,39 @@
+import Predicates
+
+// Types of attributes that can name none of their values. A getter that can't read one has nothing to return, and a key path through one
+// can't be followed; so no container takes them, and no query.
+
+extension AttributeType {
+  /// What is wrong with the type if it has no ``tracerValue``: a sentence's end.
+  static var withoutTracerValue: String? {
+    tracerValue == nil
+      ? "\(Present.self) refuses its raw type's empty value; give it a static tracerValue" : nil
+  }
+
+  /// A value, of a type that a container or a query has accepted.
+  static var anyValue: Self {
+    guard let value = tracerValue else {
+      fatalError("\(Self.self) has no tracerValue, and a value of it is needed")
+    }
+    return value
+  }
+}
+
+extension ManagedObject {
+  /// What is wrong with the types of attributes that have no ``AttributeType/tracerValue``.
+  static var attributeTypesWithoutTracerValue: [String] {
+    var visitor = TracerValueVisitor()
+    Self(_$state: ObjectState()).visitAll(&visitor)
+    return visitor.problems
+  }
+}
+
+private struct TracerValueVisitor: PropertyVisitor {
+  var problems: [String] = []
+
+  mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
+    if let problem = Value.withoutTracerValue { problems.append(problem) }
+  }
+  mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {}
+  mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {}
+}
