@@ -123,6 +123,8 @@ extension ContextError {
     public static let objectNotFound = Code("objectNotFound")
     /// A record, an index entry or the stored schema is not what it must be.
     public static let corrupt = Code("corrupt")
+    /// A store was to be opened at a URL, or copied to one, that isn't a file's.
+    public static let invalidURL = Code("invalidURL")
     /// The container is closed.
     public static let closed = Code("closed")
   }

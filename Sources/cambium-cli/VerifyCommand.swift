@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import GraphContext
 import PageStore
 
@@ -7,7 +8,10 @@ struct VerifyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
     abstract: "Reads everything in the store, checks it and recounts it.",
-    discussion: "Prints every problem on standard error, one a line, and ends with status 1 if there is any."
+    discussion: """
+      Prints every problem on standard error, one a line, and ends with status 1 if there is any. What is whole but rests on the last of two \
+      copies is a warning, which doesn't change the status.
+      """
   )
 
   @OptionGroup var store: StoreArgument
@@ -16,7 +20,11 @@ struct VerifyCommand: ParsableCommand {
     let path = try store.path()
     let store = try Store.open(at: path, options: .readOnly)
     let snapshot = try store.snapshot()
-    var problems = try store.verify()
+    let found = try store.verify(includingWarnings: true)
+    for warning in found where warning.isWarning {
+      FileHandle.standardError.write(Data("warning: \(warning)\n".utf8))
+    }
+    var problems = found.filter { !$0.isWarning }
     if problems.isEmpty, let schema = try Catalogue.readableSchema(in: snapshot) {
       problems = try StoreVerifier(StoreView(schema: StoredSchema(schema), snapshot: snapshot)).problems()
     }

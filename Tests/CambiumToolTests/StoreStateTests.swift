@@ -21,6 +21,35 @@ struct StoreStateTests {
     #expect(run.output.contains("KiB  e/"))
   }
 
+  /// What a process that died has left behind its last checkpoint.
+  @Test func infoSaysHowMuchWasReplayed() async throws {
+    let library = try await Library()
+    #expect(try ToolRun("info", library.path).output.contains("of which 0.0 KiB were replayed"))
+    let container = try await Library.open(library.path)
+    try await container.performBackgroundTask { context in
+      for number in 0..<50 { context.insert(Author(name: "Author \(number)", born: number)) }
+      try context.save()
+    }
+    let copy = library.path + "-as-it-was"
+    try FileManager.default.copyItem(atPath: library.path, toPath: copy)
+    defer { try? FileManager.default.removeItem(atPath: copy) }
+    try container.close()
+    let line = try #require(ToolRun("info", copy).lines.first { $0.contains("were replayed") })
+    #expect(!line.contains(" 0.0 KiB were replayed"), "\(line)")
+  }
+
+  @Test func verifyWarnsOfALastCopy() async throws {
+    let library = try await Library()
+    // The second of the two anchors.
+    let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: library.path))
+    try handle.seek(toOffset: 8_192)
+    try handle.write(contentsOf: Data(repeating: 0x5A, count: 64))
+    try handle.close()
+    let run = try ToolRun("verify", library.path)
+    #expect(run.status == 0 && run.output.contains("everything is in order"))
+    #expect(run.errors == "warning: One of the two anchors is damaged.\n")
+  }
+
   @Test func compactMakesTheFileShort() async throws {
     let library = try await Library()
     let run = try ToolRun("compact", library.path)

@@ -70,6 +70,7 @@ extension ManagedObjectContext {
     forgetPendingReferences()
     forgetEncodedChanges()
     listings.removeAll()
+    deletedLinks.removeAll()
   }
 
   private func forgetPendingReferences() {

@@ -49,6 +49,8 @@ public final class ManagedObjectContext: ObjectHost {
   var pendingReferences: [[PendingLinks?]]
   /// Unsaved changes of relationships kept as pairs, by entity and place among its to-many relationships.
   var pendingPairs: [[PendingLinks]]
+  /// Links that the next save can't keep.
+  var deletedLinks = DeletedLinks()
   /// Which lists of members that objects keep are right.
   var listings = MemberListings()
   /// Why a value couldn't be read, until the context is rolled back or reset.
@@ -133,6 +135,11 @@ public final class ManagedObjectContext: ObjectHost {
 
   @discardableResult
   package override func adopt(_ object: any ManagedObject) -> Bool { enter(object) }
+
+  package override func reach(_ object: any ManagedObject, by property: Int) {
+    guard object._$state.phase == .new, let entity = coordinator.entity(of: type(of: object)) else { return }
+    if entity.hasInverse(property) { _ = enter(object) }
+  }
 
   package override func willChange(_ object: any ManagedObject) {
     noteChange(of: object)

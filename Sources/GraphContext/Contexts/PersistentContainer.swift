@@ -55,8 +55,8 @@ public final class PersistentContainer: Sendable {
 
   /// The same for a list of models.
   ///
-  /// - Throws: `schemaMismatch` when the models don't go together with each other or with the store; `store` when the
-  ///   store can't be opened.
+  /// - Throws: `schemaMismatch` when the models don't go together with each other or with the store; `invalidURL` for a URL that isn't a
+  ///   file's; `store` when the store can't be opened.
   public init(
     _ name: String,
     models: [any ManagedObject.Type],
@@ -79,15 +79,23 @@ public final class PersistentContainer: Sendable {
     _ models: [any ManagedObject.Type]
   ) throws(ContextError) -> StoreCoordinator {
     let store: Store
-    do throws(StoreError) {
+    do {
       switch location {
-      case .file(let url): store = try Store.open(at: url.path, options: options, logger: logger)
+      case .file(let url): store = try Store.open(at: path(of: url), options: options, logger: logger)
       case .inMemory: store = try Store.inMemory(options: options)
       }
     } catch {
-      throw ContextError(error)
+      throw ContextError(any: error)
     }
     return try StoreCoordinator.open(store, models: models)
+  }
+
+  private static func path(of url: URL) throws(ContextError) -> String {
+    if url.isFileURL { return url.path }
+    throw ContextError(
+      .invalidURL,
+      "\(url.absoluteString) is not the URL of a file; make one by URL(fileURLWithPath:)"
+    )
   }
 
   /// The entities of the store.
@@ -155,7 +163,7 @@ extension PersistentContainer {
   ///   the code `outcomeUnknown`: then the copy may be gone after a power failure.
   public func copy(to url: URL, keepsObjectIDs: Bool = true) async throws(ContextError) {
     try await queue.run { [coordinator] () throws(ContextError) in
-      do { try coordinator.store.copy(to: url.path, keepsUUID: keepsObjectIDs) } catch {
+      do { try coordinator.store.copy(to: Self.path(of: url), keepsUUID: keepsObjectIDs) } catch {
         throw ContextError(any: error)
       }
     }
@@ -180,10 +188,13 @@ extension PersistentContainer {
 
   /// Reads everything and compares everything with everything: pages, records, index entries, relationships. Returns
   /// every problem found. O(size of the store).
-  public func verify() throws(ContextError) -> [IntegrityProblem] {
+  ///
+  /// - Parameter includingWarnings: whether to return, too, what is whole but rests on the last of two copies.
+  public func verify(includingWarnings: Bool = false) throws(ContextError) -> [IntegrityProblem] {
     let view = try coordinator.newestView()
     do throws(StoreError) {
-      return try coordinator.store.verify() + StoreVerifier(view).problems()
+      return try coordinator.store.verify(includingWarnings: includingWarnings)
+        + StoreVerifier(view).problems()
     } catch {
       throw ContextError(error)
     }

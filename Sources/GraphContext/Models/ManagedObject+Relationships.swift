@@ -42,7 +42,7 @@ extension ManagedObject {
     guard let host = _$state.host else {
       cache = ToOneReference(target)
       _$state.didSet(slot)
-      return nil
+      return target?._$state.host.map { .leading(into: $0) }
     }
     // A target that is gone didn't enter. The context remembers that, and nothing else happens.
     if let target, target._$state.host !== host { return nil }
@@ -52,13 +52,24 @@ extension ManagedObject {
     guard new != old else { return nil }
     _$willSet(slot)
     cache.number = new
-    return ToOneChange(old: old, new: new)
+    return .numbers(old: old, new: new)
   }
 
   /// The last step: the inverse follows.
   public func _$didSetToOne(_ slot: Int, _ change: ToOneChange?) {
-    guard let change else { return }
-    _$state.host?.didSetToOne(of: self, slot: slot, from: change.old, to: change.new)
+    switch change {
+    case .numbers(let old, let new): _$state.host?.didSetToOne(of: self, slot: slot, from: old, to: new)
+    case .leading(let host): host.reach(self, by: slot)
+    case nil: break
+    }
+  }
+
+  /// An object in no context enters that of its members, if one is in a context and leads back. Only the last members are looked at, so that
+  /// a long row of appends takes time in proportion to it.
+  private func enterContext<Members: RelationshipCollection>(ofMembers members: Members, _ ordinal: Int) {
+    let last = members.unattached?.list.suffix(16) ?? []
+    guard let host = last.lazy.compactMap({ $0._$state.host }).first else { return }
+    host.reach(self, by: Self._$model.slotCount + ordinal)
   }
 
   /// Fills the cache from the record, if it isn't filled. Without a record it leads nowhere.
@@ -112,6 +123,7 @@ extension ManagedObject {
     _ ordinal: Int,
     _ members: Members
   ) -> ToManyMembers<Members.RelatedObject> {
+    if _$state.host == nil { enterContext(ofMembers: members, ordinal) }
     guard let relationship = ToManyRelationship(of: self, ordinal: ordinal) else {
       return ToManyMembers(members)
     }
@@ -124,8 +136,10 @@ extension ManagedObject {
   }
 }
 
-/// From which object to which a to-one relationship was set, by number; 0 is none.
-public struct ToOneChange {
-  let old: UInt64
-  let new: UInt64
+/// What was done to a to-one relationship.
+public enum ToOneChange {
+  /// It was set from one object to another, by number; 0 is none.
+  case numbers(old: UInt64, new: UInt64)
+  /// It was set in an object in no context, to one in this context.
+  case leading(into: ObjectHost)
 }

@@ -77,6 +77,10 @@ public class ObjectHost {
   @discardableResult
   package func adopt(_ object: any ManagedObject) -> Bool { missing() }
 
+  /// An object in no context leads to one in this context by a property: it is to be in this context too if the relationship has an inverse,
+  /// because that leads to it.
+  package func reach(_ object: any ManagedObject, by property: Int) {}
+
   /// A to-one relationship was set from one number to another (0 for none). The host brings the inverse up to date.
   package func didSetToOne(of object: any ManagedObject, slot: Int, from old: UInt64, to new: UInt64) {
     missing()

@@ -108,6 +108,16 @@ package struct StoredToOne: Sendable {
   }
 }
 
+extension StoredEntity {
+  /// Whether the relationship at a slot, or at a place after the slots for those to many, has an inverse.
+  func hasInverse(_ property: Int) -> Bool {
+    let place = property - schema.stored.count
+    if place < 0 { return toOne(slot: property).map { $0.inverse != .none } ?? false }
+    guard case .pairs(let trees) = toManys[place].storage else { return true }
+    return trees.inverse != nil
+  }
+}
+
 /// A to-many relationship: where its elements are found.
 package struct StoredToMany: Sendable {
   package let name: String

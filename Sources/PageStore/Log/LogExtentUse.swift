@@ -60,9 +60,19 @@ enum LogExtentUseHeader {
     at extentOffset: UInt64,
     of identity: FormatIdentity
   ) -> LogExtentUse? {
-    for copy in [offset, copyOffset] where bytes.count >= copy + FormatIdentity.blockByteCount {
+    copies(in: bytes, at: extentOffset, of: identity).lazy.compactMap(\.self).first
+  }
+
+  /// The two copies; nil for one that isn't legible.
+  static func copies(
+    in bytes: UnsafeRawBufferPointer,
+    at extentOffset: UInt64,
+    of identity: FormatIdentity
+  ) -> [LogExtentUse?] {
+    [offset, copyOffset].map { copy in
+      guard bytes.count >= copy + FormatIdentity.blockByteCount else { return nil }
       let sector = UnsafeRawBufferPointer(rebasing: bytes[copy..<copy + FormatIdentity.blockByteCount])
-      guard FormatIdentity(block: sector, kind: .logExtentUse) == identity else { continue }
+      guard FormatIdentity(block: sector, kind: .logExtentUse) == identity else { return nil }
       let extent = Extent(
         offset: sector.integer(at: Offset.extentOffset, as: UInt64.self),
         byteCount: sector.integer(at: Offset.extentByteCount, as: UInt64.self)
@@ -70,13 +80,12 @@ enum LogExtentUseHeader {
       let epoch = sector.integer(at: Offset.epoch, as: UInt32.self)
       guard extent.offset == extentOffset, extent.isPlausible(pageSize: UInt64(identity.pageSize)),
         epoch < LogExtentUse.epochLimit
-      else { continue }
+      else { return nil }
       return LogExtentUse(
         extent: extent,
         epoch: epoch,
         salt: sector.integer(at: Offset.salt, as: UInt64.self)
       )
     }
-    return nil
   }
 }

@@ -55,6 +55,8 @@ final class LogWriter: @unchecked Sendable {
   /// Whether the last record needs nobody to vouch for it: a watermark, or a checkpoint, which its anchor vouches for.
   private var lastIsWatermark = false
   private var loggedByteCount: UInt64 = 0
+  /// Bytes of records that were there after the last checkpoint when the store was opened, until there is another checkpoint.
+  private var replayedByteCount: UInt64
   /// `loggedByteCount` at the last checkpoint.
   private var checkpointMark: UInt64 = 0
 
@@ -69,6 +71,7 @@ final class LogWriter: @unchecked Sendable {
     file: StoreFile,
     identity: FormatIdentity,
     tail: LogTail,
+    replayedByteCount: UInt64,
     closingAnchor: (anchor: Anchor, offset: UInt64)?,
     onAdvance: @escaping Advance,
     onFailure: @escaping @Sendable (StoreError) -> Void
@@ -76,6 +79,7 @@ final class LogWriter: @unchecked Sendable {
     self.file = file
     self.identity = identity
     self.tail = tail
+    self.replayedByteCount = replayedByteCount
     self.closingAnchor = closingAnchor
     self.onAdvance = onAdvance
     self.onFailure = onFailure
@@ -380,10 +384,17 @@ final class LogWriter: @unchecked Sendable {
   }
 
   /// Bytes of records appended since the last checkpoint.
-  var bytesSinceCheckpoint: UInt64 { monitor.withLock { loggedByteCount - checkpointMark } }
+  var bytesSinceCheckpoint: UInt64 {
+    monitor.withLock { replayedByteCount + loggedByteCount - checkpointMark }
+  }
 
   /// The first so many bytes appended are not needed for recovery any more.
-  func markCheckpoint(at byteCount: UInt64) { monitor.withLock { checkpointMark = byteCount } }
+  func markCheckpoint(at byteCount: UInt64) {
+    monitor.withLock {
+      checkpointMark = byteCount
+      replayedByteCount = 0
+    }
+  }
 
   private func checkNotFenced() throws(StoreError) {
     guard let failure else { return }

@@ -58,6 +58,15 @@ struct ExtentWalk {
     try withBlock(at: offset, in: file) { ExtentHeader.copies(in: $0, at: offset, of: identity) } ?? []
   }
 
+  /// The copies of the use header of the log extent at `offset`; nil for one that isn't legible.
+  static func useCopies(
+    at offset: UInt64,
+    in file: StoreFile,
+    _ identity: FormatIdentity
+  ) throws(StoreError) -> [LogExtentUse?] {
+    try withBlock(at: offset, in: file) { LogExtentUseHeader.copies(in: $0, at: offset, of: identity) } ?? []
+  }
+
   /// The legible use of the log extent at `offset`, even if its static header is damaged.
   static func use(
     at offset: UInt64,

@@ -21,6 +21,8 @@ struct LogChain {
 
   private(set) var checkpoint: Checkpoint
   private(set) var transactions: [Transaction] = []
+  /// Bytes of the transactions that the last checkpoint doesn't contain.
+  var replayedByteCount: UInt64 { transactions.reduce(0) { $0 + $1.record.header.paddedByteCount } }
   /// Where the run ends: the place and number of the first record that isn't there.
   private(set) var tail: LogTail
   /// Records after the last checkpoint's own, of any kind.

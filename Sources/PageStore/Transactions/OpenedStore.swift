@@ -174,6 +174,7 @@ struct OpenedStore {
         file: file,
         identity: blocks.identity,
         tail: recovery.chain.tail,
+        replayedByteCount: recovery.chain.replayedByteCount,
         closingAnchor: blocks.closingAnchor,
         onAdvance: { versions.advance(written: $0, durable: $1) },
         onFailure: { error in

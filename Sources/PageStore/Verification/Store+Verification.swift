@@ -3,12 +3,15 @@ extension Store {
   /// the file and in memory. Returns every problem; none means that the store is whole.
   ///
   /// Nobody writes meanwhile.
-  public func verify() throws(StoreError) -> [IntegrityProblem] {
+  ///
+  /// - Parameter includingWarnings: whether to return, too, what is whole but rests on the last of two copies. A crash may leave that, and
+  ///   the next checkpoints mend it.
+  public func verify(includingWarnings: Bool = false) throws(StoreError) -> [IntegrityProblem] {
     try file.checkOpen()
     return try withTurn { () throws(StoreError) in
       if !options.isReadOnly && !committer.log.isFenced { try committer.log.drain() }
       return try committer.withoutCheckpoint { () throws(StoreError) in
-        try verifyLog() + verifyTrees()
+        try verifyLog() + verifyTrees() + (includingWarnings ? lastCopies() : [])
       }
     }
   }
@@ -124,7 +127,9 @@ extension Store {
   /// Extents must not overlap, and lie within the part of the file that is in use.
   private func verifyExtents(_ recovery: Recovery) throws(StoreError) -> [IntegrityProblem] {
     var problems: [IntegrityProblem] = []
-    for extent in recovery.illegibleExtents {
+    // Those of the log that were made since the last checkpoint are listed nowhere but in memory.
+    let made = committer.extents.extents.filter { !recovery.illegibleExtents.contains($0) }
+    for extent in recovery.illegibleExtents + made {
       // A crash may tear the header of the use that just began, which then holds nothing, but never the static one.
       let isThere = try ExtentWalk.extent(at: extent.offset, in: file, recovery.identity) != nil
       if !isThere {

@@ -172,4 +172,15 @@ struct MisuseTests {
       )
     }
   }
+
+  @Test func aURLThatIsNoFilesIsRefused() async throws {
+    let url = try #require(URL(string: "https://example.com/store.cambium"))
+    let error = await #expect(throws: ContextError.self) {
+      try await PersistentContainer("Away", models: Stranger.self, at: url)
+    }
+    #expect(error?.code == .invalidURL && error?.message.contains("example.com") == true)
+    let container = try await PersistentContainer("Here", models: Stranger.self, at: .inMemory)
+    let refusal = await #expect(throws: ContextError.self) { try await container.copy(to: url) }
+    #expect(refusal?.code == .invalidURL)
+  }
 }

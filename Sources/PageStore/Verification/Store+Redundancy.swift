@@ -1,0 +1,50 @@
+extension Store {
+  /// What the file keeps twice, and has only one legible copy of. Warnings.
+  func lastCopies() throws(StoreError) -> [IntegrityProblem] {
+    guard case .store(let blocks) = try FixedBlocks.read(file) else { return [] }
+    var warnings: [String] = []
+    if blocks.anchors.count == 1, try hasTwoAnchors() {
+      warnings.append("One of the two anchors is damaged.")
+    }
+    for extent in try extents() {
+      let headers = try ExtentWalk.headerCopies(at: extent.extent.offset, in: file, committer.identity)
+      if isLastCopy(headers) {
+        warnings.append("One of the two headers of the extent at byte \(extent.extent.offset) is damaged.")
+      }
+      guard extent.kind == .log else { continue }
+      let uses = try ExtentWalk.useCopies(at: extent.extent.offset, in: file, committer.identity)
+      if isLastCopy(uses) {
+        warnings.append(
+          "One of the two use headers of the log extent at byte \(extent.extent.offset) is damaged."
+        )
+      }
+    }
+    return warnings.map { IntegrityProblem(message: $0, isWarning: true) }
+  }
+
+  /// Whether both anchors were written before: a new store has one.
+  private func hasTwoAnchors() throws(StoreError) -> Bool {
+    let block = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: FormatIdentity.blockByteCount,
+      alignment: 16
+    )
+    defer { block.deallocate() }
+    for offset in FileLayout.anchorOffsets {
+      let count = try file.read(into: block, at: offset)
+      if block[..<count].allSatisfy({ $0 == 0 }) { return false }
+    }
+    return true
+  }
+
+  private func isLastCopy<Block>(_ copies: [Block?]) -> Bool { copies.count { $0 != nil } == 1 }
+
+  /// The extents in use that have a legible header.
+  private func extents() throws(StoreError) -> [ExtentHeader] {
+    let end = try committer.withSpace { $0.end }
+    let first = FileLayout.firstExtentOffset(pageSize: committer.pageSize)
+    var walk = try ExtentWalk(file, committer.identity, from: first)
+    var extents: [ExtentHeader] = []
+    while let found = try walk.next(), found.header.extent.offset < end { extents.append(found.header) }
+    return extents
+  }
+}
