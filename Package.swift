@@ -63,7 +63,10 @@ let package = Package(
     ),
     .target(
       name: "Cambium",
-      dependencies: ["GraphContext", "Predicates", "CambiumMacros"],
+      dependencies: [
+        "GraphContext", "PageStore", "Predicates", "CambiumMacros",
+        .product(name: "Logging", package: "swift-log"),
+      ],
       swiftSettings: swiftSettings
     ),
 

@@ -16,7 +16,7 @@ ALLOWED = {
     "Predicates": {"Glibc", "Musl", "Darwin", "Foundation", "FoundationEssentials", "Synchronization"},
     "GraphContext": {"PageStore", "Predicates", "Foundation", "FoundationEssentials", "Synchronization",
                      "Observation", "Dispatch", "Logging"},
-    "Cambium": {"GraphContext", "Predicates"},
+    "Cambium": {"GraphContext", "Predicates", "PageStore", "Foundation", "Logging"},
     "SVGDrawing": set(),
 }
 

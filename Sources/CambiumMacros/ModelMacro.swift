@@ -24,7 +24,7 @@ extension ModelMacro: MemberMacro {
       return []
     }
     return [
-      "@exclusivity(unchecked) \(raw: declared.access)final var _$state = GraphContext.ObjectState()",
+      "@exclusivity(unchecked) nonisolated \(raw: declared.access)final var _$state = GraphContext.ObjectState()",
       declared.entityName,
       declared.description,
       declared.faultInitializer,
@@ -68,7 +68,7 @@ extension ModelMacro: ExtensionMacro {
       return []
     }
     return [
-      try ExtensionDeclSyntax("extension \(type.trimmed): GraphContext.ManagedObject {}"),
+      try ExtensionDeclSyntax("nonisolated extension \(type.trimmed): GraphContext.ManagedObject {}"),
       try ExtensionDeclSyntax(
         """
         @available(*, unavailable, message: "an object stays with its context; send its objectID instead")
@@ -81,9 +81,12 @@ extension ModelMacro: ExtensionMacro {
 
 // MARK: - Members
 
+// An object belongs to its context, which any actor can have. So the conformance, its members and the storage behind them are
+// `nonisolated`, also in a module whose default isolation is `MainActor`, or in a class that is the main actor's.
+
 extension ModelDeclaration {
   fileprivate var entityName: DeclSyntax {
-    "\(raw: access)static let entityName = \"\(raw: name)\""
+    "nonisolated \(raw: access)static let entityName = \"\(raw: name)\""
   }
 
   fileprivate var description: DeclSyntax {
@@ -93,7 +96,7 @@ extension ModelDeclaration {
       return "GraphContext.IndexDescription([\(names)], isUnique: \(index.isUnique)\(folding)),"
     }
     return """
-      \(raw: access)static let _$model = GraphContext.ModelDescription(
+      nonisolated \(raw: access)static let _$model = GraphContext.ModelDescription(
         GraphContext.EntityDescription(
           name: "\(raw: name)",
           properties: [
@@ -108,7 +111,7 @@ extension ModelDeclaration {
   fileprivate var faultInitializer: DeclSyntax {
     let lines = properties.map { "_\($0.name) = GraphContext.\($0.cacheType)()" }
     return """
-      \(raw: access)init(_$state state: consuming GraphContext.ObjectState) {
+      nonisolated \(raw: access)init(_$state state: consuming GraphContext.ObjectState) {
         _$state = state
         \(raw: lines.joined(separator: "\n  "))
       }
@@ -124,7 +127,7 @@ extension ModelDeclaration {
       "case \(slots.count + ordinal): visitor.visit(toMany: \(ordinal), &_\(property.name))"
     }
     return """
-      \(raw: access)func _$visit<Visitor: GraphContext.PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {
+      nonisolated \(raw: access)func _$visit<Visitor: GraphContext.PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {
         switch property {
         \(raw: (slots + relationships).joined(separator: "\n  "))
         default: fatalError("\(raw: name) has no property \\(property)")

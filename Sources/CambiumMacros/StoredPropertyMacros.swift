@@ -153,7 +153,7 @@ private enum StoredProperty {
   static func cache(_ declaration: some DeclSyntaxProtocol) -> [DeclSyntax] {
     guard let property = property(declaration) else { return [] }
     return [
-      "@exclusivity(unchecked) private final var _\(raw: property.name): GraphContext.\(raw: property.cacheType)"
+      "@exclusivity(unchecked) nonisolated private final var _\(raw: property.name): GraphContext.\(raw: property.cacheType)"
     ]
   }
 }

@@ -20,7 +20,7 @@ struct ExpansionTests {
             }
           }
 
-          @exclusivity(unchecked) private final var _title: GraphContext.Cached<String>
+          @exclusivity(unchecked) nonisolated private final var _title: GraphContext.Cached<String>
         """
       )
     )
@@ -37,7 +37,8 @@ struct ExpansionTests {
             _$didSetToOne(0, change)
           }
       """
-    let cache = "@exclusivity(unchecked) private final var _album: GraphContext.ToOneReference<Album>"
+    let cache =
+      "@exclusivity(unchecked) nonisolated private final var _album: GraphContext.ToOneReference<Album>"
     let optional = expansion(of: "@Relationship var album: Album?")
     #expect(optional.contains(accessors) && optional.contains(cache))
     let spelledOut = expansion(of: "@Relationship var album: Optional<Album>")
@@ -73,7 +74,7 @@ struct ExpansionTests {
             }
           }
 
-          @exclusivity(unchecked) private final var _others: GraphContext.ToManyMembers<Song>
+          @exclusivity(unchecked) nonisolated private final var _others: GraphContext.ToManyMembers<Song>
         """
       )
     )
@@ -104,11 +105,11 @@ struct ExpansionTests {
           var label: String { title }
           func play() {}
 
-          @exclusivity(unchecked) public final var _$state = GraphContext.ObjectState()
+          @exclusivity(unchecked) nonisolated public final var _$state = GraphContext.ObjectState()
 
-          public static let entityName = "Song"
+          nonisolated public static let entityName = "Song"
 
-          public static let _$model = GraphContext.ModelDescription(
+          nonisolated public static let _$model = GraphContext.ModelDescription(
             GraphContext.EntityDescription(
               name: "Song",
               properties: [
@@ -126,7 +127,7 @@ struct ExpansionTests {
                 GraphContext.IndexDescription(["title"], isUnique: false, folding: [.case, .diacritics]),
               ]))
 
-          public init(_$state state: consuming GraphContext.ObjectState) {
+          nonisolated public init(_$state state: consuming GraphContext.ObjectState) {
             _$state = state
             _takes = GraphContext.ToManyMembers<Take>()
             _isrc = GraphContext.Cached<String>()
@@ -136,7 +137,7 @@ struct ExpansionTests {
             _class = GraphContext.Cached<Int>()
           }
 
-          public func _$visit<Visitor: GraphContext.PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {
+          nonisolated public func _$visit<Visitor: GraphContext.PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {
             switch property {
             case 0:
               visitor.visit(attribute: 0, &_isrc)
@@ -156,7 +157,7 @@ struct ExpansionTests {
           }
         }
 
-        extension Song: GraphContext.ManagedObject {
+        nonisolated extension Song: GraphContext.ManagedObject {
         }
 
         @available(*, unavailable, message: "an object stays with its context; send its objectID instead")
@@ -175,9 +176,11 @@ struct ExpansionTests {
   @Test(arguments: [("public", "public "), ("package", "package "), ("internal", ""), ("fileprivate", "")])
   func membersAreAsVisibleAsTheProtocolAsks(access: String, prefix: String) {
     let text = Expansion("@Model \(access) final class Song {}").text
-    #expect(text.contains("\n  \(prefix)static let entityName = \"Song\""))
+    #expect(text.contains("\n  nonisolated \(prefix)static let entityName = \"Song\""))
     #expect(
-      text.contains("\n  @exclusivity(unchecked) \(prefix)final var _$state = GraphContext.ObjectState()")
+      text.contains(
+        "\n  @exclusivity(unchecked) nonisolated \(prefix)final var _$state = GraphContext.ObjectState()"
+      )
     )
   }
 

@@ -1,5 +1,4 @@
 import Cambium
-import Foundation
 import Testing
 
 // The README quotes the models and what is between the two marks, so that its code compiles and says what is true.

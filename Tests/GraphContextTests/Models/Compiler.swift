@@ -22,7 +22,17 @@ enum Compiler {
 
   /// The errors in the code, one line each. What crosses tasks is checked after types are, so this goes as far as the
   /// intermediate language.
-  static func messages(for code: String) throws -> [String] {
+  ///
+  /// - Parameters:
+  ///   - prelude: What stands before the code.
+  ///   - mode: The version of the language.
+  ///   - flags: More words for the compiler.
+  static func messages(
+    for code: String,
+    after prelude: String = Compiler.prelude,
+    mode: String = "6",
+    flags: [String] = []
+  ) throws -> [String] {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cambium-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -35,13 +45,13 @@ enum Compiler {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [
-      "swiftc", "-emit-sil", "-o", "/dev/null", "-swift-version", "6", "-module-name", "Program",
+      "swiftc", "-emit-sil", "-o", "/dev/null", "-swift-version", mode, "-module-name", "Program",
       "-I", products.appendingPathComponent("Modules").path,
       "-Xcc", "-I", "-Xcc", root.appendingPathComponent("Sources/CLinux/include").path,
       "-Xcc", "-fmodule-map-file=\(products.path)/CLinux.build/module.modulemap",
       "-load-plugin-executable", "\(products.path)/CambiumMacros-tool#CambiumMacros",
-      source.path,
     ]
+    process.arguments? += flags + [source.path]
     let pipe = Pipe()
     process.standardError = pipe
     try process.run()
