@@ -18,7 +18,11 @@ public struct From<Root: ManagedObject>: Sendable {
   package private(set) var limit: Int?
   package private(set) var offset = 0
 
+  /// All objects of the model.
   public init() {}
+
+  /// All objects of a model: `From(Song.self)`, which is `From<Song>()`.
+  public init(_ model: Root.Type) {}
 
   // MARK: Which
 
@@ -65,6 +69,17 @@ public struct From<Root: ManagedObject>: Sendable {
   /// Sorted by these keys, after those that are there already. nil comes first ascending, NaN last; what the keys leave
   /// equal is in the order of object IDs, in the direction of the last key. Without any key: in the order of object IDs.
   public func orderBy(_ keys: OrderBy<Root>...) -> From { orderBy(keys) }
+
+  /// Sorted by these attributes, each ascending: `orderBy(\.album?.title, \.track)`. Same as ``orderBy(_:)-(OrderBy<Root>...)`` with
+  /// ``OrderBy/ascending(_:)``.
+  public func orderBy<First: AttributeType, each Next: AttributeType>(
+    _ first: KeyPath<Root, First>,
+    _ next: repeat KeyPath<Root, each Next>
+  ) -> From {
+    var keys: [OrderBy<Root>] = [.ascending(first)]
+    for keyPath in repeat each next { keys.append(.ascending(keyPath)) }
+    return orderBy(keys)
+  }
 
   /// The same for an array of keys.
   public func orderBy(_ keys: [OrderBy<Root>]) -> From {

@@ -86,6 +86,11 @@ public struct GroupedQuery<Root: ManagedObject, Row>: Sendable {
     return copy
   }
 
+  /// Sorted by a value that the groups have in common, ascending: `orderBy(\.carrier)`.
+  public func orderBy(_ keyPath: KeyPath<Root, some AttributeType>) -> GroupedQuery {
+    orderBy(.ascending(keyPath))
+  }
+
   /// No more than so many groups. A negative limit is a mistake, thrown when the query is used.
   public func limit(_ count: Int) -> GroupedQuery {
     var copy = self

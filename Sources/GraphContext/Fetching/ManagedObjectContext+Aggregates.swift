@@ -16,10 +16,20 @@ extension ManagedObjectContext {
   ) throws -> (repeat each Value) {
     var terms: [AggregateTerm] = []
     for aggregate in repeat each aggregates { terms.append(aggregate.term) }
-    let values = try resolved(request, terms).rows(in: viewForValues(), context: self)[0]
-    var columns = TypedColumns(entity: Root.entityName, values: values, keyOrigins: [])
+    var columns = try columns(of: terms, request)
     func next<Next: AttributeType>(_ type: Next.Type) throws -> Next { try columns.nextValue(type) }
     return (repeat try next((each Value).self))
+  }
+
+  /// One aggregate of the objects that the request describes: `try context.aggregate(request, .max(\.seconds)) ?? 0`.
+  ///
+  /// - Throws: What ``aggregate(_:_:)`` for several aggregates throws.
+  public func aggregate<Root: ManagedObject, Value: AttributeType>(
+    _ request: From<Root>,
+    _ aggregate: Aggregate<Root, Value>
+  ) throws -> Value {
+    var columns = try columns(of: [aggregate.term], request)
+    return try columns.nextValue(Value.self)
   }
 
   /// How ``aggregate(_:_:)`` would go about it.
@@ -57,6 +67,15 @@ extension ManagedObjectContext {
     analyze: Bool = false
   ) throws -> QueryPlan {
     try resolved(groups).plan(in: viewForValues(), context: self, analyze: analyze)
+  }
+
+  /// The values of aggregates of all the objects.
+  private func columns<Root: ManagedObject>(
+    of terms: [AggregateTerm],
+    _ request: From<Root>
+  ) throws -> TypedColumns {
+    let values = try resolved(request, terms).rows(in: viewForValues(), context: self)[0]
+    return TypedColumns(entity: Root.entityName, values: values, keyOrigins: [])
   }
 
   private func resolved<Root: ManagedObject>(

@@ -39,12 +39,15 @@ extension ManagedObjectContext {
     _ selection: Selection<Root, repeat each Value>,
     _ body: (repeat each Value) throws -> Void
   ) throws {
-    let resolved = try resolved(selection)
-    try resolved.forEachRow(in: viewForValues(), context: self) { _, reader, fields in
-      let row = try selection.row(&reader, fields, resolved.columns)
-      try body(repeat each row)
-      return true
-    }
+    try forEachRow(of: selection, body)
+  }
+
+  /// Calls `body` with each value of a selection with one column, as ``forEach(_:_:)`` does with rows of several.
+  public func forEach<Root: ManagedObject, Value: ColumnType>(
+    _ selection: Selection<Root, Value>,
+    _ body: (Value) throws -> Void
+  ) throws {
+    try forEachRow(of: selection, body)
   }
 
   /// The objects of rows of an older snapshot, or this one, as far as they still exist.

@@ -3,7 +3,7 @@ import Predicates
 // Queries for values. They see unsaved changes as fetches do, and make no objects. What they read is given back when they end.
 
 extension ManagedObjectContext {
-  /// The rows of values that the selection describes, in its order.
+  /// The rows of values that the selection describes, in its order: tuples of as many elements as it has columns.
   ///
   /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read, or holds no value of a column's
   ///   type: nil, because an object on the way is missing, for a type without nil.
@@ -11,12 +11,33 @@ extension ManagedObjectContext {
     _ selection: Selection<Root, repeat each Value>
   ) throws -> [(repeat each Value)] {
     var rows: [(repeat each Value)] = []
+    try forEachRow(of: selection) { (value: repeat each Value) in rows.append((repeat each value)) }
+    return rows
+  }
+
+  /// The values of a selection with one column, in its order: `Set(try context.fetch(From<Song>().select(\.title)))`.
+  ///
+  /// - Throws: What ``fetch(_:)`` for several columns throws.
+  public func fetch<Root: ManagedObject, Value: ColumnType>(
+    _ selection: Selection<Root, Value>
+  ) throws -> [Value] {
+    // The compiler takes the one element of a pack for a tuple. With a type parameter of its own it is the value.
+    var values: [Value] = []
+    try forEachRow(of: selection) { (value: Value) in values.append(value) }
+    return values
+  }
+
+  /// Calls `body` with the columns of each row.
+  func forEachRow<Root: ManagedObject, each Value: ColumnType>(
+    of selection: Selection<Root, repeat each Value>,
+    _ body: (repeat each Value) throws -> Void
+  ) throws {
     let resolved = try resolved(selection)
     try resolved.forEachRow(in: viewForValues(), context: self) { _, reader, fields in
-      rows.append(try selection.row(&reader, fields, resolved.columns))
+      let row = try selection.row(&reader, fields, resolved.columns)
+      try body(repeat each row)
       return true
     }
-    return rows
   }
 
   /// How ``fetch(_:)`` would go about the selection.

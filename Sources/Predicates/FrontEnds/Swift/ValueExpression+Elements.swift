@@ -28,6 +28,12 @@ extension ValueExpression where Value: PredicateElements {
     filter { !condition($0) }.count == 0
   }
 
+  /// The name that ``any(_:)`` has in the standard library: `$0.songs.contains { $0.seconds > 600 }`.
+  public func contains(where condition: (ElementExpression) -> Where<Root>) -> Where<Root> { any(condition) }
+
+  /// The name that ``all(_:)`` has in the standard library.
+  public func allSatisfy(_ condition: (ElementExpression) -> Where<Root>) -> Where<Root> { all(condition) }
+
   /// Whether no element meets the condition.
   public func none(_ condition: (ElementExpression) -> Where<Root>) -> Where<Root> {
     filter(condition).count == 0
