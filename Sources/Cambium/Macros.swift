@@ -52,7 +52,7 @@ public struct AttributeOption: Sendable, Hashable {
 ///   - deleteRule: What happens to the objects at the other end when this one is deleted. By default they stay, and
 ///     their link back goes.
 ///   - inverse: The relationship at the other end that leads back. Name it at one end of each pair; at both ends, the
-///     compiler finds a circle. A to-many relationship needs one; a to-one can do without. A relationship that leads
+///     compiler reports a "circular reference resolving attached macro 'Relationship'". A to-many relationship needs one; a to-one can do without. A relationship that leads
 ///     back by itself, such as friends or a spouse, has the inverse `.itself`.
 @attached(peer)
 public macro Relationship(deleteRule: DeleteRule = .nullify, inverse: AnyKeyPath? = nil) =
@@ -78,7 +78,7 @@ public struct OwnInverse: Sendable, Hashable {
 /// - Parameter folding: how the strings in them are folded. `#Index<Song>([\.title], folding: [.case, .diacritics])` serves
 ///   comparisons with `[cd]`, and no others.
 @freestanding(declaration)
-public macro Index<Root: ManagedObject>(_ indexes: [PartialKeyPath<Root>]..., folding: IndexFolding = []) =
+public macro Index<Root: ManagedObject>(_ indexes: IndexedProperties<Root>..., folding: IndexFolding = []) =
   #externalMacro(module: "CambiumMacros", type: "IndexMacro")
 
 /// Declares what is unique among the objects of a model, inside the class: no two objects are equal in all properties
@@ -87,10 +87,17 @@ public macro Index<Root: ManagedObject>(_ indexes: [PartialKeyPath<Root>]..., fo
 /// - Parameter folding: strings that fold to the same are equal here: `#Unique<User>([\.email], folding: .case)`.
 @freestanding(declaration)
 public macro Unique<Root: ManagedObject>(
-  _ constraints: [PartialKeyPath<Root>]...,
+  _ constraints: IndexedProperties<Root>...,
   folding: IndexFolding = []
 ) =
   #externalMacro(module: "CambiumMacros", type: "IndexMacro")
+
+/// One array in ``Index(_:folding:)`` or ``Unique(_:folding:)``.
+///
+/// A type of its own, as the compiler names a misspelt property in its literals, and not in those of `[PartialKeyPath<Root>]`.
+public struct IndexedProperties<Root: ManagedObject>: ExpressibleByArrayLiteral {
+  public init(arrayLiteral properties: PartialKeyPath<Root>...) {}
+}
 
 // What `@Model` attaches to the properties of a class. The argument is the place of the property in the record, or among
 // the to-many relationships.

@@ -13,6 +13,12 @@ struct ModelDeclaration {
   let properties: [ModelProperty]
   let indexes: [ModelIndex]
   let diagnostics: [Diagnostic]
+  /// Whether the class can be a model. One with a mistaken property still is, so that what uses the class has no mistakes.
+  let canBeAModel: Bool
+
+  /// Lines of an initializer that the class should declare. It is a mistake that it doesn't; written into the class, they keep what
+  /// makes objects from being more of them.
+  let missingInitializer: [String]?
 
   /// Attributes and to-one relationships: those with a slot.
   var stored: [ModelProperty] { properties.filter { !$0.isToMany } }
@@ -22,6 +28,8 @@ struct ModelDeclaration {
     name = model.name.text
     access = model.witnessAccess
     var diagnostics = Self.mistakes(of: model)
+    canBeAModel = diagnostics.isEmpty
+    diagnostics += Self.conditions(in: model)
     let members = model.memberBlock.members.map(\.decl)
     properties = members.compactMap { member in
       member.as(VariableDeclSyntax.self).flatMap { ModelProperty($0, diagnostics: &diagnostics) }
@@ -31,7 +39,7 @@ struct ModelDeclaration {
     var indexes = properties.filter(\.isUnique).map { ModelIndex(properties: [$0.name], isUnique: true) }
     if arePropertiesRight {
       for case let expansion? in members.map({ $0.as(MacroExpansionDeclSyntax.self) }) {
-        for index in ModelIndex.declared(by: expansion, in: name, properties, &diagnostics) {
+        for index in ModelIndex.declared(by: expansion, in: model, properties, &diagnostics) {
           if indexes.contains(where: { $0.name == index.name }) {
             diagnostics.append(ModelDiagnostic.repeatedIndex(index.name).at(expansion))
           }
@@ -43,6 +51,10 @@ struct ModelDeclaration {
     let slotCount = properties.count { !$0.isToMany }
     if slotCount > Self.maximumSlotCount {
       diagnostics.append(ModelDiagnostic.tooMany(slotCount, limit: Self.maximumSlotCount).at(model.name))
+    }
+    missingInitializer = Self.missingInitializer(of: model, properties)
+    if let missingInitializer {
+      diagnostics.append(Self.mistake(ofMissing: missingInitializer, in: model))
     }
     self.diagnostics = diagnostics
   }
@@ -61,6 +73,11 @@ struct ModelDeclaration {
     if let parameters = model.genericParameterClause {
       mistakes.append(ModelDiagnostic.generic.at(parameters))
     }
+    return mistakes
+  }
+
+  private static func conditions(in model: ClassDeclSyntax) -> [Diagnostic] {
+    var mistakes: [Diagnostic] = []
     for member in model.memberBlock.members {
       guard let condition = member.decl.as(IfConfigDeclSyntax.self) else { continue }
       let isStored = condition.clauses.contains { clause in

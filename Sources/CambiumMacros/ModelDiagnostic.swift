@@ -10,8 +10,8 @@ struct ModelDiagnostic: DiagnosticMessage {
   var severity: DiagnosticSeverity { .error }
 
   /// The mistake at a place, with ways to mend it.
-  func at(_ node: some SyntaxProtocol, fixIts: FixIt...) -> Diagnostic {
-    Diagnostic(node: Syntax(node), message: self, fixIts: fixIts)
+  func at(_ node: some SyntaxProtocol, fixIts: FixIt?...) -> Diagnostic {
+    Diagnostic(node: Syntax(node), message: self, fixIts: fixIts.compactMap(\.self))
   }
 }
 
@@ -28,6 +28,13 @@ extension ModelDiagnostic {
     id: "generic",
     message: "a model can't be generic: an entity is one class"
   )
+
+  static func noInitializer(_ name: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "noInitializer",
+      message: "'\(name)' needs an initializer: no object of it can be made without one"
+    )
+  }
 
   static func tooMany(_ count: Int, limit: Int) -> ModelDiagnostic {
     ModelDiagnostic(
@@ -58,6 +65,22 @@ extension ModelDiagnostic {
 
   static func modifier(_ modifier: String) -> ModelDiagnostic {
     ModelDiagnostic(id: "modifier", message: "a property of a model can't be '\(modifier)'")
+  }
+
+  static func foreignAttribute(_ attribute: String, on name: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "foreignAttribute",
+      message: "'\(name)' can't be '\(attribute)': a model stores its properties itself, "
+        + "without property wrappers or other macros"
+    )
+  }
+
+  static func transient(_ name: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "transient",
+      message:
+        "every stored property of a model is persistent: compute '\(name)', or keep its value outside of the model"
+    )
   }
 
   static let observer = ModelDiagnostic(
@@ -110,6 +133,21 @@ extension ModelDiagnostic {
 
   static func notAProperty(_ name: String, of model: String) -> ModelDiagnostic {
     ModelDiagnostic(id: "notAProperty", message: "'\(name)' is not a stored property of '\(model)'")
+  }
+
+  static func notOwnProperty(_ name: String, of model: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "notOwnProperty",
+      message:
+        "'\(name)' is not a stored property that '\(model)' declares itself; what it inherits is not persistent"
+    )
+  }
+
+  static func computedInIndex(_ name: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "computedInIndex",
+      message: "'\(name)' is computed; an index has stored properties"
+    )
   }
 
   static func toManyInIndex(_ name: String) -> ModelDiagnostic {

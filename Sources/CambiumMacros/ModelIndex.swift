@@ -1,5 +1,6 @@
 import SwiftDiagnostics
 import SwiftSyntax
+import SwiftSyntaxBuilder
 
 /// One index of a model: an element of `#Index` or `#Unique`, or an attribute marked `.unique`.
 struct ModelIndex {
@@ -13,28 +14,32 @@ struct ModelIndex {
   /// The indexes that `#Index<Song>([\.title], [\.album, \.track])` declares, as far as they are right.
   static func declared(
     by expansion: MacroExpansionDeclSyntax,
-    in model: String,
+    in model: ClassDeclSyntax,
     _ properties: [ModelProperty],
     _ diagnostics: inout [Diagnostic]
   ) -> [ModelIndex] {
     guard ["Index", "Unique"].contains(expansion.macroName.text) else { return [] }
     if let argument = expansion.genericArgumentClause?.arguments.first?.argument.trimmedDescription,
-      argument != model, argument != "Self"
+      argument != model.name.text, argument != "Self"
     {
-      diagnostics.append(ModelDiagnostic.indexOfAnother(argument, in: model).at(expansion))
+      diagnostics.append(ModelDiagnostic.indexOfAnother(argument, in: model.name.text).at(expansion))
       return []
     }
     let isUnique = expansion.macroName.text == "Unique"
     let folding = expansion.arguments.first { $0.label?.text == "folding" }?.expression.trimmedDescription
-    return expansion.arguments.filter { $0.label == nil }.compactMap { argument in
-      let names = names(in: argument.expression, model, properties, &diagnostics)
-      return names.map { ModelIndex(properties: $0, isUnique: isUnique, folding: folding) }
+    var indexes: [ModelIndex] = []
+    // Without `filter`: what it gives has lost its place in the file, which a diagnostic needs.
+    for argument in expansion.arguments where argument.label == nil {
+      if let names = names(in: argument.expression, model, properties, &diagnostics) {
+        indexes.append(ModelIndex(properties: names, isUnique: isUnique, folding: folding))
+      }
     }
+    return indexes
   }
 
   private static func names(
     in expression: ExprSyntax,
-    _ model: String,
+    _ model: ClassDeclSyntax,
     _ properties: [ModelProperty],
     _ diagnostics: inout [Diagnostic]
   ) -> [String]? {
@@ -44,12 +49,18 @@ struct ModelIndex {
     }
     var names: [String] = []
     for element in array.elements {
-      guard let name = element.expression.as(KeyPathExprSyntax.self)?.onlyProperty else {
+      guard let keyPath = element.expression.as(KeyPathExprSyntax.self), let name = keyPath.onlyProperty
+      else {
         diagnostics.append(ModelDiagnostic.indexForm.at(element.expression))
         return nil
       }
-      if let mistake = mistake(with: name, after: names, model, properties) {
-        diagnostics.append(mistake.at(element.expression))
+      guard let property = properties.first(where: { $0.name == name }) else {
+        diagnostics.append(unknown(name, keyPath, model, properties))
+        return nil
+      }
+      if property.isToMany || names.contains(name) {
+        let mistake: ModelDiagnostic = property.isToMany ? .toManyInIndex(name) : .repeatedInIndex(name)
+        diagnostics.append(mistake.at(keyPath))
         return nil
       }
       names.append(name)
@@ -57,16 +68,36 @@ struct ModelIndex {
     return names
   }
 
-  private static func mistake(
-    with name: String,
-    after names: [String],
-    _ model: String,
+  /// What to say of a name that no stored property has.
+  private static func unknown(
+    _ name: String,
+    _ keyPath: KeyPathExprSyntax,
+    _ model: ClassDeclSyntax,
     _ properties: [ModelProperty]
-  ) -> ModelDiagnostic? {
-    guard let property = properties.first(where: { $0.name == name }) else {
-      return .notAProperty(name, of: model)
+  ) -> Diagnostic {
+    if model.computes(name) { return ModelDiagnostic.computedInIndex(name).at(keyPath) }
+    let candidates = properties.filter { !$0.isToMany }.map(\.name)
+    if let correction = Misspelling.correction(of: name, among: candidates) {
+      let fixed = ExprSyntax("\\.\(raw: correction)").with(\.trailingTrivia, keyPath.trailingTrivia)
+      return ModelDiagnostic.notAProperty(name, of: model.name.text)
+        .at(keyPath, fixIts: .replacing(keyPath, by: fixed, "use '\(correction)'"))
     }
-    if property.isToMany { return .toManyInIndex(name) }
-    return names.contains(name) ? .repeatedInIndex(name) : nil
+    let diagnostic: ModelDiagnostic =
+      model.inheritanceClause == nil
+      ? .notAProperty(name, of: model.name.text) : .notOwnProperty(name, of: model.name.text)
+    return diagnostic.at(keyPath)
+  }
+}
+
+extension ClassDeclSyntax {
+  /// Whether the class declares a computed property of the name.
+  fileprivate func computes(_ name: String) -> Bool {
+    memberBlock.members.contains { member in
+      guard let variable = member.decl.as(VariableDeclSyntax.self), !variable.isStatic else { return false }
+      return variable.bindings.contains { binding in
+        binding.accessorBlock != nil
+          && binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.plainText == name
+      }
+    }
   }
 }

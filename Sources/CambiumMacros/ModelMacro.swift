@@ -19,17 +19,15 @@ extension ModelMacro: MemberMacro {
       return []
     }
     let declared = ModelDeclaration(model)
-    guard declared.diagnostics.isEmpty else {
-      declared.diagnostics.forEach(context.diagnose)
-      return []
-    }
+    declared.diagnostics.forEach(context.diagnose)
+    guard declared.canBeAModel else { return [] }
     return [
       "@exclusivity(unchecked) nonisolated \(raw: declared.access)final var _$state = GraphContext.ObjectState()",
       declared.entityName,
       declared.description,
       declared.faultInitializer,
       declared.visit,
-    ]
+    ] + (declared.missingInitializer.map { ["\(raw: $0.joined(separator: "\n"))"] } ?? [])
   }
 }
 
@@ -44,7 +42,7 @@ extension ModelMacro: MemberAttributeMacro {
       variable.isStoredInInstances
     else { return [] }
     let declared = ModelDeclaration(model)
-    guard declared.diagnostics.isEmpty,
+    guard declared.canBeAModel,
       let name = variable.bindings.first?.pattern.as(IdentifierPatternSyntax.self)?.identifier.plainText
     else { return [] }
     if let ordinal = declared.toMany.firstIndex(where: { $0.name == name }) {
@@ -64,7 +62,7 @@ extension ModelMacro: ExtensionMacro {
     conformingTo protocols: [TypeSyntax],
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
-    guard let model = declaration.as(ClassDeclSyntax.self), ModelDeclaration(model).diagnostics.isEmpty else {
+    guard let model = declaration.as(ClassDeclSyntax.self), ModelDeclaration(model).canBeAModel else {
       return []
     }
     return [
@@ -150,7 +148,7 @@ extension ModelProperty {
   /// The entry in the model's description.
   fileprivate var description: String {
     switch kind {
-    case .attribute: ".attribute(\"\(name)\", (\(type.trimmedDescription)).self),"
+    case .attribute: "._$attribute(\"\(name)\", (\(type.trimmedDescription)).self),"
     case .toOne(let target): relationship("toOne", target)
     case .requiredToOne(let target): relationship("requiredToOne", target)
     case .toMany(let element): relationship("toMany", element)

@@ -20,6 +20,8 @@ struct ModelProperty {
   let inverse: String?
   /// The expression after `deleteRule:`, as written.
   let deleteRule: ExprSyntax?
+  /// Whether an initializer of the class can leave it alone.
+  let hasInitialValue: Bool
 
   var isToMany: Bool { if case .toMany = kind { true } else { false } }
 
@@ -47,6 +49,7 @@ struct ModelProperty {
       return nil
     }
     type = annotation.type.trimmed
+    hasInitialValue = binding.initializer != nil || type.is(OptionalTypeSyntax.self)
 
     let attribute = variable.attribute(named: "Attribute")
     let relationship = variable.attribute(named: "Relationship")
@@ -116,9 +119,26 @@ extension ModelProperty {
     for modifier in variable.modifiers where ["lazy", "weak", "unowned"].contains(modifier.name.text) {
       mistakes.append(ModelDiagnostic.modifier(modifier.name.text).at(modifier))
     }
+    mistakes += foreignAttributes(of: variable, named: name)
     if let accessors = binding.accessorBlock { mistakes.append(ModelDiagnostic.observer.at(accessors)) }
     if takenNames.contains(name) { mistakes.append(ModelDiagnostic.taken(name).at(binding.pattern)) }
     return mistakes
+  }
+
+  /// Property wrappers, and macros of others, which would write accessors too. A macro can't tell the two apart: it sees the names.
+  private static func foreignAttributes(of variable: VariableDeclSyntax, named name: String) -> [Diagnostic] {
+    let own = ["Attribute", "Relationship"]
+    return variable.attributes.compactMap { element in
+      guard case .attribute(let attribute) = element, let attributeName = attribute.plainName,
+        attributeName.first?.isUppercase == true, !own.contains(attributeName)
+      else { return nil }
+      let diagnostic: ModelDiagnostic =
+        attributeName == "Transient" ? .transient(name) : .foreignAttribute("@\(attributeName)", on: name)
+      return diagnostic.at(
+        attribute,
+        fixIts: .replacing(variable, by: variable.without(attribute), "remove '@\(attributeName)'")
+      )
+    }
   }
 
   private static func missingType(_ binding: PatternBindingSyntax, named name: String) -> Diagnostic {

@@ -15,8 +15,13 @@ enum PropertyType {
   private static let substitutes = [
     "Any": "an attribute has one concrete type",
     "AnyObject": "an attribute has one concrete type",
+    "CGFloat": "use 'Double'",
     "Character": "use 'String'",
     "Dictionary": "make its entries a model, or encode it as 'Data'",
+    "Float16": "use 'Float'",
+    "Int128": "use 'Int64', 'Decimal' or 'Data'",
+    "Substring": "use 'String'",
+    "UInt128": "use 'UInt64', 'Decimal' or 'Data'",
     "URL": "use 'String', and 'absoluteString'",
   ]
 

@@ -2,9 +2,12 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 
 extension VariableDeclSyntax {
+  /// Whether it belongs to the type instead of its objects.
+  var isStatic: Bool { modifiers.contains { ["static", "class"].contains($0.name.text) } }
+
   /// Whether each object has storage of its own for it: not static, not computed.
   var isStoredInInstances: Bool {
-    if modifiers.contains(where: { $0.name.text == "static" || $0.name.text == "class" }) { return false }
+    if isStatic { return false }
     return bindings.contains { binding in
       guard let block = binding.accessorBlock else { return true }
       guard case .accessors(let accessors) = block.accessors else { return false }
@@ -21,22 +24,30 @@ extension VariableDeclSyntax {
     marked.attributes.insert(.attribute(attribute), at: marked.attributes.startIndex)
     return marked.with(\.leadingTrivia, leadingTrivia).with(\.trailingTrivia, trailingTrivia)
   }
+
+  /// The declaration with one attribute less.
+  func without(_ attribute: AttributeSyntax) -> VariableDeclSyntax {
+    var changed = self
+    changed.attributes = attributes.filter { $0.id != attribute.id }
+    return changed.with(\.leadingTrivia, leadingTrivia)
+  }
 }
 
 extension AttributeListSyntax {
   /// The attribute of this name, whether or not a module stands before it.
   func first(named name: String) -> AttributeSyntax? {
-    for case .attribute(let attribute) in self {
-      let spelled = attribute.attributeName
-      let found =
-        spelled.as(IdentifierTypeSyntax.self)?.name.text ?? spelled.as(MemberTypeSyntax.self)?.name.text
-      if found == name { return attribute }
-    }
+    for case .attribute(let attribute) in self where attribute.plainName == name { return attribute }
     return nil
   }
 }
 
 extension AttributeSyntax {
+  /// The name, without that of a module before it.
+  var plainName: String? {
+    attributeName.as(IdentifierTypeSyntax.self)?.name.text
+      ?? attributeName.as(MemberTypeSyntax.self)?.name.text
+  }
+
   func argument(labeled label: String) -> ExprSyntax? {
     arguments?.as(LabeledExprListSyntax.self)?.first { $0.label?.text == label }?.expression
   }

@@ -95,6 +95,7 @@ struct ExpansionTests {
         static let limit = 3
         var label: String { title }
         func play() {}
+        init() {}
       }
       """
     ).text
@@ -104,6 +105,7 @@ struct ExpansionTests {
           static let limit = 3
           var label: String { title }
           func play() {}
+          init() {}
 
           @exclusivity(unchecked) nonisolated public final var _$state = GraphContext.ObjectState()
 
@@ -114,11 +116,11 @@ struct ExpansionTests {
               name: "Song",
               properties: [
                 .toMany("takes", Take.self, deleteRule: .cascade),
-                .attribute("isrc", (String).self),
-                .attribute("title", (String).self),
+                ._$attribute("isrc", (String).self),
+                ._$attribute("title", (String).self),
                 .toOne("album", Album.self, inverse: "songs"),
-                .attribute("rating", (Double?).self),
-                .attribute("class", (Int).self),
+                ._$attribute("rating", (Double?).self),
+                ._$attribute("class", (Int).self),
               ],
               indexes: [
                 GraphContext.IndexDescription(["isrc"], isUnique: true),
@@ -184,9 +186,17 @@ struct ExpansionTests {
     )
   }
 
-  @Test func aMistakenModelExpandsToNothing() {
-    let text = Expansion("@Model final class Song {\n  let title: String\n}").text
-    #expect(text == "final class Song {\n  let title: String\n}")
+  @Test func aClassThatCannotBeAModelExpandsToNothing() {
+    let text = Expansion("@Model class Song {\n  var title: String\n  init() {}\n}").text
+    #expect(text == "class Song {\n  var title: String\n  init() {}\n}")
+  }
+
+  /// Otherwise whatever uses the model would be wrong too, and the one mistake lost among the messages.
+  @Test func aMistakenPropertyIsLeftOut() {
+    let text = Expansion("@Model final class Song {\n  let isrc: String\n  var title: String\n}").text
+    #expect(text.contains("\n  let isrc: String\n  var title: String {"))
+    #expect(text.contains("extension Song: GraphContext.ManagedObject"))
+    #expect(!text.contains("_isrc") && !text.contains("\"isrc\""))
   }
 
   /// The text of a model that has this one property.

@@ -4,7 +4,7 @@ import Testing
 struct MistakeTests {
   /// What is wrong with a model that has these members.
   private func mistakes(in members: String) -> [String] {
-    Expansion("@Model final class Song {\n\(members)\n}").mistakes
+    Expansion("@Model final class Song {\n\(members)\ninit() {}\n}").mistakes
   }
 
   @Test func onlyAClassCanBeAModel() {
@@ -17,7 +17,7 @@ struct MistakeTests {
 
   @Test func aModelMustBeFinal() {
     #expect(
-      Expansion("@Model class Song { var title: String }").mistakes == [
+      Expansion("@Model class Song { var title: String; init() {} }").mistakes == [
         "1:8: a model can't be subclassed: 'Song' must be final", "fix: insert 'final': final class",
       ]
     )
@@ -25,7 +25,7 @@ struct MistakeTests {
 
   @Test func aModelCannotBeGeneric() {
     #expect(
-      Expansion("@Model final class Song<T> {}").mistakes
+      Expansion("@Model final class Song<T> { init() {} }").mistakes
         == ["1:24: a model can't be generic: an entity is one class"]
     )
   }
@@ -104,6 +104,9 @@ struct MistakeTests {
     ("Set<Int>", "an attribute has one value; make the elements a model, or encode them as 'Data'"),
     ("[UInt8]", "'Data' is the type for bytes"),
     ("URL", "use 'String', and 'absoluteString'"),
+    ("Int128", "use 'Int64', 'Decimal' or 'Data'"),
+    ("UInt128?", "use 'UInt64', 'Decimal' or 'Data'"),
+    ("Float16", "use 'Float'"),
     ("Dictionary<String, Int>", "make its entries a model, or encode it as 'Data'"),
     ("[[Song]]", "a collection can only have models as elements"),
   ])
@@ -172,6 +175,93 @@ struct MistakeTests {
       mistakes(in: "#Index<Album>([\\.title])\nvar title: String")
         == ["2:1: an index in 'Song' can't be one of 'Album'"]
     )
+  }
+
+  @Test func aMisspeltPropertyIsCorrected() {
+    #expect(
+      mistakes(in: "#Unique<Song>([\\.isrc], [\\.isrc, \\.titel])\nvar isrc: String\nvar title: String") == [
+        "2:34: 'titel' is not a stored property of 'Song'", "fix: use 'title': \\.title",
+      ]
+    )
+    #expect(
+      mistakes(in: "#Index<Song>([\\.sort], [\\.track, \\.Title])\nvar title: String\nvar track: Int") == [
+        "2:15: 'sort' is not a stored property of 'Song'",
+        "2:34: 'Title' is not a stored property of 'Song'", "fix: use 'title': \\.title",
+      ]
+    )
+  }
+
+  @Test func anIndexHasNoComputedAndNoInheritedProperties() {
+    #expect(
+      mistakes(in: "#Index<Song>([\\.label])\nvar label: String { title }\nvar title: String")
+        == ["2:15: 'label' is computed; an index has stored properties"]
+    )
+    #expect(
+      Expansion("@Model final class Song: Item { #Index<Song>([\\.added]); var title: String; init() {} }")
+        .mistakes
+        == [
+          "1:47: 'added' is not a stored property that 'Song' declares itself; what it inherits is not persistent"
+        ]
+    )
+  }
+
+  @Test func aPropertyHasNoWrapper() {
+    let message = "a model stores its properties itself, without property wrappers or other macros"
+    #expect(
+      mistakes(in: "@Clamped(max: 3) var rating: Int = 1") == [
+        "2:1: 'rating' can't be '@Clamped': \(message)", "fix: remove '@Clamped': var rating: Int = 1",
+      ]
+    )
+    #expect(
+      mistakes(in: "@Attribute(.unique) @Other.State private var rating: Int") == [
+        "2:21: 'rating' can't be '@State': \(message)",
+        "fix: remove '@State': @Attribute(.unique) private var rating: Int",
+      ]
+    )
+    #expect(mistakes(in: "@available(*, deprecated) var rating: Int").isEmpty)
+    #expect(mistakes(in: "@Clamped static var rating: Int = 1").isEmpty)
+  }
+
+  @Test func aPropertyIsPersistent() {
+    #expect(
+      mistakes(in: "@Transient var rating: Int = 1") == [
+        "2:1: every stored property of a model is persistent: compute 'rating', or keep its value outside of the model",
+        "fix: remove '@Transient': var rating: Int = 1",
+      ]
+    )
+  }
+
+  @Test func aModelHasAnInitializer() {
+    let message = "'Song' needs an initializer: no object of it can be made without one"
+    #expect(
+      Expansion(
+        """
+        @Model public final class Song {
+          var title: String
+          var track: Int = 1
+          var rating: Double?
+          @Relationship var album: Album
+          @Relationship var takes: [Take] = []
+        }
+        """
+      ).mistakes == [
+        "1:27: \(message)",
+        """
+        fix: insert an initializer:\u{20}
+          public init(title: String, album: Album) {
+            self.title = title
+            self.album = album
+          }
+        }
+        """,
+      ]
+    )
+    #expect(
+      Expansion("enum Models {\n  @Model final class Song {\n    var track: Int = 1\n  }\n}").mistakes
+        == ["2:22: \(message)", "fix: insert an initializer: \n    init() {}\n  }"]
+    )
+    #expect(Expansion("@Model @Initialized final class Song { var title: String }").mistakes.isEmpty)
+    #expect(Expansion("@Model final class Song {\n#if os(Linux)\ninit() {}\n#endif\n}").mistakes.isEmpty)
   }
 
   @Test(arguments: [("[\\.album?.year]", 15), ("[]", 14), ("paths", 14), ("[path]", 15)])

@@ -1,7 +1,9 @@
 import Predicates
 
 /// Where an object keeps the value of one attribute once it was decoded or set.
-public struct Cached<Value: AttributeType> {
+///
+/// It takes any type, so that a type that can't be stored is one mistake: that of the getter, which asks for an `AttributeType`.
+public struct Cached<Value> {
   @usableFromInline package var stored: Value?
 
   /// A value that is not there yet.

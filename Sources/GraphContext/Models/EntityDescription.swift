@@ -63,15 +63,6 @@ extension PropertyDescription {
     )
   }
 
-  /// Only says what is wrong with a property whose type is a model.
-  @available(*, unavailable, message: "a model is no attribute: mark the property '@Relationship'")
-  public static func attribute<Target: ManagedObject>(
-    _ name: String,
-    _ type: Target?.Type
-  ) -> PropertyDescription {
-    fatalError("\(name) is a relationship")
-  }
-
   /// A to-one relationship that can be nil.
   public static func toOne(
     _ name: String,

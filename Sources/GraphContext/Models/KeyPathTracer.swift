@@ -59,8 +59,8 @@ final class KeyPathTracer: ObjectHost {
         keyPath,
         root,
         names.isEmpty
-          ? "is not a persistent property"
-          : "goes on from \(names.joined(separator: ".")), which is persistent"
+          ? "is not a persistent property: those are the stored ones that the model declares itself"
+          : "is computed from \(names.joined(separator: ".")): a query can use that, and code can filter what it finds"
       )
     }
     return names
@@ -134,7 +134,10 @@ final class KeyPathTracer: ObjectHost {
   }
 
   private func note(_ object: any ManagedObject, named name: String) {
-    if current !== object { mistake = "reads more than one property" }
+    if current !== object {
+      mistake =
+        "is computed from several properties: a query can use those, and code can filter what it finds"
+    }
     names.append(name)
   }
 

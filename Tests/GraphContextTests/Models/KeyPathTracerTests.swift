@@ -1,4 +1,4 @@
-import Predicates
+import Cambium
 import Testing
 
 @testable import GraphContext
@@ -69,6 +69,22 @@ struct KeyPathTracerTests {
     }
   }
 
+  @Test func whatIsComputedNamesWhatItIsComputedFrom() {
+    func message(_ keyPath: AnyKeyPath) -> String {
+      #expect(throws: QueryError.self) { try Tune.predicatePath(of: keyPath) }?.message ?? ""
+    }
+    #expect(message(\Tune.doubled).contains("is computed from seconds: a query can use that"))
+    #expect(message(\Tune.isrc.count).contains("is computed from isrc: a query can use that"))
+    #expect(message(\Tune.label).contains("is computed from several properties: a query can use those"))
+    #expect(message(\Tune.isFault).contains("is not a persistent property: those are the stored ones"))
+  }
+
+  @Test func whatIsInheritedIsNotPersistent() {
+    let error = #expect(throws: QueryError.self) { try Crate.predicatePath(of: \Crate.shelf) }
+    #expect(error?.message.contains("is not a persistent property: those are the stored ones") == true)
+    #expect(throws: Never.self) { try Crate.predicatePath(of: \Crate.label) }
+  }
+
   @Test func tracersDoNotOutliveTheirTrace() throws {
     weak var witness: Tune?
     witness = TracerWitness.lastTune
@@ -77,6 +93,16 @@ struct KeyPathTracerTests {
     witness = TracerWitness.lastTune
     #expect(witness == nil)
   }
+}
+
+private class Shelved {
+  var shelf = 0
+  init() {}
+}
+
+@Model private final class Crate: Shelved {
+  var label: String
+  init(label: String) { self.label = label }
 }
 
 /// Remembers, weakly, the last object whose ``Tune/witnessed`` was read.

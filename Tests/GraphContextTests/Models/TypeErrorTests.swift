@@ -1,15 +1,26 @@
 import Testing
 
-/// What the compiler says where a macro can't: about types, of which a macro sees the spelling only.
+/// What the compiler says where a macro can't: about types, of which a macro sees the spelling only. Also that one mistake is one
+/// message, as far as the compiler lets a macro have its way.
 struct TypeErrorTests {
-  private func messages(for property: String) throws -> [String] {
+  /// - Parameter use: code that is right where the property is.
+  private func messages(for property: String, use: String = "") throws -> [String] {
     try Compiler.messages(
       for: """
-        struct Point { var x = 0 }
+        struct Point: Codable, Hashable { var x = 0 }
+        enum Genre: String, Codable { case folk, jazz }
+        enum Weather { case dry, wet }
+        @propertyWrapper struct Clamped { var wrappedValue: Int }
         @Model final class Place {
+          var title: String
           \(property)
-          init() {}
+          init() { title = "" }
         }
+        func use(_ context: ManagedObjectContext) throws {
+          context.insert(Place())
+          for place in try context.fetch(From<Place>().where(\\.title == "a")) { print(place.title) }
+        }
+        \(use)
         """
     )
   }
@@ -19,23 +30,87 @@ struct TypeErrorTests {
     #expect(messages.isEmpty, "\(messages)")
   }
 
-  @Test func aTypeThatIsNoAttributeTypeIsNamed() throws {
-    for type in ["Point?", "ObjectIdentifier?"] {
-      let messages = try messages(for: "var value: \(type)")
-      let name = type.dropLast()
-      #expect(
-        messages.contains { $0.contains("type '\(name)' does not conform to protocol 'AttributeType'") }
-      )
-    }
+  @Test func aTypeThatCannotBeStoredIsOneError() throws {
+    let types = ["Point = Point()", "Point?", "Weather = Weather.dry", "Weather?", "ObjectIdentifier?"]
+    let messages = try messages(
+      for: types.enumerated().map { "var value\($0): \($1)" }.joined(separator: "\n")
+    )
+    let hint = "store the value encoded as 'Data', or make the type a model"
+    #expect(messages.count == types.count && messages.allSatisfy { $0.contains(hint) }, "\(messages)")
+  }
+
+  @Test func aTypeWithARawValueHasToSaySo() throws {
+    let messages = try messages(for: "var value: Genre = Genre.folk\n  var other: Genre?")
+    let hint = "as in 'enum Genre: String, AttributeType'"
+    #expect(messages.count == 2 && messages.allSatisfy { $0.contains(hint) }, "\(messages)")
   }
 
   @Test func anUnmarkedRelationshipIsToldApart() throws {
     let messages = try messages(for: "var thing: Thing?")
-    #expect(messages.contains { $0.contains("mark the property '@Relationship'") }, "\(messages)")
+    #expect(messages.count == 1, "\(messages)")
+    #expect(messages.contains { $0.contains("mark the property '@Relationship'") })
   }
 
   @Test func aRelationshipLeadsToAModel() throws {
     let messages = try messages(for: "@Relationship var name: String?")
     #expect(messages.contains { $0.contains("type 'String' does not conform to protocol 'ManagedObject'") })
+  }
+
+  @Test func aMistakenPropertyIsOneError() throws {
+    let messages = try messages(
+      for: "@Clamped var a: Int = 1\n  let b: Int = 1\n  var c: Int128 = 1",
+      use: "extension Place { func changeValue() { a = 2; c = 3 } }"
+    )
+    let expected = ["'a' can't be '@Clamped'", "'b' must be a 'var'", "use 'Int64', 'Decimal' or 'Data'"]
+    #expect(messages.count == 3 && zip(messages, expected).allSatisfy { $0.contains($1) }, "\(messages)")
+  }
+
+  @Test func aMissingInitializerIsOneError() throws {
+    let messages = try messages(
+      for: "",
+      use: """
+        @Model final class Town {
+          var name: String
+        }
+        let town = Town(name: "Ulm")
+        """
+    )
+    #expect(messages.count == 1 && messages[0].contains("'Town' needs an initializer"), "\(messages)")
+  }
+
+  /// The macro knows how it is spelled right, and the compiler says so of the key path.
+  @Test func aMisspeltPropertyInAnIndexIsReportedWhereItStands() throws {
+    let messages = try Compiler.messages(
+      for: """
+        @Model final class Place {
+          #Index<Place>([\\.titel])
+          #Unique<Place>([\\.title, \\.titles])
+          var title: String
+          init() { title = "" }
+        }
+        """,
+      after: "import Cambium\n"
+    )
+    #expect(messages.count == 4, "\(messages)")
+    #expect(messages.contains { $0.contains(":3:18: error: 'titel' is not a stored property of 'Place'") })
+    #expect(messages.contains { $0.contains(":4:28: error: 'titles' is not a stored property of 'Place'") })
+    #expect(messages.contains { $0.contains(":3:18: error: value of type 'Place' has no member 'titel'") })
+    #expect(messages.contains { $0.contains(":4:28: error: value of type 'Place' has no member 'titles'") })
+  }
+
+  @Test func aMisspeltPropertyInAQueryIsNamed() throws {
+    let queries = [
+      "where { $0.titel == \"a\" }", "where { $0.titel == \"a\" && $0.title != \"b\" }",
+      "where((\\Place.titel) == \"a\")", "select(\\.title, \\.titel)", "groupBy(\\.titel).aggregate(.count)",
+      "groupBy(\\.title).aggregate(.max(\\.titel))",
+    ]
+    let messages = try messages(
+      for: "",
+      use: queries.map { "_ = From<Place>().\($0)" }.joined(separator: "\n")
+    )
+    #expect(
+      messages.count == queries.count && messages.allSatisfy { $0.contains("member 'titel'") },
+      "\(messages)"
+    )
   }
 }

@@ -1,0 +1,71 @@
+import Predicates
+
+// What the compiler says of a property whose type can't be stored. A macro sees no more of a type than its spelling, so the
+// getter's call of `_$load` tells: these overloads are chosen where the type is no `AttributeType`, and say what to do. The other
+// members that `@Model` writes take any type, so that there is one message.
+
+extension ManagedObject {
+  @available(
+    *,
+    unavailable,
+    message: """
+      the type of an attribute conforms to 'AttributeType': add the conformance to its declaration, as in \
+      'enum Genre: String, AttributeType'
+      """
+  )
+  public func _$load<Value: RawRepresentable>(_ slot: Int, _ cache: inout Cached<Value>) -> Value {
+    fatalError("\(Value.self) is no AttributeType")
+  }
+
+  @available(
+    *,
+    unavailable,
+    message: """
+      the type of an attribute conforms to 'AttributeType': add the conformance to its declaration, as in \
+      'enum Genre: String, AttributeType'
+      """
+  )
+  public func _$load<Value: RawRepresentable>(_ slot: Int, _ cache: inout Cached<Value?>) -> Value? {
+    fatalError("\(Value.self) is no AttributeType")
+  }
+
+  @available(*, unavailable, message: "a model is no attribute: mark the property '@Relationship'")
+  public func _$load<Target: ManagedObject>(_ slot: Int, _ cache: inout Cached<Target>) -> Target {
+    fatalError("\(Target.self) is no AttributeType")
+  }
+
+  @available(*, unavailable, message: "a model is no attribute: mark the property '@Relationship'")
+  public func _$load<Target: ManagedObject>(_ slot: Int, _ cache: inout Cached<Target?>) -> Target? {
+    fatalError("\(Target.self) is no AttributeType")
+  }
+
+  @available(
+    *,
+    unavailable,
+    message: """
+      a value of this type can't be stored: give the type a raw value and add 'AttributeType' to its declaration, \
+      store the value encoded as 'Data', or make the type a model
+      """
+  )
+  public func _$load<Value>(_ slot: Int, _ cache: inout Cached<Value>) -> Value {
+    fatalError("\(Value.self) is no AttributeType")
+  }
+}
+
+extension PropertyDescription {
+  /// An attribute of a model that `@Model` wrote; the getter has made sure of the type.
+  public static func _$attribute(_ name: String, _ type: Any.Type) -> PropertyDescription {
+    guard let type = type as? any AttributeType.Type else {
+      fatalError("the attribute \(name) has the type \(type), which is no AttributeType")
+    }
+    return .attribute(name, type)
+  }
+}
+
+extension PropertyVisitor {
+  /// Stands in for the visit of an attribute whose type can't be stored, of which the getter tells.
+  @_disfavoredOverload
+  public mutating func visit<Value>(attribute slot: Int, _ cache: inout Cached<Value>) {
+    fatalError("\(Value.self) is no AttributeType")
+  }
+}
