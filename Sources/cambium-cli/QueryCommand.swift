@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import GraphContext
 import Predicates
 
@@ -53,8 +54,8 @@ struct QueryCommand: ParsableCommand {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Computes this of each group: count, sum, avg, min, max or median; may be given several times.",
-      valueName: "avg(key) as name"
+      "Computes these of each group: count, sum, avg, min, max or median; may be given several times.",
+      valueName: "avg(key) as name,…"
     )
   )
   var aggregate: [String] = []
@@ -123,15 +124,17 @@ struct QueryCommand: ParsableCommand {
     query.select = Self.list(select)
     query.isDistinct = distinct
     query.groupBy = Self.list(groupBy)
-    query.aggregates = try aggregate.map { try DynamicQuery.Aggregate($0) }
+    query.aggregates = try aggregate.flatMap(Self.list).map { try DynamicQuery.Aggregate($0) }
     if let having { query.having = try PredicateTree(format: having) }
     query.limit = limit
     query.offset = offset
     return query
   }
 
+  /// What stands between commas, without the blanks around it.
   private static func list(_ text: String?) -> [String] {
-    text?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
+    text?.split(separator: ",", omittingEmptySubsequences: false)
+      .map { $0.trimmingCharacters(in: .whitespaces) } ?? []
   }
 
   private func printRows(_ store: DynamicStore, _ query: DynamicQuery) throws {

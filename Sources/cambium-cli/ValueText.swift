@@ -66,15 +66,18 @@ enum ValueText {
   /// The first instant of the Gregorian calendar, the 15th of October 1582. Foundation's is Julian before.
   private static let gregorianStart = -13_197_600_000.0
 
-  /// ISO 8601 in UTC, with milliseconds where there are any: what a predicate reads.
+  /// ISO 8601 in UTC, rounded to milliseconds and with those where there are any: what a predicate reads.
   private static func date(_ date: Date) -> String {
     let seconds = date.timeIntervalSinceReferenceDate
     // Where there is no year of four digits, the calendar's text means nothing to anybody; the seconds do.
     guard seconds >= gregorianStart, seconds < 250_000_000_000 else {
       return ISO8601Text.text(date) ?? String(seconds)
     }
-    let isWhole = seconds.rounded(.down) == seconds
-    return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: !isWhole))
+    // Foundation cuts the milliseconds off: of .123, which no Double is, .122 may be left.
+    let milliseconds = Int((seconds * 1_000).rounded())
+    let (whole, fraction) = milliseconds.flooredDivision(by: 1_000)
+    let text = Date(timeIntervalSinceReferenceDate: Double(whole)).formatted(.iso8601)
+    return fraction == 0 ? text : "\(text.dropLast()).\(String(1_000 + fraction).dropFirst())Z"
   }
 
   /// The text with everything escaped that ends a line or that a terminal obeys.
@@ -87,6 +90,14 @@ enum ValueText {
         result.unicodeScalars.append(scalar)
       }
     }
+  }
+}
+
+extension Int {
+  /// The quotient rounded down, and a remainder that isn't negative.
+  fileprivate func flooredDivision(by divisor: Int) -> (quotient: Int, remainder: Int) {
+    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+    return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
   }
 }
 

@@ -43,6 +43,27 @@ struct GroupingCommandTests {
     #expect(run.output == "{\"count\": 203, \"max(year)\": 2102}\n")
   }
 
+  @Test func oneOptionTakesSeveralAggregates() async throws {
+    let library = try await Library()
+    let run = try ToolRun(
+      "query",
+      library.path,
+      "Book",
+      "--aggregate",
+      "count,max(year), min(year) as first",
+      "--aggregate",
+      "median(year)",
+      "--output",
+      "csv"
+    )
+    #expect(
+      run.output.hasPrefix("count,max(year),first,median(year)\r\n203,2102,"),
+      "\(run.output)\(run.errors)"
+    )
+    let grouped = try ToolRun("query", library.path, "Book", "--group-by", "isLent, year", "--count")
+    #expect(Int(grouped.output.dropLast()) ?? 0 > 100, "\(grouped.errors)")
+  }
+
   @Test func havingIsAboutGroups() async throws {
     let library = try await Library()
     let all = try ToolRun(
@@ -134,7 +155,9 @@ struct GroupingCommandTests {
   @Test(arguments: [
     (["--group-by", "author.nam"], "Did you mean “name”?"),
     (["--aggregate", "mean(year)"], "no aggregate such as"),
-    (["--aggregate", "sum(title)"], "is of numbers"),
+    (["--aggregate", "sum(title)"], "is of numbers"), (["--aggregate", "count,"], "“” is no aggregate"),
+    (["year IN 5"], "The number 5 is no list, no range and no string"),
+    (["year == %d"], "none was passed"),
     (["--group-by", "isLent", "--select", "year"], "nothing else is selected"),
     (["--output", "xml"], "output"), (["--output", "csv", "--json"], "exclude each other"),
     (["--explain=slowly"], "explain"),

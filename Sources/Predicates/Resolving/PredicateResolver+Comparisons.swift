@@ -114,6 +114,11 @@ extension PredicateResolver {
     at location: SourceLocation?
   ) throws(QueryError) {
     let path = destination.path
+    if comparison == .contains, path.kind != .string {
+      var error = Self.nothingToLookInto("\(path.name), \(path.kind.noun),")
+      error.keyPath = path.name
+      throw error.at(location)
+    }
     if comparison.isStringOperator, path.kind != .string {
       let message = "\(path.name) is \(path.kind.noun); \(comparison.rawValue) goes with strings."
       throw QueryError(.typeMismatch, message, keyPath: path.name).at(location)
@@ -127,6 +132,12 @@ extension PredicateResolver {
         "\(path.name) is an object; objects have no order, so \(comparison.rawValue) means nothing."
       throw QueryError(.typeMismatch, message, keyPath: path.name).at(location)
     }
+  }
+
+  /// What stands on the left of CONTAINS, or on the right of IN, holds nothing.
+  static func nothingToLookInto(_ noun: String) -> QueryError {
+    let message = "\(noun) is no list, no range and no string: IN and CONTAINS have nothing to look into."
+    return QueryError(.typeMismatch, message)
   }
 
   private static func areComparable(

@@ -62,7 +62,10 @@ extension PredicateResolver {
       for place in typed.indices { try convertLiteral(of: &typed[place], to: .decimal) }
     }
     guard function.argumentCounts.contains(typed.count) else {
-      throw QueryError(.typeMismatch, "\(function.rawValue) doesn't take \(typed.count) arguments.").at(
+      throw QueryError(
+        .typeMismatch,
+        "\(function.rawValue) doesn't take \(typed.count) \(typed.count == 1 ? "argument" : "arguments")."
+      ).at(
         operand.location
       )
     }
@@ -138,9 +141,9 @@ extension PredicateResolver {
     try convertLiteral(of: &one, to: two.type)
     try convertLiteral(of: &two, to: one.type)
     guard let common = one.type.common(with: two.type), Self.isAllowed(comparison, options, common) else {
-      if comparison == .contains, one.type == .null {
-        let message = "nil is no list, no range and no string: IN and CONTAINS have nothing to look into."
-        throw QueryError(.typeMismatch, message).at(locations.left ?? locations.right)
+      if comparison == .contains, one.type != .string {
+        let noun = one.type == .null ? "nil" : one.operand.noun.capitalizedFirst
+        throw Self.nothingToLookInto(noun).at(locations.left ?? locations.right)
       }
       let message =
         "\(one.noun.capitalizedFirst) can't be compared with \(two.noun) by \(comparison.rawValue)\(options.formatText)."

@@ -126,9 +126,17 @@ import Testing
   }
 
   static let arguments: [(String, [FormatArgument], Int, String)] = [
-    ("a == %@", [], 5, "only 0 were passed"),
+    ("a == %@", [], 5, "none was passed"),
     ("a == %@ AND b == %d", [.value(.int(1))], 17, "only 1 was passed"),
-    ("a == 1", [.value(.int(1))], 6, "placeholders for 0"),
+    ("a == 1", [.value(.int(1))], 6, "1 argument was passed, and the text has no placeholder."),
+    (
+      "a == %d", [.value(.int(1)), .value(.int(2))], 7,
+      "2 arguments were passed, and the text has 1 placeholder."
+    ),
+    (
+      "a == %d OR a == %d", [.value(.int(1)), .value(.int(2)), .value(.int(3))], 18,
+      "3 arguments were passed, and the text has 2 placeholders."
+    ),
     ("a == %d", [.value(.string("1"))], 5, "%d takes an integer"),
     ("a == %ld", [.value(.double(1))], 5, "%ld takes an integer"),
     ("a == %f", [.value(.string("x"))], 5, "%f takes a number"),

@@ -86,6 +86,13 @@ import Testing
     ("token == 'x'", 9, "“x” is none"),
     ("origin == CAST('City/1', 'ObjectID')", 10, "leads to Airport, never to City"),
     ("5 == 'x'", 5, "can't be compared"),
+    (
+      "month IN 5", 9,
+      "The number 5 is no list, no range and no string: IN and CONTAINS have nothing to look into."
+    ),
+    ("month IN day", 9, "day, an Int8, is no list"), ("5 IN month", 0, "month, an Int, is no list"),
+    ("month CONTAINS 5", 15, "month, an Int, is no list"), ("title IN TRUE", 9, "is no list"),
+    ("title IN month + 1", 9, "Month + 1 is no list"),
     ("month IN nil", 9, "nil is no list"), ("nil CONTAINS month + 1", 0, "nil is no list"),
     ("month + 1 == 'x'", 13, "Month + 1, a number, can't be compared with the string \"x\", a string, by =="),
     ("isLate == TERNARY(month == 1, month, 2)", 10, "can't be compared"),

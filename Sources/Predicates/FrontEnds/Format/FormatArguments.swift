@@ -16,7 +16,7 @@ struct FormatArguments {
     guard usedCount < count else {
       throw QueryError(
         .arguments,
-        "There is no argument for this placeholder: only \(count) \(count == 1 ? "was" : "were") passed."
+        "There is no argument for this placeholder: \(count == 0 ? "none" : "only \(count)") \(count < 2 ? "was" : "were") passed."
       )
     }
     defer { usedCount += 1 }

@@ -63,11 +63,10 @@ struct FormatParser {
 
   private func checkThatAllArgumentsAreUsed() throws(QueryError) {
     guard arguments.usedCount != arguments.count else { return }
-    throw error(
-      .arguments,
-      "\(arguments.count) arguments were passed, and the text has placeholders for \(arguments.usedCount).",
-      at: token.start
-    )
+    let passed = arguments.count == 1 ? "1 argument was" : "\(arguments.count) arguments were"
+    let used = arguments.usedCount
+    let placeholders = used == 0 ? "no placeholder" : used == 1 ? "1 placeholder" : "\(used) placeholders"
+    throw error(.arguments, "\(passed) passed, and the text has \(placeholders).", at: token.start)
   }
 
   // MARK: Moving on
