@@ -107,7 +107,8 @@ extension ModelDiagnostic {
   static func unmarkedRelationship(_ type: String) -> ModelDiagnostic {
     ModelDiagnostic(
       id: "unmarkedRelationship",
-      message: "'\(type)' can only be stored as a to-many relationship, which is marked '@Relationship'"
+      message: "'\(type)' can only be stored as a to-many relationship, which is marked '@Relationship'; "
+        + "what isn't made of models is encoded as 'Data'"
     )
   }
 

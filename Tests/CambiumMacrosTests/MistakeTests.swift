@@ -119,7 +119,8 @@ struct MistakeTests {
   func aToManyRelationshipIsMarked(type: String) {
     #expect(
       mistakes(in: "var others: \(type) = []") == [
-        "2:13: '\(type)' can only be stored as a to-many relationship, which is marked '@Relationship'",
+        "2:13: '\(type)' can only be stored as a to-many relationship, which is marked '@Relationship'; "
+          + "what isn't made of models is encoded as 'Data'",
         "fix: insert '@Relationship': @Relationship var others: \(type) = []",
       ]
     )

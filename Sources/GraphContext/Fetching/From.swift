@@ -70,8 +70,8 @@ public struct From<Root: ManagedObject>: Sendable {
   /// equal is in the order of object IDs, in the direction of the last key. Without any key: in the order of object IDs.
   public func orderBy(_ keys: OrderBy<Root>...) -> From { orderBy(keys) }
 
-  /// Sorted by these attributes, each ascending: `orderBy(\.album?.title, \.track)`. Same as ``orderBy(_:)-(OrderBy<Root>...)`` with
-  /// ``OrderBy/ascending(_:)``.
+  /// Sorted by these attributes, each ascending: `orderBy(\.album?.title, \.track)` for
+  /// `orderBy(.ascending(\.album?.title), .ascending(\.track))`.
   public func orderBy<First: AttributeType, each Next: AttributeType>(
     _ first: KeyPath<Root, First>,
     _ next: repeat KeyPath<Root, each Next>

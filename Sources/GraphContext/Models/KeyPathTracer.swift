@@ -79,7 +79,8 @@ final class KeyPathTracer: ObjectHost {
     _ root: Root.Type,
     _ what: String
   ) -> QueryError {
-    let spelling = keyPath.debugDescription
+    // A computed property has no name there, but an address, which says nothing.
+    let spelling = keyPath.debugDescription.replacing(#/0x[0-9a-f]+ /#, with: "")
     return QueryError(.keyPath, "the key path \(spelling) \(what)", keyPath: spelling)
   }
 

@@ -56,6 +56,20 @@ struct TypeErrorTests {
     #expect(messages.contains { $0.contains("type 'String' does not conform to protocol 'ManagedObject'") })
   }
 
+  /// No macro can say more: the compiler gives up before it asks one. The documentation of `@Relationship` quotes the message.
+  @Test func anInverseAtBothEndsIsACircle() throws {
+    let messages = try messages(
+      for: "@Relationship(inverse: \\Town.places) var town: Town?",
+      use: """
+        @Model final class Town {
+          @Relationship(inverse: \\Place.town) var places: [Place] = []
+          init() {}
+        }
+        """
+    )
+    #expect(messages.contains { $0.contains("circular reference resolving attached macro 'Relationship'") })
+  }
+
   @Test func aMistakenPropertyIsOneError() throws {
     let messages = try messages(
       for: "@Clamped var a: Int = 1\n  let b: Int = 1\n  var c: Int128 = 1",
