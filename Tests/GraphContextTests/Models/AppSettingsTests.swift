@@ -133,7 +133,9 @@ struct AppSettingsTests {
       for: Self.use + Self.backgroundUse + Self.everyType,
       after: Self.models,
       mode: mode,
-      flags: ["-default-isolation", "MainActor", "-enable-upcoming-feature", "MemberImportVisibility"]
+      flags: ["-default-isolation", "MainActor"]
+        + ["MemberImportVisibility", "NonisolatedNonsendingByDefault", "InferIsolatedConformances"]
+        .flatMap { ["-enable-upcoming-feature", $0] }
     )
     #expect(messages.isEmpty, "\(messages)")
   }
