@@ -26,9 +26,11 @@ import Testing
   @Test func examplesOfComponentsAreWhatTheCoderWrites() throws {
     let values: [String: AttributeValue] = [
       "nil": .null, "true": .bool(true), "0": .int(0), "12": .int(12), "336776": .int(336_776),
-      "-1": .int(-1),
-      "-257": .int(-257), "\"Carey\"": .string("Carey"), "\"\"": .string(""), "0.5": .double(0.5),
-      "-0.5": .double(-0.5), "12.5, a decimal": .decimal(12.5),
+      "-1": .int(-1), "-256": .int(-256), "-257": .int(-257), "\"Carey\"": .string("Carey"),
+      "\"\"": .string(""), "0.5": .double(0.5),
+      "-0.5": .double(-0.5), "-∞, a date": .date(Date(timeIntervalSinceReferenceDate: -.infinity)),
+      "+∞, a date": .date(Date(timeIntervalSinceReferenceDate: .infinity)),
+      "NaN, a date": .date(Date(timeIntervalSinceReferenceDate: .nan)), "12.5, a decimal": .decimal(12.5),
       "-0.05, a decimal": .decimal(Decimal(-5) / 100),
     ]
     let rows = try table("value", "component")
@@ -42,6 +44,31 @@ import Testing
       }
       #expect(row[1] == "`\(bytes.joined(separator: " "))`")
     }
+  }
+
+  @Test func theExampleOfASchemaIsWhatIsStored() throws {
+    let start = try #require(text.range(of: "```json\n")).upperBound
+    let end = try #require(text.range(of: "```", range: start..<text.endIndex)).lowerBound
+    let written = try JSONSerialization.jsonObject(with: Data(text[start..<end].utf8)) as? NSDictionary
+    let schema = try Schema([Song.self, Album.self])
+    #expect(
+      try JSONSerialization.jsonObject(with: Data(Catalogue.encoded(schema))) as? NSDictionary == written
+    )
+    #expect(try JSONDecoder().decode(Schema.self, from: Data(text[start..<end].utf8)) == schema)
+  }
+
+  @Test func examplesOfFoldingAreWhatIsFolded() throws {
+    let options: [String: StringOptions] = [
+      "c": .caseInsensitive, "d": .diacriticInsensitive, "cd": [.caseInsensitive, .diacriticInsensitive],
+    ]
+    let rows = try table("string", "folding")
+    #expect(rows.count == 10)
+    for row in rows {
+      let folded = StringFolding.fold(row[0], try #require(options[row[1]]))
+      #expect(Array(folded.utf8) == Array(row[2].utf8), "\(row[0])")
+    }
+    #expect(StringFolding.tables.hasPrefix("1/"))
+    #expect(text.contains("By the rules of version 1,"))
   }
 
   @Test func everyKindHasItsNumberAndItsWidth() throws {

@@ -23,6 +23,19 @@ import Testing
     #expect(text.contains("Version \(FormatIdentity.currentVersion)."))
   }
 
+  @Test func theExamplesOfTheChecksumAreRight() throws {
+    let lines = try document().split(separator: "\n")
+    let start = try #require(lines.firstIndex { $0.hasPrefix("| XXH64 of the ASCII text | seed |") })
+    let rows = lines[(start + 2)...].prefix { $0.hasPrefix("|") }
+    #expect(rows.count == 3)
+    for row in rows {
+      let cells = row.split(separator: "|").map { $0.filter { $0 != " " } }
+      let text = cells[0] == "(nobytes)" ? "" : cells[0]
+      let checksum = Array(text.utf8).withUnsafeBytes { XXH64.hash($0, seed: UInt64(cells[1]) ?? .max) }
+      #expect(checksum == UInt64(cells[2], radix: 16), "\(row)")
+    }
+  }
+
   @Test func theAnchorIsWhatTheDocumentSaysItIs() throws {
     typealias Offset = Anchor.Offset
     try expect(
