@@ -92,6 +92,13 @@ let package = Package(
       path: "Examples/Flights/Command",
       swiftSettings: swiftSettings
     ),
+    // The program of Docs/GettingStarted.md.
+    .executableTarget(
+      name: "GettingStarted",
+      dependencies: ["Cambium"],
+      path: "Examples/GettingStarted",
+      swiftSettings: swiftSettings
+    ),
 
     .target(
       name: "TestSupport",
@@ -131,6 +138,12 @@ let package = Package(
     .testTarget(
       name: "FlightsTests",
       dependencies: ["Cambium", "FlightsExample", "TestSupport"],
+      swiftSettings: swiftSettings
+    ),
+    // The code of the guides, as an app has it: with Cambium alone.
+    .testTarget(
+      name: "GuideTests",
+      dependencies: ["Cambium", "GettingStarted", "TestSupport", "cambium-cli"],
       swiftSettings: swiftSettings
     ),
     .testTarget(

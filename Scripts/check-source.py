@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Checks the rules of the source tree that the compiler does not: the arrows between modules, the marks that
-want a reason, the length of files. Prints every breach and exits 1 if there is one."""
+want a reason, the length of files, the code in the guides. Prints every breach and exits 1 if there is one."""
 
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,6 +25,12 @@ ALLOWED = {
 MARKS = re.compile(r"\b(TODO|FIXME|XXX)\b|\btry!|\bas!|\bprecondition(?:Failure)?\(|\bassert(?:ionFailure)?\(|\bfatalError\(\)")
 NEEDS_REASON = re.compile(r"@unchecked Sendable|nonisolated\(unsafe\)")
 IMPORT = re.compile(r"^\s*(?:@\S+\s+)*(?:(?:package|public|internal|private|fileprivate)\s+)?import\s+(?:(?:struct|class|enum|func|protocol|typealias)\s+)?(\w+)")
+
+
+# Their Swift code is compiled and run: each block stands between two marks in a file of Tests or Examples.
+GUIDES = ["README.md", "Docs/GettingStarted.md"]
+QUOTATION = re.compile(r"^[ ]*// Quoted in (\S+)\n(.*?)^[ ]*// End of quotation$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```swift\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def swift_files():
@@ -62,21 +69,29 @@ def has_reason(lines, index):
     return False
 
 
-def readme_breaches():
-    """The README's code is what Tests/GraphContextTests/ReadmeTests.swift compiles and runs."""
-    test = (ROOT / "Tests" / "GraphContextTests" / "ReadmeTests.swift").read_text(encoding="utf-8")
-    models = test[test.index("@Model"):test.index("struct ReadmeTests")]
-    code = test[test.index("// MARK: README\n"):test.index("// MARK: End of README")]
-    compiled = {line.strip() for line in (models + code).splitlines()}
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    quoted = readme[readme.index("```swift\n") + len("```swift\n"):]
-    for line in quoted[:quoted.index("```")].splitlines():
-        if not line.startswith("import ") and line.strip() not in compiled:
-            yield f"README.md: {line.strip()!r} is not in ReadmeTests.swift"
+def guide_breaches():
+    """Every block of a guide is a quotation, and every quotation is in its guide."""
+    quotations = {guide: set() for guide in GUIDES}
+    for path in swift_files():
+        for guide, code in QUOTATION.findall(path.read_text(encoding="utf-8")):
+            quotations.setdefault(guide, set()).add(quoted(code))
+    for guide in sorted(quotations):
+        page = ROOT / guide
+        blocks = {quoted(code) for code in BLOCK.findall(page.read_text(encoding="utf-8"))}
+        for code in sorted(blocks - quotations[guide]):
+            yield f"{guide}: no test has the code that begins with {code.splitlines()[0]!r} as it is written here"
+        for code in sorted(quotations[guide] - blocks):
+            yield f"{guide}: the code that begins with {code.splitlines()[0]!r} is marked in a test, but not here"
+
+
+def quoted(code):
+    """Without what differs between a page and a file: the indentation of all, and the imports."""
+    lines = [line for line in textwrap.dedent(code).splitlines() if not line.startswith("import ")]
+    return "\n".join(lines).strip()
 
 
 def main():
-    found = [breach for path in swift_files() for breach in breaches(path)] + list(readme_breaches())
+    found = [breach for path in swift_files() for breach in breaches(path)] + list(guide_breaches())
     print("\n".join(found) if found else "check-source: nothing found")
     return 1 if found else 0
 

@@ -1,8 +1,7 @@
 import Cambium
 import Testing
 
-// The README quotes the models and what is between the two marks, so that its code compiles and says what is true.
-
+// Quoted in README.md
 @Model final class Song {
   #Index<Song>([\.title], [\.seconds], [\.album, \.track])
   #Unique<Song>([\.isrc])
@@ -32,6 +31,7 @@ import Testing
     self.year = year
   }
 }
+// End of quotation
 
 struct ReadmeTests {
   @MainActor @Test func theReadmeTellsTheTruth() async throws {
@@ -40,7 +40,7 @@ struct ReadmeTests {
     defer { try? FileManager.default.removeItem(at: folder) }
     let url = folder.appendingPathComponent("music.cambium")
 
-    // MARK: README
+    // Quoted in README.md
     let music = try await PersistentContainer("Music", models: Song.self, Album.self, at: url)
 
     // Write: one atomic, durable commit. IDs cross threads; objects can't, and the compiler says so.
@@ -65,7 +65,7 @@ struct ReadmeTests {
     )
     print(try context.explain(request))  // the plan, with exact row counts
     let count = try context.count(From<Song>().where { $0.seconds > 180 })  // O(log n)
-    // MARK: End of README
+    // End of quotation
 
     #expect(long.map(\.title) == ["Carey", "River"])
     #expect(long.map { $0.album?.title } == ["Blue", "Blue"])

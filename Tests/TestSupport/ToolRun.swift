@@ -1,18 +1,17 @@
 import Foundation
-import Testing
 
-/// One run of the built tool.
-struct ToolRun {
-  var status: Int32
-  var output: String
-  var errors: String
+/// One run of the built tool, or of another program of the package.
+public struct ToolRun {
+  public var status: Int32
+  public var output: String
+  public var errors: String
 
   /// Runs `cambium` with these arguments and waits for it.
   ///
   /// - Parameters:
   ///   - device: takes the output instead of ``output``.
   ///   - environment: what is different in the tool's environment.
-  init(
+  public init(
     _ arguments: String...,
     writingTo device: FileHandle? = nil,
     environment: [String: String] = [:]
@@ -21,14 +20,21 @@ struct ToolRun {
   }
 
   /// The same for arguments in an array.
-  init(
+  ///
+  /// - Parameters:
+  ///   - program: the name of an executable of the package, on which the test target depends.
+  ///   - folder: the folder in which it runs; nil for that of the tests.
+  public init(
+    _ program: String = "cambium",
     arguments: [String],
+    in folder: String? = nil,
     writingTo device: FileHandle? = nil,
     environment: [String: String] = [:]
   ) throws {
     let process = Process()
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-    process.executableURL = Self.tool
+    process.executableURL = Self.products.appendingPathComponent(program)
+    if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder) }
     process.arguments = arguments
     let output = Pipe()
     let errors = Pipe()
@@ -43,11 +49,9 @@ struct ToolRun {
     status = process.terminationStatus
   }
 
-  var lines: [Substring] { output.split(separator: "\n", omittingEmptySubsequences: false).dropLast() }
+  public var lines: [Substring] { output.split(separator: "\n", omittingEmptySubsequences: false).dropLast() }
 
-  /// The tool lies beside the bundle of tests.
-  private static let tool: URL = {
-    let own = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    return own.deletingLastPathComponent().appendingPathComponent("cambium")
-  }()
+  /// The programs lie beside the bundle of tests.
+  private static let products = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    .deletingLastPathComponent()
 }
