@@ -1,0 +1,169 @@
+import Cambium
+import Foundation
+import Testing
+
+// Quoted in Docs/Contexts.md
+@Model final class Account {
+  var owner: String
+  var balance: Int = 0
+  @Relationship(deleteRule: .cascade) var entries: [Entry] = []
+
+  init(owner: String) { self.owner = owner }
+}
+
+@Model final class Entry {
+  var amount: Int
+  @Relationship(inverse: \Account.entries) var account: Account?
+
+  init(amount: Int) { self.amount = amount }
+}
+// End of quotation
+
+// Quoted in Docs/Contexts.md
+/// Changes the balance in a context of its own, and begins again when another context was faster.
+func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContainer) async throws {
+  while true {
+    do {
+      return try await bank.performBackgroundTask { context in
+        try context.existingObject(Account.self, with: id).balance += amount
+        try context.save()
+      }
+    } catch let error as ContextError where error.code == .conflict {
+      continue
+    }
+  }
+}
+// End of quotation
+
+@Suite @MainActor struct ContextsGuideTests {
+  private func bank() async throws -> PersistentContainer {
+    try await PersistentContainer("Bank", models: Account.self, Entry.self, at: .inMemory)
+  }
+
+  @Test func contextsAndTheirObjects() async throws {
+    let bank = try await bank()
+
+    // Quoted in Docs/Contexts.md
+    // A context for one block, on a background queue.
+    let id = try await bank.performBackgroundTask { context in
+      let account = Account(owner: "Ada")
+      context.insert(account)
+      try context.save()
+      return account.objectID
+    }
+
+    // A context on a background queue, for as long as you keep it.
+    let importer = try bank.newBackgroundContext(name: "import")
+    for amounts in [[100, 200], [-50]] {
+      try await importer.perform { context in
+        let account = try context.existingObject(Account.self, with: id)
+        for amount in amounts {
+          account.entries.append(Entry(amount: amount))
+          account.balance += amount
+        }
+        try context.save()
+      }
+    }
+
+    // The context of the main actor.
+    let context = bank.viewContext
+    let account = try context.existingObject(Account.self, with: id)
+    print("\(account.owner) has \(account.balance) after \(account.entries.count) entries")
+    // End of quotation
+    #expect(account.balance == 250 && account.entries.count == 3)
+
+    // Quoted in Docs/Contexts.md
+    account.owner = "Ada Lovelace"
+    context.insert(Account(owner: "Grace"))
+    if context.hasChanges {
+      try context.save()
+    }
+
+    account.balance = 0
+    context.rollback()  // 250 again
+    // End of quotation
+    #expect(account.balance == 250 && !context.hasChanges)
+    #expect(try context.count(From<Account>()) == 2)
+
+    // Quoted in Docs/Contexts.md
+    account.owner = "Augusta Ada King"
+    try await context.saveWithoutBlocking()
+    // End of quotation
+    #expect(!context.hasChanges && account.owner == "Augusta Ada King")
+
+    try await transfer(50, to: id, in: bank)
+    // Quoted in Docs/Contexts.md
+    try context.refresh()
+    // End of quotation
+    #expect(account.balance == 300)
+
+    // Quoted in Docs/Contexts.md
+    let entries = account.entries
+    context.delete(account)
+    print(account.isDeleted, entries.allSatisfy { $0.isDeleted })  // true true
+    try context.save()
+    // End of quotation
+    #expect(account.isDeleted && entries.count == 3)
+    #expect(entries.filter(\.isDeleted).count == 3)
+    #expect(try context.count(From<Entry>()) == 0)
+    try bank.close()
+  }
+
+  @Test func conflicts() async throws {
+    let bank = try await bank()
+    let context = bank.viewContext
+    context.automaticallyMergesChangesFromParent = false
+    let account = Account(owner: "Ada")
+    context.insert(account)
+    try context.save()
+    let id = account.objectID
+    try await bank.performBackgroundTask { context in
+      try context.existingObject(Account.self, with: id).balance = 100
+      try context.save()
+    }
+
+    // Quoted in Docs/Contexts.md
+    account.balance += 10
+    do {
+      try context.save()
+    } catch {
+      guard error.code == .conflict else { throw error }
+      context.rollback()
+      try context.refresh()
+      account.balance += 10
+      try context.save()
+    }
+    // End of quotation
+    #expect(account.balance == 110)
+
+    try bank.close()
+  }
+
+  @Test func transfersAtOnceLoseNothing() async throws {
+    let bank = try await bank()
+    let id = try await bank.performBackgroundTask { context in
+      let account = Account(owner: "Ada")
+      context.insert(account)
+      try context.save()
+      return account.objectID
+    }
+    let transfers = (1...20).map { amount in Task { try await transfer(amount, to: id, in: bank) } }
+    for transfer in transfers { try await transfer.value }
+    #expect(try bank.viewContext.existingObject(Account.self, with: id).balance == 210)
+    try bank.close()
+  }
+
+  @Test func anObjectThatLeftItsContextKeepsWhatWasRead() async throws {
+    let bank = try await bank()
+    let context = bank.viewContext
+    let account = Account(owner: "Ada")
+    context.insert(account)
+    try context.save()
+    let id = account.objectID
+    context.reset()
+    #expect(account.isDeleted && account.owner == "Ada" && account.objectID == id)
+    let again = try context.existingObject(Account.self, with: id)
+    #expect(again !== account && again.owner == "Ada")
+    try bank.close()
+  }
+}

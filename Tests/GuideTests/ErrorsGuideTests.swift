@@ -1,0 +1,113 @@
+import Cambium
+import Foundation
+import TestSupport
+import Testing
+
+// Quoted in Docs/Errors.md
+@Model final class User {
+  #Unique<User>([\.email], folding: .case)
+  var email: String
+  var name: String
+
+  init(email: String, name: String) {
+    self.email = email
+    self.name = name
+  }
+}
+// End of quotation
+
+// Quoted in Docs/Errors.md
+func register(_ user: User, in context: ManagedObjectContext) throws -> Bool {
+  context.insert(user)
+  do {
+    try context.save()
+    return true
+  } catch {
+    guard error.code == .notUnique else { throw error }
+    print("\(error.context.values) belong to \(error.context.otherID, default: "another")")
+    context.delete(user)
+    return false
+  }
+}
+// End of quotation
+
+// Quoted in Docs/Errors.md
+func search(_ text: String, in context: ManagedObjectContext) throws -> [User] {
+  do {
+    return try context.fetch(From<User>().where(format: text))
+  } catch let error as QueryError {
+    print(error)
+    return []
+  }
+}
+// End of quotation
+
+// Quoted in Docs/Errors.md
+func openUsers(at url: URL) async throws -> PersistentContainer? {
+  do {
+    return try await PersistentContainer("Users", models: User.self, at: url)
+  } catch {
+    guard error.code == .schemaMismatch else { throw error }
+    print("\(url.path) holds other models: \(error.message)")
+    return nil
+  }
+}
+// End of quotation
+
+@Suite @MainActor struct ErrorsGuideTests {
+  private let guide: Document
+
+  init() throws { guide = try Document("Docs/Errors.md") }
+
+  @Test func aSaveThatIsRefused() async throws {
+    let users = try await PersistentContainer("Users", models: User.self, at: .inMemory)
+    let context = users.viewContext
+    #expect(try register(User(email: "ada@example.org", name: "Ada"), in: context))
+    #expect(try !register(User(email: "Ada@Example.org", name: "Another Ada"), in: context))
+    #expect(!context.hasChanges)
+    #expect(try context.fetch(From<User>()).map(\.name) == ["Ada"])
+    try users.close()
+  }
+
+  @Test func aMistakeInAQuery() async throws {
+    let users = try await PersistentContainer("Users", models: User.self, at: .inMemory)
+    let context = users.viewContext
+    #expect(try register(User(email: "ada@example.org", name: "Ada"), in: context))
+    #expect(try search("name BEGINSWITH 'A'", in: context).count == 1)
+    let text = "name BEGINSWITH 'A' AND emial != nil"
+    #expect(try search(text, in: context).isEmpty)
+    let mistake = #expect(throws: QueryError.self) {
+      try context.fetch(From<User>().where(format: text))
+    }
+    let message = try "\(#require(mistake))\n"
+    #expect(guide.blocks.contains { $0.language == "text" && $0.text == message }, "\(message)")
+    try users.close()
+  }
+
+  @Test func aStoreOfOtherModels() async throws {
+    let folder = try TemporaryFolder()
+    let url = URL(fileURLWithPath: folder.file("accounts.cambium"))
+    try await PersistentContainer("Accounts", models: Account.self, Entry.self, at: url).close()
+    #expect(try await openUsers(at: url) == nil)
+    let users = try await openUsers(at: URL(fileURLWithPath: folder.file("users.cambium")))
+    try #require(users).close()
+    let letter = URL(fileURLWithPath: folder.file("letter.txt"))
+    try Data("Dear Ada,\n".utf8).write(to: letter)
+    let refusal = await #expect(throws: ContextError.self) { try await openUsers(at: letter) }
+    #expect(refusal?.code == .store)
+    #expect(try String(contentsOf: letter, encoding: .utf8) == "Dear Ada,\n")
+  }
+
+  /// Every code that the library can throw has a row, and no other.
+  @Test(arguments: [
+    ("ContextError", "GraphContext/ContextError.swift"), ("StoreError", "PageStore/StoreError.swift"),
+    ("QueryError", "Predicates/QueryError.swift"),
+  ])
+  func everyCodeIsDescribed(_ type: String, _ file: String) throws {
+    let url = Document.root.appendingPathComponent("Sources").appendingPathComponent(file)
+    let source = try String(contentsOf: url, encoding: .utf8)
+    let codes = source.matches(of: #/ = Code\("([a-zA-Z]+)"\)/#).map { "`\($0.output.1)`" }
+    #expect(codes.count >= 6)
+    #expect(Set(guide.table("\(type).Code").map { $0[0] }) == Set(codes))
+  }
+}

@@ -1,0 +1,116 @@
+import Cambium
+import Foundation
+import Testing
+
+// Quoted in Docs/Models.md
+enum Course: String, AttributeType, CaseIterable {
+  case starter, main, dessert
+}
+
+@Model final class Recipe {
+  #Index<Recipe>([\.minutes], [\.course, \.title])
+  #Index<Recipe>([\.title], folding: [.case, .diacritics])
+
+  var title: String
+  var minutes: Int
+  var course: Course = Course.main
+  var price: Decimal?
+  var added: Date = .now
+  private(set) var cookCount: Int = 0
+
+  @Relationship var author: Cook?
+  @Relationship(deleteRule: .cascade) var steps: [Step] = []
+  @Relationship var labels: [Label] = []
+
+  var isQuick: Bool { minutes <= 20 }
+
+  init(title: String, minutes: Int) {
+    self.title = title
+    self.minutes = minutes
+  }
+
+  func cook() { cookCount += 1 }
+}
+
+@Model final class Step {
+  var number: Int
+  var text: String
+  @Relationship(inverse: \Recipe.steps) var recipe: Recipe
+
+  init(number: Int, text: String, of recipe: Recipe) {
+    self.number = number
+    self.text = text
+    self.recipe = recipe
+  }
+}
+
+@Model final class Cook {
+  @Attribute(.unique) var email: String
+  @Relationship(deleteRule: .deny, inverse: \Recipe.author) var recipes: ToMany<Recipe> = []
+  @Relationship(inverse: .itself) var colleagues: Set<Cook> = []
+
+  init(email: String) { self.email = email }
+}
+
+@Model final class Label {
+  #Unique<Label>([\.word], folding: .case)
+  var word: String
+  @Relationship(inverse: \Recipe.labels) var recipes: [Recipe] = []
+
+  init(word: String) { self.word = word }
+}
+// End of quotation
+
+@Suite struct ModelsGuideTests {
+  @MainActor @Test func theGuideToModelsTellsTheTruth() async throws {
+    let book = try await PersistentContainer(
+      "Recipes",
+      models: Recipe.self,
+      Step.self,
+      Cook.self,
+      Label.self,
+      at: .inMemory
+    )
+    let context = book.viewContext
+
+    // Quoted in Docs/Models.md
+    let soup = Recipe(title: "Onion soup", minutes: 60)
+    soup.course = .starter
+    context.insert(soup)
+    for (number, text) in [(2, "Add the stock."), (1, "Fry the onions.")] {
+      soup.steps.append(Step(number: number, text: text, of: soup))
+    }
+    soup.author = Cook(email: "ada@example.org")
+    try context.save()
+
+    let inOrder = soup.steps.sorted { $0.number < $1.number }
+    let asQuery = try context.fetch(From<Step>().where { $0.recipe == soup }.orderBy(.ascending(\.number)))
+    // End of quotation
+
+    #expect(inOrder == asQuery)
+    #expect(inOrder.map(\.number) == [1, 2])
+    // In the order of insertion, not of the numbers.
+    #expect(soup.steps.map(\.number) == [2, 1])
+    let cook = try #require(soup.author)
+    #expect(cook.recipes.count == 1 && cook.recipes.contains(soup))
+    #expect(!soup.isQuick && soup.course == .starter)
+    #expect(try context.fetch(From<Recipe>().where(format: "title ==[cd] 'ONIÖN SOUP'")) == [soup])
+    #expect(try context.count(From<Recipe>().where { $0.course == .starter }) == 1)
+
+    context.delete(cook)
+    #expect(throws: ContextError.self) { try context.save() }
+    context.rollback()
+    soup.labels = [Label(word: "Warm"), Label(word: "warm")]
+    let refusal = #expect(throws: ContextError.self) { try context.save() }
+    #expect(refusal?.code == .notUnique)
+    context.rollback()
+    let other = Cook(email: "bob@example.org")
+    context.insert(other)
+    cook.colleagues.insert(other)
+    #expect(other.colleagues == [cook])
+    context.delete(soup)
+    try context.save()
+    #expect(try context.count(From<Step>()) == 0)
+    #expect(try book.verify().isEmpty)
+  }
+}
