@@ -35,12 +35,27 @@ public struct Document: Sendable {
     return blocks
   }
 
-  /// The cells of the first table whose first heading is this, row by row.
-  public func table(_ heading: String) -> [[String]] {
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    guard let start = lines.firstIndex(where: { $0.hasPrefix("| \(heading) |") }) else { return [] }
-    return lines[(start + 2)...].prefix { $0.hasPrefix("|") }.map { line in
-      line.dropFirst().dropLast().components(separatedBy: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+  /// The cells of every table with these headings, row by row; of a cell in backticks, what is between them.
+  public func rows(_ headings: String...) -> [[String]] {
+    let lines = text.components(separatedBy: "\n")
+    let heading = "| " + headings.joined(separator: " | ") + " |"
+    return lines.indices.filter { lines[$0] == heading }.flatMap { start in
+      lines[(start + 2)...].prefix { $0.hasPrefix("|") }.map { line in
+        line.replacingOccurrences(of: "\\|", with: "\u{1}").dropFirst().dropLast().components(
+          separatedBy: "|"
+        )
+        .map { Self.code($0.replacingOccurrences(of: "\u{1}", with: "|")) }
+      }
     }
+  }
+
+  private static func code(_ cell: String) -> String {
+    var text = cell.trimmingCharacters(in: .whitespaces)
+    for fence in ["`` ", "`"] where text.hasPrefix(fence) {
+      text.removeFirst(fence.count)
+      text.removeLast(fence.count)
+      return text
+    }
+    return text
   }
 }

@@ -1,27 +1,15 @@
 import Foundation
 import Predicates
+import TestSupport
 import Testing
 
 @testable import GraphContext
 
 /// Docs/Records.md says what the code does.
 @Suite struct RecordsDocumentTests {
-  private let text: String
+  private let document: Document
 
-  init() throws {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-    text = try String(contentsOf: root.appendingPathComponent("Docs/Records.md"), encoding: .utf8)
-  }
-
-  /// The cells of the table whose first heading is `heading`, and second is `second`.
-  private func table(_ heading: String, _ second: String) throws -> [[String]] {
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    let start = try #require(lines.firstIndex { $0.hasPrefix("| \(heading) | \(second) |") })
-    return lines[(start + 2)...].prefix { $0.hasPrefix("|") }.map { line in
-      line.dropFirst().dropLast().components(separatedBy: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-    }
-  }
+  init() throws { document = try Document("Docs/Records.md") }
 
   @Test func examplesOfComponentsAreWhatTheCoderWrites() throws {
     let values: [String: AttributeValue] = [
@@ -33,7 +21,7 @@ import Testing
       "NaN, a date": .date(Date(timeIntervalSinceReferenceDate: .nan)), "12.5, a decimal": .decimal(12.5),
       "-0.05, a decimal": .decimal(Decimal(-5) / 100),
     ]
-    let rows = try table("value", "component")
+    let rows = document.rows("value", "component")
     #expect(rows.count == values.count)
     for row in rows {
       var key: [UInt8] = []
@@ -42,38 +30,37 @@ import Testing
         let digits = String(byte, radix: 16, uppercase: true)
         return digits.count == 1 ? "0" + digits : digits
       }
-      #expect(row[1] == "`\(bytes.joined(separator: " "))`")
+      #expect(row[1] == bytes.joined(separator: " "))
     }
   }
 
   @Test func theExampleOfASchemaIsWhatIsStored() throws {
-    let start = try #require(text.range(of: "```json\n")).upperBound
-    let end = try #require(text.range(of: "```", range: start..<text.endIndex)).lowerBound
-    let written = try JSONSerialization.jsonObject(with: Data(text[start..<end].utf8)) as? NSDictionary
+    let example = Data(try #require(document.blocks.first { $0.language == "json" }).text.utf8)
+    let written = try JSONSerialization.jsonObject(with: example) as? NSDictionary
     let schema = try Schema([Song.self, Album.self])
     #expect(
       try JSONSerialization.jsonObject(with: Data(Catalogue.encoded(schema))) as? NSDictionary == written
     )
-    #expect(try JSONDecoder().decode(Schema.self, from: Data(text[start..<end].utf8)) == schema)
+    #expect(try JSONDecoder().decode(Schema.self, from: example) == schema)
   }
 
   @Test func examplesOfFoldingAreWhatIsFolded() throws {
     let options: [String: StringOptions] = [
       "c": .caseInsensitive, "d": .diacriticInsensitive, "cd": [.caseInsensitive, .diacriticInsensitive],
     ]
-    let rows = try table("string", "folding")
+    let rows = document.rows("string", "folding", "folded", "why")
     #expect(rows.count == 10)
     for row in rows {
       let folded = StringFolding.fold(row[0], try #require(options[row[1]]))
       #expect(Array(folded.utf8) == Array(row[2].utf8), "\(row[0])")
     }
     #expect(StringFolding.tables.hasPrefix("1/"))
-    #expect(text.contains("By the rules of version 1,"))
+    #expect(document.text.contains("By the rules of version 1,"))
   }
 
   @Test func everyKindHasItsNumberAndItsWidth() throws {
     var described: [String: (number: String, width: String)] = [:]
-    for row in try table("kind", "number in the JSON") {
+    for row in document.rows("kind", "number in the JSON", "bytes", "value") {
       let names = row[0].components(separatedBy: ", ")
       let numbers = row[1].components(separatedBy: ", ")
       let widths = row[2].components(separatedBy: ", ")
@@ -89,29 +76,31 @@ import Testing
   }
 
   @Test func treesAndTheirKeysAreNamed() throws {
-    let trees = Set(try table("tree", "key").map { $0[0] })
+    let trees = Set(document.rows("tree", "key", "value").map { $0[0] })
     #expect(
       trees == [
-        "`\(TreeName.catalogue)`", "`\(TreeName.records("Entity"))`",
-        "`\(TreeName.index("name,name", of: "Entity"))`",
-        "`\(TreeName.index("name,name[cd]", of: "Entity"))`",
-        "`\(TreeName.references("relationship", of: "Entity"))`",
-        "`\(TreeName.pairs("relationship", of: "Entity"))`",
-        "`\(TreeName.reversedPairs("relationship", of: "Entity"))`",
+        "\(TreeName.catalogue)", "\(TreeName.records("Entity"))",
+        "\(TreeName.index("name,name", of: "Entity"))",
+        "\(TreeName.index("name,name[cd]", of: "Entity"))",
+        "\(TreeName.references("relationship", of: "Entity"))",
+        "\(TreeName.pairs("relationship", of: "Entity"))",
+        "\(TreeName.reversedPairs("relationship", of: "Entity"))",
       ]
     )
-    let keys = Set(try table("key", "value").map { $0[0] })
+    let keys = Set(document.rows("key", "value").map { $0[0] })
     #expect(
       keys
         == Set(
           [Catalogue.formatKey, Catalogue.modelKey, Catalogue.foldingKey, Catalogue.numbersKey("Entity")].map
           {
-            "`\(String(decoding: $0, as: UTF8.self))`"
+            "\(String(decoding: $0, as: UTF8.self))"
           }
         )
     )
-    #expect(text.contains("| 8–15 | the commit that last changed the record |"))
+    #expect(document.text.contains("| 8–15 | the commit that last changed the record |"))
     #expect(RecordLayout.headerByteCount == 16 && RecordEncoder.version == 1 && Catalogue.formatVersion == 2)
-    #expect(text.contains("version of what this page describes, 4 bytes: 1, or 2 where an index is folded"))
+    #expect(
+      document.text.contains("version of what this page describes, 4 bytes: 1, or 2 where an index is folded")
+    )
   }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import TestSupport
 import Testing
 
 @testable import PageStore
@@ -169,15 +169,5 @@ import Testing
     return rows
   }
 
-  private func document() throws -> String {
-    // Docs lies beside Tests, three folders above this file's.
-    let folder = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
-    let file = open(folder + "/Docs/FileFormat.md", O_RDONLY)
-    try #require(file >= 0)
-    defer { close(file) }
-    var text: [UInt8] = []
-    var block = [UInt8](repeating: 0, count: 65_536)
-    while case let count = read(file, &block, block.count), count > 0 { text += block[..<count] }
-    return String(decoding: text, as: UTF8.self)
-  }
+  private func document() throws -> String { try Document("Docs/FileFormat.md").text }
 }

@@ -50,8 +50,7 @@ import Testing
 
   /// The first cells of the tables, by what the steps are of.
   private static func tables() throws -> [String: [String]] {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
-    let text = try String(contentsOf: root.appending(path: "Docs/Durability.md"), encoding: .utf8)
+    let text = try Document("Docs/Durability.md").text
     var tables: [String: [String]] = [:]
     var table: String?
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {

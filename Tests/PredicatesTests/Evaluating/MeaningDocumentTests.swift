@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Predicates
@@ -5,7 +6,7 @@ import Testing
 /// Docs/Predicates.md says what conditions mean.
 @Suite struct MeaningDocumentTests {
   @Test func eachRowOfTheTableHolds() throws {
-    let rows = try DocumentTable("Predicates.md").rows("condition", "where", "holds")
+    let rows = try Document("Docs/Predicates.md").rows("condition", "where", "holds")
     #expect(rows.count > 40)
     let entity = try FlightSchema.flight
     for row in rows {

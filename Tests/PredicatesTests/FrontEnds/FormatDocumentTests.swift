@@ -1,10 +1,11 @@
 import Predicates
+import TestSupport
 import Testing
 
 /// Docs/FormatStrings.md says what the parser does.
 @Suite struct FormatDocumentTests {
   @Test func eachRowOfTheGrammarParsesAndPrints() throws {
-    let rows = try DocumentTable("FormatStrings.md").rows("construct", "text", "prints as")
+    let rows = try Document("Docs/FormatStrings.md").rows("construct", "text", "prints as")
     #expect(rows.count > 60)
     for row in rows {
       let tree = try PredicateTree(format: row[1])
