@@ -86,6 +86,28 @@ import Testing
     }
   }
 
+  /// Every byte, at every place of a few words of eight bytes.
+  @Test func bytesFoldWhereverTheyAre() {
+    for length in 1...18 {
+      for place in 0..<length {
+        for byte in UInt8(0)..<0x80 {
+          var bytes = [UInt8](repeating: UInt8(ascii: "Q"), count: length)
+          bytes[place] = byte
+          let small = bytes.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 + 32 : $0 }
+          let folded = bytes.withUnsafeBytes { FoldedBytes.withFolded($0, .caseInsensitive) { Array($0) } }
+          #expect(folded == small)
+        }
+        var text = [UInt8](repeating: UInt8(ascii: "Q"), count: length)
+        text.replaceSubrange(place...place, with: "É".utf8)
+        let expected = Array(
+          StringFolding.fold(String(decoding: text, as: UTF8.self), [.diacriticInsensitive]).utf8
+        )
+        let folded = text.withUnsafeBytes { FoldedBytes.withFolded($0, .diacriticInsensitive) { Array($0) } }
+        #expect(folded == expected && expected[place] == UInt8(ascii: "E"))
+      }
+    }
+  }
+
   @Test func aSearchFoldsBothSides() {
     let both: StringOptions = [.caseInsensitive, .diacriticInsensitive]
     func holds(_ a: String, _ comparison: ComparisonOperator, _ b: String, _ options: StringOptions) -> Bool {
@@ -97,5 +119,35 @@ import Testing
     #expect(holds("CAFÉ", .endsWith, "fe", both) && !holds("CAFÉ", .endsWith, "fe", .diacriticInsensitive))
     #expect(holds("b", .greater, "A", .caseInsensitive) && holds("é", .less, "f", .diacriticInsensitive))
     #expect(holds("cafe\u{301}s", .contains, "é", .normalized) && !holds("cafe\u{301}s", .contains, "é", []))
+  }
+
+  private static func age(_ value: UInt32) -> Unicode.Version? { Unicode.Scalar(value)?.properties.age }
+
+  @Test func theTablesAreKnownByTheirNewestScalar() {
+    let newest = UnicodeTables.version(step: 1, age: Self.age)
+    #expect(UnicodeTables.version(age: Self.age) == newest)
+    #expect(StringFolding.tables == "1/\(newest.major).\(newest.minor)")
+  }
+
+  /// The tables of each version, made from the newest ones by leaving out what came later: a new version would be noticed as every
+  /// other was since 2014.
+  @Test func eachVersionOfUnicodeIsNoticedByTheStartsOfColumns() {
+    var counts: [String: (version: Unicode.Version, scalars: Int)] = [:]
+    for value in 0..<UInt32(UnicodeTables.scalarCount) {
+      guard let age = Self.age(value), age >= (7, 0) else { continue }
+      counts["\(age)", default: (age, 0)].scalars += 1
+    }
+    #expect(counts.count >= 12)
+    for (version, scalars) in counts.values {
+      let found = UnicodeTables.version { value in Self.age(value).flatMap { $0 <= version ? $0 : nil } }
+      // 12.1 brought one scalar, the sign of a Japanese era, which isn't folded.
+      #expect(found == version || scalars == 1, "\(version)")
+    }
+  }
+
+  /// 12.1, the one version whose scalar starts no column, changed no folding.
+  @Test func theScalarOfTheVersionThatIsNotNoticedFoldsToItself() {
+    let text = "\u{32FF}"
+    for options in Self.all { #expect(StringFolding.fold(text, options) == text) }
   }
 }
