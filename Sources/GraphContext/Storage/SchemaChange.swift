@@ -42,6 +42,19 @@ struct SchemaChange {
     )
   }
 
+  /// - Throws: `schemaMismatch`, naming the indexes that the models have and the store lacks: reading builds none.
+  func checkNothingToBuild() throws(ContextError) {
+    guard let first = addedIndexes.first, let entity = arranged.entitySchema(named: first.entity) else {
+      return
+    }
+    let names = addedIndexes.map { "the index \($0.index.name) of \($0.entity)" }.joined(separator: " and ")
+    throw ContextError(
+      .schemaMismatch,
+      "the store lacks \(names), and is open for reading only: opening it for writing builds what is missing",
+      context: .init(entity: first.entity, properties: first.index.slots.map { entity.stored[$0].name })
+    )
+  }
+
   private mutating func compare(_ old: EntitySchema, _ new: EntitySchema) {
     let name = old.name
     for property in old.stored where new.storedProperty(named: property.name) == nil {

@@ -15,8 +15,8 @@ extension StoreCoordinator {
   /// The coordinator of an open store. Compares the models with the schema in the store, and takes up what can be taken
   /// up: new entities, new and dropped indexes.
   ///
-  /// - Throws: `schemaMismatch` when the models and the store don't go together, or when the store is open with other
-  ///   models already; nothing has been written then.
+  /// - Throws: `schemaMismatch` when the models and the store don't go together, when the store is open with other models
+  ///   already, or when an index has to be built and the store is open for reading only; nothing has been written then.
   static func open(_ store: Store, models: [any ManagedObject.Type]) throws(ContextError) -> StoreCoordinator
   {
     // One at a time: two coordinators of one store would hand out the same numbers.
@@ -50,6 +50,7 @@ extension StoreCoordinator {
       let snapshot = try store.snapshot()
       let change = try Catalogue.schema(in: snapshot).map { SchemaChange(from: $0, to: schema) }
       try change?.checkPossible()
+      if store.options.isReadOnly { try change?.checkNothingToBuild() }
       let isFoldedElsewhere =
         try change != nil && schema.hasFoldedIndexes && !Catalogue.isFoldedAsHere(snapshot)
       var usable = change.map { schema.placed(like: $0.arranged) } ?? schema

@@ -188,6 +188,29 @@ private enum Folded {
     try store.store.close()
   }
 
+  @Test func aReaderNamesTheIndexesThatItWouldHaveToBuild() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("tracks.cambium")
+    let plain = try await open(path, Plain.Track.self)
+    try await plain.performBackgroundTask { context in
+      context.insert(Plain.Track("Élan"))
+      try context.save()
+    }
+    try plain.close()
+    let error = await #expect(throws: ContextError.self) { try await open(path, isReadOnly: true) }
+    #expect(error?.code == .schemaMismatch)
+    #expect(
+      error?.message == """
+        the store lacks the index title[cd] of Track and the index artist,title[c] of Track, and is open for reading only: \
+        opening it for writing builds what is missing
+        """
+    )
+    #expect(error?.context == .init(entity: "Track", properties: ["title"]))
+    let again = try await open(path, Plain.Track.self, isReadOnly: true)
+    #expect(try await again.performBackgroundTask { try $0.count(From<Plain.Track>()) } == 1)
+    try again.close()
+  }
+
   @Test func theSchemaKeepsTheFolding() throws {
     let schema = try Schema([Folded.Track.self])
     let indexes = schema.entities[0].indexes
