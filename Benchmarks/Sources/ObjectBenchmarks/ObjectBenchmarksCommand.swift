@@ -9,7 +9,9 @@ struct ObjectBenchmarksCommand: AsyncParsableCommand {
     abstract: "Runs Cambium beside SQLite, ObjectBox and GRDB, on the same data, in interleaved rounds.",
     discussion: "Pin it to a processor (taskset -c 1 …): a ratio of two times needs a quiet place.",
     subcommands: [
-      RunCommand.self, QueriesCommand.self, FlightQueriesCommand.self, ImportCommand.self, SpaceCommand.self,
+      RunCommand.self, QueriesCommand.self, FlightQueriesCommand.self, WordQueriesCommand.self,
+      ImportCommand.self,
+      SpaceCommand.self,
     ],
     defaultSubcommand: RunCommand.self
   )

