@@ -7,16 +7,70 @@ package enum FoldedBytes {
     _ body: (UnsafeRawBufferPointer) -> R
   ) -> R {
     if options.isEmpty { return body(bytes) }
-    guard bytes.allSatisfy({ $0 < 0x80 }) else {
-      var folded = StringFolding.fold(String(decoding: bytes, as: UTF8.self), options)
-      return folded.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+    guard options.contains(.caseInsensitive) else {
+      return ASCIIBytes.areASCII(bytes) ? body(bytes) : withFoldedText(bytes, options, body)
     }
-    guard options.contains(.caseInsensitive) else { return body(bytes) }
-    return withUnsafeTemporaryAllocation(byteCount: max(1, bytes.count), alignment: 1) { buffer in
-      for (index, byte) in bytes.enumerated() {
-        buffer[index] = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
-      }
+    return withUnsafeTemporaryAllocation(byteCount: max(1, bytes.count), alignment: 8) { buffer in
+      guard ASCIIBytes.lowercase(bytes, into: buffer) else { return withFoldedText(bytes, options, body) }
       return body(UnsafeRawBufferPointer(rebasing: buffer[..<bytes.count]))
     }
+  }
+
+  private static func withFoldedText<R>(
+    _ bytes: UnsafeRawBufferPointer,
+    _ options: StringOptions,
+    _ body: (UnsafeRawBufferPointer) -> R
+  ) -> R {
+    var folded = StringFolding.fold(String(decoding: bytes, as: UTF8.self), options)
+    return folded.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+  }
+}
+
+/// What is done to bytes in ASCII, eight at a time.
+enum ASCIIBytes {
+  private static let highBits: UInt64 = 0x8080_8080_8080_8080
+  private static let ones: UInt64 = 0x0101_0101_0101_0101
+
+  static func areASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var position = 0
+    var union: UInt64 = 0
+    while position &+ 8 <= bytes.count {
+      union |= bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+      position &+= 8
+    }
+    while position < bytes.count {
+      union |= UInt64(bytes[position])
+      position &+= 1
+    }
+    return union & highBits == 0
+  }
+
+  /// Writes the bytes, with small letters for capital ones, to the start of the buffer, which has room for them. False where
+  /// one is not ASCII: what was written is nothing then.
+  static func lowercase(_ bytes: UnsafeRawBufferPointer, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
+    var position = 0
+    var union: UInt64 = 0
+    while position &+ 8 <= bytes.count {
+      let word = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+      union |= word
+      buffer.storeBytes(of: lowercase(word), toByteOffset: position, as: UInt64.self)
+      position &+= 8
+    }
+    while position < bytes.count {
+      let byte = UInt64(bytes[position])
+      union |= byte
+      buffer[position] = UInt8(truncatingIfNeeded: lowercase(byte))
+      position &+= 1
+    }
+    return union & highBits == 0
+  }
+
+  /// Of eight bytes below 0x80. A sum sets a byte's high bit where it is no less than A, or greater than Z; none carries into the
+  /// next byte.
+  @inline(__always)
+  private static func lowercase(_ word: UInt64) -> UInt64 {
+    let fromA = word &+ ones &* UInt64(0x80 - UInt8(ascii: "A"))
+    let afterZ = word &+ ones &* UInt64(0x7F - UInt8(ascii: "Z"))
+    return word | (fromA & ~afterZ & highBits) >> 2
   }
 }
