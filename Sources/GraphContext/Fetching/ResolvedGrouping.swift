@@ -97,21 +97,33 @@ struct ResolvedGrouping {
   /// The rows: keys, then aggregates.
   func rows(in view: StoreView, context: ManagedObjectContext? = nil) throws -> [[AttributeValue]] {
     if limit == 0 { return [] }
-    var rows = try groups(in: view, context)
-    if condition != .constant(true) { rows.removeAll { !condition.matches(columns.row($0)) } }
+    let groups = try groups(in: view, context)
+    var rows: [[AttributeValue]]
+    if condition == .constant(true) {
+      rows = groups.candidates(wanted, by: order[0].column, isAscending: order[0].isAscending)
+    } else {
+      rows = groups.rows
+      rows.removeAll { !condition.matches(columns.row($0)) }
+    }
     sort(&rows)
     let columnCount = keys.count + aggregateColumnCount
     let rest = rows.dropFirst(offset)
     return (limit.map { rest.prefix($0) } ?? rest).map { Array($0.prefix(columnCount)) }
   }
 
-  private func groups(in view: StoreView, _ context: ManagedObjectContext?) throws -> [[AttributeValue]] {
+  private func groups(in view: StoreView, _ context: ManagedObjectContext?) throws -> GroupRows {
     if keys.isEmpty {
-      return [try RowAggregates(query, aggregates).values(in: view, context: context)]
+      return GroupRows([try RowAggregates(query, aggregates).values(in: view, context: context)])
     }
     var executor = try executor(in: view, context)
-    if let counted = try IndexGroups(executor, by: keys, aggregates)?.rows() { return counted }
-    return try executor.aggregate(aggregates, by: keys)
+    if let counted = try IndexGroups(executor, by: keys, aggregates)?.rows() { return GroupRows(counted) }
+    return GroupRows(try executor.aggregate(aggregates, by: keys))
+  }
+
+  /// How many rows, in their order, can be among the results.
+  private var wanted: Int {
+    guard let sum = limit?.addingReportingOverflow(offset), !sum.overflow else { return .max }
+    return sum.partialValue
   }
 
   private func executor(in view: StoreView, _ context: ManagedObjectContext?) throws -> QueryExecutor {
@@ -123,9 +135,13 @@ struct ResolvedGrouping {
     )
   }
 
-  /// By the sort keys, then by the groups' own.
+  /// By the sort keys, then by the groups' own, or what there is where all rows are one group.
+  private var order: [(column: Int, isAscending: Bool)] {
+    sort + (keys.isEmpty ? 0..<1 : keys.indices).map { (column: $0, isAscending: true) }
+  }
+
   private func sort(_ rows: inout [[AttributeValue]]) {
-    let order = sort + keys.indices.map { (column: $0, isAscending: true) }
+    let order = order
     rows.sort { a, b in
       for key in order {
         let order = ValueComparison.sortOrder(a[key.column], b[key.column])
@@ -179,15 +195,15 @@ extension QueryPlanner.Purpose {
 }
 
 extension QueryExecutor {
-  /// The rows of the groups, or the one row of all results: in one pass over the results' bytes.
+  /// The groups, or the one group of all results: in one pass over the results' bytes.
   mutating func aggregate(
     _ aggregates: [ResolvedAggregate],
     by keys: [ResolvedPath]
-  ) throws -> [[AttributeValue]] {
+  ) throws -> Aggregation {
     covering = .values
     var paths = RowPaths(entity.schema, in: view.schema.schema)
     var aggregation = try Aggregation(aggregates, by: keys, &paths)
     try forEachResultInAnyOrder(&paths) { try aggregation.add(&$0) }
-    return aggregation.results()
+    return aggregation
   }
 }

@@ -35,7 +35,7 @@ struct RowAggregates {
       in: view,
       context: context
     )
-    return try executor.aggregate(aggregates, by: [])[0]
+    return try executor.aggregate(aggregates, by: []).row(of: 0)
   }
 
   /// How the query is answered: the plan of the pass over the rows if there is one, else that of the first lookup.

@@ -183,13 +183,22 @@ extension RowField {
 // MARK: - Results
 
 extension Aggregation {
-  /// A row for each group, the values of the keys first and then the aggregates; in the order in which the groups were first
-  /// seen.
-  package func results() -> [[AttributeValue]] {
-    (0..<groupCount).map { group in
-      (groups?.values(of: group) ?? [])
-        + aggregates.indices.map { result($0, group * steps.count + $0) }
-    }
+  /// How many groups there are. They are numbered in the order in which they were first seen.
+  package var count: Int { groupCount }
+
+  /// The row of a group: the values of the keys first, and then the aggregates.
+  package func row(of group: Int) -> [AttributeValue] {
+    var row = groups?.values(of: group) ?? []
+    row.reserveCapacity(row.count + aggregates.count)
+    for place in aggregates.indices { row.append(result(place, group * steps.count + place)) }
+    return row
+  }
+
+  /// One value of a group's row.
+  package func value(_ column: Int, of group: Int) -> AttributeValue {
+    let keyCount = groups?.keyCount ?? 0
+    if column < keyCount { return groups?.values(of: group)[column] ?? .null }
+    return result(column - keyCount, group * steps.count + column - keyCount)
   }
 
   private func result(_ aggregate: Int, _ place: Int) -> AttributeValue {

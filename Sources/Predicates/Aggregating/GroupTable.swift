@@ -2,7 +2,7 @@
 struct GroupTable {
   private(set) var count = 0
   /// For each place the upper half of a hash and one more than the number it belongs to; 0 where the place is free. At most half are
-  /// taken.
+  /// taken. The same half says where a byte string is looked for first, so that growing needs no bytes.
   private var places: [UInt64] = Array(repeating: 0, count: 64)
   /// Where each number's bytes end in `bytes`; they begin where those before end.
   private var ends: [Int] = []
@@ -15,7 +15,7 @@ struct GroupTable {
   /// The number of a byte string, a new one if it wasn't seen before. O(bytes).
   mutating func number(of key: UnsafeRawBufferPointer) -> Int {
     let hash = Self.hash(key)
-    var place = Int(truncatingIfNeeded: hash) & (places.count - 1)
+    var place = firstPlace(hash)
     while places[place] != 0 {
       let entry = places[place]
       let number = Int(truncatingIfNeeded: entry & ~Self.hashHalf) - 1
@@ -53,11 +53,16 @@ struct GroupTable {
     let old = places
     places = Array(repeating: 0, count: 2 * old.count)
     for entry in old where entry != 0 {
-      let hash = withBytes(of: Int(truncatingIfNeeded: entry & ~Self.hashHalf) - 1, Self.hash)
-      var place = Int(truncatingIfNeeded: hash) & (places.count - 1)
+      var place = firstPlace(entry)
       while places[place] != 0 { place = (place + 1) & (places.count - 1) }
       places[place] = entry
     }
+  }
+
+  /// - Parameter hash: its upper half counts.
+  @inline(__always)
+  private func firstPlace(_ hash: UInt64) -> Int {
+    Int(truncatingIfNeeded: hash >> 32) & (places.count - 1)
   }
 
   /// Eight bytes at a time, folded by multiplication.

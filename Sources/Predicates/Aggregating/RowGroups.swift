@@ -24,6 +24,9 @@ package struct RowGroups {
 
   package var count: Int { table.count }
 
+  /// How many values tell a group.
+  var keyCount: Int { fields.count }
+
   /// The row's group, counted from 0 in the order in which they are first seen.
   package mutating func group(of row: inout RowReader) throws -> Int {
     guard let object = try referenced?.object(of: &row) else { return try groupByFields(&row) }

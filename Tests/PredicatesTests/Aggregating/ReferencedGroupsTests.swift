@@ -93,7 +93,7 @@ import Testing
     }
 
     var found: [[AttributeValue]: Int64] = [:]
-    for row in aggregation.results() {
+    for row in (0..<aggregation.count).map(aggregation.row) {
       guard case .int(let count) = row[keys.count] else { continue }
       #expect(found.updateValue(count, forKey: Array(row.prefix(keys.count))) == nil)
     }
