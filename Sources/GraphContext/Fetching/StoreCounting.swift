@@ -47,6 +47,36 @@ struct StoreCounting: IndexCounting {
   }
 }
 
+extension StoreCounting {
+  func objectIDs(
+    of entity: EntitySchema,
+    where condition: NormalPredicate,
+    scope: Int,
+    atMost limit: Int
+  ) throws -> [UInt64]? {
+    guard let stored = view.schema.entity(named: entity.name) else { return [] }
+    let program = try FilterProgram(
+      compiling: condition,
+      paths: RowPaths(entity, in: view.schema.schema, scope: scope)
+    )
+    let all = AccessPath.fullScan(rows: try count(of: entity.name))
+    var rows = FilteredRows(
+      try RowStream(all, of: stored, in: view, isReversed: false),
+      program,
+      RowReader(program.paths, source: ViewRecordSource(program.paths, in: view, pending: nil)),
+      in: view,
+      hiding: [],
+      rowBudget: .max
+    )
+    var numbers: [UInt64] = []
+    while let row = try rows.next() {
+      if numbers.count == limit { return nil }
+      numbers.append(row.number)
+    }
+    return numbers
+  }
+}
+
 extension StoreCounting: RowSampling {
   func hits(
     at ranks: [Int],

@@ -30,11 +30,13 @@ package struct RowPaths: Sendable {
   package private(set) var places: [Place]
   package private(set) var relationships: [Relationship] = []
   /// The places of the elements by the scope of paths that start there; the row's own is that of scope 0.
-  private var placesOfScopes: [Int: Int] = [0: 0]
+  private var placesOfScopes: [Int: Int]
   private let schema: any SchemaProviding
 
-  package init(_ entity: EntitySchema, in schema: any SchemaProviding) {
+  /// - Parameter scope: that of the paths which start at the row.
+  package init(_ entity: EntitySchema, in schema: any SchemaProviding, scope: Int = 0) {
     self.schema = schema
+    placesOfScopes = [scope: 0]
     let layout = entity.layout
     places = [
       Place(

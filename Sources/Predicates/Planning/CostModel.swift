@@ -12,6 +12,8 @@ struct CostModel {
   static let mergedEntry = 0.4
   static let neighbour = 2.0
   static let descent = 5.0
+  /// The elements of a row's collection: they are found near those of the row before, and one or two are read.
+  static let collection = 2 * neighbour
   /// One comparison of a sort.
   static let comparison = 0.05
 

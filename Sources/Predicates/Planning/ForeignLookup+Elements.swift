@@ -21,14 +21,23 @@ extension ForeignLookup {
       lookups = known
       return nil
     }
-    let owners = ValueSet(.reference, anyOf: numbers.map(AttributeValue.reference))
-    let path = collection.steps[0].owner
-    let rewritten = try rewrite(path, isNegated ? owners.complement : owners, from: entity)
+    let rewritten = try owner(of: collection, isAmong: numbers, isNegated: isNegated, from: entity)
     return isExact ? rewritten : .all([rewritten, .test(.exists(collection), isNegated: false)])
   }
 
+  /// The condition that a collection's owner is one of these objects, or none of them.
+  mutating func owner(
+    of collection: ResolvedCollection,
+    isAmong numbers: [UInt64],
+    isNegated: Bool,
+    from entity: EntitySchema
+  ) throws -> NormalPredicate {
+    let owners = ValueSet(.reference, anyOf: numbers.map(AttributeValue.reference))
+    return try rewrite(collection.steps[0].owner, isNegated ? owners.complement : owners, from: entity)
+  }
+
   /// The objects that have one of the elements in the collection; nil where they are too many.
-  private func owners(of elements: [UInt64], in collection: ResolvedCollection) throws -> [UInt64]? {
+  func owners(of elements: [UInt64], in collection: ResolvedCollection) throws -> [UInt64]? {
     var numbers = elements
     for step in collection.steps.reversed() {
       let relationship = RowPaths.Relationship(entity: step.entity, name: step.relationship)
@@ -39,7 +48,7 @@ extension ForeignLookup {
   }
 
   /// Whether the stored links and records are what the query sees; and whether each step starts at the element before.
-  private func isVisible(_ collection: ResolvedCollection) -> Bool {
+  func isVisible(_ collection: ResolvedCollection) -> Bool {
     collection.steps.allSatisfy { step in
       !hiddenEntities.contains(step.destination)
         && !hiddenRelationships.contains(.init(entity: step.entity, name: step.relationship))

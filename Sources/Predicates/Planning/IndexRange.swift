@@ -68,4 +68,13 @@ package protocol IndexCounting {
   /// The objects that have one of these as an element of a to-many relationship, each once, ascending. O(elements · log n);
   /// asked for few only.
   func owners(of elements: [UInt64], in relationship: RowPaths.Relationship) throws -> [UInt64]
+  /// The objects of an entity that meet a condition, ascending, found by a pass over all of them; nil where they are more than `limit`.
+  ///
+  /// - Parameter scope: that of the condition's paths.
+  func objectIDs(
+    of entity: EntitySchema,
+    where condition: NormalPredicate,
+    scope: Int,
+    atMost limit: Int
+  ) throws -> [UInt64]?
 }

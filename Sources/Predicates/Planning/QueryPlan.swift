@@ -49,7 +49,8 @@ public struct QueryPlan: Sendable, Hashable, Codable {
   /// A condition on objects at the other end of a relationship, found there first.
   public struct Lookup: Sendable, Hashable, Codable {
     public var entity: String
-    public var index: String
+    /// Nil for a pass over all the objects.
+    public var index: String?
     public var condition: String
     public var rowCount: Int
   }
@@ -100,8 +101,9 @@ extension QueryPlan: CustomStringConvertible {
   public var description: String {
     var lines = ["\(entity): \(access.rawValue), \(Self.rows(rowCount))"]
     for lookup in lookups {
+      let way = lookup.index.map { "index \($0)" } ?? "a full scan"
       lines.append(
-        "  first \(lookup.entity) by index \(lookup.index), \(lookup.condition): \(Self.rows(lookup.rowCount)) (exact)"
+        "  first \(lookup.entity) by \(way), \(lookup.condition): \(Self.rows(lookup.rowCount)) (exact)"
       )
     }
     let shown = 12

@@ -24,6 +24,19 @@ extension QueryPlanner {
     return estimates.first
   }
 
+  /// How many rows of a plan are tested by the elements of a collection, judged by a sample where other conditions leave out some. Nil
+  /// where there are none or few, or where the plan stops early: after how many isn't known.
+  func rowsWithElements(of plan: PlannedQuery) throws -> Double? {
+    let conjuncts = plan.residual.conjuncts
+    guard conjuncts.contains(where: \.isAboutElements), plan.access.isSampled else { return nil }
+    if plan.limit != nil, case .access = plan.order { return nil }
+    let rowCount = Double(plan.access.rowCount)
+    if rowCount * CostModel.collection < samplingCost { return nil }
+    let others = conjuncts.filter { !$0.isAboutElements }
+    if others.isEmpty { return rowCount }
+    return try counting.estimates(of: plan.access, in: plan.entity, passing: [.all(others)]).first?.rowCount
+  }
+
   /// Ranges of several indexes, to be intersected.
   private struct Chain {
     var scans: [IndexScan]
@@ -48,6 +61,17 @@ extension QueryPlanner {
       chains.append(chain)
     }
     return chains
+  }
+}
+
+extension NormalPredicate {
+  /// Whether it asks for an element of a collection.
+  fileprivate var isAboutElements: Bool {
+    switch self {
+    case .test(.exists, _): true
+    case .constant, .values, .test: false
+    case .and(let children), .or(let children): children.contains(where: \.isAboutElements)
+    }
   }
 }
 

@@ -51,9 +51,21 @@ package struct QueryPlanner {
       hiddenRelationships: hiddenRelationships
     )
     let predicate = try lookup.rewrite(Normaliser.normalise(query.predicate), from: query.entity)
-    let draft = PlanDraft(query, purpose, where: predicate)
+    var plan = try cheapest(for: PlanDraft(query, purpose, where: predicate))
+    if let rowCount = try rowsWithElements(of: plan) {
+      let known = lookup.lookups.count
+      let rewritten = try lookup.rewriteByScans(predicate, from: query.entity, sparing: rowCount)
+      if lookup.lookups.count > known {
+        plan = try cheapest(for: PlanDraft(query, purpose, where: rewritten))
+      }
+    }
+    plan.lookups = lookup.lookups
+    return plan
+  }
+
+  private func cheapest(for draft: PlanDraft) throws -> PlannedQuery {
     var candidates = try candidates(for: draft)
-    var model = CostModel(query: query, purpose: purpose, mostMatches: candidates.mostMatches)
+    var model = CostModel(query: draft.query, purpose: draft.purpose, mostMatches: candidates.mostMatches)
     var plan = model.cheapest(of: candidates.plans)
     if model.cost(of: plan) >= samplingCost, let estimate = try learn(about: draft, &candidates, model) {
       model.mostMatches = min(model.mostMatches, estimate.rowCount)
@@ -61,7 +73,6 @@ package struct QueryPlanner {
       plan.estimate = estimate
     }
     plan.fallback = model.fallback(from: plan, among: candidates.plans)
-    plan.lookups = lookup.lookups
     return plan
   }
 

@@ -94,6 +94,21 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
     return Set(owners).sorted()
   }
 
+  func objectIDs(
+    of entity: EntitySchema,
+    where condition: NormalPredicate,
+    scope: Int,
+    atMost limit: Int
+  ) throws -> [UInt64]? {
+    let program = try FilterProgram(
+      compiling: condition,
+      paths: RowPaths(entity, in: translation, scope: scope)
+    )
+    let numbers = (world.objects[entity.name] ?? []).map(\.number).sorted()
+    let found = try matches(of: program, among: numbers, of: entity.name)
+    return found.count <= limit ? found : nil
+  }
+
   private static func plain(_ relationship: RowPaths.Relationship) -> PlainRelationship? {
     PlainWorld.relationships.first { $0.entity == relationship.entity && $0.name == relationship.name }
   }
@@ -155,12 +170,16 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
     return Array(plan.limit.map { rest.prefix($0) } ?? rest)
   }
 
-  /// The things that the program accepts; those that don't exist are left out.
-  func matches(of program: FilterProgram, among numbers: [UInt64]) throws -> [UInt64] {
+  /// The objects that the program accepts; those that don't exist are left out.
+  func matches(
+    of program: FilterProgram,
+    among numbers: [UInt64],
+    of entity: String = PlainWorld.fetched
+  ) throws -> [UInt64] {
     paths = program.paths
     var reader = RowReader(program.paths, source: self)
     return try numbers.filter { number in
-      guard let record = record(number, of: PlainWorld.fetched) else { return false }
+      guard let record = record(number, of: entity) else { return false }
       try reader.begin(number, record)
       return try program.matches(&reader)
     }

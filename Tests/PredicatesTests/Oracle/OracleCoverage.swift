@@ -6,6 +6,7 @@ struct OracleCoverage {
   enum IndexKind: String, CaseIterable {
     case none, single, compound, folded, unique, relationship
     case lookup = "other entity's"
+    case scan = "no, scanned"
   }
 
   private(set) var caseCount = 0
@@ -48,7 +49,7 @@ struct OracleCoverage {
   }
 
   private static func access(_ plan: PlannedQuery) -> (QueryPlan.Access, Set<IndexKind>) {
-    let lookup: Set<IndexKind> = plan.lookups.isEmpty ? [] : [.lookup]
+    let lookup = Set(plan.lookups.map { $0.index == nil ? IndexKind.scan : .lookup })
     switch plan.access {
     case .nothing: return (.nothing, lookup)
     case .fullScan: return (.fullScan, lookup.union([.none]))

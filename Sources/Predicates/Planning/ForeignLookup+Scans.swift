@@ -1,0 +1,63 @@
+// Conditions on the elements of collections that no index answers, answered by one pass over all the elements.
+extension ForeignLookup {
+  /// The predicate with every such condition replaced that few elements meet, where the pass costs no more than going through the
+  /// elements of each row would.
+  ///
+  /// - Parameter rowCount: how many rows would be tested.
+  mutating func rewriteByScans(
+    _ predicate: NormalPredicate,
+    from entity: EntitySchema,
+    sparing rowCount: Double
+  ) throws -> NormalPredicate {
+    switch predicate {
+    case .test(.exists(let collection), let isNegated):
+      guard let numbers = try ownersByScan(of: collection, sparing: rowCount) else { return predicate }
+      return try owner(of: collection, isAmong: numbers, isNegated: isNegated, from: entity)
+    case .constant, .test, .values: return predicate
+    case .and(let children):
+      return .all(try children.map { try rewriteByScans($0, from: entity, sparing: rowCount) })
+    case .or(let children):
+      return .any(try children.map { try rewriteByScans($0, from: entity, sparing: rowCount) })
+    }
+  }
+
+  /// The objects that have an element which meets the collection's condition; nil where they are many, or the pass doesn't pay.
+  private mutating func ownersByScan(
+    of collection: ResolvedCollection,
+    sparing rowCount: Double
+  ) throws -> [UInt64]? {
+    let condition = Normaliser.normalise(collection.condition)
+    guard condition != .constant(true), let last = collection.steps.last,
+      collection.steps[0].owner.scope == 0, isVisible(collection), isAboutElementsAlone(collection),
+      let destination = schema.entitySchema(named: last.destination),
+      Double(try counting.count(of: last.destination)) <= rowCount * CostModel.collection,
+      let elements = try counting.objectIDs(
+        of: destination,
+        where: condition,
+        scope: last.scope,
+        atMost: Self.maximumObjectCount
+      ), let owners = try owners(of: elements, in: collection)
+    else { return nil }
+    lookups.append(
+      QueryPlan.Lookup(
+        entity: last.destination,
+        index: nil,
+        condition: condition.description,
+        rowCount: elements.count
+      )
+    )
+    return owners
+  }
+
+  /// Whether the condition can be tested on an element without the objects that lead to it, and on what is stored.
+  private func isAboutElementsAlone(_ collection: ResolvedCollection) -> Bool {
+    let scope = collection.steps.last?.scope
+    var isAlone = true
+    collection.condition.forEachCollection { _ in isAlone = false }
+    collection.condition.forEachPath { path in
+      let isVisible = path.hops.allSatisfy { !hiddenEntities.contains($0.destination) }
+      if path.scope != scope || !isVisible { isAlone = false }
+    }
+    return isAlone
+  }
+}
