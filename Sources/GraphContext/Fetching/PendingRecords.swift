@@ -78,6 +78,8 @@ final class ViewRecordSource: RecordSource {
   /// The entity of each place.
   private let entities: [StoredEntity?]
   private let relationships: [StoredElements?]
+  /// Where the records of each place are looked for; nil where none was yet.
+  private var finders: [RecordFinder?]
   /// Records found before, by place and the low bits of the number: rows often lead to the same few objects. A row follows
   /// a place to one object, so that the next record in the same home is that of another row.
   private var known: [KnownRecord?]
@@ -96,6 +98,7 @@ final class ViewRecordSource: RecordSource {
     relationships = paths.relationships.map { relationship in
       StoredElements(relationship, in: view) { pending?.links($0, of: $1) }
     }
+    finders = Array(repeating: nil, count: entities.count)
     known = Array(repeating: nil, count: paths.followsRelationships ? entities.count * Self.knownCount : 0)
   }
 
@@ -113,10 +116,17 @@ final class ViewRecordSource: RecordSource {
       known.number = 0
       knownByteCount -= known.capacity
       defer { knownByteCount += known.capacity }
-      known.isThere = try view.withRecord(number, of: entity) { known.set($0.bytes) } != nil
+      known.isThere = try finder(of: entity, at: place).find(number) { known.set($0) }
       known.number = number
     }
     return known.isThere ? known.bytes : nil
+  }
+
+  private func finder(of entity: StoredEntity, at place: Int) throws -> RecordFinder {
+    if let finder = finders[place] { return finder }
+    let finder = try RecordFinder(entity, in: view)
+    finders[place] = finder
+    return finder
   }
 
   /// - Throws: `CancellationError` too: one row with collections in collections may lead to any number of elements.
@@ -139,6 +149,27 @@ final class ViewRecordSource: RecordSource {
     guard knownByteCount > Self.knownByteLimit else { return }
     for home in known.indices { known[home] = nil }
     knownByteCount = 0
+  }
+}
+
+/// Looks for the records of one entity, in neighbourly steps where their numbers ascend.
+private final class RecordFinder {
+  private let entity: StoredEntity
+  private var walker: RecordWalker
+
+  init(_ entity: StoredEntity, in view: StoreView) throws {
+    self.entity = entity
+    walker = try RecordWalker(entity, in: view)
+  }
+
+  /// Calls `body` with the record, checked; false where there is none. The bytes are good until `body` returns.
+  func find(_ number: UInt64, _ body: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
+    guard let bytes = try walker.record(number) else { return false }
+    guard RecordView(bytes, layout: entity.layout) != nil else {
+      throw StoreView.damaged(number, of: entity)
+    }
+    body(bytes)
+    return true
   }
 }
 

@@ -9,8 +9,8 @@ struct RecordWalker: ~Copyable {
     cursor = try view.records(of: entity)?.cursor()
   }
 
-  /// The record of an object whose number is above that of the one before; nil when there is none. The bytes stay until
-  /// the next call.
+  /// The record of an object; nil when there is none. The bytes stay until the next call. One whose number is a little above that of the
+  /// one before costs a step, any other a descent.
   mutating func record(_ number: UInt64) throws -> UnsafeRawBufferPointer? {
     try withKey(number) { key throws(StoreError) in try cursor?.find(near: key) }
   }

@@ -2,10 +2,12 @@ import PageStore
 import Predicates
 
 /// The elements of one to-many relationship, by their owners, in a snapshot with a context's unsaved links worked in.
-struct StoredElements {
+final class StoredElements {
   private let view: StoreView
   private let treeName: String
   private let pending: PendingLinks?
+  /// Nil until elements are asked for.
+  private var walker: LinkWalker?
 
   /// Nil when the schema doesn't have the relationship.
   ///
@@ -23,15 +25,43 @@ struct StoredElements {
     pending = links(toMany, entity)
   }
 
-  /// The elements' numbers, ascending. O(log n + elements).
+  /// The elements' numbers, ascending. O(log n + elements); O(elements) for the owner after the one before.
   func numbers(of owner: UInt64) throws(ContextError) -> [UInt64] {
-    let stored = try view.elements(of: owner, in: treeName)
+    let stored: [UInt64]
+    do throws(StoreError) {
+      if walker == nil { walker = try view.tree(named: treeName).map { LinkWalker($0) } }
+      stored = try walker?.elements(of: owner) ?? []
+    } catch {
+      throw ContextError(error)
+    }
     return pending?.elements(of: owner, stored: stored) ?? stored
   }
 
   /// How many there are. O(log n).
   func count(of owner: UInt64) throws(ContextError) -> Int {
     try view.elementCount(of: owner, in: treeName) + (pending?.difference(of: owner) ?? 0)
+  }
+}
+
+/// Goes through a tree of pairs of numbers, the owner's and the element's: the elements of one owner after the other's, in neighbourly
+/// steps where the owners ascend.
+private struct LinkWalker: ~Copyable {
+  private var cursor: TreeCursor
+
+  init(_ tree: TreeReader) { cursor = tree.cursor() }
+
+  mutating func elements(of owner: UInt64) throws(StoreError) -> [UInt64] {
+    // No key is as short as the owner's number: the cursor moves to the first that begins with it, or comes after.
+    _ = try withKey(owner) { key throws(StoreError) in try cursor.find(near: key) }
+    var elements: [UInt64] = []
+    var isAtEntry = cursor.isAtEntry
+    while isAtEntry {
+      let key = try cursor.key()
+      guard KeyCoder.begins(key, with: owner) else { break }
+      if let number = KeyCoder.objectID(ending: key) { elements.append(number) }
+      isAtEntry = try cursor.next()
+    }
+    return elements
   }
 }
 

@@ -159,6 +159,11 @@ extension KeyCoder {
     withUnsafeBytes(of: objectID.bigEndian) { [UInt8]($0) }
   }
 
+  /// Whether a key begins with the number of an object.
+  static func begins(_ key: UnsafeRawBufferPointer, with number: UInt64) -> Bool {
+    key.count >= objectIDByteCount && key.loadUnaligned(as: UInt64.self) == number.bigEndian
+  }
+
   /// The number that a key ends with. Nil when the key is too short.
   package static func objectID(ending key: UnsafeRawBufferPointer) -> UInt64? {
     guard key.count >= objectIDByteCount else { return nil }
