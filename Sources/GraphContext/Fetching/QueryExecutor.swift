@@ -16,13 +16,16 @@ struct QueryExecutor {
 
   /// Plans the query.
   ///
-  /// - Parameter context: whose unsaved changes take part; nil for none.
+  /// - Parameters:
+  ///   - context: whose unsaved changes take part; nil for none.
+  ///   - samplingCost: what a plan has to cost before rows are read to find a better one.
   /// - Throws: `ContextError`; `QueryError` when a relationship leads to an entity that isn't in the schema.
   init(
     _ query: ResolvedQuery,
     for purpose: QueryPlanner.Purpose,
     in view: StoreView,
-    context: ManagedObjectContext? = nil
+    context: ManagedObjectContext? = nil,
+    samplingCost: Double = QueryPlanner.usualSamplingCost
   ) throws {
     guard let entity = view.schema.entity(named: query.entity.name) else {
       throw ContextError(.unknownEntity, "the store has no entity \(query.entity.name)")
@@ -35,7 +38,11 @@ struct QueryExecutor {
     var paths: [ResolvedPath] = []
     if case .values(let read, _) = purpose { paths = read }
     pending = context.flatMap { PendingRecords(for: query, reading: paths, of: entity, in: $0) }
-    let planner = QueryPlanner(schema: view.schema.schema, counting: StoreCounting(view: view))
+    let planner = QueryPlanner(
+      schema: view.schema.schema,
+      counting: StoreCounting(view: view),
+      samplingCost: samplingCost
+    )
     let pending = pending
     plan = try ContextError.mapping {
       try planner.plan(

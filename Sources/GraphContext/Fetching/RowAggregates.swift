@@ -120,7 +120,7 @@ extension RowAggregates {
     _ context: ManagedObjectContext?
   ) throws -> Lookup? {
     guard let path = aggregate.path else {
-      let executor = try QueryExecutor(query, for: .count, in: view, context: context)
+      let executor = try lookup(query, for: .count, view, context)
       return executor.plan.isCountExact ? Lookup(function: .count, path: nil, executor: executor) : nil
     }
     guard query.limit == nil, query.offset == 0, path.hops.isEmpty else { return nil }
@@ -129,22 +129,27 @@ extension RowAggregates {
     case .sum, .average: return nil
     case .count:
       part.predicate = .and([query.predicate, .not(.isNull(path))])
-      let executor = try QueryExecutor(part, for: .count, in: view, context: context)
+      let executor = try lookup(part, for: .count, view, context)
       return executor.plan.isCountExact ? Lookup(function: .count, path: path, executor: executor) : nil
     case .minimum, .maximum, .median:
       part.predicate = .and([query.predicate, .within(path, ValueRange(lower: nil, upper: nil))])
       part.sort = [ResolvedSort(path, ascending: aggregate.function != .maximum)]
-      var executor = try QueryExecutor(
-        part,
-        for: .values([path], isOrdered: true),
-        in: view,
-        context: context
-      )
+      var executor = try lookup(part, for: .values([path], isOrdered: true), view, context)
       executor.covering = .values
       let isReadable = executor.plan.isCovering && executor.plan.isInRankOrder
       // Where unsaved rows lie among the others, ranks tell nothing.
       guard isReadable, aggregate.function != .median || executor.ownChanges == nil else { return nil }
       return Lookup(function: aggregate.function, path: path, executor: executor)
     }
+  }
+
+  /// An executor whose planner reads no rows: a lookup is what indexes tell, and the pass over the rows has a plan of its own.
+  private func lookup(
+    _ query: ResolvedQuery,
+    for purpose: QueryPlanner.Purpose,
+    _ view: StoreView,
+    _ context: ManagedObjectContext?
+  ) throws -> QueryExecutor {
+    try QueryExecutor(query, for: purpose, in: view, context: context, samplingCost: .infinity)
   }
 }

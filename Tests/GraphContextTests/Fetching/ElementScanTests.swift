@@ -119,6 +119,18 @@ import Testing
     #expect(plan.description.contains("  first Book by a full scan, "), "\(plan)")
   }
 
+  /// What the indexes tell of aggregates is planned for each of them: the pass over the elements is made for the rest alone.
+  @Test func severalAggregatesTakeOnePass() async throws {
+    var random = SeededGenerator()
+    let context = try await library(&random)
+    let request = From<Writer>().where(format: "ANY books.place == 7")
+    let ranks = try context.fetch(From<Writer>()).filter { $0.books.contains { $0.place == 7 } }.map(\.rank)
+    let (count, least, sum) = try context.aggregate(request, .count, .min(\.rank), .sum(\.rank))
+    #expect(count == ranks.count && least == ranks.min() && sum == ranks.reduce(0, +))
+    let plan = try context.explain(request, .count, .min(\.rank), .sum(\.rank), analyze: true)
+    #expect(try #require(plan.measurement).rowsRead < 2 * 1_300, "\(plan)")
+  }
+
   /// Elements are found from where those before were found, whatever the order of the owners.
   @Test func elementsAreFoundInAnyOrder() async throws {
     var random = SeededGenerator()
