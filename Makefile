@@ -17,7 +17,7 @@ BENCH_KV = $(SWIFT) run $(1) --package-path Benchmarks key-value-benchmarks $(2)
 BENCH_OBJECTS = $(SWIFT) run $(1) --package-path Benchmarks object-benchmarks $(2) --folder .build
 RESULTS := Benchmarks/Results
 
-.PHONY: help demo test build release lint format docs bench bench-kv bench-objects bench-queries bench-flights bench-words bench-space bench-day bench-smoke fuzz-smoke crash space guards ci clean
+.PHONY: help demo test build release lint format docs bench bench-kv bench-objects bench-queries bench-flights bench-words bench-space bench-day bench-smoke fuzz-smoke crash contracts space guards ci clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -98,6 +98,9 @@ bench-smoke: deps-objects deps-words ## run the benchmarks on small data, so tha
 crash: deps-library ## open thousands of crash images, and check each
 	$(SWIFT) run -c release --package-path Fuzz crash-rig $(CRASH)
 
+contracts: deps-library ## break each contract in a release build, and read the sentence that the program ends with
+	@SWIFT=$(SWIFT) Scripts/check-contracts.sh
+
 space: deps-library ## a million updates beside readers, and deletions, on the real disk: are file and memory within their bounds?
 	@mkdir -p .build
 	$(SWIFT) run -c release --package-path Fuzz space-rig --folder .build $(SPACE)
@@ -111,7 +114,7 @@ fuzz-smoke: deps-library ## run each fuzz target for a few seconds
 ci: export CAMBIUM_WARNINGS_AS_ERRORS := 1
 # The gate repeats one run of at least 10,000 images; `make crash` goes on from fresh seeds.
 ci: CRASH := --images 10000 --seconds 240 --seed 1 --allow-empty-cells
-ci: lint test demo crash fuzz-smoke bench-smoke docs ## everything that a change has to pass
+ci: lint test demo crash contracts fuzz-smoke bench-smoke docs ## everything that a change has to pass
 
 clean: ## remove every build folder
 	rm -rf .build .build-* Benchmarks/.build Fuzz/.build

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The crash rig, the space rig and the fuzz targets. A package of its own, so that nobody who uses Cambium builds them; of Cambium it
-// builds PageStore, Predicates and TestSupport alone.
+// The crash rig, the space rig, the contract failures and the fuzz targets. A package of its own, so that nobody who uses Cambium builds
+// them; of Cambium it builds no macros.
 //
 // The fuzz targets have no `main` of their own (libFuzzer brings one), so they are only there when
 // Scripts/fuzz-smoke.sh asks for them through the environment.
@@ -16,6 +16,8 @@ let store: [Target.Dependency] = [
   .product(name: "PageStore", package: "cambium"),
   .product(name: "TestSupport", package: "cambium"),
 ]
+
+let arguments: [Target.Dependency] = [.product(name: "ArgumentParser", package: "swift-argument-parser")]
 
 let predicates: [Target.Dependency] = [.product(name: "Predicates", package: "cambium")]
 
@@ -41,12 +43,22 @@ let package = Package(
     : [
       .executable(name: "crash-rig", targets: ["CrashRig"]),
       .executable(name: "space-rig", targets: ["SpaceRig"]),
+      .executable(name: "contract-failures", targets: ["ContractFailures"]),
     ],
-  dependencies: [.package(name: "cambium", path: "..")],
+  dependencies: [
+    .package(name: "cambium", path: ".."),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+  ],
   targets: buildsFuzzers
     ? [.target(name: "FuzzSupport", dependencies: store, swiftSettings: swiftSettings)]
       + fuzzers.map { fuzzTarget($0.0, $0.1) }
     : ["CrashRig", "SpaceRig"].map {
-      .executableTarget(name: $0, dependencies: store, swiftSettings: swiftSettings)
-    }
+      .executableTarget(name: $0, dependencies: store + arguments, swiftSettings: swiftSettings)
+    } + [
+      .executableTarget(
+        name: "ContractFailures",
+        dependencies: store + predicates + arguments + [.product(name: "GraphContext", package: "cambium")],
+        swiftSettings: swiftSettings
+      )
+    ]
 )

@@ -106,6 +106,8 @@ enum SmallStore {
     let boxes = try context.fetch(From<Box>().orderBy(.ascending(\.name)))
 
     let zero = Sample(text: "")
+    // The others enter when they are given a box.
+    context.insert(zero)
     let least = Sample(text: "Straße")
     least.flag = true
     (least.tiny, least.short, least.medium, least.long) = (.min, .min, .min, .min)

@@ -1,18 +1,20 @@
+import ArgumentParser
 import Dispatch
 import Glibc
 @_spi(Testing) import TestSupport
 
 /// Crashes stores on simulated disks until the time is over, and says what was lost.
 @main
-struct CrashRig {
-  static func main() {
-    do {
-      let arguments = try Arguments(CommandLine.arguments.dropFirst())
-      exit(run(arguments) ? 0 : 1)
-    } catch {
-      print("crash-rig: \(error.message)\n\(Arguments.usage)")
-      exit(2)
-    }
+struct CrashRig: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "crash-rig",
+    abstract: "Crash stores on simulated disks until the time is over, and say what was lost."
+  )
+
+  @OptionGroup var arguments: Arguments
+
+  func run() throws {
+    if !Self.run(arguments) { throw ExitCode.failure }
   }
 
   /// True if nothing was lost or wrong, and no cell of the table is empty.

@@ -1,21 +1,21 @@
+import ArgumentParser
 import Glibc
 import PageStore
 @_spi(Testing) import TestSupport
 
 /// Changes stores on the real disk at full size, and says whether file and memory stayed within their bounds.
 @main
-struct SpaceRig {
-  static func main() {
-    do {
-      let arguments = try Arguments(CommandLine.arguments.dropFirst())
-      exit(try run(arguments) ? 0 : 1)
-    } catch let error as UsageError {
-      print("space-rig: \(error.message)\n\(Arguments.usage)")
-      exit(2)
-    } catch {
-      print("space-rig: \(error)")
-      exit(1)
-    }
+struct SpaceRig: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "space-rig",
+    abstract:
+      "Change stores on the real disk at full size, and say whether file and memory stayed within their bounds."
+  )
+
+  @OptionGroup var arguments: Arguments
+
+  func run() throws {
+    if !(try Self.run(arguments)) { throw ExitCode.failure }
   }
 
   /// True if every bound was kept.
@@ -25,7 +25,7 @@ struct SpaceRig {
     )
     var boundCount = 0
     var exceededCount = 0
-    for trial in Trial.allCases where arguments.only.map({ $0 == trial.rawValue }) ?? true {
+    for trial in Trial.allCases where arguments.only == nil || arguments.only == trial {
       let start = ContinuousClock.now
       let figures = try trial.run(arguments)
       print("\(trial.rawValue) (\((ContinuousClock.now - start).components.seconds) s)")

@@ -17,7 +17,11 @@ public struct Cached<Value> {
   @inlinable
   public var value: Value {
     // A model written by hand can get its state wrong, so this is checked; it costs a compare.
-    stored!
+    if let stored { stored } else { Self.missing() }
+  }
+
+  @usableFromInline static func missing() -> Value {
+    fatalError("a value was read that its object's state takes for loaded, and it is not there")
   }
 }
 

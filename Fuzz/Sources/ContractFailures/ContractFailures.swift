@@ -1,0 +1,67 @@
+import ArgumentParser
+import GraphContext
+import PageStore
+import Predicates
+
+/// Breaks one contract of the library, which ends the program with a sentence. Scripts/check-contracts.sh runs each in a release build,
+/// and reads the sentence.
+@main
+struct ContractFailures: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "contract-failures",
+    abstract:
+      "Break one contract of the library; without a name, list all with the sentence that each must print."
+  )
+
+  @Argument(help: "Which contract to break.") var contract: Contract?
+
+  func run() throws {
+    guard let contract else {
+      for contract in Contract.allCases { print("\(contract.rawValue)\t\(contract.sentence)") }
+      return
+    }
+    try contract.fail()
+    print("\(contract.rawValue): nothing happened")
+  }
+}
+
+/// What a program must not do, and can't be told in another way: what it calls doesn't throw.
+enum Contract: String, CaseIterable, ExpressibleByArgument {
+  case idOfNewObject = "id-of-new-object"
+  case cacheThatIsNotLoaded = "cache-that-is-not-loaded"
+  case positionBeforeTheFirstEntry = "position-before-the-first-entry"
+
+  var sentence: String {
+    switch self {
+    case .idOfNewObject: "Note has no object ID before it is inserted in a context"
+    case .cacheThatIsNotLoaded:
+      "a value was read that its object's state takes for loaded, and it is not there"
+    case .positionBeforeTheFirstEntry: "a cursor has a position only at an entry"
+    }
+  }
+
+  func fail() throws {
+    switch self {
+    case .idOfNewObject: print(Note().objectID)
+    case .cacheThatIsNotLoaded: print(Cached<Int>().value)
+    case .positionBeforeTheFirstEntry:
+      let store = try Store.inMemory()
+      try store.write { transaction in try transaction.tree("t").put([1], [2]) }
+      let cursor = try store.snapshot().tree("t").cursor()
+      print(try cursor.position)
+    }
+  }
+}
+
+/// A model without properties, written by hand: the package builds no macros.
+final class Note: ManagedObject {
+  @exclusivity(unchecked) final var _$state = ObjectState()
+
+  init() {}
+  init(_$state state: consuming ObjectState) { _$state = state }
+
+  static let entityName = "Note"
+  static let _$model = ModelDescription(EntityDescription(name: "Note", properties: []))
+
+  func _$visit<Visitor: PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {}
+}
