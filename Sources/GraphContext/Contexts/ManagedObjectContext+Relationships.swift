@@ -84,7 +84,9 @@ extension ManagedObjectContext {
     let owner = object._$state.number
     return noting([]) { () throws(ContextError) in
       let stored = try view.elements(of: owner, in: relationship.treeName)
-      return pending?.elements(of: owner, stored: stored) ?? stored
+      let elements = pending?.elements(of: owner, stored: stored) ?? stored
+      view.counters.membersListed += elements.count
+      return elements
     }
   }
 

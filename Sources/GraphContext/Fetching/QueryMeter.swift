@@ -5,6 +5,8 @@ struct QueryCounters {
   var rowsRead = 0
   var entriesWalked = 0
   var recordsLookedUp = 0
+  /// Members of to-many relationships that were listed for the program.
+  var membersListed = 0
 }
 
 extension QueryPlan {

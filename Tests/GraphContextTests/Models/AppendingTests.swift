@@ -47,6 +47,30 @@ struct AppendingTests {
     }
   }
 
+  /// Twice as many appends list twice as many members, not four times as many: those that were there before, once.
+  @Test func appendingListsTheMembersOnce() async throws {
+    try await open().performBackgroundTask { context in
+      for count in [100, 200, 400, 800] {
+        let parents = (0..<2).map { Parent("\($0)") }
+        for parent in parents {
+          context.insert(parent)
+          parent.children = (0..<count).map(Child.init)
+        }
+        try context.save()
+        let before = context.view.counters.membersListed
+        for number in 0..<count {
+          for parent in parents {
+            parent.children.append(Child(number))
+            // Neither of these lists anything.
+            parent.friends.append(Friend(number))
+            parent.name = "\(number)"
+          }
+        }
+        #expect(context.view.counters.membersListed - before == 2 * count)
+      }
+    }
+  }
+
   @Test func manyAreAppendedToAnObjectInNoContext() {
     let (friend, parent) = (Friend(0), Parent("A"))
     for number in 0..<Self.count {
