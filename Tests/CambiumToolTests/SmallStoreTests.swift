@@ -4,8 +4,6 @@ import PageStore
 import TestSupport
 import Testing
 
-@testable import cambium_cli
-
 /// The file Tests/SmallStore/small.cambium is for programs that read stores without this library: it was made once, and stays as long as
 /// the version of the format does. `dump.txt` beside it says what is in it.
 @Suite("The small store of the file format's description")
@@ -112,9 +110,35 @@ struct SmallStoreTests {
     }
   }
 
-  /// A row as the tool prints it.
+  /// A row as the tool prints it, by code that the tool doesn't have.
   private static func line(_ row: SmallStore.Values) -> String {
-    "{" + row.map { "\(ValueText.quoted($0.key)): \(ValueText.json($0.value))" }.joined(separator: ", ")
-      + "}\n"
+    "{" + row.map { "\"\($0.key)\": \(json($0.value))" }.joined(separator: ", ") + "}\n"
+  }
+
+  private static func json(_ value: AttributeValue) -> String {
+    switch value {
+    case .null: "null"
+    case .bool(let value): "\(value)"
+    case .int(let value): "\(value)"
+    case .uint(let value): "\(value)"
+    case .reference(let number): "\(number)"
+    case .double(let value): value.isFinite ? "\(value)" : "\"\(value)\""
+    case .decimal(let value): value.isNaN ? "\"NaN\"" : "\(value)"
+    case .uuid(let value): "\"\(value.uuidString.lowercased())\""
+    case .data(let value): "\"\(value.base64EncodedString())\""
+    case .date(let value): "\"\(text(of: value))\""
+    case .string(let value): "\"\(value.unicodeScalars.map(escaped).joined())\""
+    }
+  }
+
+  private static func escaped(_ scalar: Unicode.Scalar) -> String {
+    scalar.value < 32 ? String(format: "\\u%04x", scalar.value) : String(scalar)
+  }
+
+  private static func text(of date: Date) -> String {
+    let seconds = date.timeIntervalSinceReferenceDate
+    if !seconds.isFinite { return "\(seconds)" }
+    let hasFraction = seconds.rounded() != seconds
+    return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction))
   }
 }
