@@ -393,7 +393,8 @@ extension ManagedObjectContext {
   }
 
   private func check(_ id: ManagedObjectID, _ type: any ManagedObject.Type) throws(ContextError) {
-    _ = try modelEntity(of: type)
+    let entity = try modelEntity(of: type)
+    if id.number == 0 { throw notFound(0, entity) }
     guard id.storeID == storeID else {
       throw ContextError(.unknownEntity, "\(id) is of another store", context: .init(objectID: id))
     }

@@ -20,11 +20,7 @@ extension ManagedObject {
     _ cache: inout ToOneReference<Target>
   ) -> Target {
     if let target = _$toOne(slot, &cache) { return target }
-    var state = ObjectState()
-    state.phase = .gone
-    state.fast = 0
-    state.loaded = 0
-    return Target(_$state: state)
+    return Target(_$state: ObjectState(missingIn: _$state.host?.storeTag ?? _$state.storeTag))
   }
 
   /// The first step of setting a to-one relationship: the target enters the context that this object is in.

@@ -38,17 +38,19 @@ public protocol ManagedObject: AnyObject, Identifiable, Hashable, PredicateRoot,
 
 extension ManagedObject {
   /// The object's name in its store. An object that is gone keeps it: nobody can know in advance what others delete.
+  /// Where a required relationship can't be read, the object that it gives has an ID with the number 0, which names none.
+  ///
   /// Traps for an object that was never inserted: it has none yet.
   public var objectID: ManagedObjectID {
     if _$state.phase == .tracer { return tracer.identity(of: self) }
-    guard let storeID = _$state.storeID, _$state.number != 0 else {
-      fatalError(
-        _$state.phase == .new
-          ? "\(Self.entityName) has no object ID before it is inserted in a context"
-          : "this \(Self.entityName) stands for one that could not be read, and has no object ID"
-      )
+    if _$state.phase == .new {
+      fatalError("\(Self.entityName) has no object ID before it is inserted in a context")
     }
-    return ManagedObjectID(entityName: Self.entityName, number: _$state.number, storeID: storeID)
+    return ManagedObjectID(
+      entityName: Self.entityName,
+      number: _$state.number,
+      storeID: _$state.storeID ?? ManagedObjectID.noStore
+    )
   }
 
   public var id: ManagedObjectID { objectID }

@@ -6,10 +6,13 @@ import Predicates
 /// IDs are `Sendable`, so they are how an object is handed to another task: `context.object(with: id)` finds it there.
 public struct ManagedObjectID: Sendable, Hashable {
   public let entityName: String
-  /// Unique among the entity's objects, from 1; never used twice.
+  /// Unique among the entity's objects, from 1; never used twice. 0 names no object.
   public let number: UInt64
   /// The store that gave the ID.
   public let storeID: UUID
+
+  /// Of objects that stand for what an object in no store leads to.
+  static let noStore = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
   package init(entityName: String, number: UInt64, storeID: UUID) {
     self.entityName = entityName
@@ -71,6 +74,6 @@ extension ManagedObjectID: ColumnType {
 
 extension ManagedObjectID: ObjectReferencing {
   public var objectReference: ObjectReference? {
-    ObjectReference(entity: entityName, number: number, store: storeID)
+    number == 0 ? nil : ObjectReference(entity: entityName, number: number, store: storeID)
   }
 }

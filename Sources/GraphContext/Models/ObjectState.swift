@@ -12,6 +12,7 @@ import Foundation
 /// 2. `changed ⊆ loaded`.
 /// 3. `record`, if not nil, was accepted by `RecordView(_:layout:)` and is valid while the host's generation is `generation`.
 /// 4. `number != 0` exactly when the object is, or has been, in a context. It never changes once set.
+/// 5. An object that is gone and has no number stands for one that could not be read.
 public struct ObjectState {
   /// Properties whose getter may return its cache at once. Clearing bits sends getters the long way.
   @usableFromInline package var fast: UInt64 = ~0
@@ -64,6 +65,14 @@ public struct ObjectState {
     self.host = host
     phase = .persistent
     announcesChange = true
+  }
+
+  /// The state of an object that stands for one that could not be read: gone, and without a number.
+  package init(missingIn storeTag: UInt32) {
+    fast = 0
+    loaded = 0
+    phase = .gone
+    self.storeTag = storeTag
   }
 
   /// The most slots (attributes and to-one relationships) that a model can have: one bit of a word each.
