@@ -173,9 +173,12 @@ public final class Store: Sendable {
   }
 
   /// Makes durable what was committed so far, at whatever level. Waits for the device, not for the writer's turn.
+  ///
+  /// - Throws: `outcomeUnknown` if a write or sync failed, now or since something was committed that isn't durable: whether that survives is
+  ///   known after reopening.
   public func makeDurable() throws(StoreError) {
     try checkWritable()
-    try committer.log.drain()
+    try committer.log.settle()
   }
 
   // MARK: Upkeep

@@ -273,13 +273,19 @@ final class LogWriter: @unchecked Sendable {
     }
   }
 
-  /// Makes all that was appended durable. Needs no writer's turn.
+  /// Makes all that was appended durable, before more is written. Needs no writer's turn. Throws `fenced` if nothing more may be written.
   func drain() throws(StoreError) {
     let newest = try monitor.withLock { () throws(StoreError) in
       try checkNotFenced()
       return tail.position.sequence - 1
     }
     try wait(for: newest, isDurable: true)
+  }
+
+  /// Makes all that was appended durable, for somebody who has appended some of it. Throws `outcomeUnknown` if that failed, also if it had
+  /// failed before: what was appended may be in the file.
+  func settle() throws(StoreError) {
+    try wait(for: monitor.withLock { tail.position.sequence - 1 }, isDurable: true)
   }
 
   /// Returns when nobody writes what has gathered.

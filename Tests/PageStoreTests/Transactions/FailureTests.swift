@@ -27,6 +27,25 @@ import Testing
     #expect(try reopened.value("a") == "4")
   }
 
+  /// The relaxed commit may be in the file: whoever is told that it isn't there, and commits it again, may have it twice.
+  @Test(arguments: FailedSyncBehavior.allCases)
+  func aRelaxedCommitBeforeAFailedSyncIsUnknown(_ behavior: FailedSyncBehavior) throws {
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    try store.put("a", "1")
+    try store.put("a", "2", durability: .relaxed)
+    fixture.disk.setFailedSyncBehavior(behavior)
+    for call in [DiskCall.writeDurably, .synchronize] {
+      fixture.disk.inject(DiskFault(call, at: 0, .error(EIO)))
+    }
+    // Of another thread, for one.
+    #expect(code { try store.put("b", "1") } == .outcomeUnknown)
+    #expect(code { try store.makeDurable() } == .outcomeUnknown)
+    #expect(code { try store.put("a", "3") } == .fenced)
+    let found = try fixture.reopened().value("a")
+    #expect(found == "1" || found == "2")
+  }
+
   @Test func aFailedSyncOfACheckpointFences() throws {
     let fixture = StoreFixture()
     let store = try fixture.open()
