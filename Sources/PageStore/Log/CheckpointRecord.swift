@@ -138,6 +138,9 @@ struct CheckpointRecord: Hashable {
     let end = self.end
     let all = logExtents + [replayStart?.position.use.extent].compactMap(\.self)
     guard all.allSatisfy({ $0.isPlausible(pageSize: pageSize) && $0.end <= end }) else { return nil }
+    // So that their bytes together are no more than the file's.
+    let ordered = logExtents.sorted { $0.offset < $1.offset }
+    guard zip(ordered, ordered.dropFirst()).allSatisfy({ $0.end <= $1.offset }) else { return nil }
   }
 
   init(

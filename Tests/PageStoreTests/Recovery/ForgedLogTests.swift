@@ -21,6 +21,8 @@ import Testing
     var operations: [UInt8]?
     var kind = LogRecordHeader.Kind.transaction
     var replayStart: LogTail?
+    /// Besides the extent that the log is in.
+    var moreLogExtents: [Extent] = []
 
     var file: SparseBytes {
       var file = SparseBytes()
@@ -41,7 +43,7 @@ import Testing
         replayStart: replayStart,
         end: end,
         tailOffset: tailOffset,
-        logExtents: [extent],
+        logExtents: [extent] + moreLogExtents,
         spaceTree: .empty(treeID: SpaceTree.treeID),
         previousSpaceTree: .empty(treeID: SpaceTree.treeID)
       )
@@ -140,6 +142,24 @@ import Testing
         } == .corrupt
       )
     }
+  }
+
+  /// Each alone is possible; their bytes together would be more than 64 bits hold, if there were enough of them.
+  @Test func logExtentsThatLieOverEachOtherAreRefused() {
+    let other = Extent(offset: 12_288 + 65_536, byteCount: 65_536)
+    #expect(
+      use {
+        $0.moreLogExtents = [other, other]; $0.end = other.end
+      } == .corrupt
+    )
+    let large = Extent(offset: other.offset, byteCount: 1 << 40)
+    #expect(
+      use {
+        $0.moreLogExtents = [large] + Array(repeating: large, count: 2_000); $0.end = large.end
+      } == .corrupt
+    )
+    let inside = Extent(offset: 12_288 + 4_096, byteCount: 4_096)
+    #expect(use { $0.moreLogExtents = [inside] } == .corrupt)
   }
 
   @Test func anEndBeyondAllPageNumbersIsRefused() {
