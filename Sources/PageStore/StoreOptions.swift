@@ -20,6 +20,9 @@ public struct StoreOptions: Sendable, Hashable {
   public var isReadOnly: Bool = false
   /// Creates the file when there is none; otherwise a missing file is an error.
   public var createsIfMissing: Bool = true
+  /// Who may read and write the file of a new store, as the bits of its mode, less the process's umask; the owner must be able to. By default
+  /// nobody else. An existing store keeps its own.
+  public var filePermissions: UInt16 = 0o600
   /// Bytes of log after which a commit starts a checkpoint, which is written beside the commits that follow. They wait for
   /// it only if the log grows to four times as much. Up to the default, a sixteenth of what is stored, or a mebibyte, is the limit if
   /// that is less: the file of a small store stays small. More than the default is taken as it is.

@@ -97,13 +97,18 @@ extension PosixFile {
 
   /// Opens the file at `path`, making an empty one if it is missing and `createsIfMissing`. Throws `notAStore` for
   /// anything but a file of bytes: a device, a pipe, a folder.
-  static func open(path: String, isReadOnly: Bool, createsIfMissing: Bool) throws(StoreError) -> PosixFile {
+  static func open(
+    path: String,
+    isReadOnly: Bool,
+    createsIfMissing: Bool,
+    permissions: UInt16 = 0o600
+  ) throws(StoreError) -> PosixFile {
     let flags = isReadOnly ? O_RDONLY : createsIfMissing ? O_RDWR | O_CREAT : O_RDWR
-    return try open(path: path, flags: flags)
+    return try open(path: path, flags: flags, permissions: mode_t(permissions))
   }
 
   /// The same with the call's own flags.
-  static func open(path: String, flags: Int32, permissions: mode_t = 0o644) throws(StoreError) -> PosixFile {
+  static func open(path: String, flags: Int32, permissions: mode_t = 0o600) throws(StoreError) -> PosixFile {
     // A pipe is not waited for, and a terminal doesn't become the process's own.
     let flags = flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
     var descriptor = Glibc.open(path, flags, permissions)

@@ -236,6 +236,12 @@ extension StoreOptions {
         "a page has a power of two of bytes from 4,096 to 65,536, not \(pageSize)"
       )
     }
+    guard filePermissions & 0o600 == 0o600, filePermissions <= 0o777 else {
+      throw StoreError(
+        .invalidOptions,
+        "the owner of a store reads and writes it, which the permissions \(String(filePermissions, radix: 8)) don't allow"
+      )
+    }
     guard checkpointLogBytes >= 0, dirtyMemoryBytes >= 1 << 20, cacheBytes >= 64 << 10,
       initialLogByteCount >= 16 << 10,
       initialLogByteCount <= 4 << 20

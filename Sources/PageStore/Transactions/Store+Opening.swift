@@ -31,7 +31,8 @@ extension Store {
     let file = try PosixFile.open(
       path: path,
       isReadOnly: options.isReadOnly,
-      createsIfMissing: options.createsIfMissing
+      createsIfMissing: options.createsIfMissing,
+      permissions: options.filePermissions
     )
     let identity = try file.identity()
     var isUsed = false

@@ -35,6 +35,29 @@ import Testing
     try reader.close()
   }
 
+  @Test func aNewStoreIsItsOwnersAloneUnlessAskedOtherwise() throws {
+    func mode(_ path: String) -> mode_t {
+      var status = stat()
+      return stat(path, &status) == 0 ? status.st_mode & 0o777 : 0
+    }
+    let path = folder.file("own")
+    try Store.open(at: path).close()
+    #expect(mode(path) == 0o600)
+    var options = StoreOptions()
+    options.filePermissions = 0o640
+    let shared = folder.file("shared")
+    try Store.open(at: shared, options: options).close()
+    // Under a umask of 077 nobody else gets anything.
+    #expect(mode(shared) == 0o640 || mode(shared) == 0o600)
+    // One that is there keeps its own.
+    try Store.open(at: path, options: options).close()
+    #expect(mode(path) == 0o600)
+    for wrong: UInt16 in [0, 0o400, 0o1600] {
+      options.filePermissions = wrong
+      #expect(code { _ = try Store.open(at: path, options: options) } == .invalidOptions)
+    }
+  }
+
   @Test func aStoreThatIsLetGoIsUnlocked() throws {
     let path = folder.file("store")
     do {
