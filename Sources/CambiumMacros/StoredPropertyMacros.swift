@@ -106,7 +106,7 @@ enum StoredToManyMacro: AccessorMacro, PeerMacro {
       """,
       """
       set {
-        _\(raw: name) = _$putToMany(\(raw: ordinal), newValue)
+        _\(raw: name) = _$putToMany(\(raw: ordinal), newValue, isWhole: true)
       }
       """,
       """

@@ -63,7 +63,7 @@ struct ExpansionTests {
               _$toMany(0, &_others)
             }
             set {
-              _others = _$putToMany(0, newValue)
+              _others = _$putToMany(0, newValue, isWhole: true)
             }
             _modify {
               var members: \(type) = _$takeToMany(0, &_others)

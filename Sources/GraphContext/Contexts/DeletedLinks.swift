@@ -3,40 +3,89 @@ import Predicates
 /// Links from or to objects whose deletion isn't saved yet, that were made after it: the save that finds one fails.
 ///
 /// A reference to a deleted object is found by the save anyway. What a deleted object leads to isn't saved, and neither are pairs of which one
-/// end is deleted; those links are remembered here, so that none is lost without a word.
+/// end is deleted; those links are remembered here, so that none is lost without a word. The save looks whether they are still there.
 struct DeletedLinks {
-  private struct Link: Hashable {
+  struct Link: Hashable {
+    /// Of the object that leads, and its number.
     let entity: Int
-    let property: String
     let source: UInt64
-    /// 0 where the property leads to one object.
-    let element: UInt64
+    let property: Property
+    /// The number at the other end.
+    let target: UInt64
   }
-  private var errors: [Link: ContextError] = [:]
+  enum Property: Hashable {
+    case toOne(slot: Int)
+    case toMany(Int)
+  }
+  private(set) var links: Set<Link> = []
 
-  /// The error of one of the links; nil if there are none.
-  var first: ContextError? { errors.values.first }
+  mutating func note(_ link: Link) { links.insert(link) }
 
-  mutating func note(
+  mutating func removeAll() { links = [] }
+}
+
+extension ManagedObjectContext {
+  /// A deleted object leads to another one by a reference, which isn't saved.
+  func noteReference(
+    ofDeleted object: any ManagedObject,
     _ entity: StoredEntity,
-    _ property: String,
-    of source: ManagedObjectID,
-    element: UInt64 = 0,
-    to target: ManagedObjectID
+    slot: Int,
+    to target: UInt64
   ) {
-    let link = Link(entity: entity.ordinal, property: property, source: source.number, element: element)
-    errors[link] = ContextError(
-      .missingDestination,
-      "\(source.entityName) \(source.number) is linked by \(property) to \(target.entityName) \(target.number), and one of them is deleted",
-      context: .init(entity: entity.name, objectID: source, otherID: target, properties: [property])
+    let number = object._$state.number
+    deletedLinks.note(
+      .init(entity: entity.ordinal, source: number, property: .toOne(slot: slot), target: target)
     )
   }
 
-  /// The link is there no longer.
-  mutating func forget(_ entity: StoredEntity, _ property: String, of source: UInt64, element: UInt64 = 0) {
-    if errors.isEmpty { return }
-    errors[Link(entity: entity.ordinal, property: property, source: source, element: element)] = nil
+  func notePairIfDeleted(
+    _ object: any ManagedObject,
+    _ element: any ManagedObject,
+    _ entity: StoredEntity,
+    toMany: Int
+  ) {
+    guard object._$state.phase == .deleted || element._$state.phase == .deleted else { return }
+    let (source, target) = (object._$state.number, element._$state.number)
+    deletedLinks.note(
+      .init(entity: entity.ordinal, source: source, property: .toMany(toMany), target: target)
+    )
   }
 
-  mutating func removeAll() { errors = [:] }
+  /// - Throws: `missingDestination` for a link of which one end, and not the other, is deleted.
+  func checkDeletedLinks() throws(ContextError) {
+    for link in deletedLinks.links {
+      let entity = entity(link.entity)
+      let (name, destination, isThere) =
+        switch link.property {
+        case .toOne(let slot): reference(link, entity, slot)
+        case .toMany(let place): pair(link, entity, place)
+        }
+      let ends = [
+        knownObject(link.source, of: entity), knownObject(link.target, of: self.entity(destination)),
+      ]
+      guard isThere, ends.count(where: { $0?._$state.phase == .deleted }) == 1 else { continue }
+      let (source, target) = (id(link.source, entity), id(link.target, self.entity(destination)))
+      throw ContextError(
+        .missingDestination,
+        "\(source.entityName) \(source.number) is linked by \(name) to \(target.entityName) \(target.number), and one of them is deleted",
+        context: .init(entity: entity.name, objectID: source, otherID: target, properties: [name])
+      )
+    }
+  }
+
+  private func reference(
+    _ link: DeletedLinks.Link,
+    _ entity: StoredEntity,
+    _ slot: Int
+  ) -> (String, Int, Bool) {
+    guard let toOne = entity.toOne(slot: slot) else { return ("", link.entity, false) }
+    let isThere = knownObject(link.source, of: entity)?.reference(at: slot) == link.target
+    return (toOne.name, toOne.destination, isThere)
+  }
+
+  private func pair(_ link: DeletedLinks.Link, _ entity: StoredEntity, _ place: Int) -> (String, Int, Bool) {
+    let relationship = entity.toManys[place]
+    let isThere = pendingPairs[entity.ordinal][place].isLinked(link.source, link.target) == true
+    return (relationship.name, relationship.destination, isThere)
+  }
 }

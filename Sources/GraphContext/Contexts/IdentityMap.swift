@@ -18,6 +18,8 @@ struct IdentityMap {
   private var numbers: [UInt64] = []
   private var entryPlaces: [UInt32] = []
   private(set) var count = 0
+  /// How often objects were let go of: an object that nobody held before may be at the address of another one since.
+  private(set) var sweepNumber = 0
   /// The count at which the next insertion sweeps.
   private var sweepCount = Self.smallestSweepCount
 
@@ -76,6 +78,7 @@ struct IdentityMap {
 
   /// Lets go of the objects that nobody else holds.
   mutating func sweep() {
+    sweepNumber += 1
     freeUnheld()
     count = entries.count { $0.object != nil }
     rebuild(capacity: Self.capacity(for: count + 1))

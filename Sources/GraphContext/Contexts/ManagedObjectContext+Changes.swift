@@ -47,14 +47,14 @@ extension ManagedObjectContext {
 
   /// Somebody may have deleted the object between two turns of the program that holds it; that is no mistake of the
   /// program's, but what it asked for can't be done.
-  private func noteGone(_ object: any ManagedObject) {
+  func noteGone(_ object: any ManagedObject) {
     let state = object._$state
     let (name, number) = (type(of: object).entityName, state.number)
     let id = state.storeID.map { ManagedObjectID(entityName: name, number: number, storeID: $0) }
     note(
       ContextError(
         .objectNotFound,
-        "\(name) \(number) is gone: it was deleted, or its context was reset; nothing can lead to it",
+        "\(number == 0 ? "a \(name)" : "\(name) \(number)") is gone: it was deleted, or its context was reset; nothing can lead to it",
         context: .init(entity: name, objectID: number == 0 ? nil : id)
       )
     )

@@ -97,6 +97,7 @@ extension ManagedObjectContext {
   /// Objects that were deleted elsewhere are gone.
   public func refresh() throws(ContextError) {
     try checkUsable()
+    listings.removeAll()
     try moveToNewest()
     try checkUsable()
   }

@@ -10,7 +10,11 @@ extension ManagedObjectContext {
   func follow(_ object: any ManagedObject, slot: Int, from old: UInt64, to new: UInt64) {
     let entity = entity(of: type(of: object))
     guard let toOne = entity.toOne(slot: slot) else { return }
-    noteIfDeleted(object, entity, toOne, leadsTo: new)
+    if object._$state.phase == .deleted {
+      // Its deletion has taken its links away.
+      if new != 0 { noteReference(ofDeleted: object, entity, slot: slot, to: new) }
+      return
+    }
     relink(object._$state.number, entity, toOne, from: old, to: new)
     guard case .toOne(let inverseSlot) = toOne.inverse else { return }
     let number = object._$state.number
@@ -33,25 +37,13 @@ extension ManagedObjectContext {
     let entity = entity(of: type(of: object))
     guard let toOne = entity.toOne(slot: slot) else { return }
     let old = object.reference(at: slot)
-    noteIfDeleted(object, entity, toOne, leadsTo: new)
+    if object._$state.phase == .deleted {
+      if new != 0 { noteReference(ofDeleted: object, entity, slot: slot, to: new) }
+      return object.setReference(at: slot, to: new)
+    }
     guard old != new else { return }
     object.setReference(at: slot, to: new)
     relink(object._$state.number, entity, toOne, from: old, to: new)
-  }
-
-  /// What a deleted object leads to isn't saved.
-  private func noteIfDeleted(
-    _ object: any ManagedObject,
-    _ entity: StoredEntity,
-    _ toOne: StoredToOne,
-    leadsTo new: UInt64
-  ) {
-    if new != 0, object._$state.phase == .deleted {
-      let target = id(new, self.entity(toOne.destination))
-      deletedLinks.note(entity, toOne.name, of: object.objectID, to: target)
-    } else {
-      deletedLinks.forget(entity, toOne.name, of: object._$state.number)
-    }
   }
 
   /// Brings pending links up to date, if there are any yet.
@@ -117,15 +109,7 @@ extension ManagedObjectContext {
     case .references(let slot, _): set(element, slot: slot, to: object._$state.number)
     case .pairs(let trees):
       let (owner, number) = (object._$state.number, element._$state.number)
-      if object._$state.phase == .deleted || element._$state.phase == .deleted {
-        deletedLinks.note(
-          entity,
-          relationship.name,
-          of: object.objectID,
-          element: number,
-          to: element.objectID
-        )
-      }
+      notePairIfDeleted(object, element, entity, toMany: toMany)
       guard !hasElement(number, of: object, toMany: toMany) else { return }
       listings.drop(entity.ordinal, toMany, owner: owner)
       pendingPairs[entity.ordinal][toMany].link(owner, number)
@@ -146,7 +130,6 @@ extension ManagedObjectContext {
       if element.reference(at: slot) == object._$state.number { set(element, slot: slot, to: 0) }
     case .pairs(let trees):
       let (owner, number) = (object._$state.number, element._$state.number)
-      deletedLinks.forget(entity, relationship.name, of: owner, element: number)
       guard hasElement(number, of: object, toMany: toMany) else { return }
       listings.drop(entity.ordinal, toMany, owner: owner)
       pendingPairs[entity.ordinal][toMany].unlink(owner, number)

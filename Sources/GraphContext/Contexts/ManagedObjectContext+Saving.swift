@@ -41,6 +41,7 @@ extension ManagedObjectContext {
 
   private func save(_ durability: Durability?, timeout: Duration?) throws(ContextError) {
     try checkUsable()
+    listings.removeAll()
     guard hasChanges else { return }
     let request = try ChangeEncoder(self).encode()
     if request.isEmpty { return finishSave() }

@@ -117,6 +117,8 @@ public final class ManagedObjectContext: ObjectHost {
     hasElement(number, of: object, toMany: toMany)
   }
 
+  package override func noteLeft(_ object: any ManagedObject) { noteGone(object) }
+
   package override func hasListing(of object: any ManagedObject, toMany: Int) -> Bool {
     isListed(object, toMany: toMany)
   }
@@ -131,7 +133,7 @@ public final class ManagedObjectContext: ObjectHost {
     to members: [Member],
     of object: any ManagedObject,
     toMany: Int
-  ) -> Bool { extendList(to: members, of: object, toMany: toMany) }
+  ) -> ListExtension { extendList(to: members, of: object, toMany: toMany) }
 
   @discardableResult
   package override func adopt(_ object: any ManagedObject) -> Bool { enter(object) }

@@ -18,6 +18,8 @@ struct MemberListings {
     var members: [ObjectIdentifier]
     /// The greatest number of a member: members are listed by their numbers.
     var last: UInt64
+    /// The number of the last sweep of the members' identity map, when the list was handed out. The list alone holds its members.
+    var sweepNumber: Int
 
     /// How many members a list has more, if it begins with these; nil if it doesn't.
     func added(in list: [some ManagedObject]) -> Int? {
@@ -34,19 +36,30 @@ struct MemberListings {
 
     /// Takes the list out of its owner.
     fileprivate func drop() {
-      var dropper = ListingDropper()
+      var dropper = MemberDropper()
       owner._$visit(type(of: owner)._$model.slotCount + toMany, &dropper)
     }
   }
   private var listings: [Place: Listing] = [:]
 
+  /// More lists than these are not kept: they hold their members.
+  private static let limit = 64
+
   var isEmpty: Bool { listings.isEmpty }
 
-  func contains(_ entity: Int, _ toMany: Int, owner: UInt64) -> Bool {
-    listings[Place(entity: entity, toMany: toMany, owner: owner)] != nil
+  /// Whether the list is right, which its owner is about to hand out.
+  mutating func handOut(_ entity: Int, _ toMany: Int, owner: UInt64, sweepNumber: Int) -> Bool {
+    let place = Place(entity: entity, toMany: toMany, owner: owner)
+    listings[place]?.sweepNumber = sweepNumber
+    return listings[place] != nil
+  }
+
+  func listing(_ entity: Int, _ toMany: Int, owner: UInt64) -> Listing? {
+    listings[Place(entity: entity, toMany: toMany, owner: owner)]
   }
 
   mutating func note(_ listing: Listing, _ entity: Int) {
+    if listings.count >= Self.limit { removeAll() }
     listings[Place(entity: entity, toMany: listing.toMany, owner: listing.owner._$state.number)] = listing
   }
 
@@ -67,43 +80,51 @@ struct MemberListings {
   }
 }
 
-private struct ListingDropper: PropertyVisitor {
-  mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {}
-  mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {}
-  mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {
-    cache.unattached = nil
-  }
-}
-
 // MARK: - What objects ask
 
 extension ManagedObjectContext {
   func isListed(_ object: any ManagedObject, toMany: Int) -> Bool {
-    listings.contains(entity(of: type(of: object)).ordinal, toMany, owner: object._$state.number)
+    let entity = entity(of: type(of: object))
+    let sweepNumber = objects[entity.toManys[toMany].destination].sweepNumber
+    return listings.handOut(entity.ordinal, toMany, owner: object._$state.number, sweepNumber: sweepNumber)
   }
 
   func list(_ members: [some ManagedObject], of object: any ManagedObject, toMany: Int) {
+    let entity = entity(of: type(of: object))
     let listing = MemberListings.Listing(
       owner: object,
       toMany: toMany,
       members: members.map { ObjectIdentifier($0) },
-      last: members.last?._$state.number ?? 0
+      last: members.last?._$state.number ?? 0,
+      sweepNumber: objects[entity.toManys[toMany].destination].sweepNumber
     )
-    listings.note(listing, entity(of: type(of: object)).ordinal)
+    listings.note(listing, entity.ordinal)
   }
 
-  func extendList(to members: [some ManagedObject], of object: any ManagedObject, toMany: Int) -> Bool {
+  func extendList(
+    to members: [some ManagedObject],
+    of object: any ManagedObject,
+    toMany: Int
+  ) -> ListExtension {
     let entity = entity(of: type(of: object))
-    guard var listing = listings.take(entity.ordinal, toMany, owner: object._$state.number),
+    let owner = object._$state.number
+    guard var listing = listings.listing(entity.ordinal, toMany, owner: owner),
+      listing.sweepNumber == objects[entity.toManys[toMany].destination].sweepNumber,
       let added = listing.added(in: members)
-    else { return false }
-    for member in members.suffix(added) {
-      guard adopt(member), member._$state.number > listing.last else { return false }
+    else {
+      listings.drop(entity.ordinal, toMany, owner: owner)
+      return .otherList
+    }
+    // What comes into the context with a member may become one too, or take one away: then the listing is dropped on the way.
+    let adopted = members.suffix(added).filter { adopt($0) }
+    var isRight = listings.take(entity.ordinal, toMany, owner: owner) != nil && adopted.count == added
+    for member in adopted {
+      isRight = isRight && member._$state.number > listing.last
       link(member, to: object, toMany: toMany)
       listing.members.append(ObjectIdentifier(member))
       listing.last = member._$state.number
     }
-    listings.note(listing, entity.ordinal)
-    return true
+    if isRight { listings.note(listing, entity.ordinal) }
+    return isRight ? .listed : .added
   }
 }

@@ -123,11 +123,12 @@ final class KeyPathTracer: ObjectHost {
     return id
   }
 
-  /// Notes that a to-many relationship was read. Nothing can be read beyond it.
-  func touchToMany(of object: any ManagedObject, ordinal: Int) {
+  /// Notes that a to-many relationship was read, and returns a member of it. Nothing can be read beyond it.
+  func touchToMany<Member: ManagedObject>(of object: any ManagedObject, ordinal: Int) -> Member {
     note(object, type(of: object)._$model.slotCount + ordinal)
     current = nil
     endsAtToMany = true
+    return makeObject(of: Member.self)
   }
 
   private func note(_ object: any ManagedObject, _ property: Int) {

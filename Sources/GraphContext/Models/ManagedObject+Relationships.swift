@@ -60,11 +60,20 @@ extension ManagedObject {
     }
   }
 
-  /// An object in no context enters that of its members, if one is in a context and leads back. Only the last members are looked at, so that
-  /// a long row of appends takes time in proportion to it.
-  private func enterContext<Members: RelationshipCollection>(ofMembers members: Members, _ ordinal: Int) {
-    let last = members.unattached?.list.suffix(16) ?? []
-    guard let host = last.lazy.compactMap({ $0._$state.host }).first else { return }
+  /// An object in no context enters that of its members, if one is in a context and leads back. Of a list that was changed in place only the
+  /// last members are looked at, so that a long row of appends takes time in proportion to it.
+  private func enterContext<Members: RelationshipCollection>(
+    ofMembers members: Members,
+    _ ordinal: Int,
+    _ isWhole: Bool
+  ) {
+    let list = members.unattached?.list ?? []
+    guard let host = list.suffix(isWhole ? list.count : 16).lazy.compactMap({ $0._$state.host }).first else {
+      return
+    }
+    // These take the place of what is kept, which mustn't come along.
+    var dropper = MemberDropper()
+    _$visit(Self._$model.slotCount + ordinal, &dropper)
     host.reach(self, by: Self._$model.slotCount + ordinal)
   }
 
@@ -88,7 +97,10 @@ extension ManagedObject {
     _ ordinal: Int,
     _ cache: inout ToManyMembers<Members.RelatedObject>
   ) -> Members {
-    if _$state.phase == .tracer { tracer.touchToMany(of: self, ordinal: ordinal) }
+    if _$state.phase == .tracer {
+      // One member, because a key path may go on to the first.
+      return Members(relatedObjects: [tracer.touchToMany(of: self, ordinal: ordinal)])
+    }
     guard let relationship = ToManyRelationship(of: self, ordinal: ordinal), _$state.phase != .tracer else {
       return Members(relatedObjects: cache.unattached?.list ?? [])
     }
@@ -115,19 +127,25 @@ extension ManagedObject {
 
   /// Makes these the members, and returns what the object keeps of them. If it is in a context, they enter it too, and the inverses
   /// follow.
+  ///
+  /// - Parameter isWhole: whether the list was assigned, and not changed in place.
   public func _$putToMany<Members: RelationshipCollection>(
     _ ordinal: Int,
-    _ members: Members
+    _ members: Members,
+    isWhole: Bool = false
   ) -> ToManyMembers<Members.RelatedObject> {
-    if _$state.host == nil { enterContext(ofMembers: members, ordinal) }
+    if _$state.host == nil { enterContext(ofMembers: members, ordinal, isWhole) }
     guard let relationship = ToManyRelationship(of: self, ordinal: ordinal) else {
       return ToManyMembers(members)
     }
     // A view of this very relationship has written through already.
     if let same = members.relationship, same.isSame(as: relationship) { return ToManyMembers() }
     let list = members.relatedObjects
-    if relationship.host.extendListing(to: list, of: self, toMany: ordinal) { return ToManyMembers(list) }
-    relationship.replaceMembers(by: list)
+    switch relationship.host.extendListing(to: list, of: self, toMany: ordinal) {
+    case .listed: return ToManyMembers(list)
+    case .added: break
+    case .otherList: relationship.replaceMembers(by: list)
+    }
     return ToManyMembers()
   }
 }

@@ -111,3 +111,12 @@ private struct RelationshipDetacher: PropertyVisitor {
     cache = ToManyMembers()
   }
 }
+
+/// Drops what an object keeps of its members.
+struct MemberDropper: PropertyVisitor {
+  mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {}
+  mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {}
+  mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {
+    cache.unattached = nil
+  }
+}

@@ -47,6 +47,9 @@ public class ObjectHost {
 
   package func isElement(_ number: UInt64, of object: any ManagedObject, toMany: Int) -> Bool { missing() }
 
+  /// Members were to be added to an object that has left this context.
+  package func noteLeft(_ object: any ManagedObject) {}
+
   // MARK: Lists that are changed in place
 
   /// Whether the list of members that the object keeps is still right.
@@ -59,12 +62,12 @@ public class ObjectHost {
     toMany: Int
   ) {}
 
-  /// If the list is the one that was noted with more members at its end, adds those; false if it isn't, and nothing is done.
+  /// If the list is the one that was noted with more members at its end, adds those.
   package func extendListing<Member: ManagedObject>(
     to members: [Member],
     of object: any ManagedObject,
     toMany: Int
-  ) -> Bool { false }
+  ) -> ListExtension { .otherList }
 
   // MARK: Changing
 
@@ -108,6 +111,16 @@ public class ObjectHost {
   private func missing(_ function: String = #function) -> Never {
     fatalError("\(type(of: self)) does not implement \(function)")
   }
+}
+
+/// What became of a list of members that was changed in place.
+package enum ListExtension {
+  /// It isn't the noted one with more at its end, and nothing was done.
+  case otherList
+  /// What was behind the noted one was added, and the list is not noted any more.
+  case added
+  /// What was behind the noted one was added, and the object keeps the list.
+  case listed
 }
 
 @available(*, unavailable, message: "a context stays in one task; send the IDs of objects instead")

@@ -59,21 +59,25 @@ public struct ToManyRelationship {
     self.host = host
   }
 
-  var numbers: [UInt64] { host.elements(of: owner, toMany: ordinal) }
-  var count: Int { host.elementCount(of: owner, toMany: ordinal) }
+  /// Whether the owner is still in the context that it was in: a view may outlive that.
+  private var isThere: Bool { owner._$state.host === host }
+
+  var numbers: [UInt64] { isThere ? host.elements(of: owner, toMany: ordinal) : [] }
+  var count: Int { isThere ? host.elementCount(of: owner, toMany: ordinal) : 0 }
 
   func contains(_ element: any ManagedObject) -> Bool {
     let state = element._$state
-    return state.host === host && host.isElement(state.number, of: owner, toMany: ordinal)
+    return isThere && state.host === host && host.isElement(state.number, of: owner, toMany: ordinal)
   }
 
   func add(_ element: any ManagedObject) {
+    guard isThere else { return host.noteLeft(owner) }
     guard host.adopt(element) else { return }
     host.add(element, to: owner, toMany: ordinal)
   }
 
   func remove(_ element: any ManagedObject) {
-    guard element._$state.host === host else { return }
+    guard isThere, element._$state.host === host else { return }
     host.remove(element, from: owner, toMany: ordinal)
   }
 
@@ -90,8 +94,8 @@ public struct ToManyRelationship {
     let old = numbers
     var kept = Set<UInt64>(minimumCapacity: members.count)
     let known = Set(old)
-    for member in members {
-      guard host.adopt(member) else { continue }
+    // All of them before the first is linked: what comes along with one may link another.
+    for member in members.filter({ host.adopt($0) }) {
       let number = member._$state.number
       guard kept.insert(number).inserted, !known.contains(number) else { continue }
       host.add(member, to: owner, toMany: ordinal)

@@ -12,7 +12,7 @@ struct ChangeEncoder {
   }
 
   consuming func encode() throws(ContextError) -> SaveRequest {
-    if let error = context.deletedLinks.first { throw error }
+    try context.checkDeletedLinks()
     for entity in context.coordinator.schema.entities {
       let changes = EntityChanges(entity)
       let pending = context.changes[entity.ordinal]

@@ -70,7 +70,7 @@ final class Tune: ManagedObject {
     @storageRestrictions(initializes: _players)
     init(newValue) { _players = ToManyMembers(newValue) }
     get { _$toMany(0, &_players) }
-    set { _players = _$putToMany(0, newValue) }
+    set { _players = _$putToMany(0, newValue, isWhole: true) }
     _modify {
       var members: Set<Player> = _$takeToMany(0, &_players)
       defer { _players = _$putToMany(0, members) }
@@ -154,7 +154,7 @@ final class Record: ManagedObject {
     @storageRestrictions(initializes: _tunes)
     init(newValue) { _tunes = ToManyMembers(newValue) }
     get { _$toMany(0, &_tunes) }
-    set { _tunes = _$putToMany(0, newValue) }
+    set { _tunes = _$putToMany(0, newValue, isWhole: true) }
     _modify {
       var members: [Tune] = _$takeToMany(0, &_tunes)
       defer { _tunes = _$putToMany(0, members) }
@@ -223,7 +223,7 @@ final class Player: ManagedObject {
     @storageRestrictions(initializes: _tunes)
     init(newValue) { _tunes = ToManyMembers(newValue) }
     get { _$toMany(0, &_tunes) }
-    set { _tunes = _$putToMany(0, newValue) }
+    set { _tunes = _$putToMany(0, newValue, isWhole: true) }
     _modify {
       var members: ToMany<Tune> = _$takeToMany(0, &_tunes)
       defer { _tunes = _$putToMany(0, members) }
