@@ -15,7 +15,7 @@ extension ModelDeclaration {
       + ["}"]
   }
 
-  /// What to say of its absence, with a way to insert it.
+  /// The diagnostic for a missing initializer, with a fix-it that inserts one.
   static func mistake(ofMissing initializer: [String], in model: ClassDeclSyntax) -> Diagnostic {
     let brace = model.memberBlock.rightBrace
     let indentation = indentation(of: brace)
@@ -26,7 +26,7 @@ extension ModelDeclaration {
       .at(model.name, fixIts: .replacing(brace, by: fixed, "insert an initializer"))
   }
 
-  /// Whether another macro may write an initializer.
+  /// Whether the class has another macro, which may write an initializer.
   private static func hasOtherMacros(_ model: ClassDeclSyntax) -> Bool {
     model.attributes.contains { element in
       guard case .attribute(let attribute) = element, let name = attribute.plainName else { return false }

@@ -13,7 +13,7 @@ struct ModelDeclaration {
   let properties: [ModelProperty]
   let indexes: [ModelIndex]
   let diagnostics: [Diagnostic]
-  /// Whether the class can be a model. One with a mistaken property still is, so that what uses the class has no mistakes.
+  /// Whether the macro can expand the class. It does so for a class with a mistaken property too: then the compiler reports only that mistake, and none where the class is used.
   let canBeAModel: Bool
 
   /// Lines of an initializer that the class should declare. It is a mistake that it doesn't; written into the class, they keep what

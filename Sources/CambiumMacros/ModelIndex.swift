@@ -68,7 +68,7 @@ struct ModelIndex {
     return names
   }
 
-  /// What to say of a name that no stored property has.
+  /// The diagnostic for a name that no stored property has.
   private static func unknown(
     _ name: String,
     _ keyPath: KeyPathExprSyntax,
@@ -90,7 +90,7 @@ struct ModelIndex {
 }
 
 extension ClassDeclSyntax {
-  /// Whether the class declares a computed property of the name.
+  /// Whether the class declares a computed property with this name.
   fileprivate func computes(_ name: String) -> Bool {
     memberBlock.members.contains { member in
       guard let variable = member.decl.as(VariableDeclSyntax.self), !variable.isStatic else { return false }

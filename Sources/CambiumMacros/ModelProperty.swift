@@ -20,7 +20,7 @@ struct ModelProperty {
   let inverse: String?
   /// The expression after `deleteRule:`, as written.
   let deleteRule: ExprSyntax?
-  /// Whether an initializer of the class can leave it alone.
+  /// Whether the property has a value before an initializer of the class sets it.
   let hasInitialValue: Bool
 
   var isToMany: Bool { if case .toMany = kind { true } else { false } }

@@ -2,7 +2,7 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 
 extension VariableDeclSyntax {
-  /// Whether it belongs to the type instead of its objects.
+  /// Whether the declaration is `static` or `class`.
   var isStatic: Bool { modifiers.contains { ["static", "class"].contains($0.name.text) } }
 
   /// Whether each object has storage of its own for it: not static, not computed.

@@ -18,7 +18,7 @@ struct IdentityMap {
   private var numbers: [UInt64] = []
   private var entryPlaces: [UInt32] = []
   private(set) var count = 0
-  /// How often objects were let go of: an object that nobody held before may be at the address of another one since.
+  /// The number of sweeps so far. A sweep frees objects that only the map holds, and a new object may get the address of a freed one.
   private(set) var sweepNumber = 0
   /// The count at which the next insertion sweeps.
   private var sweepCount = Self.smallestSweepCount

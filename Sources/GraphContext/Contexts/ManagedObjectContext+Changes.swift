@@ -6,7 +6,7 @@ extension ManagedObjectContext {
   /// Puts a new object into the context, and every new object that its relationships lead to. It has its final ID from
   /// now on. Does nothing for an object that is in the context.
   ///
-  /// Where the object can't be inserted, nothing is, and the next fetch or save throws, until the context is rolled back: `otherContext` for
+  /// If the object can't be inserted, the context inserts nothing, and its next fetch or save throws, until it is rolled back: `otherContext` for
   /// an object that is in another context, `objectNotFound` for one that is gone, `unknownEntity` for a model that the container was made
   /// without. The same goes for a relationship that is set to such an object.
   public func insert(_ object: some ManagedObject) { _ = enter(object) }
@@ -33,7 +33,7 @@ extension ManagedObjectContext {
     return true
   }
 
-  /// The object is in another context, so what was to be done here isn't.
+  /// Notes the error `otherContext` for an object that this context can't insert, link or delete.
   func noteOther(_ object: any ManagedObject, _ what: String) {
     let id = object.objectID
     note(

@@ -49,9 +49,9 @@ public final class ManagedObjectContext: ObjectHost {
   var pendingReferences: [[PendingLinks?]]
   /// Unsaved changes of relationships kept as pairs, by entity and place among its to-many relationships.
   var pendingPairs: [[PendingLinks]]
-  /// Links that the next save can't keep.
+  /// Links from or to deleted objects, which the next save checks.
   var deletedLinks = DeletedLinks()
-  /// Which lists of members that objects keep are right.
+  /// The lists of members that objects keep and that are still up to date.
   var listings = MemberListings()
   /// Why a value couldn't be read, until the context is rolled back or reset.
   var failure: ContextError?
@@ -70,7 +70,7 @@ public final class ManagedObjectContext: ObjectHost {
     self.init(coordinator, showing: try coordinator.newestView())
   }
 
-  /// Where the view has no snapshot, whatever is asked of the context throws the error that it has.
+  /// - Parameter view: the snapshot to show. If the view has an error instead, every fetch and save of the context throws that error.
   init(_ coordinator: StoreCoordinator, showing view: StoreView) {
     self.coordinator = coordinator
     self.view = view
@@ -162,13 +162,13 @@ public final class ManagedObjectContext: ObjectHost {
 
   // MARK: Entities
 
-  /// The entity of a model class that objects of this context have.
+  /// The entity of the class of an object in this context.
   package func entity(of type: any ManagedObject.Type) -> StoredEntity {
     guard let entity = knownEntity(of: type) else { fatalError(Self.unknown(type).message) }
     return entity
   }
 
-  /// The entity of a model class that a caller has named.
+  /// The entity of a model class that a caller gives as an argument.
   ///
   /// - Throws: `unknownEntity` when the container was made without the model.
   func modelEntity(of type: any ManagedObject.Type) throws(ContextError) -> StoredEntity {

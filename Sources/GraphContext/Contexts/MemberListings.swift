@@ -21,7 +21,7 @@ struct MemberListings {
     /// The number of the last sweep of the members' identity map, when the list was handed out. The list alone holds its members.
     var sweepNumber: Int
 
-    /// How many members a list has more, if it begins with these; nil if it doesn't.
+    /// The number of members behind these in a list that begins with these; nil if the list begins otherwise.
     func added(in list: [some ManagedObject]) -> Int? {
       guard list.count >= members.count else { return nil }
       // Safety: an array of objects lies in memory as their addresses, and so do their identifiers.
@@ -34,7 +34,7 @@ struct MemberListings {
       return isPrefix ? list.count - members.count : nil
     }
 
-    /// Takes the list out of its owner.
+    /// Makes the owner forget its list.
     fileprivate func drop() {
       var dropper = MemberDropper()
       owner._$visit(type(of: owner)._$model.slotCount + toMany, &dropper)
@@ -42,12 +42,12 @@ struct MemberListings {
   }
   private var listings: [Place: Listing] = [:]
 
-  /// More lists than these are not kept: they hold their members.
+  /// The greatest number of lists that are kept: each holds its members in memory.
   private static let limit = 64
 
   var isEmpty: Bool { listings.isEmpty }
 
-  /// Whether the list is right, which its owner is about to hand out.
+  /// Notes that the owner hands out its list. Returns false if that list is not up to date.
   mutating func handOut(_ entity: Int, _ toMany: Int, owner: UInt64, sweepNumber: Int) -> Bool {
     let place = Place(entity: entity, toMany: toMany, owner: owner)
     listings[place]?.sweepNumber = sweepNumber
@@ -63,12 +63,12 @@ struct MemberListings {
     listings[Place(entity: entity, toMany: listing.toMany, owner: listing.owner._$state.number)] = listing
   }
 
-  /// The listing, which is noted no longer.
+  /// Removes the listing, and returns it.
   mutating func take(_ entity: Int, _ toMany: Int, owner: UInt64) -> Listing? {
     listings.removeValue(forKey: Place(entity: entity, toMany: toMany, owner: owner))
   }
 
-  /// The members of this relationship of this owner are others now.
+  /// Removes the listing of an owner whose members have changed, and makes the owner forget its list.
   mutating func drop(_ entity: Int, _ toMany: Int, owner: UInt64) {
     if isEmpty { return }
     take(entity, toMany, owner: owner)?.drop()
