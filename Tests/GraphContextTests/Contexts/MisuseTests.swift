@@ -92,6 +92,23 @@ struct MisuseTests {
     }
   }
 
+  /// Nothing is asked for, which is no mistake.
+  @Test func aWindowOfNothingHasNoRows() async throws {
+    let library = try await Library.open()
+    try await library.performBackgroundTask { context in
+      for rank in 0..<5 { context.insert(Writer("A", rank: rank)) }
+      try context.save()
+      let writers = From<Writer>()
+      let groups = writers.groupBy(\.rank).aggregate(.count)
+      #expect(try context.fetch(writers.limit(0)).isEmpty)
+      #expect(try context.count(writers.limit(0)) == 0)
+      #expect(try context.fetch(groups.limit(0)).isEmpty)
+      #expect(try context.fetch(groups.orderBy(.descending(.count)).limit(0)).isEmpty)
+      #expect(try context.fetch(groups.limit(0).offset(1)).isEmpty)
+      #expect(try context.fetch(groups.limit(1).offset(.max)).isEmpty)
+    }
+  }
+
   @Test @MainActor func batchesOfNoObjectsAreAQueryError() async throws {
     let library = try await Library.open()
     var batches = library.viewContext.batches(of: 0, From<Writer>()).makeAsyncIterator()
