@@ -105,6 +105,19 @@ public final class Store: Sendable {
     timeout: Duration? = nil,
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
+    let result = try write(durability: durability, turn: .waiting(timeout: timeout), body)
+    guard let result else { fatalError("whoever waits for the writer's turn has it, or an error") }
+    return result
+  }
+
+  /// ``write(durability:timeout:_:)`` that comes by its turn as `turn` says. Nil, without having run `body`, when it
+  /// has no turn.
+  @discardableResult
+  package func write<Result>(
+    durability: Durability? = nil,
+    turn request: TurnRequest,
+    _ body: (inout WriteTransaction) throws -> Result
+  ) throws -> Result? {
     let durability = durability ?? options.durability
     try checkWritable()
     if durability == .none && options.durability != .none {
@@ -114,7 +127,7 @@ public final class Store: Sendable {
         context: .init(path: path)
       )
     }
-    try turn.acquire(timeout: timeout)
+    guard try takeTurn(request) else { return nil }
     let base: Version
     let outcome: Outcome<Result>
     do {
@@ -138,6 +151,16 @@ public final class Store: Sendable {
     case .abandoned(let error):
       try wait(for: base)
       throw error
+    }
+  }
+
+  private func takeTurn(_ request: TurnRequest) throws(StoreError) -> Bool {
+    switch request {
+    case .waiting(let timeout):
+      try turn.acquire(timeout: timeout)
+      return true
+    case .ifFree: return turn.acquireIfFree()
+    case .reserved(let reservation): return turn.claim(reservation)
     }
   }
 

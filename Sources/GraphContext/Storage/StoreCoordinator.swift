@@ -52,28 +52,25 @@ package final class StoreCoordinator: Sendable {
     }
   }
 
-  /// Saves in the writer's turn, and logs what changed. Whoever sees the commit before it is in the log looks at
-  /// everything.
+  /// Saves what `request` returns in the writer's turn, and logs what changed. A reader that sees the commit before it is
+  /// in the log looks at all objects. Nil, without having called `request`, when there is no turn.
   func write(
-    _ request: SaveRequest,
     _ durability: Durability?,
-    timeout: Duration?
-  ) throws -> (summary: CommitSummary, touchedByRules: [[UInt64]]) {
-    let outcome = try store.write(durability: durability, timeout: timeout) { transaction in
+    turn: TurnRequest,
+    _ request: () throws(ContextError) -> SaveRequest
+  ) throws -> SaveOutcome? {
+    var isCommit = false
+    let outcome = try store.write(durability: durability, turn: turn) { transaction in
+      let request = try request()
+      guard !request.isEmpty else { return SaveOutcome() }
       let save = SaveTransaction(request, schema: schema, storeID: storeID, commit: transaction.commit)
       let summary = try save.run(&transaction)
-      return (summary: summary, touchedByRules: save.touchedByRules, isCommit: save.hasWritten)
+      isCommit = save.hasWritten
+      return SaveOutcome(summary: summary, touchedByRules: save.touchedByRules)
     }
     // A transaction that writes nothing is no commit: the next one has its number.
-    if outcome.isCommit { commits.append(outcome.summary) }
-    return (outcome.summary, outcome.touchedByRules)
-  }
-
-  /// Returns when the writer's turn is, or was a moment ago, free. Waits on a thread of the global queue, not of the caller.
-  func waitForTurn() async throws(ContextError) {
-    try await DispatchQueue.global().run { [store] () throws(ContextError) in
-      do { try store.write { _ in } } catch { throw ContextError(any: error) }
-    }
+    if isCommit, let summary = outcome?.summary { commits.append(summary) }
+    return outcome
   }
 
   /// Makes durable what was saved so far. Waits on a thread of the global queue, not of the caller.
@@ -98,4 +95,12 @@ package final class StoreCoordinator: Sendable {
   }
 
   func removeListener(_ token: UInt64) { listeners.withLock { $0[token] = nil } }
+}
+
+/// What a save has done to the store.
+struct SaveOutcome {
+  /// Nil when there was nothing to save.
+  var summary: CommitSummary?
+  /// Numbers of the objects that delete rules have changed, by the entity's ordinal.
+  var touchedByRules: [[UInt64]] = []
 }

@@ -8,6 +8,8 @@ import Synchronization
 /// a thread that finds it taken spins for a few microseconds before it goes to sleep. The one that has slept longest is
 /// woken meanwhile, to try again; if it was passed over ``bypassLimit`` times, it gets the turn handed over. So a thread
 /// waits for no more than `bypassLimit + 1` turns for itself and each of those that slept when it came.
+///
+/// A thread that has waited can leave the turn to a ``TurnReservation``, which a thread that must not wait claims later.
 // Safety: everything mutable is only touched with the monitor's lock held, except the atomic hint.
 final class WriterTurn: @unchecked Sendable {
   private final class Waiter {
@@ -29,8 +31,15 @@ final class WriterTurn: @unchecked Sendable {
   /// system reads a file for it.
   private static let longestUsefulSpin = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 ? longestSpin : 0
 
+  private enum Holder {
+    case thread(pthread_t)
+    /// No thread writes until the reservation is claimed. From `expiry` on, any thread may take the turn.
+    case reservation(TurnReservation, expiry: timespec)
+  }
+
   private let monitor = Monitor()
-  private var holder: pthread_t?
+  private var holder: Holder?
+  private var reservationCount: UInt64 = 0
   /// In the order they came. If nobody has the turn, the first one is on its way.
   private var waiting: [Waiter] = []
   /// How long it is worth while to spin: twice as long as last time if that helped, half as long if it didn't.
@@ -44,28 +53,40 @@ final class WriterTurn: @unchecked Sendable {
   func acquire(timeout: Duration? = nil) throws(StoreError) {
     monitor.lock()
     defer { monitor.unlock() }
-    if let holder, pthread_equal(holder, pthread_self()) != 0 {
+    if case .thread(let thread) = holder, pthread_equal(thread, pthread_self()) != 0 {
       throw StoreError(.nestedWrite, "a write transaction of this thread is still going on")
     }
     if takeIfFree() || takeBySpinning() { return }
     let waiter = Waiter()
     waiting.append(waiter)
-    let deadline = timeout.map(Self.deadline)
+    let deadline = timeout.map(Self.time(after:))
     while true {
-      var isInTime = true
-      if let deadline {
-        isInTime = monitor.wait(on: waiter.condition, until: deadline)
-      } else {
-        monitor.wait(on: waiter.condition)
-      }
+      let isInTime = sleep(waiter, until: deadline)
       if waiter.isServed { return }
       waiter.isWoken = false
       let isTaken = takeIfFree(waiter)
       guard isTaken || !isInTime else { continue }
       waiting.removeAll { $0 === waiter }
       if isTaken { return }
+      // The next one may have to watch a reservation.
+      wakeFirst()
       throw StoreError(.timedOut, "others have been writing for too long")
     }
+  }
+
+  /// Sleeps until woken, or until a reservation ends that keeps the first in the queue waiting. False when the deadline
+  /// has passed. Called with the lock held, which it gives up meanwhile.
+  private func sleep(_ waiter: Waiter, until deadline: timespec?) -> Bool {
+    var alarm = deadline
+    if case .reservation(_, let expiry) = holder, waiting.first === waiter {
+      alarm = alarm.map { Self.isBefore($0, expiry) ? $0 : expiry } ?? expiry
+    }
+    guard let alarm else {
+      monitor.wait(on: waiter.condition)
+      return true
+    }
+    if monitor.wait(on: waiter.condition, until: alarm) { return true }
+    return deadline.map { Self.isBefore(Self.now(), $0) } ?? true
   }
 
   /// Takes the turn if nobody has it; never waits.
@@ -93,7 +114,7 @@ final class WriterTurn: @unchecked Sendable {
     if first.bypassCount >= Self.bypassLimit {
       waiting.removeFirst()
       first.isServed = true
-      holder = first.thread
+      holder = .thread(first.thread)
       wakes = true
     } else {
       first.isWoken = true
@@ -103,6 +124,13 @@ final class WriterTurn: @unchecked Sendable {
     if wakes { first.condition.wakeOne() }
   }
 
+  /// Called with the lock held.
+  private func wakeFirst() {
+    guard let first = waiting.first, !first.isWoken else { return }
+    first.isWoken = true
+    first.condition.wakeOne()
+  }
+
   private func free() {
     holder = nil
     isFree.store(true, ordering: .relaxed)
@@ -110,8 +138,12 @@ final class WriterTurn: @unchecked Sendable {
 
   /// Called with the lock held.
   private func takeIfFree(_ waiter: Waiter? = nil) -> Bool {
-    guard holder == nil else { return false }
-    holder = pthread_self()
+    switch holder {
+    case .thread: return false
+    case .reservation(_, let expiry) where Self.isBefore(Self.now(), expiry): return false
+    case .reservation, nil: break
+    }
+    holder = .thread(pthread_self())
     isFree.store(false, ordering: .relaxed)
     if let first = waiting.first, first !== waiter { first.bypassCount += 1 }
     return true
@@ -134,11 +166,46 @@ final class WriterTurn: @unchecked Sendable {
     return isTaken
   }
 
-  private static func deadline(_ timeout: Duration) -> timespec {
+  // MARK: Reservations
+
+  /// Leaves the turn, which this thread has, to whoever claims the reservation. Others take the turn when they have waited
+  /// for that as long as `patience` says.
+  func reserve(patience: Duration) -> TurnReservation {
+    monitor.withLock {
+      reservationCount += 1
+      let reservation = TurnReservation(number: reservationCount)
+      holder = .reservation(reservation, expiry: Self.time(after: patience))
+      wakeFirst()
+      return reservation
+    }
+  }
+
+  /// Takes the reserved turn; false if another thread has taken it because the reservation had ended. Never waits.
+  func claim(_ reservation: TurnReservation) -> Bool {
+    monitor.withLock {
+      guard case .reservation(reservation, _) = holder else { return false }
+      holder = .thread(pthread_self())
+      return true
+    }
+  }
+
+  /// Gives the reserved turn back, unless it was claimed or the reservation has ended.
+  func cancel(_ reservation: TurnReservation) {
+    if claim(reservation) { release() }
+  }
+
+  // MARK: Time
+
+  private static func now() -> timespec {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
+    return time
+  }
+
+  private static func time(after duration: Duration) -> timespec {
+    var time = now()
     // A year is as good as any longer time, and can be added to any moment.
-    let (seconds, attoseconds) = min(max(timeout, .zero), .seconds(31_536_000)).components
+    let (seconds, attoseconds) = min(max(duration, .zero), .seconds(31_536_000)).components
     time.tv_sec += Int(seconds)
     time.tv_nsec += Int(attoseconds / 1_000_000_000)
     if time.tv_nsec >= 1_000_000_000 {
@@ -146,5 +213,9 @@ final class WriterTurn: @unchecked Sendable {
       time.tv_nsec -= 1_000_000_000
     }
     return time
+  }
+
+  private static func isBefore(_ first: timespec, _ second: timespec) -> Bool {
+    (first.tv_sec, first.tv_nsec) < (second.tv_sec, second.tv_nsec)
   }
 }

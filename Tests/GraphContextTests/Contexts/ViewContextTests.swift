@@ -50,6 +50,7 @@ import Testing
     let refusal = #expect(throws: ContextError.self) { try context.save() }
     #expect(refusal?.storeError?.code == .timedOut)
     #expect(context.hasChanges)
+    context.saveTimeout = nil
     // While the save waits, the main actor is free: only from here is the other transaction let go on.
     let release = Task { @MainActor in _ = mayEnd.signal() }
     try await context.saveWithoutBlocking()
