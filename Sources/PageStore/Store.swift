@@ -25,6 +25,7 @@ public final class Store: Sendable {
   private let registration: PosixFile.Identity?
   private let isSettling = Atomic(false)
   private let isCheckpointing = Atomic(false)
+  private let isSyncing = Atomic(false)
   /// Whether somebody looks later whether the file is too long, and whether it is being made shorter.
   let isTidying = Atomic(false)
   let isCompacting = Atomic(false)
@@ -141,6 +142,7 @@ public final class Store: Sendable {
     case .committed(let result, let version):
       try wait(for: version)
       settleLater()
+      syncIfDue()
       checkpointIfDue()
       tidyLater()
       return result
@@ -310,6 +312,22 @@ public final class Store: Sendable {
         guard let self else { return }
         try? committer.checkpointBeside(if: .due)
         isCheckpointing.store(false, ordering: .releasing)
+      }
+    }
+  }
+
+  /// Syncs relaxed commits when what they have replaced takes much memory: beside the commits that follow, or, if they
+  /// are quicker than that, in this one. A failure isn't this commit's own: it fences the store.
+  private func syncIfDue() {
+    switch committer.syncNeed() {
+    case .none: break
+    case .overdue: try? committer.sync()
+    case .due:
+      guard !isSyncing.exchange(true, ordering: .acquiringAndReleasing) else { return }
+      environment.runBeside { [weak self] in
+        guard let self else { return }
+        try? committer.sync()
+        isSyncing.store(false, ordering: .releasing)
       }
     }
   }

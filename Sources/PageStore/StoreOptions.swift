@@ -30,7 +30,8 @@ public struct StoreOptions: Sendable, Hashable {
   /// Bytes of changed pages that may be in memory and not in the file. A checkpoint starts at half of it; at the whole of it
   /// commits wait. Up to the default, nine sixteenths of what is stored (of a large store, up to seven eighths), or four mebibytes, start one if that is less; more than the
   /// default is taken as it is. While snapshots pin old pages of the file, less starts one: down to a forty-eighth of what is
-  /// stored, or a mebibyte. Each checkpoint writes every page that was changed, so a small number makes many small changes
+  /// stored, or a mebibyte. What commits replaced that no sync has made durable yet counts too: a sync starts at an eighth, at a quarter
+  /// commits wait for it. Snapshots hold a quarter more at most, and then spill it. Each checkpoint writes every page that was changed, so a small number makes many small changes
   /// dear; a mebibyte is the least.
   public var dirtyMemoryBytes: Int = 256 << 20
   /// Bytes of memory for what could be read from the file again: pages that were read, and leaves that were changed and have

@@ -6,7 +6,7 @@
 /// The record comes in the log after those of the commits that went on meanwhile, and is durable only when they are.
 extension Committer {
   /// Writes a checkpoint of the newest version, if it is still needed so much when nobody else writes one.
-  func checkpointBeside(if need: CheckpointNeed) throws(StoreError) {
+  func checkpointBeside(if need: UpkeepNeed) throws(StoreError) {
     try checkpointing.withLock { () throws(StoreError) in
       if !isClosed, checkpointNeed() >= need { try checkpointPinned() }
     }

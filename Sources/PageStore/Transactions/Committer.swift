@@ -92,7 +92,9 @@ final class Committer: @unchecked Sendable {
     self.environment = environment
     self.events = events
     self.limits = limits
-    reclamation = Reclamation { Self.spillableByteCount(of: $0, in: pool) }
+    reclamation = Reclamation(pageSize: pool.geometry.pageSize) {
+      Self.spillableByteCount(of: $0, in: pool)
+    }
     self.extents = extents
     self.lastRecord = lastRecord
     self.foundEnd = foundEnd
@@ -272,8 +274,8 @@ final class Committer: @unchecked Sendable {
 
   // MARK: Upkeep
 
-  /// How much of a checkpoint is needed.
-  enum CheckpointNeed: Comparable {
+  /// How much a checkpoint or a sync is needed.
+  enum UpkeepNeed: Comparable {
     case none
     case due
     /// So much that commits have to wait for it.
@@ -281,17 +283,41 @@ final class Committer: @unchecked Sendable {
   }
 
   /// Whether the log, or what is only in memory, has grown enough for a checkpoint.
-  func checkpointNeed() -> CheckpointNeed {
+  func checkpointNeed() -> UpkeepNeed {
     let log = log.bytesSinceCheckpoint
-    let (dirty, isWriting, stored, pinned) = state.withLock {
-      (dirtyByteCount, beingWritten != nil, storedPageCount * pageSize, reclamation.heldPageCount * pageSize)
-    }
+    state.lock()
+    let dirty = dirtyByteCount
+    let beingWritten = beingWritten?.byteCount
+    let stored = storedPageCount * pageSize
+    let pinned = reclamation.heldPageCount * pageSize
+    let unsettled = UInt64(reclamation.unsettledByteCount)
+    state.unlock()
     let logLimit = limits.logByteCount(storing: stored)
     let dueLimit = limits.dirtyByteCount(storing: stored, pinning: pinned)
     let meanwhileLimit = limits.dirtyByteCountMeanwhile(storing: stored, pinning: pinned)
-    let overdueLimit = isWriting ? meanwhileLimit : dueLimit + meanwhileLimit
+    let overdueLimit = beingWritten != nil ? meanwhileLimit : dueLimit + meanwhileLimit
     if log / UpkeepLimits.overdueLogShare >= logLimit || dirty >= overdueLimit { return .overdue }
+    if dirty + (beingWritten ?? 0) + unsettled >= limits.memoryByteCount { return .overdue }
     return log >= logLimit || dirty >= dueLimit ? .due : .none
+  }
+
+  /// Whether so much memory waits for a sync that there should be one: a relaxed commit keeps what it replaces until it is
+  /// durable itself.
+  func syncNeed() -> UpkeepNeed {
+    let due = limits.unsettledByteCount / 2
+    let byteCount = state.withLock {
+      // Some of it may have become durable since.
+      if reclamation.unsettledByteCount > due { reclaimUnread() }
+      return reclamation.unsettledByteCount
+    }
+    if byteCount > limits.unsettledByteCount { return .overdue }
+    return byteCount > due ? .due : .none
+  }
+
+  /// Makes all commits durable, and gives back the memory that waited for that.
+  func sync() throws(StoreError) {
+    try log.drain()
+    state.withLock { reclaimUnread() }
   }
 
   /// Appends a watermark that vouches for the last record, unless somebody has appended more since or one is there.

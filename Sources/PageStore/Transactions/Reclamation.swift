@@ -48,20 +48,28 @@ struct Reclamation {
 
   /// Deaths that versions may still survive which nobody holds: the last ones before they are durable. Oldest first.
   private var recent: [Deaths] = []
+  /// Bytes of frames and buffers in ``recent``: memory that a sync gives back.
+  private(set) var unsettledByteCount = 0
   /// By the generation of the version that holds them.
   private var held: [UInt64: [Deaths]] = [:]
   /// Pages of the file that only snapshots reach.
   private(set) var heldPageCount: UInt64 = 0
   /// Bytes in memory alone that came to be held since it was last set to zero, whether or not they still are.
   var newlyHeldByteCount = 0
+  private let pageSize: Int
   /// How many bytes exist in memory alone.
   private let bytesOnlyInMemory: (RetiredMemory) -> Int
 
-  init(bytesOnlyInMemory: @escaping (RetiredMemory) -> Int) { self.bytesOnlyInMemory = bytesOnlyInMemory }
+  init(pageSize: Int, bytesOnlyInMemory: @escaping (RetiredMemory) -> Int) {
+    self.pageSize = pageSize
+    self.bytesOnlyInMemory = bytesOnlyInMemory
+  }
 
   /// Adds what versions from `generation` on don't reach. Generations ascend.
   mutating func add(_ memory: RetiredMemory, from generation: UInt64) {
-    if !memory.isEmpty { recent.append(Deaths(generation: generation, memory: memory)) }
+    if memory.isEmpty { return }
+    recent.append(Deaths(generation: generation, memory: memory))
+    unsettledByteCount += byteCount(of: memory)
   }
 
   /// Takes out what nobody can reach.
@@ -73,6 +81,7 @@ struct Reclamation {
       queue += held.removeValue(forKey: generation) ?? []
     }
     let settledCount = recent.firstIndex { $0.generation > holders.oldestUnheld } ?? recent.count
+    for deaths in recent[..<settledCount] { unsettledByteCount -= byteCount(of: deaths.memory) }
     queue += recent[..<settledCount]
     recent.removeFirst(settledCount)
     for deaths in queue { examine(deaths, holders, &free) }
@@ -113,6 +122,10 @@ struct Reclamation {
     newlyHeldByteCount += bytesOnlyInMemory(kept)
     held[holder.generation, default: []].append(Deaths(generation: deaths.generation, memory: kept))
     heldPageCount += kept.roomPageCount
+  }
+
+  private func byteCount(of memory: RetiredMemory) -> Int {
+    memory.blobs.reduce(memory.frames.count * pageSize) { $0 + Int($1.reference.count) }
   }
 
   /// Pages of the file that only snapshots reach.

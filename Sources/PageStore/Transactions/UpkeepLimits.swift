@@ -68,4 +68,10 @@ struct UpkeepLimits {
 
   /// Bytes that snapshots may come to hold in memory alone before they are spilled.
   var heldByteCount: Int { Int(dirtyMemoryBytes / 4) }
+
+  /// Bytes of changed pages, and of what waits for a sync, that may be in memory before commits wait for a checkpoint.
+  var memoryByteCount: UInt64 { dirtyMemoryBytes }
+
+  /// Bytes of memory that may wait for a sync before commits do.
+  var unsettledByteCount: Int { Int(dirtyMemoryBytes / 4) }
 }
