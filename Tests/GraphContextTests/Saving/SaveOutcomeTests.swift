@@ -1,0 +1,137 @@
+import Cambium
+import Foundation
+@_spi(Testing) import PageStore
+@_spi(Testing) import TestSupport
+import Testing
+
+@testable import GraphContext
+
+/// Saves whose disk fails. A program that gets an error saves again: so any error but `outcomeUnknown` says that nothing
+/// has happened, and nothing must ever be found of it.
+@Suite @MainActor struct SaveOutcomeTests {
+  enum Way: CaseIterable, Sendable {
+    case full, relaxed, fullWithoutBlocking, relaxedWithoutBlocking
+    /// A relaxed save that a later full one makes durable.
+    case relaxedThenFull
+
+    var durability: Durability {
+      switch self {
+      case .full, .fullWithoutBlocking: .full
+      case .relaxed, .relaxedWithoutBlocking, .relaxedThenFull: .relaxed
+      }
+    }
+
+    var isWithoutBlocking: Bool { self == .fullWithoutBlocking || self == .relaxedWithoutBlocking }
+  }
+
+  @Test(arguments: Way.allCases, FailedSyncBehavior.allCases)
+  func anErrorSaysWhetherTheSaveMayBeFound(_ way: Way, _ behavior: FailedSyncBehavior) async throws {
+    var firedCount = 0
+    for call in [DiskCall.write, .writeDurably, .synchronize, .allocate] {
+      for error in [EIO, ENOSPC] {
+        for position in 0..<3 {
+          for (isRelaxedBefore, isSyncedBetween) in [(false, false), (true, false), (false, true)] {
+            let fault = DiskFault(call, at: position, .error(error), isSticky: position == 2)
+            firedCount += try await run(
+              way,
+              fault,
+              behavior,
+              isRelaxedBefore: isRelaxedBefore,
+              isSyncedBetween: isSyncedBetween
+            )
+          }
+        }
+      }
+    }
+    #expect(firedCount > 0)
+  }
+
+  /// Returns how often the fault fired.
+  ///
+  /// - Parameter isSyncedBetween: whether the store syncs right after the save was made and, where that comes later,
+  ///   before it is durable, as it does in the background.
+  private func run(
+    _ way: Way,
+    _ fault: DiskFault,
+    _ behavior: FailedSyncBehavior,
+    isRelaxedBefore: Bool,
+    isSyncedBetween: Bool
+  ) async throws -> Int {
+    let disk = SimulatedDisk()
+    let context = try context(on: disk)
+    context.insert(Writer("before"))
+    try context.save(durability: isRelaxedBefore ? .relaxed : .full)
+    disk.setFailedSyncBehavior(behavior)
+    disk.inject(fault)
+    let coordinator = context.coordinator
+    let store = coordinator.store
+    let listener = coordinator.addListener { if isSyncedBetween { try? store.makeDurable() } }
+    defer { coordinator.removeListener(listener) }
+    context.insert(Writer("tried"))
+    let error = await failure(of: way, context)
+    let firedCount = disk.firedFaultCount
+    disk.clearFaults()
+    let isUnknown = error?.storeError?.code == .outcomeUnknown
+    let description = Comment("\(way), \(fault), \(behavior): \(error.map { "\($0)" } ?? "no error")")
+    for later in Self.laterDisks(disk) {
+      let count = try count("tried", on: later)
+      if error == nil, way.durability == .full { #expect(count == 1, description) }
+      if error != nil, !isUnknown { #expect(count == 0, description) }
+      #expect(count <= 1, description)
+    }
+    // Nothing has happened: the program tries again, and the object is there once.
+    if error != nil, !isUnknown, (try? context.save(durability: .full)) != nil {
+      for later in Self.laterDisks(disk) { #expect(try count("tried", on: later) == 1, description) }
+    }
+    return firedCount
+  }
+
+  private func failure(of way: Way, _ context: ManagedObjectContext) async -> ContextError? {
+    do throws(ContextError) {
+      if way.isWithoutBlocking {
+        try await context.saveWithoutBlocking(durability: way.durability)
+      } else {
+        try context.save(durability: way.durability)
+      }
+      if way == .relaxedThenFull {
+        context.insert(Writer("later"))
+        do throws(ContextError) { try context.save(durability: .full) } catch {
+          // What failed is the later save. The earlier one was acknowledged as relaxed.
+          return nil
+        }
+      }
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// What another process may find: after this one died, and after power failures.
+  private static func laterDisks(_ disk: SimulatedDisk) -> [SimulatedDisk] {
+    let crash = disk.crashPoint
+    return [disk.afterProcessDeath()]
+      + [
+        SimulatedDisk(crash.image(.allLost, seed: 1)), SimulatedDisk(crash.image(.mixed, seed: 2)),
+        SimulatedDisk(crash.image(.mixed, seed: 3)),
+      ]
+  }
+
+  private func context(on disk: SimulatedDisk) throws -> ManagedObjectContext {
+    var options = StoreOptions()
+    options.pageSize = 4_096
+    options.initialLogByteCount = 16 << 10
+    let store = try Store.open(
+      file: disk,
+      path: "library",
+      options: options,
+      environment: .simulated(seed: 7)
+    )
+    return try ManagedObjectContext(coordinator: StoreCoordinator.open(store, models: Library.models))
+  }
+
+  private func count(_ name: String, on disk: SimulatedDisk) throws -> Int {
+    let context = try context(on: disk)
+    #expect(try context.count(From<Writer>().where { $0.name == "before" }) <= 1)
+    return try context.count(From<Writer>().where { $0.name == name })
+  }
+}
