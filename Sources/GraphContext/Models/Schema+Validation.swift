@@ -15,15 +15,16 @@ extension Schema {
   static func problems(in entities: [EntityDescription]) -> [String] {
     var problems: [String] = []
     for name in duplicates(in: entities.map(\.name)) { problems.append("two models are named \(name)") }
-    for entity in entities {
+    let names = SchemaNames(entities)
+    for (entity, own) in zip(entities, names.entities) {
       problems += nameProblems(of: entity)
-      problems += indexProblems(of: entity)
+      problems += indexProblems(of: entity, own)
       for relationship in entity.relationships {
-        problems += self.problems(of: relationship, of: entity, in: entities)
+        problems += self.problems(of: relationship, of: entity, names)
       }
-      if entity.storedProperties.count > ObjectState.maximumSlotCount {
+      if own.storedProperties.count > ObjectState.maximumSlotCount {
         problems.append(
-          "\(entity.name) has \(entity.storedProperties.count) attributes and to-one relationships; "
+          "\(entity.name) has \(own.storedProperties.count) attributes and to-one relationships; "
             + "\(ObjectState.maximumSlotCount) are possible"
         )
       }
@@ -50,21 +51,21 @@ extension Schema {
     return problems
   }
 
-  private static func indexProblems(of entity: EntityDescription) -> [String] {
+  private static func indexProblems(of entity: EntityDescription, _ names: EntityNames) -> [String] {
     var problems: [String] = []
     for name in duplicates(in: entity.indexes.map(\.name)) {
       problems.append("\(entity.name) has two indexes over \(name); a unique one serves queries too")
     }
     for index in entity.indexes {
       if index.properties.isEmpty { problems.append("an index of \(entity.name) has no properties") }
-      if !index.folding.isEmpty, !index.properties.contains(where: { entity.isString($0) }) {
+      if !index.folding.isEmpty, !index.properties.contains(where: { names.isString($0) }) {
         problems.append("the index \(index.name) of \(entity.name) folds strings, and has none")
       }
       for name in duplicates(in: index.properties) {
         problems.append("an index of \(entity.name) has \(name) twice")
       }
       for name in index.properties {
-        guard let property = entity.property(named: name) else {
+        guard let property = names.property(named: name) else {
           problems.append("an index of \(entity.name) has \(name), which is none of its properties")
           continue
         }
@@ -79,10 +80,10 @@ extension Schema {
   private static func problems(
     of relationship: RelationshipDescription,
     of entity: EntityDescription,
-    in entities: [EntityDescription]
+    _ names: SchemaNames
   ) -> [String] {
     let name = "\(entity.name).\(relationship.name)"
-    guard let destination = entities.first(where: { $0.name == relationship.destination }) else {
+    guard let destination = names.entity(named: relationship.destination)?.description else {
       return ["\(name) leads to \(relationship.destination), which is not among the models"]
     }
     guard let inverseName = relationship.inverse else {
@@ -91,7 +92,9 @@ extension Schema {
           "\(name) needs an inverse: a to-one or to-many relationship of \(destination.name) that leads back"
         ] : []
     }
-    guard case .relationship(let inverse)? = destination.property(named: inverseName) else {
+    guard
+      case .relationship(let inverse)? = names.entity(named: destination.name)?.property(named: inverseName)
+    else {
       return ["\(name) names \(destination.name).\(inverseName) as its inverse, which is no relationship"]
     }
     if inverse.destination != entity.name {
@@ -121,14 +124,15 @@ extension Schema {
   }
 
   private static func duplicates(in names: [String]) -> [String] {
-    var seen: Set<String> = []
-    var repeated: [String] = []
-    for name in names where !seen.insert(name).inserted && !repeated.contains(name) { repeated.append(name) }
-    return repeated
+    var counts: [String: Int] = [:]
+    return names.filter { name in
+      counts[name, default: 0] += 1
+      return counts[name] == 2
+    }
   }
 }
 
-extension EntityDescription {
+extension EntityNames {
   fileprivate func isString(_ property: String) -> Bool {
     if case .attribute(let attribute)? = self.property(named: property) {
       attribute.kind == .string

@@ -24,6 +24,8 @@ public struct Schema: Sendable, Hashable {
   ///
   /// - Throws: `SchemaError`, which names everything that is wrong.
   public init(entities: [EntityDescription]) throws(SchemaError) {
+    let excesses = Self.excesses(in: entities)
+    guard excesses.isEmpty else { throw SchemaError(problems: excesses) }
     let completed = Self.completingInverses(
       entities.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     )

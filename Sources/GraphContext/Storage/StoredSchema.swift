@@ -9,7 +9,7 @@ package final class StoredSchema: Sendable {
 
   /// - Throws: `unknownEntity` when a relationship leads to an entity or an inverse that the schema doesn't have.
   package init(_ schema: Schema) throws(ContextError) {
-    var builder = StoredSchemaBuilder(schema)
+    let builder = StoredSchemaBuilder(schema)
     self.schema = schema
     self.entities = try builder.build()
     self.ordinals = builder.ordinals

@@ -3,23 +3,24 @@ import Predicates
 /// Looks up every name in a schema once, and turns it into what saving and faulting need.
 struct StoredSchemaBuilder {
   private let schema: Schema
-  let ordinals: [String: Int]
+  private let names: SchemaNames
+  var ordinals: [String: Int] { names.ordinals }
 
   init(_ schema: Schema) {
     self.schema = schema
-    ordinals = Dictionary(
-      schema.entities.enumerated().map { ($0.element.name, $0.offset) },
-      uniquingKeysWith: { first, _ in first }
-    )
+    names = SchemaNames(schema.entities)
   }
 
-  mutating func build() throws(ContextError) -> [StoredEntity] {
+  /// O(entities, properties and indexes).
+  func build() throws(ContextError) -> [StoredEntity] {
     var toOnes: [[StoredToOne]] = []
     var toManys: [[StoredToMany]] = []
-    for entity in schema.entities {
+    for entity in names.entities {
       toOnes.append(try self.toOnes(of: entity))
       toManys.append(try self.toManys(of: entity))
     }
+    let incoming = incoming(toOnes, toManys)
+    let incomingPairs = incomingPairs(toManys)
     var built: [StoredEntity] = []
     for (ordinal, entity) in schema.entities.enumerated() {
       guard let entitySchema = schema.entitySchema(named: entity.name) else {
@@ -31,35 +32,33 @@ struct StoredSchemaBuilder {
           schema: entitySchema,
           toOnes: toOnes[ordinal],
           toManys: toManys[ordinal],
-          incoming: incoming(to: ordinal, toOnes, toManys),
-          incomingPairs: incomingPairs(to: ordinal, toManys)
+          incoming: incoming[ordinal],
+          incomingPairs: incomingPairs[ordinal]
         )
       )
     }
     return built
   }
 
-  private func toOnes(of entity: EntityDescription) throws(ContextError) -> [StoredToOne] {
+  private func toOnes(of entity: EntityNames) throws(ContextError) -> [StoredToOne] {
     var result: [StoredToOne] = []
     for (slot, property) in entity.storedProperties.enumerated() {
       guard case .relationship(let relationship) = property else { continue }
-      let (destination, inverse) = try destination(of: relationship, in: entity)
+      let (destination, inverse) = try destination(of: relationship, in: entity.description)
       var way = StoredToOne.Inverse.none
       if let inverse, inverse.isToMany {
         way =
-          schema.entities[destination].toManyRelationships.firstIndex { $0.name == inverse.name }
-          .map(StoredToOne.Inverse.toMany) ?? .none
-      } else if let inverse {
-        way =
-          self.slot(named: inverse.name, in: schema.entities[destination]).map(StoredToOne.Inverse.toOne)
+          names.entities[destination].toManyPlace(named: inverse.name).map(StoredToOne.Inverse.toMany)
           ?? .none
+      } else if let inverse {
+        way = names.entities[destination].slot(named: inverse.name).map(StoredToOne.Inverse.toOne) ?? .none
       }
       result.append(
         StoredToOne(
           name: relationship.name,
           slot: slot,
           destination: destination,
-          treeName: TreeName.references(relationship.name, of: entity.name),
+          treeName: TreeName.references(relationship.name, of: entity.description.name),
           isRequired: relationship.cardinality == .required,
           deleteRule: relationship.deleteRule,
           inverse: way
@@ -69,17 +68,17 @@ struct StoredSchemaBuilder {
     return result
   }
 
-  private func toManys(of entity: EntityDescription) throws(ContextError) -> [StoredToMany] {
+  private func toManys(of entity: EntityNames) throws(ContextError) -> [StoredToMany] {
     var result: [StoredToMany] = []
     for (ordinal, relationship) in entity.toManyRelationships.enumerated() {
-      let (destination, inverse) = try destination(of: relationship, in: entity)
+      let (destination, inverse) = try destination(of: relationship, in: entity.description)
       result.append(
         StoredToMany(
           name: relationship.name,
           ordinal: ordinal,
           destination: destination,
           deleteRule: relationship.deleteRule,
-          storage: storage(of: relationship, in: entity, inverse: inverse)
+          storage: storage(of: relationship, in: entity.description, inverse: inverse)
         )
       )
     }
@@ -93,21 +92,17 @@ struct StoredSchemaBuilder {
   ) -> StoredToMany.Storage {
     let target = relationship.destination
     let forward = TreeName.pairs(relationship.name, of: entity.name)
-    guard let inverse, let other = schema.entities.first(where: { $0.name == target }) else {
+    guard let inverse, let other = names.entity(named: target) else {
       let backward = TreeName.reversedPairs(relationship.name, of: entity.name)
       return .pairs(PairTrees(forward: forward, backward: backward, inverse: nil))
     }
-    if let slot = slot(named: inverse.name, in: other), !inverse.isToMany {
+    if let slot = other.slot(named: inverse.name), !inverse.isToMany {
       return .references(slot: slot, treeName: TreeName.references(inverse.name, of: target))
     }
     // A relationship that is its own inverse (friends) has one tree, which holds each pair both ways.
     let backward = TreeName.pairs(inverse.name, of: target)
-    let ordinal = other.toManyRelationships.firstIndex { $0.name == inverse.name }
+    let ordinal = other.toManyPlace(named: inverse.name)
     return .pairs(PairTrees(forward: forward, backward: backward, inverse: ordinal))
-  }
-
-  private func slot(named name: String, in entity: EntityDescription) -> Int? {
-    entity.storedProperties.firstIndex { $0.name == name }
   }
 
   private func destination(
@@ -118,7 +113,7 @@ struct StoredSchemaBuilder {
       throw unknown(relationship.destination, in: entity)
     }
     guard let name = relationship.inverse else { return (ordinal, nil) }
-    guard case .relationship(let inverse)? = schema.entities[ordinal].property(named: name) else {
+    guard case .relationship(let inverse)? = names.entities[ordinal].property(named: name) else {
       throw unknown("\(relationship.destination).\(name)", in: entity)
     }
     return (ordinal, inverse)
@@ -134,16 +129,16 @@ struct StoredSchemaBuilder {
 
   // MARK: The other direction
 
-  private func incoming(
-    to ordinal: Int,
-    _ toOnes: [[StoredToOne]],
-    _ toManys: [[StoredToMany]]
-  ) -> [IncomingToOne] {
-    toOnes.enumerated().flatMap { source, relationships in
-      relationships.filter { $0.destination == ordinal }.map { toOne in
-        IncomingToOne(source: source, toOne: toOne, rule: rule(of: toOne, at: ordinal, toOnes, toManys))
+  /// By the ordinal of the entity that they lead to.
+  private func incoming(_ toOnes: [[StoredToOne]], _ toManys: [[StoredToMany]]) -> [[IncomingToOne]] {
+    var incoming: [[IncomingToOne]] = toOnes.map { _ in [] }
+    for (source, relationships) in toOnes.enumerated() {
+      for toOne in relationships {
+        let rule = rule(of: toOne, at: toOne.destination, toOnes, toManys)
+        incoming[toOne.destination].append(IncomingToOne(source: source, toOne: toOne, rule: rule))
       }
     }
+    return incoming
   }
 
   private func rule(
@@ -159,15 +154,15 @@ struct StoredSchemaBuilder {
     }
   }
 
-  private func incomingPairs(to ordinal: Int, _ toManys: [[StoredToMany]]) -> [IncomingPairs] {
-    toManys.enumerated().flatMap { source, relationships in
-      relationships.compactMap { toMany in
-        guard toMany.destination == ordinal, case .pairs(let trees) = toMany.storage, trees.inverse == nil
-        else {
-          return nil
-        }
-        return IncomingPairs(source: source, trees: trees)
+  /// By the ordinal of the entity that they lead to.
+  private func incomingPairs(_ toManys: [[StoredToMany]]) -> [[IncomingPairs]] {
+    var incoming: [[IncomingPairs]] = toManys.map { _ in [] }
+    for (source, relationships) in toManys.enumerated() {
+      for toMany in relationships {
+        guard case .pairs(let trees) = toMany.storage, trees.inverse == nil else { continue }
+        incoming[toMany.destination].append(IncomingPairs(source: source, trees: trees))
       }
     }
+    return incoming
   }
 }

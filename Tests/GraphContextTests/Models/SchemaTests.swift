@@ -166,4 +166,66 @@ struct ManagedObjectIDTests {
   func otherTextIsNoID(text: String) {
     #expect(ManagedObjectID(uriRepresentation: text) == nil)
   }
+
+  // MARK: Limits
+
+  private func entity(_ name: String, propertyCount: Int, indexCount: Int = 0) -> EntityDescription {
+    EntityDescription(
+      name: name,
+      properties: (0..<propertyCount).map { index in
+        .relationship(
+          RelationshipDescription(
+            name: "p\(index)",
+            destination: name,
+            cardinality: .many,
+            inverse: "p\(index)"
+          )
+        )
+      },
+      indexes: Array(repeating: IndexDescription(["p0"]), count: indexCount)
+    )
+  }
+
+  /// Nothing else is looked at then, though the names are wrong, too.
+  @Test func aSchemaBeyondTheLimitsIsRefusedByThemAlone() {
+    func problems(_ entities: [EntityDescription]) -> [String]? {
+      let text = try? JSONEncoder().encode(["entities": entities])
+      let error = #expect(throws: SchemaError.self) {
+        try JSONDecoder().decode(Schema.self, from: try #require(text))
+      }
+      return error?.problems
+    }
+    #expect(
+      problems([entity("a b", propertyCount: 20_000)])
+        == ["a b has 20000 properties; 1024 are possible"]
+    )
+    #expect(
+      problems([entity("a b", propertyCount: 1, indexCount: 20_000)])
+        == ["a b has 20000 indexes; 256 are possible"]
+    )
+    var wide = entity("a b", propertyCount: 1)
+    wide.indexes = [IndexDescription(Array(repeating: "p0", count: 20_000))]
+    #expect(problems([wide]) == ["an index of a b has 20000 properties; 64 are possible"])
+    #expect(
+      problems(Array(repeating: entity("a b", propertyCount: 0), count: 20_000))
+        == ["there are 20000 models; 2048 are possible"]
+    )
+  }
+
+  @Test func aSchemaWithinTheLimitsIsTaken() throws {
+    let wide = entity("Wide", propertyCount: SchemaLimits.propertyCount)
+    let others = (1..<SchemaLimits.entityCount).map { number in
+      EntityDescription(
+        name: "E\(number)",
+        properties: [
+          .relationship(RelationshipDescription(name: "wide", destination: "Wide", cardinality: .optional))
+        ]
+      )
+    }
+    let stored = try StoredSchema(Schema(entities: [wide] + others))
+    let found = try #require(stored.entity(named: "Wide"))
+    #expect(found.toManys.count == SchemaLimits.propertyCount)
+    #expect(found.incoming.map(\.source) == Array(0..<SchemaLimits.entityCount - 1))
+    #expect(found.toManys.last?.name == "p\(SchemaLimits.propertyCount - 1)")
+  }
 }

@@ -1,0 +1,39 @@
+/// How large a schema can be. What a stored schema says beyond that is damage: nobody has so many models, and working them out would take
+/// as long as somebody else likes.
+public enum SchemaLimits {
+  /// Entities in a schema.
+  public static let entityCount = 2_048
+  /// Attributes and relationships of an entity; of these, ``ObjectState/maximumSlotCount`` can be attributes and to-one relationships.
+  public static let propertyCount = 1_024
+  /// Indexes of an entity.
+  public static let indexCount = 256
+}
+
+extension Schema {
+  /// The limits that these entities are beyond. Everything else is only looked at if there are none.
+  static func excesses(in entities: [EntityDescription]) -> [String] {
+    guard entities.count <= SchemaLimits.entityCount else {
+      return ["there are \(entities.count) models; \(SchemaLimits.entityCount) are possible"]
+    }
+    return entities.flatMap { entity in
+      var excesses: [String] = []
+      if entity.properties.count > SchemaLimits.propertyCount {
+        excesses.append(
+          "\(entity.name) has \(entity.properties.count) properties; \(SchemaLimits.propertyCount) are possible"
+        )
+      }
+      if entity.indexes.count > SchemaLimits.indexCount {
+        excesses.append(
+          "\(entity.name) has \(entity.indexes.count) indexes; \(SchemaLimits.indexCount) are possible"
+        )
+      }
+      for index in entity.indexes where index.properties.count > ObjectState.maximumSlotCount {
+        excesses.append(
+          "an index of \(entity.name) has \(index.properties.count) properties; "
+            + "\(ObjectState.maximumSlotCount) are possible"
+        )
+      }
+      return excesses
+    }
+  }
+}
