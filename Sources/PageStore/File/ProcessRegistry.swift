@@ -5,7 +5,7 @@ import Glibc
 /// Entries hold their store weakly. An entry whose store is gone, or is being closed, stays until the store's file is
 /// closed, so a second opening can tell "on its way out" from "held by somebody else". A store takes out its own entry
 /// only: by the time it is let go, a later store of the same file may be registered.
-// Safety: `entries` and what is in it are only touched with the monitor's lock held.
+// Safety: `entries`, what is in it, and `opening` are only touched with the monitor's lock held.
 final class ProcessRegistry: @unchecked Sendable {
   static let shared = ProcessRegistry()
 
@@ -28,8 +28,11 @@ final class ProcessRegistry: @unchecked Sendable {
   private let monitor = Monitor()
   /// A process has few stores open. No dictionary: making the first one of its kind takes longer than opening a store.
   private var entries: [Entry] = []
+  /// Files that threads are opening stores in.
+  private var opening: [PosixFile.Identity] = []
 
-  /// The open store of this file, or the one that `make` opens; nil if that makes none. Nobody else opens a file meanwhile.
+  /// The open store of this file, or the one that `make` opens; nil if that makes none. Nobody else opens the same file meanwhile; other
+  /// files may be opened, however long this takes.
   func store(
     for file: PosixFile.Identity,
     options: StoreOptions,
@@ -41,7 +44,12 @@ final class ProcessRegistry: @unchecked Sendable {
     defer { withExtendedLifetime(found) {} }
     monitor.lock()
     defer { monitor.unlock() }
-    while let entry = entry(of: file) {
+    while true {
+      if opening.contains(file) {
+        monitor.wait()
+        continue
+      }
+      guard let entry = entry(of: file) else { break }
       if entry.handles > 0 { found = entry.store }
       guard let store = found else {
         // Another thread is closing it or running its deinit, and takes the entry out when the lock is free.
@@ -58,9 +66,24 @@ final class ProcessRegistry: @unchecked Sendable {
       entry.handles += 1
       return store
     }
-    guard let store = try make() else { return nil }
+    guard let store = try opening(file, make) else { return nil }
     entries.append(Entry(store, file, options: options))
     return store
+  }
+
+  /// Runs `make` without the lock, which the caller has before and after.
+  private func opening(
+    _ file: PosixFile.Identity,
+    _ make: () throws(StoreError) -> Store?
+  ) throws(StoreError) -> Store? {
+    opening.append(file)
+    monitor.unlock()
+    defer {
+      monitor.lock()
+      opening.removeAll { $0 == file }
+      monitor.wakeAll()
+    }
+    return try make()
   }
 
   private func entry(of file: PosixFile.Identity) -> Entry? { entries.first { $0.file == file } }
@@ -90,6 +113,7 @@ final class ProcessRegistry: @unchecked Sendable {
   /// In the child: the parent's stores are not this process's.
   func forgetAfterFork() {
     entries.removeAll()
+    opening.removeAll()
     monitor.unlock()
   }
 }

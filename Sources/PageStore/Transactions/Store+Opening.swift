@@ -52,7 +52,7 @@ extension Store {
         options: options,
         environment: environment
       )
-      // Nothing can fail from here on: a store that is let go asks the registry to forget it, which is at work.
+      // Nothing can fail from here on: a store that is let go closes the file.
       isUsed = true
       return Store(opened: opened, path: path, options: options, registration: identity)
     }

@@ -27,6 +27,32 @@ import Testing
     #expect(try Store.open(at: path).value("a") == "1")
   }
 
+  /// However long it takes to open a file, other files can be opened meanwhile; the same one is waited for.
+  @Test func aFileThatIsBeingOpenedHoldsUpNoOther() throws {
+    let path = folder.file("other")
+    let (isOther, isSame) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    // Names no file that there is.
+    let slow = PosixFile.Identity(device: .max, inode: .max)
+    @Sendable func open(_ body: () throws(StoreError) -> Store?) -> Store? {
+      try? ProcessRegistry.shared.store(for: slow, options: .init(), path: "slow", make: body)
+    }
+    var sawOther = false
+    _ = open { () throws(StoreError) in
+      DispatchQueue.global().async {
+        if let store = try? Store.open(at: path) { try? store.close() }
+        isOther.signal()
+        _ = open { () throws(StoreError) in nil }
+        isSame.signal()
+      }
+      // The wait ends early unless there is a mistake.
+      sawOther = isOther.wait(timeout: .now() + 10) == .success
+      #expect(isSame.wait(timeout: .now() + 0.05) == .timedOut)
+      return nil
+    }
+    #expect(sawOther)
+    #expect(isSame.wait(timeout: .now() + 10) == .success)
+  }
+
   @Test func aStoreIsNotClosedInsideATransaction() throws {
     let store = try Store.open(at: folder.file("store"))
     try store.write { transaction in
