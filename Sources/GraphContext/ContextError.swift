@@ -121,6 +121,8 @@ extension ContextError {
     public static let otherContext = Code("otherContext")
     /// There is no object of this ID.
     public static let objectNotFound = Code("objectNotFound")
+    /// So many objects of an entity were made that there is no number left for another.
+    public static let tooManyObjects = Code("tooManyObjects")
     /// A record, an index entry or the stored schema is not what it must be.
     public static let corrupt = Code("corrupt")
     /// A store was to be opened at a URL, or copied to one, that isn't a file's.

@@ -74,6 +74,14 @@ extension StoreError {
 }
 
 extension StoreError {
+  /// The error where numbers end.
+  static func numbersUsedUp(_ what: String) -> StoreError {
+    StoreError(
+      .numbersUsedUp,
+      "the store has no numbers left for \(what): it can be read, and its contents can be put into a new store"
+    )
+  }
+
   /// A kind of failure. New kinds may be added in any release.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private let name: String
@@ -115,6 +123,8 @@ extension StoreError {
     public static let noSuchTree = Code("noSuchTree")
     /// So many trees were made that there is no number left for another.
     public static let tooManyTrees = Code("tooManyTrees")
+    /// The store is about to run out of numbers for commits, records of the log or uses of its extents; nothing was written.
+    public static let numbersUsedUp = Code("numbersUsedUp")
     /// A key is longer than the limit.
     public static let keyTooLong = Code("keyTooLong")
     /// A value is longer than the limit.

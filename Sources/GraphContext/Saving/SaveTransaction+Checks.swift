@@ -195,7 +195,15 @@ extension SaveTransaction {
       let tree = try tree(TreeName.catalogue, &transaction)
       let key = Catalogue.numbersKey(changes.entity.name)
       guard highest >= Catalogue.number(try tree.value(for: key)) else { continue }
-      try tree.put(key, Catalogue.bytes(ObjectNumbers.leaseEnd(for: highest)))
+      let end = ObjectNumbers.leaseEnd(for: highest)
+      guard end <= ObjectNumbers.greatest else {
+        throw ContextError(
+          .tooManyObjects,
+          "no number is left for another \(changes.entity.name)",
+          context: .init(entity: changes.entity.name)
+        )
+      }
+      try tree.put(key, Catalogue.bytes(end))
     }
   }
 }

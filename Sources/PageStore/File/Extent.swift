@@ -42,6 +42,9 @@ struct ExtentHeader: Hashable {
   /// Number of times the header was rewritten; the copy with the higher number counts.
   var revision: UInt64 = 0
 
+  /// No store rewrites a header so often. Bytes that claim more are a forgery, which no later header could outdo.
+  static let revisionLimit: UInt64 = 1 << 62
+
   /// The second copy lies in another sector, and in another half of the block.
   static let copyOffset = 2_048
   /// What the headers take at the start of an extent. In a page extent they have a page to themselves.
@@ -108,7 +111,9 @@ struct ExtentHeader: Hashable {
     salt = bytes.integer(at: Offset.salt, as: UInt64.self)
     commit = bytes.integer(at: Offset.commit, as: UInt64.self)
     revision = bytes.integer(at: Offset.revision, as: UInt64.self)
-    guard extent.isPlausible(pageSize: UInt64(identity.pageSize)) else { return nil }
+    guard extent.isPlausible(pageSize: UInt64(identity.pageSize)), revision < Self.revisionLimit else {
+      return nil
+    }
   }
 
   init(kind: Kind, extent: Extent, salt: UInt64, commit: UInt64, revision: UInt64 = 0) {

@@ -76,8 +76,11 @@ package final class FileInspector {
       if let use = found.use { uses.append(use) }
     }
     var records: [LogRecordSummary] = []
+    let budget = LogReadBudget(fileByteCount: blocks.byteCount)
     for use in uses.sorted(by: { $0.epoch < $1.epoch }) {
-      try LogExtentImage(use, from: file).forEachRecord(from: use.firstRecordOffset) { offset, record in
+      try LogExtentImage(use, from: file, budget).forEachRecord(from: use.firstRecordOffset) {
+        offset,
+        record in
         records.append(LogRecordSummary(record, at: offset, pageSize: UInt64(pageSize)))
       }
     }

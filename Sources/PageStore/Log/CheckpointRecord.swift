@@ -137,10 +137,26 @@ struct CheckpointRecord: Hashable {
     }
     let end = self.end
     let all = logExtents + [replayStart?.position.use.extent].compactMap(\.self)
-    guard all.allSatisfy({ $0.isPlausible(pageSize: pageSize) && $0.end <= end }) else { return nil }
+    guard
+      all.allSatisfy({
+        $0.isPlausible(pageSize: pageSize) && $0.byteCount <= LogExtentUse.byteLimit && $0.end <= end
+      })
+    else { return nil }
     // So that their bytes together are no more than the file's.
     let ordered = logExtents.sorted { $0.offset < $1.offset }
     guard zip(ordered, ordered.dropFirst()).allSatisfy({ $0.end <= $1.offset }) else { return nil }
+  }
+
+  /// Throws `corrupt` if a tree claims more than a file of so many pages holds.
+  func check(filePageCount: UInt64, pageSize: Int) throws(StoreError) {
+    for tree in [catalogue, spaceTree, previousSpaceTree] {
+      guard tree.pageCount <= filePageCount, tree.canBe(pageSize: pageSize) else {
+        throw StoreError(
+          .corrupt,
+          "a tree of the checkpoint claims \(tree.root.count) entries in \(tree.pageCount) pages"
+        )
+      }
+    }
   }
 
   init(
@@ -189,6 +205,12 @@ struct StoredTree: Hashable {
   /// A tree without entries.
   static func empty(treeID: UInt32) -> StoredTree {
     StoredTree(root: .empty(treeID: treeID), pageCount: 0)
+  }
+
+  /// Whether so many pages can have so many entries. Trees whose pages are shared claim more: a walk through such a tree would be longer than the
+  /// file.
+  func canBe(pageSize: Int) -> Bool {
+    root.count <= TreeLimits.entryCount(ofPages: pageCount, pageSize: pageSize)
   }
 
   /// Notes that a checkpoint has written pages of the tree, and replaced others.

@@ -20,7 +20,9 @@ enum LinkRecord {
       let salt = reader.integer(UInt64.self), let epoch = reader.integer(UInt32.self), reader.isAtEnd
     else { return nil }
     let extent = Extent(offset: offset, byteCount: byteCount)
-    guard extent.isPlausible(pageSize: pageSize), epoch < LogExtentUse.epochLimit else { return nil }
+    guard extent.isPlausible(pageSize: pageSize), byteCount <= LogExtentUse.byteLimit,
+      epoch < LogExtentUse.epochLimit
+    else { return nil }
     return LogExtentUse(extent: extent, epoch: epoch, salt: salt)
   }
 }

@@ -45,8 +45,17 @@ struct LogExtentTable {
   /// Puts extents back that were taken out.
   mutating func takeBack(_ givenUp: [LogExtentUse]) { uses += givenUp }
 
-  /// Notes a new use of a free or new extent.
-  mutating func beginUse(of extent: Extent, salt: UInt64) -> LogExtentUse {
+  /// Whether there are epochs left: for a transaction, with those that closing and opening the store will need.
+  func checkEpochsLeft(forTransaction isTransaction: Bool = false) throws(StoreError) {
+    let reserve = isTransaction ? UInt32(LogRecordHeader.upkeepReserve) : 0
+    guard newestEpoch < LogExtentUse.epochLimit - 1 - reserve else {
+      throw StoreError.numbersUsedUp("uses of its log extents")
+    }
+  }
+
+  /// Notes a new use of a free or new extent. Throws `numbersUsedUp`, with nothing noted.
+  mutating func beginUse(of extent: Extent, salt: UInt64) throws(StoreError) -> LogExtentUse {
+    try checkEpochsLeft()
     newestEpoch += 1
     let use = LogExtentUse(extent: extent, epoch: newestEpoch, salt: salt)
     uses.removeAll { $0.extent.offset == extent.offset }

@@ -9,6 +9,8 @@ struct LogExtentUse: Hashable, Sendable {
   var firstRecordOffset: UInt64 { extent.offset + UInt64(ExtentHeader.byteCount) }
   /// No store begins so many uses. Bytes that claim more are a forgery, and counting on from there would overflow.
   static let epochLimit: UInt32 = 1 << 31
+  /// The longest log extent there can be.
+  static let byteLimit = UInt64(LogRecordHeader.byteLimit) + (64 << 10)
   /// Record boundaries, where a record may begin.
   static let recordAlignment: UInt64 = 512
 }
@@ -79,7 +81,7 @@ enum LogExtentUseHeader {
       )
       let epoch = sector.integer(at: Offset.epoch, as: UInt32.self)
       guard extent.offset == extentOffset, extent.isPlausible(pageSize: UInt64(identity.pageSize)),
-        epoch < LogExtentUse.epochLimit
+        extent.byteCount <= LogExtentUse.byteLimit, epoch < LogExtentUse.epochLimit
       else { return nil }
       return LogExtentUse(
         extent: extent,

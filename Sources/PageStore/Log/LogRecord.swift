@@ -37,6 +37,8 @@ struct LogRecordHeader: Hashable {
   /// forgery, and counting on from there would overflow.
   static let sequenceLimit: UInt64 = 1 << 62
   static let commitLimit: UInt64 = 1 << 47
+  /// Numbers of records, and of uses of log extents, that transactions leave for checkpoints, links, closing and recoveries.
+  static let upkeepReserve: UInt64 = 1 << 20
 
   enum Offset {
     static let checksum = 0

@@ -136,6 +136,14 @@ final class LogWriter: @unchecked Sendable {
     var checksum: UInt64
   }
 
+  /// Whether there are record numbers left: for a transaction, with those that closing and opening the store will need.
+  func checkNumbersLeft(forTransaction isTransaction: Bool = false) throws(StoreError) {
+    let reserve = isTransaction ? LogRecordHeader.upkeepReserve : 0
+    guard tail.position.sequence < LogRecordHeader.sequenceLimit - reserve else {
+      throw StoreError.numbersUsedUp("records of its log")
+    }
+  }
+
   /// Puts a record, which begins with room for its header, at the end of the log, to be written by whoever waits for
   /// it first. The caller made sure of the room. `queue` is called before anybody can write it.
   func append<Result>(
@@ -143,6 +151,7 @@ final class LogWriter: @unchecked Sendable {
     _ description: Description,
     queue: (Appended) -> Result
   ) throws(StoreError) -> Result {
+    try checkNumbersLeft()
     try removeClosingMark()
     let durable = try monitor.withLock { () throws(StoreError) in
       try checkNotFenced()
@@ -165,6 +174,7 @@ final class LogWriter: @unchecked Sendable {
   /// Ends the current extent with a link to `next`, whose static header and zeros are written but perhaps not
   /// synced. All that came before is durable afterwards, the link and the new extent too.
   func moveOn(to next: LogExtentUse) throws(StoreError) {
+    try checkNumbersLeft()
     try drain()
     try removeClosingMark()
     var record = [UInt8](repeating: 0, count: LogRecordHeader.encodedByteCount) + LinkRecord.encoded(next)
@@ -195,6 +205,7 @@ final class LogWriter: @unchecked Sendable {
   /// checkpoint is found by its epoch until the anchor says where it is. That checkpoint syncs the extent, with its pages or
   /// before its anchor; nothing is committed earlier.
   func begin(_ use: LogExtentUse) throws(StoreError) {
+    try checkNumbersLeft()
     try removeClosingMark()
     try fencing { () throws(StoreError) in
       try writeUseHeader(of: use, firstSequence: tail.position.sequence, previous: nil)

@@ -12,7 +12,8 @@ extension PageImage {
     guard number == expectedNumber, birth == reference.birth else {
       throw StoreError(.corrupt, "A page is not the one referred to.", context: .init(page: expectedNumber))
     }
-    guard hasSoundStructure(geometry, inFile: true), entryCount == reference.count else {
+    // Pages without entries could be shared by the million, and a walk would find nothing in any of them.
+    guard hasSoundStructure(geometry, inFile: true), entryCount == reference.count, reference.count > 0 else {
       throw StoreError(
         .corrupt,
         "A page's contents contradict each other.",

@@ -18,7 +18,7 @@ struct ExtentWalk {
 
   struct Found {
     var header: ExtentHeader
-    /// The use of a log extent, if it is legible.
+    /// The use of a log extent, if it is legible and of the same bytes.
     var use: LogExtentUse?
   }
 
@@ -45,7 +45,7 @@ struct ExtentWalk {
     try withBlock(at: offset, in: file) { block in
       guard let header = ExtentHeader(block: block, at: offset, of: identity) else { return nil }
       let use = header.kind == .log ? LogExtentUseHeader.decode(block: block, at: offset, of: identity) : nil
-      return Found(header: header, use: use)
+      return Found(header: header, use: use?.extent == header.extent ? use : nil)
     }
   }
 
@@ -67,13 +67,16 @@ struct ExtentWalk {
     try withBlock(at: offset, in: file) { LogExtentUseHeader.copies(in: $0, at: offset, of: identity) } ?? []
   }
 
-  /// The legible use of the log extent at `offset`, even if its static header is damaged.
+  /// The legible use of a log extent, even if its static header is damaged.
   static func use(
-    at offset: UInt64,
+    of extent: Extent,
     in file: StoreFile,
     _ identity: FormatIdentity
   ) throws(StoreError) -> LogExtentUse? {
-    try withBlock(at: offset, in: file) { LogExtentUseHeader.decode(block: $0, at: offset, of: identity) }
+    let use = try withBlock(at: extent.offset, in: file) {
+      LogExtentUseHeader.decode(block: $0, at: extent.offset, of: identity)
+    }
+    return use?.extent == extent ? use : nil
   }
 
   private static func withBlock<Result>(

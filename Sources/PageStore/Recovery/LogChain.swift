@@ -20,7 +20,11 @@ struct LogChain {
   }
 
   private(set) var checkpoint: Checkpoint
-  private(set) var transactions: [Transaction] = []
+  var transactions: ArraySlice<Transaction> { gathered[firstNeeded...] }
+  /// Transactions in the order of the log.
+  private var gathered: [Transaction] = []
+  /// The first of them that the last checkpoint doesn't contain.
+  private var firstNeeded = 0
   /// Bytes of the transactions that the last checkpoint doesn't contain.
   var replayedByteCount: UInt64 { transactions.reduce(0) { $0 + $1.record.header.paddedByteCount } }
   /// Where the run ends: the place and number of the first record that isn't there.
@@ -36,15 +40,17 @@ struct LogChain {
   private(set) var uses: [LogExtentUse]
   /// The extent with the end of the run.
   private(set) var lastImage: LogExtentImage
+  private let budget: LogReadBudget
 
   /// Follows the log through the checkpoint record at `position`. Nil if there is none, or if the records between it and
   /// the start of its replay are not all there.
   static func follow(
     from position: LogPosition,
     in file: StoreFile,
-    _ identity: FormatIdentity
+    _ identity: FormatIdentity,
+    _ budget: LogReadBudget
   ) throws(StoreError) -> LogChain? {
-    let image = try LogExtentImage(position.use, from: file)
+    let image = try LogExtentImage(position.use, from: file, budget)
     guard let record = try image.record(at: position.offset), record.header.kind == .checkpoint,
       record.header.sequence == position.sequence
     else { return nil }
@@ -52,13 +58,19 @@ struct LogChain {
     let own = LogTail(position: position, previousChecksum: record.header.previousChecksum)
     let start = checkpoint.content.replayStart ?? own
     let firstImage =
-      start.position.use == position.use ? image : try LogExtentImage(start.position.use, from: file)
-    var chain = LogChain(checkpoint, from: start, in: firstImage)
+      start.position.use == position.use ? image : try LogExtentImage(start.position.use, from: file, budget)
+    var chain = LogChain(checkpoint, from: start, in: firstImage, budget)
     try chain.extend(in: file, identity)
     return chain.isReached ? chain : nil
   }
 
-  private init(_ checkpoint: Checkpoint, from start: LogTail, in image: LogExtentImage) {
+  private init(
+    _ checkpoint: Checkpoint,
+    from start: LogTail,
+    in image: LogExtentImage,
+    _ budget: LogReadBudget
+  ) {
+    self.budget = budget
     self.checkpoint = checkpoint
     wanted = checkpoint.position
     firstSequence = start.position.sequence
@@ -77,7 +89,7 @@ struct LogChain {
       pass(record)
       switch record.header.kind {
       case .transaction:
-        transactions.append(Transaction(image: lastImage, record: record, offset: position.offset))
+        gathered.append(Transaction(image: lastImage, record: record, offset: position.offset))
       case .checkpoint:
         try rest(on: Self.checkpoint(record, at: position, identity))
       case .watermark:
@@ -96,8 +108,18 @@ struct LogChain {
     }
     if next.position == wanted { isReached = true }
     checkpoint = next
-    transactions.removeAll { $0.record.header.sequence < next.replaySequence }
+    dropTransactions(before: next.replaySequence)
     followerCount = 0
+  }
+
+  /// O(1), amortised: a forged run may be one half transactions and the other checkpoints.
+  private mutating func dropTransactions(before sequence: UInt64) {
+    while firstNeeded < gathered.count, gathered[firstNeeded].record.header.sequence < sequence {
+      firstNeeded += 1
+    }
+    guard 2 * firstNeeded > gathered.count else { return }
+    gathered.removeFirst(firstNeeded)
+    firstNeeded = 0
   }
 
   private mutating func pass(_ record: LogExtentImage.Record) {
@@ -114,10 +136,11 @@ struct LogChain {
     in file: StoreFile,
     _ identity: FormatIdentity
   ) throws(StoreError) {
+    try budget.spend(UInt64(uses.count * MemoryLayout<LogExtentUse>.stride))
     guard let next = LinkRecord.decode(link.payload, pageSize: UInt64(identity.pageSize)),
       next.epoch > position.use.epoch, !uses.contains(where: { $0.extent.range.overlaps(next.extent.range) })
     else { throw Self.impossible("link", at: position) }
-    lastImage = try LogExtentImage(next, from: file)
+    lastImage = try LogExtentImage(next, from: file, budget)
     uses.append(next)
     tail.position.use = next
     tail.position.offset = next.firstRecordOffset

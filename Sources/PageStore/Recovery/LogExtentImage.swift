@@ -3,19 +3,19 @@
 final class LogExtentImage {
   let use: LogExtentUse
   private let file: StoreFile
+  private let budget: LogReadBudget
   /// Room for all of it; what was not read is not touched, and so takes no memory.
   private let bytes: UnsafeMutableRawBufferPointer
   /// The part that was read. Bytes stay where they are.
   private var loaded = 0..<0
 
-  /// The longest log extent there can be; one that claims more is not read.
-  static let byteLimit = UInt64(LogRecordHeader.byteLimit) + (64 << 10)
   /// So much is read at a time; the first time less, because mostly one record is all there is to read.
   private static let stepByteCount = 64 << 10
   private static let firstStepByteCount = 4 << 10
 
-  init(_ use: LogExtentUse, from file: StoreFile) throws(StoreError) {
-    guard use.extent.byteCount <= Self.byteLimit else {
+  /// - Parameter budget: what may be read and hashed, of this extent and of others.
+  init(_ use: LogExtentUse, from file: StoreFile, _ budget: LogReadBudget) throws(StoreError) {
+    guard use.extent.byteCount <= LogExtentUse.byteLimit else {
       throw StoreError(
         .corrupt,
         "a log extent claims \(use.extent.byteCount) bytes",
@@ -24,6 +24,7 @@ final class LogExtentImage {
     }
     self.use = use
     self.file = file
+    self.budget = budget
     bytes = .allocate(byteCount: Int(use.extent.byteCount), alignment: 16)
   }
 
@@ -46,6 +47,7 @@ final class LogExtentImage {
       return nil
     }
     let whole = try load(start..<start + byteCount)
+    try budget.spend(UInt64(byteCount))
     guard let (header, checksum) = LogRecordHeader.decode(whole, use: use) else { return nil }
     let payload = whole[LogRecordHeader.encodedByteCount..<Int(header.byteCount)]
     return Record(header: header, checksum: checksum, payload: UnsafeRawBufferPointer(rebasing: payload))
@@ -99,6 +101,7 @@ final class LogExtentImage {
   }
 
   private func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StoreError) {
+    try budget.spend(UInt64(buffer.count))
     let count = try file.read(into: buffer, at: offset)
     UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).initializeMemory(as: UInt8.self, repeating: 0)
   }

@@ -27,6 +27,8 @@ struct Recovery {
   /// must not begin inside of them: their headers would lead the next walk past those.
   let strays: [Extent]
   let fileByteCount: UInt64
+  /// Bytes that were read, hashed and compared to find all that.
+  let workByteCount: UInt64
 
   /// Without `trustsClosingMark` the log is searched behind its end even if the store was closed.
   init(_ file: StoreFile, _ blocks: FixedBlocks, trustsClosingMark: Bool = true) throws(StoreError) {
@@ -35,6 +37,7 @@ struct Recovery {
       throw StoreError(.corrupt, "no checkpoint is legible", context: .init(path: file.path))
     }
     self.init(file, blocks, chain, search)
+    try checkExtents()
   }
 
   /// Whether the file is what a creation left that was cut short: its header was never written, which happens only when
@@ -73,30 +76,75 @@ struct Recovery {
     }
     // What a search without anchors meets before the checkpoint's end and the checkpoint doesn't list is no log any more.
     let end = chain.checkpoint.content.end
-    let present = search.uses.filter { $0.extent.offset >= end || listed.contains($0.extent) }
+    let table = listed.sorted { $0.offset < $1.offset }
+    let present = search.uses.filter { $0.extent.offset >= end || table.hasExtent($0.extent) }
     let newest = Self.newest(present + linked)
+    let legible = newest.map(\.extent)
     uses = newest
     newestEpoch = (search.uses + chain.uses).reduce(0) { max($0, $1.epoch) }
-    illegibleExtents = listed.filter { extent in
-      !newest.contains { $0.extent.offset == extent.offset }
-    }
+    illegibleExtents = table.filter { legible.extent(at: $0.offset) == nil }
     self.strays = strays
     fileByteCount = blocks.byteCount
+    workByteCount = search.budget.byteCount
   }
 
-  /// The newest use of each extent, in order of the file; of two with the same epoch, the later one.
+  /// The newest use of each extent, in order of the file; of two with the same epoch, the later one. O(*n* log *n*).
   private static func newest(_ uses: [LogExtentUse]) -> [LogExtentUse] {
+    let ordered = uses.enumerated().sorted {
+      ($0.element.extent.offset, $0.element.epoch, $0.offset)
+        < ($1.element.extent.offset, $1.element.epoch, $1.offset)
+    }
     var newest: [LogExtentUse] = []
-    for use in uses {
-      let place = newest.firstIndex { $0.extent.offset >= use.extent.offset } ?? newest.count
-      if place == newest.count || newest[place].extent.offset != use.extent.offset {
-        newest.insert(use, at: place)
-      } else if use.epoch >= newest[place].epoch {
-        newest[place] = use
-      }
+    for (_, use) in ordered {
+      if newest.last?.extent.offset == use.extent.offset { newest.removeLast() }
+      newest.append(use)
     }
     return newest
   }
+
+  /// Throws `corrupt` if log extents overlap, or if the store claims to reach far behind its file.
+  private func checkExtents() throws(StoreError) {
+    let log = (uses.map(\.extent) + illegibleExtents).sorted { $0.offset < $1.offset }
+    for (left, right) in zip(log, log.dropFirst()) where left.end > right.offset {
+      throw StoreError(.corrupt, "two log extents overlap", context: .init(offset: right.offset))
+    }
+    let reach = log.reduce(chain.checkpoint.content.end) { max($0, $1.end) }
+    guard reach <= farthestEnd else {
+      throw StoreError(
+        .corrupt,
+        "the store claims to reach up to byte \(reach), but its file has \(fileByteCount)"
+      )
+    }
+  }
+
+  /// Where the last of what was found ends. Of an extent whose use never began that claims more than ``farthestEnd``, which may be what is
+  /// left of a large file that was being cut, no more counts.
+  var foundEnd: UInt64 {
+    let log = uses.reduce(chain.checkpoint.content.end) { max($0, $1.extent.end) }
+    return max(log, min(farthestEnd, strays.reduce(0) { max($0, $1.end) }))
+  }
+
+  /// No store allocates more than 2²⁴ pages ahead of those that it writes; a crash may take the length of the file that tells of them.
+  /// What is noted of each page in memory must not be taken on the word of a number alone.
+  private var farthestEnd: UInt64 {
+    let pageSize = UInt64(identity.pageSize)
+    return fileByteCount / pageSize * pageSize + pageSize << 24
+  }
+}
+
+extension [Extent] {
+  /// The extent at this offset of those that are in order. O(log *n*).
+  fileprivate func extent(at offset: UInt64) -> Extent? {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle].offset < offset { low = middle + 1 } else { high = middle }
+    }
+    return low < count && self[low].offset == offset ? self[low] : nil
+  }
+
+  /// Whether the extent is one of those that are in order. O(log *n*).
+  fileprivate func hasExtent(_ extent: Extent) -> Bool { self.extent(at: extent.offset) == extent }
 }
 
 /// The search for the newest state that the log proves.
@@ -104,6 +152,7 @@ private struct LogSearch {
   let file: StoreFile
   let blocks: FixedBlocks
   let trustsClosingMark: Bool
+  let budget: LogReadBudget
   /// Uses of log extents that were met by their headers.
   private(set) var uses: [LogExtentUse] = []
   /// Other extents that were met so.
@@ -115,6 +164,7 @@ private struct LogSearch {
     self.file = file
     self.blocks = blocks
     self.trustsClosingMark = trustsClosingMark
+    budget = LogReadBudget(fileByteCount: blocks.byteCount)
   }
 
   /// Nil if there is no checkpoint.
@@ -146,7 +196,9 @@ private struct LogSearch {
 
   private func startFromAnchors() throws(StoreError) -> LogChain? {
     for anchor in blocks.anchors {
-      if let chain = try LogChain.follow(from: anchor.checkpoint, in: file, blocks.identity) { return chain }
+      if let chain = try LogChain.follow(from: anchor.checkpoint, in: file, blocks.identity, budget) {
+        return chain
+      }
     }
     return nil
   }
@@ -155,7 +207,10 @@ private struct LogSearch {
     let first = FileLayout.firstExtentOffset(pageSize: UInt64(blocks.identity.pageSize))
     try collectUses(walkingFrom: first)
     var evidence = Evidence()
-    for use in uses { try evidence.search(use, from: use.firstRecordOffset, beyond: 0, in: file) }
+    for use in uses {
+      let image = try LogExtentImage(use, from: file, budget)
+      try evidence.search(image, from: use.firstRecordOffset, beyond: 0)
+    }
     return try newestChain(of: evidence)
   }
 
@@ -166,7 +221,9 @@ private struct LogSearch {
       ($0.use.epoch, $0.sequence) > ($1.use.epoch, $1.sequence)
     }
     for checkpoint in newestFirst {
-      if let chain = try LogChain.follow(from: checkpoint, in: file, blocks.identity) { return chain }
+      if let chain = try LogChain.follow(from: checkpoint, in: file, blocks.identity, budget) {
+        return chain
+      }
     }
     return nil
   }
@@ -184,23 +241,35 @@ private struct LogSearch {
   }
 
   private mutating func collectUses(walkingFrom offset: UInt64) throws(StoreError) {
+    try budget.spend(blocks.byteCount - min(blocks.byteCount, offset))
     var walk = try ExtentWalk(file, blocks.identity, from: offset)
     while let found = try walk.next() {
-      if let use = found.use { note(use) } else { strays.append(found.header.extent) }
+      if let use = found.use { uses.append(use) } else { strays.append(found.header.extent) }
     }
+    dropDuplicates()
   }
 
   /// The uses of the log extents that the chain's checkpoint lists, and of those allocated since.
   private mutating func collectUses(beside chain: LogChain) throws(StoreError) {
     for extent in chain.checkpoint.content.logExtents {
-      if let use = try ExtentWalk.use(at: extent.offset, in: file, blocks.identity) { note(use) }
+      try budget.spend(UInt64(ExtentHeader.byteCount))
+      if let use = try ExtentWalk.use(of: extent, in: file, blocks.identity) { uses.append(use) }
     }
     // From each checkpoint's own end: a walk that began before an older one's may be led over it by what a crash left.
     try collectUses(walkingFrom: chain.checkpoint.content.end)
   }
 
-  private mutating func note(_ use: LogExtentUse) {
-    if !uses.contains(use) { uses.append(use) }
+  /// O(*n* log *n*).
+  private mutating func dropDuplicates() {
+    uses.sort {
+      ($0.extent.offset, $0.epoch, $0.extent.byteCount, $0.salt)
+        < ($1.extent.offset, $1.epoch, $1.extent.byteCount, $1.salt)
+    }
+    var last: LogExtentUse?
+    uses.removeAll { use in
+      defer { last = use }
+      return use == last
+    }
   }
 
   /// What lies behind the end of a chain: in the rest of its last extent, and in younger uses.
@@ -210,7 +279,8 @@ private struct LogSearch {
     evidence.durableSequence = blocks.anchors.first?.checkpoint.sequence ?? 0
     try evidence.search(chain.lastImage, from: tail.offset, beyond: tail.sequence)
     for use in uses where use.epoch > tail.use.epoch {
-      try evidence.search(use, from: use.firstRecordOffset, beyond: tail.sequence, in: file)
+      let image = try LogExtentImage(use, from: file, budget)
+      try evidence.search(image, from: use.firstRecordOffset, beyond: tail.sequence)
     }
     return evidence
   }
@@ -222,15 +292,6 @@ private struct Evidence {
   var durableSequence: UInt64 = 0
   var checkpoints: [LogPosition] = []
   var hasRecords = false
-
-  mutating func search(
-    _ use: LogExtentUse,
-    from offset: UInt64,
-    beyond sequence: UInt64,
-    in file: StoreFile
-  ) throws(StoreError) {
-    try search(LogExtentImage(use, from: file), from: offset, beyond: sequence)
-  }
 
   mutating func search(
     _ image: LogExtentImage,

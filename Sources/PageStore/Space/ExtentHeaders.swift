@@ -63,7 +63,7 @@ struct ExtentHeaders {
     let present = copies.compactMap { $0?.revision }
     let change = Change(
       extent: extent,
-      revision: (present + [last?.revision ?? 0]).reduce(0, max) &+ 1,
+      revision: (present + [last?.revision ?? 0]).reduce(0, max) + 1,
       unsynced: last?.unsynced ?? Self.dispensable(copies)
     )
     try write(change.unsynced, of: change)

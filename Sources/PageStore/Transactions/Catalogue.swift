@@ -60,6 +60,17 @@ enum Catalogue {
     var names: [String?] = []
     var roots: [TreeRoot] = []
     var pageCounts: [UInt64] = []
+
+    /// Throws `corrupt` if the trees together claim more than a file of so many pages holds.
+    func check(filePageCount: UInt64, pageSize: Int) throws(StoreError) {
+      var rest = filePageCount
+      for (root, pageCount) in zip(roots, pageCounts) {
+        guard pageCount <= rest, StoredTree(root: root, pageCount: pageCount).canBe(pageSize: pageSize) else {
+          throw Catalogue.damaged("tree \(root.treeID) claims \(root.count) entries in \(pageCount) pages")
+        }
+        rest -= pageCount
+      }
+    }
   }
 
   /// Every tree in the catalogue, in order of the names' bytes.
@@ -93,7 +104,7 @@ enum Catalogue {
     return name.withUTF8 { ByteComparison.compare(UnsafeRawBufferPointer($0), bytes) } == 0 ? name : nil
   }
 
-  private static func damaged(_ what: String) -> StoreError {
+  fileprivate static func damaged(_ what: String) -> StoreError {
     StoreError(.corrupt, "the catalogue is damaged: \(what)", context: .init(tree: "catalogue"))
   }
 }

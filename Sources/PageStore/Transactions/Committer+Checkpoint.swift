@@ -111,6 +111,7 @@ extension Committer {
     )
     let version = try checkpointing.withLock { () throws(StoreError) in
       try state.withLock { () throws(StoreError) in
+        try checkNumbersLeft(for: transaction)
         try log.drain()
         let version = try checkpoint(draft)
         restateIfWorthwhile { (body) throws(StoreError) in try body() }

@@ -6,13 +6,13 @@ extension Committer {
     let largest = limits.logExtentByteCount(storing: storedPageCount * pageSize)
     let current = min(log.tail.position.use.extent.byteCount, largest)
     if let free = extents.freeExtent(byteCount: max(needed, current)) {
-      return extents.beginUse(of: free, salt: environment.random())
+      return try extents.beginUse(of: free, salt: environment.random())
     }
     do {
       return try newLogExtent(byteCount: max(needed, min(2 * current, largest)))
     } catch  where error.code == .diskFull {
       guard let free = extents.freeExtent(byteCount: needed) else { throw error }
-      return extents.beginUse(of: free, salt: environment.random())
+      return try extents.beginUse(of: free, salt: environment.random())
     }
   }
 
@@ -21,7 +21,7 @@ extension Committer {
   func smallLogExtent(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
     let needed = Self.smallLogExtentByteCount(forRecord: byteCount)
     if let free = extents.freeExtent(byteCount: needed) {
-      return extents.beginUse(of: free, salt: environment.random())
+      return try extents.beginUse(of: free, salt: environment.random())
     }
     return try newLogExtent(byteCount: needed)
   }
@@ -85,6 +85,6 @@ extension Committer {
     // A link must not lead to an extent that isn't there.
     // guard: sync-new-log-extent
     try log.fencing { () throws(StoreError) in try file.synchronizeApart() }
-    return extents.beginUse(of: extent, salt: environment.random())
+    return try extents.beginUse(of: extent, salt: environment.random())
   }
 }

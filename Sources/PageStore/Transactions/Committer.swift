@@ -155,6 +155,14 @@ final class Committer: @unchecked Sendable {
     }
   }
 
+  /// Throws `numbersUsedUp` if opening would refuse what the transaction writes, or the store could not be closed and opened after it.
+  /// Called with `state` held.
+  func checkNumbersLeft(for transaction: TransactionState) throws(StoreError) {
+    guard transaction.commit < LogRecordHeader.commitLimit else { throw StoreError.numbersUsedUp("commits") }
+    try log.checkNumbersLeft(forTransaction: true)
+    try extents.checkEpochsLeft(forTransaction: true)
+  }
+
   /// Runs `commit`; if the disk is full, frees what has died since the last checkpoint by another one, and runs it again.
   private func makingRoom(
     for transaction: TransactionState,
@@ -187,6 +195,7 @@ final class Committer: @unchecked Sendable {
   ) throws(StoreError) -> Version? {
     guard !transaction.log.isTooLarge else { return nil }
     return try state.withLock { () throws(StoreError) in
+      try checkNumbersLeft(for: transaction)
       guard try hasRoom(forRecordOf: transaction) else { return nil }
       let dirtyAfter = try admit(transaction)
       let version = try appendRecord(of: transaction, timestamp: timestamp, durability: durability)

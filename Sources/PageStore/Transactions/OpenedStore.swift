@@ -59,12 +59,15 @@ struct OpenedStore {
       cacheByteBudget: options.cacheBytes
     )
     let checkpoint = recovery.chain.checkpoint
+    let filePageCount = blocks.byteCount / UInt64(blocks.identity.pageSize)
+    try checkpoint.content.check(filePageCount: filePageCount, pageSize: pool.geometry.pageSize)
     let trees = try Catalogue.read(checkpoint.content.catalogue.root, pool: pool)
+    try trees.check(filePageCount: filePageCount, pageSize: pool.geometry.pageSize)
     guard trees.roots.allSatisfy({ $0.treeID < checkpoint.content.nextTreeID }) else {
       throw StoreError(.corrupt, "the catalogue has a tree with a number that was not given out yet")
     }
     let start = Self.version(of: checkpoint, trees)
-    let transactions = recovery.chain.transactions
+    let transactions = Array(recovery.chain.transactions)
     // Of a store that was closed there are none.
     let replay = try transactions.isEmpty ? nil : Replay(start, pool: pool, transactions: transactions)
     let version = replay?.version ?? start
@@ -159,7 +162,6 @@ struct OpenedStore {
   ) -> Committer {
     var content = recovery.chain.checkpoint.content
     content.replayStart = content.replayStart ?? recovery.chain.tail
-    let found = recovery.strays + recovery.uses.map(\.extent)
     let illegible = recovery.illegibleExtents.map {
       LogExtentUse(extent: $0, epoch: recovery.newestEpoch, salt: 0)
     }
@@ -194,7 +196,7 @@ struct OpenedStore {
         replayEpoch: recovery.chain.checkpoint.replayEpoch
       ),
       lastRecord: content,
-      foundEnd: found.reduce(content.end) { max($0, $1.end) },
+      foundEnd: recovery.foundEnd,
       isReadOnly: options.isReadOnly,
       wasClosed: recovery.isClean && blocks.closingAnchor != nil,
       catalogued: trees,

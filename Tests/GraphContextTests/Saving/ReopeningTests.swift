@@ -106,6 +106,29 @@ import Testing
     #expect(error?.code == .corrupt && error?.message.contains("Writer") == true)
   }
 
+  /// The last number can be given out; no save writes a lease that opening takes for damage.
+  @Test func numbersThatEndRefuseTheSave() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("library.cambium")
+    let library = try await Library.open(at: path)
+    try await library.coordinator.store.write { transaction in
+      let lease = Catalogue.bytes(ObjectNumbers.greatest)
+      _ = try transaction.tree(TreeName.catalogue).put(Catalogue.numbersKey("Writer"), lease)
+    }
+    try library.close()
+    for _ in 0..<2 {
+      let again = try await Library.open(at: path)
+      let error = await #expect(throws: ContextError.self) {
+        try await again.performBackgroundTask { context in
+          context.insert(Writer("A"))
+          try context.save()
+        }
+      }
+      #expect(error?.code == .tooManyObjects)
+      try again.close()
+    }
+  }
+
   @Test func twoContainersOnOneFileAreTheSameStore() async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("library.cambium")

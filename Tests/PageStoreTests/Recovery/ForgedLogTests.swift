@@ -5,95 +5,11 @@ import Testing
 
 /// Stores whose numbers somebody has chosen: every checksum is right, what they say is absurd.
 @Suite struct ForgedLogTests {
-  /// An empty store, made by hand.
-  private struct Forgery {
-    var pageSize: UInt32 = 4_096
-    var sequence: UInt64 = 1
-    var epoch: UInt32 = 1
-    var commit: UInt64 = 0
-    var timestamp: Int64 = 0
-    var nextTreeID: UInt32 = 3
-    var catalogue = StoredTree.empty(treeID: Catalogue.treeID)
-    var end: UInt64 = 12_288 + 65_536
-    var tailOffset: UInt64 = 0
-    var hasHeader = true
-    /// A record that follows the checkpoint: its payload.
-    var operations: [UInt8]?
-    var kind = LogRecordHeader.Kind.transaction
-    var replayStart: LogTail?
-    /// Besides the extent that the log is in.
-    var moreLogExtents: [Extent] = []
-
-    var file: SparseBytes {
-      var file = SparseBytes()
-      let identity = FormatIdentity(uuid: StoreUUID(low: 1, high: 2), pageSize: pageSize)
-      let extent = Extent(offset: 12_288, byteCount: 65_536)
-      let use = LogExtentUse(extent: extent, epoch: epoch, salt: 3)
-      if hasHeader { file.write(FileHeader.encoded(identity, created: 0), at: 0) }
-      let header = ExtentHeader(kind: .log, extent: extent, salt: 4, commit: 0)
-      file.write(header.encodedBlock(identity), at: extent.offset)
-      let useHeader = LogExtentUseHeader.encoded(use, firstSequence: sequence, previous: nil, identity)
-      file.write(useHeader, at: extent.offset + UInt64(LogExtentUseHeader.offset))
-      let content = CheckpointRecord(
-        commit: commit,
-        timestamp: timestamp,
-        catalogue: catalogue,
-        nextTreeID: nextTreeID,
-        previousReplayEpoch: 1,
-        replayStart: replayStart,
-        end: end,
-        tailOffset: tailOffset,
-        logExtents: [extent] + moreLogExtents,
-        spaceTree: .empty(treeID: SpaceTree.treeID),
-        previousSpaceTree: .empty(treeID: SpaceTree.treeID)
-      )
-      let position = LogPosition(use: use, offset: use.firstRecordOffset, sequence: sequence)
-      let (record, checksum) = sealed(content.encoded(), .checkpoint, sequence, previous: 0, commit, use)
-      file.write(record, at: position.offset)
-      let anchor = Anchor(
-        checkpoint: position,
-        recordByteCount: UInt32(record.count),
-        recordChecksum: checksum,
-        commit: commit
-      )
-      file.write(anchor.encoded(identity), at: FileLayout.anchorOffsets[0])
-      if let operations {
-        let (next, _) = sealed(operations, kind, sequence &+ 1, previous: checksum, commit &+ 1, use)
-        file.write(next, at: position.offset + UInt64(record.count).roundedUp(to: 512))
-      }
-      return file
-    }
-
-    private func sealed(
-      _ payload: [UInt8],
-      _ kind: LogRecordHeader.Kind,
-      _ sequence: UInt64,
-      previous: UInt64,
-      _ commit: UInt64,
-      _ use: LogExtentUse
-    ) -> ([UInt8], UInt64) {
-      var record = [UInt8](repeating: 0, count: LogRecordHeader.encodedByteCount) + payload
-      let header = LogRecordHeader(
-        byteCount: UInt32(record.count),
-        sequence: sequence,
-        previousChecksum: previous,
-        durableSequence: 0,
-        commit: commit,
-        timestamp: timestamp,
-        epoch: epoch,
-        kind: kind,
-        durability: .full
-      )
-      let checksum = header.seal(&record, salt: use.salt)
-      return (record, checksum)
-    }
-  }
-
   /// What opening the forgery, changing it and closing it throws.
-  private func use(_ change: (inout Forgery) -> Void) -> StoreError.Code? {
-    var forgery = Forgery()
+  private func use(_ change: (inout StoreForgery) -> Void) -> StoreError.Code? {
+    var forgery = StoreForgery()
     change(&forgery)
-    let fixture = StoreFixture(SimulatedDisk(forgery.file))
+    let fixture = StoreFixture(SimulatedDisk(SparseBytes(forgery)))
     return code {
       let store = try fixture.open()
       _ = try store.verify()
@@ -224,5 +140,13 @@ import Testing
       }
       #expect(found == expected)
     }
+  }
+}
+
+extension SparseBytes {
+  /// The file that a forgery is.
+  init(_ forgery: StoreForgery) {
+    self.init()
+    for block in forgery.blocks { block.bytes.withUnsafeBytes { write($0, at: block.offset) } }
   }
 }
