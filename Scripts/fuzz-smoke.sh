@@ -18,9 +18,16 @@ for target in "$binaries"/fuzz-*; do
   name=$(basename "$target")
   corpus=$scratch/corpus/$name
   mkdir -p "$corpus"
+  # The hostile files that libraries have fallen for (HostileFile), unchanged: for writing and for reading only.
+  if [[ $name == fuzz-open ]]; then
+    for choice in {0..15}; do
+      printf "\\x41\\x$(printf %02x "$choice")" >"$corpus/hostile-$choice"
+      printf "\\xc1\\x$(printf %02x "$choice")" >"$corpus/hostile-read-only-$choice"
+    done
+  fi
   echo "== $name for $seconds s"
   log=$scratch/$name.log
-  if "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=4096 -print_final_stats=1 \
+  if "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -malloc_limit_mb=256 -max_len=4096 -print_final_stats=1 \
     -artifact_prefix="$scratch/$name-" "$corpus" >"$log" 2>&1; then
     grep -E '^stat::number_of_executed_units|^stat::peak_rss_mb' "$log"
   else
