@@ -80,6 +80,24 @@ import Testing
     #expect(failure == .corrupt)
   }
 
+  /// Six pages with 100 × 70⁵ ways to an entry: each is looked at once, and each further way to it is damage.
+  @Test func verifyingLooksAtSharedPagesOnce() throws {
+    var forgery = StoreForgery()
+    let entries = (0..<100).map { (key: [UInt8($0)], payload: [UInt8]()) }
+    var reference = try forgery.addPage(10, treeID: 7, level: 0, entries: entries)
+    for level in 1..<6 {
+      let ways = (0..<70).map { (key: [UInt8($0)], payload: reference.encoded) }
+      reference = try forgery.addPage(10 + UInt64(level), treeID: 7, level: level, entries: ways)
+    }
+    let file = MemoryPages(pageSize: Self.pageSize)
+    for block in forgery.more { file[block.offset / UInt64(Self.pageSize)] = block.bytes }
+    var verifier = TreeVerifier(pool: PagePool(pageSize: Self.pageSize, loader: file))
+    verifier.verify(TreeRoot(treeID: 7, height: 6, reference: reference), name: "forged")
+    #expect(verifier.visited.count == 6)
+    #expect(verifier.pageCount == 1 + 5 * 70)
+    #expect(verifier.problems.count { $0.message == "A page is referred to twice." } == 5 * 69)
+  }
+
   @Test func verifyingTakesNoMemoryOnTheWordOfALength() throws {
     let file = MemoryPages(pageSize: Self.pageSize)
     let entryCount = 50
