@@ -72,11 +72,7 @@ package struct PageSummary: Sendable, Encodable {
 
   private static func entry(_ image: PageImage, _ index: Int, _ geometry: PageGeometry) -> Entry {
     let page = PageEntry(image, index, geometry)
-    let key = [UInt8](unsafeUninitializedCapacity: page.keyCount) { buffer, count in
-      if let target = buffer.baseAddress { page.copyKey(from: 0, to: UnsafeMutableRawPointer(target)) }
-      count = page.keyCount
-    }
-    var entry = Entry(key: key, keyOverflows: page.keyRest != nil)
+    var entry = Entry(key: page.keyInPage, keyOverflows: page.keyRest != nil)
     if image.isLeaf && !page.valueOverflows {
       entry.valueByteCount = UInt64(page.payloadCount)
       return entry

@@ -105,6 +105,14 @@ struct PageEntry {
     ShortCopy.copy(from: suffix + start, to: target + written, count: suffixCount &- start)
   }
 
+  /// The key's bytes in the page.
+  var keyInPage: [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: keyCount) { buffer, count in
+      if let target = buffer.baseAddress { copyKey(from: 0, to: UnsafeMutableRawPointer(target)) }
+      count = keyCount
+    }
+  }
+
   /// Byte `index` of the key.
   @inline(__always)
   private func keyByte(_ index: Int) -> UInt8 {

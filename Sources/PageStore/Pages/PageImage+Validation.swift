@@ -32,6 +32,14 @@ extension PageImage {
     return sum
   }
 
+  /// Whether the bytes of a leaf's or branch's header that no field covers are anything but zero. Of a page of the file: in memory
+  /// they have a use.
+  var hasStrayHeaderBytes: Bool {
+    UnsafeRawBufferPointer(start: base, count: PageHeader.byteCount)[PageHeader.treePageEnd...].contains {
+      $0 != 0
+    }
+  }
+
   /// Whether header, slots and cells fit into the page and into each other. Only a page that is `inFile` can't refer to
   /// frames.
   func hasSoundStructure(_ geometry: PageGeometry, inFile: Bool) -> Bool {

@@ -16,6 +16,8 @@ enum PageHeader {
   static let prefixLength = 34
   static let heapStart = 36
   static let garbage = 40
+  /// Where the fields of leaves and branches end.
+  static let treePageEnd = 44
 
   // Overflow chunks.
   static let payloadLength = 32

@@ -15,6 +15,14 @@ extension Committer {
           context: .init(path: file.path)
         )
       }
+      let count = pages.values.reduce(0) { $0 + $1.count }
+      guard count == space.map.end else {
+        throw StoreError(
+          .corrupt,
+          "\(space.map.end) pages have \(count) uses",
+          context: .init(path: file.path)
+        )
+      }
       return PageUses(pageSize: Int(pageSize), pageCount: space.map.end, pages: pages)
     }
   }
@@ -47,7 +55,7 @@ extension Committer {
   }
 
   /// What is in front of the first extent, and the header pages of page extents.
-  private func headerPages(
+  func headerPages(
     among recorded: PageBitmap,
     _ log: PageBitmap,
     below end: UInt64
@@ -63,7 +71,7 @@ extension Committer {
     return headers
   }
 
-  private func bitmap(of runs: [Range<UInt64>], below end: UInt64) -> PageBitmap {
+  func bitmap(of runs: [Range<UInt64>], below end: UInt64) -> PageBitmap {
     var pages = PageBitmap()
     for run in runs { pages.insert(run.clamped(to: 0..<end)) }
     return pages

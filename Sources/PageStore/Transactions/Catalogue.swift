@@ -98,8 +98,10 @@ enum Catalogue {
     return content
   }
 
-  /// The name whose bytes these are; nil unless they are UTF-8. What can't be decoded would come out as other bytes.
+  /// The name whose bytes these are; nil unless they are UTF-8, and as many as a name has. What can't be decoded would come out as other
+  /// bytes.
   private static func name(_ bytes: UnsafeRawBufferPointer) -> String? {
+    guard !bytes.isEmpty, bytes.count <= TransactionState.nameByteLimit else { return nil }
     var name = String(decoding: bytes, as: UTF8.self)
     return name.withUTF8 { ByteComparison.compare(UnsafeRawBufferPointer($0), bytes) } == 0 ? name : nil
   }

@@ -2,6 +2,7 @@
 extension Committer {
   /// A free log extent, or a new one, ready for its next use. New ones double in size.
   func nextLogExtent(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
+    try checkSpace()
     let needed = LogWriter.extentByteCount(forRecord: byteCount)
     let largest = limits.logExtentByteCount(storing: storedPageCount * pageSize)
     let current = min(log.tail.position.use.extent.byteCount, largest)
@@ -19,6 +20,7 @@ extension Committer {
   /// A small one, for recovery's checkpoint: after that the extents that were replayed are free, so more would be zeroed and synced
   /// for nothing.
   func smallLogExtent(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
+    try checkSpace()
     let needed = Self.smallLogExtentByteCount(forRecord: byteCount)
     if let free = extents.freeExtent(byteCount: needed) {
       return try extents.beginUse(of: free, salt: environment.random())
@@ -48,6 +50,9 @@ extension Committer {
     recentLogByteCount = max(log.bytesSinceCheckpoint, recentLogByteCount / 4 * 3)
     log.markCheckpoint(at: byteCount)
   }
+
+  /// Makes sure that a log extent that is said to be free lies over nothing else, before it is written to.
+  private func checkSpace() throws(StoreError) { try withSpace { _ in } }
 
   private static func smallLogExtentByteCount(forRecord byteCount: Int) -> UInt64 {
     max(smallestLogExtentByteCount, LogWriter.extentByteCount(forRecord: byteCount))

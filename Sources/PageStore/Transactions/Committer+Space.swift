@@ -23,6 +23,7 @@ extension Committer {
     let end = lastRecord.end / pageSize
     let recorded = try SpaceTree.read(lastRecord.spaceTree.root, pool: pool)
     let logExtents = extents.extents
+    if !isReadOnly { try checkNothingLiveIsFree(recorded, logExtents) }
     var space = PageSpace(
       map: SpaceMap(
         pageSize: pageSize,
@@ -48,7 +49,7 @@ extension Committer {
     return space
   }
 
-  private func tailExtent(of record: CheckpointRecord) -> Extent? {
+  func tailExtent(of record: CheckpointRecord) -> Extent? {
     guard record.tailOffset > 0, record.tailOffset < record.end else { return nil }
     return Extent(offset: record.tailOffset, byteCount: record.end - record.tailOffset)
   }

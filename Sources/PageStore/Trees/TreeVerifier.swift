@@ -8,7 +8,11 @@
 /// 3. Keys ascend strictly within a page; each page's keys lie between its parent's separators.
 /// 4. Every slot's head is what its key says, and every key has the page's prefix by construction.
 /// 5. Counts in references are the numbers of entries below.
-/// 6. Overflow pages have the checksums and lengths their references say.
+/// 6. Overflow pages have the checksums and lengths their references say, and a tree with any says so.
+/// 7. No page is younger than the version that it is in, and none has bytes in its header that mean nothing.
+///
+/// A page that can't be read is one problem; the walk goes on with its siblings. As no page is looked into twice, it ends
+/// whatever the pages say.
 struct TreeVerifier {
   private let pool: PagePool
   /// Page numbers and overflow pages met so far, over all trees.
@@ -21,9 +25,13 @@ struct TreeVerifier {
 
   init(pool: PagePool) { self.pool = pool }
 
-  /// Checks a tree. `name` goes into reports.
-  mutating func verify(_ root: TreeRoot, name: String) {
-    var walk = Walk(core: TreeCore(root: root, pool: pool), name: name)
+  /// Checks a tree.
+  ///
+  /// - Parameters:
+  ///   - name: what to call it in reports.
+  ///   - commit: of the version that the tree is in.
+  mutating func verify(_ root: TreeRoot, name: String, at commit: UInt64 = .max) {
+    var walk = Walk(core: TreeCore(root: root, pool: pool), name: name, hasOverflow: root.hasOverflow)
     guard root.height > 0 else {
       if !root.reference.location.isNone || root.count != 0 {
         report("An empty tree's root isn't empty.", walk, nil)
@@ -33,17 +41,34 @@ struct TreeVerifier {
     guard Int(root.height) <= TreeLimits.height else {
       return report("A tree is impossibly high.", walk, nil)
     }
+    if root.reference.birth > commit {
+      report("A tree has a page of a later commit.", walk, root.reference.location)
+    }
     verifyPage(root.reference, level: Int(root.height) - 1, lower: nil, upper: nil, &walk)
   }
 
   private struct Walk {
     let core: TreeCore
     let name: String
+    /// Whether the tree is known to have overflow, or is one of the store's own, of which nothing says so.
+    var hasOverflow: Bool
+
+    init(core: TreeCore, name: String, hasOverflow: Bool) {
+      self.core = core
+      self.name = name
+      self.hasOverflow = hasOverflow || core.root.treeID <= SpaceTree.treeID
+    }
   }
 
   private mutating func report(_ message: String, _ walk: Walk, _ location: PageLocation?) {
-    let page = location.flatMap { $0.isFrame ? nil : $0.number }
-    problems.append(IntegrityProblem(message: message, tree: walk.name, page: page))
+    let page = location.flatMap { $0.isFrame || $0.number >= SpillFile.firstNumber ? nil : $0.number }
+    let pageSize = UInt64(pool.geometry.pageSize)
+    problems.append(IntegrityProblem(message: message, tree: walk.name, page: page, of: pageSize))
+  }
+
+  /// Reports what kept a page from being read: of an overflow, perhaps one behind the first.
+  private mutating func report(_ error: StoreError, _ walk: Walk, _ location: PageLocation) {
+    report(error.message, walk, error.context.page.map(PageLocation.page) ?? location)
   }
 
   /// Checks a page and everything below it, whose keys must be at least `lower` and below `upper`.
@@ -63,18 +88,21 @@ struct TreeVerifier {
     do throws(StoreError) {
       (frame, page) = try pool.copy(reference, identity: walk.core.identity(level))
     } catch {
-      return report(error.message, walk, reference.location)
+      return report(error, walk, reference.location)
     }
     defer { pool.arena.free(CollectionOfOne(frame)) }
     if !page.hasSoundStructure(pool.geometry, inFile: !reference.location.isFrame) {
       return report("A page's contents contradict each other.", walk, reference.location)
     }
-    guard let keys = keys(of: page, reference, walk) else { return }
+    if !reference.location.isFrame, page.hasStrayHeaderBytes {
+      report("A page's header has bytes set that mean nothing.", walk, reference.location)
+    }
+    let keys = keys(of: page, reference, &walk)
     verifyOrder(page, keys, lower: lower, upper: upper, reference, walk)
     verifyCount(page, reference, walk)
     for index in 0..<page.count {
       if level == 0 {
-        verifyValue(page, index, walk)
+        verifyValue(page, index, &walk)
       } else {
         verifyPage(
           ChildReference(loading: page.reference(index)),
@@ -107,23 +135,20 @@ struct TreeVerifier {
     return true
   }
 
-  /// The page's keys, whole.
+  /// The page's keys, whole; nil for one that can't be read.
   private mutating func keys(
     of page: PageImage,
     _ reference: ChildReference,
-    _ walk: Walk
-  ) -> [[UInt8]]? {
-    var keys: [[UInt8]] = []
+    _ walk: inout Walk
+  ) -> [[UInt8]?] {
+    var keys: [[UInt8]?] = []
     keys.reserveCapacity(page.count)
     for index in 0..<page.count {
       let entry = PageEntry(page, index, pool.geometry)
-      var key = [UInt8](unsafeUninitializedCapacity: entry.keyCount) { buffer, count in
-        if let target = buffer.baseAddress { entry.copyKey(from: 0, to: UnsafeMutableRawPointer(target)) }
-        count = entry.keyCount
-      }
+      var key: [UInt8]? = entry.keyInPage
       if let rest = entry.keyRest {
-        guard let tail = overflow(ChildReference(loading: rest), walk) else { return nil }
-        tail.withBytes { key.append(contentsOf: $0) }
+        let tail = overflow(ChildReference(loading: rest), &walk)
+        if let tail { tail.withBytes { key?.append(contentsOf: $0) } } else { key = nil }
       }
       keys.append(key)
     }
@@ -132,30 +157,31 @@ struct TreeVerifier {
 
   private mutating func verifyOrder(
     _ page: PageImage,
-    _ keys: [[UInt8]],
+    _ keys: [[UInt8]?],
     lower: [UInt8]?,
     upper: [UInt8]?,
     _ reference: ChildReference,
     _ walk: Walk
   ) {
     let firstKeyed = page.isLeaf ? 0 : 1
+    var previous: [UInt8]?
     for index in stride(from: firstKeyed, to: keys.count, by: 1) {
-      if index > firstKeyed, !keys[index - 1].lexicographicallyPrecedes(keys[index]) {
+      guard let key = keys[index] else { continue }
+      if let previous, !previous.lexicographicallyPrecedes(key) {
         report("Keys of a page don't ascend.", walk, reference.location)
       }
-      let suffix = keys[index].dropFirst(page.prefixLength)
-      let head = suffix.withUnsafeBytes { ByteComparison.head($0.start, $0.count) }
+      previous = key
+      let head = key.dropFirst(page.prefixLength).withUnsafeBytes { ByteComparison.head($0.start, $0.count) }
       if page.head(index) != head {
         report("A slot's head isn't its key's.", walk, reference.location)
       }
     }
-    if keys.count > firstKeyed {
-      if let lower, keys[firstKeyed].lexicographicallyPrecedes(lower) {
-        report("A page has a key below its separator.", walk, reference.location)
-      }
-      if let upper, let last = keys.last, !last.lexicographicallyPrecedes(upper) {
-        report("A page has a key above the next separator.", walk, reference.location)
-      }
+    let known = keys.dropFirst(firstKeyed)
+    if let lower, let first = known.first ?? nil, first.lexicographicallyPrecedes(lower) {
+      report("A page has a key below its separator.", walk, reference.location)
+    }
+    if let upper, let last = known.last ?? nil, !last.lexicographicallyPrecedes(upper) {
+      report("A page has a key above the next separator.", walk, reference.location)
     }
   }
 
@@ -169,15 +195,19 @@ struct TreeVerifier {
     }
   }
 
-  private mutating func verifyValue(_ page: PageImage, _ index: Int, _ walk: Walk) {
+  private mutating func verifyValue(_ page: PageImage, _ index: Int, _ walk: inout Walk) {
     let slot = page.slot(index)
     guard slot.valueOverflows else { return }
-    _ = overflow(ChildReference(loading: page.leafPayload(slot).start), walk)
+    _ = overflow(ChildReference(loading: page.leafPayload(slot).start), &walk)
   }
 
   /// Reads an overflow, checksums and all. Its pages are noted when they have proved to be there: a forged length may name
   /// more of them than there is memory to note.
-  private mutating func overflow(_ reference: ChildReference, _ walk: Walk) -> ValueBytes? {
+  private mutating func overflow(_ reference: ChildReference, _ walk: inout Walk) -> ValueBytes? {
+    if !walk.hasOverflow {
+      report("A tree with overflow is said to have none.", walk, nil)
+      walk.hasOverflow = true
+    }
     let isKnown = !reference.location.isFrame && visited.contains(reference.location.number)
     do throws(StoreError) {
       let value = isKnown ? nil : try pool.copyOverflow(reference, treeID: walk.core.root.treeID)
@@ -186,7 +216,7 @@ struct TreeVerifier {
       if let value, visit(reference.location, pageCount: pages, storedAt: place) { return value }
       report("An overflow page is referred to twice.", walk, reference.location)
     } catch {
-      report(error.message, walk, reference.location)
+      report(error, walk, reference.location)
     }
     return nil
   }

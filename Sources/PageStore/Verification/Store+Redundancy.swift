@@ -37,14 +37,4 @@ extension Store {
   }
 
   private func isLastCopy<Block>(_ copies: [Block?]) -> Bool { copies.count { $0 != nil } == 1 }
-
-  /// The extents in use that have a legible header.
-  private func extents() throws(StoreError) -> [ExtentHeader] {
-    let end = try committer.withSpace { $0.end }
-    let first = FileLayout.firstExtentOffset(pageSize: committer.pageSize)
-    var walk = try ExtentWalk(file, committer.identity, from: first)
-    var extents: [ExtentHeader] = []
-    while let found = try walk.next(), found.header.extent.offset < end { extents.append(found.header) }
-    return extents
-  }
 }

@@ -122,7 +122,8 @@ import Testing
     let root = TreeRoot(
       treeID: 7,
       height: 1,
-      reference: try page(file, 10, level: 0, count: UInt64(entryCount), entries)
+      reference: try page(file, 10, level: 0, count: UInt64(entryCount), entries),
+      hasOverflow: true
     )
     var verifier = TreeVerifier(pool: PagePool(pageSize: Self.pageSize, loader: file))
     verifier.verify(root, name: "forged")

@@ -1,0 +1,113 @@
+extension Store {
+  /// Recounts the pages in use: those that the last checkpoint reaches, and the header pages of page extents.
+  ///
+  /// - Parameters:
+  ///   - reached: the pages of the file that the last checkpoint's trees reach.
+  ///   - isComplete: whether all of them are known. Otherwise some of what seems to be in use for nothing isn't.
+  func verifySpace(reached: Set<UInt64>, isComplete: Bool) throws(StoreError) -> [IntegrityProblem] {
+    var problems: [IntegrityProblem] = []
+    let recorded: PageBitmap
+    do throws(StoreError) {
+      recorded = try committer.withSpace { $0.map.recordable }
+    } catch {
+      problems.append(IntegrityProblem(error, tree: "space", pageSize: committer.pageSize))
+      recorded = try SpaceTree.read(committer.lastRecord.spaceTree.root, pool: pool)
+    }
+    problems += verifyChunks()
+    let log = committer.extents.extents
+    for page in reached.sorted() {
+      let offset = page &* committer.pageSize
+      if !recorded.contains(page) {
+        problems.append(problem("A page is in use and recorded as free.", page))
+      }
+      if let extent = log.first(where: { $0.range.contains(offset) }) {
+        problems.append(problem("A page of a tree lies in the log extent at byte \(extent.offset).", page))
+      }
+    }
+    problems += try verifyHeaderPages(recorded)
+    guard isComplete else { return problems }
+    recorded.forEachRun { run in
+      for page in run where !reached.contains(page) {
+        let header = try? ExtentWalk.extent(at: page * committer.pageSize, in: file, committer.identity)
+        if header == nil {
+          problems.append(problem("A page is recorded as in use that nothing reaches.", page))
+        }
+      }
+    }
+    return problems
+  }
+
+  private func problem(_ message: String, _ page: UInt64) -> IntegrityProblem {
+    IntegrityProblem(message: message, page: page, of: committer.pageSize)
+  }
+
+  /// The record of pages in use has an entry for every chunk of the file.
+  private func verifyChunks() -> [IntegrityProblem] {
+    let record = committer.lastRecord
+    let needed = SpaceTree.chunkCount(end: record.end / committer.pageSize)
+    let count = record.spaceTree.root.count
+    if count == 0 || count >= needed { return [] }
+    let message = "The record of pages in use has \(count) entries, and the file needs \(needed)."
+    return [IntegrityProblem(message: message, tree: "space")]
+  }
+
+  /// The header pages of page extents are recorded as in use, and the last page extent is where the checkpoint says.
+  private func verifyHeaderPages(_ recorded: PageBitmap) throws(StoreError) -> [IntegrityProblem] {
+    var problems: [IntegrityProblem] = []
+    let record = committer.lastRecord
+    for header in try extents() where header.kind == .pages && header.extent.offset < record.end {
+      let page = header.extent.offset / committer.pageSize
+      // A crash may leave headers of which no checkpoint knows; opening for writing takes them up.
+      if committer.isReadOnly && !committer.wasClosed { continue }
+      if !recorded.contains(page) {
+        problems.append(problem("The header page of an extent is recorded as free.", page))
+      }
+    }
+    guard record.tailOffset > 0, record.tailOffset < record.end else { return problems }
+    let page = record.tailOffset / committer.pageSize
+    let found = try ExtentWalk.extent(at: record.tailOffset, in: file, committer.identity)
+    if found == nil || !recorded.contains(page) {
+      problems.append(problem("The last extent of pages is said to begin at a page that is no header.", page))
+    }
+    return problems
+  }
+
+  /// Compares the accounts of the file's bytes with the pages that the newest version reaches, and with what each page is used for.
+  func verifyLedger(livePageCount: UInt64) throws(StoreError) -> [IntegrityProblem] {
+    let ledger = try committer.spaceLedger()
+    let reserved = try committer.withSpace { committer.reservedFreePageCount(of: $0) }
+    let record = committer.lastRecord
+    let live = livePageCount + record.catalogue.pageCount + record.spaceTree.pageCount
+    var problems: [IntegrityProblem] = []
+    if ledger.liveBytes != live * committer.pageSize {
+      let message = "\(live) pages are live, but \(ledger.liveBytes / committer.pageSize) are accounted for."
+      problems.append(IntegrityProblem(message: message))
+    }
+    // No checkpoint has taken any.
+    let lost = ledger.reservedBytes / committer.pageSize - reserved
+    if lost > 0 {
+      problems.append(IntegrityProblem(message: "\(lost) pages are neither in use nor free."))
+    }
+    do throws(StoreError) {
+      _ = try committer.pageUses()
+    } catch  where error.code == .corrupt {
+      problems.append(
+        IntegrityProblem(message: "The uses of the file's pages don't add up: \(error.message).")
+      )
+    }
+    return problems
+  }
+
+  /// The extents in use that have a legible header.
+  func extents() throws(StoreError) -> [ExtentHeader] {
+    let end = endOfExtents
+    let first = FileLayout.firstExtentOffset(pageSize: committer.pageSize)
+    var walk = try ExtentWalk(file, committer.identity, from: first)
+    var extents: [ExtentHeader] = []
+    while let found = try walk.next(), found.header.extent.offset < end { extents.append(found.header) }
+    return extents
+  }
+
+  /// Where the part of the file ends that extents tile; as the last checkpoint says if the space can't be read.
+  var endOfExtents: UInt64 { (try? committer.withSpace { $0.end }) ?? committer.lastRecord.end }
+}
