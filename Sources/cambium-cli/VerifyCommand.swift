@@ -20,14 +20,11 @@ struct VerifyCommand: ParsableCommand {
     let path = try store.path()
     let store = try Store.open(at: path, options: .readOnly)
     let snapshot = try store.snapshot()
-    let found = try store.verify(includingWarnings: true)
+    let found = try store.verifyObjects(includingWarnings: true)
     for warning in found where warning.isWarning {
       FileHandle.standardError.write(Data("warning: \(warning)\n".utf8))
     }
-    var problems = found.filter { !$0.isWarning }
-    if problems.isEmpty, let schema = try Catalogue.readableSchema(in: snapshot) {
-      problems = try StoreVerifier(StoreView(schema: StoredSchema(schema), snapshot: snapshot)).problems()
-    }
+    let problems = found.filter { !$0.isWarning }
     guard problems.isEmpty else {
       let count = problems.count == 1 ? "1 problem" : "\(problems.count) problems"
       throw Failure(.store, problems.map { "\($0)\n" }.joined() + "error: \(path) has \(count)")

@@ -1,5 +1,6 @@
 import Cambium
 import Foundation
+import PageStore
 import TestSupport
 import Testing
 
@@ -124,6 +125,32 @@ struct StoreStateTests {
     let query = try ToolRun("query", library.path, "Book", "--select", "title,price")
     #expect(query.status == 1)
     #expect(query.errors.contains("library.cambium"))
+  }
+
+  /// A page that can't be read keeps nothing else from being looked at.
+  @Test func verifyPrintsEveryProblem() async throws {
+    let library = try await Library()
+    let store = try Store.open(at: library.path)
+    try await store.write { transaction in
+      _ = try transaction.tree("stray").put([1], [])
+      _ = try transaction.tree("schema").remove(Array("numbers/Author".utf8))
+    }
+    try store.close()
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: library.path))
+    var place = bytes.firstRange(of: Data("Volume 77".utf8))
+    while let found = place {
+      bytes[found.lowerBound] ^= 1
+      place = bytes[found.upperBound...].firstRange(of: Data("Volume 77".utf8))
+    }
+    try bytes.write(to: URL(fileURLWithPath: library.path))
+    let run = try ToolRun("verify", library.path)
+    #expect(run.status == 1)
+    for problem in [
+      "A page's checksum is wrong. (tree e/Book, page ", "(tree stray)", "no lease of numbers for Author",
+    ] {
+      #expect(run.errors.contains(problem), "\(run.errors)")
+    }
+    #expect(run.errors.contains(" problems"))
   }
 
   @Test func aStoreThatIsBeingWrittenNamesItsHolder() async throws {

@@ -3,21 +3,32 @@ import Predicates
 
 /// Compares records, index entries, references and pairs of one snapshot with each other, and reports every difference.
 ///
-/// The page store has verified its pages; here the question is whether the trees fit together.
+/// The page store has verified its pages; here the question is whether the trees fit together. A tree with damaged pages is compared as
+/// far as it can be read: no entry is looked up in it, and nothing is concluded from what it lacks.
 package struct StoreVerifier {
   private let view: StoreView
+  private let leases: [String: UInt64]?
+  /// The trees with damaged pages.
+  private var damaged: Set<String>
   private var found: [IntegrityProblem] = []
   /// How many objects of the entity at hand have a reference, by its place among the to-one relationships.
   private var referenceCounts: [Int] = []
 
-  package init(_ view: StoreView) { self.view = view }
+  /// - Parameters:
+  ///   - damaged: the names of the trees in whose pages the page store has found problems.
+  ///   - leases: the ends of the blocks of object numbers that were leased, by entity; nil if they can't be read.
+  init(_ view: StoreView, damagedTrees damaged: Set<String>, leases: [String: UInt64]?) {
+    self.view = view
+    self.damaged = damaged
+    self.leases = leases
+  }
 
   /// Every problem. O(n log n).
-  package consuming func problems() throws(StoreError) -> [IntegrityProblem] {
+  consuming func problems() -> [IntegrityProblem] {
     for entity in view.schema.entities {
-      try verifyRecords(of: entity)
-      try verifyKeys(of: entity)
-      for relationship in entity.toManys { try verifyPairs(relationship) }
+      verifyRecords(of: entity)
+      verifyKeys(of: entity)
+      for relationship in entity.toManys { verifyPairs(relationship) }
     }
     return found
   }
@@ -26,123 +37,191 @@ package struct StoreVerifier {
     found.append(IntegrityProblem(message: message, tree: tree))
   }
 
-  // MARK: From records to keys
+  // MARK: Reading
 
-  private mutating func verifyRecords(of entity: StoredEntity) throws(StoreError) {
-    referenceCounts = entity.toOnes.map { _ in 0 }
-    guard let tree = try view.records(of: entity) else { return }
-    var cursor = tree.cursor()
-    while try cursor.next() {
-      let key = try cursor.key()
-      guard key.count == KeyCoder.objectIDByteCount, let number = KeyCoder.objectID(ending: key), number != 0
-      else {
-        report("a key of \(key.count) bytes is no object number", entity.treeName)
-        continue
-      }
-      guard let record = RecordView(try cursor.value(), layout: entity.layout) else {
-        report("the record of \(entity.name) \(number) is damaged", entity.treeName)
-        continue
-      }
-      try verify(record, number, entity)
+  /// Calls `body` with every entry of a tree that can be read. Returns whether that was all of them.
+  private mutating func forEachEntry(
+    of name: String,
+    _ body: (inout Self, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
+  ) -> Bool {
+    guard let tree = tree(name) else { return !damaged.contains(name) }
+    let isComplete = tree.forEachReadable { key, value in body(&self, key, value) }
+    if !isComplete || damaged.contains(name) {
+      damaged.insert(name)
+      report("the tree has damaged pages, so what it lacks was not looked for elsewhere", name)
+    }
+    return !damaged.contains(name)
+  }
+
+  /// A tree, or nil if there is none or it can't be opened.
+  private mutating func tree(_ name: String) -> TreeReader? {
+    do throws(StoreError) { return try view.tree(named: name) } catch {
+      noteDamage(error, name)
+      return nil
     }
   }
 
-  private mutating func verify(
-    _ record: RecordView,
-    _ number: UInt64,
-    _ entity: StoredEntity
-  ) throws(StoreError) {
+  /// What `body` finds in a tree, which is nil if there is none; nil if the tree is damaged.
+  private mutating func lookUp<Found>(
+    _ name: String,
+    _ body: (TreeReader?) throws(StoreError) -> Found
+  ) -> Found? {
+    let tree = tree(name)
+    if damaged.contains(name) { return nil }
+    do throws(StoreError) { return try body(tree) } catch {
+      noteDamage(error, name)
+      return nil
+    }
+  }
+
+  private mutating func noteDamage(_ error: StoreError, _ name: String) {
+    if damaged.insert(name).inserted { report(error.message, name) }
+  }
+
+  /// Whether a tree has a key; nil if it is damaged.
+  private mutating func contains(_ key: [UInt8], in name: String) -> Bool? {
+    lookUp(name) { (tree) throws(StoreError) in try tree?.contains(key) ?? false }
+  }
+
+  /// Entries of a tree; nil if it is damaged.
+  private mutating func count(of name: String) -> Int? {
+    lookUp(name) { (tree) throws(StoreError) in try tree?.count ?? 0 }
+  }
+
+  private mutating func exists(_ number: UInt64, _ entity: StoredEntity) -> Bool? {
+    contains(KeyCoder.key(objectID: number), in: entity.treeName)
+  }
+
+  // MARK: From records to keys
+
+  private mutating func verifyRecords(of entity: StoredEntity) {
+    referenceCounts = entity.toOnes.map { _ in 0 }
+    var greatest: UInt64 = 0
+    _ = forEachEntry(of: entity.treeName) { verifier, key, value in
+      guard key.count == KeyCoder.objectIDByteCount, let number = KeyCoder.objectID(ending: key), number != 0
+      else {
+        return verifier.report("a key of \(key.count) bytes is no object number", entity.treeName)
+      }
+      greatest = max(greatest, number)
+      guard let record = RecordView(value, layout: entity.layout) else {
+        return verifier.report("the record of \(entity.name) \(number) is damaged", entity.treeName)
+      }
+      verifier.verify(record, number, entity)
+    }
+    guard let leases, greatest > 0 else { return }
+    if let end = leases[entity.name] {
+      guard end <= greatest else { return }
+      report(
+        "\(entity.name) \(greatest) has a number beyond those that were leased, which end before \(end)",
+        TreeName.catalogue
+      )
+    } else {
+      report("there is no lease of numbers for \(entity.name), which has objects", TreeName.catalogue)
+    }
+  }
+
+  private mutating func verify(_ record: RecordView, _ number: UInt64, _ entity: StoredEntity) {
     if record.commit > view.commit {
       report("\(entity.name) \(number) claims the later commit \(record.commit)", entity.treeName)
     }
     if let slot = record.firstMissingSlot(entity.requiredSlots) {
       report("\(entity.name) \(number) has no \(entity.schema.stored[slot].name)", entity.treeName)
     }
-    for property in entity.schema.stored where property.kind == .decimal {
-      if !record.isNull(property.slot), record.decimal(property.slot) == nil {
-        report("\(entity.name) \(number) has no decimal for \(property.name)", entity.treeName)
-      }
+    if !record.hasSoundFrame {
+      report("the record of \(entity.name) \(number) has bits set that mean nothing", entity.treeName)
+    }
+    for property in entity.schema.stored where !record.hasSoundValue(property.slot) {
+      report("\(entity.name) \(number) has no \(property.kind) for \(property.name)", entity.treeName)
     }
     for index in entity.indexes {
       var key: [UInt8] = []
       _ = index.appendKey(of: record, number, to: &key)
-      if try view.tree(of: index)?.contains(key) != true {
+      if contains(key, in: index.treeName) == false {
         report("the index has no entry for \(entity.name) \(number)", index.treeName)
       }
     }
     for (place, toOne) in entity.toOnes.enumerated() where !record.isNull(toOne.slot) {
       referenceCounts[place] += 1
-      let target = record.reference(toOne.slot)
-      if try view.tree(of: toOne)?.contains(KeyCoder.pair(target, number)) != true {
-        report("the reference of \(entity.name) \(number) to \(target) has no entry", toOne.treeName)
-      }
-      let destination = view.schema.entities[toOne.destination]
-      if try !exists(target, destination) {
-        report(
-          "\(entity.name) \(number) refers to \(destination.name) \(target), which doesn't exist",
-          toOne.treeName
-        )
-      }
-      if case .toOne(let inverse) = toOne.inverse, try !leadsTo(number, from: target, destination, inverse) {
-        report(
-          "\(entity.name) \(number) refers to \(destination.name) \(target), which doesn't refer back",
-          toOne.treeName
-        )
-      }
+      verify(toOne, leadingTo: record.reference(toOne.slot), from: number, entity)
+    }
+  }
+
+  private mutating func verify(
+    _ toOne: StoredToOne,
+    leadingTo target: UInt64,
+    from number: UInt64,
+    _ entity: StoredEntity
+  ) {
+    if contains(KeyCoder.pair(target, number), in: toOne.treeName) == false {
+      report("the reference of \(entity.name) \(number) to \(target) has no entry", toOne.treeName)
+    }
+    let destination = view.schema.entities[toOne.destination]
+    if exists(target, destination) == false {
+      report(
+        "\(entity.name) \(number) refers to \(destination.name) \(target), which doesn't exist",
+        toOne.treeName
+      )
+    }
+    if case .toOne(let inverse) = toOne.inverse, !leadsTo(number, from: target, destination, inverse) {
+      report(
+        "\(entity.name) \(number) refers to \(destination.name) \(target), which doesn't refer back",
+        toOne.treeName
+      )
     }
   }
 
   /// Whether an object's to-one relationship leads to `number`. An object that is missing or damaged is reported elsewhere.
-  private func leadsTo(
+  private mutating func leadsTo(
     _ number: UInt64,
     from object: UInt64,
     _ entity: StoredEntity,
     _ slot: Int
-  ) throws(StoreError) -> Bool {
-    guard let tree = try view.records(of: entity) else { return true }
-    return try withKey(object) { key throws(StoreError) in
-      guard let found = try tree.find(key) else { return true }
-      return found.withBytes { bytes in
-        RecordView(bytes, layout: entity.layout).map { $0.reference(slot) == number } ?? true
+  ) -> Bool {
+    lookUp(entity.treeName) { (tree) throws(StoreError) in
+      try withKey(object) { key throws(StoreError) in
+        guard let found = try tree?.find(key) else { return true }
+        return found.withBytes { bytes in
+          RecordView(bytes, layout: entity.layout).map { $0.reference(slot) == number } ?? true
+        }
       }
-    }
-  }
-
-  private func exists(_ number: UInt64, _ entity: StoredEntity) throws(StoreError) -> Bool {
-    try view.records(of: entity)?.contains(KeyCoder.key(objectID: number)) ?? false
+    } ?? true
   }
 
   // MARK: From keys to records
 
   /// Every record has its entries; so there are none too many exactly when there are as many as there should be.
-  private mutating func verifyKeys(of entity: StoredEntity) throws(StoreError) {
-    let records = try view.records(of: entity)?.count ?? 0
+  private mutating func verifyKeys(of entity: StoredEntity) {
+    let records = count(of: entity.treeName)
     for index in entity.indexes {
-      let entries = try view.tree(of: index)?.count ?? 0
-      if entries != records {
+      verifyEntries(of: index, entity)
+      if let records, let entries = count(of: index.treeName), entries != records {
         report("the index has \(entries) entries for \(records) objects of \(entity.name)", index.treeName)
       }
-      if index.isUnique { try verifyUnique(index, entity) }
     }
     for (toOne, references) in zip(entity.toOnes, referenceCounts) {
-      let entries = try view.tree(of: toOne)?.count ?? 0
-      if entries != references {
+      _ = forEachEntry(of: toOne.treeName) { verifier, _, value in
+        verifier.verifyIsNothing(value, toOne.treeName)
+      }
+      if records != nil, let entries = count(of: toOne.treeName), entries != references {
         report("there are \(entries) entries for \(references) references of \(entity.name)", toOne.treeName)
       }
     }
   }
 
-  private mutating func verifyUnique(_ index: StoredIndex, _ entity: StoredEntity) throws(StoreError) {
-    guard let tree = try view.tree(of: index) else { return }
+  private mutating func verifyIsNothing(_ value: UnsafeRawBufferPointer, _ tree: String) {
+    if !value.isEmpty { report("an entry has a value of \(value.count) bytes instead of none", tree) }
+  }
+
+  private mutating func verifyEntries(of index: StoredIndex, _ entity: StoredEntity) {
     var last: [UInt8] = []
-    var cursor = tree.cursor()
-    while try cursor.next() {
-      let key = try cursor.key()
+    _ = forEachEntry(of: index.treeName) { verifier, key, value in
+      verifier.verifyIsNothing(value, index.treeName)
+      guard index.isUnique else { return }
       let components = [UInt8](key.dropLast(KeyCoder.objectIDByteCount))
       var reader = KeyReader(key)
       let hasNil = index.slots.contains { reader.next(entity.layout.fields[$0].kind)?.isNull ?? true }
       if components == last, !hasNil {
-        report("two objects of \(entity.name) have the same \(index.schema.name)", index.treeName)
+        verifier.report("two objects of \(entity.name) have the same \(index.schema.name)", index.treeName)
       }
       last = components
     }
@@ -150,26 +229,25 @@ package struct StoreVerifier {
 
   // MARK: Pairs
 
-  private mutating func verifyPairs(_ relationship: StoredToMany) throws(StoreError) {
-    guard case .pairs(let trees) = relationship.storage, let tree = try view.tree(named: trees.forward) else {
-      return
-    }
-    let backward = try view.tree(named: trees.backward)
+  /// Every link has its way back, whose tree is looked at from the other end: so neither has one too many.
+  private mutating func verifyPairs(_ relationship: StoredToMany) {
+    guard case .pairs(let trees) = relationship.storage else { return }
     let destination = view.schema.entities[relationship.destination]
-    var cursor = tree.cursor()
-    while try cursor.next() {
-      let key = try cursor.key()
+    _ = forEachEntry(of: trees.forward) { verifier, key, value in
+      verifier.verifyIsNothing(value, trees.forward)
       guard key.count == 2 * KeyCoder.objectIDByteCount, let element = KeyCoder.objectID(ending: key),
         let owner = KeyCoder.objectID(ending: UnsafeRawBufferPointer(rebasing: key.prefix(8)))
       else {
-        report("a key of \(key.count) bytes is no pair", trees.forward)
-        continue
+        return verifier.report("a key of \(key.count) bytes is no pair", trees.forward)
       }
-      if try backward?.contains(KeyCoder.pair(element, owner)) != true {
-        report("the link from \(owner) to \(element) has no way back", trees.forward)
+      if verifier.contains(KeyCoder.pair(element, owner), in: trees.backward) == false {
+        verifier.report("the link from \(owner) to \(element) has no way back", trees.forward)
       }
-      if try !exists(element, destination) {
-        report("\(owner) is linked to \(destination.name) \(element), which doesn't exist", trees.forward)
+      if verifier.exists(element, destination) == false {
+        verifier.report(
+          "\(owner) is linked to \(destination.name) \(element), which doesn't exist",
+          trees.forward
+        )
       }
     }
   }

@@ -349,6 +349,7 @@ private enum Paired {
       var record = try #require(try tree.value(for: KeyCoder.key(objectID: 1)))
       let field = writer.layout.fields[toDesk.slot]
       record[Int(field.nullByte)] |= field.nullMask
+      for place in 0..<8 { record[field.position + place] = 0 }
       _ = try tree.put(KeyCoder.key(objectID: 1), record)
       _ = try transaction.tree("r/Writer/desk").remove(KeyCoder.pair(1, 1))
     }

@@ -98,6 +98,24 @@ import Testing
     #expect(verifier.problems.count { $0.message == "A page is referred to twice." } == 5 * 69)
   }
 
+  /// Pages that share their children, and have more entries than anybody can go through.
+  @Test func aWalkThatPassesOverDamageEndsInATreeOfSharedPages() throws {
+    let file = MemoryPages(pageSize: Self.pageSize)
+    let leaf = try fullPage(file, level: 0, child: nil)
+    var reference = leaf
+    for level in 1..<6 { reference = try fullPage(file, level: level, child: reference) }
+    let root = TreeRoot(treeID: 7, height: 6, reference: reference)
+    let pool = PagePool(pageSize: Self.pageSize, loader: file)
+    var entryCount: UInt64 = 0
+    let reader = TreeReader(core: TreeCore(root: root, pool: pool), owner: pool)
+    let isComplete = reader.forEachReadable { _, _ in entryCount += 1 }
+    #expect(!isComplete)
+    #expect(entryCount == leaf.count)
+    var verifier = TreeVerifier(pool: pool)
+    verifier.verify(root, name: "forged")
+    #expect(verifier.problems.contains { $0.message.contains("twice") })
+  }
+
   @Test func verifyingTakesNoMemoryOnTheWordOfALength() throws {
     let file = MemoryPages(pageSize: Self.pageSize)
     let entryCount = 50

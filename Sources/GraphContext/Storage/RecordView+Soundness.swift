@@ -1,0 +1,35 @@
+import Predicates
+
+/// What a record's bytes have to be beyond what reading them takes. Docs/Records.md, "Records".
+extension RecordView {
+  /// Whether the header is that of a record, and all bits are zero that stand for nothing: those behind the last slot's, and the values
+  /// of slots that are nil.
+  var hasSoundFrame: Bool {
+    let version = UInt16(littleEndian: bytes.loadUnaligned(as: UInt16.self))
+    let slotCount = layout.fields.count
+    let lastBits = RecordLayout.headerByteCount + slotCount / 8
+    guard version == RecordEncoder.version, bytes[2..<8].allSatisfy({ $0 == 0 }),
+      slotCount % 8 == 0 || bytes[lastBits] >> UInt8(slotCount % 8) == 0
+    else { return false }
+    return layout.fields.indices.allSatisfy { slot in
+      !isNull(slot) || (fixedBytes(slot) ?? variable(slot)[...]).allSatisfy { $0 == 0 }
+    }
+  }
+
+  /// Whether the slot holds a value of its kind, or nil.
+  func hasSoundValue(_ slot: Int) -> Bool {
+    if isNull(slot) { return fixedBytes(slot) != nil || variable(slot).isEmpty }
+    switch layout.fields[slot].kind {
+    case .bool: return fixed(slot, as: UInt8.self) <= 1
+    case .decimal: return decimal(slot) != nil
+    case .reference: return reference(slot) != 0
+    case .string: return String(validating: variable(slot), as: UTF8.self) != nil
+    default: return true
+    }
+  }
+
+  private func fixedBytes(_ slot: Int) -> Slice<UnsafeRawBufferPointer>? {
+    let field = layout.fields[slot]
+    return field.kind.fixedByteCount.map { bytes[field.position..<field.position + $0] }
+  }
+}
