@@ -13,6 +13,7 @@ final class SpillFile: Sendable {
   static let firstNumber: UInt64 = PageTable.count - PageTable.count / 16
 
   private struct Part {
+    /// Closed when nobody has it any more: somebody may be reading from it when the part is given back.
     var file: any RandomAccessFile
     var numbers: Range<UInt64>
     var neededCount: UInt64
@@ -80,7 +81,7 @@ final class SpillFile: Sendable {
     state.withLock { state in
       guard let index = Self.index(of: number, in: state) else { return }
       state.parts[index].neededCount -= min(count, state.parts[index].neededCount)
-      if state.parts[index].neededCount == 0 { state.parts.remove(at: index).file.close() }
+      if state.parts[index].neededCount == 0 { state.parts.remove(at: index) }
     }
   }
 

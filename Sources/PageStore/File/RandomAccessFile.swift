@@ -30,7 +30,8 @@ public protocol RandomAccessFile: AnyObject, Sendable {
   func nextData(from offset: UInt64) -> Int64
   /// The bits of the file's mode that say who may read and write it; nil where there is no such thing.
   var permissions: UInt32? { get }
-  /// Closes the file; its locks go with it.
+  /// Closes the file; its locks go with it. Nobody calls anything else at the same time or later. A file that is let go of without it
+  /// closes itself.
   func close()
 }
 

@@ -3,6 +3,8 @@ import Synchronization
 
 /// A store's file as the engine uses it: whole transfers or a typed error.
 ///
+/// Each call holds the file open until it has ended; ``close()`` waits for those under way.
+///
 /// Short transfers and `EINTR` are handled here and nowhere else. A failed sync is reported, never tried again: after a
 /// failure the kernel calls the pages clean, and a second sync that succeeds proves nothing (Rebello et al., *Can
 /// Applications Recover from fsync Failures?*, ATC 2020).
@@ -10,13 +12,17 @@ final class StoreFile: Sendable {
   let path: String
   private let file: any RandomAccessFile
   private let forkGeneration: UInt64
-  private let isClosed = Atomic(false)
+  private let calls = CallCount()
   private let lacksDurableWrites = Atomic(false)
   private let syncs = Atomic<UInt64>(0)
   private let bytesWritten = Atomic<UInt64>(0)
 
   /// Who may read and write the file, as `chmod` has it; nil where there is no such thing.
-  var permissions: UInt32? { file.permissions }
+  var permissions: UInt32? {
+    guard (try? begin()) != nil else { return nil }
+    defer { calls.end() }
+    return file.permissions
+  }
 
   /// So often in a row may a call transfer nothing or be interrupted before it counts as failed.
   private static let patience = 1_000
@@ -40,14 +46,23 @@ final class StoreFile: Sendable {
         context: .init(path: path)
       )
     }
-    if isClosed.load(ordering: .relaxed) {
-      throw StoreError(.closed, "the store is closed", context: .init(path: path))
-    }
+    if calls.isClosed { throw closedError }
+  }
+
+  private var closedError: StoreError {
+    StoreError(.closed, "the store is closed", context: .init(path: path))
+  }
+
+  /// Begins a call on the file, to be ended by `calls.end()`. Throws `closed`.
+  private func begin() throws(StoreError) {
+    try checkOpen()
+    guard calls.begin() else { throw closedError }
   }
 
   /// Reads until the buffer is full or the file ends; returns the bytes read.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(StoreError) -> Int {
-    try checkOpen()
+    try begin()
+    defer { calls.end() }
     var done = 0
     var interruptions = 0
     while done < buffer.count {
@@ -107,7 +122,8 @@ final class StoreFile: Sendable {
   func synchronizeApart() throws(StoreError) { try synchronize { file.synchronizeApart() } }
 
   private func synchronize(_ call: () -> Int32) throws(StoreError) {
-    try checkOpen()
+    try begin()
+    defer { calls.end() }
     var interruptions = 0
     while true {
       let result = call()
@@ -120,7 +136,8 @@ final class StoreFile: Sendable {
   /// Gives the range blocks where the file system can do that ahead of writing; true if it could. Throws `diskFull`.
   @discardableResult
   func allocate(_ range: Range<UInt64>) throws(StoreError) -> Bool {
-    try checkOpen()
+    try begin()
+    defer { calls.end() }
     var interruptions = 0
     while true {
       let result = file.allocate(at: range.lowerBound, byteCount: range.upperBound - range.lowerBound)
@@ -133,13 +150,15 @@ final class StoreFile: Sendable {
   /// Takes the range's blocks away where the file system can do that; false if it can't, and nothing has changed. If the call fails
   /// otherwise, any part of the range may have lost its blocks.
   func punchHole(_ range: Range<UInt64>) throws(StoreError) -> Bool {
-    try checkOpen()
+    try begin()
+    defer { calls.end() }
     let result = file.punchHole(at: range.lowerBound, byteCount: range.upperBound - range.lowerBound)
     return ![EOPNOTSUPP, ENOSYS, EINVAL].contains(-result)
   }
 
   func truncate(to byteCount: UInt64) throws(StoreError) {
-    try checkOpen()
+    try begin()
+    defer { calls.end() }
     var interruptions = 0
     while true {
       let result = file.truncate(to: byteCount)
@@ -149,7 +168,8 @@ final class StoreFile: Sendable {
   }
 
   func byteCount() throws(StoreError) -> UInt64 {
-    try checkOpen()
+    try begin()
+    defer { calls.end() }
     let result = file.byteCount()
     if result < 0 { throw systemError("fstat", Int32(-result), at: nil) }
     return UInt64(result)
@@ -158,15 +178,19 @@ final class StoreFile: Sendable {
   /// The first byte at or after `offset` that may be other than zero; nil if all bytes up to the end are zeros. Where the
   /// file system can't tell, that is `offset`.
   func nextData(from offset: UInt64) throws(StoreError) -> UInt64? {
-    try checkOpen()
+    try begin()
+    defer { calls.end() }
     let result = file.nextData(from: offset)
     if result == -Int64(ENXIO) { return nil }
     return result < 0 ? offset : UInt64(result)
   }
 
-  /// Closes the file; its locks go with it. Later calls throw `closed`.
+  /// Closes the file when the calls under way have ended; its locks go with it. Later calls throw `closed`.
   func close() {
-    if !isClosed.exchange(true, ordering: .relaxed) { file.close() }
+    guard calls.close() else { return }
+    // In a forked child nobody goes on with what the parent's threads were doing.
+    if forkGeneration == ForkGuard.generation { calls.waitForLast() }
+    file.close()
   }
 
   private func transfer(
@@ -175,7 +199,8 @@ final class StoreFile: Sendable {
     _ name: String,
     _ call: (UnsafeRawBufferPointer, UInt64) -> Int
   ) throws(StoreError) {
-    try checkOpen()
+    try begin()
+    defer { calls.end() }
     var done = 0
     var interruptions = 0
     while done < bytes.count {
