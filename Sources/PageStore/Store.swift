@@ -7,49 +7,48 @@ import Synchronization
 /// whole or not at all, in memory and after a crash.
 ///
 /// One process writes a store at a time, and nobody else may have it open meanwhile; any number may read one that nobody
-/// writes. Opening a file that this process has open already gives the same store.
+/// writes. A `Store` is a *handle*: opening a file that this process has open already gives another one on the same store, with the
+/// same cache and one lock. Each is closed for itself (``close()``).
 public final class Store: Sendable {
+  let shared: SharedStore
+  /// Whether the store stays open for this handle.
+  private let isCounted: Bool
+  private let isClosed = Atomic(false)
+
   /// Where the store is; empty for one in memory.
-  public let path: String
-  public let options: StoreOptions
+  public var path: String { shared.path }
+  public var options: StoreOptions { shared.options }
   /// What tells this store from all others, for good.
   public var uuid: StoreUUID { committer.identity.uuid }
 
-  let file: StoreFile
-  let pool: PagePool
-  let versions: VersionTable
-  let turn = WriterTurn()
-  let committer: Committer
-  let environment: StoreEnvironment
-  /// What the process knows the open file by; nil for one that was handed in.
-  private let registration: PosixFile.Identity?
-  private let isSettling = Atomic(false)
-  private let isCheckpointing = Atomic(false)
-  private let isSyncing = Atomic(false)
-  /// Whether somebody looks later whether the file is too long, and whether it is being made shorter.
-  let isTidying = Atomic(false)
-  let isCompacting = Atomic(false)
+  var file: StoreFile { shared.file }
+  var pool: PagePool { shared.pool }
+  var versions: VersionTable { shared.versions }
+  var turn: WriterTurn { shared.turn }
+  var committer: Committer { shared.committer }
+  var environment: StoreEnvironment { shared.environment }
 
-  init(opened: OpenedStore, path: String, options: StoreOptions, registration: PosixFile.Identity?) {
-    self.path = path
-    self.options = options
-    self.registration = registration
-    committer = opened.committer
-    environment = opened.committer.environment
-    file = opened.committer.file
-    pool = opened.committer.pool
-    versions = opened.committer.versions
+  /// A handle; it has been counted if `isCounted`.
+  init(_ shared: SharedStore, isCounted: Bool = true) {
+    self.shared = shared
+    self.isCounted = isCounted
   }
 
-  deinit {
-    // A store that is let go without being closed leaves what a crash would leave, but keeps its promises: relaxed
-    // commits are synced. A failure has nobody to be told to, and recovery copes with it.
-    if (try? file.checkOpen()) != nil, !options.isReadOnly, options.durability != .none,
-      committer.log.hasUnsynced
-    {
-      try? committer.log.drain()
+  deinit { if isCounted, !isClosed.load(ordering: .relaxed) { shared.dropHandle() } }
+
+  /// The same for all handles on one open store.
+  package var identifier: ObjectIdentifier { ObjectIdentifier(shared) }
+
+  /// A handle for what all handles of a process share: it is of use until the last of the others is closed, and doesn't keep the store open
+  /// for itself. Closing it does nothing.
+  package func uncounted() -> Store { Store(shared, isCounted: false) }
+
+  /// Throws `closed` if this handle has been closed, or the store, or if the process is a fork of the one that opened it.
+  package func checkOpen() throws(StoreError) {
+    try file.checkOpen()
+    if isClosed.load(ordering: .relaxed) {
+      throw StoreError(.closed, "this handle of the store is closed", context: .init(path: path))
     }
-    closeFile()
   }
 
   // MARK: Reading
@@ -58,7 +57,7 @@ public final class Store: Sendable {
   public var lastCommit: UInt64 { versions.published.commit }
 
   /// The newest commit that the log has taken up, whether or not readers see it yet. Waits for nobody.
-  @_spi(Testing) public var newestCommit: UInt64 { versions.latest.commit }
+  @_spi(Testing) public var newestCommit: UInt64 { shared.newestCommit }
 
   /// The newest committed version, to read from for as long as the snapshot is kept.
   ///
@@ -67,22 +66,22 @@ public final class Store: Sendable {
   ///   - lifetime: how long it may be read at most. A moment later what only it reaches is used again, and reading from it
   ///     throws `snapshotExpired`; a cursor may come to the end of the leaf that it is in. Nil for as long as it is kept.
   public func snapshot(label: String = "", lifetime: Duration? = nil) throws(StoreError) -> Snapshot {
-    try file.checkOpen()
-    let snapshot = Snapshot(of: self, label: label, lifetime: lifetime)
-    if lifetime != nil { expireLater() }
+    try checkOpen()
+    let snapshot = Snapshot(of: shared, label: label, lifetime: lifetime)
+    if lifetime != nil { shared.expireLater() }
     return snapshot
   }
 
   /// The snapshots that are alive, oldest first, and what each keeps from being used again. O(pages that are kept).
   public func readers() throws(StoreError) -> [SnapshotReader] {
-    try file.checkOpen()
+    try checkOpen()
     return committer.state.withLock { committer.readers() }
   }
 
   /// What the bytes of the file are used for, at this moment. Exact at every commit. O(pages that died and aren't free yet).
   public func spaceLedger() throws(StoreError) -> SpaceLedger {
-    try file.checkOpen()
-    return try committer.state.withLock { () throws(StoreError) in try committer.spaceLedger() }
+    try checkOpen()
+    return try shared.spaceLedger()
   }
 
   /// Reads from the newest committed version.
@@ -141,10 +140,10 @@ public final class Store: Sendable {
     switch outcome {
     case .committed(let result, let version):
       try wait(for: version)
-      settleLater()
-      syncIfDue()
-      checkpointIfDue()
-      tidyLater()
+      shared.settleLater()
+      shared.syncIfDue()
+      shared.checkpointIfDue()
+      shared.tidyLater()
       return result
     case .unchanged(let result):
       // What was read must not be taken back after this returns.
@@ -176,7 +175,7 @@ public final class Store: Sendable {
     _ durability: Durability,
     _ body: (inout WriteTransaction) throws -> Result
   ) throws(StoreError) -> (base: Version, Outcome<Result>) {
-    try file.checkOpen()
+    try checkOpen()
     let state = try committer.begin()
     var transaction = WriteTransaction(state)
     let result: Result
@@ -221,39 +220,34 @@ public final class Store: Sendable {
   @_spi(Testing)
   public func checkpointBeside() throws(StoreError) {
     try checkWritable()
-    isCheckpointing.store(true, ordering: .releasing)
-    defer { isCheckpointing.store(false, ordering: .releasing) }
-    try committer.checkpointBeside()
+    try shared.checkpointBeside()
   }
 
-  /// Checkpoints and closes the store: whatever was committed is durable afterwards. Snapshots can't read any more what
-  /// they haven't read yet. Of several handles on the same file, the last one's `close` counts.
+  /// Closes this handle. Whatever was committed is durable afterwards.
   ///
-  /// If it throws, the store is closed all the same, and what was committed is found by the next opening; after a write or
-  /// sync that failed (`fenced`, `outcomeUnknown`) relaxed commits may be missing. Only inside a write transaction it throws
+  /// Handles are counted: each opening of the file gives one, and each is closed once. Closing it again does nothing, and a handle that is let
+  /// go of without being closed counts no more. Closing the last one closes the store: it writes a checkpoint, waits for the calls
+  /// under way, and gives the process's lock on the file back. From then on snapshots can't read what they haven't read yet; until then
+  /// those of a closed handle can be read. If the last handle is let go of instead, there is no checkpoint, and the lock is given back
+  /// when the snapshots are gone as well.
+  ///
+  /// If it throws, the handle is closed all the same, and so is the store if it was the last; what was committed is found by the next opening; after a
+  /// write or sync that failed (`fenced`, `outcomeUnknown`) relaxed commits may be missing. Only inside a write transaction it throws
   /// `nestedWrite` and does nothing.
   public func close() throws(StoreError) {
+    guard isCounted, !isClosed.load(ordering: .relaxed) else { return }
     try file.checkOpen()
-    try withTurn { () throws(StoreError) in
-      try file.checkOpen()
-      if let registration,
-        !ProcessRegistry.shared.releaseHandle(of: ObjectIdentifier(self), registration)
-      {
-        return
-      }
-      defer { closeFile() }
-      if !options.isReadOnly { try committer.close() }
+    let othersAreLeft = try shared.withTurn { () throws(StoreError) in
+      guard !isClosed.exchange(true, ordering: .relaxed) else { return false }
+      return try !shared.closeHandle()
     }
-  }
-
-  private func closeFile() {
-    file.close()
-    if let registration { ProcessRegistry.shared.remove(registration, of: ObjectIdentifier(self)) }
+    if othersAreLeft, !options.isReadOnly { try committer.log.settle() }
   }
 
   /// What the store has done since it was opened, and how large it is.
   public var statistics: StoreStatistics {
     get throws(StoreError) {
+      try checkOpen()
       let fileBytes = try file.byteCount()
       return committer.state.withLock {
         var statistics = StoreStatistics()
@@ -285,78 +279,13 @@ public final class Store: Sendable {
   }
 
   func withTurn<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-    try turn.acquire()
-    defer { turn.release() }
-    return try body()
+    try shared.withTurn(body)
   }
 
   func checkWritable() throws(StoreError) {
-    try file.checkOpen()
+    try checkOpen()
     if options.isReadOnly {
       throw StoreError(.readOnly, "the store was opened read-only", context: .init(path: path))
     }
-  }
-
-  /// A commit that made the log long enough, or changed enough pages, starts a checkpoint. If there was none for so long
-  /// that memory would grow without bound, the commit waits for one.
-  ///
-  /// The commit is done, so a failure isn't its own; if it was serious the store is fenced, otherwise the next commit
-  /// tries again.
-  private func checkpointIfDue() {
-    switch committer.checkpointNeed() {
-    case .none: break
-    case .overdue: try? committer.checkpointBeside(if: .overdue)
-    case .due:
-      guard !isCheckpointing.exchange(true, ordering: .acquiringAndReleasing) else { return }
-      environment.runBeside { [weak self] in
-        guard let self else { return }
-        try? committer.checkpointBeside(if: .due)
-        isCheckpointing.store(false, ordering: .releasing)
-      }
-    }
-  }
-
-  /// Syncs relaxed commits when what they have replaced takes much memory: beside the commits that follow, or, if they
-  /// are quicker than that, in this one. A failure isn't this commit's own: it fences the store.
-  private func syncIfDue() {
-    switch committer.syncNeed() {
-    case .none: break
-    case .overdue: try? committer.sync()
-    case .due:
-      guard !isSyncing.exchange(true, ordering: .acquiringAndReleasing) else { return }
-      environment.runBeside { [weak self] in
-        guard let self else { return }
-        try? committer.sync()
-        isSyncing.store(false, ordering: .releasing)
-      }
-    }
-  }
-
-  /// Relaxed commits are synced, and a store that goes idle gets a watermark, within a second.
-  private func settleLater() {
-    guard options.durability != .none, !isSettling.exchange(true, ordering: .acquiringAndReleasing) else {
-      return
-    }
-    environment.schedule(Self.settlingMilliseconds) { [weak self] in self?.settle() }
-  }
-
-  private static let settlingMilliseconds = 500
-
-  /// Syncs what is unsynced. If nothing was committed since the last time, the last records get a watermark that vouches
-  /// for them; otherwise this happens again later. A failure fences, which every later call reports.
-  ///
-  /// It never waits for the writer's turn: a transaction that takes long must not hold up the sync that those before it
-  /// were promised, or that of another store, and while somebody writes the store isn't idle.
-  private func settle() {
-    isSettling.store(false, ordering: .releasing)
-    let log = committer.log
-    guard (try? file.checkOpen()) != nil, !log.isFenced, log.lacksWatermark else { return }
-    guard !log.hasUnsynced else {
-      if (try? log.drain()) != nil { settleLater() }
-      return
-    }
-    guard turn.acquireIfFree() else { return settleLater() }
-    defer { turn.release() }
-    if (try? file.checkOpen()) != nil { try? committer.vouchForLastRecord() }
   }
 }

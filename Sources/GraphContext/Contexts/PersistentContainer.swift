@@ -24,6 +24,8 @@ public final class PersistentContainer: Sendable {
   /// What to call the container in messages.
   public let name: String
   package let coordinator: StoreCoordinator
+  /// This container's own handle. The coordinator is shared with other containers on the same file.
+  private let store: Store
   private let queue: DispatchQueue
   @MainActor private var viewContextHolder: ViewContextHolder?
 
@@ -67,27 +69,29 @@ public final class PersistentContainer: Sendable {
     let queue = DispatchQueue(label: "cambium.\(name)", attributes: .concurrent)
     self.name = name
     self.queue = queue
-    coordinator = try await queue.run { () throws(ContextError) in
-      try Self.open(location, options, logger, models)
+    (store, coordinator) = try await queue.run { () throws(ContextError) in
+      let store = try Self.open(location, options, logger)
+      return (store, try StoreCoordinator.open(store, models: models))
     }
   }
 
   private static func open(
     _ location: StoreLocation,
     _ options: StoreOptions,
-    _ logger: Logger?,
-    _ models: [any ManagedObject.Type]
-  ) throws(ContextError) -> StoreCoordinator {
-    let store: Store
+    _ logger: Logger?
+  ) throws(ContextError) -> Store {
     do {
       switch location {
-      case .file(let url): store = try Store.open(at: path(of: url), options: options, logger: logger)
-      case .inMemory: store = try Store.inMemory(options: options)
+      case .file(let url): return try Store.open(at: path(of: url), options: options, logger: logger)
+      case .inMemory: return try Store.inMemory(options: options)
       }
     } catch {
       throw ContextError(any: error)
     }
-    return try StoreCoordinator.open(store, models: models)
+  }
+
+  private func checkOpen() throws(ContextError) {
+    do throws(StoreError) { try store.checkOpen() } catch { throw ContextError(error) }
   }
 
   private static func path(of url: URL) throws(ContextError) -> String {
@@ -111,7 +115,7 @@ extension PersistentContainer {
   /// turns of the main actor it moves to the newest commit. First asked for after ``close()``, it throws `closed` at whatever it is asked.
   @MainActor public var viewContext: ManagedObjectContext {
     if let viewContextHolder { return viewContextHolder.context }
-    let holder = ViewContextHolder(coordinator)
+    let holder = ViewContextHolder(coordinator, store)
     viewContextHolder = holder
     return holder.context
   }
@@ -124,6 +128,7 @@ extension PersistentContainer {
   public func performBackgroundTask<Result: Sendable>(
     _ body: @Sendable @escaping (ManagedObjectContext) throws -> Result
   ) async throws -> Result {
+    try checkOpen()
     let cancellation = Cancellation()
     return try await withTaskCancellationHandler {
       try await queue.run { [coordinator] in
@@ -141,7 +146,8 @@ extension PersistentContainer {
 
   /// A context on a background queue, to be used again and again.
   public func newBackgroundContext(name: String? = nil) throws(ContextError) -> BackgroundContext {
-    try BackgroundContext(coordinator: coordinator, name: name)
+    try checkOpen()
+    return try BackgroundContext(coordinator: coordinator, name: name)
   }
 }
 
@@ -150,7 +156,7 @@ extension PersistentContainer {
 extension PersistentContainer {
   /// Writes everything since the last checkpoint to its place, so that the next open has nothing to replay.
   public func checkpoint() throws(ContextError) {
-    do throws(StoreError) { try coordinator.store.checkpoint() } catch { throw ContextError(error) }
+    do throws(StoreError) { try store.checkpoint() } catch { throw ContextError(error) }
   }
 
   /// Writes everything as the newest commit left it to a new file, as small as it can be, while others read and save: a backup. The file
@@ -162,28 +168,36 @@ extension PersistentContainer {
   /// - Throws: `store` if there is a file at `url`, or it can't be written; nothing is left there then. Also after a folder could not be synced, with
   ///   the code `outcomeUnknown`: then the copy may be gone after a power failure.
   public func copy(to url: URL, keepsObjectIDs: Bool = true) async throws(ContextError) {
-    try await queue.run { [coordinator] () throws(ContextError) in
-      do { try coordinator.store.copy(to: Self.path(of: url), keepsUUID: keepsObjectIDs) } catch {
+    try await queue.run { [store] () throws(ContextError) in
+      do { try store.copy(to: Self.path(of: url), keepsUUID: keepsObjectIDs) } catch {
         throw ContextError(any: error)
       }
     }
   }
 
-  /// Closes the store: writes a checkpoint and gives up the lock on the file. Contexts can't be used any more.
+  /// Closes the container. What was saved is durable afterwards.
+  ///
+  /// Containers on the same file are counted: each is closed once. Closing it again does nothing, and a container that is let go of without
+  /// being closed counts no more. Closing the last one closes the store: it writes a checkpoint and gives up the process's lock on
+  /// the file, and contexts can't be used any more, whichever container they are of. Until then contexts that are there can be used; a
+  /// closed container gives no new ones.
+  ///
+  /// - Throws: `store` if something could not be written; the container is closed all the same. Inside a save it throws the same with a
+  ///   `storeError` of code `nestedWrite`, and does nothing.
   public func close() throws(ContextError) {
-    do throws(StoreError) { try coordinator.store.close() } catch { throw ContextError(error) }
+    do throws(StoreError) { try store.close() } catch { throw ContextError(error) }
   }
 
   /// What the store has done since it was opened, and how big it is.
   public var statistics: StoreStatistics {
     get throws(ContextError) {
-      do throws(StoreError) { return try coordinator.store.statistics } catch { throw ContextError(error) }
+      do throws(StoreError) { return try store.statistics } catch { throw ContextError(error) }
     }
   }
 
   /// Counts the bytes of the store's file by use: live, dead, pinned by snapshots, log, reserved, free. Exact at every commit.
   public func spaceLedger() throws(ContextError) -> SpaceLedger {
-    do throws(StoreError) { return try coordinator.store.spaceLedger() } catch { throw ContextError(error) }
+    do throws(StoreError) { return try store.spaceLedger() } catch { throw ContextError(error) }
   }
 
   /// Reads everything and compares everything with everything: pages, the schema, records, index entries, relationships. Returns
@@ -191,8 +205,9 @@ extension PersistentContainer {
   ///
   /// - Parameter includingWarnings: whether to return, too, what is whole but rests on the last of two copies.
   public func verify(includingWarnings: Bool = false) throws(ContextError) -> [IntegrityProblem] {
+    try checkOpen()
     do throws(StoreError) {
-      return try coordinator.store.verifyObjects(as: coordinator.schema, includingWarnings: includingWarnings)
+      return try store.verifyObjects(as: coordinator.schema, includingWarnings: includingWarnings)
     } catch {
       throw ContextError(error)
     }

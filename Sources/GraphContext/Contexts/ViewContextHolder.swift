@@ -9,10 +9,11 @@ final class ViewContextHolder {
   private let coordinator: StoreCoordinator
   private var listener: UInt64 = 0
 
-  init(_ coordinator: StoreCoordinator) {
+  /// - Parameter store: the container's handle.
+  init(_ coordinator: StoreCoordinator, _ store: Store) {
     self.coordinator = coordinator
-    // A store that is closed by now has no snapshot; the context says so where it can throw.
-    let source = Result { () throws(StoreError) in try coordinator.store.snapshot() }
+    // A container that is closed by now has no snapshot; the context says so where it can throw.
+    let source = Result { () throws(StoreError) in try store.snapshot() }
     context = ManagedObjectContext(coordinator, showing: StoreView(coordinator.schema, source))
     context.name = "view"
     context.automaticallyMergesChangesFromParent = true

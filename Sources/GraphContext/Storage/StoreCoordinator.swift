@@ -7,6 +7,7 @@ import Synchronization
 ///
 /// There is one for each open store in a process, however many containers were opened on it.
 package final class StoreCoordinator: Sendable {
+  /// Of use until the last container is closed; the containers have the handles that count.
   package let store: Store
   package let schema: StoredSchema
   package let storeID: UUID

@@ -23,7 +23,7 @@ extension StoreCoordinator {
     let result = OpenCoordinators.all.withLock { all in
       Result { () throws(ContextError) in
         all = all.filter { $0.value.coordinator != nil }
-        if let known = all[ObjectIdentifier(store)]?.coordinator {
+        if let known = all[store.identifier]?.coordinator {
           guard Set(known.types.map { ObjectIdentifier($0) }) == Set(models.map { ObjectIdentifier($0) })
           else {
             throw ContextError(.schemaMismatch, "the store is open with other models in this process")
@@ -31,7 +31,7 @@ extension StoreCoordinator {
           return known
         }
         let opened = try make(store, models)
-        all[ObjectIdentifier(store)] = .init(coordinator: opened)
+        all[store.identifier] = .init(coordinator: opened)
         return opened
       }
     }
@@ -61,7 +61,7 @@ extension StoreCoordinator {
       if change?.isEmpty != true || refolds { try takeUp(schema, stored, change, refolding: refolds, store) }
       let leased = try Catalogue.leasedNumbers(in: try store.snapshot(), stored)
       return StoreCoordinator(
-        store: store,
+        store: store.uncounted(),
         schema: stored,
         types: types,
         numbers: ObjectNumbers(leased: leased)

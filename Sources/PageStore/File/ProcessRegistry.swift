@@ -1,8 +1,9 @@
 import Glibc
 
-/// The stores that this process has open, by file: opening a file twice gives the same store.
+/// The stores that this process has open, by file, and the handles on each: opening a file twice gives two handles on one store.
 ///
-/// Entries hold their store weakly. An entry whose store is gone, or is being closed, stays until the store's file is
+/// A store that lost its last handle without being closed stays until its last reference goes, and gets another handle if the
+/// file is opened again by then. Entries hold their store weakly. An entry whose store is gone, or is being closed, stays until the store's file is
 /// closed, so a second opening can tell "on its way out" from "held by somebody else". A store takes out its own entry
 /// only: by the time it is let go, a later store of the same file may be registered.
 // Safety: `entries`, what is in it, and `opening` are only touched with the monitor's lock held.
@@ -11,13 +12,13 @@ final class ProcessRegistry: @unchecked Sendable {
 
   private final class Entry {
     let file: PosixFile.Identity
-    weak var store: Store?
+    weak var store: SharedStore?
     let identifier: ObjectIdentifier
     var options: StoreOptions
-    /// 0 while the store is being closed.
     var handles = 1
+    var isClosing = false
 
-    init(_ store: Store, _ file: PosixFile.Identity, options: StoreOptions) {
+    init(_ store: SharedStore, _ file: PosixFile.Identity, options: StoreOptions) {
       self.file = file
       self.store = store
       identifier = ObjectIdentifier(store)
@@ -31,16 +32,16 @@ final class ProcessRegistry: @unchecked Sendable {
   /// Files that threads are opening stores in.
   private var opening: [PosixFile.Identity] = []
 
-  /// The open store of this file, or the one that `make` opens; nil if that makes none. Nobody else opens the same file meanwhile; other
-  /// files may be opened, however long this takes.
+  /// The open store of this file, or the one that `make` opens, with one handle more; nil if that makes none. Nobody else opens the same
+  /// file meanwhile; other files may be opened, however long this takes.
   func store(
     for file: PosixFile.Identity,
     options: StoreOptions,
     path: String,
-    make: () throws(StoreError) -> Store?
-  ) throws(StoreError) -> Store? {
+    make: () throws(StoreError) -> SharedStore?
+  ) throws(StoreError) -> SharedStore? {
     // Let go of only when the lock is free: if this has become the last reference, the store's deinit takes the lock.
-    var found: Store?
+    var found: SharedStore?
     defer { withExtendedLifetime(found) {} }
     monitor.lock()
     defer { monitor.unlock() }
@@ -50,7 +51,7 @@ final class ProcessRegistry: @unchecked Sendable {
         continue
       }
       guard let entry = entry(of: file) else { break }
-      if entry.handles > 0 { found = entry.store }
+      if !entry.isClosing { found = entry.store }
       guard let store = found else {
         // Another thread is closing it or running its deinit, and takes the entry out when the lock is free.
         monitor.wait()
@@ -88,13 +89,14 @@ final class ProcessRegistry: @unchecked Sendable {
 
   private func entry(of file: PosixFile.Identity) -> Entry? { entries.first { $0.file == file } }
 
-  /// One handle of this store less; true if it was the last one, in which case the caller closes the store and then
-  /// calls ``remove(_:of:)``.
-  func releaseHandle(of store: ObjectIdentifier, _ file: PosixFile.Identity) -> Bool {
+  /// One handle of this store less. True if it was the last one and `isClosing`: then the caller closes the store and calls
+  /// ``remove(_:of:)``.
+  func releaseHandle(of store: ObjectIdentifier, _ file: PosixFile.Identity, isClosing: Bool) -> Bool {
     monitor.withLock {
       guard let entry = entry(of: file), entry.identifier == store else { return false }
       entry.handles -= 1
-      return entry.handles == 0
+      entry.isClosing = isClosing && entry.handles == 0
+      return entry.isClosing
     }
   }
 

@@ -82,7 +82,7 @@ extension Store {
   /// Throws `closed`, `inputOutput`, and `corrupt` where the headers of the extents, or the record of the pages in use, don't
   /// fit what the trees are said to have: ``verify()`` says more.
   public func pageUses() throws(StoreError) -> PageUses {
-    try file.checkOpen()
+    try checkOpen()
     return try committer.state.withLock { () throws(StoreError) in try committer.pageUses() }
   }
 }

@@ -21,7 +21,7 @@ public struct CompactionPolicy: Sendable, Hashable {
   }
 }
 
-extension Store {
+extension SharedStore {
   /// Looks after some time whether the file should be made shorter.
   func tidyLater() {
     guard let policy = options.compaction, !isTidying.exchange(true, ordering: .acquiringAndReleasing) else {

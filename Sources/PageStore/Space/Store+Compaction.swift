@@ -22,7 +22,7 @@ extension Store {
     progress: (CompactionProgress) throws -> Bool = { _ in true }
   ) throws -> CompactionProgress {
     try checkWritable()
-    var compaction = try Compaction(store: self)
+    var compaction = try Compaction(store: shared)
     try compaction.run(packing: true, progress)
     return compaction.state
   }
@@ -30,7 +30,7 @@ extension Store {
 
 /// One compaction, on one thread, beside readers and writers.
 struct Compaction {
-  private let store: Store
+  private let store: SharedStore
   private(set) var state: CompactionProgress
 
   /// Rounds of moving. Each frees what the one before has replaced.
@@ -40,7 +40,7 @@ struct Compaction {
   /// The most pages that are changed before a checkpoint writes them. In a small store, fewer: so many that commits don't wait for it.
   private static let batchPageCount: UInt64 = 2_048
 
-  init(store: Store) throws {
+  init(store: SharedStore) throws {
     self.store = store
     let start = try store.spaceLedger().totalBytes
     state = CompactionProgress(movedBytes: 0, startBytes: start, currentBytes: start)

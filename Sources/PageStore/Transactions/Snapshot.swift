@@ -3,12 +3,12 @@
 ///
 /// Memory that only an old snapshot reaches can't be reused before the snapshot goes, so let go of it when done.
 public final class Snapshot: Sendable {
-  private let store: Store
+  private let store: SharedStore
   private let version: Version
   private let lease: UInt64
   private let expiry: SnapshotExpiry?
 
-  init(of store: Store, label: String, lifetime: Duration?) {
+  init(of store: SharedStore, label: String, lifetime: Duration?) {
     self.store = store
     expiry = lifetime.map { SnapshotExpiry(deadline: .now + min(max($0, .zero), Self.longestLifetime)) }
     (version, lease) = store.versions.lease(label, expiry)

@@ -38,7 +38,7 @@ extension StoreError {
   }
 }
 
-extension Store {
+extension SharedStore {
   /// Sees to it that a snapshot expires at its time, even if nobody commits then.
   func expireLater() {
     guard let due = versions.takeNextDeadline() else { return }

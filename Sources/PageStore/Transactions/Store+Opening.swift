@@ -2,7 +2,8 @@ import Glibc
 import Logging
 
 extension Store {
-  /// Opens the store at `path`, and makes it if there is none and the options say so. After a crash this recovers it.
+  /// Opens the store at `path`, and makes it if there is none and the options say so. After a crash this recovers it. If the process
+  /// has it open already, this gives another handle (``close()``).
   ///
   /// Throws `storeInUse` while another process has it open for writing (or at all, if this opening is for writing), or
   /// while this process has it open with other options; `notAStore`; `unsupportedFormat`; `corrupt`; `inputOutput`.
@@ -38,7 +39,7 @@ extension Store {
     var isUsed = false
     defer { if !isUsed { file.close() } }
     return try ProcessRegistry.shared.store(for: identity, options: options, path: path) {
-      () throws(StoreError) -> Store? in
+      () throws(StoreError) -> SharedStore? in
       try FileLock.acquire(file, path: path, isExclusive: !options.isReadOnly)
       guard try file.isAt(path) else { return nil }
       var environment = StoreEnvironment.system
@@ -54,8 +55,8 @@ extension Store {
       )
       // Nothing can fail from here on: a store that is let go closes the file.
       isUsed = true
-      return Store(opened: opened, path: path, options: options, registration: identity)
-    }
+      return SharedStore(opened: opened, path: path, options: options, registration: identity)
+    }.map { Store($0) }
   }
 
   /// A new store in memory, through the same code; it is gone with the last reference to it.
@@ -76,7 +77,7 @@ extension Store {
     environment: StoreEnvironment
   ) throws(StoreError) -> Store {
     let opened = try OpenedStore.open(StoreFile(file, path: path), options: options, environment: environment)
-    return Store(opened: opened, path: path, options: options, registration: nil)
+    return Store(SharedStore(opened: opened, path: path, options: options, registration: nil))
   }
 }
 

@@ -9,7 +9,7 @@ extension Store {
   ///   the next checkpoints mend it.
   /// - Throws: `closed`, or what keeps the log's last records from being written.
   public func verify(includingWarnings: Bool = false) throws(StoreError) -> [IntegrityProblem] {
-    try file.checkOpen()
+    try checkOpen()
     return try withTurn { () throws(StoreError) in
       if !options.isReadOnly && !committer.log.isFenced { try committer.log.drain() }
       return try committer.withoutCheckpoint { () throws(StoreError) in

@@ -136,6 +136,69 @@ import Testing
     #expect(first.coordinator === second.coordinator)
     #expect(first.storeID == second.storeID)
   }
+
+  private func save(_ name: String, in library: PersistentContainer) async throws {
+    try await library.performBackgroundTask { context in
+      context.insert(Writer(name))
+      try context.save()
+    }
+  }
+
+  /// Opens the file anew, with options that a store which this process still had open would refuse. What was committed before has
+  /// to be in a checkpoint.
+  private func expectClosedStore(at path: String) throws {
+    var options = StoreOptions()
+    options.isReadOnly = true
+    let store = try Store.open(at: path, options: options)
+    #expect(try store.statistics.checkpointCommit == store.lastCommit)
+    try store.close()
+  }
+
+  @Test func closingAContainerAgainTakesNothingFromTheOther() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("library.cambium")
+    let (first, second) = (try await Library.open(at: path), try await Library.open(at: path))
+    let context = try first.newBackgroundContext()
+    try await save("A", in: first)
+    for _ in 0..<3 { try first.close() }
+    #expect(throws: ContextError.self) { try first.newBackgroundContext() }
+    #expect(throws: ContextError.self) { try first.checkpoint() }
+    await #expect(throws: ContextError.self) { try await save("B", in: first) }
+    try await save("B", in: second)
+    // A context that is there goes on as long as the store is open.
+    #expect(try await context.perform { try $0.count(From(Writer.self)) } == 2)
+    #expect(throws: (any Error).self) { try expectClosedStore(at: path) }
+    try second.close()
+    await #expect(throws: ContextError.self) {
+      try await context.perform { try $0.count(From(Writer.self)) }
+    }
+    try expectClosedStore(at: path)
+  }
+
+  @Test func aContainerThatIsLetGoDoesNotKeepTheStoreOpen() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("library.cambium")
+    let last = try await Library.open(at: path)
+    // Its context outlives it, and keeps nothing open.
+    let context = try await Library.open(at: path).newBackgroundContext()
+    try await save("A", in: last)
+    try last.close()
+    try expectClosedStore(at: path)
+    await #expect(throws: ContextError.self) {
+      try await context.perform { try $0.count(From(Writer.self)) }
+    }
+  }
+
+  @Test func aContainerThatCannotBeMadeDoesNotKeepTheStoreOpen() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("library.cambium")
+    let library = try await Library.open(at: path)
+    await #expect(throws: ContextError.self) {
+      try await PersistentContainer("Desks", models: Desk.self, at: URL(fileURLWithPath: path))
+    }
+    try library.close()
+    try expectClosedStore(at: path)
+  }
 }
 
 // The same entity in several shapes.

@@ -19,8 +19,9 @@ import Testing
     try store.close()
     // The first store goes only now, when the second one is open.
     store = try Store.open(at: path)
-    #expect(try Store.open(at: path) === store)
-    try store.close()
+    let other = try Store.open(at: path)
+    #expect(other.identifier == store.identifier)
+    try other.close()
     try store.put("a", "1")
     try store.close()
     #expect(code { _ = try store.snapshot() } == .closed)
@@ -53,6 +54,108 @@ import Testing
     #expect(isSame.wait(timeout: .now() + 10) == .success)
   }
 
+  /// Whether no handle of this process has the lock, as another process finds it: it uses a description of its own.
+  private func isUnlocked(_ path: String) throws -> Bool {
+    let other = try PosixFile.open(path: path, isReadOnly: false, createsIfMissing: false)
+    defer { other.close() }
+    return code { try FileLock.acquire(other, path: path, isExclusive: true) } == nil
+  }
+
+  @Test func closingAHandleAgainTakesNothingFromTheOthers() throws {
+    let path = folder.file("store")
+    let first = try Store.open(at: path)
+    let second = try Store.open(at: path)
+    try first.put("a", "1", durability: .relaxed)
+    try first.close()
+    for _ in 0..<3 { try first.close() }
+    #expect(code { _ = try first.snapshot() } == .closed)
+    #expect(code { try first.put("b", "1") } == .closed)
+    #expect(code { _ = try first.statistics } == .closed)
+    try second.put("b", "2")
+    #expect(try second.value("a") == "1")
+    #expect(try !isUnlocked(path))
+    try second.close()
+    #expect(try isUnlocked(path))
+    // The last one has written a checkpoint: nothing is replayed.
+    let again = try Store.open(at: path)
+    #expect(try again.statistics.checkpointCommit == 2)
+    // Not even a handle of the store that was there before closes this one.
+    try second.close()
+    #expect(try again.value("b") == "2")
+    try again.close()
+  }
+
+  @Test func aHandleThatIsLetGoDoesNotKeepTheStoreOpen() throws {
+    let path = folder.file("store")
+    let last = try Store.open(at: path)
+    var kept: Snapshot?
+    do {
+      let letGo = try Store.open(at: path)
+      try letGo.put("a", "1")
+      kept = try letGo.snapshot()
+    }
+    try last.put("a", "2")
+    // What a snapshot reads stays; the handle it was taken by is gone.
+    #expect(try kept?.tree("t").value(for: bytes("a")) == bytes("1"))
+    try last.close()
+    #expect(try isUnlocked(path))
+    #expect(code { _ = try kept?.tree("t") } == .closed)
+    kept = nil
+    let again = try Store.open(at: path)
+    #expect(try again.statistics.checkpointCommit == 2)
+    try again.close()
+  }
+
+  @Test func aStoreWithoutHandlesLastsAsLongAsItsSnapshots() throws {
+    let path = folder.file("store")
+    var snapshot: Snapshot?
+    do {
+      let store = try Store.open(at: path)
+      try store.put("a", "1")
+      snapshot = try store.snapshot()
+    }
+    #expect(try !isUnlocked(path))
+    #expect(try snapshot?.tree("t").value(for: bytes("a")) == bytes("1"))
+    // Opening the file finds the store that is there.
+    do {
+      let store = try Store.open(at: path)
+      try store.put("a", "2")
+    }
+    snapshot = nil
+    #expect(try isUnlocked(path))
+    #expect(try Store.open(at: path).value("a") == "2")
+  }
+
+  @Test func closingOneOfTwoHandlesMakesDurableWhatWasCommitted() throws {
+    let path = folder.file("store")
+    let (first, second) = (try Store.open(at: path), try Store.open(at: path))
+    try first.put("a", "1", durability: .relaxed)
+    let before = try second.statistics.syncs
+    try first.close()
+    #expect(try second.statistics.syncs > before)
+    try second.close()
+  }
+
+  @Test func handlesThatAreClosedAndLetGoOnManyThreadsLeaveNothingOpen() throws {
+    let path = folder.file("store")
+    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+      for round in 0..<50 {
+        let failed = code {
+          let store = try Store.open(at: path)
+          try store.put("\(thread)", "\(round)", durability: .relaxed)
+          if (thread + round) % 3 == 0 { return }
+          try store.close()
+          try store.close()
+        }
+        if failed != nil { Issue.record("\(String(describing: failed))") }
+      }
+    }
+    #expect(try isUnlocked(path))
+    let store = try Store.open(at: path)
+    for thread in 0..<4 { #expect(try store.value("\(thread)") == "49") }
+    try store.close()
+  }
+
   @Test func aStoreIsNotClosedInsideATransaction() throws {
     let store = try Store.open(at: folder.file("store"))
     try store.write { transaction in
@@ -83,10 +186,10 @@ import Testing
   @Test func anOpeningWaitsForTheEndOfAClosing() throws {
     let registry = ProcessRegistry()
     let file = PosixFile.Identity(device: 1, inode: 2)
-    let stores = [try Store.inMemory(), try Store.inMemory()]
+    let stores = [try Store.inMemory().shared, try Store.inMemory().shared]
     _ = try registry.store(for: file, options: .init(), path: "") { stores[0] }
-    #expect(registry.releaseHandle(of: ObjectIdentifier(stores[0]), file))
-    let opened = Mutex<Store?>(nil)
+    #expect(registry.releaseHandle(of: ObjectIdentifier(stores[0]), file, isClosing: true))
+    let opened = Mutex<SharedStore?>(nil)
     let isDone = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
       let store = try? registry.store(for: file, options: .init(), path: "") { stores[1] }

@@ -9,11 +9,11 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test func openingAFileTwiceGivesTheSameStore() throws {
+  @Test func openingAFileTwiceGivesTwoHandlesOnOneStore() throws {
     let path = folder.file("store")
     let first = try Store.open(at: path)
     let second = try Store.open(at: path)
-    #expect(first === second)
+    #expect(first !== second && first.identifier == second.identifier)
     try first.put("a", "1")
     try first.close()
     // The other handle goes on.
