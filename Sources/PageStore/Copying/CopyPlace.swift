@@ -25,8 +25,8 @@ public protocol CopyPlace: AnyObject {
 final class PosixCopyPlace: CopyPlace {
   /// What publishing the copy does.
   enum Aim {
-    /// It appears where no file is. With these permissions; nil for those that new files have.
-    case newFile(permissions: UInt32?)
+    /// It appears where no file is, with these permissions.
+    case newFile(permissions: UInt32)
     /// It takes the place of this file, which is locked.
     case replacing(PosixFile)
   }
@@ -47,13 +47,11 @@ final class PosixCopyPlace: CopyPlace {
     if case .newFile = aim, try PosixFile.isAnything(at: path) {
       throw StoreError.system("open", EEXIST).adding { $0.path = path }
     }
-    var isForAll = false
-    if case .newFile(nil) = aim { isForAll = true }
-    let file = try PosixFile.makeLocked(path: temporaryPath, permissions: isForAll ? 0o644 : 0o600)
+    let file = try PosixFile.makeLocked(path: temporaryPath, permissions: 0o600)
     self.file = file
     do throws(StoreError) {
       switch aim {
-      case .newFile(let permissions): if let permissions { try file.setPermissions(permissions) }
+      case .newFile(let permissions): try file.setPermissions(permissions)
       case .replacing(let original): try file.takeOwnerAndPermissions(of: original)
       }
       return file

@@ -13,7 +13,8 @@ extension Store {
   ///
   /// The file appears at `path` when it is complete and durable. Until then it lies beside it, with `.cambium-copy` added to its name; what
   /// a crash leaves there is removed by the next copy to the same path. Pages are filled one after the other. At most a
-  /// sixty-fourth of the live bytes, 256 KiB and 16 pages of the new file are not live. The new file has the permissions of this store's file and belongs to the user of this process.
+  /// sixty-fourth of the live bytes, 256 KiB and 16 pages of the new file are not live. The new file has the permissions of this store's file, that of a
+  /// store in memory ``StoreOptions/filePermissions``; it belongs to the user of this process.
   ///
   /// O(size of the store). Needs memory for some 32 MiB of pages, and for two copies of the longest value.
   ///
@@ -33,7 +34,8 @@ extension Store {
     keepsUUID: Bool = false,
     progress: (CopyProgress) throws -> Bool = { _ in true }
   ) throws -> Bool {
-    let place = PosixCopyPlace(path: path, .newFile(permissions: file.permissions))
+    let permissions = file.permissions ?? UInt32(options.filePermissions)
+    let place = PosixCopyPlace(path: path, .newFile(permissions: permissions))
     return try copy(to: place, pageSize: pageSize, keepsUUID: keepsUUID, progress: progress)
   }
 

@@ -58,6 +58,29 @@ import Testing
     }
   }
 
+  @Test func copiesAndSpilledPagesAreTheOwnersAlone() throws {
+    func mode(_ path: String) -> mode_t {
+      var status = stat()
+      return stat(path, &status) == 0 ? status.st_mode & 0o777 : 0
+    }
+    for (name, store) in [("disk", try Store.open(at: folder.file("store"))), ("memory", try .inMemory())] {
+      try store.put("a", "1")
+      try store.copy(to: folder.file("copy on \(name)"))
+      #expect(mode(folder.file("copy on \(name)")) == 0o600)
+      try store.close()
+    }
+    try Store.rewrite(at: folder.file("store"))
+    #expect(mode(folder.file("store")) == 0o600)
+    let unnamed = try PosixFile.openUnnamed(beside: folder.file("store"))
+    #expect(unnamed.permissions == 0o600)
+    // A store in memory says who may read its copies.
+    var options = StoreOptions()
+    options.filePermissions = 0o640
+    let shared = try Store.inMemory(options: options)
+    try shared.copy(to: folder.file("shared"))
+    #expect(mode(folder.file("shared")) == 0o640)
+  }
+
   @Test func aStoreThatIsLetGoIsUnlocked() throws {
     let path = folder.file("store")
     do {
