@@ -177,7 +177,7 @@ final class PagePool: Sendable {
     }
     try checkOverflow(reference)
     guard Int(reference.count) <= geometry.capacity else {
-      return try OverflowReader(geometry: geometry, loader: loader).read(reference, treeID: treeID)
+      return try readOverflow(reference, treeID: treeID)
     }
     let resident = table.lookUp(reference.location.rawValue)
     let page = if let resident { resident } else { try loadOverflowPage(reference) }
@@ -185,9 +185,18 @@ final class PagePool: Sendable {
     guard image.kind == PageKind.overflow.rawValue, image.treeID == treeID,
       image.payloadLength == Int(reference.count)
     else {
-      throw Self.misplaced(reference.location)
+      throw located(Self.misplaced(reference.location))
     }
     return ValueBytes(borrowing: image.payload, in: page)
+  }
+
+  /// The bytes as the file has them, page after page.
+  private func readOverflow(_ reference: ChildReference, treeID: UInt32) throws(StoreError) -> ValueBytes {
+    do throws(StoreError) {
+      return try OverflowReader(geometry: geometry, loader: loader).read(reference, treeID: treeID)
+    } catch {
+      throw located(error)
+    }
   }
 
   /// The same, from the file if the file has it, and leaving no trace in memory.
@@ -203,7 +212,7 @@ final class PagePool: Sendable {
       reference = reference.moved(to: storedPlace(ofOverflow: reference))
     }
     try checkOverflow(reference)
-    return try OverflowReader(geometry: geometry, loader: loader).read(reference, treeID: treeID)
+    return try readOverflow(reference, treeID: treeID)
   }
 
   private func checkOverflow(_ reference: ChildReference) throws(StoreError) {
@@ -213,7 +222,7 @@ final class PagePool: Sendable {
       throw StoreError(
         .corrupt,
         "An overflow reference has an impossible length.",
-        context: .init(page: reference.location.rawValue)
+        context: .init(path: loader.path, page: reference.location.rawValue)
       )
     }
   }

@@ -37,6 +37,32 @@ import Testing
     return image
   }
 
+  /// A value of one overflow page is read like other pages, one of several by itself.
+  @Test(arguments: [3_500, 40_000]) func damageToAnOverflowPageNamesTheFile(_ byteCount: Int) throws {
+    let fixture = StoreFixture()
+    let store = try fixture.open()
+    try store.put("a", String(repeating: "overflow", count: byteCount / 8))
+    try store.close()
+    var image = fixture.disk.content.bytes
+    // One byte of each stretch of the value, wherever the file has it.
+    let pattern = bytes("overflow")
+    for start in stride(from: 0, to: image.count, by: 1_024) {
+      for index in start..<min(start + 1_024, image.count) - 8
+      where image[index..<index + 8].elementsEqual(pattern) {
+        image[index] ^= 1
+        break
+      }
+    }
+    let damaged = try open(image, isReadOnly: true)
+    do {
+      _ = try damaged.value("a")
+      Issue.record("the damage was not noticed")
+    } catch let error as StoreError {
+      #expect(error.code == .corrupt && error.context.page != nil)
+      #expect(error.context.path == "test", "\(error)")
+    }
+  }
+
   @Test func eitherAnchorIsEnough() throws {
     for isClosed in [false, true] {
       let image = try image(isClosed: isClosed)
