@@ -7,7 +7,8 @@ enum FileLock {
   /// Past the largest file there can be, so no file system's mandatory locking is in the way of reads and writes.
   static let offset: Int64 = 1 << 62
 
-  /// Takes the lock or throws `storeInUse`, naming the holder where /proc tells.
+  /// Takes the lock or throws `storeInUse`, naming the holders where /proc tells: all who have the descriptor. A child that was forked from
+  /// the holder shares the lock, and keeps it when the holder ends.
   static func acquire(_ file: PosixFile, path: String, isExclusive: Bool) throws(StoreError) {
     var result = clinux_lock(file.descriptor, isExclusive ? 1 : 0, offset, 1)
     while result == -EINTR { result = clinux_lock(file.descriptor, isExclusive ? 1 : 0, offset, 1) }
@@ -16,10 +17,14 @@ enum FileLock {
       throw .system("fcntl(F_OFD_SETLK)", -result).adding { $0.path = path }
     }
     let holders = try holders(of: file.identity())
-    let names = holders.isEmpty ? "another process" : holders.map(\.description).joined(separator: ", ")
+    let names =
+      holders.isEmpty
+      ? "a process that /proc doesn't show to this user"
+      : holders.map(\.description).joined(separator: " and ")
+    let have = holders.count > 1 ? "have" : "has"
     throw StoreError(
       .storeInUse,
-      "\(names) has the store open\(isExclusive ? "" : " for writing")",
+      "\(names) \(have) the store open\(isExclusive ? "" : " for writing")",
       context: .init(path: path)
     )
   }

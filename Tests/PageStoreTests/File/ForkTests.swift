@@ -1,7 +1,8 @@
 import Glibc
-@_spi(Testing) import PageStore
 @_spi(Testing) import TestSupport
 import Testing
+
+@_spi(Testing) @testable import PageStore
 
 @Suite struct ForkTests {
   /// Swift hides `fork`, rightly; what a child may do here is little: ask the store, and go.
@@ -48,5 +49,35 @@ import Testing
     let again = try Store.open(at: folder.file("store"))
     #expect(try again.value("a") == "1")
     try again.close()
+  }
+
+  @Test func whoeverKeepsALockThatItsHolderHadIsNamed() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("store")
+    try Store.open(at: path).close()
+    // The holder: never closed by this object, which would give the lock back.
+    let descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC)
+    let holder = Unmanaged.passRetained(PosixFile(descriptor: descriptor))
+    try FileLock.acquire(holder.takeUnretainedValue(), path: path, isExclusive: true)
+    let child = try fork()
+    if child == 0 {
+      pause()
+      _exit(0)
+    }
+    // It ends as a process that is killed does: its descriptor goes, the lock stays with the child's.
+    #expect(Glibc.close(descriptor) == 0)
+    for _ in 0..<2 {
+      do {
+        _ = try Store.open(at: path)
+        Issue.record("the lock was ignored")
+      } catch {
+        #expect(error.code == .storeInUse)
+        #expect(error.message.contains("process \(child) ("), "\(error.message)")
+        #expect(!error.message.contains("process \(getpid()) ("), "\(error.message)")
+      }
+    }
+    kill(child, SIGKILL)
+    waitpid(child, nil, 0)
+    try Store.open(at: path).close()
   }
 }
