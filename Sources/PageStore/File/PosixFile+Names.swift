@@ -55,6 +55,13 @@ extension PosixFile {
   /// between its being opened and locked.
   func isAt(_ path: String) throws(StoreError) -> Bool { try Self.identity(at: path) == identity() }
 
+  func isFound(at path: String) -> Bool {
+    do throws(StoreError) { return try isAt(path) } catch {
+      // The path can't be looked at, perhaps because the process has fewer rights by now. A file without a name is gone anyway.
+      return (try? status()).map { $0.st_nlink > 0 } ?? true
+    }
+  }
+
   /// What tells the file at `path` from all others; nil if there is none.
   static func identity(at path: String) throws(StoreError) -> Identity? {
     var status = stat()

@@ -30,6 +30,8 @@ public protocol RandomAccessFile: AnyObject, Sendable {
   func nextData(from offset: UInt64) -> Int64
   /// The bits of the file's mode that say who may read and write it; nil where there is no such thing.
   var permissions: UInt32? { get }
+  /// `stat` and `fstat`: whether the file is the one at `path`. True where that can't be told.
+  func isFound(at path: String) -> Bool
   /// Closes the file; its locks go with it. Nobody calls anything else at the same time or later. A file that is let go of without it
   /// closes itself.
   func close()
@@ -44,6 +46,9 @@ extension RandomAccessFile {
 
   /// A file that anybody who has it may use.
   public var permissions: UInt32? { nil }
+
+  /// A file that nobody can take away.
+  public func isFound(at path: String) -> Bool { true }
 
   /// A file whose syncs don't share their failures.
   public func synchronizeApart() -> Int32 { synchronize() }

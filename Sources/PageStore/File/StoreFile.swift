@@ -10,6 +10,8 @@ import Synchronization
 /// Applications Recover from fsync Failures?*, ATC 2020).
 final class StoreFile: Sendable {
   let path: String
+  /// Where the file is, links resolved; nil for one whose place is nobody's business.
+  private let place: String?
   private let file: any RandomAccessFile
   private let forkGeneration: UInt64
   private let calls = CallCount()
@@ -27,9 +29,10 @@ final class StoreFile: Sendable {
   /// So often in a row may a call transfer nothing or be interrupted before it counts as failed.
   private static let patience = 1_000
 
-  init(_ file: any RandomAccessFile, path: String) {
+  init(_ file: any RandomAccessFile, path: String, place: String? = nil) {
     self.file = file
     self.path = path
+    self.place = place
     forkGeneration = ForkGuard.generation
   }
 
@@ -51,6 +54,19 @@ final class StoreFile: Sendable {
 
   private var closedError: StoreError {
     StoreError(.closed, "the store is closed", context: .init(path: path))
+  }
+
+  /// Throws `fileGone` if another file, or none, has the place of this one by now. Two system calls.
+  func checkPlace() throws(StoreError) {
+    guard let place else { return }
+    try begin()
+    defer { calls.end() }
+    guard !file.isFound(at: place) else { return }
+    throw StoreError(
+      .fileGone,
+      "the store's file was deleted, moved or replaced while it was open: nobody would find there what is written now",
+      context: .init(path: path)
+    )
   }
 
   /// Begins a call on the file, to be ended by `calls.end()`. Throws `closed`.

@@ -347,6 +347,8 @@ final class LogWriter: @unchecked Sendable {
   /// sync is of the whole file; otherwise the one durable write is enough.
   private func write(_ batch: [UInt8], at offset: UInt64, syncs: Bool, hasUnsynced: Bool) -> StoreError? {
     do throws(StoreError) {
+      // Nothing is said to be durable in a file that nobody finds.
+      if syncs { try file.checkPlace() }
       try batch.withBytes { bytes throws(StoreError) in
         if syncs && !hasUnsynced && !bytes.isEmpty {
           // guard: sync-record, without it: try file.write(bytes, at: offset)
@@ -415,6 +417,7 @@ final class LogWriter: @unchecked Sendable {
 
   private func checkNotFenced() throws(StoreError) {
     guard let failure else { return }
+    if failure.code == .fileGone { throw failure }
     throw StoreError(
       .fenced,
       "an earlier write or sync of the store failed; reopen it to write again: \(failure.message)",
@@ -423,8 +426,10 @@ final class LogWriter: @unchecked Sendable {
     )
   }
 
+  /// What a commit is told whose record the failure has met.
   private static func outcomeUnknown(_ cause: StoreError) -> StoreError {
-    StoreError(
+    if cause.code == .fileGone { return cause }
+    return StoreError(
       .outcomeUnknown,
       "whether the commit survives is known after reopening: \(cause.message)",
       context: cause.context,

@@ -45,11 +45,13 @@ extension Store {
       var environment = StoreEnvironment.system
       environment.logger = logger
       environment.makeSpillFile = { () throws(StoreError) in try PosixFile.openUnnamed(beside: path) }
+      // A link's own folder knows nothing of the file's name, and what the link leads to later is another matter.
+      let place = try PosixFile.resolved(path)
       environment.synchronizeFolder = { () throws(StoreError) in
-        try PosixFile.synchronizeFolder(of: PosixFile.resolved(path))
+        try PosixFile.synchronizeFolder(of: place)
       }
       let opened = try OpenedStore.open(
-        StoreFile(file, path: path),
+        StoreFile(file, path: path, place: place),
         options: options,
         environment: environment
       )
