@@ -46,7 +46,8 @@ extension ContextError {
     public var otherID: ManagedObjectID?
     /// The attributes or relationships.
     public var properties: [String]
-    /// What the object has in `properties`, in the same order, where that matters.
+    /// What the object has in `properties`, in the same order, where that matters; empty if the container was made with
+    /// `showsValuesInErrors: false`.
     public var values: [AttributeValue]
 
     public init(
@@ -80,6 +81,22 @@ extension ContextError {
       "\(id.entityName) \(id.number) was \(what) by another context after this one had read it",
       context: Context(entity: id.entityName, objectID: id)
     )
+  }
+
+  /// Two objects have equal values where they must not.
+  ///
+  /// - Parameters:
+  ///   - rule: the beginning of a sentence whose subject are the two objects.
+  ///   - context: with the values, which neither the message nor the error's context shows unless `showsValues`.
+  static func notUnique(_ rule: String, _ context: Context, showsValues: Bool) -> ContextError {
+    var context = context
+    var list = "the same " + context.properties.joined(separator: ", ")
+    if showsValues {
+      list = zip(context.properties, context.values).map { "\($0) \($1.spelling)" }.joined(separator: ", ")
+    } else {
+      context.values = []
+    }
+    return ContextError(.notUnique, "\(rule) have \(list)", context: context)
   }
 
   /// Any error as this type: what a transaction's closure threw.

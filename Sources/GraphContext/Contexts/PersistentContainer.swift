@@ -31,15 +31,26 @@ public final class PersistentContainer: Sendable {
 
   /// Opens a store in a file.
   ///
-  /// - Parameter logger: where to log what was recovered, checkpoints, and what failed; nil for nowhere.
+  /// - Parameters:
+  ///   - showsValuesInErrors: whether errors (`notUnique`) show the values of properties, or their names alone, for programs whose logs must
+  ///     not have them. Containers on the same file share it: if one says false, it holds for all.
+  ///   - logger: where to log what was recovered, checkpoints, and what failed; nil for nowhere.
   public convenience init<each Model: ManagedObject>(
     _ name: String,
     models: repeat (each Model).Type,
     at url: URL,
     options: StoreOptions = StoreOptions(),
+    showsValuesInErrors: Bool = true,
     logger: Logger? = nil
   ) async throws(ContextError) {
-    try await self.init(name, models: repeat each models, at: .file(url), options: options, logger: logger)
+    try await self.init(
+      name,
+      models: repeat each models,
+      at: .file(url),
+      options: options,
+      showsValuesInErrors: showsValuesInErrors,
+      logger: logger
+    )
   }
 
   /// Opens a store in a file or in memory.
@@ -48,11 +59,19 @@ public final class PersistentContainer: Sendable {
     models: repeat (each Model).Type,
     at location: StoreLocation,
     options: StoreOptions = StoreOptions(),
+    showsValuesInErrors: Bool = true,
     logger: Logger? = nil
   ) async throws(ContextError) {
     var list: [any ManagedObject.Type] = []
     repeat list.append((each models).self)
-    try await self.init(name, models: list, at: location, options: options, logger: logger)
+    try await self.init(
+      name,
+      models: list,
+      at: location,
+      options: options,
+      showsValuesInErrors: showsValuesInErrors,
+      logger: logger
+    )
   }
 
   /// The same for a list of models.
@@ -64,6 +83,7 @@ public final class PersistentContainer: Sendable {
     models: [any ManagedObject.Type],
     at location: StoreLocation,
     options: StoreOptions = StoreOptions(),
+    showsValuesInErrors: Bool = true,
     logger: Logger? = nil
   ) async throws(ContextError) {
     let queue = DispatchQueue(label: "cambium.\(name)", attributes: .concurrent)
@@ -71,7 +91,7 @@ public final class PersistentContainer: Sendable {
     self.queue = queue
     (store, coordinator) = try await queue.run { () throws(ContextError) in
       let store = try Self.open(location, options, logger)
-      return (store, try StoreCoordinator.open(store, models: models))
+      return (store, try StoreCoordinator.open(store, models: models, showsValues: showsValuesInErrors))
     }
   }
 

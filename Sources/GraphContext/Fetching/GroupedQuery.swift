@@ -209,7 +209,7 @@ struct TypedColumns {
     throw ContextError(
       .corrupt,
       "column \(place + 1) of the groups of \(entity) holds no value of type \(Value.self)",
-      context: .init(entity: entity, values: [values[place]])
+      context: .init(entity: entity)
     )
   }
 }

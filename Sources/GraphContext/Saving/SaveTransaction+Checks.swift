@@ -151,17 +151,16 @@ extension SaveTransaction {
       }
     }
     let names = index.slots.map { entity.schema.stored[$0].name }
-    let list = zip(names, (values ?? nil) ?? []).map { "\($0) \($1.spelling)" }.joined(separator: ", ")
-    return ContextError(
-      .notUnique,
-      "\(entity.name) is unique by \(index.schema.name), and two objects have \(list)",
-      context: .init(
+    return .notUnique(
+      "\(entity.name) is unique by \(index.schema.name), and two objects",
+      .init(
         entity: entity.name,
         objectID: id(younger, entity),
         otherID: id(older, entity),
         properties: names,
         values: (values ?? nil) ?? []
-      )
+      ),
+      showsValues: showsValues
     )
   }
 }

@@ -19,6 +19,8 @@ final class SaveTransaction {
   let request: SaveRequest
   let storeID: UUID
   let commit: UInt64
+  /// Whether errors show what is stored.
+  let showsValues: Bool
   /// Objects that rules changed or deleted, by the entity's ordinal.
   var touchedByRules: [[UInt64]]
   /// Whether there is anything to commit. Links that others have removed as well leave nothing to do.
@@ -36,11 +38,12 @@ final class SaveTransaction {
   /// Keys being made, kept for their memory.
   private var scratch: (old: [UInt8], new: [UInt8]) = ([], [])
 
-  init(_ request: SaveRequest, schema: StoredSchema, storeID: UUID, commit: UInt64) {
+  init(_ request: SaveRequest, schema: StoredSchema, storeID: UUID, commit: UInt64, showsValues: Bool) {
     self.request = request
     self.schema = schema
     self.storeID = storeID
     self.commit = commit
+    self.showsValues = showsValues
     touchedByRules = schema.entities.map { _ in [] }
     recordTrees = schema.entities.map { _ in nil }
     added = schema.entities.map { entity in Array(repeating: KeyBatch(), count: entity.keyTreeCount) }

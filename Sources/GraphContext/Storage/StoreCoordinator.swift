@@ -17,6 +17,7 @@ package final class StoreCoordinator: Sendable {
   let hasOtherLayouts: Bool
   let numbers: ObjectNumbers
   let commits = CommitLog()
+  private let hidesValues = Atomic(false)
   private let ordinals: [ObjectIdentifier: Int]
   private let listeners = Mutex<[UInt64: @Sendable () -> Void]>([:])
   private let nextListener = Atomic<UInt64>(1)
@@ -38,6 +39,12 @@ package final class StoreCoordinator: Sendable {
       uniquingKeysWith: { first, _ in first }
     )
   }
+
+  /// Whether errors show what is stored.
+  var showsValues: Bool { !hidesValues.load(ordering: .relaxed) }
+
+  /// From now on errors show no values, to whichever container.
+  func hideValues() { hidesValues.store(true, ordering: .relaxed) }
 
   /// The entity of a model class, or nil when it isn't among the models.
   func entity(of type: any ManagedObject.Type) -> StoredEntity? {
@@ -64,7 +71,13 @@ package final class StoreCoordinator: Sendable {
     let outcome = try store.write(durability: durability, turn: turn) { transaction in
       let request = try request()
       guard !request.isEmpty else { return SaveOutcome() }
-      let save = SaveTransaction(request, schema: schema, storeID: storeID, commit: transaction.commit)
+      let save = SaveTransaction(
+        request,
+        schema: schema,
+        storeID: storeID,
+        commit: transaction.commit,
+        showsValues: showsValues
+      )
       let summary = try save.run(&transaction)
       isCommit = save.hasWritten
       return SaveOutcome(summary: summary, touchedByRules: save.touchedByRules)

@@ -17,8 +17,11 @@ extension StoreCoordinator {
   ///
   /// - Throws: `schemaMismatch` when the models and the store don't go together, when the store is open with other models
   ///   already, or when an index has to be built and the store is open for reading only; nothing has been written then.
-  static func open(_ store: Store, models: [any ManagedObject.Type]) throws(ContextError) -> StoreCoordinator
-  {
+  static func open(
+    _ store: Store,
+    models: [any ManagedObject.Type],
+    showsValues: Bool
+  ) throws(ContextError) -> StoreCoordinator {
     // One at a time: two coordinators of one store would hand out the same numbers.
     let result = OpenCoordinators.all.withLock { all in
       Result { () throws(ContextError) in
@@ -28,9 +31,11 @@ extension StoreCoordinator {
           else {
             throw ContextError(.schemaMismatch, "the store is open with other models in this process")
           }
+          if !showsValues { known.hideValues() }
           return known
         }
-        let opened = try make(store, models)
+        let opened = try make(store, models, showsValues: showsValues)
+        if !showsValues { opened.hideValues() }
         all[store.identifier] = .init(coordinator: opened)
         return opened
       }
@@ -40,7 +45,8 @@ extension StoreCoordinator {
 
   private static func make(
     _ store: Store,
-    _ models: [any ManagedObject.Type]
+    _ models: [any ManagedObject.Type],
+    showsValues: Bool
   ) throws(ContextError) -> StoreCoordinator {
     let schema: Schema
     do throws(SchemaError) { schema = try Schema(models) } catch {
@@ -58,7 +64,9 @@ extension StoreCoordinator {
       let stored = try StoredSchema(usable)
       let types = stored.entities.compactMap { entity in models.first { $0.entityName == entity.name } }
       let refolds = isFoldedElsewhere && !store.options.isReadOnly
-      if change?.isEmpty != true || refolds { try takeUp(schema, stored, change, refolding: refolds, store) }
+      if change?.isEmpty != true || refolds {
+        try takeUp(schema, stored, change, refolding: refolds, showsValues: showsValues, store)
+      }
       let leased = try Catalogue.leasedNumbers(in: try store.snapshot(), stored)
       return StoreCoordinator(
         store: store.uncounted(),
@@ -76,11 +84,13 @@ extension StoreCoordinator {
   /// - Parameters:
   ///   - change: from the schema that the store has; nil if it has none.
   ///   - refolding: whether folded indexes that are there already have to be made again.
+  ///   - showsValues: whether errors show what is stored.
   private static func takeUp(
     _ schema: Schema,
     _ stored: StoredSchema,
     _ change: SchemaChange?,
     refolding: Bool,
+    showsValues: Bool,
     _ store: Store
   ) throws {
     let arranged = change?.arranged ?? schema
@@ -102,7 +112,8 @@ extension StoreCoordinator {
       }
       for (entity, index) in change.addedIndexes + refolded {
         guard let entity = stored.entity(named: entity) else { continue }
-        try IndexBuilder(entity, StoredIndex(index, entity: entity.name)).build(&transaction)
+        let stored = StoredIndex(index, entity: entity.name)
+        try IndexBuilder(entity, stored, showsValues: showsValues).build(&transaction)
       }
     }
   }
@@ -112,10 +123,12 @@ extension StoreCoordinator {
 struct IndexBuilder {
   private let entity: StoredEntity
   private let index: StoredIndex
+  private let showsValues: Bool
 
-  init(_ entity: StoredEntity, _ index: StoredIndex) {
+  init(_ entity: StoredEntity, _ index: StoredIndex, showsValues: Bool) {
     self.entity = entity
     self.index = index
+    self.showsValues = showsValues
   }
 
   func build(_ transaction: inout WriteTransaction) throws {
@@ -160,11 +173,10 @@ struct IndexBuilder {
       var reader = KeyReader(bytes)
       return index.slots.compactMap { reader.next(entity.layout.fields[$0].kind) }
     }
-    let list = zip(names, values).map { "\($0) \($1.spelling)" }.joined(separator: ", ")
-    return ContextError(
-      .notUnique,
-      "\(entity.name) is to be unique by \(index.schema.name), and two objects in the store have \(list)",
-      context: .init(entity: entity.name, properties: names, values: values)
+    return .notUnique(
+      "\(entity.name) is to be unique by \(index.schema.name), and two objects in the store",
+      .init(entity: entity.name, properties: names, values: values),
+      showsValues: showsValues
     )
   }
 }

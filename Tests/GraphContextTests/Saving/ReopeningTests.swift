@@ -360,6 +360,17 @@ private enum Paired {
     #expect(error?.code == .notUnique)
     #expect(error?.context.values == [.string("a")])
     #expect(error?.message.contains("name \"a\"") == true)
+    let hiding = await #expect(throws: ContextError.self) {
+      try await PersistentContainer(
+        "Items",
+        models: Indexed.Item.self,
+        Indexed.Box.self,
+        at: URL(fileURLWithPath: path),
+        showsValuesInErrors: false
+      )
+    }
+    #expect(hiding?.code == .notUnique && hiding?.context.properties == ["name"])
+    #expect(hiding?.context.values == [] && hiding?.message.hasSuffix("have the same name") == true)
     let again = try await PersistentContainer(
       "Items",
       models: Original.Item.self,

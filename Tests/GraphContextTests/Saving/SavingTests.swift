@@ -8,6 +8,34 @@ import Testing
 @testable import GraphContext
 
 @Suite struct SavingTests {
+  @Test func valuesStayOutOfErrorsWhereTheyMust() async throws {
+    let folder = try TemporaryFolder()
+    let location = StoreLocation.file(URL(fileURLWithPath: folder.file("library.cambium")))
+    let shown = try await Library.open(at: folder.file("library.cambium"))
+    let duplicate: @Sendable (ManagedObjectContext) throws -> String = { context in
+      for _ in 0..<2 { context.insert(Writer("W", email: "SECRET")) }
+      do throws(ContextError) { try context.save() } catch {
+        #expect(error.code == .notUnique && !error.context.properties.isEmpty)
+        return "\(error) \(error.context.values)"
+      }
+      return "saved"
+    }
+    #expect(try await shown.performBackgroundTask(duplicate).contains("SECRET"))
+    let hidden = try await PersistentContainer(
+      "Library",
+      models: Library.models,
+      at: location,
+      showsValuesInErrors: false
+    )
+    // They share the store, and with it what its errors show.
+    for library in [shown, hidden] {
+      let text = try await library.performBackgroundTask(duplicate)
+      #expect(!text.contains("SECRET") && text.contains("the same email"), "\(text)")
+      #expect(text.hasSuffix(" []"))
+      try library.close()
+    }
+  }
+
   /// A library with a publisher, two contexts, and the publisher as each of them sees it.
   private struct Pair {
     let library: PersistentContainer
