@@ -112,8 +112,8 @@ fuzz-smoke: deps-library ## run each fuzz target for a few seconds
 	Scripts/fuzz-smoke.sh $(FUZZ_SECONDS)
 
 ci: export CAMBIUM_WARNINGS_AS_ERRORS := 1
-# The gate repeats one run of at least 10,000 images; `make crash` goes on from fresh seeds.
-ci: CRASH := --images 10000 --seconds 240 --seed 1 --allow-empty-cells
+# The gate repeats one run of at least 13,000 images, 2,000 of them of graphs; `make crash` goes on from fresh seeds.
+ci: CRASH := --images 13000 --graph-images 2000 --seconds 240 --seed 1 --allow-empty-cells
 ci: lint test demo crash contracts fuzz-smoke bench-smoke docs ## everything that a change has to pass
 
 clean: ## remove every build folder

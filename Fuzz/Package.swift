@@ -21,6 +21,8 @@ let arguments: [Target.Dependency] = [.product(name: "ArgumentParser", package: 
 
 let predicates: [Target.Dependency] = [.product(name: "Predicates", package: "cambium")]
 
+let graph: [Target.Dependency] = predicates + [.product(name: "GraphContext", package: "cambium")]
+
 func fuzzTarget(_ name: String, _ subject: [Target.Dependency]) -> Target {
   .executableTarget(
     name: name,
@@ -52,13 +54,17 @@ let package = Package(
   targets: buildsFuzzers
     ? [.target(name: "FuzzSupport", dependencies: store, swiftSettings: swiftSettings)]
       + fuzzers.map { fuzzTarget($0.0, $0.1) }
-    : ["CrashRig", "SpaceRig"].map {
-      .executableTarget(name: $0, dependencies: store + arguments, swiftSettings: swiftSettings)
-    } + [
+    : [
+      .executableTarget(
+        name: "CrashRig",
+        dependencies: store + graph + arguments,
+        swiftSettings: swiftSettings
+      ),
+      .executableTarget(name: "SpaceRig", dependencies: store + arguments, swiftSettings: swiftSettings),
       .executableTarget(
         name: "ContractFailures",
-        dependencies: store + predicates + arguments + [.product(name: "GraphContext", package: "cambium")],
+        dependencies: store + graph + arguments,
         swiftSettings: swiftSettings
-      )
+      ),
     ]
 )

@@ -3,7 +3,7 @@
 /// A transaction of a store and of its model. Any thread may make it: the model follows the writer's turn.
 struct CheckedCommit: Sendable {
   let store: Store
-  let ledger: ModelLedger
+  let ledger: ModelLedger<StoreState>
   let disk: SimulatedDisk
   let operations: [StoreOperation]
   /// The store's own if nil.

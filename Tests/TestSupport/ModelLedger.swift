@@ -1,14 +1,16 @@
 import Synchronization
 
-/// A ``StoreModel`` that the thread which changes the store and those which watch its disk share.
-public final class ModelLedger: Sendable {
-  private let content: Mutex<StoreModel>
+/// A ``CommitHistory`` that the thread which changes the store and those which watch its disk share.
+public final class ModelLedger<State: Sendable>: Sendable {
+  private let content: Mutex<CommitHistory<State>>
 
-  public init(_ model: StoreModel = StoreModel()) { content = Mutex(model) }
+  public init(_ model: CommitHistory<State>) { content = Mutex(model) }
 
   /// The model at this moment.
-  public var model: StoreModel { content.withLock { $0 } }
+  public var model: CommitHistory<State> { content.withLock { $0 } }
 
   /// Changes the model.
-  public func change(_ body: (inout StoreModel) -> Void) { content.withLock { body(&$0) } }
+  public func change(_ body: (inout CommitHistory<State>) throws -> Void) rethrows {
+    try content.withLock { try body(&$0) }
+  }
 }

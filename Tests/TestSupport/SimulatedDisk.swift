@@ -100,10 +100,14 @@ public final class SimulatedDisk: RandomAccessFile {
     state.withLock { $0.gate = nil }
   }
 
-  /// From now on every call fails with `EIO` and changes nothing: what a store that is let go without being closed
-  /// may still try is without effect.
+  /// From now on every call fails with `EIO`, changes nothing, and is shown to nobody: what a store that is let go without
+  /// being closed may still try, maybe later and on another thread, is without effect.
   public func cut() {
-    state.withLock { $0.isCut = true }
+    state.withLock { state in
+      state.isCut = true
+      state.observer = nil
+      state.witness = nil
+    }
   }
 }
 

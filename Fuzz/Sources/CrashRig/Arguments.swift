@@ -7,6 +7,7 @@ struct Arguments: ParsableArguments {
   @Option(help: "When to stop, in seconds from the start.") var seconds = 60.0
   @Option(help: "How many crash images are enough; the run ends at whatever comes first.") var images = Int
     .max
+  @Option(help: "How many of them must be images of graphs; with fewer the run fails.") var graphImages = 0
   @Option(help: "How many threads work at once.") var workers = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
   @Option(help: "What every scenario's seed is made from.") var seed = SeededGenerator.seedOfThisRun()
   @Option(help: "The only scenario to run, by its own seed.") var scenario: UInt64?

@@ -2,29 +2,29 @@ import Synchronization
 @_spi(Testing) import TestSupport
 
 /// A moment at which the power might have failed, and what the store had promised by then.
-struct Moment: Sendable {
+struct Moment<State: Sendable>: Sendable {
   var point: CrashPoint
   var operation: Operation
-  var model: StoreModel
+  var model: CommitHistory<State>
 }
 
 /// Watches a disk and keeps moments of it: each change, or a fair sample where there are many.
-final class CrashRecorder: Sendable {
-  private struct State {
+final class CrashRecorder<State: Sendable>: Sendable {
+  private struct Record {
     var operation = Operation.creation
-    var moments: [Moment] = []
+    var moments: [Moment<State>] = []
     var seen = 0
     var generator: SeededGenerator
   }
 
-  private let state: Mutex<State>
-  private let ledger: ModelLedger
+  private let state: Mutex<Record>
+  private let ledger: ModelLedger<State>
   private let capacity: Int
 
-  init(ledger: ModelLedger, capacity: Int, seed: UInt64) {
+  init(ledger: ModelLedger<State>, capacity: Int, seed: UInt64) {
     self.ledger = ledger
     self.capacity = capacity
-    state = Mutex(State(generator: SeededGenerator(seed: seed)))
+    state = Mutex(Record(generator: SeededGenerator(seed: seed)))
   }
 
   /// Watches `disk` from now on.
@@ -51,7 +51,7 @@ final class CrashRecorder: Sendable {
   }
 
   /// The moments since the last call.
-  func take() -> [Moment] {
+  func take() -> [Moment<State>] {
     state.withLock { state in
       defer {
         state.moments = []

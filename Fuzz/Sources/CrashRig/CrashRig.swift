@@ -39,17 +39,27 @@ struct CrashRig: ParsableCommand {
     let isOver: @Sendable () -> Bool = {
       if ContinuousClock.now >= end { return true }
       let counts = tally.counts
-      return counts.imageCount >= arguments.images
+      return
+        (counts.imageCount >= arguments.images
+        && counts.imageCount(of: .graph) >= arguments.graphImages)
         || (arguments.stopsAtFirstFailure && counts.failureCount > 0)
     }
     DispatchQueue.concurrentPerform(iterations: arguments.workers) { worker in
       var number: UInt64 = 0
       while !isOver() {
-        runScenario(mixed(mixed(arguments.seed, UInt64(worker)), number), tally, until: isOver)
+        runScenario(seed(of: number, worker: UInt64(worker), arguments.seed), tally, until: isOver)
         number += 1
       }
     }
   }
+
+  /// The seed of a worker's scenario. Its last digit goes round, so that a short run has scenarios of all kinds.
+  private static func seed(of number: UInt64, worker: UInt64, _ seed: UInt64) -> UInt64 {
+    let random = mixed(mixed(seed, worker), number)
+    return random / kindCount * kindCount + (5 * number + kindCount / 2 * worker) % kindCount
+  }
+
+  private static let kindCount: UInt64 = 16
 
   /// Prints a line at once: a crash of the rig itself must not take the seed with it.
   private static func say(_ line: String) {
@@ -61,11 +71,14 @@ struct CrashRig: ParsableCommand {
     // These take no time.
     SecondCrashScenario(seed: seed, tally: tally).run(until: isOver)
     // The seed alone says which kind it is, so that it can be repeated.
-    switch seed % 16 {
+    switch seed % kindCount {
     case 0, 4, 8: RotScenario(seed: seed, tally: tally).run(until: isOver)
     case 12: FlipScenario(seed: seed, tally: tally).run(until: isOver)
     case 1, 9: FaultScenario(seed: seed, tally: tally).run(until: isOver)
     case 5, 13: FullDiskScenario(seed: seed, tally: tally).run(until: isOver)
+    case 2, 10, 15:
+      var scenario = GraphScenario(seed: seed, tally: tally)
+      scenario.run(until: isOver)
     default:
       var scenario = CrashScenario(seed: seed, tally: tally)
       scenario.run(until: isOver)
@@ -81,7 +94,9 @@ struct CrashRig: ParsableCommand {
       ? [] : counts.emptyCells
     for cell in emptyCells { print("no image: \(cell)") }
     print("\(counts.scenarios) scenarios")
+    let graphImageCount = counts.imageCount(of: .graph)
+    print("graph: \(graphImageCount) images")
     print("crash: \(counts.imageCount) images, \(counts.lost) lost, \(counts.wrong) wrong")
-    return counts.failureCount == 0 && emptyCells.isEmpty
+    return counts.failureCount == 0 && emptyCells.isEmpty && graphImageCount >= arguments.graphImages
   }
 }

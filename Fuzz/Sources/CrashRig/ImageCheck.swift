@@ -2,29 +2,29 @@
 @_spi(Testing) import TestSupport
 
 /// Opens crash images with the real recovery and judges what it shows.
-struct ImageCheck {
+struct ImageCheck<Subject: CrashSubject> {
   let tally: Tally
   let options: StoreOptions
   /// The scenario that the images come from.
   let scenario: UInt64
 
   /// What a creation writes before its first sync: the header of the log's extent, and zeros.
-  private static let firstWriteCount = 2
+  private var firstWriteCount: Int { 2 }
   /// Crashes in recovery are followed this deep.
-  private static let depthLimit = 3
+  private var depthLimit: Int { 3 }
 
   /// Makes images of `moment` in `imageCount` of the damage classes that are possible, and judges each.
-  func check(_ moment: Moment, imageCount: Int, seed: UInt64, depth: Int = 0) {
+  func check(_ moment: Moment<Subject.State>, imageCount: Int, seed: UInt64, depth: Int = 0) {
     var generator = SeededGenerator(seed: seed)
     for damage in Self.choice(of: moment.point.possibleDamage, imageCount, using: &generator) {
       let imageSeed = generator.next()
       let image = moment.point.image(damage, seed: imageSeed)
       // Garbage where a creation had just begun can't be told from somebody's file, and nobody was told of a store.
       let hasJustBegun =
-        moment.point.isNothingDurable && moment.point.unsyncedWriteCount <= Self.firstWriteCount
+        moment.point.isNothingDurable && moment.point.unsyncedWriteCount <= firstWriteCount
       let mayBeForeign = moment.model.uuid == nil && (depth > 0 || hasJustBegun)
       let (verdict, moments) = judge(image, moment, seed: imageSeed, depth: depth, mayBeForeign)
-      tally.countImage(moment.operation, damage, verdict, scenario: scenario, image: image)
+      tally.countImage(of: Subject.layer, moment.operation, damage, verdict, scenario: scenario, image: image)
       if verdict.isFailure { continue }
       for (index, moment) in moments.enumerated() {
         check(moment, imageCount: 2, seed: mixed(imageSeed, UInt64(index)), depth: depth + 1)
@@ -47,14 +47,14 @@ struct ImageCheck {
   /// moments of these come back.
   private func judge(
     _ image: SparseBytes,
-    _ moment: Moment,
+    _ moment: Moment<Subject.State>,
     seed: UInt64,
     depth: Int,
     _ mayBeForeign: Bool
-  ) -> (verdict: Verdict, moments: [Moment]) {
+  ) -> (verdict: Verdict, moments: [Moment<Subject.State>]) {
     let model = moment.model
-    let subject = StoreUnderTest(disk: SimulatedDisk(image), model: model, options: options, seed: seed)
-    let isWatched = depth < Self.depthLimit && mixed(seed, 7) % (depth == 0 ? 12 : 6) == 0
+    let subject = Subject(disk: SimulatedDisk(image), history: model, options: options, seed: seed)
+    let isWatched = depth < depthLimit && mixed(seed, 7) % (depth == 0 ? 12 : 6) == 0
     let recorder = CrashRecorder(ledger: subject.ledger, capacity: 4, seed: seed)
     recorder.begin(depth == 0 ? .recovery : .nestedRecovery)
     if isWatched { recorder.watch(subject.disk) }
@@ -71,9 +71,7 @@ struct ImageCheck {
       subject.disk.witness(nil)
       try subject.check(seed: seed)
       stage = "committing once more"
-      guard case .committed = try subject.commit(.small, durability: .full) else {
-        throw OracleMismatch("the commit after recovery fails")
-      }
+      try subject.commitOnce()
       stage = "opening again, after one more commit and another crash"
       subject.loseThePower(.allLost, seed: seed)
       second = subject.disk.content
@@ -96,11 +94,12 @@ struct ImageCheck {
   }
 
   /// Opened for reading only, the image shows the same, and nothing is written to it.
-  private func checkReadOnly(_ image: SparseBytes, _ model: StoreModel, seed: UInt64) throws {
+  private func checkReadOnly(_ image: SparseBytes, _ model: CommitHistory<Subject.State>, seed: UInt64) throws
+  {
     guard image.byteCount > 0, model.required > 0 else { return }
     var options = options
     options.isReadOnly = true
-    let subject = StoreUnderTest(disk: SimulatedDisk(image), model: model, options: options, seed: seed)
+    let subject = Subject(disk: SimulatedDisk(image), history: model, options: options, seed: seed)
     try subject.open()
     try subject.check(seed: seed)
     try subject.close()

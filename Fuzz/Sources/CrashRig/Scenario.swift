@@ -6,31 +6,27 @@
 struct CrashScenario {
   private let seed: UInt64
   private let tally: Tally
-  private let check: ImageCheck
   private let subject: StoreUnderTest
-  private let recorder: CrashRecorder
+  private var steps: RecordedSteps<StoreUnderTest>
   private var generator: SeededGenerator
-  /// Given to each step's images, so that a step's images don't depend on those before.
-  private var stepCount: UInt64 = 0
 
   init(seed: UInt64, tally: Tally) {
     self.seed = seed
     self.tally = tally
     generator = SeededGenerator(seed: seed)
     let options = StoreOptions.random(using: &generator)
-    check = ImageCheck(tally: tally, options: options, scenario: seed)
     subject = StoreUnderTest(options: options, seed: seed)
     subject.lacksDurableWrites = generator.chance(1, in: 4)
-    recorder = CrashRecorder(ledger: subject.ledger, capacity: 8, seed: seed)
+    steps = RecordedSteps(of: subject, options: options, tally: tally, scenario: seed)
   }
 
   mutating func run(until isOver: () -> Bool) {
-    recorder.watch(subject.disk)
+    steps.watch()
     do {
       try step(.creation) { subject throws in try subject.open() }
-      let steps = generator.number(in: 6...30)
-      let bulkStep = generator.chance(1, in: 4) ? generator.number(in: 0...steps - 1) : -1
-      for number in 0..<steps where !isOver() {
+      let stepCount = generator.number(in: 6...30)
+      let bulkStep = generator.chance(1, in: 4) ? generator.number(in: 0...stepCount - 1) : -1
+      for number in 0..<stepCount where !isOver() {
         if number == bulkStep {
           try step(.bulk, imageCount: 2) { subject in
             try subject.besideSnapshot { try Self.commit(.bulk, on: subject) }
@@ -154,7 +150,7 @@ struct CrashScenario {
   }
 
   private mutating func reopen() throws {
-    recorder.watch(subject.disk)
+    steps.watch()
     try step(.recovery) { try $0.open() }
     try subject.check(seed: generator.next())
   }
@@ -169,20 +165,12 @@ struct CrashScenario {
     }
   }
 
-  /// Does `body` while its moments are kept, and judges images of these.
   private mutating func step(
     _ operation: Operation,
     imageCount: Int = 3,
     _ body: (StoreUnderTest) throws -> Void
   ) throws {
-    recorder.begin(operation)
-    try body(subject)
-    // Between two calls, right after the acknowledgement, the power may fail too.
-    recorder.record(subject.disk.crashPoint)
-    stepCount += 1
-    for (index, moment) in recorder.take().enumerated() {
-      check.check(moment, imageCount: imageCount, seed: mixed(mixed(seed, stepCount), UInt64(index)))
-    }
+    try steps.step(operation, imageCount: imageCount, body)
   }
 }
 

@@ -2,6 +2,22 @@ import Glibc
 import Synchronization
 import TestSupport
 
+/// What images are checked as.
+enum Layer: String, CaseIterable, Sendable {
+  /// Trees of bytes.
+  case store = "images of stores"
+  /// Objects and their relationships.
+  case graph = "images of graphs"
+
+  /// Whether it goes on in scenarios of this layer. How records of several threads share a write doesn't depend on what is in them.
+  func has(_ operation: Operation) -> Bool {
+    switch (self, operation) {
+    case (.store, .refusedSave), (.graph, .groupCommit): false
+    default: true
+    }
+  }
+}
+
 /// What was going on when the power failed.
 enum Operation: String, CaseIterable, Sendable {
   case creation
@@ -14,6 +30,7 @@ enum Operation: String, CaseIterable, Sendable {
   case checkpoint
   case checkpointBeside = "checkpoint beside"
   case compaction
+  case refusedSave = "refused save"
   case idle = "going idle"
   case close
   case firstCommit = "first commit"
@@ -56,7 +73,7 @@ enum Verdict: Sendable {
 /// Counts of what all workers have done.
 final class Tally: Sendable {
   struct Counts: Sendable {
-    var images: [Operation: [Damage: Int]] = [:]
+    var images: [Layer: [Operation: [Damage: Int]]] = [:]
     /// Files with bytes changed at rest, and runs with failing calls, by kind.
     var others: [String: [String: Int]] = [:]
     var lost = 0
@@ -64,7 +81,10 @@ final class Tally: Sendable {
     var scenarios = 0
     var failures: [String] = []
 
-    var imageCount: Int { images.values.reduce(0) { $0 + $1.values.reduce(0, +) } }
+    var imageCount: Int { Layer.allCases.reduce(0) { $0 + imageCount(of: $1) } }
+    func imageCount(of layer: Layer) -> Int {
+      images[layer, default: [:]].values.reduce(0) { $0 + $1.values.reduce(0, +) }
+    }
     var failureCount: Int { lost + wrong }
   }
 
@@ -88,6 +108,7 @@ final class Tally: Sendable {
   var counts: Counts { state.withLock { $0 } }
 
   func countImage(
+    of layer: Layer,
     _ operation: Operation,
     _ damage: Damage,
     _ verdict: Verdict,
@@ -96,7 +117,7 @@ final class Tally: Sendable {
   ) {
     let kept = keep(image, isFailure: verdict.isFailure, scenario: scenario)
     state.withLock { counts in
-      counts.images[operation, default: [:]][damage, default: 0] += 1
+      counts.images[layer, default: [:]][operation, default: [:]][damage, default: 0] += 1
       counts.note(verdict, "\(operation.rawValue), \(damage.rawValue)\(kept)", scenario: scenario)
     }
   }
@@ -135,22 +156,32 @@ extension Tally.Counts {
     }
   }
 
-  /// The operations and damage classes that no image had.
+  /// The operations and damage classes that no image had: of stores each pair, of graphs each by itself, because what damage does
+  /// in an operation is the matter of the store below.
   var emptyCells: [String] {
-    Operation.allCases.flatMap { operation in
-      Damage.allCases.filter { $0.isExpected(in: operation) && images[operation]?[$0, default: 0] ?? 0 == 0 }
+    let ofStores = Operation.allCases.filter(Layer.store.has).flatMap { operation in
+      Damage.allCases.filter { $0.isExpected(in: operation) && count(.store, operation, $0) == 0 }
         .map { "\(operation.rawValue) × \($0.rawValue)" }
     }
+    let operations = Operation.allCases.filter { operation in
+      // These depend on the options of a few scenarios.
+      let isRare = operation == .bulk || operation == .commitNone
+      return Layer.graph.has(operation) && !isRare
+        && Damage.allCases.allSatisfy { count(.graph, operation, $0) == 0 }
+    }
+    let damages = Damage.allCases.filter { damage in
+      !Damage.rare.contains(damage) && Operation.allCases.allSatisfy { count(.graph, $0, damage) == 0 }
+    }
+    return ofStores + (operations.map(\.rawValue) + damages.map(\.rawValue)).map { "graph, \($0)" }
   }
 
-  /// The table of images, and the other counts below it.
+  private func count(_ layer: Layer, _ operation: Operation, _ damage: Damage) -> Int {
+    images[layer]?[operation]?[damage] ?? 0
+  }
+
+  /// The tables of images, and the other counts below them.
   var report: String {
-    let width = 22
-    var lines = ["images".padded(to: width) + Damage.allCases.map { $0.rawValue.paddedLeft(to: 11) }.joined()]
-    for operation in Operation.allCases {
-      let cells = Damage.allCases.map { String(images[operation]?[$0] ?? 0).paddedLeft(to: 11) }
-      lines.append(operation.rawValue.padded(to: width) + cells.joined())
-    }
+    var lines = Layer.allCases.flatMap { table(of: $0) + [""] }.dropLast()
     for (group, kinds) in others.sorted(by: { $0.key < $1.key }) {
       lines.append("")
       lines.append(group)
@@ -159,6 +190,16 @@ extension Tally.Counts {
       }
     }
     return lines.joined(separator: "\n")
+  }
+
+  private func table(of layer: Layer) -> [String] {
+    let width = 22
+    let rows = Operation.allCases.filter(layer.has).map { operation in
+      operation.rawValue.padded(to: width)
+        + Damage.allCases.map { String(count(layer, operation, $0)).paddedLeft(to: 11) }.joined()
+    }
+    let damages = Damage.allCases.map { $0.rawValue.paddedLeft(to: 11) }.joined()
+    return [layer.rawValue.padded(to: width) + damages] + rows
   }
 }
 

@@ -95,6 +95,14 @@ public final class PersistentContainer: Sendable {
     }
   }
 
+  /// A container of a store that is open: for tests, whose stores are on simulated disks.
+  @_spi(Testing)
+  public init(_ name: String, models: [any ManagedObject.Type], on store: Store) throws(ContextError) {
+    self.name = name
+    queue = DispatchQueue(label: "cambium.\(name)", attributes: .concurrent)
+    coordinator = try StoreCoordinator.open(store, models: models)
+  }
+
   private static func open(
     _ location: StoreLocation,
     _ options: StoreOptions,

@@ -143,6 +143,17 @@ import Testing
     #expect(seen.notes == [true, false, true, true, false])
   }
 
+  @Test func whatIsTriedOnACutDiskIsShownToNobody() {
+    let disk = SimulatedDisk()
+    let seen = Recorder()
+    disk.observe { _, point in seen.note(point.hasUnsynced) }
+    disk.witness { point in seen.note(point.hasUnsynced) }
+    disk.cut()
+    #expect(write([1], at: 0, to: disk) == -Int(EIO))
+    #expect(disk.synchronize() == -EIO)
+    #expect(seen.notes == [])
+  }
+
   @Test func aFileMayBeLargerThanFourGigabytes() {
     let disk = SimulatedDisk()
     #expect(disk.allocate(at: 0, byteCount: 6 << 32) == 0)

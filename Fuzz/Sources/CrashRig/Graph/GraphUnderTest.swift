@@ -1,0 +1,142 @@
+import Dispatch
+@_spi(Testing) import GraphContext
+@_spi(Testing) import PageStore
+import Synchronization
+@_spi(Testing) import TestSupport
+
+/// The commits of a store with the graph after each: the first is the one that takes up the models.
+typealias GraphHistory = CommitHistory<GraphState>
+
+/// A graph in a store on a simulated disk, whose objects are compared with plain values.
+final class GraphUnderTest: SimulatedStore<GraphState>, CrashSubject {
+  /// Whose context saves: one of two that stay, or one made for the save.
+  enum Saver: Sendable, CaseIterable { case first, second, passing }
+
+  static var layer: Layer { .graph }
+
+  private var container: PersistentContainer?
+  private var contexts: [Saver: BackgroundContext] = [:]
+  private var workload: GraphWorkload
+
+  convenience init(options: StoreOptions, seed: UInt64) {
+    self.init(disk: SimulatedDisk(), history: GraphHistory(GraphState()), options: options, seed: seed)
+  }
+
+  override init(disk: SimulatedDisk, history: GraphHistory, options: StoreOptions, seed: UInt64) {
+    workload = GraphWorkload(seed: mixed(seed, 1))
+    super.init(disk: disk, history: history, options: options, seed: seed)
+  }
+
+  override func open() throws {
+    try super.open()
+    let store = try openStore()
+    let takesUpModels = store.lastCommit == 0
+    if takesUpModels { ledger.change { $0.begin(GraphState(), durability: options.durability) } }
+    let container = try PersistentContainer("Graph", models: GraphModels.all, on: store)
+    if takesUpModels { ledger.change { $0.acknowledge(1) } }
+    self.container = container
+    contexts = [
+      .first: try container.newBackgroundContext(name: "first"),
+      .second: try container.newBackgroundContext(name: "second"),
+    ]
+  }
+
+  override func leave() {
+    contexts = [:]
+    container = nil
+  }
+
+  // MARK: Saves
+
+  /// Makes one save. `durability` is the store's own if nil.
+  func save(_ shape: GraphWorkload.Shape, durability: Durability? = nil, by saver: Saver) throws {
+    try save(workload.edits(shape, on: ledger.model.state), durability: durability, by: saver)
+  }
+
+  func commitOnce() throws {
+    try save(workload.oneEdit(on: ledger.model.state), durability: .full, by: .passing)
+  }
+
+  private func save(_ edits: [GraphEdit], durability: Durability?, by saver: Saver) throws {
+    let store = try openStore()
+    let old = ledger.model.state
+    var state = old
+    for edit in edits { state.apply(edit) }
+    ledger.change { $0.begin(state, durability: durability ?? options.durability) }
+    let begun = ledger.model.newest
+    try perform(by: saver) { context in
+      try GraphEditor(context: context).apply(edits)
+      try context.save(durability: durability)
+    }
+    if store.lastCommit < begun, state == old {
+      // A save that changes nothing is no commit.
+      ledger.change { $0.abort() }
+    } else {
+      guard store.lastCommit == begun else {
+        throw OracleMismatch("a save has the number \(store.lastCommit) instead of \(begun)")
+      }
+      ledger.change { $0.acknowledge(begun) }
+    }
+  }
+
+  /// Tries to save what breaks a rule, if the graph has objects to break it with.
+  func refusedSave(by saver: Saver) throws {
+    guard let refusal = workload.refusal(on: ledger.model.state) else { return }
+    let before = try openStore().lastCommit
+    try perform(by: saver) { context in
+      try GraphEditor(context: context).apply(refusal.edits)
+      do throws(ContextError) { try context.save() } catch {
+        guard error.code == refusal.code else { throw error }
+        return context.rollback()
+      }
+      throw OracleMismatch("a save that must be refused with \(refusal.code) passes")
+    }
+    guard try openStore().lastCommit == before else { throw OracleMismatch("a refused save is a commit") }
+  }
+
+  // MARK: Comparison
+
+  func check(seed: UInt64) throws {
+    let state = ledger.model.state
+    let commit = try openStore().lastCommit
+    // Before the first commit there are no models that could be asked for.
+    guard commit > 0 else { return }
+    do {
+      try perform(by: .passing) { try GraphComparison(context: $0, state: state).run() }
+    } catch let difference as GraphDifference {
+      throw OracleMismatch("commit \(commit) shows \(difference)")
+    }
+    guard let problem = try container?.verify().first else { return }
+    throw OracleMismatch("verify: \(problem)")
+  }
+
+  private func perform(
+    by saver: Saver,
+    _ body: @Sendable @escaping (ManagedObjectContext) throws -> Void
+  ) throws {
+    guard let container else { throw OracleMismatch("the container is not open") }
+    let context = contexts[saver]
+    try waiting {
+      if let context {
+        try await context.perform(body)
+      } else {
+        try await container.performBackgroundTask(body)
+      }
+    }
+  }
+}
+
+/// Runs `body` as a task, and waits for it: the rig's threads are not those of tasks.
+private func waiting(_ body: @Sendable @escaping () async throws -> Void) throws {
+  final class Outcome: Sendable {
+    let failure = Mutex<(any Error)?>(nil)
+    let isKnown = DispatchSemaphore(value: 0)
+  }
+  let outcome = Outcome()
+  Task {
+    do { try await body() } catch { outcome.failure.withLock { $0 = error } }
+    outcome.isKnown.signal()
+  }
+  outcome.isKnown.wait()
+  if let failure = outcome.failure.withLock({ $0 }) { throw failure }
+}
