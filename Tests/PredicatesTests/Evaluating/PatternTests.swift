@@ -110,22 +110,11 @@ import Testing
     )
   }
 
-  /// The library's `Regex` takes each of these, and traps when it matches.
-  @Test(arguments: [
-    #"(a){0}\1"#, #"(a){ 00 }?\1"#, #"(?:(a)){,0}\1"#, #"\1(a){0,0}"#, #"(?<n>a){0}\k<n>"#,
-    #"(?<n>a){0}(?P=n)"#,
-    #"(a){0}\g{1}"#,
-  ])
-  func aReferenceToAGroupThatIsRepeatedZeroTimesIsRefused(_ pattern: String) {
-    for options: StringOptions in [[], .caseInsensitive] {
-      #expect(performing { () throws(QueryError) in _ = try RegexPattern(pattern, options) }?.code == .syntax)
-    }
-  }
-
+  /// The library's `Regex` takes each of these, and traps when it matches by grapheme clusters.
   @Test(arguments: [
     #"[a-c\u{301}]"#, #"[a-c\u{ 301 }]"#, #"[^x!-\]\u0301]"#, #"[a-c\U00000301]"#, #"[a-c\o{1401}]"#,
     #"[!-\060\u{301}]"#, #"[\t-\r\n]"#, #"[\t-\x0D\x{0A}]"#, "[a-\\u{1100}\u{1161}]", #"[a-\u{600}b]"#,
-    #"[\u{1F1E6}-\u{1F1FF}\u{1F1E6}]"#, #"(?x)[a - c \u{301}]"#, "(?x)[a-c # [a-z]\n \\u{301}]",
+    #"[\u{1F1E6}-\u{1F1FF}\u{1F1E6}]"#,
     #"[a-\u{1F468}\u{200D}]"#,
   ])
   func aRangeThatIsJoinedByWhatFollowsItIsRefused(_ pattern: String) throws {
@@ -135,13 +124,13 @@ import Testing
     _ = try fits("b", pattern)
   }
 
-  @Test func setsAndReferencesThatDoNoHarmAreTaken() throws {
+  @Test func setsThatDoNoHarmAreTaken() throws {
     #expect(
       try fits("É1", #"[a-z\u{e9}é\d]+"#, .caseInsensitive)
         && fits("a\u{301}", #"[^\u{300}-\u{36F}]"#, .normalized)
     )
     #expect(try fits("-b", #"[a-c-]+"#, .caseInsensitive) && fits("\n", #"[\r\n\t-\u{B}]"#, .normalized))
-    #expect(try fits("aa", #"(a){1,10}\1"#) && fits("{0}", #"[{]0\}"#) && fits("", "a{0}"))
+    #expect(try fits("{0}", #"[{]0\}"#) && fits("", "a{0}"))
   }
 
   @Test(arguments: ["(", "[", "{", "(?:", "(?=", "(?>", "((a)|", "[a&&[", "(?i)", "a|", "*", "\\"])

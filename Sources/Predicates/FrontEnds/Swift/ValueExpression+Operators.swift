@@ -65,8 +65,9 @@ extension ValueExpression where Value == String {
 
   /// Whether the whole string fits a regular expression in the syntax of Swift's `Regex`: `$0.tailnum.matches("N[0-9]+")`.
   ///
-  /// A pattern has 1,000 bytes at most, and can take time exponential in the string's length. One that is too long, or
-  /// none, is thrown when the query runs. `.diacriticInsensitive` doesn't go with it.
+  /// O(string × pattern), repetitions with numbers written out. A pattern has 1,000 bytes at most, and no references to groups, looking
+  /// around, atomic groups or possessive repetitions. One that is too long, or none, is thrown when the query runs.
+  /// `.diacriticInsensitive` doesn't go with it.
   public func matches(_ pattern: String?, _ options: StringOptions = []) -> Where<Root> {
     compare(.matches, pattern.operand, options)
   }

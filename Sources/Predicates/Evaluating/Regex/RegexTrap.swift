@@ -1,46 +1,13 @@
-/// Patterns that the library takes for regular expressions, and traps over when it first matches with them.
+/// Sets that the library takes for such, and traps over when it first matches by grapheme clusters with them.
 ///
 /// They are told by their text, without parsing it. So some that would do no harm are refused too; none that traps is let
 /// through.
 enum RegexTrap {
-  /// Why a pattern is refused; nil for one that isn't.
-  ///
-  /// - Parameter isByCharacters: whether the pattern is matched by grapheme clusters.
-  static func find(in pattern: String, isByCharacters: Bool) -> String? {
-    let scalars = Array(pattern.unicodeScalars)
-    if hasReference(scalars), repeatsNothing(pattern) {
-      return "a pattern that repeats a group 0 times can't refer to one."
-    }
-    if isByCharacters, joinsRange(scalars) {
-      return "what follows a range in a set can't be one character with the range's end."
-    }
-    return nil
+  /// Why a pattern is refused that is matched by grapheme clusters; nil for one that isn't.
+  static func find(in pattern: String) -> String? {
+    joinsRange(Array(pattern.unicodeScalars))
+      ? "what follows a range in a set can't be one character with the range's end." : nil
   }
-
-  // MARK: References to a group that is left out
-
-  /// Whether a backslash is followed by a number or by what else refers to a group.
-  private static func hasReference(_ scalars: [Unicode.Scalar]) -> Bool {
-    for (first, second) in zip(scalars, scalars.dropFirst()) {
-      switch (first, second) {
-      case ("\\", "1"..."9"), ("\\", "g"), ("\\", "k"), ("P", "="): return true
-      default: continue
-      }
-    }
-    return false
-  }
-
-  /// Whether there is a quantifier such as `{0}`, `{,0}` or `{0, 00}`.
-  private static func repeatsNothing(_ pattern: String) -> Bool {
-    pattern.split(separator: "{").contains { part in
-      guard let end = part.firstIndex(of: "}") else { return false }
-      let most = part[..<end].split(separator: ",").last ?? ""
-      let digits = most.filter { !$0.isWhitespace }
-      return !digits.isEmpty && digits.allSatisfy { $0 == "0" }
-    }
-  }
-
-  // MARK: Sets
 
   /// Whether, after the first `[`, what follows a range makes one grapheme cluster with the range's end: `[a-c\u{301}]`.
   private static func joinsRange(_ scalars: [Unicode.Scalar]) -> Bool {
@@ -58,22 +25,10 @@ enum RegexTrap {
   /// A scalar that stands in the text or is spelled by an escape, and where what follows it begins.
   private typealias Member = (scalar: Unicode.Scalar, end: Int)
 
-  /// What may be the next member of a set. White space and comments are left out, as `(?x)` has it: all that may be, for
-  /// it isn't known whether the pattern says so.
+  /// What may be the next member of a set.
   private static func members(of scalars: [Unicode.Scalar], from start: Int) -> [Member] {
-    var found: [Member] = []
-    var place = start
-    while place < scalars.count {
-      found += escape(scalars, at: place) ?? [(scalars[place], place + 1)]
-      if scalars[place] == "#" {
-        place = scalars[place...].firstIndex { $0 == "\n" || $0 == "\r" } ?? scalars.count
-      } else if scalars[place].properties.isPatternWhitespace {
-        place += 1
-      } else {
-        break
-      }
-    }
-    return found
+    guard start < scalars.count else { return [] }
+    return escape(scalars, at: start) ?? [(scalars[start], start + 1)]
   }
 
   /// What an escape may stand for; nil where none begins.

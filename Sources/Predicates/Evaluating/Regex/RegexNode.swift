@@ -1,0 +1,14 @@
+/// A pattern of `MATCHES` in parts. Sets and assertions are kept as text in the library's syntax, with the options that hold where
+/// they stand.
+indirect enum RegexNode<Unit: RegexUnit> {
+  case literal(Unit)
+  /// Takes one unit: `.`, `\w`, `[a-z]`, a letter in any case.
+  case set(String)
+  /// Takes nothing, and holds at some positions of a text: `^`, `\b`.
+  case assertion(String)
+  case sequence([RegexNode])
+  case choice([RegexNode])
+  /// So many times, without a limit where `most` is nil. Whether as often or as rarely as possible makes no difference to whether a whole
+  /// text fits.
+  case repetition(RegexNode, least: Int, most: Int?)
+}

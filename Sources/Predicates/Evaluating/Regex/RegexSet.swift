@@ -1,0 +1,78 @@
+import Synchronization
+
+/// What takes one unit: the library's `Regex` says which.
+///
+/// A pattern of a single set or letter takes the library constant time. For ASCII, what it says is kept.
+final class RegexSet<Unit: RegexUnit>: Sendable {
+  private let regex: LibraryRegex
+  /// What is known of the characters below 64, and of those from there to 127.
+  private let low = ASCIIAnswers()
+  private let high = ASCIIAnswers()
+
+  init(_ source: String, ignoresCase: Bool) throws(RegexRefusal) {
+    regex = try LibraryRegex(source, Unit.semantics, ignoresCase: ignoresCase)
+  }
+
+  /// Whether the set takes a unit. `memory` holds what was asked in this match.
+  func contains(_ unit: Unit, _ memory: inout [Unit: Bool]) -> Bool {
+    let text = unit.text
+    if text.utf8.count == 1, let byte = text.utf8.first {
+      return byte < 64
+        ? low.answer(byte, asking: regex, text) : high.answer(byte - 64, asking: regex, text)
+    }
+    if let known = memory[unit] { return known }
+    let answer = regex.fitsWhole(text)
+    memory[unit] = answer
+    return answer
+  }
+}
+
+/// What the library has said of 64 characters.
+private struct ASCIIAnswers: ~Copyable {
+  private let isKnown = Atomic<UInt64>(0)
+  private let isTaken = Atomic<UInt64>(0)
+
+  func answer(_ number: UInt8, asking regex: LibraryRegex, _ text: String) -> Bool {
+    let bit: UInt64 = 1 << UInt64(number)
+    if isKnown.load(ordering: .acquiring) & bit != 0 { return isTaken.load(ordering: .relaxed) & bit != 0 }
+    let answer = regex.fitsWhole(text)
+    if answer { isTaken.bitwiseOr(bit, ordering: .relaxed) }
+    isKnown.bitwiseOr(bit, ordering: .releasing)
+    return answer
+  }
+}
+
+/// What holds at some positions of a text: the library's `Regex` says at which.
+struct RegexAssertion: Sendable {
+  private let regex: LibraryRegex
+
+  init(_ source: String, _ semantics: RegexSemanticLevel) throws(RegexRefusal) {
+    regex = try LibraryRegex(source, semantics, ignoresCase: false)
+  }
+
+  /// Ascending. One pass over the text: each match of what takes nothing is empty.
+  func positions(in text: String) -> [String.Index] { regex.starts(in: text) }
+}
+
+/// A small pattern that is matched by the library.
+// Safety: made from text alone, so it runs no foreign code; matching changes nothing but a program that is compiled when it
+// is first needed, which the library stores atomically.
+struct LibraryRegex: @unchecked Sendable {
+  private let regex: Regex<AnyRegexOutput>
+
+  init(_ source: String, _ semantics: RegexSemanticLevel, ignoresCase: Bool) throws(RegexRefusal) {
+    do {
+      let regex = try Regex(source).matchingSemantics(semantics)
+      self.regex = ignoresCase ? regex.ignoresCase() : regex
+    } catch {
+      throw .unsupported(source)
+    }
+  }
+
+  func fitsWhole(_ text: String) -> Bool {
+    // Only foreign code inside a pattern throws while it matches.
+    ((try? regex.wholeMatch(in: text)) ?? nil) != nil
+  }
+
+  func starts(in text: String) -> [String.Index] { text.matches(of: regex).map(\.range.lowerBound) }
+}
