@@ -26,7 +26,7 @@ struct CompactCommand: ParsableCommand {
     let before = StoreInfo.allocatedBytes(path)
     let done = try pageSize.map { try rewrite(path, pageSize: $0) } ?? compact(path)
     ProgressBar.clear()
-    print(
+    StandardOutput.print(
       "\(path): \(StoreInfo.bytes(before)) before, \(StoreInfo.bytes(StoreInfo.allocatedBytes(path))) now; \(done)"
     )
   }

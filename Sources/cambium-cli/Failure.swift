@@ -30,7 +30,7 @@ struct Failure: Error {
     case let failure as Failure: self = failure
     case let error as QueryError: self.init(.use, "error: \(error)")
     case let error as StoreError:
-      self.init(Self.wrongArguments.contains(error.code) ? .use : .store, "error: \(error)")
+      self.init(Self.wrongArguments.contains(error.code) ? .use : .store, EscapedText.line("error: \(error)"))
     case let error as ContextError: self.init(error)
     default: self.init(parsing: error)
     }
@@ -40,7 +40,7 @@ struct Failure: Error {
     if let cause = error.storeError {
       self.init(cause)
     } else {
-      self.init(.store, "error: \(error)")
+      self.init(.store, EscapedText.line("error: \(error)"))
     }
   }
 
@@ -57,7 +57,7 @@ struct Failure: Error {
   func exit() -> Never {
     if !message.isEmpty {
       let handle = status == .success ? FileHandle.standardOutput : FileHandle.standardError
-      handle.write(Data((message + "\n").utf8))
+      handle.write(Data((EscapedText.lines(message) + "\n").utf8))
     }
     Foundation.exit(status.rawValue)
   }

@@ -17,7 +17,7 @@ struct InfoCommand: ParsableCommand {
     if json {
       try JSONText.print(info)
     } else {
-      print(info.description)
+      StandardOutput.print(lines: info.description)
     }
   }
 }

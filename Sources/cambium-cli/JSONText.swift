@@ -6,6 +6,6 @@ enum JSONText {
   static func print(_ value: some Encodable) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    Swift.print(String(decoding: try encoder.encode(value), as: UTF8.self))
+    StandardOutput.print(json: String(decoding: try encoder.encode(value), as: UTF8.self))
   }
 }

@@ -54,13 +54,15 @@ struct LogCommand: ParsableCommand {
   }
 
   private func printOperations(_ record: LogRecordSummary) {
-    print("\(record.sequence) \(record.kind)" + (record.commit == 0 ? "" : ", commit \(record.commit)"))
+    StandardOutput.print(
+      "\(record.sequence) \(record.kind)" + (record.commit == 0 ? "" : ", commit \(record.commit)")
+    )
     for operation in record.operations {
       var words = ["  \(operation.kind)"]
       if let tree = operation.treeID { words.append("[\(tree)]") }
       if let key = operation.key { words.append(KeyText.text(key)) }
       if let count = operation.valueByteCount { words.append("\(count) bytes") }
-      print(words.joined(separator: " "))
+      StandardOutput.print(words.joined(separator: " "))
     }
   }
 

@@ -65,10 +65,10 @@ struct PagesCommand: ParsableCommand {
     if let svg { try checkIsOther(svg, than: path) }
     let uses = try Store.open(at: path, options: .readOnly).pageUses()
     if json { return try JSONText.print(PageMapJSON(uses)) }
-    let title = ValueText.oneLine(URL(fileURLWithPath: path).lastPathComponent)
+    let title = EscapedText.line(URL(fileURLWithPath: path).lastPathComponent)
     guard let svg else {
       let map = PageMap(uses, rowCount: PageMap.terminalRowCount)
-      return print(map.text(title: title, isColoured: PageMap.wantsColours))
+      return StandardOutput.print(picture: map.text(title: title, isColoured: PageMap.wantsColours))
     }
     let picture = PageMap(uses, rowCount: PageMap.pictureRowCount).picture(title: title)
     do {
@@ -89,20 +89,22 @@ struct PagesCommand: ParsableCommand {
 
   private func printPage(_ page: PageSummary) throws {
     if json { return try JSONText.print(page) }
-    print("page \(page.number): \(page.kind)")
-    if let isIntact = page.isIntact { print("  checksum   \(isIntact ? "right" : "WRONG")") }
-    if let treeID = page.treeID { print("  tree       \(treeID)") }
-    if let level = page.level { print("  level      \(level)") }
-    if let birth = page.birth { print("  born       commit \(birth)") }
+    StandardOutput.print("page \(page.number): \(page.kind)")
+    if let isIntact = page.isIntact { StandardOutput.print("  checksum   \(isIntact ? "right" : "WRONG")") }
+    if let treeID = page.treeID { StandardOutput.print("  tree       \(treeID)") }
+    if let level = page.level { StandardOutput.print("  level      \(level)") }
+    if let birth = page.birth { StandardOutput.print("  born       commit \(birth)") }
     if let free = page.freeBytes, let garbage = page.garbageBytes {
-      print("  unused     \(free) bytes, \(garbage) lost among the cells")
+      StandardOutput.print("  unused     \(free) bytes, \(garbage) lost among the cells")
     }
-    if let prefix = page.prefix, !prefix.isEmpty { print("  prefix     \(KeyText.text(prefix))") }
+    if let prefix = page.prefix, !prefix.isEmpty {
+      StandardOutput.print("  prefix     \(KeyText.text(prefix))")
+    }
     if let payload = page.payloadBytes, let total = page.totalBytes {
-      print("  value      \(payload) of \(total) bytes")
+      StandardOutput.print("  value      \(payload) of \(total) bytes")
     }
     guard !page.entries.isEmpty else { return }
-    print("")
+    StandardOutput.print("")
     printEntries(page)
   }
 

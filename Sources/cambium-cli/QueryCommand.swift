@@ -108,7 +108,7 @@ struct QueryCommand: ParsableCommand {
     if let explain {
       try printPlan(store.explain(query, analyze: explain == .analyze))
     } else if count {
-      print(try store.count(query))
+      StandardOutput.print("\(try store.count(query))")
     } else if query.isGrouped {
       try printGroups(store, query)
     } else {
@@ -156,7 +156,7 @@ struct QueryCommand: ParsableCommand {
   }
 
   private func printPlan(_ plan: QueryPlan) throws {
-    guard form == .json else { return print(plan) }
+    guard form == .json else { return StandardOutput.print(lines: plan.description) }
     try JSONText.print(plan)
   }
 }

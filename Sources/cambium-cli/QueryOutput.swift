@@ -19,10 +19,10 @@ struct QueryOutput {
     switch form {
     case .table: state = .table(Table(titles))
     case .csv:
-      print(titles.map(CSVText.field).joined(separator: ","), terminator: "\r\n")
+      StandardOutput.print(csv: titles.map(CSVText.field).joined(separator: ","))
       state = .csv
     case .json:
-      print("[", terminator: "")
+      StandardOutput.print(json: "[", terminator: "")
       state = .json(isEmpty: true)
     case .jsonl: state = .jsonLines
     }
@@ -34,11 +34,11 @@ struct QueryOutput {
     case .table(var table):
       table.add(values.map { Table.Cell(ValueText.table($0), isNumeric: ValueText.isNumeric($0)) })
       state = .table(table)
-    case .csv: print(values.map(CSVText.field).joined(separator: ","), terminator: "\r\n")
+    case .csv: StandardOutput.print(csv: values.map(CSVText.field).joined(separator: ","))
     case .json(let isEmpty):
-      print(isEmpty ? "\n  " : ",\n  ", json(values), separator: "", terminator: "")
+      StandardOutput.print(json: (isEmpty ? "\n  " : ",\n  ") + json(values), terminator: "")
       state = .json(isEmpty: false)
-    case .jsonLines: print(json(values))
+    case .jsonLines: StandardOutput.print(json: json(values))
     }
   }
 
@@ -51,7 +51,7 @@ struct QueryOutput {
   mutating func finish() {
     switch state {
     case .table(var table): table.finish()
-    case .json(let isEmpty): print(isEmpty ? "]" : "\n]")
+    case .json(let isEmpty): StandardOutput.print(json: isEmpty ? "]" : "\n]")
     case .csv, .jsonLines: break
     }
   }

@@ -5,7 +5,7 @@
   @preconcurrency import Musl
 #endif
 
-/// Where `print` writes.
+/// Where the tool prints, and the only way it does so.
 enum StandardOutput {
   /// Writes what is still in the buffer. `print` keeps it to itself when a disk is full: here it is said.
   static func finish() throws {

@@ -127,7 +127,7 @@ extension StoreInfo: CustomStringConvertible {
       lines += entity.properties.map { "  \($0)" }
       lines += entity.indexes.map { "  index \($0)" }
     }
-    return lines.joined(separator: "\n")
+    return lines.map(EscapedText.line).joined(separator: "\n")
   }
 
   static func bytes(_ count: Int) -> String {

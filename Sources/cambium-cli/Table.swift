@@ -11,8 +11,9 @@ struct Table {
     /// Numbers stand at the right of their column.
     var isNumeric: Bool
 
+    /// The text's width has to be known: so it is escaped here already.
     init(_ text: String, isNumeric: Bool = false) {
-      self.text = text
+      self.text = EscapedText.line(text)
       self.isNumeric = isNumeric
     }
   }
@@ -23,12 +24,12 @@ struct Table {
   private var hasStarted = false
 
   init(_ titles: [String]) {
-    self.titles = titles
-    widths = titles.map(\.count)
+    self.titles = titles.map(EscapedText.line)
+    widths = self.titles.map(\.count)
   }
 
   mutating func add(_ row: [Cell]) {
-    if hasStarted { return print(line(row)) }
+    if hasStarted { return StandardOutput.print(line(row)) }
     for (column, cell) in row.enumerated() { widths[column] = max(widths[column], cell.text.count) }
     waiting.append(row)
     if waiting.count == Self.measuredRowCount { start() }
@@ -43,9 +44,9 @@ struct Table {
     hasStarted = true
     // A title stands over its numbers.
     let isNumeric = titles.indices.map { column in waiting.contains { $0[column].isNumeric } }
-    print(line(zip(titles, isNumeric).map { Cell($0, isNumeric: $1) }))
-    print(widths.map { String(repeating: "─", count: $0) }.joined(separator: "  "))
-    for row in waiting { print(line(row)) }
+    StandardOutput.print(line(zip(titles, isNumeric).map { Cell($0, isNumeric: $1) }))
+    StandardOutput.print(widths.map { String(repeating: "─", count: $0) }.joined(separator: "  "))
+    for row in waiting { StandardOutput.print(line(row)) }
     waiting = []
   }
 

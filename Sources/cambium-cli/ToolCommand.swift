@@ -8,6 +8,8 @@ struct ToolCommand: ParsableCommand {
     discussion: """
       The store is opened without its model classes. All commands but compact open it for reading only and write nothing to it.
 
+      What a terminal would obey in a store's text, and what turns the direction of other text, is printed as \\u{1b}, in JSON as \\u001b.
+
       Exit status: 0 when all is well, 2 for wrong use (a predicate that is none, an unknown name, a missing file), 1 for \
       anything else, such as a damaged store.
       """,

@@ -21,7 +21,7 @@ struct TreeCommand: ParsableCommand {
     let snapshot = try Store.open(at: store.path(), options: .readOnly).snapshot()
     guard let name else { return try printAll(snapshot) }
     guard let tree = try snapshot.treeIfPresent(name) else {
-      let names = try snapshot.treeNames.map(ValueText.oneLine).joined(separator: ", ")
+      let names = try snapshot.treeNames.map(EscapedText.line).joined(separator: ", ")
       throw Failure(.use, "error: there is no tree \(name); there are \(names.isEmpty ? "none" : names)")
     }
     let shape = try tree.shape(named: name)
@@ -35,7 +35,7 @@ struct TreeCommand: ParsableCommand {
     var table = Table(["tree", "number", "entries", "levels", "pages", "overflow pages", "bytes", "full"])
     for shape in shapes {
       table.add([
-        .init(ValueText.oneLine(shape.name)), .number(shape.treeID), .number(shape.entries),
+        .init(shape.name), .number(shape.treeID), .number(shape.entries),
         .number(shape.levels.count),
         .number(shape.levels.reduce(0) { $0 + $1.pages }), .number(shape.overflowPages),
         .number(shape.byteCount),
@@ -46,17 +46,17 @@ struct TreeCommand: ParsableCommand {
   }
 
   private func printLevels(_ shape: TreeShape) {
-    print(
-      "\(ValueText.oneLine(shape.name)): tree \(shape.treeID), \(shape.entries) entries, \(shape.byteCount) bytes"
+    StandardOutput.print(
+      "\(shape.name): tree \(shape.treeID), \(shape.entries) entries, \(shape.byteCount) bytes"
     )
     if shape.overflows > 0 {
-      print("  \(shape.overflows) values and keys in \(shape.overflowPages) overflow pages")
+      StandardOutput.print("  \(shape.overflows) values and keys in \(shape.overflowPages) overflow pages")
     }
     if shape.pagesInMemoryOnly > 0 {
-      print("  \(shape.pagesInMemoryOnly) pages from the log, in no checkpoint yet")
+      StandardOutput.print("  \(shape.pagesInMemoryOnly) pages from the log, in no checkpoint yet")
     }
     guard !shape.levels.isEmpty else { return }
-    print("")
+    StandardOutput.print("")
     var table = Table(["level", "pages", "entries", "entries a page", "full"])
     for level in shape.levels {
       table.add([

@@ -3,7 +3,7 @@ import Predicates
 
 /// How an attribute's value is written in a table and in JSON.
 enum ValueText {
-  /// For people: nothing for nil, control characters of strings escaped so that a row stays a line.
+  /// For people: nothing for nil. A string is what it is: ``Table`` escapes it.
   static func table(_ value: AttributeValue) -> String {
     switch value {
     case .null: ""
@@ -14,7 +14,7 @@ enum ValueText {
     case .decimal(let value): value.description
     case .date(let value): date(value)
     case .uuid(let value): value.uuidString.lowercased()
-    case .string(let value): oneLine(value)
+    case .string(let value): value
     case .data(let value): "\(value.count) bytes"
     case .reference(let number): "#\(number)"
     }
@@ -79,18 +79,6 @@ enum ValueText {
     let text = Date(timeIntervalSinceReferenceDate: Double(whole)).formatted(.iso8601)
     return fraction == 0 ? text : "\(text.dropLast()).\(String(1_000 + fraction).dropFirst())Z"
   }
-
-  /// The text with everything escaped that ends a line or that a terminal obeys.
-  static func oneLine(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: \.isControlOrSeparator) else { return text }
-    return text.unicodeScalars.reduce(into: "") { result, scalar in
-      if scalar.isControlOrSeparator {
-        result += "\\u{\(String(scalar.value, radix: 16))}"
-      } else {
-        result.unicodeScalars.append(scalar)
-      }
-    }
-  }
 }
 
 extension Int {
@@ -98,14 +86,5 @@ extension Int {
   fileprivate func flooredDivision(by divisor: Int) -> (quotient: Int, remainder: Int) {
     let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
-  }
-}
-
-extension Unicode.Scalar {
-  fileprivate var isControlOrSeparator: Bool {
-    switch properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator: true
-    default: false
-    }
   }
 }

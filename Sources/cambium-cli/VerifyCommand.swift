@@ -22,16 +22,19 @@ struct VerifyCommand: ParsableCommand {
     let snapshot = try store.snapshot()
     let found = try store.verifyObjects(includingWarnings: true)
     for warning in found where warning.isWarning {
-      FileHandle.standardError.write(Data("warning: \(warning)\n".utf8))
+      StandardOutput.printError("warning: \(warning)")
     }
     let problems = found.filter { !$0.isWarning }
     guard problems.isEmpty else {
       let count = problems.count == 1 ? "1 problem" : "\(problems.count) problems"
-      throw Failure(.store, problems.map { "\($0)\n" }.joined() + "error: \(path) has \(count)")
+      throw Failure(
+        .store,
+        problems.map { EscapedText.line("\($0)") + "\n" }.joined() + "error: \(path) has \(count)"
+      )
     }
     let treeNames = try snapshot.treeNames
     let entryCount = try treeNames.reduce(0) { try $0 + snapshot.tree($1).count }
-    print("\(path): \(treeNames.count) trees, \(entryCount) entries, everything is in order")
+    StandardOutput.print("\(path): \(treeNames.count) trees, \(entryCount) entries, everything is in order")
   }
 }
 

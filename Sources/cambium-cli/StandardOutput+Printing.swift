@@ -1,0 +1,27 @@
+import Foundation
+
+// Text may come from a file, so it is escaped here, once for each form.
+
+extension StandardOutput {
+  /// Prints a line for people.
+  static func print(_ line: String) { Swift.print(EscapedText.line(line)) }
+
+  /// Prints lines for people that were put together by the tool. What stands in them is not to have lines of its own.
+  static func print(lines: String) { Swift.print(EscapedText.lines(lines)) }
+
+  /// Prints a record of comma-separated values (RFC 4180).
+  static func print(csv record: String) { Swift.print(EscapedText.csv(record), terminator: "\r\n") }
+
+  /// Prints JSON, or a part of it.
+  static func print(json: String, terminator: String = "\n") {
+    Swift.print(EscapedText.json(json), terminator: terminator)
+  }
+
+  /// Prints a picture made of letters and colours, in which all text is escaped.
+  static func print(picture: String) { Swift.print(picture) }
+
+  /// Prints a line on standard error.
+  static func printError(_ line: String) {
+    FileHandle.standardError.write(Data((EscapedText.line(line) + "\n").utf8))
+  }
+}
