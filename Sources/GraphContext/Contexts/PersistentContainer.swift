@@ -100,7 +100,8 @@ public final class PersistentContainer: Sendable {
   public init(_ name: String, models: [any ManagedObject.Type], on store: Store) throws(ContextError) {
     self.name = name
     queue = DispatchQueue(label: "cambium.\(name)", attributes: .concurrent)
-    coordinator = try StoreCoordinator.open(store, models: models)
+    self.store = store
+    coordinator = try StoreCoordinator.open(store, models: models, showsValues: true)
   }
 
   private static func open(

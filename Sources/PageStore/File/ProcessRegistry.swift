@@ -75,8 +75,8 @@ final class ProcessRegistry: @unchecked Sendable {
   /// Runs `make` without the lock, which the caller has before and after.
   private func opening(
     _ file: PosixFile.Identity,
-    _ make: () throws(StoreError) -> Store?
-  ) throws(StoreError) -> Store? {
+    _ make: () throws(StoreError) -> SharedStore?
+  ) throws(StoreError) -> SharedStore? {
     opening.append(file)
     monitor.unlock()
     defer {

@@ -34,7 +34,7 @@ import Testing
     let (isOther, isSame) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     // Names no file that there is.
     let slow = PosixFile.Identity(device: .max, inode: .max)
-    @Sendable func open(_ body: () throws(StoreError) -> Store?) -> Store? {
+    @Sendable func open(_ body: () throws(StoreError) -> SharedStore?) -> SharedStore? {
       try? ProcessRegistry.shared.store(for: slow, options: .init(), path: "slow", make: body)
     }
     var sawOther = false
