@@ -36,7 +36,10 @@ struct SmallStoreTests {
     }
     #expect(dump.hasSuffix(Self.shortened(text)))
     #expect(text.count > 70_000)
-    #expect(try container.verify().isEmpty)
+    // Its makers show a tree that is dropped and one that a record of the log makes: they belong to no model.
+    let problems = try container.verify()
+    #expect(problems.compactMap(\.tree) == ["gone", "scratch"])
+    #expect(problems.allSatisfy { $0.message.contains("belongs to no entity") })
     try container.close()
     #expect(try Self.dump(of: copy) == dump)
   }

@@ -123,7 +123,9 @@ extension RecordEncoder {
 
   private mutating func markPresent(_ slot: Int) {
     let field = layout.fields[slot]
-    arena.current[Int(field.nullByte)] &= ~field.nullMask
+    // The compiler can't change a byte of `arena.current` in place when it builds for ThreadSanitizer.
+    let record = arena.current
+    record[Int(field.nullByte)] &= ~field.nullMask
   }
 
   /// Ends every variable value below `ordinal` that has not ended at where the record ends now.

@@ -126,7 +126,9 @@ import Testing
       options: options,
       environment: .simulated(seed: 7)
     )
-    return try ManagedObjectContext(coordinator: StoreCoordinator.open(store, models: Library.models, showsValues: true))
+    return try ManagedObjectContext(
+      coordinator: StoreCoordinator.open(store, models: Library.models, showsValues: true)
+    )
   }
 
   private func count(_ name: String, on disk: SimulatedDisk) throws -> Int {

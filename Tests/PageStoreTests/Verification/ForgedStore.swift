@@ -20,7 +20,11 @@ struct ForgedStore {
     let file = StoreFile(SimulatedDisk(content), path: "forged")
     guard case .store(let blocks) = try FixedBlocks.read(file) else { throw Unusable() }
     let newest = try #require(blocks.anchors.first)
-    let image = try LogExtentImage(newest.checkpoint.use, from: file, LogReadBudget(fileByteCount: blocks.byteCount))
+    let image = try LogExtentImage(
+      newest.checkpoint.use,
+      from: file,
+      LogReadBudget(fileByteCount: blocks.byteCount)
+    )
     let found = try #require(try image.record(at: newest.checkpoint.offset))
     bytes = content.bytes
     identity = blocks.identity

@@ -107,7 +107,8 @@ import Testing
     }
     try expect("pages, but is said to have") { forged in
       let entry = try forged.entry(of: "rows")
-      forged.set(UInt64(1_000), at: entry.offset + Catalogue.Offset.pageCount)
+      // More than the file has are refused by opening.
+      forged.set(UInt64(entry.root.height), at: entry.offset + Catalogue.Offset.pageCount)
       forged.seal()
     }
   }
