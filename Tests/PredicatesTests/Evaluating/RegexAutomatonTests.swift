@@ -9,6 +9,7 @@ import Testing
     "(.*)*c", "(.*.*.*.*.*.*)x", "(a*)*b", "(a+)+b", "(a|aa)+b", "(a|a)*b", "(a|a?)+b", "(.*a){12}b",
     "(a?){40}a{40}b",
     "([a-z]+)*1", "(\\w+\\s?)+!", "(?:a*?)*?b", "((a*)*)*b", "(a*a*a*a*)*$b", "(\\b|a)*b",
+    "(?=(a*)*b)a*", "((?=(.*.*.*)x)a)*b", "((?!b)a*)*b", "((?=(?=(a|a)*$)a*$)a)*b",
   ]
 
   /// Twice the text takes twice the steps, and a letter no more than each step of the pattern twice.
@@ -71,6 +72,12 @@ import Testing
     (#"(a|b){0}"#, "", true, true),
     ("[é]", "e\u{301}", false, true), ("[^a]", "\u{1F468}\u{200D}\u{1F469}", false, true),
     ("]}", "]}", true, true),
+    (#"(?=.*[A-Z])(?=.*\d).{4,}"#, "abC1", true, true), (#"(?=.*[A-Z])(?=.*\d).{4,}"#, "abc1", false, false),
+    (#"(?!foo|bar).*"#, "bar", false, false), (#"(?!foo|bar).*"#, "ba", true, true),
+    ("(?:a(?!b).?)+", "aaac", true, true), ("(?:a(?!b).?)+", "aab", false, false),
+    ("a(?=b)", "ab", false, false),
+    ("(?i:(?=A))a", "a", true, true), ("(?=a(?!c))a.", "ab", true, true),
+    ("(?=a(?!c))a.", "ac", false, false),
   ]
 
   @Test(arguments: meanings.indices)
@@ -85,8 +92,7 @@ import Testing
 
   @Test(arguments: [
     (#"(a)\1"#, "refer"), (#"(?<n>a)\k<n>"#, "refer"), (#"(?<n>a)(?P=n)"#, "refer"),
-    ("(?=a)a", "look around"),
-    ("(?!a)b", "look around"), ("(?<=a)b", "look"), ("(?<!a)b", "look"), ("(?>a*)a", "atomic"),
+    ("(?<=a)b", "look"), ("(?<!a)b", "look"), ("(?>a*)a", "atomic"),
     ("a*+a", "possessive"), ("a{2}+", "possessive"), ("(?x) a b", "(?x) is not supported"),
     (#"\X"#, "\\X is not supported"), (#"\y"#, "\\y is not supported"), ("(?^)a", "(?^ is not supported"),
     (#"[\Q]\E]"#, "\\Q in a set is not supported"),
@@ -121,6 +127,7 @@ import Testing
 private indirect enum PlainRegex: Sendable {
   case unit(String, Set<Unicode.Scalar>)
   case assertion(String, @Sendable ([Unicode.Scalar], Int) -> Bool)
+  case lookahead(PlainRegex, isNegative: Bool)
   case sequence([PlainRegex])
   case choice([PlainRegex])
   case repetition(PlainRegex, ClosedRange<Int>, String)
@@ -132,6 +139,7 @@ private indirect enum PlainRegex: Sendable {
   var text: String {
     switch self {
     case .unit(let text, _), .assertion(let text, _): text
+    case .lookahead(let part, let isNegative): (isNegative ? "(?!" : "(?=") + part.text + ")"
     case .sequence(let parts): parts.map(\.text).joined()
     case .choice(let parts): "(" + parts.map(\.text).joined(separator: "|") + ")"
     case .repetition(let part, _, let quantifier): "(?:" + part.text + ")" + quantifier
@@ -145,6 +153,8 @@ private indirect enum PlainRegex: Sendable {
     case .unit(_, let taken):
       Set(starts.filter { $0 < text.count && taken.contains(text[$0]) }.map { $0 + 1 })
     case .assertion(_, let holds): starts.filter { holds(text, $0) }
+    case .lookahead(let part, let isNegative):
+      starts.filter { part.ends(of: text, from: [$0]).isEmpty == isNegative }
     case .sequence(let parts): parts.reduce(starts) { $1.ends(of: text, from: $0) }
     case .choice(let parts): parts.reduce(into: []) { $0.formUnion($1.ends(of: text, from: starts)) }
     case .repetition(let part, let counts, _): repeated(part, counts, text, starts)
@@ -170,13 +180,14 @@ private indirect enum PlainRegex: Sendable {
     func part(_ generator: inout SeededGenerator) -> PlainRegex {
       random(depth: depth - 1, ignoresCase, using: &generator)
     }
-    switch depth == 0 ? 0 : generator.number(in: 0...7) {
+    switch depth == 0 ? 0 : generator.number(in: 0...8) {
     case 1, 2: return .sequence((0..<generator.number(in: 0...3)).map { _ in part(&generator) })
     case 3: return .choice((0..<generator.number(in: 1...3)).map { _ in part(&generator) })
     case 4, 5:
       let (counts, quantifier) = generator.pick(quantifiers)
       return .repetition(part(&generator), counts, quantifier + generator.pick(["", "?"]))
     case 6: return generator.pick(assertions)
+    case 8: return .lookahead(part(&generator), isNegative: generator.chance(1, in: 2))
     default: return generator.pick(units(ignoresCase))
     }
   }

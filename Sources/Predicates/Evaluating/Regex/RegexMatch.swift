@@ -10,8 +10,8 @@ struct RegexMatch<Unit: RegexUnit> {
   private var waiting: [Int] = []
   private var positionCount = 0
   private var hasEnded = false
-  /// For each assertion, where it holds from the position at hand on; nil until it is asked.
-  private var positions: [ArraySlice<String.Index>?]
+  /// For each assertion and then for each lookahead, where it holds; nil until it is asked.
+  private var positions: [RegexPositions?]
   /// What was asked of each set.
   private var memories: [[Unit: Bool]]
   /// How many steps were taken: what the time is proportional to.
@@ -21,7 +21,7 @@ struct RegexMatch<Unit: RegexUnit> {
     self.program = program
     self.text = text
     reachedAt = Array(repeating: 0, count: program.steps.count)
-    positions = Array(repeating: nil, count: program.assertions.count)
+    positions = Array(repeating: nil, count: program.assertions.count + program.lookaheads.count)
     memories = Array(repeating: [:], count: program.sets.count)
   }
 
@@ -32,20 +32,40 @@ struct RegexMatch<Unit: RegexUnit> {
     begin()
     reach(0, at: index)
     while index < view.endIndex {
-      swap(&current, &following)
-      following.removeAll(keepingCapacity: true)
-      if current.isEmpty { return false }
       let unit = view[index]
       view.formIndex(after: &index)
-      begin()
-      for step in current where takes(step, unit) { reach(step + 1, at: index) }
+      advance(over: unit, to: index)
+      if following.isEmpty, !hasEnded { return false }
     }
     return hasEnded
+  }
+
+  /// The positions, descending, at which a way ends that begins anywhere behind it and goes backwards.
+  mutating func endsGoingBackwards() -> [String.Index] {
+    let view = Unit.view(of: text)
+    var index = view.endIndex
+    var ends: [String.Index] = []
+    begin()
+    while true {
+      reach(0, at: index)
+      if hasEnded { ends.append(index) }
+      guard index > view.startIndex else { return ends }
+      view.formIndex(before: &index)
+      advance(over: view[index], to: index)
+    }
   }
 
   private mutating func begin() {
     positionCount += 1
     hasEnded = false
+  }
+
+  /// Lets every way take a unit.
+  private mutating func advance(over unit: Unit, to index: String.Index) {
+    swap(&current, &following)
+    following.removeAll(keepingCapacity: true)
+    begin()
+    for step in current where takes(step, unit) { reach(step + 1, at: index) }
   }
 
   private mutating func takes(_ step: Int, _ unit: Unit) -> Bool {
@@ -70,16 +90,42 @@ struct RegexMatch<Unit: RegexUnit> {
       case .fork(let first, let second):
         waiting.append(second)
         waiting.append(first)
-      case .assertion(let assertion): if holds(assertion, at: index) { waiting.append(step + 1) }
+      case .assertion(let place): if holds(place, at: index) { waiting.append(step + 1) }
+      case .lookahead(let place):
+        let isFound = holds(program.assertions.count + place, at: index)
+        if isFound != program.lookaheads[place].isNegative { waiting.append(step + 1) }
       case .end: hasEnded = true
       }
     }
   }
 
-  private mutating func holds(_ assertion: Int, at index: String.Index) -> Bool {
-    var rest = positions[assertion] ?? program.assertions[assertion].positions(in: text)[...]
-    rest = rest.drop { $0 < index }
-    positions[assertion] = rest
-    return rest.first == index
+  private mutating func holds(_ place: Int, at index: String.Index) -> Bool {
+    var known = positions[place] ?? RegexPositions(find(place))
+    defer { positions[place] = known }
+    positions[place] = nil
+    return known.contains(index)
+  }
+
+  /// Where an assertion holds, or a text begins that a lookahead looks for.
+  private mutating func find(_ place: Int) -> [String.Index] {
+    let lookahead = place - program.assertions.count
+    if lookahead < 0 { return program.assertions[place].positions(in: text) }
+    var match = RegexMatch(program.lookaheads[lookahead].program, text)
+    defer { stepCount += match.stepCount }
+    return match.endsGoingBackwards().reversed()
+  }
+}
+
+/// Ascending positions, of which each is asked for that lies behind all before, or before all before: O(1) on average.
+private struct RegexPositions {
+  private let all: [String.Index]
+  private var place = 0
+
+  init(_ all: [String.Index]) { self.all = all }
+
+  mutating func contains(_ index: String.Index) -> Bool {
+    while place < all.count, all[place] < index { place += 1 }
+    while place > 0, all[place - 1] >= index { place -= 1 }
+    return place < all.count && all[place] == index
   }
 }

@@ -6,9 +6,23 @@ indirect enum RegexNode<Unit: RegexUnit> {
   case set(String)
   /// Takes nothing, and holds at some positions of a text: `^`, `\b`.
   case assertion(String)
+  /// Takes nothing, and holds where a text that fits begins, or doesn't: `(?=a)`, `(?!a)`.
+  case lookahead(RegexNode, isNegative: Bool)
   case sequence([RegexNode])
   case choice([RegexNode])
   /// So many times, without a limit where `most` is nil. Whether as often or as rarely as possible makes no difference to whether a whole
   /// text fits.
   case repetition(RegexNode, least: Int, most: Int?)
+}
+
+extension RegexNode {
+  /// What takes the same texts, read backwards. What takes nothing holds at the same positions.
+  var reversed: RegexNode {
+    switch self {
+    case .literal, .set, .assertion, .lookahead: self
+    case .sequence(let nodes): .sequence(nodes.reversed().map(\.reversed))
+    case .choice(let nodes): .choice(nodes.map(\.reversed))
+    case .repetition(let node, let least, let most): .repetition(node.reversed, least: least, most: most)
+    }
+  }
 }

@@ -8,6 +8,8 @@ struct RegexParser<Unit: RegexUnit> {
     var alternatives: [RegexNode<Unit>] = []
     var sequence: [RegexNode<Unit>] = []
     var options: RegexOptions
+    /// Whether the group looks ahead, and for what must not follow; nil for one that takes what is in it.
+    var isNegative: Bool?
   }
 
   /// A pattern nested deeper is refused, so that what recurses over it needs little stack.
@@ -37,7 +39,8 @@ struct RegexParser<Unit: RegexUnit> {
     switch character {
     case "(": try openGroup()
     case ")":
-      let node = endOfGroup()
+      var node = endOfGroup()
+      if let isNegative = frame.isNegative { node = .lookahead(node, isNegative: isNegative) }
       guard let enclosing = outer.popLast() else { throw .unsupported(")") }
       frame = enclosing
       frame.sequence.append(node)
@@ -121,6 +124,10 @@ struct RegexParser<Unit: RegexUnit> {
     case ":":
       place += 1
       try enter(frame.options)
+    case "=", "!":
+      let isNegative = next() == "!"
+      try enter(frame.options)
+      frame.isNegative = isNegative
     case "#": _ = try take(through: ")")
     case "<", "'", "P": try openNamedGroup()
     default: try changeOptions()
@@ -136,7 +143,7 @@ struct RegexParser<Unit: RegexUnit> {
     }
     let end: Character = next() == "'" ? "'" : ">"
     switch peeked {
-    case "=", "!": throw .unsupported("(?<\(peeked ?? "=")", "a pattern can't look around")
+    case "=", "!": throw .unsupported("(?<\(peeked ?? "=")", "a pattern can't look behind")
     default: _ = try take(through: end)
     }
     try enter(frame.options)
@@ -316,7 +323,6 @@ enum RegexRefusal: Error {
     switch end {
     case "=" where letters == "P", ">" where letters == "P":
       return .unsupported(start, "a pattern can't refer to what a group has taken")
-    case "=", "!": return .unsupported(start, "a pattern can't look around")
     case ">": return .unsupported(start, "a group can't be atomic")
     default: return .unsupported(start)
     }

@@ -5,7 +5,7 @@
 ///
 /// The library says what is a pattern, what a set such as `\w` takes, and where an assertion such as `\b` holds; how these follow each other is
 /// an automaton's matter. So matching takes time proportional to text × pattern, whatever they are. What an automaton can't follow is
-/// refused: references to groups, looking around, atomic groups and possessive repetitions.
+/// refused: references to groups, looking behind, atomic groups and possessive repetitions.
 package struct RegexPattern: Sendable {
   /// The longest pattern, in UTF-8 bytes.
   package static let maximumLength = 1_000
@@ -76,11 +76,11 @@ package struct RegexPattern: Sendable {
     }
   }
 
-  /// How many steps the automaton has.
+  /// How many steps the automaton has, and those of its lookaheads.
   var programLength: Int {
     switch program {
-    case .byScalars(let program): program.steps.count
-    case .byCharacters(let program): program.steps.count
+    case .byScalars(let program): program.length
+    case .byCharacters(let program): program.length
     }
   }
 

@@ -1,5 +1,8 @@
 /// A pattern as an automaton: steps of which each takes a unit, goes on elsewhere, or asks where it is.
 ///
+/// A pattern that looks ahead has an automaton for each text that it looks for, read backwards: one run from the text's end finds all positions
+/// at which such a text begins.
+///
 /// Source: K. Thompson, "Regular Expression Search Algorithm", 1968; R. Cox, "Regular Expression Matching Can Be Simple And Fast", 2007.
 struct RegexProgram<Unit: RegexUnit>: Sendable {
   enum Step: Sendable {
@@ -8,6 +11,8 @@ struct RegexProgram<Unit: RegexUnit>: Sendable {
     case set(Int)
     /// By its place in ``assertions``.
     case assertion(Int)
+    /// By its place in ``lookaheads``.
+    case lookahead(Int)
     case jump(Int)
     case fork(Int, Int)
     case end
@@ -19,6 +24,7 @@ struct RegexProgram<Unit: RegexUnit>: Sendable {
   private(set) var steps: [Step] = []
   private(set) var sets: [RegexSet<Unit>] = []
   private(set) var assertions: [RegexAssertion] = []
+  private(set) var lookaheads: [(program: RegexProgram, isNegative: Bool)] = []
   private var placeOfSet: [String: Int] = [:]
   private var placeOfAssertion: [String: Int] = [:]
 
@@ -27,8 +33,11 @@ struct RegexProgram<Unit: RegexUnit>: Sendable {
     try add(.end)
   }
 
+  /// How many steps the automaton and those of its lookaheads have.
+  var length: Int { lookaheads.reduce(steps.count) { $0 + $1.program.length } }
+
   private mutating func add(_ step: Step) throws(RegexRefusal) {
-    guard steps.count < Self.stepLimit else {
+    guard length < Self.stepLimit else {
       throw .tooComplex("with its repetitions written out it has more than \(Self.stepLimit) steps")
     }
     steps.append(step)
@@ -49,6 +58,9 @@ struct RegexProgram<Unit: RegexUnit>: Sendable {
         assertions.append(try RegexAssertion(source, Unit.semantics))
       }
       try add(.assertion(placeOfAssertion[source, default: 0]))
+    case .lookahead(let node, let isNegative):
+      try add(.lookahead(lookaheads.count))
+      lookaheads.append((try RegexProgram(node.reversed, ignoresCase: ignoresCase), isNegative))
     case .sequence(let nodes): for node in nodes { try add(node, ignoresCase) }
     case .choice(let nodes): try addChoice(nodes, ignoresCase)
     case .repetition(let node, let least, let most): try addRepetition(node, least, most, ignoresCase)
