@@ -17,7 +17,7 @@ BENCH_KV = $(SWIFT) run $(1) --package-path Benchmarks key-value-benchmarks $(2)
 BENCH_OBJECTS = $(SWIFT) run $(1) --package-path Benchmarks object-benchmarks $(2) --folder .build
 RESULTS := Benchmarks/Results
 
-.PHONY: help demo test build release lint format docs bench bench-kv bench-objects bench-queries bench-flights bench-words bench-space bench-day bench-smoke fuzz-smoke crash contracts space guards ci clean
+.PHONY: help demo test build release lint format docs bench bench-kv bench-objects bench-queries bench-flights bench-words bench-space bench-day bench-smoke fuzz-smoke crash contracts sanitize space guards ci clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -100,6 +100,9 @@ crash: deps-library ## open thousands of crash images, and check each
 
 contracts: deps-library ## break each contract in a release build, and read the sentence that the program ends with
 	@SWIFT=$(SWIFT) Scripts/check-contracts.sh
+
+sanitize: deps-library ## run the tests with several threads under ThreadSanitizer and AddressSanitizer (slow)
+	Scripts/sanitize.sh
 
 space: deps-library ## a million updates beside readers, and deletions, on the real disk: are file and memory within their bounds?
 	@mkdir -p .build

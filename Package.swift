@@ -6,12 +6,16 @@ import PackageDescription
 let warningSettings: [SwiftSetting] =
   Context.environment["CAMBIUM_WARNINGS_AS_ERRORS"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
+// `make sanitize` has mutexes that ThreadSanitizer knows (SanitizedMutex), from another module than files import for them.
+let sanitizerSettings: [SwiftSetting] =
+  Context.environment["CAMBIUM_THREAD_SANITIZER"] == nil
+  ? [.enableUpcomingFeature("MemberImportVisibility")] : [.define("CAMBIUM_THREAD_SANITIZER")]
+
 let swiftSettings: [SwiftSetting] =
   [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-  ] + warningSettings
+  ] + warningSettings + sanitizerSettings
 
 let package = Package(
   name: "cambium",
