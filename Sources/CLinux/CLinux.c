@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <pthread.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -64,4 +66,15 @@ int32_t clinux_rename_new(const char *old_path, const char *new_path) {
   if (errno != EINVAL && errno != ENOSYS) return -errno;
   if (link(old_path, new_path) < 0) return -errno;
   return unlink(old_path) < 0 ? -errno : 0;
+}
+
+int32_t clinux_identity(int32_t descriptor, const char *path, uint64_t *device, uint64_t *inode, uint64_t *links) {
+  struct statx status;
+  int result = path ? statx(AT_FDCWD, path, 0, STATX_INO | STATX_NLINK, &status)
+                    : statx(descriptor, "", AT_EMPTY_PATH, STATX_INO | STATX_NLINK, &status);
+  if (result < 0) return -errno;
+  *device = makedev(status.stx_dev_major, status.stx_dev_minor);
+  *inode = status.stx_ino;
+  *links = status.stx_nlink;
+  return 0;
 }

@@ -198,7 +198,7 @@ public final class Store: Sendable {
 
   /// Makes durable what was committed so far, at whatever level. Waits for the device, not for the writer's turn.
   ///
-  /// - Throws: `outcomeUnknown` if a write or sync failed, now or since something was committed that isn't durable: whether that survives is
+  /// - Throws: `fileGone` if the file was deleted or replaced; `outcomeUnknown` if a write or sync failed, now or since something was committed that isn't durable: whether that survives is
   ///   known after reopening.
   public func makeDurable() throws(StoreError) {
     try checkWritable()
@@ -236,9 +236,10 @@ public final class Store: Sendable {
   /// `nestedWrite` and does nothing.
   public func close() throws(StoreError) {
     guard isCounted, !isClosed.load(ordering: .relaxed) else { return }
-    try file.checkOpen()
+    try file.checkForked()
     let othersAreLeft = try shared.withTurn { () throws(StoreError) in
       guard !isClosed.exchange(true, ordering: .relaxed) else { return false }
+      try file.checkOpen()
       return try !shared.closeHandle()
     }
     if othersAreLeft, !options.isReadOnly { try committer.log.settle() }

@@ -104,8 +104,8 @@ extension StoreError {
     public static let outcomeUnknown = Code("outcomeUnknown")
     /// An earlier write or sync failed. Reads go on; reopen the store to write again.
     public static let fenced = Code("fenced")
-    /// The file of the open store was deleted, moved, or replaced by another. What was committed since the last sync before that is
-    /// lost; reads go on.
+    /// The file of the open store was deleted, or replaced by another. What was committed since the last sync before that is in
+    /// no file that is found under its name; reads go on.
     public static let fileGone = Code("fileGone")
     /// The store was opened read-only.
     public static let readOnly = Code("readOnly")

@@ -37,6 +37,11 @@ int32_t clinux_at_fork(void (*before)(void), void (*in_parent)(void), void (*in_
 /// first where the file system doesn't know that. -EEXIST if something has it.
 int32_t clinux_rename_new(const char *old_path, const char *new_path);
 
+/// What tells a file from all others, and how many names it has. Of the open file if `path` is nil, else of the one at `path`. Doesn't ask
+/// for times: a file whose times were looked at gets new ones by its next write, which a synced write has to wait for
+/// (multigrain timestamps, Linux 6.13). -errno on failure.
+int32_t clinux_identity(int32_t descriptor, const char *path, uint64_t *device, uint64_t *inode, uint64_t *links);
+
 /// Tells the processor that this thread spins.
 static inline void clinux_relax(void) {
 #if defined(__x86_64__)

@@ -56,10 +56,13 @@ extension PosixFile {
   func isAt(_ path: String) throws(StoreError) -> Bool { try Self.identity(at: path) == identity() }
 
   func isFound(at path: String) -> Bool {
-    do throws(StoreError) { return try isAt(path) } catch {
-      // The path can't be looked at, perhaps because the process has fewer rights by now. A file without a name is gone anyway.
-      return (try? status()).map { $0.st_nlink > 0 } ?? true
-    }
+    var (device, inode, links) = (UInt64(0), UInt64(0), UInt64(0))
+    guard clinux_identity(descriptor, nil, &device, &inode, &links) == 0 else { return true }
+    if links == 0 { return false }
+    let own = Identity(device: device, inode: inode)
+    // One that isn't found there has other names: it was moved, or the process sees other folders by now.
+    guard clinux_identity(descriptor, path, &device, &inode, &links) == 0 else { return true }
+    return Identity(device: device, inode: inode) == own
   }
 
   /// What tells the file at `path` from all others; nil if there is none.

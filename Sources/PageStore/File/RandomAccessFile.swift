@@ -30,7 +30,7 @@ public protocol RandomAccessFile: AnyObject, Sendable {
   func nextData(from offset: UInt64) -> Int64
   /// The bits of the file's mode that say who may read and write it; nil where there is no such thing.
   var permissions: UInt32? { get }
-  /// `stat` and `fstat`: whether the file is the one at `path`. True where that can't be told.
+  /// Whether the file has a name, and no other file is at `path`. True where that can't be told.
   func isFound(at path: String) -> Bool
   /// Closes the file; its locks go with it. Nobody calls anything else at the same time or later. A file that is let go of without it
   /// closes itself.

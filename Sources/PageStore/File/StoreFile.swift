@@ -42,6 +42,12 @@ final class StoreFile: Sendable {
 
   /// Throws `closed` if the store has been closed, or if this process is a fork of the one that opened it.
   func checkOpen() throws(StoreError) {
+    try checkForked()
+    if calls.isClosed { throw closedError }
+  }
+
+  /// Throws `closed` if this process is a fork of the one that opened the store.
+  func checkForked() throws(StoreError) {
     if forkGeneration != ForkGuard.generation {
       throw StoreError(
         .closed,
@@ -49,14 +55,13 @@ final class StoreFile: Sendable {
         context: .init(path: path)
       )
     }
-    if calls.isClosed { throw closedError }
   }
 
   private var closedError: StoreError {
     StoreError(.closed, "the store is closed", context: .init(path: path))
   }
 
-  /// Throws `fileGone` if another file, or none, has the place of this one by now. Two system calls.
+  /// Throws `fileGone` if the file has no name any more, or another file has its place. Two system calls.
   func checkPlace() throws(StoreError) {
     guard let place else { return }
     try begin()
@@ -64,7 +69,7 @@ final class StoreFile: Sendable {
     guard !file.isFound(at: place) else { return }
     throw StoreError(
       .fileGone,
-      "the store's file was deleted, moved or replaced while it was open: nobody would find there what is written now",
+      "the store's file was deleted or replaced while it was open: nobody would find there what is written now",
       context: .init(path: path)
     )
   }

@@ -78,11 +78,13 @@ struct LogRecordHeader: Hashable {
     }
   }
 
-  /// What the start of a record says of its length, if it looks like one.
-  static func claimedByteCount(_ bytes: UnsafeRawBufferPointer) -> Int? {
-    guard bytes.count >= encodedByteCount, bytes.integer(at: Offset.magic, as: UInt32.self) == magic else {
-      return nil
-    }
+  /// What the start of a record says of its length, if it looks like one of this use: what doesn't is neither read nor hashed.
+  static func claimedByteCount(_ bytes: UnsafeRawBufferPointer, use: LogExtentUse) -> Int? {
+    guard bytes.count >= encodedByteCount, bytes.integer(at: Offset.magic, as: UInt32.self) == magic,
+      bytes.integer(at: Offset.epoch, as: UInt32.self) == use.epoch, use.epoch < LogExtentUse.epochLimit,
+      bytes.integer(at: Offset.sequence, as: UInt64.self) < sequenceLimit,
+      bytes.integer(at: Offset.commit, as: UInt64.self) < commitLimit
+    else { return nil }
     let byteCount = Int(bytes.integer(at: Offset.byteCount, as: UInt32.self))
     return byteCount >= encodedByteCount && byteCount <= byteLimit ? byteCount : nil
   }
@@ -91,11 +93,7 @@ struct LogRecordHeader: Hashable {
   /// anything else.
   static func decode(_ bytes: UnsafeRawBufferPointer, use: LogExtentUse) -> (header: Self, checksum: UInt64)?
   {
-    guard let byteCount = claimedByteCount(bytes), byteCount <= bytes.count,
-      bytes.integer(at: Offset.epoch, as: UInt32.self) == use.epoch, use.epoch < LogExtentUse.epochLimit,
-      bytes.integer(at: Offset.sequence, as: UInt64.self) < sequenceLimit,
-      bytes.integer(at: Offset.commit, as: UInt64.self) < commitLimit
-    else { return nil }
+    guard let byteCount = claimedByteCount(bytes, use: use), byteCount <= bytes.count else { return nil }
     let checksum = bytes.integer(at: Offset.checksum, as: UInt64.self)
     let record = UnsafeRawBufferPointer(rebasing: bytes[..<byteCount])
     // guard: check-record

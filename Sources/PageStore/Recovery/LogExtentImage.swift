@@ -43,9 +43,9 @@ final class LogExtentImage {
     else { return nil }
     let start = Int(offset - use.extent.offset)
     let header = try load(start..<min(start + LogRecordHeader.encodedByteCount, bytes.count))
-    guard let byteCount = LogRecordHeader.claimedByteCount(header), byteCount <= bytes.count - start else {
-      return nil
-    }
+    guard let byteCount = LogRecordHeader.claimedByteCount(header, use: use),
+      byteCount <= bytes.count - start
+    else { return nil }
     let whole = try load(start..<start + byteCount)
     try budget.spend(UInt64(byteCount))
     guard let (header, checksum) = LogRecordHeader.decode(whole, use: use) else { return nil }
@@ -68,7 +68,7 @@ final class LogExtentImage {
         try read(into: UnsafeMutableRawBufferPointer(rebasing: piece[..<pieceCount]), at: offset)
       }
       let rest = UnsafeRawBufferPointer(rebasing: piece[Int(offset - pieceStart)..<pieceCount])
-      if LogRecordHeader.claimedByteCount(rest) != nil, let record = try record(at: offset) {
+      if LogRecordHeader.claimedByteCount(rest, use: use) != nil, let record = try record(at: offset) {
         body(offset, record)
         offset += record.header.paddedByteCount
       } else {

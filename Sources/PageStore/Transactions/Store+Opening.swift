@@ -46,12 +46,12 @@ extension Store {
       environment.logger = logger
       environment.makeSpillFile = { () throws(StoreError) in try PosixFile.openUnnamed(beside: path) }
       // A link's own folder knows nothing of the file's name, and what the link leads to later is another matter.
-      let place = try PosixFile.resolved(path)
+      let place = Result { () throws(StoreError) in try PosixFile.resolved(path) }
       environment.synchronizeFolder = { () throws(StoreError) in
-        try PosixFile.synchronizeFolder(of: place)
+        try PosixFile.synchronizeFolder(of: place.get())
       }
       let opened = try OpenedStore.open(
-        StoreFile(file, path: path, place: place),
+        StoreFile(file, path: path, place: try? place.get()),
         options: options,
         environment: environment
       )

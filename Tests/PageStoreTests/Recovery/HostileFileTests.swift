@@ -37,6 +37,33 @@ import Testing
     try store.close()
   }
 
+  /// Bytes of a value that look like the start of a long record, but of no use of the log, are neither read nor hashed as one.
+  @Test func claimsOfNoUseOfTheLogCostNothing() throws {
+    let use = LogExtentUse(extent: Extent(offset: 65_536, byteCount: 2 << 20), epoch: 7, salt: 3)
+    for epoch in [use.epoch, use.epoch + 1] {
+      var header = LogRecordHeader(
+        byteCount: 1_200_000,
+        sequence: 5,
+        previousChecksum: 0,
+        durableSequence: 0,
+        commit: 5,
+        timestamp: 0,
+        epoch: epoch,
+        kind: .transaction,
+        durability: .full
+      )
+      var record = [UInt8](repeating: 0, count: Int(header.byteCount))
+      _ = header.seal(&record, salt: use.salt &+ 1)
+      let file = [UInt8](repeating: 0, count: Int(use.firstRecordOffset)) + record
+      let budget = LogReadBudget(fileByteCount: UInt64(file.count))
+      let disk = StoreFile(SimulatedDisk(SparseBytes(file)), path: "hostile")
+      let image = try LogExtentImage(use, from: disk, budget)
+      #expect(try image.record(at: use.firstRecordOffset) == nil)
+      // One that has the epoch is read, and its checksum compared.
+      #expect((budget.byteCount < 128 << 10) == (epoch != use.epoch))
+    }
+  }
+
   // MARK: Numbers that end
 
   /// Neither as a record of the log nor as a checkpoint, and nothing is lost by having tried.
