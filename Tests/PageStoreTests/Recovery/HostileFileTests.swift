@@ -41,7 +41,7 @@ import Testing
   @Test func claimsOfNoUseOfTheLogCostNothing() throws {
     let use = LogExtentUse(extent: Extent(offset: 65_536, byteCount: 2 << 20), epoch: 7, salt: 3)
     for epoch in [use.epoch, use.epoch + 1] {
-      var header = LogRecordHeader(
+      let header = LogRecordHeader(
         byteCount: 1_200_000,
         sequence: 5,
         previousChecksum: 0,
