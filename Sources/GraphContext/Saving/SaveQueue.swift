@@ -3,7 +3,7 @@ import PageStore
 
 /// The wait of a save on an actor, in the queue of all writers.
 ///
-/// A thread of the global queue waits for the turn and leaves it to the actor as a reservation. An actor that is busy then
+/// A thread waits for the turn and leaves it to the actor as a reservation. An actor that is busy then
 /// would keep all writers waiting. So a reservation that others want ends after a while, and the next one lasts twice as
 /// long; in between, the others have at least as much time as they have lost.
 struct SaveQueue {
@@ -12,11 +12,14 @@ struct SaveQueue {
 
   private let store: Store
   private let deadline: ContinuousClock.Instant?
-  private var patience = Self.shortestPatience
+  private var patience: Duration
   private var isFirst = true
+  /// A serial queue has a thread whatever keeps those of the global queues busy.
+  private let thread = DispatchQueue(label: "cambium.save")
 
-  init(_ store: Store, timeout: Duration?) {
+  init(_ store: Store, timeout: Duration?, patience: Duration = Self.shortestPatience) {
     self.store = store
+    self.patience = patience
     deadline = timeout.map { .now + $0 }
   }
 
@@ -28,7 +31,7 @@ struct SaveQueue {
       patience = min(patience * 2, Self.longestPatience)
     }
     isFirst = false
-    return try await DispatchQueue.global().run { [store, deadline, patience] () throws(ContextError) in
+    return try await thread.run { [store, deadline, patience] () throws(ContextError) in
       do throws(StoreError) {
         let timeout = deadline.map { ContinuousClock.now.duration(to: $0) }
         return try store.reserveTurn(timeout: timeout, patience: patience)

@@ -1,35 +1,51 @@
 import Cambium
 import Dispatch
 import Foundation
-import PageStore
 import Synchronization
 import Testing
 
 @testable import GraphContext
+@testable import PageStore
 
 /// Saves that wait for their turn without holding a thread.
 @Suite @MainActor struct SaveQueueTests {
-  /// Eight writers that take the turn from one another, until the saves are done or the turns are used up. A save that
-  /// only tries now and then whether the turn is free never comes by it.
-  @Test func aSaveThatDoesNotBlockGetsItsTurnAmongManyWriters() async throws {
+  /// Eight writers take the turn from one another without a pause. The save waits among them, and nobody comes first once the
+  /// turn is its own.
+  @Test func aSaveThatDoesNotBlockWaitsInTheQueueOfAllWriters() async throws {
     let library = try await PersistentContainer("Library", models: Library.models, at: .inMemory)
     let store = library.coordinator.store
-    let turnLimit = 4_000
+    let turn = try await reservedTurn(of: store)
     let turns = Turns()
-    let writers = (0..<8).map { _ in
-      Thread {
-        while !turns.isOver, turns.count.load(ordering: .relaxed) < turnLimit {
+    for _ in 0..<8 {
+      Thread.detachNewThread {
+        while !turns.isOver {
           try? store.write { _ in
             turns.count.add(1, ordering: .relaxed)
-            usleep(3_000)
+            usleep(1_000)
           }
         }
       }
     }
-    for writer in writers { writer.start() }
-    try await Saver(library.coordinator).save(times: 10)
+    try await sleepers(8, in: store)
+    let save = Task {
+      var queue = SaveQueue(store, timeout: nil, patience: .seconds(600))
+      return try await queue.reserveTurn()
+    }
+    try await sleepers(9, in: store)
+    store.cancel(turn)
+    let reservation = try await save.value
+    let count = turns.count.load(ordering: .relaxed)
+    // Each of those that slept may be passed over sixteen times.
+    #expect(count <= 17 * 9)
+    try await Task.sleep(for: .milliseconds(20))
+    #expect(turns.count.load(ordering: .relaxed) == count)
     turns.end.store(true, ordering: .relaxed)
-    #expect(turns.count.load(ordering: .relaxed) < turnLimit)
+    store.cancel(reservation)
+  }
+
+  /// Returns when so many threads wait for the turn.
+  private func sleepers(_ count: Int, in store: Store) async throws {
+    while store.turn.sleeperCount < count { try await Task.sleep(for: .milliseconds(1)) }
   }
 
   @Test func aSaveThatDoesNotBlockHasATimeoutToo() async throws {
@@ -72,27 +88,6 @@ import Testing
   /// A turn that lasts until it is cancelled.
   private func reservedTurn(of store: Store) async throws -> TurnReservation {
     try await Task.detached { try store.reserveTurn(timeout: nil, patience: .seconds(600)) }.value
-  }
-
-  /// An actor with a queue of its own: the main actor has other tests to run.
-  private actor Saver {
-    private let executor = QueueExecutor(label: "saver")
-    private let context: ManagedObjectContext
-
-    init(_ coordinator: StoreCoordinator) throws {
-      context = try ManagedObjectContext(coordinator: coordinator)
-    }
-
-    isolated deinit { context.end() }
-
-    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-
-    func save(times: Int) async throws {
-      for rank in 0..<times {
-        context.insert(Writer("A", rank: rank))
-        try await context.saveWithoutBlocking()
-      }
-    }
   }
 
   private final class Turns: Sendable {
