@@ -64,7 +64,7 @@ enum CSVText {
     case .null: ""
     case .string(let text): text.isEmpty ? "\"\"" : field(text)
     case .data(let data): data.base64EncodedString()
-    case .reference(let number): String(number)
+    case .reference(let number): number.description
     default: field(ValueText.table(value))
     }
   }

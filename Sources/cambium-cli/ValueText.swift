@@ -40,7 +40,7 @@ enum ValueText {
     case .uuid: quoted(table(value))
     case .string(let value): quoted(value)
     case .data(let value): quoted(value.base64EncodedString())
-    case .reference(let number): String(number)
+    case .reference(let number): number.description
     }
   }
 

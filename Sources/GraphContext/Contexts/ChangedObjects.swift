@@ -1,3 +1,5 @@
+import Predicates
+
 /// The objects of one entity that a context holds because they have unsaved changes.
 ///
 /// The lists only grow until the save or rollback that empties them. An object's phase says which list it is in now, so
@@ -43,7 +45,7 @@ package struct ChangedObjects {
     let numbers = result.map(\._$state.number)
     if zip(numbers, numbers.dropFirst()).allSatisfy(<) { return result }
     result.sort { $0._$state.number < $1._$state.number }
-    var last: UInt64 = 0
+    var last = ObjectNumber.none
     result.removeAll { object in
       defer { last = object._$state.number }
       return object._$state.number == last

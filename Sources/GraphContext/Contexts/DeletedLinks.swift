@@ -8,10 +8,10 @@ struct DeletedLinks {
   struct Link: Hashable {
     /// Of the object that leads, and its number.
     let entity: Int
-    let source: UInt64
+    let source: ObjectNumber
     let property: Property
     /// The number at the other end.
-    let target: UInt64
+    let target: ObjectNumber
   }
   enum Property: Hashable {
     case toOne(slot: Int)
@@ -30,7 +30,7 @@ extension ManagedObjectContext {
     ofDeleted object: any ManagedObject,
     _ entity: StoredEntity,
     slot: Int,
-    to target: UInt64
+    to target: ObjectNumber
   ) {
     let number = object._$state.number
     deletedLinks.note(

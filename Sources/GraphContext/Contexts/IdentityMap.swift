@@ -1,3 +1,5 @@
+import Predicates
+
 /// The objects of one entity that a context knows, by number: one object for each.
 ///
 /// The map holds its objects strongly, and lets go of those that nobody else holds when it has doubled in size since it
@@ -9,13 +11,13 @@
 /// freed in order. A table with open addressing and linear probing, at most half of it taken, leads to them.
 struct IdentityMap {
   private struct Entry {
-    var number: UInt64
+    var number: ObjectNumber
     /// Nil after the object was removed.
     var object: AnyObject?
   }
   private var entries: [Entry] = []
-  /// The table: a number, or 0 where the place is free, and beside it where the number's entry is.
-  private var numbers: [UInt64] = []
+  /// The table: a number, or none where the place is free, and beside it where the number's entry is.
+  private var numbers: [ObjectNumber] = []
   private var entryPlaces: [UInt32] = []
   private(set) var count = 0
   /// The number of sweeps so far. A sweep frees objects that only the map holds, and a new object may get the address of a freed one.
@@ -26,13 +28,13 @@ struct IdentityMap {
   private static let smallestSweepCount = 1_024
 
   /// The object of this number. O(1).
-  subscript(number: UInt64) -> AnyObject? {
+  subscript(number: ObjectNumber) -> AnyObject? {
     guard count > 0, let place = place(of: number) else { return nil }
     return entries[Int(entryPlaces[place])].object
   }
 
   /// Adds an object whose number is not in the map. O(1) on average.
-  mutating func insert(_ object: AnyObject, number: UInt64) {
+  mutating func insert(_ object: AnyObject, number: ObjectNumber) {
     if count >= sweepCount { sweep() }
     if 2 * (count + 1) > numbers.count {
       rebuild(capacity: max(16, 2 * numbers.count))
@@ -59,7 +61,7 @@ struct IdentityMap {
   var all: [AnyObject] { entries.compactMap(\.object) }
 
   /// Removes an object. O(1) on average.
-  mutating func remove(_ number: UInt64) {
+  mutating func remove(_ number: ObjectNumber) {
     guard count > 0, let place = place(of: number) else { return }
     entries[Int(entryPlaces[place])].object = nil
     count -= 1
@@ -103,31 +105,31 @@ struct IdentityMap {
   /// Makes the table anew, and the list of entries without those that were removed.
   private mutating func rebuild(capacity: Int) {
     entries.removeAll { $0.object == nil }
-    numbers = Array(repeating: 0, count: capacity)
+    numbers = Array(repeating: .none, count: capacity)
     entryPlaces = Array(repeating: 0, count: capacity)
     for place in entries.indices { enter(entries[place].number, at: place) }
   }
 
-  private mutating func enter(_ number: UInt64, at entryPlace: Int) {
+  private mutating func enter(_ number: ObjectNumber, at entryPlace: Int) {
     var place = home(number)
-    while numbers[place] != 0 { place = (place &+ 1) & (numbers.count &- 1) }
+    while !numbers[place].isNone { place = (place &+ 1) & (numbers.count &- 1) }
     numbers[place] = number
     entryPlaces[place] = UInt32(entryPlace)
   }
 
-  private func place(of number: UInt64) -> Int? {
+  private func place(of number: ObjectNumber) -> Int? {
     var place = home(number)
-    while numbers[place] != 0 {
+    while !numbers[place].isNone {
       if numbers[place] == number { return place }
       place = (place &+ 1) & (numbers.count &- 1)
     }
     return nil
   }
 
-  private func home(_ number: UInt64) -> Int {
+  private func home(_ number: ObjectNumber) -> Int {
     // Fibonacci hashing: consecutive numbers spread, and the high bits are the good ones.
     let shift = UInt64(64 - numbers.count.trailingZeroBitCount)
-    return Int(truncatingIfNeeded: (number &* 0x9E37_79B9_7F4A_7C15) >> shift)
+    return Int(truncatingIfNeeded: (number.rawValue &* 0x9E37_79B9_7F4A_7C15) >> shift)
   }
 
   /// Frees a place, and moves back what could no longer be found behind it.
@@ -137,7 +139,7 @@ struct IdentityMap {
     let mask = numbers.count - 1
     while true {
       place = (place + 1) & mask
-      if numbers[place] == 0 { break }
+      if numbers[place].isNone { break }
       let distanceFromHome = (place - home(numbers[place])) & mask
       if distanceFromHome >= (place - gap) & mask {
         numbers[gap] = numbers[place]
@@ -145,6 +147,6 @@ struct IdentityMap {
         gap = place
       }
     }
-    numbers[gap] = 0
+    numbers[gap] = .none
   }
 }

@@ -54,8 +54,8 @@ extension ManagedObjectContext {
     note(
       ContextError(
         .objectNotFound,
-        "\(number == 0 ? "a \(name)" : "\(name) \(number)") is gone: it was deleted, or its context was reset; nothing can lead to it",
-        context: .init(entity: name, objectID: number == 0 ? nil : id)
+        "\(number.isNone ? "a \(name)" : "\(name) \(number)") is gone: it was deleted, or its context was reset; nothing can lead to it",
+        context: .init(entity: name, objectID: number.isNone ? nil : id)
       )
     )
   }

@@ -54,8 +54,8 @@ extension ManagedObjectContext {
     let target = object.reference(at: toOne.slot)
     let number = object._$state.number
     let isSaved = object._$state.phase == .persistent
-    guard target != 0 else { return }
-    relink(number, entity, toOne, from: target, to: 0)
+    guard !target.isNone else { return }
+    relink(number, entity, toOne, from: target, to: .none)
     let destination = self.entity(toOne.destination)
     switch toOne.deleteRule {
     case .cascade: queue.append(self.object(target, of: destination))
@@ -64,13 +64,13 @@ extension ManagedObjectContext {
     }
     if case .toOne(let inverse) = toOne.inverse {
       let other = self.object(target, of: destination)
-      if other.reference(at: inverse) == number { set(other, slot: inverse, to: 0) }
+      if other.reference(at: inverse) == number { set(other, slot: inverse, to: .none) }
     }
   }
 
   private func release(
     _ relationship: StoredToMany,
-    _ elements: [UInt64],
+    _ elements: [ObjectNumber],
     of object: any ManagedObject,
     _ queue: inout [any ManagedObject]
   ) {
@@ -102,7 +102,7 @@ extension ManagedObjectContext {
         pending?.added[number] ?? []
       )
       for referrer in referrers.sorted() {
-        set(self.object(referrer, of: source), slot: incoming.toOne.slot, to: 0)
+        set(self.object(referrer, of: source), slot: incoming.toOne.slot, to: .none)
       }
     }
     for incoming in entity.incomingPairs {

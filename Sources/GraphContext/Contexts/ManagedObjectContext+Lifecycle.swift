@@ -111,7 +111,10 @@ extension ManagedObjectContext {
   }
 
   /// - Parameter own: a commit of this context, whose objects know about it already, and what its rules touched.
-  func moveToNewest(after own: CommitSummary? = nil, touchedByRules: [[UInt64]] = []) throws(ContextError) {
+  func moveToNewest(
+    after own: CommitSummary? = nil,
+    touchedByRules: [[ObjectNumber]] = []
+  ) throws(ContextError) {
     let newest = try coordinator.newestView()
     let base = view.commit
     guard newest.commit != base else { return }
@@ -131,7 +134,7 @@ extension ManagedObjectContext {
   }
 
   /// Brings an object up to date, if it is here, whose record somebody changed or removed.
-  private func update(_ number: UInt64, _ ordinal: Int, _ base: UInt64) {
+  private func update(_ number: ObjectNumber, _ ordinal: Int, _ base: UInt64) {
     let entity = entity(ordinal)
     guard let object = knownObject(number, of: entity), object._$state.phase != .inserted else { return }
     noting(()) { () throws(ContextError) in
@@ -185,7 +188,7 @@ extension ManagedObjectContext {
 extension PendingLinks {
   /// The links for which `isIncluded` says so; its last argument is whether the link was added.
   func filter(
-    _ isIncluded: (UInt64, UInt64, Bool) throws(ContextError) -> Bool
+    _ isIncluded: (ObjectNumber, ObjectNumber, Bool) throws(ContextError) -> Bool
   ) throws(ContextError) -> PendingLinks {
     var result = PendingLinks()
     for (owner, elements) in added {

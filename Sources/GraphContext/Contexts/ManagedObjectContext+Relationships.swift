@@ -7,38 +7,38 @@ import Predicates
 
 extension ManagedObjectContext {
   /// A reference was set: its inverse, and the inverse of its inverse, follow.
-  func follow(_ object: any ManagedObject, slot: Int, from old: UInt64, to new: UInt64) {
+  func follow(_ object: any ManagedObject, slot: Int, from old: ObjectNumber, to new: ObjectNumber) {
     let entity = entity(of: type(of: object))
     guard let toOne = entity.toOne(slot: slot) else { return }
     if object._$state.phase == .deleted {
       // Its deletion has taken its links away.
-      if new != 0 { noteReference(ofDeleted: object, entity, slot: slot, to: new) }
+      if !new.isNone { noteReference(ofDeleted: object, entity, slot: slot, to: new) }
       return
     }
     relink(object._$state.number, entity, toOne, from: old, to: new)
     guard case .toOne(let inverseSlot) = toOne.inverse else { return }
     let number = object._$state.number
     let destination = self.entity(toOne.destination)
-    if old != 0 { clear(self.object(old, of: destination), slot: inverseSlot, ifLeadingTo: number) }
-    guard new != 0 else { return }
+    if !old.isNone { clear(self.object(old, of: destination), slot: inverseSlot, ifLeadingTo: number) }
+    guard !new.isNone else { return }
     let target = self.object(new, of: destination)
     let rival = target.reference(at: inverseSlot)
     guard rival != number else { return }
-    if rival != 0 { clear(self.object(rival, of: entity), slot: slot, ifLeadingTo: new) }
+    if !rival.isNone { clear(self.object(rival, of: entity), slot: slot, ifLeadingTo: new) }
     set(target, slot: inverseSlot, to: number)
   }
 
-  private func clear(_ object: any ManagedObject, slot: Int, ifLeadingTo number: UInt64) {
-    if object.reference(at: slot) == number { set(object, slot: slot, to: 0) }
+  private func clear(_ object: any ManagedObject, slot: Int, ifLeadingTo number: ObjectNumber) {
+    if object.reference(at: slot) == number { set(object, slot: slot, to: .none) }
   }
 
   /// Sets a reference whose inverse is looked after by the caller.
-  func set(_ object: any ManagedObject, slot: Int, to new: UInt64) {
+  func set(_ object: any ManagedObject, slot: Int, to new: ObjectNumber) {
     let entity = entity(of: type(of: object))
     guard let toOne = entity.toOne(slot: slot) else { return }
     let old = object.reference(at: slot)
     if object._$state.phase == .deleted {
-      if new != 0 { noteReference(ofDeleted: object, entity, slot: slot, to: new) }
+      if !new.isNone { noteReference(ofDeleted: object, entity, slot: slot, to: new) }
       return object.setReference(at: slot, to: new)
     }
     guard old != new else { return }
@@ -48,11 +48,11 @@ extension ManagedObjectContext {
 
   /// Brings pending links up to date, if there are any yet.
   func relink(
-    _ number: UInt64,
+    _ number: ObjectNumber,
     _ entity: StoredEntity,
     _ toOne: StoredToOne,
-    from old: UInt64,
-    to new: UInt64
+    from old: ObjectNumber,
+    to new: ObjectNumber
   ) {
     if case .toMany(let inverse) = toOne.inverse {
       listings.drop(toOne.destination, inverse, owner: old)
@@ -61,15 +61,15 @@ extension ManagedObjectContext {
     guard let place = entity.toOnes.firstIndex(where: { $0.slot == toOne.slot }),
       pendingReferences[entity.ordinal][place] != nil
     else { return }
-    if old != 0 { pendingReferences[entity.ordinal][place]?.unlink(old, number) }
-    if new != 0 { pendingReferences[entity.ordinal][place]?.link(new, number) }
+    if !old.isNone { pendingReferences[entity.ordinal][place]?.unlink(old, number) }
+    if !new.isNone { pendingReferences[entity.ordinal][place]?.link(new, number) }
   }
 }
 
 // MARK: - To-many
 
 extension ManagedObjectContext {
-  func listElements(of object: any ManagedObject, toMany: Int) -> [UInt64] {
+  func listElements(of object: any ManagedObject, toMany: Int) -> [ObjectNumber] {
     let entity = entity(of: type(of: object))
     let relationship = entity.toManys[toMany]
     let pending = pendingLinks(relationship, of: entity)
@@ -92,7 +92,7 @@ extension ManagedObjectContext {
     }
   }
 
-  func hasElement(_ number: UInt64, of object: any ManagedObject, toMany: Int) -> Bool {
+  func hasElement(_ number: ObjectNumber, of object: any ManagedObject, toMany: Int) -> Bool {
     let entity = entity(of: type(of: object))
     let relationship = entity.toManys[toMany]
     let owner = object._$state.number
@@ -127,7 +127,7 @@ extension ManagedObjectContext {
     let relationship = entity.toManys[toMany]
     switch relationship.storage {
     case .references(let slot, _):
-      if element.reference(at: slot) == object._$state.number { set(element, slot: slot, to: 0) }
+      if element.reference(at: slot) == object._$state.number { set(element, slot: slot, to: .none) }
     case .pairs(let trees):
       let (owner, number) = (object._$state.number, element._$state.number)
       guard hasElement(number, of: object, toMany: toMany) else { return }
@@ -171,28 +171,32 @@ extension ManagedObjectContext {
     var links = PendingLinks()
     for object in changes[source.ordinal].inserted {
       let number = object.reference(at: slot)
-      if number != 0 { links.link(number, object._$state.number) }
+      if !number.isNone { links.link(number, object._$state.number) }
     }
     for object in changes[source.ordinal].updated where object._$state.changed & 1 << UInt64(slot) != 0 {
       let (old, new) = (storedReference(of: object, source, slot), object.reference(at: slot))
       guard old != new else { continue }
-      if old != 0 { links.unlink(old, object._$state.number) }
-      if new != 0 { links.link(new, object._$state.number) }
+      if !old.isNone { links.unlink(old, object._$state.number) }
+      if !new.isNone { links.link(new, object._$state.number) }
     }
     for object in changes[source.ordinal].deleted {
       let old = storedReference(of: object, source, slot)
-      if old != 0 { links.unlink(old, object._$state.number) }
+      if !old.isNone { links.unlink(old, object._$state.number) }
     }
     pendingReferences[source.ordinal][place] = links
     return links
   }
 
-  /// What the snapshot has in a slot; 0 for nil.
-  private func storedReference(of object: any ManagedObject, _ entity: StoredEntity, _ slot: Int) -> UInt64 {
-    noting(0) { () throws(ContextError) in
+  /// What the snapshot has in a slot; none for nil.
+  private func storedReference(
+    of object: any ManagedObject,
+    _ entity: StoredEntity,
+    _ slot: Int
+  ) -> ObjectNumber {
+    noting(.none) { () throws(ContextError) in
       try view.withRecord(object._$state.number, of: entity) { record in
-        record.isNull(slot) ? 0 : record.fixed(slot, as: UInt64.self)
-      } ?? 0
+        record.reference(slot)
+      } ?? .none
     }
   }
 }
@@ -200,7 +204,11 @@ extension ManagedObjectContext {
 // MARK: - What the store has
 
 extension ManagedObjectContext {
-  func isStored(_ owner: UInt64, _ element: UInt64, in treeName: String) throws(ContextError) -> Bool {
+  func isStored(
+    _ owner: ObjectNumber,
+    _ element: ObjectNumber,
+    in treeName: String
+  ) throws(ContextError) -> Bool {
     do throws(StoreError) {
       return try view.tree(named: treeName)?.contains(KeyCoder.pair(owner, element)) ?? false
     } catch {

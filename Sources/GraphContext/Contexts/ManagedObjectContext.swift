@@ -43,7 +43,7 @@ public final class ManagedObjectContext: ObjectHost {
   /// What queries have encoded of `changes`, by the entity's ordinal; nil until one asks.
   var encodedChanges: [EncodedChanges?]
   /// Objects with unsaved changes here that somebody else changed too, by the entity's ordinal.
-  var conflicts: [Set<UInt64>]
+  var conflicts: [Set<ObjectNumber>]
   /// Unsaved changes of to-one relationships, by entity and by place among its to-one relationships: links from the
   /// destination to the object. Made when a to-many relationship is first asked for; nil before.
   var pendingReferences: [[PendingLinks?]]
@@ -101,11 +101,11 @@ public final class ManagedObjectContext: ObjectHost {
     noteUnreadable(object, slot: slot)
   }
 
-  package override func object(of type: any ManagedObject.Type, number: UInt64) -> any ManagedObject {
+  package override func object(of type: any ManagedObject.Type, number: ObjectNumber) -> any ManagedObject {
     object(type, number: number)
   }
 
-  package override func elements(of object: any ManagedObject, toMany: Int) -> [UInt64] {
+  package override func elements(of object: any ManagedObject, toMany: Int) -> [ObjectNumber] {
     listElements(of: object, toMany: toMany)
   }
 
@@ -113,7 +113,7 @@ public final class ManagedObjectContext: ObjectHost {
     countElements(of: object, toMany: toMany)
   }
 
-  package override func isElement(_ number: UInt64, of object: any ManagedObject, toMany: Int) -> Bool {
+  package override func isElement(_ number: ObjectNumber, of object: any ManagedObject, toMany: Int) -> Bool {
     hasElement(number, of: object, toMany: toMany)
   }
 
@@ -147,8 +147,12 @@ public final class ManagedObjectContext: ObjectHost {
     noteChange(of: object)
   }
 
-  package override func didSetToOne(of object: any ManagedObject, slot: Int, from old: UInt64, to new: UInt64)
-  {
+  package override func didSetToOne(
+    of object: any ManagedObject,
+    slot: Int,
+    from old: ObjectNumber,
+    to new: ObjectNumber
+  ) {
     follow(object, slot: slot, from: old, to: new)
   }
 
@@ -262,7 +266,7 @@ extension ManagedObjectContext {
 
   /// Whether an object that the snapshot doesn't have is here because of unsaved changes, its own or references to it:
   /// then another context has deleted it, which is no failure of the store. The save will say so.
-  private func isKeptByChanges(_ number: UInt64, _ entity: StoredEntity) -> Bool {
+  private func isKeptByChanges(_ number: ObjectNumber, _ entity: StoredEntity) -> Bool {
     if conflicts[entity.ordinal].contains(number) { return true }
     if pendingPairs[entity.ordinal].contains(where: { $0.added[number] != nil }) { return true }
     return entity.incoming.contains { incoming in
@@ -274,7 +278,7 @@ extension ManagedObjectContext {
     }
   }
 
-  func notFound(_ number: UInt64, _ entity: StoredEntity) -> ContextError {
+  func notFound(_ number: ObjectNumber, _ entity: StoredEntity) -> ContextError {
     ContextError(
       .objectNotFound,
       "there is no \(entity.name) \(number)",
@@ -282,7 +286,7 @@ extension ManagedObjectContext {
     )
   }
 
-  func id(_ number: UInt64, _ entity: StoredEntity) -> ManagedObjectID {
+  func id(_ number: ObjectNumber, _ entity: StoredEntity) -> ManagedObjectID {
     ManagedObjectID(entityName: entity.name, number: number, storeID: storeID)
   }
 
@@ -303,7 +307,7 @@ extension ManagedObjectContext {
   }
 
   /// The one object of this number: the one that is already here, or a fault. O(1).
-  package func object<Object: ManagedObject>(_ type: Object.Type, number: UInt64) -> Object {
+  package func object<Object: ManagedObject>(_ type: Object.Type, number: ObjectNumber) -> Object {
     let ordinal = entity(of: type).ordinal
     // The map of an entity holds objects of its one class.
     if let known = objects[ordinal][number] { return unsafeDowncast(known, to: type) }
@@ -321,7 +325,7 @@ extension ManagedObjectContext {
   /// `RecordView(_:layout:)` and belong to ``view``.
   package func object<Object: ManagedObject>(
     _ type: Object.Type,
-    number: UInt64,
+    number: ObjectNumber,
     record: UnsafeRawBufferPointer
   ) -> Object {
     let ordinal = entity(of: type).ordinal
@@ -336,12 +340,12 @@ extension ManagedObjectContext {
   }
 
   /// The object of a number, of an entity whose class isn't known statically.
-  func object(_ number: UInt64, of entity: StoredEntity) -> any ManagedObject {
+  func object(_ number: ObjectNumber, of entity: StoredEntity) -> any ManagedObject {
     object(coordinator.types[entity.ordinal], number: number)
   }
 
   /// The object of a number if it is in the context already.
-  func knownObject(_ number: UInt64, of entity: StoredEntity) -> (any ManagedObject)? {
+  func knownObject(_ number: ObjectNumber, of entity: StoredEntity) -> (any ManagedObject)? {
     objects[entity.ordinal][number] == nil ? nil : object(number, of: entity)
   }
 }
@@ -396,7 +400,7 @@ extension ManagedObjectContext {
 
   private func check(_ id: ManagedObjectID, _ type: any ManagedObject.Type) throws(ContextError) {
     let entity = try modelEntity(of: type)
-    if id.number == 0 { throw notFound(0, entity) }
+    if id.number.isNone { throw notFound(.none, entity) }
     guard id.storeID == storeID else {
       throw ContextError(.unknownEntity, "\(id) is of another store", context: .init(objectID: id))
     }

@@ -10,14 +10,14 @@ struct MemberListings {
   private struct Place: Hashable {
     let entity: Int
     let toMany: Int
-    let owner: UInt64
+    let owner: ObjectNumber
   }
   struct Listing {
     let owner: any ManagedObject
     let toMany: Int
     var members: [ObjectIdentifier]
     /// The greatest number of a member: members are listed by their numbers.
-    var last: UInt64
+    var last: ObjectNumber
     /// The number of the last sweep of the members' identity map, when the list was handed out. The list alone holds its members.
     var sweepNumber: Int
 
@@ -48,13 +48,13 @@ struct MemberListings {
   var isEmpty: Bool { listings.isEmpty }
 
   /// Notes that the owner hands out its list. Returns false if that list is not up to date.
-  mutating func handOut(_ entity: Int, _ toMany: Int, owner: UInt64, sweepNumber: Int) -> Bool {
+  mutating func handOut(_ entity: Int, _ toMany: Int, owner: ObjectNumber, sweepNumber: Int) -> Bool {
     let place = Place(entity: entity, toMany: toMany, owner: owner)
     listings[place]?.sweepNumber = sweepNumber
     return listings[place] != nil
   }
 
-  func listing(_ entity: Int, _ toMany: Int, owner: UInt64) -> Listing? {
+  func listing(_ entity: Int, _ toMany: Int, owner: ObjectNumber) -> Listing? {
     listings[Place(entity: entity, toMany: toMany, owner: owner)]
   }
 
@@ -64,12 +64,12 @@ struct MemberListings {
   }
 
   /// Removes the listing, and returns it.
-  mutating func take(_ entity: Int, _ toMany: Int, owner: UInt64) -> Listing? {
+  mutating func take(_ entity: Int, _ toMany: Int, owner: ObjectNumber) -> Listing? {
     listings.removeValue(forKey: Place(entity: entity, toMany: toMany, owner: owner))
   }
 
   /// Removes the listing of an owner whose members have changed, and makes the owner forget its list.
-  mutating func drop(_ entity: Int, _ toMany: Int, owner: UInt64) {
+  mutating func drop(_ entity: Int, _ toMany: Int, owner: ObjectNumber) {
     if isEmpty { return }
     take(entity, toMany, owner: owner)?.drop()
   }
@@ -95,7 +95,7 @@ extension ManagedObjectContext {
       owner: object,
       toMany: toMany,
       members: members.map { ObjectIdentifier($0) },
-      last: members.last?._$state.number ?? 0,
+      last: members.last?._$state.number ?? .none,
       sweepNumber: objects[entity.toManys[toMany].destination].sweepNumber
     )
     listings.note(listing, entity.ordinal)

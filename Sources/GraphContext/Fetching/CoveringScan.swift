@@ -64,7 +64,7 @@ struct CoveringScan: ~Copyable {
     let key = try walker.key()
     if isRelationship {
       guard key.count == 2 * KeyCoder.objectIDByteCount else { return false }
-      values[0] = .reference(UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)))
+      values[0] = .reference(KeyCoder.objectID(beginning: key))
       return true
     }
     var reader = KeyReader(key)
@@ -75,7 +75,7 @@ struct CoveringScan: ~Copyable {
     return reader.remaining == KeyCoder.objectIDByteCount
   }
 
-  private mutating func storedRow(_ number: UInt64) throws -> QueryRow {
+  private mutating func storedRow(_ number: ObjectNumber) throws -> QueryRow {
     records.removeAll()
     view.counters.recordsLookedUp += 1
     var record: UnsafeRawBufferPointer?
@@ -84,7 +84,7 @@ struct CoveringScan: ~Copyable {
     return QueryRow(number: number, record: record)
   }
 
-  private func damage(_ number: UInt64) -> ContextError {
+  private func damage(_ number: ObjectNumber) -> ContextError {
     ContextError(
       .corrupt,
       "an index of \(entity.name) has an entry for object \(number) that is none of it",

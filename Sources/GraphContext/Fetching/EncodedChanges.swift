@@ -7,13 +7,13 @@ import Predicates
 /// says so through the object's `announcesChange`, which is set again for every object that was encoded.
 final class EncodedChanges {
   /// The records of new and changed objects, in no order.
-  private(set) var records: [(number: UInt64, bytes: UnsafeRawBufferPointer)] = []
+  private(set) var records: [(number: ObjectNumber, bytes: UnsafeRawBufferPointer)] = []
   /// Objects whose stored record doesn't count: changed or deleted.
-  private(set) var hidden: Set<UInt64> = []
+  private(set) var hidden: Set<ObjectNumber> = []
   /// Where in `records` an object is.
-  private var places: [UInt64: Int] = [:]
+  private var places: [ObjectNumber: Int] = [:]
   /// Objects that have changed since their record was encoded, or have none yet.
-  private var stale: Set<UInt64> = []
+  private var stale: Set<ObjectNumber> = []
   /// For slots that were looked up by value.
   private var keyed: [KeyedRecords] = []
   private let entity: StoredEntity
@@ -30,10 +30,10 @@ final class EncodedChanges {
   }
 
   /// The record of a new or changed object.
-  func record(_ number: UInt64) -> UnsafeRawBufferPointer? { places[number].map { records[$0].bytes } }
+  func record(_ number: ObjectNumber) -> UnsafeRawBufferPointer? { places[number].map { records[$0].bytes } }
 
   /// The object isn't any more what it was when the records were last brought up to date.
-  func noteStale(_ number: UInt64) { stale.insert(number) }
+  func noteStale(_ number: ObjectNumber) { stale.insert(number) }
 
   /// Whether most of the memory holds records that were replaced since: then it is time to start afresh.
   var isWasteful: Bool { encodingCount > 2 * records.count + 1_024 }
@@ -45,7 +45,7 @@ final class EncodedChanges {
     stale.removeAll()
   }
 
-  private func update(_ number: UInt64, _ object: (any ManagedObject)?) {
+  private func update(_ number: ObjectNumber, _ object: (any ManagedObject)?) {
     let phase = object?._$state.phase
     let isUpdated = phase == .persistent && object?._$state.changed != 0
     if isUpdated || phase == .deleted { hidden.insert(number) } else { hidden.remove(number) }
@@ -65,7 +65,7 @@ final class EncodedChanges {
     return UnsafeRawBufferPointer(encoder.finish())
   }
 
-  private func put(_ number: UInt64, _ bytes: UnsafeRawBufferPointer) {
+  private func put(_ number: ObjectNumber, _ bytes: UnsafeRawBufferPointer) {
     if let place = places[number] {
       forgetKeys(number, records[place].bytes)
       records[place].bytes = bytes
@@ -76,7 +76,7 @@ final class EncodedChanges {
     for place in keyed.indices { keyed[place].insert(number, view(bytes)) }
   }
 
-  private func remove(_ number: UInt64) {
+  private func remove(_ number: ObjectNumber) {
     guard let place = places.removeValue(forKey: number) else { return }
     forgetKeys(number, records[place].bytes)
     let last = records.removeLast()
@@ -89,7 +89,7 @@ final class EncodedChanges {
 
   /// The new and changed objects whose value in a slot has this component (``KeyCoder``). O(1) from the second time on that
   /// a slot is asked about.
-  func numbers(withKey key: [UInt8], at slot: Int) -> [UInt64] {
+  func numbers(withKey key: [UInt8], at slot: Int) -> [ObjectNumber] {
     if let known = keyed.first(where: { $0.slot == slot }) { return known[key] }
     var made = KeyedRecords(slot: slot)
     for (number, bytes) in records { made.insert(number, view(bytes)) }
@@ -97,7 +97,7 @@ final class EncodedChanges {
     return made[key]
   }
 
-  private func forgetKeys(_ number: UInt64, _ bytes: UnsafeRawBufferPointer) {
+  private func forgetKeys(_ number: ObjectNumber, _ bytes: UnsafeRawBufferPointer) {
     for place in keyed.indices { keyed[place].remove(number, view(bytes)) }
   }
 

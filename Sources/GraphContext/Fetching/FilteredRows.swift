@@ -7,7 +7,7 @@ struct FilteredRows: ~Copyable {
   private let program: FilterProgram
   private var rows: RowStream
   private let view: StoreView
-  private let hidden: Set<UInt64>
+  private let hidden: Set<ObjectNumber>
   private let rowBudget: Int
   private var readCount = 0
   /// Whether the budget ran out before the rows did.
@@ -21,7 +21,7 @@ struct FilteredRows: ~Copyable {
     _ program: FilterProgram,
     _ reader: RowReader,
     in view: StoreView,
-    hiding hidden: Set<UInt64>,
+    hiding hidden: Set<ObjectNumber>,
     rowBudget: Int
   ) {
     self.rows = rows

@@ -53,7 +53,7 @@ struct IndexWalker: ~Copyable {
   }
 
   /// The object of the entry.
-  mutating func objectID() throws -> UInt64 { try cursor?.objectID() ?? 0 }
+  mutating func objectID() throws -> ObjectNumber { try cursor?.objectID() ?? .none }
 
   /// The entry's key. Valid until the next step.
   mutating func key() throws -> UnsafeRawBufferPointer {
@@ -61,7 +61,7 @@ struct IndexWalker: ~Copyable {
   }
 
   /// Appends the numbers of the next `count` objects; fewer at the end.
-  mutating func next(_ count: Int, into numbers: inout [UInt64]) throws {
+  mutating func next(_ count: Int, into numbers: inout [ObjectNumber]) throws {
     for _ in 0..<count {
       guard try next() else { return }
       numbers.append(try objectID())

@@ -3,18 +3,18 @@ import Predicates
 /// The unsaved objects that have a value in one slot, by the value's key: what an index is to saved ones.
 struct KeyedRecords {
   let slot: Int
-  private var numbers: [[UInt8]: [UInt64]] = [:]
+  private var numbers: [[UInt8]: [ObjectNumber]] = [:]
 
   init(slot: Int) { self.slot = slot }
 
   /// The objects whose value has this component (``KeyCoder``).
-  subscript(key: [UInt8]) -> [UInt64] { numbers[key] ?? [] }
+  subscript(key: [UInt8]) -> [ObjectNumber] { numbers[key] ?? [] }
 
-  mutating func insert(_ number: UInt64, _ record: RecordView) {
+  mutating func insert(_ number: ObjectNumber, _ record: RecordView) {
     if let key = key(of: record) { numbers[key, default: []].append(number) }
   }
 
-  mutating func remove(_ number: UInt64, _ record: RecordView) {
+  mutating func remove(_ number: ObjectNumber, _ record: RecordView) {
     guard let key = key(of: record) else { return }
     numbers[key]?.removeAll { $0 == number }
     if numbers[key]?.isEmpty == true { numbers[key] = nil }

@@ -31,8 +31,8 @@ extension ManagedObjectContext {
   /// The object of a row; its record, if it comes with one, is the snapshot's, as `StoreView.keep` has kept it.
   func object<Root: ManagedObject>(_ row: QueryRow, _ entity: StoredEntity) throws -> Root {
     guard let record = row.record else { return object(Root.self, number: row.number) }
-    // No object has the number 0, but a hostile file may.
-    if record.isEmpty || row.number == 0 { throw StoreView.damaged(row.number, of: entity) }
+    // No object has such a number, but a hostile file may.
+    if record.isEmpty || !row.number.isSound { throw StoreView.damaged(row.number, of: entity) }
     return object(Root.self, number: row.number, record: record)
   }
 

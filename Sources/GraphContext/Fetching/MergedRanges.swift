@@ -3,7 +3,7 @@ import Predicates
 /// The objects of several index ranges, brought together: each once, ascending.
 enum MergedRanges {
   /// - Parameter access: a union or an intersection; of others, no numbers.
-  static func numbers(_ access: AccessPath, in view: StoreView) throws -> [UInt64] {
+  static func numbers(_ access: AccessPath, in view: StoreView) throws -> [ObjectNumber] {
     switch access {
     case .nothing, .fullScan, .objects, .index: []
     case .union(let scans): try union(scans, in: view)
@@ -11,8 +11,8 @@ enum MergedRanges {
     }
   }
 
-  private static func union(_ scans: [IndexScan], in view: StoreView) throws -> [UInt64] {
-    var numbers: [UInt64] = []
+  private static func union(_ scans: [IndexScan], in view: StoreView) throws -> [ObjectNumber] {
+    var numbers: [ObjectNumber] = []
     for scan in scans {
       try forEachNumber(of: scan, in: view) { numbers.append($0) }
     }
@@ -20,7 +20,7 @@ enum MergedRanges {
   }
 
   /// Those of the first range that are in the second, of these those that are in the third, and so on.
-  private static func intersection(_ scans: [IndexScan], in view: StoreView) throws -> [UInt64] {
+  private static func intersection(_ scans: [IndexScan], in view: StoreView) throws -> [ObjectNumber] {
     guard let first = scans.first else { return [] }
     var numbers = try union([first], in: view)
     for scan in scans.dropFirst() where !numbers.isEmpty {
@@ -35,17 +35,17 @@ enum MergedRanges {
   private static func forEachNumber(
     of scan: IndexScan,
     in view: StoreView,
-    _ body: (UInt64) -> Void
+    _ body: (ObjectNumber) -> Void
   ) throws {
     var walker = try IndexWalker(scan, in: view)
     while try walker.next() { body(try walker.objectID()) }
   }
 
   /// Sorted, each once: an object is in several ranges of a union, and a damaged index may have it more than once.
-  private static func ascending(_ numbers: [UInt64]) -> [UInt64] {
+  private static func ascending(_ numbers: [ObjectNumber]) -> [ObjectNumber] {
     let isAscending = zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }
     if isAscending { return numbers }
-    var last: UInt64?
+    var last: ObjectNumber?
     return numbers.sorted().filter { number in
       defer { last = number }
       return number != last
@@ -55,31 +55,36 @@ enum MergedRanges {
 
 /// Which numbers are in a list: a bit for each in the range of those that are, or where that would be long, the list.
 private struct NumberSet {
-  private let numbers: [UInt64]
-  private let first: UInt64
+  private let numbers: [ObjectNumber]
+  private let first: ObjectNumber
   private var bits: [UInt64] = []
 
   /// The bits of an object that is in the list may take as much memory as so many of its numbers.
   private static let wordsPerNumber = 4
 
   /// - Parameter numbers: ascending, not empty.
-  init(_ numbers: [UInt64]) {
+  init(_ numbers: [ObjectNumber]) {
     self.numbers = numbers
     first = numbers[0]
-    let wordCount = (numbers[numbers.count - 1] - first) / 64 + 1
+    let wordCount = (numbers[numbers.count - 1].rawValue - first.rawValue) / 64 + 1
     guard wordCount <= UInt64(numbers.count * Self.wordsPerNumber) else { return }
     bits = [UInt64](repeating: 0, count: Int(wordCount))
-    for number in numbers { bits[Int((number - first) / 64)] |= 1 << ((number - first) % 64) }
+    for number in numbers {
+      let distance = number.rawValue - first.rawValue
+      bits[Int(distance / 64)] |= 1 << (distance % 64)
+    }
   }
 
-  func contains(_ number: UInt64) -> Bool {
+  func contains(_ number: ObjectNumber) -> Bool {
     if bits.isEmpty { return isListed(number) }
-    guard number >= first, (number - first) / 64 < UInt64(bits.count) else { return false }
-    return bits[Int((number - first) / 64)] & (1 << ((number - first) % 64)) != 0
+    guard number >= first else { return false }
+    let distance = number.rawValue - first.rawValue
+    guard distance / 64 < UInt64(bits.count) else { return false }
+    return bits[Int(distance / 64)] & (1 << (distance % 64)) != 0
   }
 
   /// O(log n).
-  private func isListed(_ number: UInt64) -> Bool {
+  private func isListed(_ number: ObjectNumber) -> Bool {
     var (low, high) = (0, numbers.count)
     while low < high {
       let middle = (low + high) / 2

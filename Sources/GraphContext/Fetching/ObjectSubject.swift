@@ -40,8 +40,9 @@ struct ObjectSubject: PredicateSubject {
 extension ManagedObject {
   /// The object's number; for an object that has none yet a number that no object has, and no other such object while
   /// both exist.
-  fileprivate var identity: UInt64 {
-    _$state.number != 0 ? _$state.number : UInt64(UInt(bitPattern: ObjectIdentifier(self))) | 1 << 63
+  fileprivate var identity: ObjectNumber {
+    if !_$state.number.isNone { return _$state.number }
+    return ObjectNumber(rawValue: UInt64(UInt(bitPattern: ObjectIdentifier(self))) | 1 << 63)
   }
 
   /// The object that a to-one relationship leads to.

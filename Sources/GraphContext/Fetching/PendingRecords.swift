@@ -102,18 +102,18 @@ final class ViewRecordSource: RecordSource {
     known = Array(repeating: nil, count: paths.followsRelationships ? entities.count * Self.knownCount : 0)
   }
 
-  func record(_ number: UInt64, at place: Int) throws -> UnsafeRawBufferPointer? {
+  func record(_ number: ObjectNumber, at place: Int) throws -> UnsafeRawBufferPointer? {
     guard let entity = entities[place] else { return nil }
     if let changes = pending?.changes(of: entity) {
       if let record = changes.record(number) { return record }
       if changes.hidden.contains(number) { return nil }
     }
-    let home = place * Self.knownCount + Int(truncatingIfNeeded: number) & (Self.knownCount - 1)
+    let home = place * Self.knownCount + Int(truncatingIfNeeded: number.rawValue) & (Self.knownCount - 1)
     let known = self.known[home] ?? KnownRecord()
     self.known[home] = known
     if known.number != number {
       view.counters.recordsLookedUp += 1
-      known.number = 0
+      known.number = .none
       knownByteCount -= known.capacity
       defer { knownByteCount += known.capacity }
       known.isThere = try finder(of: entity, at: place).find(number) { known.set($0) }
@@ -130,7 +130,7 @@ final class ViewRecordSource: RecordSource {
   }
 
   /// - Throws: `CancellationError` too: one row with collections in collections may lead to any number of elements.
-  func elements(of owner: UInt64, in relationship: Int) throws -> [UInt64] {
+  func elements(of owner: ObjectNumber, in relationship: Int) throws -> [ObjectNumber] {
     let elements = try relationships[relationship]?.numbers(of: owner) ?? []
     uncheckedCount += elements.count + 1
     if uncheckedCount >= StoreView.rowsBetweenChecks {
@@ -140,7 +140,7 @@ final class ViewRecordSource: RecordSource {
     return elements
   }
 
-  func elementCount(of owner: UInt64, in relationship: Int) throws -> Int {
+  func elementCount(of owner: ObjectNumber, in relationship: Int) throws -> Int {
     try relationships[relationship]?.count(of: owner) ?? 0
   }
 
@@ -163,7 +163,7 @@ private final class RecordFinder {
   }
 
   /// Calls `body` with the record, checked; false where there is none. The bytes are good until `body` returns.
-  func find(_ number: UInt64, _ body: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
+  func find(_ number: ObjectNumber, _ body: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
     guard let bytes = try walker.record(number) else { return false }
     guard RecordView(bytes, layout: entity.layout) != nil else {
       throw StoreView.damaged(number, of: entity)
@@ -175,8 +175,8 @@ private final class RecordFinder {
 
 /// A copy of the record that was found last for a home.
 private final class KnownRecord {
-  /// The object's number; 0 for none yet.
-  var number: UInt64 = 0
+  /// The object's number; `none` before the first.
+  var number = ObjectNumber.none
   var isThere = false
   private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
   private var count = 0

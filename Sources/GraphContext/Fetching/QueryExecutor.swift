@@ -63,7 +63,7 @@ struct QueryExecutor {
   }
 
   /// Whether the object has unsaved changes: its record in the results isn't the snapshot's.
-  func isPending(_ number: UInt64) -> Bool { ownChanges?.record(number) != nil }
+  func isPending(_ number: ObjectNumber) -> Bool { ownChanges?.record(number) != nil }
 
   /// Unsaved changes of the fetched entity itself.
   var ownChanges: EncodedChanges? { pending?.changes(of: entity) }
@@ -120,7 +120,7 @@ struct QueryExecutor {
 
   /// Nothing to test, nothing to sort: the rows are found by rank.
   private func selected(_ isReversed: Bool, _ keep: @escaping Keep) throws -> [QueryRow] {
-    var numbers: [UInt64] = []
+    var numbers: [ObjectNumber] = []
     let count = max(0, min(plan.limit ?? .max, plan.access.rowCount - plan.offset))
     switch plan.access {
     case .nothing: return []
@@ -307,7 +307,7 @@ extension QueryExecutor {
     where filter: NormalPredicate,
     isReversed: Bool,
     skipping skipped: Int = 0,
-    hiding hidden: Set<UInt64> = [],
+    hiding hidden: Set<ObjectNumber> = [],
     rowBudget: Int? = nil,
     paths: inout RowPaths,
     _ body: (QueryRow, inout RowReader) throws -> Bool
@@ -331,7 +331,7 @@ extension QueryExecutor {
     where filter: NormalPredicate,
     isReversed: Bool,
     skipping skipped: Int = 0,
-    hiding hidden: Set<UInt64> = [],
+    hiding hidden: Set<ObjectNumber> = [],
     rowBudget: Int? = nil,
     paths: inout RowPaths
   ) throws -> FilteredRows {
@@ -356,7 +356,7 @@ extension QueryExecutor {
   }
 
   /// Calls `body` for the number of every row of the access path, each once, in no order.
-  private func forEachNumber(_ body: (UInt64) -> Void) throws {
+  private func forEachNumber(_ body: (ObjectNumber) -> Void) throws {
     switch plan.access {
     case .nothing: break
     case .fullScan:

@@ -11,7 +11,7 @@ struct RecordWalker: ~Copyable {
 
   /// The record of an object; nil when there is none. The bytes stay until the next call. One whose number is a little above that of the
   /// one before costs a step, any other a descent.
-  mutating func record(_ number: UInt64) throws -> UnsafeRawBufferPointer? {
+  mutating func record(_ number: ObjectNumber) throws -> UnsafeRawBufferPointer? {
     try withKey(number) { key throws(StoreError) in try cursor?.find(near: key) }
   }
 
@@ -24,7 +24,7 @@ struct RecordWalker: ~Copyable {
   /// The objects' records, in the given order, as `keep` returns them. Objects that don't exist are left out if that may be, as for IDs that
   /// somebody kept; an index entry that leads to nothing is damage.
   static func rows(
-    _ numbers: [UInt64],
+    _ numbers: [ObjectNumber],
     of entity: StoredEntity,
     in view: StoreView,
     mayBeMissing: Bool = false,

@@ -8,7 +8,7 @@ struct ResultCursor: ~Copyable {
   private var toSkip = 0
   private var left = Int.max
   /// Where they are listed: the numbers, and how many of them were returned.
-  private var numbers: [UInt64] = []
+  private var numbers: [ObjectNumber] = []
   private var position = 0
 
   init(_ executor: QueryExecutor) throws {
@@ -62,7 +62,7 @@ struct ResultCursor: ~Copyable {
     let found = try ContextError.mapping {
       try RecordWalker.rows(stored, of: executor.entity, in: view, mayBeMissing: true, keep)
     }
-    var records: [UInt64: UnsafeRawBufferPointer] = [:]
+    var records: [ObjectNumber: UnsafeRawBufferPointer] = [:]
     for row in found { records[row.number] = row.record }
     return next.map { QueryRow(number: $0, record: records[$0]) }
   }

@@ -49,7 +49,7 @@ struct RowStream: ~Copyable {
   private var coveringScan: CoveringScan?
   private var walker: IndexWalker?
   /// Where there is no walker: the rows to come, the next one last.
-  private var numbers: [UInt64] = []
+  private var numbers: [ObjectNumber] = []
   private var mayBeMissing = false
   /// Rows read and not yet handed out, and how many of them were.
   private var rows: [QueryRow] = []
@@ -142,8 +142,8 @@ struct RowStream: ~Copyable {
     return found
   }
 
-  private mutating func nextNumbers() throws -> [UInt64] {
-    var next: [UInt64] = []
+  private mutating func nextNumbers() throws -> [ObjectNumber] {
+    var next: [ObjectNumber] = []
     if walker != nil {
       try walker?.next(batchCount, into: &next)
     } else {

@@ -2,7 +2,7 @@ import Predicates
 
 /// A found object.
 struct QueryRow {
-  var number: UInt64
+  var number: ObjectNumber
   /// Its record, if it was read: where it stays is told by who made the row.
   var record: UnsafeRawBufferPointer?
 }
@@ -61,7 +61,7 @@ struct SortBuffer {
   }
 
   /// Adds a row that is sorted by its number alone.
-  mutating func insert(number: UInt64) {
+  mutating func insert(number: ObjectNumber) {
     key.removeAll(keepingCapacity: true)
     insert(QueryRow(number: number, record: nil))
   }

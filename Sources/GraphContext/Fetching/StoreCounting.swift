@@ -19,24 +19,24 @@ struct StoreCounting: IndexCounting {
   /// Counts come from the file, and a forged one is no reason to trap: sums of what this returns don't overflow.
   private static func plausible(_ count: Int) -> Int { min(max(0, count), 1 << 48) }
 
-  func objectIDs(_ range: IndexRange, in index: IndexReference) throws -> [UInt64] {
+  func objectIDs(_ range: IndexRange, in index: IndexReference) throws -> [ObjectNumber] {
     guard let tree = try view.tree(of: index) else { return [] }
-    var numbers: [UInt64] = []
+    var numbers: [ObjectNumber] = []
     var cursor = tree.cursor(in: IndexKeys.keys(range, in: index))
     while try cursor.next() { numbers.append(try cursor.objectID()) }
     return numbers
   }
 
-  func owners(of elements: [UInt64], in relationship: RowPaths.Relationship) throws -> [UInt64] {
+  func owners(of elements: [ObjectNumber], in relationship: RowPaths.Relationship) throws -> [ObjectNumber] {
     guard let entity = view.schema.entity(named: relationship.entity),
       let toMany = entity.toManys.first(where: { $0.name == relationship.name })
     else { return [] }
-    var owners: Set<UInt64> = []
+    var owners: Set<ObjectNumber> = []
     switch toMany.storage {
     case .references(let slot, _):
       for element in elements {
         let owner = try view.withRecord(element, of: view.schema.entities[toMany.destination]) { record in
-          record.isNull(slot) ? nil : record.fixed(slot, as: UInt64.self)
+          record.isNull(slot) ? nil : record.reference(slot)
         }
         if let owner = owner ?? nil { owners.insert(owner) }
       }
@@ -53,7 +53,7 @@ extension StoreCounting {
     where condition: NormalPredicate,
     scope: Int,
     atMost limit: Int
-  ) throws -> [UInt64]? {
+  ) throws -> [ObjectNumber]? {
     guard let stored = view.schema.entity(named: entity.name) else { return [] }
     let program = try FilterProgram(
       compiling: condition,
@@ -68,7 +68,7 @@ extension StoreCounting {
       hiding: [],
       rowBudget: .max
     )
-    var numbers: [UInt64] = []
+    var numbers: [ObjectNumber] = []
     while let row = try rows.next() {
       if numbers.count == limit { return nil }
       numbers.append(row.number)

@@ -26,8 +26,8 @@ final class StoredElements {
   }
 
   /// The elements' numbers, ascending. O(log n + elements); O(elements) for the owner after the one before.
-  func numbers(of owner: UInt64) throws(ContextError) -> [UInt64] {
-    let stored: [UInt64]
+  func numbers(of owner: ObjectNumber) throws(ContextError) -> [ObjectNumber] {
+    let stored: [ObjectNumber]
     do throws(StoreError) {
       if walker == nil { walker = try view.tree(named: treeName).map { LinkWalker($0) } }
       stored = try walker?.elements(of: owner) ?? []
@@ -38,7 +38,7 @@ final class StoredElements {
   }
 
   /// How many there are. O(log n).
-  func count(of owner: UInt64) throws(ContextError) -> Int {
+  func count(of owner: ObjectNumber) throws(ContextError) -> Int {
     try view.elementCount(of: owner, in: treeName) + (pending?.difference(of: owner) ?? 0)
   }
 }
@@ -50,10 +50,10 @@ private struct LinkWalker: ~Copyable {
 
   init(_ tree: TreeReader) { cursor = tree.cursor() }
 
-  mutating func elements(of owner: UInt64) throws(StoreError) -> [UInt64] {
+  mutating func elements(of owner: ObjectNumber) throws(StoreError) -> [ObjectNumber] {
     // No key is as short as the owner's number: the cursor moves to the first that begins with it, or comes after.
     _ = try withKey(owner) { key throws(StoreError) in try cursor.find(near: key) }
-    var elements: [UInt64] = []
+    var elements: [ObjectNumber] = []
     var isAtEntry = cursor.isAtEntry
     while isAtEntry {
       let key = try cursor.key()
@@ -67,10 +67,10 @@ private struct LinkWalker: ~Copyable {
 
 extension StoreView {
   /// The numbers linked to `owner` in a tree of pairs of numbers, ascending. O(log n + elements).
-  func elements(of owner: UInt64, in treeName: String) throws(ContextError) -> [UInt64] {
+  func elements(of owner: ObjectNumber, in treeName: String) throws(ContextError) -> [ObjectNumber] {
     do throws(StoreError) {
       guard let tree = try tree(named: treeName) else { return [] }
-      var elements: [UInt64] = []
+      var elements: [ObjectNumber] = []
       var cursor = tree.cursor(in: .prefix(KeyCoder.key(objectID: owner)))
       while try cursor.next() {
         if let number = KeyCoder.objectID(ending: try cursor.key()) { elements.append(number) }
@@ -82,7 +82,7 @@ extension StoreView {
   }
 
   /// How many there are. O(log n).
-  func elementCount(of owner: UInt64, in treeName: String) throws(ContextError) -> Int {
+  func elementCount(of owner: ObjectNumber, in treeName: String) throws(ContextError) -> Int {
     do throws(StoreError) {
       return try tree(named: treeName)?.count(in: .prefix(KeyCoder.key(objectID: owner))) ?? 0
     } catch {

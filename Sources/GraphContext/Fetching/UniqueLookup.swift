@@ -53,10 +53,10 @@ struct UniqueLookup {
   }
 
   /// The objects of the first two entries; a second one is for others to judge.
-  private func storedNumbers(in view: StoreView) throws -> [UInt64] {
+  private func storedNumbers(in view: StoreView) throws -> [ObjectNumber] {
     guard let tree = try view.tree(of: index) else { return [] }
     var cursor = tree.cursor(in: .prefix(key))
-    var numbers: [UInt64] = []
+    var numbers: [ObjectNumber] = []
     while numbers.count < 2, try cursor.next() { numbers.append(try cursor.objectID()) }
     return numbers
   }

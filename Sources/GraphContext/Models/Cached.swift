@@ -30,8 +30,8 @@ public struct Cached<Value> {
 /// A number, not the object: objects that refer to each other would keep each other alive. Only between objects that
 /// are in no context yet, and so have no numbers, is it the object.
 public struct ToOneReference<Target: ManagedObject> {
-  /// 0 for none.
-  @usableFromInline package var number: UInt64 = 0
+  /// `none` where the relationship is nil.
+  @usableFromInline package var number = ObjectNumber.none
   /// What was assigned before this object was in a context.
   @usableFromInline var unattached: UnattachedTarget<Target>?
 

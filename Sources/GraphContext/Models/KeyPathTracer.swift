@@ -85,7 +85,7 @@ final class KeyPathTracer: ObjectHost {
   }
 
   private func makeObject<Root: ManagedObject>(of type: Root.Type) -> Root {
-    var state = ObjectState(fault: 0, in: self)
+    var state = ObjectState(fault: .none, in: self)
     state.phase = .tracer
     state.announcesChange = false
     return Root(_$state: state)
@@ -116,7 +116,7 @@ final class KeyPathTracer: ObjectHost {
     current = nil
     let id = ManagedObjectID(
       entityName: type(of: object).entityName,
-      number: UInt64.max - UInt64(round),
+      number: ObjectNumber(rawValue: UInt64.max - UInt64(round)),
       storeID: storeID
     )
     identity = id

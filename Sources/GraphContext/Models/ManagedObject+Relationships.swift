@@ -10,7 +10,7 @@ extension ManagedObject {
     if _$state.phase == .tracer { return tracer.target(of: self, slot: slot) }
     if let target = cache.unattached?.target { return target }
     loadNumber(slot, &cache)
-    guard cache.number != 0, let host = _$state.host else { return nil }
+    guard !cache.number.isNone, let host = _$state.host else { return nil }
     return unsafeDowncast(host.object(of: Target.self, number: cache.number), to: Target.self)
   }
 
@@ -44,7 +44,7 @@ extension ManagedObject {
     if let target, target._$state.host !== host { return nil }
     loadNumber(slot, &cache)
     let old = cache.number
-    let new = target?._$state.number ?? 0
+    let new = target?._$state.number ?? .none
     guard new != old else { return nil }
     _$willSet(slot)
     cache.number = new
@@ -81,11 +81,11 @@ extension ManagedObject {
   private func loadNumber<Target: ManagedObject>(_ slot: Int, _ cache: inout ToOneReference<Target>) {
     if _$state.isLoaded(slot) { return }
     guard let bytes = findRecord() else {
-      cache.number = 0
+      cache.number = .none
       return
     }
     let record = RecordView(validated: bytes, layout: _$layout)
-    cache.number = record.isNull(slot) ? 0 : record.fixed(slot, as: UInt64.self)
+    cache.number = record.reference(slot)
     cache.unattached = nil
     _$state.didLoad(slot)
   }
@@ -152,8 +152,8 @@ extension ManagedObject {
 
 /// What was done to a to-one relationship.
 public enum ToOneChange {
-  /// It was set from one object to another, by number; 0 is none.
-  case numbers(old: UInt64, new: UInt64)
+  /// It was set from one object to another, by number.
+  case numbers(old: ObjectNumber, new: ObjectNumber)
   /// It was set in an object in no context, to one in this context.
   case leading(into: ObjectHost)
 }

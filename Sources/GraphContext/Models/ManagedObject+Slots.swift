@@ -19,13 +19,13 @@ extension ManagedObject {
     return reader.value
   }
 
-  /// The number at the other end of a to-one relationship; 0 for none.
-  package func reference(at slot: Int) -> UInt64 {
-    if case .reference(let number) = attributeValue(at: slot) { number } else { 0 }
+  /// The number at the other end of a to-one relationship; `none` for nil.
+  package func reference(at slot: Int) -> ObjectNumber {
+    if case .reference(let number) = attributeValue(at: slot) { number } else { .none }
   }
 
   /// Sets a to-one relationship by number, and the object is changed. The caller has looked after the inverse.
-  package func setReference(at slot: Int, to number: UInt64) {
+  package func setReference(at slot: Int, to number: ObjectNumber) {
     _$willSet(slot)
     var writer = ReferenceWriter(number: number)
     _$visit(slot, &writer)
@@ -48,7 +48,7 @@ extension ManagedObject {
         let number = target._$state.number
         var writer = ReferenceWriter(number: number)
         _$visit(property, &writer)
-        host.didSetToOne(of: self, slot: property, from: 0, to: number)
+        host.didSetToOne(of: self, slot: property, from: .none, to: number)
       } else {
         for member in targets { host.add(member, to: self, toMany: property - slotCount) }
       }
@@ -70,13 +70,13 @@ private struct SlotReader: PropertyVisitor {
     value = cache.value.attributeValue
   }
   mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {
-    value = cache.number == 0 ? .null : .reference(cache.number)
+    value = cache.number.isNone ? .null : .reference(cache.number)
   }
   mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {}
 }
 
 private struct ReferenceWriter: PropertyVisitor {
-  let number: UInt64
+  let number: ObjectNumber
 
   mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {}
   mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {

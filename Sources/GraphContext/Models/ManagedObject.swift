@@ -38,7 +38,7 @@ public protocol ManagedObject: AnyObject, Identifiable, Hashable, PredicateRoot,
 
 extension ManagedObject {
   /// The object's name in its store. An object that is gone keeps it: nobody can know in advance what others delete.
-  /// Where a required relationship can't be read, the object that it gives has an ID with the number 0, which names none.
+  /// Where a required relationship can't be read, the object that it gives has an ID with the number `none`.
   ///
   /// Traps for an object that was never inserted: it has none yet.
   public var objectID: ManagedObjectID {
@@ -61,7 +61,7 @@ extension ManagedObject {
 
   public var objectReference: ObjectReference? {
     let number = _$state.number
-    guard number != 0, _$state.phase != .tracer else { return nil }
+    guard !number.isNone, _$state.phase != .tracer else { return nil }
     return ObjectReference(entity: Self.entityName, number: number, store: _$state.storeID)
   }
 

@@ -6,15 +6,15 @@ import Predicates
 /// IDs are `Sendable`, so they are how an object is handed to another task: `context.object(with: id)` finds it there.
 public struct ManagedObjectID: Sendable, Hashable {
   public let entityName: String
-  /// Unique among the entity's objects, from 1; never used twice. 0 names no object.
-  public let number: UInt64
+  /// Unique among the entity's objects; never used twice. ``ObjectNumber/none`` names no object.
+  public let number: ObjectNumber
   /// The store that gave the ID.
   public let storeID: UUID
 
   /// Of objects that stand for what an object in no store leads to.
   static let noStore = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
-  package init(entityName: String, number: UInt64, storeID: UUID) {
+  package init(entityName: String, number: ObjectNumber, storeID: UUID) {
     self.entityName = entityName
     self.number = number
     self.storeID = storeID
@@ -35,7 +35,7 @@ extension ManagedObjectID: CustomStringConvertible {
     guard uri.hasPrefix(prefix) else { return nil }
     let parts = uri.dropFirst(prefix.count).split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 3, let store = UUID(uuidString: String(parts[0])), !parts[1].isEmpty,
-      let number = UInt64(parts[2]), number > 0
+      let number = UInt64(parts[2]).map(ObjectNumber.init), !number.isNone
     else { return nil }
     self.init(entityName: String(parts[1]), number: number, storeID: store)
     guard uriRepresentation == uri else { return nil }
@@ -74,6 +74,6 @@ extension ManagedObjectID: ColumnType {
 
 extension ManagedObjectID: ObjectReferencing {
   public var objectReference: ObjectReference? {
-    number == 0 ? nil : ObjectReference(entity: entityName, number: number, store: storeID)
+    number.isNone ? nil : ObjectReference(entity: entityName, number: number, store: storeID)
   }
 }

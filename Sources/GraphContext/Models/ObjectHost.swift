@@ -37,15 +37,19 @@ public class ObjectHost {
   package func unreadableValue(of object: any ManagedObject, slot: Int) { missing() }
 
   /// The one object of this number: the one that is already here, or a fault.
-  package func object(of type: any ManagedObject.Type, number: UInt64) -> any ManagedObject { missing() }
+  package func object(of type: any ManagedObject.Type, number: ObjectNumber) -> any ManagedObject {
+    missing()
+  }
 
   /// The numbers of the objects at the other end of a to-many relationship, unsaved changes included, ascending.
-  package func elements(of object: any ManagedObject, toMany: Int) -> [UInt64] { missing() }
+  package func elements(of object: any ManagedObject, toMany: Int) -> [ObjectNumber] { missing() }
 
   /// How many those are, without listing them.
   package func elementCount(of object: any ManagedObject, toMany: Int) -> Int { missing() }
 
-  package func isElement(_ number: UInt64, of object: any ManagedObject, toMany: Int) -> Bool { missing() }
+  package func isElement(_ number: ObjectNumber, of object: any ManagedObject, toMany: Int) -> Bool {
+    missing()
+  }
 
   /// Members were to be added to an object that has left this context.
   package func noteLeft(_ object: any ManagedObject) {}
@@ -84,8 +88,13 @@ public class ObjectHost {
   /// because that leads to it.
   package func reach(_ object: any ManagedObject, by property: Int) {}
 
-  /// A to-one relationship was set from one number to another (0 for none). The host brings the inverse up to date.
-  package func didSetToOne(of object: any ManagedObject, slot: Int, from old: UInt64, to new: UInt64) {
+  /// A to-one relationship was set from one number to another. The host brings the inverse up to date.
+  package func didSetToOne(
+    of object: any ManagedObject,
+    slot: Int,
+    from old: ObjectNumber,
+    to new: ObjectNumber
+  ) {
     missing()
   }
 

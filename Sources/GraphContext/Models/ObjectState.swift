@@ -1,4 +1,5 @@
 import Foundation
+import Predicates
 
 /// What an object of a model knows about itself, beside its values: who it is, which values it holds, where its record
 /// lies.
@@ -11,7 +12,7 @@ import Foundation
 /// 1. `fast ⊆ loaded`: a getter may return its cache without asking anybody exactly when its bit is in `fast`.
 /// 2. `changed ⊆ loaded`.
 /// 3. `record`, if not nil, was accepted by `RecordView(_:layout:)` and is valid while the host's generation is `generation`.
-/// 4. `number != 0` exactly when the object is, or has been, in a context. It never changes once set.
+/// 4. `number` is not `none` exactly when the object is, or has been, in a context. It never changes once set.
 /// 5. An object that is gone and has no number stands for one that could not be read.
 public struct ObjectState {
   /// Properties whose getter may return its cache at once. Clearing bits sends getters the long way.
@@ -20,8 +21,8 @@ public struct ObjectState {
   @usableFromInline package var loaded: UInt64 = ~0
   /// Slots that were set since the object was fetched, saved or refreshed.
   @usableFromInline package var changed: UInt64 = 0
-  /// The object's number within its entity; 0 before the object is inserted.
-  @usableFromInline package var number: UInt64 = 0
+  /// The object's number within its entity; none before the object is inserted.
+  @usableFromInline package var number = ObjectNumber.none
   /// The context that the object lives in; nil before insertion and after the object left its context.
   @usableFromInline package var host: ObjectHost?
   /// The record in the context's snapshot; nil until it is looked for, and for objects that have none.
@@ -58,7 +59,7 @@ public struct ObjectState {
 
   /// The state of an object that exists in a store and has none of its values yet.
   @inlinable
-  package init(fault number: UInt64, in host: ObjectHost) {
+  package init(fault number: ObjectNumber, in host: ObjectHost) {
     fast = 0
     loaded = 0
     self.number = number
@@ -115,7 +116,7 @@ extension ObjectState {
 
 extension ObjectState {
   /// The object is now in a context, with its final number. It keeps its values; the context holds it as inserted.
-  package mutating func enter(_ host: ObjectHost, number: UInt64) {
+  package mutating func enter(_ host: ObjectHost, number: ObjectNumber) {
     self.host = host
     self.number = number
     phase = .inserted

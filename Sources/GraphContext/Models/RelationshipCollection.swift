@@ -1,3 +1,5 @@
+import Predicates
+
 /// A type that a to-many relationship can be declared with: an array, a set, or ``ToMany``.
 ///
 /// ```swift
@@ -62,7 +64,7 @@ public struct ToManyRelationship {
   /// Whether the owner is still in the context that it was in: a view may outlive that.
   private var isThere: Bool { owner._$state.host === host }
 
-  var numbers: [UInt64] { isThere ? host.elements(of: owner, toMany: ordinal) : [] }
+  var numbers: [ObjectNumber] { isThere ? host.elements(of: owner, toMany: ordinal) : [] }
   var count: Int { isThere ? host.elementCount(of: owner, toMany: ordinal) : 0 }
 
   func contains(_ element: any ManagedObject) -> Bool {
@@ -85,14 +87,14 @@ public struct ToManyRelationship {
     numbers.map { object($0, as: type) }
   }
 
-  func object<Element: ManagedObject>(_ number: UInt64, as type: Element.Type) -> Element {
+  func object<Element: ManagedObject>(_ number: ObjectNumber, as type: Element.Type) -> Element {
     unsafeDowncast(host.object(of: type, number: number), to: type)
   }
 
   /// Makes these the members: adds those that are missing, removes those that are not among them.
   func replaceMembers(by members: [some ManagedObject]) {
     let old = numbers
-    var kept = Set<UInt64>(minimumCapacity: members.count)
+    var kept = Set<ObjectNumber>(minimumCapacity: members.count)
     let known = Set(old)
     // All of them before the first is linked: what comes along with one may link another.
     for member in members.filter({ host.adopt($0) }) {

@@ -77,7 +77,7 @@ extension ToMany: Sequence {
   public struct Iterator: IteratorProtocol {
     fileprivate enum Source {
       case members([Element].Iterator)
-      case numbers([UInt64].Iterator, ToManyRelationship)
+      case numbers([ObjectNumber].Iterator, ToManyRelationship)
     }
     fileprivate var source: Source
 

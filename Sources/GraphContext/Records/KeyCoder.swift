@@ -34,7 +34,8 @@ package enum KeyCoder {
     case .null: key.append(nilMarker)
     case .bool(let value): key.append(value ? 2 : 1)
     case .int(let value): append(signed: value, to: &key)
-    case .uint(let value), .reference(let value): append(unsigned: value, to: &key)
+    case .uint(let value): append(unsigned: value, to: &key)
+    case .reference(let value): append(unsigned: value.rawValue, to: &key)
     case .double(let value): append(value, to: &key)
     case .decimal(let value): append(value, to: &key)
     case .date(let value): append(value.timeIntervalSinceReferenceDate, to: &key)
@@ -150,32 +151,39 @@ extension KeyCoder {
   package static let objectIDByteCount = 8
 
   /// Appends an object's number as 8 bytes, big-endian: the key of its record, and the end of every index key.
-  package static func append(objectID: UInt64, to key: inout [UInt8]) {
-    withUnsafeBytes(of: objectID.bigEndian) { key.append(contentsOf: $0) }
+  package static func append(objectID: ObjectNumber, to key: inout [UInt8]) {
+    withUnsafeBytes(of: objectID.rawValue.bigEndian) { key.append(contentsOf: $0) }
   }
 
   /// The key of an object's record.
-  package static func key(objectID: UInt64) -> [UInt8] {
-    withUnsafeBytes(of: objectID.bigEndian) { [UInt8]($0) }
+  package static func key(objectID: ObjectNumber) -> [UInt8] {
+    withUnsafeBytes(of: objectID.rawValue.bigEndian) { [UInt8]($0) }
   }
 
   /// Whether a key begins with the number of an object.
-  static func begins(_ key: UnsafeRawBufferPointer, with number: UInt64) -> Bool {
-    key.count >= objectIDByteCount && key.loadUnaligned(as: UInt64.self) == number.bigEndian
+  static func begins(_ key: UnsafeRawBufferPointer, with number: ObjectNumber) -> Bool {
+    key.count >= objectIDByteCount && objectID(beginning: key) == number
+  }
+
+  /// The number that a key begins with. The key has the bytes of one at least.
+  static func objectID(beginning key: UnsafeRawBufferPointer) -> ObjectNumber {
+    ObjectNumber(rawValue: UInt64(bigEndian: key.loadUnaligned(as: UInt64.self)))
   }
 
   /// The number that a key ends with. Nil when the key is too short.
-  package static func objectID(ending key: UnsafeRawBufferPointer) -> UInt64? {
+  package static func objectID(ending key: UnsafeRawBufferPointer) -> ObjectNumber? {
     guard key.count >= objectIDByteCount else { return nil }
-    return UInt64(
-      bigEndian: key.loadUnaligned(fromByteOffset: key.count - objectIDByteCount, as: UInt64.self)
+    return ObjectNumber(
+      rawValue: UInt64(
+        bigEndian: key.loadUnaligned(fromByteOffset: key.count - objectIDByteCount, as: UInt64.self)
+      )
     )
   }
 }
 
 extension KeyCoder {
   /// A key of two object numbers: of a to-one relationship's tree, destination first; of a pair.
-  package static func pair(_ first: UInt64, _ second: UInt64) -> [UInt8] {
+  package static func pair(_ first: ObjectNumber, _ second: ObjectNumber) -> [UInt8] {
     var key: [UInt8] = []
     key.reserveCapacity(2 * objectIDByteCount)
     append(objectID: first, to: &key)

@@ -23,8 +23,8 @@ package struct KeyReader {
     case .int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64: return integer(marker)
     case .reference:
       switch integer(marker) {
-      case .int(let value)? where value >= 0: return .reference(UInt64(value))
-      case .uint(let value)?: return .reference(value)
+      case .int(let value)? where value >= 0: return .reference(ObjectNumber(rawValue: UInt64(value)))
+      case .uint(let value)?: return .reference(ObjectNumber(rawValue: value))
       default: return nil
       }
     default: break

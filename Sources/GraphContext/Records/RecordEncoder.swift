@@ -53,7 +53,8 @@ extension RecordEncoder {
     case (.null, _): return true
     case (.bool(let value), .bool): set(fixed: value ? 1 : 0 as UInt8, at: slot)
     case (.int(let value), let kind) where kind.isInteger: return set(integer: value, kind, at: slot)
-    case (.uint(let value), .uint64), (.reference(let value), .reference): set(fixed: value, at: slot)
+    case (.uint(let value), .uint64): set(fixed: value, at: slot)
+    case (.reference(let value), .reference): set(fixed: value.rawValue, at: slot)
     case (.double(let value), .double): set(fixed: value.bitPattern, at: slot)
     case (.double(let value), .float): set(fixed: Float(value).bitPattern, at: slot)
     case (.date(let value), .date): set(fixed: value.timeIntervalSinceReferenceDate.bitPattern, at: slot)

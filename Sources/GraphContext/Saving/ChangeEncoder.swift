@@ -78,7 +78,7 @@ struct ChangeEncoder {
   private func check(
     _ visitor: SlotEncoder,
     _ bytes: UnsafeMutableRawBufferPointer,
-    _ number: UInt64,
+    _ number: ObjectNumber,
     _ entity: StoredEntity
   ) throws(ContextError) {
     if let slot = visitor.refusedSlot {
@@ -110,7 +110,7 @@ struct ChangeEncoder {
     for toOne in entity.toOnes where toOne.deleteRule == .deny {
       let number = object.reference(at: toOne.slot)
       let destination = context.entity(toOne.destination)
-      guard number != 0, context.knownObject(number, of: destination)?._$state.phase != .deleted else {
+      guard !number.isNone, context.knownObject(number, of: destination)?._$state.phase != .deleted else {
         continue
       }
       throw ContextError(
@@ -151,7 +151,7 @@ struct SlotEncoder: PropertyVisitor {
   }
 
   mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {
-    let value: AttributeValue = cache.number == 0 ? .null : .reference(cache.number)
+    let value: AttributeValue = cache.number.isNone ? .null : .reference(cache.number)
     if !changes.encoder.set(value, at: slot) { refusedSlot = refusedSlot ?? slot }
   }
 

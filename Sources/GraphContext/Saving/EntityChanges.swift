@@ -5,7 +5,7 @@ import Predicates
 final class EntityChanges {
   /// A record to be stored.
   struct Record {
-    let number: UInt64
+    let number: ObjectNumber
     /// Lives as long as the encoder. The commit is not stamped yet.
     let bytes: UnsafeMutableRawBufferPointer
     /// Bits of the slots that differ from the stored record; all for a new one.
@@ -17,7 +17,7 @@ final class EntityChanges {
   /// Each by number, ascending.
   var inserted: [Record] = []
   var updated: [Record] = []
-  var deleted: [UInt64] = []
+  var deleted: [ObjectNumber] = []
 
   init(_ entity: StoredEntity) {
     self.entity = entity
@@ -42,7 +42,7 @@ struct SaveRequest {
   /// The commit of the snapshot that the changes were made on. A record changed by a later one is a conflict.
   var baseCommit: UInt64
   /// Objects that are known to be in conflict, by the entity's ordinal.
-  var conflicts: [Set<UInt64>]
+  var conflicts: [Set<ObjectNumber>]
 
   var isEmpty: Bool { pairs.isEmpty && entities.allSatisfy(\.isEmpty) }
 }
@@ -51,7 +51,7 @@ struct SaveRequest {
 /// records were changed or removed.
 struct CommitSummary: Sendable {
   var commit: UInt64
-  var changed: [[UInt64]]
+  var changed: [[ObjectNumber]]
 
   var count: Int { changed.reduce(0) { $0 + $1.count } }
 }

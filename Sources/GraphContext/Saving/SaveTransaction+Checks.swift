@@ -14,13 +14,13 @@ extension SaveTransaction {
         let batch = added[entity.ordinal][entity.indexes.count + place]
         guard !batch.isEmpty else { continue }
         let destination = schema.entities[toOne.destination]
-        var checked: UInt64 = 0
+        var checked = ObjectNumber.none
         for entry in batch.entries {
           // Both numbers are in the head: the destination first.
-          let number = UInt64(truncatingIfNeeded: entry.head >> 64)
+          let number = ObjectNumber(rawValue: UInt64(truncatingIfNeeded: entry.head >> 64))
           if number == checked { continue }
           checked = number
-          let object = UInt64(truncatingIfNeeded: entry.head)
+          let object = ObjectNumber(rawValue: UInt64(truncatingIfNeeded: entry.head))
           try checkExists(number, destination, toOne.name, of: object, from: entity, &transaction)
         }
       }
@@ -28,10 +28,10 @@ extension SaveTransaction {
   }
 
   func checkExists(
-    _ number: UInt64,
+    _ number: ObjectNumber,
     _ destination: StoredEntity,
     _ relationship: String,
-    of object: UInt64,
+    of object: ObjectNumber,
     from entity: StoredEntity? = nil,
     _ transaction: inout WriteTransaction
   ) throws {
@@ -69,14 +69,17 @@ extension SaveTransaction {
   }
 
   /// A key of the batch, and another of the tree with the same components: by number.
-  private func twins(of batch: KeyBatch, in tree: WriteTree) throws(StoreError) -> (UInt64, UInt64)? {
-    var result: (UInt64, UInt64)?
+  private func twins(
+    of batch: KeyBatch,
+    in tree: WriteTree
+  ) throws(StoreError) -> (ObjectNumber, ObjectNumber)? {
+    var result: (ObjectNumber, ObjectNumber)?
     var cursor = try tree.cursor()
     try batch.forEach { key, entry throws(StoreError) in
       guard entry.isConstrained, result == nil else { return }
       let components = UnsafeRawBufferPointer(rebasing: key.dropLast(KeyCoder.objectIDByteCount))
       var isThere = try cursor.seek(to: components)
-      var first: UInt64?
+      var first: ObjectNumber?
       while isThere {
         let found = try cursor.key()
         guard Self.components(found, equal: components), let number = KeyCoder.objectID(ending: found) else {
@@ -98,7 +101,7 @@ extension SaveTransaction {
     in tree: WriteTree,
     _ index: StoredIndex,
     _ entity: StoredEntity
-  ) throws(StoreError) -> (UInt64, UInt64)? {
+  ) throws(StoreError) -> (ObjectNumber, ObjectNumber)? {
     var last: [UInt8] = []
     var cursor = try tree.cursor()
     while try cursor.next() {
@@ -137,7 +140,7 @@ extension SaveTransaction {
   }
 
   private func notUnique(
-    _ numbers: (UInt64, UInt64),
+    _ numbers: (ObjectNumber, ObjectNumber),
     _ index: StoredIndex,
     _ entity: StoredEntity,
     _ transaction: inout WriteTransaction
@@ -190,7 +193,7 @@ extension SaveTransaction {
   /// Leases the block of the highest number that was used, where it lies beyond the block leased last.
   func leaseNumbers(_ transaction: inout WriteTransaction) throws {
     for changes in request.entities {
-      guard let highest = changes.inserted.last?.number else { continue }
+      guard let highest = changes.inserted.last?.number.sequence else { continue }
       let tree = try tree(TreeName.catalogue, &transaction)
       let key = Catalogue.numbersKey(changes.entity.name)
       guard highest >= Catalogue.number(try tree.value(for: key)) else { continue }

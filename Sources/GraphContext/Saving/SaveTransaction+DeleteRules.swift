@@ -18,8 +18,11 @@ extension SaveTransaction {
   }
 
   /// Applies the rules of everything that leads to a deleted object.
-  private func release(_ number: UInt64, _ entity: StoredEntity, _ transaction: inout WriteTransaction) throws
-  {
+  private func release(
+    _ number: ObjectNumber,
+    _ entity: StoredEntity,
+    _ transaction: inout WriteTransaction
+  ) throws {
     for incoming in entity.incoming { try release(number, entity, incoming, &transaction) }
     for relationship in entity.toManys {
       guard case .pairs(let trees) = relationship.storage else { continue }
@@ -34,7 +37,7 @@ extension SaveTransaction {
 
   /// Applies a rule to the objects whose to-one relationship leads to a deleted object.
   private func release(
-    _ number: UInt64,
+    _ number: ObjectNumber,
     _ entity: StoredEntity,
     _ incoming: IncomingToOne,
     _ transaction: inout WriteTransaction
@@ -61,7 +64,7 @@ extension SaveTransaction {
   }
 
   private func releasePairs(
-    of number: UInt64,
+    of number: ObjectNumber,
     _ entity: StoredEntity,
     _ relationship: StoredToMany,
     _ trees: PairTrees,
@@ -93,9 +96,9 @@ extension SaveTransaction {
   /// A rule that denies what this save deletes, unless its key has left its tree by the end: other rules may delete what
   /// stands in the way.
   struct Denial {
-    let number: UInt64
+    let number: ObjectNumber
     let entity: StoredEntity
-    let other: UInt64
+    let other: ObjectNumber
     let otherEntity: StoredEntity
     let relationship: String
     let treeName: String
@@ -128,7 +131,7 @@ extension SaveTransaction {
   /// Sets a to-one relationship of a stored object to nil.
   private func nullify(
     _ toOne: StoredToOne,
-    of number: UInt64,
+    of number: ObjectNumber,
     _ entity: StoredEntity,
     _ transaction: inout WriteTransaction
   ) throws {
@@ -156,8 +159,11 @@ extension SaveTransaction {
   }
 
   /// Deletes a stored object, and condemns what its own rules take along.
-  private func delete(_ number: UInt64, _ entity: StoredEntity, _ transaction: inout WriteTransaction) throws
-  {
+  private func delete(
+    _ number: ObjectNumber,
+    _ entity: StoredEntity,
+    _ transaction: inout WriteTransaction
+  ) throws {
     let tree = try records(entity, &transaction)
     guard try withKey(number, { key throws(StoreError) in try tree.contains(key) }) else { return }
     let bytes = try storedBytes(number, entity, &transaction)
@@ -191,7 +197,7 @@ extension SaveTransaction {
 
   /// A copy of a record, checked.
   private func storedBytes(
-    _ number: UInt64,
+    _ number: ObjectNumber,
     _ entity: StoredEntity,
     _ transaction: inout WriteTransaction
   ) throws -> [UInt8] {
@@ -208,7 +214,7 @@ extension SaveTransaction {
   private func replaceKeys(
     from old: RecordView,
     to new: RecordView?,
-    _ number: UInt64,
+    _ number: ObjectNumber,
     _ entity: StoredEntity,
     _ transaction: inout WriteTransaction
   ) throws(StoreError) {
@@ -222,11 +228,11 @@ extension SaveTransaction {
       if new != nil { _ = try tree.put(after, []) }
     }
     for toOne in entity.toOnes {
-      let (before, after) = (old.reference(toOne.slot), new?.reference(toOne.slot) ?? 0)
+      let (before, after) = (old.reference(toOne.slot), new?.reference(toOne.slot) ?? .none)
       if before == after { continue }
       let tree = try tree(toOne.treeName, &transaction)
-      if before != 0 { _ = try tree.remove(KeyCoder.pair(before, number)) }
-      if after != 0 { _ = try tree.put(KeyCoder.pair(after, number), []) }
+      if !before.isNone { _ = try tree.remove(KeyCoder.pair(before, number)) }
+      if !after.isNone { _ = try tree.put(KeyCoder.pair(after, number), []) }
     }
   }
 
@@ -251,11 +257,11 @@ extension SaveTransaction {
     }
   }
 
-  private func element(_ elements: Set<UInt64>) -> UInt64 { elements.min() ?? 0 }
+  private func element(_ elements: Set<ObjectNumber>) -> ObjectNumber { elements.min() ?? .none }
 
   private func removePair(
-    _ owner: UInt64,
-    _ element: UInt64,
+    _ owner: ObjectNumber,
+    _ element: ObjectNumber,
     _ trees: PairTrees,
     _ transaction: inout WriteTransaction
   ) throws(StoreError) {
@@ -265,13 +271,13 @@ extension SaveTransaction {
 
   /// The numbers that follow `number` in a tree of pairs of numbers.
   private func linked(
-    to number: UInt64,
+    to number: ObjectNumber,
     in treeName: String,
     _ transaction: inout WriteTransaction
-  ) throws(StoreError) -> [UInt64] {
+  ) throws(StoreError) -> [ObjectNumber] {
     let tree = try tree(treeName, &transaction)
     if try tree.count == 0 { return [] }
-    var numbers: [UInt64] = []
+    var numbers: [ObjectNumber] = []
     var cursor = try tree.cursor(in: .prefix(KeyCoder.key(objectID: number)))
     while try cursor.next() {
       if let number = KeyCoder.objectID(ending: try cursor.key()) { numbers.append(number) }

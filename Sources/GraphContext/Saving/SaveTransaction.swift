@@ -22,13 +22,13 @@ final class SaveTransaction {
   /// Whether errors show what is stored.
   let showsValues: Bool
   /// Objects that rules changed or deleted, by the entity's ordinal.
-  var touchedByRules: [[UInt64]]
+  var touchedByRules: [[ObjectNumber]]
   /// Whether there is anything to commit. Links that others have removed as well leave nothing to do.
   var hasWritten = false
   /// Deleted objects whose references have yet to be looked at.
-  var deletions: [(entity: StoredEntity, number: UInt64)] = []
+  var deletions: [(entity: StoredEntity, number: ObjectNumber)] = []
   /// Objects that rules are to delete: a long chain of them needs no stack.
-  var condemned: [(entity: StoredEntity, number: UInt64)] = []
+  var condemned: [(entity: StoredEntity, number: ObjectNumber)] = []
   var denials: [Denial] = []
   private var trees: [String: WriteTree] = [:]
   private var recordTrees: [WriteTree?]
@@ -75,7 +75,7 @@ final class SaveTransaction {
     return CommitSummary(commit: commit, changed: changed)
   }
 
-  func id(_ number: UInt64, _ entity: StoredEntity) -> ManagedObjectID {
+  func id(_ number: ObjectNumber, _ entity: StoredEntity) -> ManagedObjectID {
     ManagedObjectID(entityName: entity.name, number: number, storeID: storeID)
   }
 
@@ -148,7 +148,7 @@ extension SaveTransaction {
 
   /// Calls `body` with the stored record of an object that this save changes, unless somebody else changed it.
   private func withStored(
-    _ number: UInt64,
+    _ number: ObjectNumber,
     _ entity: StoredEntity,
     _ tree: WriteTree,
     _ body: (RecordView) throws -> Void
@@ -186,7 +186,7 @@ extension SaveTransaction {
   private func noteKeys(
     from old: RecordView?,
     to new: RecordView?,
-    _ number: UInt64,
+    _ number: ObjectNumber,
     _ entity: StoredEntity,
     changed: UInt64
   ) throws(ContextError) {
@@ -202,15 +202,15 @@ extension SaveTransaction {
       added[entity.ordinal][place].append(scratch.new, isConstrained: isConstrained && index.isUnique)
     }
     for (place, toOne) in entity.toOnes.enumerated() where changed & 1 << UInt64(toOne.slot) != 0 {
-      let (before, after) = (old?.reference(toOne.slot) ?? 0, new?.reference(toOne.slot) ?? 0)
+      let (before, after) = (old?.reference(toOne.slot) ?? .none, new?.reference(toOne.slot) ?? .none)
       guard before != after else { continue }
       let place = entity.indexes.count + place
-      if before != 0 { notePair(before, number, in: &removed[entity.ordinal][place]) }
-      if after != 0 { notePair(after, number, in: &added[entity.ordinal][place]) }
+      if !before.isNone { notePair(before, number, in: &removed[entity.ordinal][place]) }
+      if !after.isNone { notePair(after, number, in: &added[entity.ordinal][place]) }
     }
   }
 
-  private func notePair(_ first: UInt64, _ second: UInt64, in batch: inout KeyBatch) {
+  private func notePair(_ first: ObjectNumber, _ second: ObjectNumber, in batch: inout KeyBatch) {
     scratch.new.removeAll(keepingCapacity: true)
     KeyCoder.append(objectID: first, to: &scratch.new)
     KeyCoder.append(objectID: second, to: &scratch.new)
@@ -220,7 +220,7 @@ extension SaveTransaction {
   private func checkLength(
     _ key: [UInt8],
     _ index: StoredIndex,
-    _ number: UInt64,
+    _ number: ObjectNumber,
     _ entity: StoredEntity
   ) throws(ContextError) {
     guard key.count > StoreLimits.keyByteCount else { return }
@@ -252,7 +252,7 @@ extension SaveTransaction {
 
 extension StoredIndex {
   /// Appends the key of a record. Returns whether no component is nil.
-  func appendKey(of record: RecordView, _ number: UInt64, to key: inout [UInt8]) -> Bool {
+  func appendKey(of record: RecordView, _ number: ObjectNumber, to key: inout [UInt8]) -> Bool {
     var isComplete = true
     for slot in slots {
       if record.isNull(slot) { isComplete = false }
@@ -264,6 +264,8 @@ extension StoredIndex {
 }
 
 extension RecordView {
-  /// The number at a to-one relationship's slot; 0 for nil.
-  func reference(_ slot: Int) -> UInt64 { isNull(slot) ? 0 : fixed(slot, as: UInt64.self) }
+  /// The number at a to-one relationship's slot; ``ObjectNumber/none`` for nil.
+  func reference(_ slot: Int) -> ObjectNumber {
+    isNull(slot) ? .none : ObjectNumber(rawValue: fixed(slot, as: UInt64.self))
+  }
 }

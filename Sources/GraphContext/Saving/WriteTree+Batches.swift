@@ -1,4 +1,5 @@
 import PageStore
+import Predicates
 
 // Many entries at once: appended where they all lie behind what a tree has, as the records of new objects do.
 
@@ -25,7 +26,7 @@ extension WriteTree {
   }
 
   /// Stores the records of new objects, which ascend by number. Returns the number of one whose place is taken.
-  func put(new records: [EntityChanges.Record]) throws(StoreError) -> UInt64? {
+  func put(new records: [EntityChanges.Record]) throws(StoreError) -> ObjectNumber? {
     guard let first = records.first else { return nil }
     guard try withKey(first.number, { key throws(StoreError) in try canAppend(records.count, first: key) })
     else {

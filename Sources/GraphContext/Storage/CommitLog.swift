@@ -1,3 +1,4 @@
+import Predicates
 import Synchronization
 
 /// What recent commits of this process changed, so that a context which moves from one snapshot to another knows which of
@@ -35,10 +36,10 @@ final class CommitLog: Sendable {
 
   /// The numbers of the objects that the commits after `base`, up to and including `newest`, changed or removed, by the
   /// entity's ordinal, but for the commit `own`. Nil when one of the commits isn't known.
-  func changes(after base: UInt64, through newest: UInt64, except own: UInt64?) -> [[UInt64]]? {
+  func changes(after base: UInt64, through newest: UInt64, except own: UInt64?) -> [[ObjectNumber]]? {
     guard newest > base else { return [] }
     return state.withLock { state in
-      var result: [[UInt64]] = []
+      var result: [[ObjectNumber]] = []
       for commit in base + 1...newest where commit != own {
         guard let summary = state.summaries[commit] else { return nil }
         if result.isEmpty { result = summary.changed.map { _ in [] } }

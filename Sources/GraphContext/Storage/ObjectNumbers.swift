@@ -1,4 +1,5 @@
 import PageStore
+import Predicates
 import Synchronization
 
 /// Hands out the numbers of new objects: final at insertion, never used twice.
@@ -9,10 +10,10 @@ import Synchronization
 final class ObjectNumbers: Sendable {
   /// Numbers leased at a time. Also what a reopened store may skip.
   static let blockCount: UInt64 = 1_024
-  /// No store comes this far: at a million objects a second it takes a hundred thousand years. What lies beyond was never leased.
-  static let greatest: UInt64 = 1 << 62
+  /// The greatest sequence of a number. What lies beyond was never leased.
+  static let greatest = ObjectNumber.greatestSequence
 
-  /// By the entity's ordinal: the next number to hand out.
+  /// By the entity's ordinal: the sequence of the next number to hand out.
   private let next: Mutex<[UInt64]>
 
   /// - Parameter leased: by the entity's ordinal, the end of the block that the catalogue leased.
@@ -21,13 +22,13 @@ final class ObjectNumbers: Sendable {
   }
 
   /// A number that no object of the entity has had. O(1).
-  func take(_ ordinal: Int) -> UInt64 {
+  func take(_ ordinal: Int) -> ObjectNumber {
     next.withLock { next in
       defer { next[ordinal] += 1 }
-      return next[ordinal]
+      return ObjectNumber(rawValue: next[ordinal])
     }
   }
 
-  /// Where the lease must end for `number` to be within it.
-  static func leaseEnd(for number: UInt64) -> UInt64 { (number / blockCount + 1) * blockCount }
+  /// Where the lease must end for the number of a sequence to be within it.
+  static func leaseEnd(for sequence: UInt64) -> UInt64 { (sequence / blockCount + 1) * blockCount }
 }

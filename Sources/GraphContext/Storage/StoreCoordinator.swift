@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import PageStore
+import Predicates
 import Synchronization
 
 /// What the contexts of a store share: the store itself, its schema, the numbers of new objects, and the news of commits.
@@ -116,5 +117,5 @@ struct SaveOutcome {
   /// Nil when there was nothing to save.
   var summary: CommitSummary?
   /// Numbers of the objects that delete rules have changed, by the entity's ordinal.
-  var touchedByRules: [[UInt64]] = []
+  var touchedByRules: [[ObjectNumber]] = []
 }

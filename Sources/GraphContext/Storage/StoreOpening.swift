@@ -140,7 +140,7 @@ struct IndexBuilder {
       let bytes = try cursor.value()
       guard let number = KeyCoder.objectID(ending: try cursor.key()),
         let record = RecordView(bytes, layout: entity.layout)
-      else { throw StoreView.damaged(KeyCoder.objectID(ending: try cursor.key()) ?? 0, of: entity) }
+      else { throw StoreView.damaged(KeyCoder.objectID(ending: try cursor.key()) ?? .none, of: entity) }
       key.removeAll(keepingCapacity: true)
       let isConstrained = index.appendKey(of: record, number, to: &key)
       guard key.count <= StoreLimits.keyByteCount else {

@@ -88,7 +88,7 @@ package struct StoreVerifier {
     lookUp(name) { (tree) throws(StoreError) in try tree?.count ?? 0 }
   }
 
-  private mutating func exists(_ number: UInt64, _ entity: StoredEntity) -> Bool? {
+  private mutating func exists(_ number: ObjectNumber, _ entity: StoredEntity) -> Bool? {
     contains(KeyCoder.key(objectID: number), in: entity.treeName)
   }
 
@@ -96,11 +96,14 @@ package struct StoreVerifier {
 
   private mutating func verifyRecords(of entity: StoredEntity) {
     referenceCounts = entity.toOnes.map { _ in 0 }
-    var greatest: UInt64 = 0
+    var greatest = ObjectNumber.none
     _ = forEachEntry(of: entity.treeName) { verifier, key, value in
-      guard key.count == KeyCoder.objectIDByteCount, let number = KeyCoder.objectID(ending: key), number != 0
+      guard key.count == KeyCoder.objectIDByteCount, let number = KeyCoder.objectID(ending: key)
       else {
         return verifier.report("a key of \(key.count) bytes is no object number", entity.treeName)
+      }
+      guard number.isSound else {
+        return verifier.report("a key is \(number), which is no object number", entity.treeName)
       }
       greatest = max(greatest, number)
       guard let record = RecordView(value, layout: entity.layout) else {
@@ -108,9 +111,9 @@ package struct StoreVerifier {
       }
       verifier.verify(record, number, entity)
     }
-    guard let leases, greatest > 0 else { return }
+    guard let leases, !greatest.isNone else { return }
     if let end = leases[entity.name] {
-      guard end <= greatest else { return }
+      guard end <= greatest.sequence else { return }
       report(
         "\(entity.name) \(greatest) has a number beyond those that were leased, which end before \(end)",
         TreeName.catalogue
@@ -120,7 +123,7 @@ package struct StoreVerifier {
     }
   }
 
-  private mutating func verify(_ record: RecordView, _ number: UInt64, _ entity: StoredEntity) {
+  private mutating func verify(_ record: RecordView, _ number: ObjectNumber, _ entity: StoredEntity) {
     if record.commit > view.commit {
       report("\(entity.name) \(number) claims the later commit \(record.commit)", entity.treeName)
     }
@@ -148,8 +151,8 @@ package struct StoreVerifier {
 
   private mutating func verify(
     _ toOne: StoredToOne,
-    leadingTo target: UInt64,
-    from number: UInt64,
+    leadingTo target: ObjectNumber,
+    from number: ObjectNumber,
     _ entity: StoredEntity
   ) {
     if contains(KeyCoder.pair(target, number), in: toOne.treeName) == false {
@@ -172,8 +175,8 @@ package struct StoreVerifier {
 
   /// Whether an object's to-one relationship leads to `number`. An object that is missing or damaged is reported elsewhere.
   private mutating func leadsTo(
-    _ number: UInt64,
-    from object: UInt64,
+    _ number: ObjectNumber,
+    from object: ObjectNumber,
     _ entity: StoredEntity,
     _ slot: Int
   ) -> Bool {

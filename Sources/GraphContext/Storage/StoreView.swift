@@ -90,7 +90,7 @@ extension StoreView {
   /// The record of an object, checked, or nil when there is none. The bytes stay where they are until ``releaseKept()``.
   /// O(log n).
   package func record(
-    _ number: UInt64,
+    _ number: ObjectNumber,
     of entity: StoredEntity
   ) throws(ContextError) -> UnsafeRawBufferPointer? {
     try withRecord(number, of: entity) { kept.copy($0.bytes) }
@@ -98,7 +98,7 @@ extension StoreView {
 
   /// Calls `body` with the record of an object, checked; returns nil when there is none. O(log n).
   package func withRecord<R>(
-    _ number: UInt64,
+    _ number: ObjectNumber,
     of entity: StoredEntity,
     _ body: (RecordView) -> R
   ) throws(ContextError) -> R? {
@@ -129,7 +129,7 @@ extension StoreView {
   func releaseKept() { kept.removeAll() }
 
   /// Whether there is such an object. O(log n).
-  package func contains(_ number: UInt64, of entity: StoredEntity) throws(ContextError) -> Bool {
+  package func contains(_ number: ObjectNumber, of entity: StoredEntity) throws(ContextError) -> Bool {
     try mapping { () throws(StoreError) in
       guard let tree = try records(of: entity) else { return false }
       return try withKey(number) { key throws(StoreError) in try tree.contains(key) }
@@ -141,7 +141,7 @@ extension StoreView {
   }
 
   /// What is wrong when bytes are no record of their entity.
-  package static func damaged(_ number: UInt64, of entity: StoredEntity) -> ContextError {
+  package static func damaged(_ number: ObjectNumber, of entity: StoredEntity) -> ContextError {
     ContextError(
       .corrupt,
       "the record of \(entity.name) \(number) is damaged",
@@ -152,7 +152,10 @@ extension StoreView {
 
 /// Calls `body` with the key of an object's record.
 @inline(__always)
-func withKey<R, E: Error>(_ number: UInt64, _ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-  var key = number.bigEndian
+func withKey<R, E: Error>(
+  _ number: ObjectNumber,
+  _ body: (UnsafeRawBufferPointer) throws(E) -> R
+) throws(E) -> R {
+  var key = number.rawValue.bigEndian
   return try withUnsafeBytes(of: &key) { bytes throws(E) in try body(bytes) }
 }

@@ -52,7 +52,8 @@ enum FilterWord {
     switch literal {
     case .bool(let value): value ? 1 : 0
     case .int(let value): kind == .uint64 ? word(UInt64(max(0, value))) : value
-    case .uint(let value), .reference(let value): word(value)
+    case .uint(let value): word(value)
+    case .reference(let value): word(value.rawValue)
     case .double(let value): word(value)
     case .date(let value): word(value.timeIntervalSinceReferenceDate)
     case .null, .uuid, .string, .data, .decimal: nil
@@ -64,7 +65,7 @@ enum FilterWord {
     switch kind {
     case .bool: .bool(word != 0)
     case .uint64: .unsigned(unsigned(word))
-    case .reference: .reference(unsigned(word))
+    case .reference: .reference(ObjectNumber(rawValue: unsigned(word)))
     case .float, .double: .double(double(word))
     case .date: .date(Date(timeIntervalSinceReferenceDate: double(word)))
     default: .int(word)

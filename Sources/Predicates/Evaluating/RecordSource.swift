@@ -4,15 +4,15 @@ package protocol RecordSource: AnyObject {
   /// ``releaseRecords()``.
   ///
   /// - Parameter place: which of ``RowPaths/places`` the record is wanted for; it says the entity.
-  func record(_ number: UInt64, at place: Int) throws -> UnsafeRawBufferPointer?
+  func record(_ number: ObjectNumber, at place: Int) throws -> UnsafeRawBufferPointer?
 
   /// The numbers of the objects that a to-many relationship of an object leads to, ascending.
   ///
   /// - Parameter relationship: which of ``RowPaths/relationships``.
-  func elements(of owner: UInt64, in relationship: Int) throws -> [UInt64]
+  func elements(of owner: ObjectNumber, in relationship: Int) throws -> [ObjectNumber]
 
   /// How many there are.
-  func elementCount(of owner: UInt64, in relationship: Int) throws -> Int
+  func elementCount(of owner: ObjectNumber, in relationship: Int) throws -> Int
 
   /// The bytes that were handed out are not used any more.
   func releaseRecords()
@@ -22,5 +22,5 @@ package protocol RecordSource: AnyObject {
 package struct DamagedRecord: Error, Hashable {
   package var entity: String
   /// The object whose record it is, or that leads to it.
-  package var number: UInt64
+  package var number: ObjectNumber
 }

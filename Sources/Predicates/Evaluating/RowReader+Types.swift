@@ -35,7 +35,7 @@ extension RowReader {
   mutating func content(of field: RowField) throws -> Content {
     if field.isObjectID {
       guard case .reference(let number) = try value(of: field) else { return .null }
-      return .word(FilterWord.word(number))
+      return .word(FilterWord.word(number.rawValue))
     }
     guard let record = try record(of: field), !field.isNull(in: record) else { return .null }
     if field.kind.hasBytes {

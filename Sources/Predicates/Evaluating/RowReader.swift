@@ -5,8 +5,8 @@ package struct RowReader {
   package let paths: RowPaths
   /// Asked only when a relationship is followed; without one, every relationship leads nowhere.
   private let source: (any RecordSource)?
-  /// The objects whose records are at the places that elements take; 0 at all others.
-  private var numbers: [UInt64]
+  /// The objects whose records are at the places that elements take; none at all others.
+  private var numbers: [ObjectNumber]
   /// The records found for this row, by place.
   private var records: [UnsafeRawBufferPointer?]
   /// Which of them were looked for; a bit a place, the row's own always set.
@@ -18,13 +18,14 @@ package struct RowReader {
   package init(_ paths: RowPaths, source: (any RecordSource)?) {
     self.paths = paths
     self.source = source
-    numbers = Array(repeating: 0, count: paths.places.count)
+    numbers = Array(repeating: .none, count: paths.places.count)
     records = Array(repeating: nil, count: paths.places.count)
     isKnown = Array(repeating: false, count: paths.places.count)
   }
 
   /// Turns to the next row. The bytes must stay until the one after.
-  package mutating func begin(_ number: UInt64, _ record: UnsafeRawBufferPointer) throws(DamagedRecord) {
+  package mutating func begin(_ number: ObjectNumber, _ record: UnsafeRawBufferPointer) throws(DamagedRecord)
+  {
     guard record.count >= paths.places[0].byteCount else {
       throw DamagedRecord(entity: paths.places[0].entity, number: number)
     }
@@ -94,7 +95,7 @@ package struct RowReader {
     guard let parent = try record(of: target.reference), !target.reference.isNull(in: parent) else {
       return nil
     }
-    let number = target.reference.load(UInt64.self, from: parent)
+    let number = target.reference.number(in: parent)
     guard let record = try source?.record(number, at: place) else { return nil }
     guard record.count >= target.byteCount else { throw DamagedRecord(entity: target.entity, number: number) }
     records[place] = record
@@ -125,7 +126,7 @@ package struct RowReader {
       return .date(
         Date(timeIntervalSinceReferenceDate: Double(bitPattern: field.load(UInt64.self, from: record)))
       )
-    case .reference: return .reference(field.load(UInt64.self, from: record))
+    case .reference: return .reference(field.number(in: record))
     case .uuid, .string, .data, .decimal:
       guard let bytes = field.bytes(in: record), let value = field.value(of: bytes) else {
         throw damage(of: field)
@@ -136,6 +137,12 @@ package struct RowReader {
 }
 
 extension RowField {
+  /// The number that a record holds in a field of kind `reference`; it isn't nil.
+  @inline(__always)
+  func number(in record: UnsafeRawBufferPointer) -> ObjectNumber {
+    ObjectNumber(rawValue: load(UInt64.self, from: record))
+  }
+
   /// The value of the bytes of a kind that compares by bytes; nil for bytes that stand for no value.
   func value(of bytes: UnsafeRawBufferPointer) -> AttributeValue? {
     switch kind {

@@ -17,7 +17,7 @@ public enum AttributeValue: Sendable {
   case string(String)
   case data(Data)
   /// The number of an object of a known entity.
-  case reference(UInt64)
+  case reference(ObjectNumber)
 
   public var isNull: Bool { if case .null = self { true } else { false } }
 

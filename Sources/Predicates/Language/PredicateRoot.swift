@@ -14,14 +14,14 @@ public struct ObjectReference: Sendable, Codable {
   /// The object's entity.
   public var entity: String
   /// The object's number within the entity: what a `reference` holds.
-  public var number: UInt64
+  public var number: ObjectNumber
   /// The store that the object is in; nil where nobody said, as in a text, which stands for an object of any store. A
   /// query over another store is a mistake. Takes no part in what the reference is equal to, and isn't archived.
   public var store: UUID?
 
   private enum CodingKeys: CodingKey { case entity, number }
 
-  public init(entity: String, number: UInt64, store: UUID? = nil) {
+  public init(entity: String, number: ObjectNumber, store: UUID? = nil) {
     self.entity = entity
     self.number = number
     self.store = store

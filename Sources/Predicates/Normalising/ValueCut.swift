@@ -83,7 +83,7 @@ extension AttributeKind {
     case .int32: .int(Int64(Int32.min))
     case .int64: .int(.min)
     case .uint8, .uint16, .uint32, .uint64: .int(0)
-    case .reference: .reference(0)
+    case .reference: .reference(.none)
     case .float, .double, .decimal, .date, .uuid, .string, .data: nil
     }
   }
@@ -99,7 +99,7 @@ extension AttributeKind {
     case .uint16: .int(Int64(UInt16.max))
     case .uint32: .int(Int64(UInt32.max))
     case .uint64: .uint(.max)
-    case .reference: .reference(.max)
+    case .reference: .reference(ObjectNumber(rawValue: .max))
     case .float, .double, .decimal, .date, .uuid, .string, .data: nil
     }
   }

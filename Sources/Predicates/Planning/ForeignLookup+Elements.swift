@@ -28,7 +28,7 @@ extension ForeignLookup {
   /// The condition that a collection's owner is one of these objects, or none of them.
   mutating func owner(
     of collection: ResolvedCollection,
-    isAmong numbers: [UInt64],
+    isAmong numbers: [ObjectNumber],
     isNegated: Bool,
     from entity: EntitySchema
   ) throws -> NormalPredicate {
@@ -37,7 +37,7 @@ extension ForeignLookup {
   }
 
   /// The objects that have one of the elements in the collection; nil where they are too many.
-  func owners(of elements: [UInt64], in collection: ResolvedCollection) throws -> [UInt64]? {
+  func owners(of elements: [ObjectNumber], in collection: ResolvedCollection) throws -> [ObjectNumber]? {
     var numbers = elements
     for step in collection.steps.reversed() {
       let relationship = RowPaths.Relationship(entity: step.entity, name: step.relationship)
@@ -62,7 +62,7 @@ extension ForeignLookup {
     where condition: NormalPredicate,
     of entity: EntitySchema,
     in scope: Int
-  ) throws -> (numbers: [UInt64], isExact: Bool)? {
+  ) throws -> (numbers: [ObjectNumber], isExact: Bool)? {
     let conjuncts = condition.conjuncts
     var best: (index: IndexReference, ranges: [IndexRange], set: ValueSet, count: Int)?
     for conjunct in conjuncts {

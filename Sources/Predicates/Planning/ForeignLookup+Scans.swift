@@ -25,7 +25,7 @@ extension ForeignLookup {
   private mutating func ownersByScan(
     of collection: ResolvedCollection,
     sparing rowCount: Double
-  ) throws -> [UInt64]? {
+  ) throws -> [ObjectNumber]? {
     let condition = Normaliser.normalise(collection.condition)
     guard condition != .constant(true), let last = collection.steps.last,
       collection.steps[0].owner.scope == 0, isVisible(collection), isAboutElementsAlone(collection),

@@ -64,10 +64,10 @@ package protocol IndexCounting {
   /// How many entries the range has.
   func count(_ range: IndexRange, in index: IndexReference) throws -> Int
   /// The objects of the range's entries. O(entries); asked for few only.
-  func objectIDs(_ range: IndexRange, in index: IndexReference) throws -> [UInt64]
+  func objectIDs(_ range: IndexRange, in index: IndexReference) throws -> [ObjectNumber]
   /// The objects that have one of these as an element of a to-many relationship, each once, ascending. O(elements · log n);
   /// asked for few only.
-  func owners(of elements: [UInt64], in relationship: RowPaths.Relationship) throws -> [UInt64]
+  func owners(of elements: [ObjectNumber], in relationship: RowPaths.Relationship) throws -> [ObjectNumber]
   /// The objects of an entity that meet a condition, ascending, found by a pass over all of them; nil where they are more than `limit`.
   ///
   /// - Parameter scope: that of the condition's paths.
@@ -76,5 +76,5 @@ package protocol IndexCounting {
     where condition: NormalPredicate,
     scope: Int,
     atMost limit: Int
-  ) throws -> [UInt64]?
+  ) throws -> [ObjectNumber]?
 }

@@ -57,7 +57,7 @@ package enum AccessPath: Sendable, Hashable {
   case nothing
   case fullScan(rows: Int)
   /// These objects, as far as they exist; ascending.
-  case objects([UInt64])
+  case objects([ObjectNumber])
   case index(IndexScan)
   /// Every object that is in one of them, once; ascending.
   case union([IndexScan])

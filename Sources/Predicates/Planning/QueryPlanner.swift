@@ -112,7 +112,7 @@ package struct QueryPlanner {
   }
 
   /// The objects that the predicate names, and what is left to test.
-  private func objects(_ conjuncts: [NormalPredicate]) -> ([UInt64], NormalPredicate)? {
+  private func objects(_ conjuncts: [NormalPredicate]) -> ([ObjectNumber], NormalPredicate)? {
     for (place, conjunct) in conjuncts.enumerated() {
       guard case .values(let path, let set) = conjunct, path.hops.isEmpty, path.leaf == .objectID,
         let points = set.points(atMost: .max)

@@ -1,3 +1,4 @@
+import Predicates
 import TestSupport
 import Testing
 
@@ -5,17 +6,22 @@ import Testing
 
 @Suite struct IdentityMapTests {
   private final class Thing {
-    let number: UInt64
-    init(_ number: UInt64) { self.number = number }
+    let number: ObjectNumber
+    init(_ number: ObjectNumber) { self.number = number }
+  }
+
+  private func numbers(_ sequences: ClosedRange<UInt64>) -> [ObjectNumber] {
+    sequences.map { ObjectNumber(rawValue: $0) }
   }
 
   @Test func behavesLikeADictionary() {
     var generator = SeededGenerator()
     var map = IdentityMap()
-    var oracle: [UInt64: Thing] = [:]
+    var oracle: [ObjectNumber: Thing] = [:]
     for _ in 0..<50_000 {
       // Few numbers, so that they come and go; some of them far apart.
-      let number = UInt64(generator.number(in: 1...400)) << UInt64(generator.pick([0, 0, 20, 50]))
+      let small = UInt64(generator.number(in: 1...400))
+      let number = ObjectNumber(rawValue: small << UInt64(generator.pick([0, 0, 20, 50])))
       if let known = oracle[number] {
         #expect(map[number] === known)
         if generator.chance(1, in: 2) {
@@ -35,18 +41,18 @@ import Testing
 
   @Test func anObjectThatSomebodyHoldsIsNeverForgotten() {
     var map = IdentityMap()
-    var held: [UInt64: Thing] = [:]
-    for number in 1...20_000 as ClosedRange<UInt64> {
+    var held: [ObjectNumber: Thing] = [:]
+    for number in numbers(1...20_000) {
       let thing = Thing(number)
       map.insert(thing, number: number)
-      if number % 100 == 0 { held[number] = thing }
+      if number.sequence % 100 == 0 { held[number] = thing }
     }
     for (number, thing) in held { #expect(map[number] === thing) }
   }
 
   @Test func theMapStaysSmallWhenNobodyHoldsItsObjects() {
     var map = IdentityMap()
-    for number in 1...100_000 as ClosedRange<UInt64> { map.insert(Thing(number), number: number) }
+    for number in numbers(1...100_000) { map.insert(Thing(number), number: number) }
     #expect(map.count <= 2_048)
     map.sweep()
     #expect(map.count == 0)
@@ -54,15 +60,16 @@ import Testing
 
   @Test func roomThatIsReservedIsFilledWithoutASweepAndReservingSweeps() {
     var map = IdentityMap()
-    var held: [UInt64: Thing] = [:]
+    var held: [ObjectNumber: Thing] = [:]
     var next: UInt64 = 1
     for round in 1...20 {
       map.reserve(5_000)
       #expect(map.count <= max(1_024, held.count))
       for _ in 0..<5_000 {
-        let thing = Thing(next)
-        map.insert(thing, number: next)
-        if next % 100 == 0 { held[next] = thing }
+        let number = ObjectNumber(rawValue: next)
+        let thing = Thing(number)
+        map.insert(thing, number: number)
+        if next % 100 == 0 { held[number] = thing }
         next += 1
       }
       #expect(map.count >= 5_000 && map.count <= 5_000 + max(1_024, 50 * round))
@@ -77,17 +84,17 @@ import Testing
     }
     var map = IdentityMap()
     let shares = (0..<4).map { _ in Share() }
-    for number in 1...8_000 as ClosedRange<UInt64> {
+    for number in numbers(1...8_000) {
       let thing = Thing(number)
       map.insert(thing, number: number)
-      shares[Int(number % 4)].things.append(thing)
+      shares[Int(number.sequence % 4)].things.append(thing)
     }
     await withTaskGroup { group in
       for share in shares { group.addTask { share.things.removeAll() } }
       for round in 0..<100 {
         map.sweep()
-        for number in 1...20 as ClosedRange<UInt64> {
-          let number = 10_000 + UInt64(round) * 20 + number
+        let first = 10_001 + UInt64(round) * 20
+        for number in numbers(first...first + 19) {
           map.insert(Thing(number), number: number)
         }
       }

@@ -1,3 +1,5 @@
+import Predicates
+
 /// A library as plain values: what contexts should say of theirs. Shares no code with them.
 struct LibraryOracle: Equatable {
   struct Writer: Equatable {
@@ -9,51 +11,57 @@ struct LibraryOracle: Equatable {
     var pages: Int
     var shelf: String?
     var place: Int?
-    var writer: UInt64?
-    var publisher: UInt64?
+    var writer: ObjectNumber?
+    var publisher: ObjectNumber?
   }
   struct Pair: Hashable {
-    var reader: UInt64
-    var writer: UInt64
+    var reader: ObjectNumber
+    var writer: ObjectNumber
   }
 
-  var writers: [UInt64: Writer] = [:]
-  var books: [UInt64: Book] = [:]
-  var publishers: Set<UInt64> = []
+  var writers: [ObjectNumber: Writer] = [:]
+  var books: [ObjectNumber: Book] = [:]
+  var publishers: Set<ObjectNumber> = []
   /// Deleted, but not saved: books may still refer to them.
-  var doomedPublishers: Set<UInt64> = []
+  var doomedPublishers: Set<ObjectNumber> = []
   /// The writer of each desk.
-  var desks: [UInt64: UInt64?] = [:]
+  var desks: [ObjectNumber: ObjectNumber?] = [:]
   /// The favourite book of each reader.
-  var readers: [UInt64: UInt64?] = [:]
+  var readers: [ObjectNumber: ObjectNumber?] = [:]
   var pairs: Set<Pair> = []
 
-  func books(of writer: UInt64) -> [UInt64] { books.filter { $0.value.writer == writer }.keys.sorted() }
-  func books(from publisher: UInt64) -> [UInt64] {
+  func books(of writer: ObjectNumber) -> [ObjectNumber] {
+    books.filter { $0.value.writer == writer }.keys.sorted()
+  }
+  func books(from publisher: ObjectNumber) -> [ObjectNumber] {
     books.filter { $0.value.publisher == publisher }.keys.sorted()
   }
-  func desk(of writer: UInt64) -> UInt64? { desks.first { $0.value == writer }?.key }
-  func fans(of writer: UInt64) -> [UInt64] { pairs.filter { $0.writer == writer }.map(\.reader).sorted() }
-  func idols(of reader: UInt64) -> [UInt64] { pairs.filter { $0.reader == reader }.map(\.writer).sorted() }
+  func desk(of writer: ObjectNumber) -> ObjectNumber? { desks.first { $0.value == writer }?.key }
+  func fans(of writer: ObjectNumber) -> [ObjectNumber] {
+    pairs.filter { $0.writer == writer }.map(\.reader).sorted()
+  }
+  func idols(of reader: ObjectNumber) -> [ObjectNumber] {
+    pairs.filter { $0.reader == reader }.map(\.writer).sorted()
+  }
 
-  mutating func seat(_ writer: UInt64?, at desk: UInt64) {
+  mutating func seat(_ writer: ObjectNumber?, at desk: ObjectNumber) {
     if let writer, let old = self.desk(of: writer) { desks[old] = .some(nil) }
     desks[desk] = .some(writer)
   }
 
-  mutating func deleteWriter(_ number: UInt64) {
+  mutating func deleteWriter(_ number: ObjectNumber) {
     for book in books(of: number) { deleteBook(book) }
     if let desk = desk(of: number) { desks[desk] = .some(nil) }
     pairs = pairs.filter { $0.writer != number }
     writers[number] = nil
   }
 
-  mutating func deleteBook(_ number: UInt64) {
+  mutating func deleteBook(_ number: ObjectNumber) {
     for (reader, favourite) in readers where favourite == number { readers[reader] = .some(nil) }
     books[number] = nil
   }
 
-  mutating func deleteReader(_ number: UInt64) {
+  mutating func deleteReader(_ number: ObjectNumber) {
     pairs = pairs.filter { $0.reader != number }
     readers[number] = nil
   }

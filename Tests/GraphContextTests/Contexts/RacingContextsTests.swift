@@ -105,9 +105,9 @@ private struct Racer {
   private static func numbers(
     of type: any ManagedObject.Type,
     in context: ManagedObjectContext
-  ) throws -> [UInt64] {
+  ) throws -> [ObjectNumber] {
     guard let tree = try context.view.records(of: context.entity(of: type)) else { return [] }
-    var numbers: [UInt64] = []
+    var numbers: [ObjectNumber] = []
     var cursor = tree.cursor()
     while try cursor.next() { numbers.append(KeyCoder.objectID(ending: try cursor.key()) ?? 0) }
     return numbers

@@ -116,18 +116,20 @@ private struct RandomLibraryRun {
 
   // MARK: Objects
 
-  private func id(_ entity: String, _ number: UInt64) -> ManagedObjectID {
+  private func id(_ entity: String, _ number: ObjectNumber) -> ManagedObjectID {
     ManagedObjectID(entityName: entity, number: number, storeID: library.storeID)
   }
 
-  private mutating func object<Object: ManagedObject>(_ type: Object.Type, _ number: UInt64) throws -> Object
-  {
+  private mutating func object<Object: ManagedObject>(
+    _ type: Object.Type,
+    _ number: ObjectNumber
+  ) throws -> Object {
     let object = try context.existingObject(type, with: id(type.entityName, number))
     held.append(object)
     return object
   }
 
-  private mutating func pick(_ numbers: some Sequence<UInt64>) -> UInt64? {
+  private mutating func pick(_ numbers: some Sequence<ObjectNumber>) -> ObjectNumber? {
     let sorted = numbers.sorted()
     return sorted.isEmpty ? nil : generator.pick(sorted)
   }
@@ -303,11 +305,11 @@ private struct RandomLibraryRun {
 
   private static func compare(_ context: ManagedObjectContext, _ oracle: LibraryOracle, _ store: UUID) throws
   {
-    func object<Object: ManagedObject>(_ type: Object.Type, _ number: UInt64) throws -> Object {
+    func object<Object: ManagedObject>(_ type: Object.Type, _ number: ObjectNumber) throws -> Object {
       let id = ManagedObjectID(entityName: type.entityName, number: number, storeID: store)
       return try context.existingObject(type, with: id)
     }
-    func numbers(_ objects: some Sequence<some ManagedObject>) -> [UInt64] {
+    func numbers(_ objects: some Sequence<some ManagedObject>) -> [ObjectNumber] {
       objects.map(\.objectID.number).sorted()
     }
     for (number, expected) in oracle.writers {

@@ -142,7 +142,7 @@ import Testing
       let entity = try #require(view.schema.entity(named: "Writer"))
       let toMany = try #require(entity.toManys.first { $0.name == name })
       for _ in 0..<3_000 {
-        let owner = UInt64(random.number(in: 0...620))
+        let owner = ObjectNumber(rawValue: UInt64(random.number(in: 0...620)))
         #expect(try elements.numbers(of: owner) == view.elements(of: owner, in: toMany.treeName))
       }
     }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct IntersectionTests {
   /// What an item of the test holds.
   private struct Row {
-    var number: UInt64
+    var number: ObjectNumber
     var n: Int?
     var d: Double?
     var isFlagged: Bool

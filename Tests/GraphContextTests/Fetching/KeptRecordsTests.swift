@@ -88,7 +88,7 @@ import Testing
       let entity = context.entity(of: Shelf.self)
       let numbers = try context.fetchIDs(From<Shelf>()).map(\.number)
       var stream = try RowStream(.objects(numbers), of: entity, in: context.view, isReversed: false)
-      var found: [UInt64] = []
+      var found: [ObjectNumber] = []
       while let row = try stream.next() {
         found.append(row.number)
         #expect(row.record?.count ?? 0 > 10_000)

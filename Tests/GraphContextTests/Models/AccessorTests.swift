@@ -254,7 +254,7 @@ struct AccessorTests {
     func badge(saved: Bool) -> Badge { Badge(2, owner: Owner("N")) }
     func fault() throws -> Badge { try context.object(Badge.self, with: badgeID) }
     func key(of badge: Badge) -> [UInt8] {
-      withUnsafeBytes(of: badge.objectID.number.bigEndian) { Array($0) }
+      withUnsafeBytes(of: badge.objectID.number.rawValue.bigEndian) { Array($0) }
     }
 
     func elsewhere(_ body: (ManagedObjectContext) throws -> Void) throws {

@@ -6,21 +6,21 @@ import Predicates
 /// A context of a dictionary's depth: enough to show what an object asks of one, and what happens when the answer is no.
 final class MemoryHost: ObjectHost {
   enum Event: Equatable {
-    case willChange(UInt64)
-    case adopted(UInt64)
-    case toOne(UInt64, slot: Int, from: UInt64, to: UInt64)
-    case added(UInt64, to: UInt64)
-    case removed(UInt64, from: UInt64)
-    case unreadable(UInt64, slot: Int)
-    case recordLookedUp(UInt64)
-    case listed(UInt64)
+    case willChange(ObjectNumber)
+    case adopted(ObjectNumber)
+    case toOne(ObjectNumber, slot: Int, from: ObjectNumber, to: ObjectNumber)
+    case added(ObjectNumber, to: ObjectNumber)
+    case removed(ObjectNumber, from: ObjectNumber)
+    case unreadable(ObjectNumber, slot: Int)
+    case recordLookedUp(ObjectNumber)
+    case listed(ObjectNumber)
   }
 
   var events: [Event] = []
-  private var records: [UInt64: UnsafeMutableRawBufferPointer] = [:]
-  private var objects: [UInt64: any ManagedObject] = [:]
-  private var members: [UInt64: [UInt64]] = [:]
-  private var lastNumber: UInt64 = 0
+  private var records: [ObjectNumber: UnsafeMutableRawBufferPointer] = [:]
+  private var objects: [ObjectNumber: any ManagedObject] = [:]
+  private var members: [ObjectNumber: [ObjectNumber]] = [:]
+  private var lastNumber: ObjectNumber = 0
   private var queue: [any ManagedObject] = []
   private var isDraining = false
 
@@ -31,7 +31,7 @@ final class MemoryHost: ObjectHost {
   /// Puts a record in the store.
   func store<Object: ManagedObject>(
     _ type: Object.Type,
-    _ number: UInt64,
+    _ number: ObjectNumber,
     _ values: [AttributeValue]
   ) -> Object {
     var encoder = RecordEncoder(layout: Object._$model.layout)
@@ -42,7 +42,7 @@ final class MemoryHost: ObjectHost {
     return unsafeDowncast(object(of: type, number: number), to: type)
   }
 
-  func storeBytes(_ bytes: [UInt8], _ number: UInt64) {
+  func storeBytes(_ bytes: [UInt8], _ number: ObjectNumber) {
     records[number]?.deallocate()
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)
     copy.copyBytes(from: bytes)
@@ -65,14 +65,14 @@ final class MemoryHost: ObjectHost {
     events.append(.unreadable(object._$state.number, slot: slot))
   }
 
-  override func object(of type: any ManagedObject.Type, number: UInt64) -> any ManagedObject {
+  override func object(of type: any ManagedObject.Type, number: ObjectNumber) -> any ManagedObject {
     if let known = objects[number] { return known }
     let fault = type.init(_$state: ObjectState(fault: number, in: self))
     objects[number] = fault
     return fault
   }
 
-  override func elements(of object: any ManagedObject, toMany: Int) -> [UInt64] {
+  override func elements(of object: any ManagedObject, toMany: Int) -> [ObjectNumber] {
     events.append(.listed(object._$state.number))
     return members[object._$state.number] ?? []
   }
@@ -81,7 +81,7 @@ final class MemoryHost: ObjectHost {
     members[object._$state.number]?.count ?? 0
   }
 
-  override func isElement(_ number: UInt64, of object: any ManagedObject, toMany: Int) -> Bool {
+  override func isElement(_ number: ObjectNumber, of object: any ManagedObject, toMany: Int) -> Bool {
     members[object._$state.number]?.contains(number) ?? false
   }
 
@@ -90,7 +90,7 @@ final class MemoryHost: ObjectHost {
   @discardableResult
   override func adopt(_ object: any ManagedObject) -> Bool {
     guard object._$state.host == nil else { return true }
-    lastNumber += 1
+    lastNumber = ObjectNumber(rawValue: lastNumber.rawValue + 1)
     object._$state.enter(self, number: lastNumber)
     objects[lastNumber] = object
     events.append(.adopted(lastNumber))
@@ -102,7 +102,12 @@ final class MemoryHost: ObjectHost {
     return true
   }
 
-  override func didSetToOne(of object: any ManagedObject, slot: Int, from old: UInt64, to new: UInt64) {
+  override func didSetToOne(
+    of object: any ManagedObject,
+    slot: Int,
+    from old: ObjectNumber,
+    to new: ObjectNumber
+  ) {
     events.append(.toOne(object._$state.number, slot: slot, from: old, to: new))
   }
 

@@ -8,7 +8,7 @@ struct ObjectTests {
   let host = MemoryHost()
 
   /// A saved tune, as a fault.
-  func fault(_ number: UInt64 = 7, rating: AttributeValue = .null) -> Tune {
+  func fault(_ number: ObjectNumber = 7, rating: AttributeValue = .null) -> Tune {
     host.store(Tune.self, number, [.string("US-A"), .int(182), rating, .int(4), .reference(9)])
   }
 

@@ -73,7 +73,7 @@ private enum Shop {
 @Suite struct PlantedGraphProblemsTests {
   private typealias Plant = @Sendable (inout WriteTransaction, StoredSchema) throws -> Void
 
-  private func key(_ number: UInt64) -> [UInt8] { KeyCoder.key(objectID: number) }
+  private func key(_ number: ObjectNumber) -> [UInt8] { KeyCoder.key(objectID: number) }
 
   /// What verifying a store says after a change, and that it said nothing before.
   private func problems(_ plants: [Plant]) async throws -> [IntegrityProblem] {
@@ -95,7 +95,7 @@ private enum Shop {
   /// Changes the record of an object.
   private func record(
     of entity: String = "Item",
-    _ number: UInt64 = 1,
+    _ number: ObjectNumber = 1,
     _ change: @escaping @Sendable (inout [UInt8], RecordLayout, EntitySchema) -> Void
   ) -> Plant {
     { transaction, schema in
@@ -130,6 +130,28 @@ private enum Shop {
     try await expect("makes no sense", in: "schema", put("schema", lease, [1, 2]))
     try await expect("makes no sense", in: "schema", put("schema", lease, Catalogue.bytes(UInt64.max)))
     #expect(try await problems([put("schema", lease, Catalogue.bytes(UInt64(13)))]) == [])
+  }
+
+  @Test func numbersThatNoObjectCanHave() async throws {
+    let beyond = Catalogue.bytes(ObjectNumber.greatestSequence + 2)
+    try await expect("makes no sense", in: "schema", put("schema", bytes("numbers/Item"), beyond))
+    for rawValue in [0, 1 << 50 | 1, 1 << 62 | 1, 1 << 63 | 1] as [UInt64] {
+      let number = ObjectNumber(rawValue: rawValue)
+      try await expect(
+        "a key is \(number), which is no object number",
+        in: "e/Item",
+        put("e/Item", key(number))
+      )
+      try await expect(
+        "Item 1 has no reference for maker",
+        in: "e/Item",
+        record { bytes, layout, schema in
+          guard let slot = schema.stored.first(where: { $0.name == "maker" })?.slot else { return }
+          let place = layout.fields[slot].position
+          bytes.replaceSubrange(place..<place + 8, with: Catalogue.bytes(rawValue))
+        }
+      )
+    }
   }
 
   @Test func aRuinedSchema() async throws {

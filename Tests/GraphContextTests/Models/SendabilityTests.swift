@@ -5,7 +5,7 @@ struct SendabilityTests {
   @Test func anIDCanBeSent() throws {
     let messages = try Compiler.messages(
       for: """
-        func use(_ id: ManagedObjectID) async -> UInt64 {
+        func use(_ id: ManagedObjectID) async -> ObjectNumber {
           let task = Task { id.number }
           return await task.value
         }

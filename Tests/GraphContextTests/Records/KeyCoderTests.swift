@@ -30,7 +30,8 @@ import Testing
     case (.int(let a), .int(let b)): return sign(a, b)
     case (.int, .uint): return -1
     case (.uint, .int): return 1
-    case (.uint(let a), .uint(let b)), (.reference(let a), .reference(let b)): return sign(a, b)
+    case (.uint(let a), .uint(let b)): return sign(a, b)
+    case (.reference(let a), .reference(let b)): return sign(a, b)
     case (.double(let a), .double(let b)): return sign(a, b)
     case (.decimal(let a), .decimal(let b)):
       if a.isNaN || b.isNaN { return (a.isNaN ? 1 : 0) - (b.isNaN ? 1 : 0) }

@@ -26,7 +26,7 @@ struct RandomValues {
       return .uuid(UUID(uuid: bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }))
     case .string: return .string(text())
     case .data: return .data(Data(shortBytes()))
-    case .reference: return .reference(magnitude(UInt64.self))
+    case .reference: return .reference(ObjectNumber(rawValue: magnitude(UInt64.self)))
     case .decimal: return .decimal(generator.decimal())
     }
   }

@@ -55,7 +55,7 @@ import Testing
   @Test func numbersAreNeverUsedTwice() async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("library.cambium")
-    var highest: UInt64 = 0
+    var highest: ObjectNumber = 0
     for _ in 0..<4 {
       let library = try await Library.open(at: path)
       let number = try await library.performBackgroundTask { context in

@@ -42,18 +42,18 @@ import Testing
 
     deinit { releaseRecords() }
 
-    func record(_ number: UInt64, at place: Int) -> UnsafeRawBufferPointer? {
+    func record(_ number: ObjectNumber, at place: Int) -> UnsafeRawBufferPointer? {
       lookupCount += 1
-      guard number <= records.count else { return nil }
-      let record = records[Int(number) - 1]
+      guard number.sequence <= records.count else { return nil }
+      let record = records[Int(number.sequence) - 1]
       let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: record.count, alignment: 8)
       copy.copyBytes(from: record)
       copies.append(copy)
       return UnsafeRawBufferPointer(copy)
     }
 
-    func elements(of owner: UInt64, in relationship: Int) -> [UInt64] { [] }
-    func elementCount(of owner: UInt64, in relationship: Int) -> Int { 0 }
+    func elements(of owner: ObjectNumber, in relationship: Int) -> [ObjectNumber] { [] }
+    func elementCount(of owner: ObjectNumber, in relationship: Int) -> Int { 0 }
 
     func releaseRecords() {
       for copy in copies { copy.deallocate() }
@@ -80,11 +80,11 @@ import Testing
     for number in 1...2_000 {
       // One in twenty has no city, and one in twenty a city that is not there.
       let choice = random.number(in: 0...43)
-      let city: AttributeValue = choice < 2 ? .null : .reference(UInt64(choice - 1))
+      let city: AttributeValue = choice < 2 ? .null : .reference(ObjectNumber(rawValue: UInt64(choice - 1)))
       let isTall = AttributeValue.bool(random.chance(1, in: 2))
       let record = PlainRecord.bytes(of: [city, isTall], layout: People.person.layout)
       try record.withUnsafeBytes { bytes in
-        try reader.begin(UInt64(number), bytes)
+        try reader.begin(ObjectNumber(rawValue: UInt64(number)), bytes)
         try aggregation.add(&reader)
       }
       let home = (2..<42).contains(choice) ? cities[choice - 2] : [.null, .null]

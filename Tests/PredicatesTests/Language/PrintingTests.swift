@@ -9,7 +9,9 @@ import Testing
     case 0...3: return .path(RandomValues.names(&random))
     case 4: return .object
     case 5:
-      return .reference(ObjectReference(entity: RandomValues.text(&random), number: random.next()))
+      return .reference(
+        ObjectReference(entity: RandomValues.text(&random), number: ObjectNumber(rawValue: random.next()))
+      )
     case 6:
       // Digits beyond a Double's.
       let digits = DecimalDigits("-1.\(random.next())\(random.next())e\(random.number(in: -60...60))")

@@ -6,12 +6,12 @@ import TestSupport
 final class ArrayStore: IndexCounting, RowSampling, RecordSource {
   struct Entry {
     var columns: [Plain]
-    var number: UInt64
+    var number: ObjectNumber
   }
 
   let translation: Translation
   private let world: PlainWorld
-  private var records: [String: [UInt64: UnsafeRawBufferPointer]] = [:]
+  private var records: [String: [ObjectNumber: UnsafeRawBufferPointer]] = [:]
   private var entries: [IndexReference: [Entry]] = [:]
   /// What the numbers of places and relationships mean that rows are read by.
   var paths: RowPaths?
@@ -27,7 +27,7 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
         let bytes = PlainRecord.bytes(of: values, layout: layout)
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)
         copy.copyBytes(from: bytes)
-        records[entity, default: [:]][row.number] = UnsafeRawBufferPointer(copy)
+        records[entity, default: [:]][row.objectNumber] = UnsafeRawBufferPointer(copy)
       }
       for index in schema.indexReferences { entries[index] = Self.entries(of: index, schema, rows) }
     }
@@ -42,7 +42,7 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
       let columns = index.columns.map { column in
         Translation.folding(column.folding).fold(row.values[schema.stored[column.slot].name] ?? .missing)
       }
-      return Entry(columns: columns, number: row.number)
+      return Entry(columns: columns, number: row.objectNumber)
     }
     let kept = index.origin == .relationship ? all.filter { !$0.columns[0].isMissing } : all
     return kept.sorted { a, b in
@@ -64,7 +64,7 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
 
   func count(_ range: IndexRange, in index: IndexReference) -> Int { objectIDs(range, in: index).count }
 
-  func objectIDs(_ range: IndexRange, in index: IndexReference) -> [UInt64] {
+  func objectIDs(_ range: IndexRange, in index: IndexReference) -> [ObjectNumber] {
     guard let range = PlainRange(range, translation) else { return [] }
     return (entries[index] ?? []).filter { contains(range, $0) }.map(\.number)
   }
@@ -87,10 +87,16 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
   }
 
   /// The objects that the elements name as theirs.
-  func owners(of elements: [UInt64], in relationship: RowPaths.Relationship) -> [UInt64] {
+  func owners(of elements: [ObjectNumber], in relationship: RowPaths.Relationship) -> [ObjectNumber] {
     guard let plain = Self.plain(relationship) else { return [] }
-    let owners = (world.objects[plain.destination] ?? []).filter { elements.contains($0.number) }
-      .compactMap { if case .link(let owner) = $0.values[plain.inverse] { owner } else { nil } }
+    let owners = (world.objects[plain.destination] ?? []).filter { elements.contains($0.objectNumber) }
+      .compactMap { element -> ObjectNumber? in
+        if case .link(let owner) = element.values[plain.inverse] {
+          ObjectNumber(rawValue: owner)
+        } else {
+          nil
+        }
+      }
     return Set(owners).sorted()
   }
 
@@ -99,12 +105,12 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
     where condition: NormalPredicate,
     scope: Int,
     atMost limit: Int
-  ) throws -> [UInt64]? {
+  ) throws -> [ObjectNumber]? {
     let program = try FilterProgram(
       compiling: condition,
       paths: RowPaths(entity, in: translation, scope: scope)
     )
-    let numbers = (world.objects[entity.name] ?? []).map(\.number).sorted()
+    let numbers = (world.objects[entity.name] ?? []).map(\.objectNumber).sorted()
     let found = try matches(of: program, among: numbers, of: entity.name)
     return found.count <= limit ? found : nil
   }
@@ -130,22 +136,24 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
 
   // MARK: Records
 
-  func record(_ number: UInt64, at place: Int) -> UnsafeRawBufferPointer? {
+  func record(_ number: ObjectNumber, at place: Int) -> UnsafeRawBufferPointer? {
     paths.flatMap { record(number, of: $0.places[place].entity) }
   }
 
-  func elements(of owner: UInt64, in relationship: Int) -> [UInt64] {
+  func elements(of owner: ObjectNumber, in relationship: Int) -> [ObjectNumber] {
     guard let paths, let plain = Self.plain(paths.relationships[relationship]) else { return [] }
-    return world.elements(plain, of: .link(owner)).map(\.number)
+    return world.elements(plain, of: .link(owner.rawValue)).map(\.objectNumber)
   }
 
-  func elementCount(of owner: UInt64, in relationship: Int) -> Int {
+  func elementCount(of owner: ObjectNumber, in relationship: Int) -> Int {
     elements(of: owner, in: relationship).count
   }
 
   func releaseRecords() {}
 
-  func record(_ number: UInt64, of entity: String) -> UnsafeRawBufferPointer? { records[entity]?[number] }
+  func record(_ number: ObjectNumber, of entity: String) -> UnsafeRawBufferPointer? {
+    records[entity]?[number]
+  }
 
   // MARK: Plans
 
@@ -167,15 +175,15 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
     case .sorted(let keys, let isIDAscending): numbers = try sorted(numbers, keys, isIDAscending, plan.entity)
     }
     let rest = numbers.dropFirst(plan.offset)
-    return Array(plan.limit.map { rest.prefix($0) } ?? rest)
+    return (plan.limit.map { rest.prefix($0) } ?? rest).map(\.rawValue)
   }
 
   /// The objects that the program accepts; those that don't exist are left out.
   func matches(
     of program: FilterProgram,
-    among numbers: [UInt64],
+    among numbers: [ObjectNumber],
     of entity: String = PlainWorld.fetched
-  ) throws -> [UInt64] {
+  ) throws -> [ObjectNumber] {
     paths = program.paths
     var reader = RowReader(program.paths, source: self)
     return try numbers.filter { number in
@@ -185,10 +193,10 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
     }
   }
 
-  private func numbers(_ access: AccessPath) -> [UInt64] {
+  private func numbers(_ access: AccessPath) -> [ObjectNumber] {
     switch access {
     case .nothing: []
-    case .fullScan: world.things.map(\.number)
+    case .fullScan: world.things.map(\.objectNumber)
     case .objects(let numbers): numbers.filter { record($0, of: PlainWorld.fetched) != nil }
     case .index(let scan): numbers(scan)
     case .union(let scans):
@@ -198,16 +206,16 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
     }
   }
 
-  private func numbers(_ scan: IndexScan) -> [UInt64] {
+  private func numbers(_ scan: IndexScan) -> [ObjectNumber] {
     scan.ranges.flatMap { objectIDs($0.range, in: scan.index) }
   }
 
   private func sorted(
-    _ numbers: [UInt64],
+    _ numbers: [ObjectNumber],
     _ keys: [ResolvedSort],
     _ isIDAscending: Bool,
     _ entity: EntitySchema
-  ) throws -> [UInt64] {
+  ) throws -> [ObjectNumber] {
     if keys.isEmpty { return isIDAscending ? numbers.sorted() : numbers.sorted(by: >) }
     var paths = RowPaths(entity, in: translation)
     let fields = try keys.map { try paths.field(for: $0.path) }
@@ -226,6 +234,10 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
       return (a.0 < b.0) == isIDAscending
     }.map(\.0)
   }
+}
+
+extension PlainObject {
+  var objectNumber: ObjectNumber { ObjectNumber(rawValue: number) }
 }
 
 /// A range of an index in the oracle's words.

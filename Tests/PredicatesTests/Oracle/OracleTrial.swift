@@ -57,8 +57,8 @@ struct OracleTrial {
     _ store: ArrayStore
   ) throws {
     let program = try FilterProgram(compiling: question.predicate, for: translation.fetched, in: translation)
-    let accepted = try store.matches(of: program, among: world.things.map(\.number))
-    try expect(accepted, question.plain.matches, question, "the program")
+    let accepted = try store.matches(of: program, among: world.things.map(\.objectNumber))
+    try expect(accepted.map(\.rawValue), question.plain.matches, question, "the program")
     let evaluated = world.things.filter { object in
       question.predicate.matches(SceneSubject(world: world, translation: translation, object: object))
     }

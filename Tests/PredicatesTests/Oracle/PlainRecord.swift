@@ -24,7 +24,8 @@ enum PlainRecord {
         case .int32, .uint32: put(UInt32(truncatingIfNeeded: value), at: field.position)
         default: put(value, at: field.position)
         }
-      case .uint(let value), .reference(let value): put(value, at: field.position)
+      case .uint(let value): put(value, at: field.position)
+      case .reference(let value): put(value.rawValue, at: field.position)
       case .double(let value):
         if field.kind == .float {
           put(Float(value).bitPattern, at: field.position)

@@ -87,7 +87,7 @@ struct Translation: SchemaProviding {
     case .text(let value): .string(value)
     case .bytes(let value): .data(Data(value))
     case .uuid(let value): .uuid(value.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
-    case .link(let value): .reference(value)
+    case .link(let value): .reference(ObjectNumber(rawValue: value))
     }
   }
 
@@ -103,7 +103,7 @@ struct Translation: SchemaProviding {
     case .string(let value): .text(value)
     case .data(let value): .bytes(Array(value))
     case .uuid(let value): .uuid(withUnsafeBytes(of: value.uuid) { Array($0) })
-    case .reference(let value): .link(value)
+    case .reference(let value): .link(value.rawValue)
     }
   }
 

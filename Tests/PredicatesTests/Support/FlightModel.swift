@@ -17,9 +17,9 @@ final class Airport: PredicateRoot, ObjectReferencing {
   var altitude = 0
   var isOpen = true
   var city: City?
-  let number: UInt64?
+  let number: ObjectNumber?
 
-  init(number: UInt64?) { self.number = number }
+  init(number: ObjectNumber?) { self.number = number }
 
   var objectReference: ObjectReference? { number.map { ObjectReference(entity: "Airport", number: $0) } }
 
@@ -36,7 +36,7 @@ final class Airport: PredicateRoot, ObjectReferencing {
 
 /// An airport's ID.
 struct AirportID: ObjectReferencing {
-  let number: UInt64
+  let number: ObjectNumber
   var objectReference: ObjectReference? { ObjectReference(entity: "Airport", number: number) }
 }
 

@@ -10,7 +10,7 @@ struct NaiveFlight: Sendable {
     case missing, notANumber
     case number(Decimal)
     case text([UInt32])
-    case object(UInt64)
+    case object(ObjectNumber)
     case truth(Bool)
   }
 
@@ -40,9 +40,12 @@ struct NaiveFlight: Sendable {
     set("tailnum", random.chance(1, in: 3) ? .null : .string(random.pick(texts)))
     set("isLate", .bool(random.chance(1, in: 2)))
     let hasOrigin = random.chance(2, in: 3)
-    set("origin", hasOrigin ? .reference(UInt64(random.number(in: 1...2))) : .null)
+    set("origin", hasOrigin ? .reference(ObjectNumber(rawValue: UInt64(random.number(in: 1...2)))) : .null)
     set("origin.name", hasOrigin ? .string(random.pick(texts)) : .null)
-    set("dest", random.chance(1, in: 3) ? .null : .reference(UInt64(random.number(in: 1...2))))
+    set(
+      "dest",
+      random.chance(1, in: 3) ? .null : .reference(ObjectNumber(rawValue: UInt64(random.number(in: 1...2))))
+    )
     return (flight, row)
   }
 

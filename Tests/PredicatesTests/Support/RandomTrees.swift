@@ -37,7 +37,7 @@ enum RandomValues {
     case 5: .date(Date(timeIntervalSinceReferenceDate: double(&random)))
     case 6: .uuid(uuid(&random))
     case 7: .data(Data(random.bytes(random.number(in: 0...20))))
-    case 8: .reference(random.next())
+    case 8: .reference(ObjectNumber(rawValue: random.next()))
     case 9: .decimal(random.decimal())
     default: .string(text(&random))
     }

@@ -32,8 +32,8 @@ final class CambiumObjectPeer: ObjectPeer {
       try context.save()
       return cities.map(\.objectID)
     }
-    cityNumbers = Array(repeating: 0, count: Int(cityIDs.map(\.number).max() ?? 0) + 1)
-    for (index, id) in cityIDs.enumerated() { cityNumbers[Int(id.number)] = index + 1 }
+    cityNumbers = Array(repeating: 0, count: Int(cityIDs.map(\.number.rawValue).max() ?? 0) + 1)
+    for (index, id) in cityIDs.enumerated() { cityNumbers[Int(id.number.rawValue)] = index + 1 }
   }
 
   func fetchByEmail(_ people: People, _ numbers: ArraySlice<Int>) async throws -> Checksum {
@@ -113,7 +113,7 @@ final class CambiumObjectPeer: ObjectPeer {
         guard let city, let average else {
           throw PeerError(peer: Self.name, message: "a person without a city")
         }
-        sum.add(city: cityNumbers[Int(city.number)], averageScore: average, persons: persons)
+        sum.add(city: cityNumbers[Int(city.number.rawValue)], averageScore: average, persons: persons)
       }
       return sum
     }
@@ -140,7 +140,7 @@ final class CambiumObjectPeer: ObjectPeer {
       score: person.score,
       created: person.created,
       bio: person.bio,
-      city: person.city.map { cityNumbers[Int($0.objectID.number)] } ?? 0
+      city: person.city.map { cityNumbers[Int($0.objectID.number.rawValue)] } ?? 0
     )
   }
 }

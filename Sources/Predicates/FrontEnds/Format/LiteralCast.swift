@@ -28,7 +28,7 @@ enum LiteralCast {
   static func text(of object: ObjectReference) -> String {
     "CAST(\("\(object.entity)/\(object.number)".formatLiteral), \"ObjectID\")"
   }
-  static func text(ofReference number: UInt64) -> String { "CAST(\"\(number)\", \"ObjectID\")" }
+  static func text(ofReference number: ObjectNumber) -> String { "CAST(\"\(number)\", \"ObjectID\")" }
 
   /// The literal as the named type; nil when it is none, or there is no such type.
   static func convert(_ literal: PredicateOperand.Content, to typeName: String) -> PredicateOperand.Content? {
@@ -96,8 +96,14 @@ enum LiteralCast {
 
   private static func object(_ text: String) -> PredicateOperand.Content? {
     let scalars = text.unicodeScalars
-    guard let slash = scalars.lastIndex(of: "/") else { return UInt64(text).map { .value(.reference($0)) } }
-    guard let number = UInt64(String(scalars[scalars.index(after: slash)...])) else { return nil }
+    guard let slash = scalars.lastIndex(of: "/") else {
+      return objectNumber(text).map { .value(.reference($0)) }
+    }
+    guard let number = objectNumber(String(scalars[scalars.index(after: slash)...])) else { return nil }
     return .reference(ObjectReference(entity: String(scalars[..<slash]), number: number))
+  }
+
+  private static func objectNumber(_ text: String) -> ObjectNumber? {
+    UInt64(text).map { ObjectNumber(rawValue: $0) }
   }
 }

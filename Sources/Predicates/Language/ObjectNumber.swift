@@ -1,0 +1,76 @@
+/// The number of an object: final from its insertion on, unique among the objects of its entity, never used twice.
+///
+/// | bits | what they say |
+/// |---|---|
+/// | 0..<50 | the sequence: objects of an entity count from 1 |
+/// | 50..<62 | the class tag: 0 without entity inheritance; with it, the concrete class |
+/// | 62..<64 | zero |
+///
+/// A reference tells the class of its object without a read, and the objects of one class are a range of keys. Numbers order by
+/// class tag first, then by sequence.
+///
+/// `init(rawValue:)` takes any 64 bits, because numbers come from disk: ``isSound`` says whether a store can have given them.
+@frozen
+public struct ObjectNumber: RawRepresentable, Sendable, Hashable, Codable {
+  public let rawValue: UInt64
+
+  @inlinable
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  /// The bits of the sequence.
+  public static let sequenceBitCount = 50
+  /// The bits of the class tag.
+  public static let classTagBitCount = 12
+  /// 2^50 − 1: at a million objects a second, an entity comes this far in 35 years.
+  @inlinable
+  public static var greatestSequence: UInt64 { 1 << 50 - 1 }
+  @inlinable
+  public static var greatestClassTag: UInt16 { 1 << 12 - 1 }
+
+  /// The number that names no object: what a reference that is nil leads to.
+  @inlinable
+  public static var none: ObjectNumber { ObjectNumber(rawValue: 0) }
+
+  /// The number of an object of a class.
+  ///
+  /// Nil when the sequence is 0 or above ``greatestSequence``, or the class tag is above ``greatestClassTag``.
+  @inlinable
+  public init?(sequence: UInt64, classTag: UInt16 = 0) {
+    guard sequence > 0, sequence <= Self.greatestSequence, classTag <= Self.greatestClassTag else {
+      return nil
+    }
+    rawValue = UInt64(classTag) << 50 | sequence
+  }
+
+  /// The place in the order of insertion, from 1; 0 in ``none``.
+  @inlinable
+  public var sequence: UInt64 { rawValue & Self.greatestSequence }
+
+  /// The class of the object; 0 without entity inheritance.
+  @inlinable
+  public var classTag: UInt16 { UInt16(truncatingIfNeeded: rawValue >> 50) & Self.greatestClassTag }
+
+  /// Whether this is ``none``.
+  @inlinable
+  public var isNone: Bool { rawValue == 0 }
+}
+
+extension ObjectNumber: Comparable {
+  @inlinable
+  public static func == (left: ObjectNumber, right: ObjectNumber) -> Bool { left.rawValue == right.rawValue }
+
+  @inlinable
+  public static func < (left: ObjectNumber, right: ObjectNumber) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension ObjectNumber: CustomStringConvertible {
+  /// The raw value in decimal: what URIs and messages show.
+  public var description: String { "\(rawValue)" }
+}
+
+extension ObjectNumber {
+  /// Whether the number can be that of an object: it is not ``none``, and no bit is set that means nothing. Every class tag
+  /// means nothing as long as no entity has subentities.
+  @inlinable
+  package var isSound: Bool { rawValue > 0 && rawValue <= Self.greatestSequence }
+}
