@@ -7,12 +7,15 @@ struct FixedSchema: SchemaProviding {
   static let attributes: [(name: String, kind: AttributeKind)] =
     Array(zip("abcdefghijklmnopqrstuv".map(String.init), AttributeKind.allCases.filter { $0 != .reference }))
 
-  let one = entity("One", link: "y", to: "Two", elements: "z")
-  let two = entity("Two", link: "y", to: "One", elements: "z")
+  let one = entity(EntityID(0), "One", link: "y", to: "Two", elements: "z")
+  let two = entity(EntityID(1), "Two", link: "y", to: "One", elements: "z")
 
   func entitySchema(named name: String) -> EntitySchema? { name == "One" ? one : name == "Two" ? two : nil }
 
+  func entitySchema(_ id: EntityID) -> EntitySchema { id == one.id ? one : two }
+
   private static func entity(
+    _ id: EntityID,
     _ name: String,
     link: String,
     to destination: String,
@@ -31,6 +34,6 @@ struct FixedSchema: SchemaProviding {
       )
     )
     let toMany = ToManyProperty(name: elements, destination: destination, inverse: link)
-    return EntitySchema(name: name, stored: stored, toMany: [toMany], indexes: [])
+    return EntitySchema(id: id, name: name, stored: stored, toMany: [toMany], indexes: [])
   }
 }

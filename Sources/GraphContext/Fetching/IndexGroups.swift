@@ -4,7 +4,7 @@ import Predicates
 /// How many rows each group has, told by an index whose first columns are what the groups are by: the entries of a group are
 /// neighbours. Of a large group all but the first are counted, not read.
 struct IndexGroups {
-  let index: IndexReference
+  let index: ResolvedIndex
   private let scan: IndexScan
   private let view: StoreView
   private let kinds: [AttributeKind]
@@ -98,7 +98,8 @@ struct IndexGroups {
   }
 
   private var damage: ContextError {
-    ContextError(.corrupt, "index \(index.name) of \(index.entity) has a key that is none of it")
+    let entity = view.schema[index.id.entity].name
+    return ContextError(.corrupt, "index \(index.name) of \(entity) has a key that is none of it")
   }
 
   /// The end that comes first.

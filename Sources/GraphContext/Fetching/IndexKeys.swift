@@ -4,7 +4,7 @@ import Predicates
 /// Ranges of values as ranges of keys.
 enum IndexKeys {
   /// The keys of an index's entries that the range holds.
-  static func keys(_ range: IndexRange, in index: IndexReference) -> KeyRange {
+  static func keys(_ range: IndexRange, in index: ResolvedIndex) -> KeyRange {
     let columns = Columns(index.origin)
     var prefix: [UInt8] = []
     for value in range.prefix { columns.append(value, to: &prefix) }
@@ -20,7 +20,7 @@ enum IndexKeys {
   private struct Columns {
     let isRelationship: Bool
 
-    init(_ origin: IndexReference.Origin) { isRelationship = origin == .relationship }
+    init(_ origin: ResolvedIndex.Origin) { isRelationship = origin == .relationship }
 
     func append(_ value: AttributeValue, to key: inout [UInt8]) {
       if isRelationship, case .reference(let number) = value {
@@ -72,16 +72,6 @@ enum IndexKeys {
 
     private func end(ofPrefix prefix: [UInt8]) -> Place {
       if case .excluding(let key) = KeyRange.successor(ofPrefix: prefix) { .at(key) } else { .end }
-    }
-  }
-}
-
-extension StoreView {
-  /// The tree of an index, or nil while there was none yet.
-  func tree(of index: IndexReference) throws(StoreError) -> TreeReader? {
-    switch index.origin {
-    case .declared: try tree(named: TreeName.index(index.name, of: index.entity))
-    case .relationship: try tree(named: TreeName.references(index.name, of: index.entity))
     }
   }
 }

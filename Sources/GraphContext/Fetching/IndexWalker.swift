@@ -5,7 +5,7 @@ import Predicates
 struct IndexWalker: ~Copyable {
   private let view: StoreView
   private let tree: TreeReader?
-  private let index: IndexReference
+  private let index: ResolvedIndex
   private let isReversed: Bool
   /// What is left of the scan, the next range last.
   private var ranges: [IndexScan.CountedRange]

@@ -17,13 +17,13 @@ struct ObjectSubject: PredicateSubject {
     }
   }
 
-  func elements(_ relationship: String, of owner: ResolvedPath) -> [ObjectSubject] {
+  func elements(_ relationship: ToManyID, of owner: ResolvedPath) -> [ObjectSubject] {
     guard var object = follow(owner.hops) else { return [] }
     if case .slot(let slot, _) = owner.leaf {
       guard let target = object.target(at: slot), !target.isDeleted else { return [] }
       object = target
     }
-    return object.members(of: relationship).filter { !$0.isDeleted }.map { ObjectSubject($0) }
+    return object.members(of: relationship.ordinal).filter { !$0.isDeleted }.map { ObjectSubject($0) }
   }
 
   /// The object at the end; nil where one on the way is missing.
@@ -52,14 +52,10 @@ extension ManagedObject {
     return follower.targets.first
   }
 
-  /// The objects that a to-many relationship leads to; none where the model has no such relationship.
-  fileprivate func members(of relationship: String) -> [any ManagedObject] {
-    let model = Self._$model
-    guard let property = model.visitedNames[model.slotCount...].firstIndex(of: relationship) else {
-      return []
-    }
+  /// The objects that the to-many relationship with this ordinal leads to.
+  fileprivate func members(of ordinal: Int) -> [any ManagedObject] {
     var follower = Follower(owner: self)
-    _$visit(property, &follower)
+    _$visit(Self._$model.slotCount + ordinal, &follower)
     return follower.targets
   }
 }

@@ -6,17 +6,17 @@ final class PendingRecords {
   private let changes: [EncodedChanges?]
   /// Knows the unsaved links of to-many relationships.
   private let context: ManagedObjectContext
-  /// The names of the entities that have changes.
-  let hiddenEntities: Set<String>
+  /// The entities that have changes.
+  let hiddenEntities: Set<EntityID>
 
   /// The unsaved changes of the given entities.
   init(of entities: some Sequence<StoredEntity>, in context: ManagedObjectContext) {
-    var hiddenEntities: Set<String> = []
+    var hiddenEntities: Set<EntityID> = []
     var changes: [EncodedChanges?] = Array(repeating: nil, count: context.coordinator.schema.entities.count)
     for entity in entities where changes[entity.ordinal] == nil {
       guard let encoded = context.encodedChanges(of: entity) else { continue }
       changes[entity.ordinal] = encoded
-      hiddenEntities.insert(entity.name)
+      hiddenEntities.insert(entity.id)
     }
     self.changes = changes
     self.hiddenEntities = hiddenEntities
@@ -30,20 +30,20 @@ final class PendingRecords {
     of entity: StoredEntity,
     in context: ManagedObjectContext
   ) {
-    var names: Set<String> = []
+    var read: Set<EntityID> = []
     var followsLinks = false
     query.predicate.forEachCollection { collection in
-      names.formUnion(collection.steps.map(\.destination))
+      read.formUnion(collection.steps.map(\.destination))
       followsLinks = true
     }
     // Links between objects that are unchanged themselves may be unsaved too.
     if !followsLinks, context.changes.allSatisfy(\.isEmpty) { return nil }
-    func note(_ path: ResolvedPath) { names.formUnion(path.hops.map(\.destination)) }
+    func note(_ path: ResolvedPath) { read.formUnion(path.hops.map(\.destination)) }
     query.predicate.forEachPath(note)
     for key in query.sort { note(key.path) }
     for path in paths { note(path) }
     let schema = context.coordinator.schema
-    self.init(of: [entity] + names.compactMap { schema.entity(named: $0) }, in: context)
+    self.init(of: [entity] + read.map { schema[$0] }, in: context)
     if hiddenEntities.isEmpty, !followsLinks { return nil }
     hideRelationships(of: query)
   }
@@ -51,16 +51,14 @@ final class PendingRecords {
   func changes(of entity: StoredEntity) -> EncodedChanges? { changes[entity.ordinal] }
 
   /// Of the relationships that the query goes through, those with unsaved links.
-  private(set) var hiddenRelationships: Set<RowPaths.Relationship> = []
+  private(set) var hiddenRelationships: Set<ToManyID> = []
 
   private func hideRelationships(of query: ResolvedQuery) {
     query.predicate.forEachCollection { collection in
       for step in collection.steps {
-        guard let entity = context.coordinator.schema.entity(named: step.entity),
-          let toMany = entity.toManys.first(where: { $0.name == step.relationship }),
-          let links = links(toMany, of: entity), !links.isEmpty
-        else { continue }
-        hiddenRelationships.insert(.init(entity: step.entity, name: step.relationship))
+        let (toMany, entity) = context.coordinator.schema[step.relationship]
+        guard let links = links(toMany, of: entity), !links.isEmpty else { continue }
+        hiddenRelationships.insert(step.relationship)
       }
     }
   }
@@ -76,8 +74,8 @@ final class ViewRecordSource: RecordSource {
   private let view: StoreView
   private let pending: PendingRecords?
   /// The entity of each place.
-  private let entities: [StoredEntity?]
-  private let relationships: [StoredElements?]
+  private let entities: [StoredEntity]
+  private let relationships: [StoredElements]
   /// Where the records of each place are looked for; nil where none was yet.
   private var finders: [RecordFinder?]
   /// Records found before, by place and the low bits of the number: rows often lead to the same few objects. A row follows
@@ -94,7 +92,7 @@ final class ViewRecordSource: RecordSource {
   init(_ paths: RowPaths, in view: StoreView, pending: PendingRecords?) {
     self.view = view
     self.pending = pending
-    entities = paths.places.map { view.schema.entity(named: $0.entity) }
+    entities = paths.places.map { view.schema[$0.entity.id] }
     relationships = paths.relationships.map { relationship in
       StoredElements(relationship, in: view) { pending?.links($0, of: $1) }
     }
@@ -103,7 +101,7 @@ final class ViewRecordSource: RecordSource {
   }
 
   func record(_ number: ObjectNumber, at place: Int) throws -> UnsafeRawBufferPointer? {
-    guard let entity = entities[place] else { return nil }
+    let entity = entities[place]
     if let changes = pending?.changes(of: entity) {
       if let record = changes.record(number) { return record }
       if changes.hidden.contains(number) { return nil }
@@ -131,7 +129,7 @@ final class ViewRecordSource: RecordSource {
 
   /// - Throws: `CancellationError` too: one row with collections in collections may lead to any number of elements.
   func elements(of owner: ObjectNumber, in relationship: Int) throws -> [ObjectNumber] {
-    let elements = try relationships[relationship]?.numbers(of: owner) ?? []
+    let elements = try relationships[relationship].numbers(of: owner)
     uncheckedCount += elements.count + 1
     if uncheckedCount >= StoreView.rowsBetweenChecks {
       uncheckedCount = 0
@@ -141,7 +139,7 @@ final class ViewRecordSource: RecordSource {
   }
 
   func elementCount(of owner: ObjectNumber, in relationship: Int) throws -> Int {
-    try relationships[relationship]?.count(of: owner) ?? 0
+    try relationships[relationship].count(of: owner)
   }
 
   // Each stays until another takes its home, unless they are large.

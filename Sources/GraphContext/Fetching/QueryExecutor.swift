@@ -19,7 +19,7 @@ struct QueryExecutor {
   /// - Parameters:
   ///   - context: whose unsaved changes take part; nil for none.
   ///   - samplingCost: what a plan has to cost before rows are read to find a better one.
-  /// - Throws: `ContextError`; `QueryError` when a relationship leads to an entity that isn't in the schema.
+  /// - Throws: `ContextError`; `QueryError` for a pattern that is none.
   init(
     _ query: ResolvedQuery,
     for purpose: QueryPlanner.Purpose,
@@ -27,9 +27,7 @@ struct QueryExecutor {
     context: ManagedObjectContext? = nil,
     samplingCost: Double = QueryPlanner.usualSamplingCost
   ) throws {
-    guard let entity = view.schema.entity(named: query.entity.name) else {
-      throw ContextError(.unknownEntity, "the store has no entity \(query.entity.name)")
-    }
+    let entity = view.schema[query.entity.id]
     self.view = view
     self.entity = entity
     predicate = query.predicate
@@ -165,7 +163,7 @@ struct QueryExecutor {
   /// All rows of the access path that pass the residual, sorted; as many as are wanted.
   private func sortedRows(_ keep: @escaping Keep) throws -> [QueryRow] {
     guard case .sorted(let keys, _) = plan.order else { return [] }
-    var (paths, fields) = try sortFields(keys)
+    var (paths, fields) = sortFields(keys)
     var buffer = SortBuffer(keys, fields, isIDAscending: isIDAscending, wanted: wanted, keep: keep)
     if keys.isEmpty, plan.residual == .constant(true) {
       try forEachNumber { buffer.insert(number: $0) }
@@ -182,10 +180,10 @@ struct QueryExecutor {
     plan.limit.map { $0.addingReportingOverflow(plan.offset) }.map { $0.overflow ? .max : $0.partialValue }
   }
 
-  private func sortFields(_ keys: [ResolvedSort]) throws(QueryError) -> (RowPaths, [RowField]) {
+  private func sortFields(_ keys: [ResolvedSort]) -> (RowPaths, [RowField]) {
     var paths = RowPaths(entity.schema, in: view.schema.schema)
     var fields: [RowField] = []
-    for key in keys { fields.append(try paths.field(for: key.path)) }
+    for key in keys { fields.append(paths.field(for: key.path)) }
     return (paths, fields)
   }
 }
@@ -195,7 +193,7 @@ struct QueryExecutor {
 extension QueryExecutor {
   /// The stored rows that count, and the pending ones that match, sorted together.
   private func merged(with changes: EncodedChanges, _ keep: @escaping Keep) throws -> [QueryRow] {
-    var (paths, fields) = try sortFields(sort)
+    var (paths, fields) = sortFields(sort)
     var buffer = SortBuffer(sort, fields, isIDAscending: isIDAscending, wanted: wanted, keep: keep)
     var isReversed = false
     // In order of access, nothing after the wanted ones can be among the results.

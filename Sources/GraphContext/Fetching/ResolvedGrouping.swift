@@ -202,7 +202,7 @@ extension QueryExecutor {
   ) throws -> Aggregation {
     covering = .values
     var paths = RowPaths(entity.schema, in: view.schema.schema)
-    var aggregation = try Aggregation(aggregates, by: keys, &paths)
+    var aggregation = Aggregation(aggregates, by: keys, &paths)
     try forEachResultInAnyOrder(&paths) { try aggregation.add(&$0) }
     return aggregation
   }

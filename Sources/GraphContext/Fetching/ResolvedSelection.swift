@@ -55,7 +55,7 @@ struct ResolvedSelection {
     let executor = try executor(in: view, context: context)
     var paths = RowPaths(query.entity, in: view.schema.schema)
     var fields: [RowField] = []
-    for column in columns { fields.append(try paths.field(for: column.path)) }
+    for column in columns { fields.append(paths.field(for: column.path)) }
     guard isDistinct else {
       return try executor.forEachResult(&paths) { row, reader in try body(row, &reader, fields) }
     }

@@ -103,7 +103,7 @@ extension RowAggregates {
       guard let path else { return [] }
       let part = executor.slice(offset, count)
       var paths = RowPaths(part.entity.schema, in: part.view.schema.schema)
-      let field = try paths.field(for: path)
+      let field = paths.field(for: path)
       var values: [AttributeValue] = []
       try part.forEachResult(&paths) { _, reader in
         values.append(try reader.value(of: field).withoutNegativeZero)

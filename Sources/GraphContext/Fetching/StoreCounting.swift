@@ -5,12 +5,11 @@ import Predicates
 struct StoreCounting: IndexCounting {
   let view: StoreView
 
-  func count(of entity: String) throws -> Int {
-    guard let entity = view.schema.entity(named: entity) else { return 0 }
-    return Self.plausible(try view.records(of: entity)?.count ?? 0)
+  func count(of entity: EntityID) throws -> Int {
+    Self.plausible(try view.records(of: view.schema[entity])?.count ?? 0)
   }
 
-  func count(_ range: IndexRange, in index: IndexReference) throws -> Int {
+  func count(_ range: IndexRange, in index: ResolvedIndex) throws -> Int {
     guard let tree = try view.tree(of: index) else { return 0 }
     if range == .all { return Self.plausible(try tree.count) }
     return Self.plausible(try tree.count(in: IndexKeys.keys(range, in: index)))
@@ -19,7 +18,7 @@ struct StoreCounting: IndexCounting {
   /// Counts come from the file, and a forged one is no reason to trap: sums of what this returns don't overflow.
   private static func plausible(_ count: Int) -> Int { min(max(0, count), 1 << 48) }
 
-  func objectIDs(_ range: IndexRange, in index: IndexReference) throws -> [ObjectNumber] {
+  func objectIDs(_ range: IndexRange, in index: ResolvedIndex) throws -> [ObjectNumber] {
     guard let tree = try view.tree(of: index) else { return [] }
     var numbers: [ObjectNumber] = []
     var cursor = tree.cursor(in: IndexKeys.keys(range, in: index))
@@ -27,10 +26,8 @@ struct StoreCounting: IndexCounting {
     return numbers
   }
 
-  func owners(of elements: [ObjectNumber], in relationship: RowPaths.Relationship) throws -> [ObjectNumber] {
-    guard let entity = view.schema.entity(named: relationship.entity),
-      let toMany = entity.toManys.first(where: { $0.name == relationship.name })
-    else { return [] }
+  func owners(of elements: [ObjectNumber], in relationship: ToManyID) throws -> [ObjectNumber] {
+    let toMany = view.schema[relationship].relationship
     var owners: Set<ObjectNumber> = []
     switch toMany.storage {
     case .references(let slot, _):
@@ -54,14 +51,13 @@ extension StoreCounting {
     scope: Int,
     atMost limit: Int
   ) throws -> [ObjectNumber]? {
-    guard let stored = view.schema.entity(named: entity.name) else { return [] }
     let program = try FilterProgram(
       compiling: condition,
       paths: RowPaths(entity, in: view.schema.schema, scope: scope)
     )
-    let all = AccessPath.fullScan(rows: try count(of: entity.name))
+    let all = AccessPath.fullScan(rows: try count(of: entity.id))
     var rows = FilteredRows(
-      try RowStream(all, of: stored, in: view, isReversed: false),
+      try RowStream(all, of: view.schema[entity.id], in: view, isReversed: false),
       program,
       RowReader(program.paths, source: ViewRecordSource(program.paths, in: view, pending: nil)),
       in: view,
@@ -84,7 +80,6 @@ extension StoreCounting: RowSampling {
     in entity: EntitySchema,
     passing tests: [NormalPredicate]
   ) throws -> [Int] {
-    guard let stored = view.schema.entity(named: entity.name) else { return tests.map { _ in 0 } }
     var paths = RowPaths(entity, in: view.schema.schema)
     let programs = try tests.map { test in
       let program = try FilterProgram(compiling: test, paths: paths)
@@ -96,7 +91,7 @@ extension StoreCounting: RowSampling {
     for rank in ranks {
       var rows = try RowStream(
         access,
-        of: stored,
+        of: view.schema[entity.id],
         in: view,
         isReversed: false,
         skipping: rank,

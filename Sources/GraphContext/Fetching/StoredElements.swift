@@ -9,17 +9,13 @@ final class StoredElements {
   /// Nil until elements are asked for.
   private var walker: LinkWalker?
 
-  /// Nil when the schema doesn't have the relationship.
-  ///
   /// - Parameter links: the unsaved links of a relationship of an entity.
-  init?(
-    _ relationship: RowPaths.Relationship,
+  init(
+    _ relationship: ToManyID,
     in view: StoreView,
     links: (StoredToMany, StoredEntity) -> PendingLinks?
   ) {
-    guard let entity = view.schema.entity(named: relationship.entity),
-      let toMany = entity.toManys.first(where: { $0.name == relationship.name })
-    else { return nil }
+    let (toMany, entity) = view.schema[relationship]
     self.view = view
     treeName = toMany.treeName
     pending = links(toMany, entity)

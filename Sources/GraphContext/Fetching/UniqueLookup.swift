@@ -8,7 +8,7 @@ import Predicates
 struct UniqueLookup {
   private let query: ResolvedQuery
   private let entity: StoredEntity
-  private let index: StoredIndex
+  private let index: ResolvedIndex
   private let slot: Int
   /// The value's component in the index, with which only its own entries begin.
   private let key: [UInt8]
@@ -17,8 +17,8 @@ struct UniqueLookup {
   init?(_ query: ResolvedQuery, of entity: StoredEntity) {
     guard case .compare(let path, .equal, let value, let options) = query.predicate, options.isEmpty,
       path.hops.isEmpty, case .slot(let slot, _) = path.leaf, !value.isNull,
-      let index = entity.indexes.first(where: {
-        $0.isUnique && $0.slots == [slot] && $0.schema.folding.isEmpty
+      let index = entity.declaredIndexes.first(where: {
+        $0.isUnique && $0.columns.count == 1 && $0.columns[0] == ResolvedIndex.Column(slot: slot)
       })
     else { return nil }
     self.query = query

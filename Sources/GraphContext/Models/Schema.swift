@@ -33,11 +33,15 @@ public struct Schema: Sendable, Hashable {
     guard problems.isEmpty else { throw SchemaError(problems: problems) }
     self.entities = completed
     places = Dictionary(uniqueKeysWithValues: completed.enumerated().map { ($1.name, $0) })
-    entitySchemas = completed.map(EntitySchema.init)
+    entitySchemas = Self.entitySchemas(completed)
   }
 
   /// The entity of this name, or nil.
   public func entity(named name: String) -> EntityDescription? { places[name].map { entities[$0] } }
+
+  private static func entitySchemas(_ entities: [EntityDescription]) -> [EntitySchema] {
+    entities.enumerated().map { EntitySchema($1, id: EntityID($0)) }
+  }
 
   public static func == (left: Schema, right: Schema) -> Bool { left.entities == right.entities }
   public func hash(into hasher: inout Hasher) { hasher.combine(entities) }
@@ -68,11 +72,13 @@ public struct Schema: Sendable, Hashable {
 
 extension Schema: SchemaProviding {
   public func entitySchema(named name: String) -> EntitySchema? { places[name].map { entitySchemas[$0] } }
+
+  public func entitySchema(_ id: EntityID) -> EntitySchema { entitySchemas[id.ordinal] }
 }
 
 extension EntitySchema {
   /// What predicates and plans need to know of an entity of a valid schema.
-  fileprivate init(_ entity: EntityDescription) {
+  fileprivate init(_ entity: EntityDescription, id: EntityID) {
     let stored = entity.storedProperties.enumerated().map { slot, property in
       switch property {
       case .attribute(let attribute):
@@ -95,15 +101,28 @@ extension EntitySchema {
     let toMany = entity.toManyRelationships.map {
       ToManyProperty(name: $0.name, destination: $0.destination, inverse: $0.inverse ?? "")
     }
-    let indexes = entity.indexes.map { index in
-      IndexSchema(
-        name: index.name,
-        slots: index.properties.compactMap { name in stored.first { $0.name == name }?.slot },
+    let slots = Dictionary(uniqueKeysWithValues: stored.map { ($0.name, $0.slot) })
+    let indexes = entity.indexes.enumerated().map { ordinal, index in
+      ResolvedIndex(
+        IndexID(id, ordinal),
+        named: index.name,
+        over: index.properties.compactMap { slots[$0] },
+        of: stored,
         isUnique: index.isUnique,
         folding: index.folding.stringOptions
       )
     }
-    self.init(name: entity.name, stored: stored, toMany: toMany, indexes: indexes)
+    self.init(id: id, name: entity.name, stored: stored, toMany: toMany, indexes: indexes)
+  }
+
+  /// The same with its stored values in other places of a record.
+  fileprivate func placed(at place: (StoredProperty) -> Int) -> EntitySchema {
+    let properties = stored.map { property in
+      var property = property
+      property.place = place(property)
+      return property
+    }
+    return EntitySchema(id: id, name: name, stored: properties, toMany: toMany, indexes: declaredIndexes)
   }
 }
 
@@ -117,7 +136,7 @@ extension Schema {
     copy.entities = entities.map { entity in
       stored.entity(named: entity.name).map { entity.arranged(like: $0) } ?? entity
     }
-    copy.entitySchemas = copy.entities.map(EntitySchema.init)
+    copy.entitySchemas = Self.entitySchemas(copy.entities)
     return copy
   }
 
@@ -127,17 +146,7 @@ extension Schema {
     var copy = self
     copy.entitySchemas = entitySchemas.map { entity in
       let known = stored.entitySchema(named: entity.name)
-      let properties = entity.stored.map { property in
-        var property = property
-        property.place = known?.storedProperty(named: property.name)?.slot ?? property.slot
-        return property
-      }
-      return EntitySchema(
-        name: entity.name,
-        stored: properties,
-        toMany: entity.toMany,
-        indexes: entity.indexes
-      )
+      return entity.placed { known?.storedProperty(named: $0.name)?.slot ?? $0.slot }
     }
     return copy
   }
@@ -161,13 +170,8 @@ extension Schema {
   package var withoutFoldedIndexes: Schema {
     var copy = self
     for place in entities.indices { copy.entities[place].indexes.removeAll { !$0.folding.isEmpty } }
-    copy.entitySchemas = entitySchemas.map { entity in
-      EntitySchema(
-        name: entity.name,
-        stored: entity.stored,
-        toMany: entity.toMany,
-        indexes: entity.indexes.filter(\.folding.isEmpty)
-      )
+    copy.entitySchemas = zip(Self.entitySchemas(copy.entities), entitySchemas).map { entity, whole in
+      entity.placed { whole.stored[$0.slot].place }
     }
     return copy
   }

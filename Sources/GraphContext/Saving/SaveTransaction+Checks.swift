@@ -11,7 +11,7 @@ extension SaveTransaction {
   func checkDestinations(_ transaction: inout WriteTransaction) throws {
     for entity in schema.entities {
       for (place, toOne) in entity.toOnes.enumerated() {
-        let batch = added[entity.ordinal][entity.indexes.count + place]
+        let batch = added[entity.ordinal][entity.declaredIndexes.count + place]
         guard !batch.isEmpty else { continue }
         let destination = schema.entities[toOne.destination]
         var checked = ObjectNumber.none
@@ -56,10 +56,10 @@ extension SaveTransaction {
 extension SaveTransaction {
   func checkUniqueness(_ transaction: inout WriteTransaction) throws {
     for entity in schema.entities {
-      for (place, index) in entity.indexes.enumerated() where index.isUnique {
+      for (place, index) in entity.declaredIndexes.enumerated() where index.isUnique {
         let batch = added[entity.ordinal][place]
         guard !batch.isEmpty else { continue }
-        let tree = try tree(index.treeName, &transaction)
+        let tree = try tree(entity.treeName(of: index.id), &transaction)
         // A few keys in a big tree are looked up one by one; many are checked by walking the tree once.
         let pair =
           try tree.count > 16 * batch.count ? twins(of: batch, in: tree) : neighbours(in: tree, index, entity)
@@ -99,7 +99,7 @@ extension SaveTransaction {
   /// Two neighbours in the tree with the same components, none of them nil: by number.
   private func neighbours(
     in tree: WriteTree,
-    _ index: StoredIndex,
+    _ index: ResolvedIndex,
     _ entity: StoredEntity
   ) throws(StoreError) -> (ObjectNumber, ObjectNumber)? {
     var last: [UInt8] = []
@@ -132,7 +132,7 @@ extension SaveTransaction {
 
   private static func hasNil(
     _ key: UnsafeRawBufferPointer,
-    _ index: StoredIndex,
+    _ index: ResolvedIndex,
     _ entity: StoredEntity
   ) -> Bool {
     var reader = KeyReader(key)
@@ -141,7 +141,7 @@ extension SaveTransaction {
 
   private func notUnique(
     _ numbers: (ObjectNumber, ObjectNumber),
-    _ index: StoredIndex,
+    _ index: ResolvedIndex,
     _ entity: StoredEntity,
     _ transaction: inout WriteTransaction
   ) throws -> ContextError {
@@ -155,7 +155,7 @@ extension SaveTransaction {
     }
     let names = index.slots.map { entity.schema.stored[$0].name }
     return .notUnique(
-      "\(entity.name) is unique by \(index.schema.name), and two objects",
+      "\(entity.name) is unique by \(index.name), and two objects",
       .init(
         entity: entity.name,
         objectID: id(younger, entity),

@@ -218,12 +218,12 @@ extension SaveTransaction {
     _ entity: StoredEntity,
     _ transaction: inout WriteTransaction
   ) throws(StoreError) {
-    for index in entity.indexes {
+    for index in entity.declaredIndexes {
       var (before, after): ([UInt8], [UInt8]) = ([], [])
       _ = index.appendKey(of: old, number, to: &before)
       if let new { _ = index.appendKey(of: new, number, to: &after) }
       if before == after { continue }
-      let tree = try tree(index.treeName, &transaction)
+      let tree = try tree(entity.treeName(of: index.id), &transaction)
       _ = try tree.remove(before)
       if new != nil { _ = try tree.put(after, []) }
     }

@@ -32,7 +32,7 @@ final class SaveTransaction {
   var denials: [Denial] = []
   private var trees: [String: WriteTree] = [:]
   private var recordTrees: [WriteTree?]
-  /// Keys to add, by entity and place: indexes first, then to-one relationships.
+  /// Keys to add, by the ordinals of the entity and the index.
   var added: [[KeyBatch]]
   private var removed: [[KeyBatch]]
   /// Keys being made, kept for their memory.
@@ -46,7 +46,7 @@ final class SaveTransaction {
     self.showsValues = showsValues
     touchedByRules = schema.entities.map { _ in [] }
     recordTrees = schema.entities.map { _ in nil }
-    added = schema.entities.map { entity in Array(repeating: KeyBatch(), count: entity.keyTreeCount) }
+    added = schema.entities.map { entity in Array(repeating: KeyBatch(), count: entity.indexTreeNames.count) }
     removed = added
   }
 
@@ -172,15 +172,6 @@ extension SaveTransaction {
 
 // MARK: - Keys
 
-extension StoredEntity {
-  /// Trees of keys that a record has entries in: those of the indexes, then those of the to-one relationships.
-  var keyTreeCount: Int { indexes.count + toOnes.count }
-
-  func keyTreeName(_ place: Int) -> String {
-    place < indexes.count ? indexes[place].treeName : toOnes[place - indexes.count].treeName
-  }
-}
-
 extension SaveTransaction {
   /// Notes what has to change in the trees of keys when a record changes; nil stands for no record.
   private func noteKeys(
@@ -190,7 +181,7 @@ extension SaveTransaction {
     _ entity: StoredEntity,
     changed: UInt64
   ) throws(ContextError) {
-    for (place, index) in entity.indexes.enumerated() where index.slotMask & changed != 0 {
+    for (place, index) in entity.declaredIndexes.enumerated() where index.slotMask & changed != 0 {
       scratch.old.removeAll(keepingCapacity: true)
       scratch.new.removeAll(keepingCapacity: true)
       if let old { _ = index.appendKey(of: old, number, to: &scratch.old) }
@@ -204,7 +195,7 @@ extension SaveTransaction {
     for (place, toOne) in entity.toOnes.enumerated() where changed & 1 << UInt64(toOne.slot) != 0 {
       let (before, after) = (old?.reference(toOne.slot) ?? .none, new?.reference(toOne.slot) ?? .none)
       guard before != after else { continue }
-      let place = entity.indexes.count + place
+      let place = entity.declaredIndexes.count + place
       if !before.isNone { notePair(before, number, in: &removed[entity.ordinal][place]) }
       if !after.isNone { notePair(after, number, in: &added[entity.ordinal][place]) }
     }
@@ -219,14 +210,14 @@ extension SaveTransaction {
 
   private func checkLength(
     _ key: [UInt8],
-    _ index: StoredIndex,
+    _ index: ResolvedIndex,
     _ number: ObjectNumber,
     _ entity: StoredEntity
   ) throws(ContextError) {
     guard key.count > StoreLimits.keyByteCount else { return }
     throw ContextError(
       .indexedValueTooLong,
-      "\(entity.name).\(index.schema.name) is indexed, and its key for object \(number) has \(key.count) bytes;"
+      "\(entity.name).\(index.name) is indexed, and its key for object \(number) has \(key.count) bytes;"
         + " a key can have \(StoreLimits.keyByteCount)",
       context: .init(
         entity: entity.name,
@@ -238,9 +229,9 @@ extension SaveTransaction {
 
   /// Brings what was noted into an entity's trees.
   private func storeKeys(_ entity: StoredEntity, _ transaction: inout WriteTransaction) throws(StoreError) {
-    for place in 0..<entity.keyTreeCount {
+    for (place, treeName) in entity.indexTreeNames.enumerated() {
       if removed[entity.ordinal][place].isEmpty && added[entity.ordinal][place].isEmpty { continue }
-      let tree = try tree(entity.keyTreeName(place), &transaction)
+      let tree = try tree(treeName, &transaction)
       removed[entity.ordinal][place].sort()
       try removed[entity.ordinal][place].forEach { key, _ throws(StoreError) in _ = try tree.remove(key) }
       removed[entity.ordinal][place].removeAll()
@@ -250,13 +241,13 @@ extension SaveTransaction {
   }
 }
 
-extension StoredIndex {
-  /// Appends the key of a record. Returns whether no component is nil.
+extension ResolvedIndex {
+  /// Appends the key of a record, for a declared index. Returns whether no component is nil.
   func appendKey(of record: RecordView, _ number: ObjectNumber, to key: inout [UInt8]) -> Bool {
     var isComplete = true
-    for slot in slots {
-      if record.isNull(slot) { isComplete = false }
-      KeyCoder.append(slot, of: record, folding: schema.folding, to: &key)
+    for column in columns {
+      if record.isNull(column.slot) { isComplete = false }
+      KeyCoder.append(column.slot, of: record, folding: column.folding, to: &key)
     }
     KeyCoder.append(objectID: number, to: &key)
     return isComplete

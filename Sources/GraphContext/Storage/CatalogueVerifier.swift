@@ -111,8 +111,7 @@ extension StoredSchema {
     var names: Set<String> = [TreeName.catalogue]
     for entity in entities {
       names.insert(entity.treeName)
-      names.formUnion(entity.indexes.map(\.treeName))
-      names.formUnion(entity.toOnes.map(\.treeName))
+      names.formUnion(entity.indexTreeNames)
       for case .pairs(let trees) in entity.toManys.map(\.storage) {
         names.formUnion([trees.forward, trees.backward])
       }

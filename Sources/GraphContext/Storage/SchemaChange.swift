@@ -8,10 +8,12 @@ struct SchemaChange {
   /// Sentences, each naming what can't be taken up.
   private(set) var obstacles: [String] = []
   /// Indexes to build: those of entities that the store knows.
-  private(set) var addedIndexes: [(entity: String, index: IndexSchema)] = []
-  private(set) var droppedIndexes: [(entity: String, index: IndexSchema)] = []
+  private(set) var addedIndexes: [(entity: String, index: ResolvedIndex)] = []
+  private(set) var droppedIndexes: [(entity: String, index: ResolvedIndex)] = []
   /// Indexes that were there and stay, as the new schema has them.
-  private(set) var keptIndexes: [(entity: String, index: IndexSchema)] = []
+  private(set) var keptIndexes: [(entity: String, index: ResolvedIndex)] = []
+  /// The schema that the store has.
+  let old: Schema
   /// What the store's schema becomes: the new one, in the order in which the store has the properties it knows.
   let arranged: Schema
   private let isIdentical: Bool
@@ -20,6 +22,7 @@ struct SchemaChange {
   var isEmpty: Bool { isIdentical }
 
   init(from old: Schema, to new: Schema) {
+    self.old = old
     arranged = new.arranged(like: old)
     isIdentical = old == arranged
     for entity in old.entities {
@@ -72,9 +75,9 @@ struct SchemaChange {
     if Set(old.toMany) != Set(new.toMany) {
       obstacles.append("the to-many relationships of \(name) have changed")
     }
-    addedIndexes += new.indexes.filter { !old.hasIndex(like: $0) }.map { (name, $0) }
-    keptIndexes += new.indexes.filter { old.hasIndex(like: $0) }.map { (name, $0) }
-    droppedIndexes += old.indexes.filter { !new.hasIndex(like: $0) }.map { (name, $0) }
+    addedIndexes += new.declaredIndexes.filter { !old.hasIndex(like: $0) }.map { (name, $0) }
+    keptIndexes += new.declaredIndexes.filter { old.hasIndex(like: $0) }.map { (name, $0) }
+    droppedIndexes += old.declaredIndexes.filter { !new.hasIndex(like: $0) }.map { (name, $0) }
   }
 
   /// Of to-one relationships: links that were made without an inverse, or with another, have nothing that leads back.
@@ -105,7 +108,7 @@ struct SchemaChange {
 
 extension EntitySchema {
   /// Whether there is an index over the same properties; their slots may differ.
-  fileprivate func hasIndex(like other: IndexSchema) -> Bool {
-    indexes.contains { $0.name == other.name && $0.isUnique == other.isUnique }
+  fileprivate func hasIndex(like other: ResolvedIndex) -> Bool {
+    declaredIndexes.contains { $0.name == other.name && $0.isUnique == other.isUnique }
   }
 }

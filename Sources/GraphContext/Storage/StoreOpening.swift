@@ -105,15 +105,15 @@ extension StoreCoordinator {
         _ = try catalogue.remove(Catalogue.foldingKey)
       }
       guard let change else { return }
-      let refolded = refolding ? change.keptIndexes.filter { !$0.index.folding.isEmpty } : []
-      for (entity, index) in change.droppedIndexes + refolded {
-        let name = TreeName.index(index.name, of: entity)
-        if try transaction.treeIfPresent(name) != nil { try transaction.dropTree(name) }
-      }
-      for (entity, index) in change.addedIndexes + refolded {
-        guard let entity = stored.entity(named: entity) else { continue }
-        let stored = StoredIndex(index, entity: entity.name)
-        try IndexBuilder(entity, stored, showsValues: showsValues).build(&transaction)
+      let refolded = refolding ? change.keptIndexes.filter { $0.index.isFolded } : []
+      let old = try StoredSchema(change.old)
+      let dropped =
+        change.droppedIndexes.map { old.treeName(of: $0.index.id) }
+        + refolded.map { stored.treeName(of: $0.index.id) }
+      for name in dropped where try transaction.treeIfPresent(name) != nil { try transaction.dropTree(name) }
+      for (_, index) in change.addedIndexes + refolded {
+        let entity = stored[index.id.entity]
+        try IndexBuilder(entity, index, showsValues: showsValues).build(&transaction)
       }
     }
   }
@@ -122,10 +122,10 @@ extension StoreCoordinator {
 /// Makes the tree of an index over records that are there already.
 struct IndexBuilder {
   private let entity: StoredEntity
-  private let index: StoredIndex
+  private let index: ResolvedIndex
   private let showsValues: Bool
 
-  init(_ entity: StoredEntity, _ index: StoredIndex, showsValues: Bool) {
+  init(_ entity: StoredEntity, _ index: ResolvedIndex, showsValues: Bool) {
     self.entity = entity
     self.index = index
     self.showsValues = showsValues
@@ -146,14 +146,14 @@ struct IndexBuilder {
       guard key.count <= StoreLimits.keyByteCount else {
         throw ContextError(
           .indexedValueTooLong,
-          "\(entity.name) \(number) has values too long for the index \(index.schema.name)"
+          "\(entity.name) \(number) has values too long for the index \(index.name)"
         )
       }
       batch.append(key, isConstrained: isConstrained)
     }
     batch.sort()
     try checkUnique(batch)
-    let tree = try transaction.tree(index.treeName)
+    let tree = try transaction.tree(entity.treeName(of: index.id))
     try tree.put(batch)
   }
 
@@ -174,7 +174,7 @@ struct IndexBuilder {
       return index.slots.compactMap { reader.next(entity.layout.fields[$0].kind) }
     }
     return .notUnique(
-      "\(entity.name) is to be unique by \(index.schema.name), and two objects in the store",
+      "\(entity.name) is to be unique by \(index.name), and two objects in the store",
       .init(entity: entity.name, properties: names, values: values),
       showsValues: showsValues
     )

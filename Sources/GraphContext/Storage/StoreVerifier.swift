@@ -136,11 +136,12 @@ package struct StoreVerifier {
     for property in entity.schema.stored where !record.hasSoundValue(property.slot) {
       report("\(entity.name) \(number) has no \(property.kind) for \(property.name)", entity.treeName)
     }
-    for index in entity.indexes {
+    for index in entity.declaredIndexes {
       var key: [UInt8] = []
       _ = index.appendKey(of: record, number, to: &key)
-      if contains(key, in: index.treeName) == false {
-        report("the index has no entry for \(entity.name) \(number)", index.treeName)
+      let treeName = entity.treeName(of: index.id)
+      if contains(key, in: treeName) == false {
+        report("the index has no entry for \(entity.name) \(number)", treeName)
       }
     }
     for (place, toOne) in entity.toOnes.enumerated() where !record.isNull(toOne.slot) {
@@ -195,10 +196,11 @@ package struct StoreVerifier {
   /// Every record has its entries; so there are none too many exactly when there are as many as there should be.
   private mutating func verifyKeys(of entity: StoredEntity) {
     let records = count(of: entity.treeName)
-    for index in entity.indexes {
+    for index in entity.declaredIndexes {
       verifyEntries(of: index, entity)
-      if let records, let entries = count(of: index.treeName), entries != records {
-        report("the index has \(entries) entries for \(records) objects of \(entity.name)", index.treeName)
+      let treeName = entity.treeName(of: index.id)
+      if let records, let entries = count(of: treeName), entries != records {
+        report("the index has \(entries) entries for \(records) objects of \(entity.name)", treeName)
       }
     }
     for (toOne, references) in zip(entity.toOnes, referenceCounts) {
@@ -215,16 +217,17 @@ package struct StoreVerifier {
     if !value.isEmpty { report("an entry has a value of \(value.count) bytes instead of none", tree) }
   }
 
-  private mutating func verifyEntries(of index: StoredIndex, _ entity: StoredEntity) {
+  private mutating func verifyEntries(of index: ResolvedIndex, _ entity: StoredEntity) {
+    let treeName = entity.treeName(of: index.id)
     var last: [UInt8] = []
-    _ = forEachEntry(of: index.treeName) { verifier, key, value in
-      verifier.verifyIsNothing(value, index.treeName)
+    _ = forEachEntry(of: treeName) { verifier, key, value in
+      verifier.verifyIsNothing(value, treeName)
       guard index.isUnique else { return }
       let components = [UInt8](key.dropLast(KeyCoder.objectIDByteCount))
       var reader = KeyReader(key)
       let hasNil = index.slots.contains { reader.next(entity.layout.fields[$0].kind)?.isNull ?? true }
       if components == last, !hasNil {
-        verifier.report("two objects of \(entity.name) have the same \(index.schema.name)", index.treeName)
+        verifier.report("two objects of \(entity.name) have the same \(index.name)", treeName)
       }
       last = components
     }

@@ -61,9 +61,10 @@ extension StoreView {
     }
   }
 
-  /// The tree of an index: the components' keys (``KeyCoder``) and the object number → nothing.
-  package func tree(of index: StoredIndex) throws(StoreError) -> TreeReader? {
-    try tree(named: index.treeName)
+  /// The tree of an index, or nil while there was none yet. Of a declared one: the components' keys (``KeyCoder``) and the
+  /// object number → nothing; of a relationship's: destination's and object's number, 8 bytes each → nothing.
+  package func tree(of index: ResolvedIndex) throws(StoreError) -> TreeReader? {
+    try tree(named: schema.treeName(of: index.id))
   }
 
   /// The tree of a to-one relationship: destination's and object's number, 8 bytes each → nothing.

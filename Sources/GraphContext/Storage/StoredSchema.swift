@@ -16,6 +16,17 @@ package final class StoredSchema: Sendable {
   }
 
   package func entity(named name: String) -> StoredEntity? { ordinals[name].map { entities[$0] } }
+
+  package subscript(id: EntityID) -> StoredEntity { entities[id.ordinal] }
+
+  /// The to-many relationship, and the entity that has it.
+  package subscript(id: ToManyID) -> (relationship: StoredToMany, entity: StoredEntity) {
+    let entity = self[id.entity]
+    return (entity.toManys[id.ordinal], entity)
+  }
+
+  /// The tree of an index of any entity.
+  package func treeName(of index: IndexID) -> String { self[index.entity].treeName(of: index) }
 }
 
 /// One entity: its records' layout, its trees, its relationships in both directions.
@@ -28,7 +39,10 @@ package final class StoredEntity: Sendable {
   package let slotsByPlace: [Int]
   /// The tree of the records: object number → record.
   package let treeName: String
-  package let indexes: [StoredIndex]
+  /// Components and object number → nothing.
+  package let declaredIndexes: [ResolvedIndex]
+  /// The trees of all indexes, by their ordinals: the declared ones first, then those of the to-one relationships.
+  package let indexTreeNames: [String]
   /// To-one relationships, in slot order.
   package let toOnes: [StoredToOne]
   /// To-many relationships, in the order of their declaration.
@@ -56,7 +70,9 @@ package final class StoredEntity: Sendable {
     self.layout = schema.layout
     self.slotsByPlace = layout.slotsByPlace
     self.treeName = TreeName.records(schema.name)
-    self.indexes = schema.indexes.map { StoredIndex($0, entity: schema.name) }
+    self.declaredIndexes = schema.declaredIndexes
+    self.indexTreeNames =
+      schema.declaredIndexes.map { TreeName.index($0.name, of: schema.name) } + toOnes.map(\.treeName)
     self.toOnes = toOnes
     self.toManys = toManys
     self.incoming = incoming
@@ -65,26 +81,13 @@ package final class StoredEntity: Sendable {
     self.requiredSlots = schema.stored.reduce(0) { $1.isOptional ? $0 : $0 | 1 << UInt64($1.slot) }
   }
 
+  package var id: EntityID { schema.id }
+
+  /// The tree of one of the entity's indexes. O(1).
+  package func treeName(of index: IndexID) -> String { indexTreeNames[index.ordinal] }
+
   /// The to-one relationship at this slot. O(relationships).
   package func toOne(slot: Int) -> StoredToOne? { toOnes.first { $0.slot == slot } }
-}
-
-/// An index and its tree: components and object number → nothing.
-package struct StoredIndex: Sendable {
-  package let schema: IndexSchema
-  package let treeName: String
-  package let slots: [Int]
-  package let isUnique: Bool
-  /// Bits of `slots`.
-  package let slotMask: UInt64
-
-  init(_ schema: IndexSchema, entity: String) {
-    self.schema = schema
-    self.treeName = TreeName.index(schema.name, of: entity)
-    self.slots = schema.slots
-    self.isUnique = schema.isUnique
-    self.slotMask = schema.slots.reduce(0) { $0 | 1 << UInt64($1) }
-  }
 }
 
 /// A to-one relationship and the tree that answers who refers to an object: destination and object number → nothing.

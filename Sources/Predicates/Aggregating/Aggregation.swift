@@ -43,12 +43,12 @@ package struct Aggregation {
     _ aggregates: [ResolvedAggregate],
     by keys: [ResolvedPath],
     _ paths: inout RowPaths
-  ) throws(QueryError) {
+  ) {
     self.aggregates = aggregates
     var fields: [RowField] = []
-    for key in keys { fields.append(try paths.field(for: key)) }
+    for key in keys { fields.append(paths.field(for: key)) }
     var steps: [Step] = []
-    for aggregate in aggregates { steps.append(try Self.step(aggregate, &paths)) }
+    for aggregate in aggregates { steps.append(Self.step(aggregate, &paths)) }
     self.steps = steps
     hasMedians = aggregates.contains { $0.function == .median }
     hasExtremes = aggregates.contains { $0.kind.hasBytes || $0.kind == .decimal }
@@ -57,10 +57,9 @@ package struct Aggregation {
     if keys.isEmpty { addGroup() }
   }
 
-  private static func step(_ aggregate: ResolvedAggregate, _ paths: inout RowPaths) throws(QueryError) -> Step
-  {
+  private static func step(_ aggregate: ResolvedAggregate, _ paths: inout RowPaths) -> Step {
     guard let path = aggregate.path else { return .countRow }
-    let field = try paths.field(for: path)
+    let field = paths.field(for: path)
     switch aggregate.function {
     case .count: return .countValue(field)
     case .sum, .average: return sumStep(field)

@@ -11,54 +11,34 @@ package struct GroupColumns: SchemaProviding {
   }
 
   /// What conditions are resolved for.
-  package var entity: EntitySchema { Self.entity(title, properties[title] ?? []) }
-  private let title: String
+  package var entity: EntitySchema { entities[0] }
   private let places: [String: Int]
-  /// By what they belong to: the row, or the first part of a name.
-  private var properties: [String: [StoredProperty]] = [:]
+  /// The row, and what the first parts of names stand for.
+  private let entities: [EntitySchema]
+  private let ordinals: [String: Int]
 
   /// - Parameter title: what to call a row in messages.
   package init(_ columns: [Column], title: String) {
-    self.title = title
     places = Dictionary(columns.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+    var owners = Owners(title)
     for column in columns {
-      add(column.name, column.kind, nil, to: title)
+      owners.add(column.name, column.kind, nil, to: title)
       let names = column.name.split(separator: ".").map(String.init)
       guard names.count > 1, !column.name.contains("(") else { continue }
       for (depth, name) in names.enumerated() {
         let owner = depth == 0 ? title : names.prefix(depth).joined(separator: ".")
         let isLast = depth == names.count - 1
         let destination = isLast ? nil : names.prefix(depth + 1).joined(separator: ".")
-        add(name, isLast ? column.kind : .reference, destination, to: owner)
+        owners.add(name, isLast ? column.kind : .reference, destination, to: owner)
       }
     }
+    entities = owners.entities
+    ordinals = owners.ordinals
   }
 
-  package func entitySchema(named name: String) -> EntitySchema? {
-    properties[name].map { Self.entity(name, $0) }
-  }
+  package func entitySchema(named name: String) -> EntitySchema? { ordinals[name].map { entities[$0] } }
 
-  private static func entity(_ name: String, _ properties: [StoredProperty]) -> EntitySchema {
-    EntitySchema(name: name, stored: properties, toMany: [], indexes: [])
-  }
-
-  private mutating func add(_ name: String, _ kind: AttributeKind, _ destination: String?, to owner: String) {
-    var siblings = properties[owner] ?? []
-    if let known = siblings.firstIndex(where: { $0.name == name }) {
-      if let destination { siblings[known].destination = destination }
-    } else {
-      siblings.append(
-        StoredProperty(
-          name: name,
-          slot: siblings.count,
-          kind: kind,
-          isOptional: true,
-          destination: destination
-        )
-      )
-    }
-    properties[owner] = siblings
-  }
+  package func entitySchema(_ id: EntityID) -> EntitySchema { entities[id.ordinal] }
 
   /// The column of this name.
   package func place(of name: String) -> Int? { places[name] }
@@ -75,6 +55,55 @@ package struct GroupColumns: SchemaProviding {
     }
 
     /// A row is no object: it leads to none.
-    package func elements(_ relationship: String, of owner: ResolvedPath) -> [Row] { [] }
+    package func elements(_ relationship: ToManyID, of owner: ResolvedPath) -> [Row] { [] }
+  }
+}
+
+/// Collects properties by what they belong to: the row, or the first part of a name.
+private struct Owners {
+  private(set) var ordinals: [String: Int]
+  private var names: [String]
+  private var properties: [[StoredProperty]] = [[]]
+
+  init(_ title: String) {
+    ordinals = [title: 0]
+    names = [title]
+  }
+
+  var entities: [EntitySchema] {
+    names.indices.map { ordinal in
+      EntitySchema(
+        id: EntityID(ordinal),
+        name: names[ordinal],
+        stored: properties[ordinal],
+        toMany: [],
+        indexes: []
+      )
+    }
+  }
+
+  mutating func add(_ name: String, _ kind: AttributeKind, _ destination: String?, to owner: String) {
+    let owner = ordinal(of: owner)
+    if let known = properties[owner].firstIndex(where: { $0.name == name }) {
+      if let destination { properties[owner][known].destination = destination }
+      return
+    }
+    properties[owner].append(
+      StoredProperty(
+        name: name,
+        slot: properties[owner].count,
+        kind: kind,
+        isOptional: true,
+        destination: destination
+      )
+    )
+  }
+
+  private mutating func ordinal(of owner: String) -> Int {
+    if let known = ordinals[owner] { return known }
+    ordinals[owner] = names.count
+    names.append(owner)
+    properties.append([])
+    return names.count - 1
   }
 }

@@ -14,7 +14,7 @@ extension FilterCompiler {
   ) throws(QueryError) {
     switch expression {
     case .literal(let value): code.append(.push(value))
-    case .path(let path): code.append(.load(try paths.field(for: path)))
+    case .path(let path): code.append(.load(paths.field(for: path)))
     case .function(let function, let arguments):
       for argument in arguments { try write(argument, to: &code) }
       code.append(.call(function, count: arguments.count))
@@ -41,8 +41,8 @@ extension FilterCompiler {
   mutating func loop(_ collection: ResolvedCollection) throws(QueryError) -> Int {
     var levels: [FilterProgram.Loop.Level] = []
     for step in collection.steps {
-      let owner = try paths.field(for: step.owner)
-      let (place, relationship) = try paths.addElements(of: step)
+      let owner = paths.field(for: step.owner)
+      let (place, relationship) = paths.addElements(of: step)
       levels.append(.init(owner: owner, relationship: relationship, place: place))
     }
     let condition = try compile(
@@ -51,7 +51,7 @@ extension FilterCompiler {
       FilterProgram.Outcome.rejected
     )
     let element = RowField.objectID(at: levels[levels.count - 1].place)
-    let value = try collection.value.map { path throws(QueryError) in try paths.field(for: path) } ?? element
+    let value = collection.value.map { paths.field(for: $0) } ?? element
     loops.append(
       FilterProgram.Loop(
         levels: levels,

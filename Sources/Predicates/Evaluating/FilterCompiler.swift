@@ -3,7 +3,7 @@ import Foundation
 extension FilterProgram {
   /// Compiles a predicate on records of an entity.
   ///
-  /// - Throws: `unknownName` for an entity on the way that the schema doesn't have.
+  /// - Throws: what is wrong with a regular expression.
   package init(
     compiling predicate: ResolvedPredicate,
     for entity: EntitySchema,
@@ -56,7 +56,7 @@ struct FilterCompiler {
     switch predicate {
     case .constant(let value): return value ? whenTrue : whenFalse
     case .values(let path, let set):
-      let field = try paths.field(for: path)
+      let field = paths.field(for: path)
       return append(field, test(for: set), folding: set.folding, whenTrue, whenFalse)
     case .test(let test, let isNegated):
       return try isNegated ? compile(test, whenFalse, whenTrue) : compile(test, whenTrue, whenFalse)
@@ -78,12 +78,12 @@ struct FilterCompiler {
   ) throws(QueryError) -> Int32 {
     switch test {
     case .compare(let path, let comparison, .string(let text), let options):
-      let field = try paths.field(for: path)
+      let field = paths.field(for: path)
       let (test, folding) = try self.test(comparison, text, options.folding)
       return append(field, test, folding: folding, whenTrue, whenFalse)
     case .comparePaths(let left, let comparison, let right, let options):
-      let field = try paths.field(for: left)
-      fields.append(try paths.field(for: right))
+      let field = paths.field(for: left)
+      fields.append(paths.field(for: right))
       let test = FilterProgram.Test.pair(comparison, field: fields.count - 1, options)
       return append(field, test, folding: [], whenTrue, whenFalse)
     case .compareValues(let left, let comparison, .literal(.string(let text)), let options)

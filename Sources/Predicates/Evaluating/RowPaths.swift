@@ -3,7 +3,7 @@
 package struct RowPaths: Sendable {
   /// A record that belongs to a row.
   package struct Place: Sendable {
-    package let entity: String
+    package let entity: EntitySchema
     /// The place whose record refers to this one. The row's own place, which is 0, and those of elements have none.
     let parent: Int
     /// The reference, in the parent's record.
@@ -12,23 +12,11 @@ package struct RowPaths: Sendable {
     let isElement: Bool
     /// No valid record is shorter.
     let byteCount: Int
-    let layout: RecordLayout
-    let hop: ResolvedPath.Hop?
-  }
-
-  /// A to-many relationship that is gone through.
-  package struct Relationship: Sendable, Hashable {
-    package let entity: String
-    package let name: String
-
-    package init(entity: String, name: String) {
-      self.entity = entity
-      self.name = name
-    }
   }
 
   package private(set) var places: [Place]
-  package private(set) var relationships: [Relationship] = []
+  /// The to-many relationships that are gone through.
+  package private(set) var relationships: [ToManyID] = []
   /// The places of the elements by the scope of paths that start there; the row's own is that of scope 0.
   private var placesOfScopes: [Int: Int]
   private let schema: any SchemaProviding
@@ -37,43 +25,16 @@ package struct RowPaths: Sendable {
   package init(_ entity: EntitySchema, in schema: any SchemaProviding, scope: Int = 0) {
     self.schema = schema
     placesOfScopes = [scope: 0]
-    let layout = entity.layout
-    places = [
-      Place(
-        entity: entity.name,
-        parent: -1,
-        reference: .objectID(at: 0),
-        isElement: true,
-        byteCount: layout.variableOffset,
-        layout: layout,
-        hop: nil
-      )
-    ]
+    places = [Place(entity, parent: -1, reference: .objectID(at: 0), isElement: true)]
   }
 
   /// The place that the elements of a collection step take.
-  mutating func addElements(
-    of step: ResolvedCollection.Step
-  ) throws(QueryError) -> (place: Int, relationship: Int) {
-    guard let entity = schema.entitySchema(named: step.destination) else {
-      throw QueryError(.unknownName, "The entity \(step.destination) is not in the schema.")
-    }
-    let layout = entity.layout
-    places.append(
-      Place(
-        entity: entity.name,
-        parent: -1,
-        reference: .objectID(at: places.count),
-        isElement: true,
-        byteCount: layout.variableOffset,
-        layout: layout,
-        hop: nil
-      )
-    )
+  mutating func addElements(of step: ResolvedCollection.Step) -> (place: Int, relationship: Int) {
+    let entity = schema.entitySchema(step.destination)
+    places.append(Place(entity, parent: -1, reference: .objectID(at: places.count), isElement: true))
     placesOfScopes[step.scope] = places.count - 1
-    let relationship = Relationship(entity: step.entity, name: step.relationship)
-    if let known = relationships.firstIndex(of: relationship) { return (places.count - 1, known) }
-    relationships.append(relationship)
+    if let known = relationships.firstIndex(of: step.relationship) { return (places.count - 1, known) }
+    relationships.append(step.relationship)
     return (places.count - 1, relationships.count - 1)
   }
 
@@ -81,14 +42,12 @@ package struct RowPaths: Sendable {
   package var followsRelationships: Bool { places.count > 1 }
 
   /// Where the path's value is found.
-  ///
-  /// - Throws: `unknownName` for an entity that the schema doesn't have.
-  package mutating func field(for path: ResolvedPath) throws(QueryError) -> RowField {
+  package mutating func field(for path: ResolvedPath) -> RowField {
     let path = path.shortened
     var place = placesOfScopes[path.scope] ?? 0
-    for hop in path.hops { place = try self.place(from: place, by: hop) }
+    for hop in path.hops { place = self.place(from: place, by: hop) }
     switch path.leaf {
-    case .slot(let slot, let kind): return RowField(slot, kind, in: places[place].layout, at: place)
+    case .slot(let slot, let kind): return RowField(slot, kind, in: places[place].entity.layout, at: place)
     case .objectID: return .objectID(at: place)
     }
   }
@@ -100,26 +59,25 @@ package struct RowPaths: Sendable {
     return place.parent == 0 ? place.reference : nil
   }
 
-  private mutating func place(from parent: Int, by hop: ResolvedPath.Hop) throws(QueryError) -> Int {
-    if let known = places.firstIndex(where: { $0.parent == parent && $0.hop?.slot == hop.slot }) {
+  private mutating func place(from parent: Int, by hop: ResolvedPath.Hop) -> Int {
+    if let known = places.firstIndex(where: { $0.parent == parent && $0.reference.slot == hop.slot }) {
       return known
     }
-    guard let entity = schema.entitySchema(named: hop.destination) else {
-      throw QueryError(.unknownName, "The entity \(hop.destination) is not in the schema.")
-    }
-    let layout = entity.layout
+    let reference = RowField(hop.slot, .reference, in: places[parent].entity.layout, at: parent)
     places.append(
-      Place(
-        entity: entity.name,
-        parent: parent,
-        reference: RowField(hop.slot, .reference, in: places[parent].layout, at: parent),
-        isElement: false,
-        byteCount: layout.variableOffset,
-        layout: layout,
-        hop: hop
-      )
+      Place(schema.entitySchema(hop.destination), parent: parent, reference: reference, isElement: false)
     )
     return places.count - 1
+  }
+}
+
+extension RowPaths.Place {
+  fileprivate init(_ entity: EntitySchema, parent: Int, reference: RowField, isElement: Bool) {
+    self.entity = entity
+    self.parent = parent
+    self.reference = reference
+    self.isElement = isElement
+    byteCount = entity.layout.variableOffset
   }
 }
 

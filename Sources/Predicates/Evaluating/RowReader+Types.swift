@@ -14,7 +14,7 @@ extension RowReader {
     }
     if field.kind.fixedByteCount == nil, field.bytes(in: record) == nil { throw damage(of: field) }
     return Value(
-      record: RecordView(validated: record, layout: paths.places[field.place].layout),
+      record: RecordView(validated: record, layout: paths.places[field.place].entity.layout),
       slot: field.slot,
       of: column
     )

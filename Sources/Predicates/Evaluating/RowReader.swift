@@ -27,7 +27,7 @@ package struct RowReader {
   package mutating func begin(_ number: ObjectNumber, _ record: UnsafeRawBufferPointer) throws(DamagedRecord)
   {
     guard record.count >= paths.places[0].byteCount else {
-      throw DamagedRecord(entity: paths.places[0].entity, number: number)
+      throw DamagedRecord(entity: paths.places[0].entity.name, number: number)
     }
     numbers[0] = number
     records[0] = record
@@ -56,7 +56,7 @@ package struct RowReader {
     for element in try source.elements(of: number, in: relationship) {
       guard let record = try source.record(element, at: place) else { continue }
       guard record.count >= paths.places[place].byteCount else {
-        throw DamagedRecord(entity: paths.places[place].entity, number: element)
+        throw DamagedRecord(entity: paths.places[place].entity.name, number: element)
       }
       forgetRecords(behind: place)
       numbers[place] = element
@@ -97,13 +97,15 @@ package struct RowReader {
     }
     let number = target.reference.number(in: parent)
     guard let record = try source?.record(number, at: place) else { return nil }
-    guard record.count >= target.byteCount else { throw DamagedRecord(entity: target.entity, number: number) }
+    guard record.count >= target.byteCount else {
+      throw DamagedRecord(entity: target.entity.name, number: number)
+    }
     records[place] = record
     return record
   }
 
   func damage(of field: RowField) -> DamagedRecord {
-    DamagedRecord(entity: paths.places[field.place].entity, number: numbers[0])
+    DamagedRecord(entity: paths.places[field.place].entity.name, number: numbers[0])
   }
 
   /// The value of a field; `null` where it, or an object on the way, is missing.

@@ -5,7 +5,7 @@ package protocol PredicateSubject {
   /// The value at the path, which starts here whatever its scope; `null` where it, or an object on the way, is missing.
   func value(at path: ResolvedPath) throws(Failure) -> AttributeValue
   /// The objects that a to-many relationship leads to, from the owner at the path; in the order of their IDs.
-  func elements(_ relationship: String, of owner: ResolvedPath) throws(Failure) -> [Self]
+  func elements(_ relationship: ToManyID, of owner: ResolvedPath) throws(Failure) -> [Self]
 }
 
 extension ResolvedPredicate {

@@ -2,48 +2,78 @@
 /// from it: every query asks for its layout and its indexes.
 public struct EntitySchema: Sendable {
   private final class Shape: Sendable {
+    let id: EntityID
     let name: String
     let stored: [StoredProperty]
     let toMany: [ToManyProperty]
-    let indexes: [IndexSchema]
+    let declaredIndexes: [ResolvedIndex]
+    let indexes: [ResolvedIndex]
     let layout: RecordLayout
-    let indexReferences: [IndexReference]
+    let slots: [String: Int]
+    let toManyOrdinals: [String: Int]
 
-    init(_ name: String, _ stored: [StoredProperty], _ toMany: [ToManyProperty], _ indexes: [IndexSchema]) {
+    init(
+      _ id: EntityID,
+      _ name: String,
+      _ stored: [StoredProperty],
+      _ toMany: [ToManyProperty],
+      _ declaredIndexes: [ResolvedIndex]
+    ) {
+      self.id = id
       self.name = name
       self.stored = stored
       self.toMany = toMany
-      self.indexes = indexes
+      self.declaredIndexes = declaredIndexes
+      let references = stored.filter { $0.kind == .reference }.enumerated().map { place, relationship in
+        ResolvedIndex(IndexID(id, declaredIndexes.count + place), of: relationship)
+      }
+      indexes = declaredIndexes + references
       layout = RecordLayout(kinds: stored.map(\.kind), places: stored.map(\.place))
-      indexReferences = IndexReference.all(of: name, stored, indexes)
+      slots = Dictionary(stored.map { ($0.name, $0.slot) }, uniquingKeysWith: { first, _ in first })
+      toManyOrdinals = Dictionary(
+        toMany.enumerated().map { ($1.name, $0) },
+        uniquingKeysWith: { first, _ in first }
+      )
     }
   }
   private let shape: Shape
 
-  public init(name: String, stored: [StoredProperty], toMany: [ToManyProperty], indexes: [IndexSchema]) {
-    shape = Shape(name, stored, toMany, indexes)
+  /// - Parameter indexes: the declared ones; `indexes[i].id == IndexID(id, i)`.
+  public init(
+    id: EntityID,
+    name: String,
+    stored: [StoredProperty],
+    toMany: [ToManyProperty],
+    indexes: [ResolvedIndex]
+  ) {
+    shape = Shape(id, name, stored, toMany, indexes)
   }
 
+  public var id: EntityID { shape.id }
   public var name: String { shape.name }
   /// Stored values in slot order: attributes and to-one relationships. `stored[i].slot == i`.
   public var stored: [StoredProperty] { shape.stored }
   /// To-many relationships: they have no slot in the record.
   public var toMany: [ToManyProperty] { shape.toMany }
-  public var indexes: [IndexSchema] { shape.indexes }
+  /// Every index by its ordinal: the declared ones first, then those of the to-one relationships in slot order.
+  public var indexes: [ResolvedIndex] { shape.indexes }
+  /// The indexes that the model declares, in the order of their declaration.
+  public var declaredIndexes: [ResolvedIndex] { shape.declaredIndexes }
   /// Where each stored value lies in a record.
   public var layout: RecordLayout { shape.layout }
-  /// Every index of the entity, the declared ones first.
-  package var indexReferences: [IndexReference] { shape.indexReferences }
 
-  /// The attribute or to-one relationship of this name. O(properties).
-  public func storedProperty(named name: String) -> StoredProperty? { stored.first { $0.name == name } }
+  /// The attribute or to-one relationship of this name. O(1).
+  public func storedProperty(named name: String) -> StoredProperty? { shape.slots[name].map { stored[$0] } }
+
+  /// The place in ``toMany`` of the relationship of this name. O(1).
+  public func toManyOrdinal(named name: String) -> Int? { shape.toManyOrdinals[name] }
 }
 
 extension EntitySchema: Hashable {
   public static func == (left: EntitySchema, right: EntitySchema) -> Bool {
     left.shape === right.shape
-      || (left.name == right.name && left.stored == right.stored && left.toMany == right.toMany
-        && left.indexes == right.indexes)
+      || (left.id == right.id && left.name == right.name && left.stored == right.stored
+        && left.toMany == right.toMany && left.indexes == right.indexes)
   }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(name) }
@@ -93,27 +123,11 @@ public struct ToManyProperty: Sendable, Hashable, Codable {
   }
 }
 
-/// An index over one or more stored properties of an entity. Its entries are ordered by the encoded values in
-/// the order of `slots`, each ascending with nil first and NaN last, ties by object ID.
-public struct IndexSchema: Sendable, Hashable, Codable {
-  /// Unique within the entity: the names joined by a comma, such as `month,day`, and the folding: `title[cd]`.
-  public var name: String
-  public var slots: [Int]
-  /// No two records share the tuple; a tuple with any nil is not constrained.
-  public var isUnique: Bool
-  /// How strings are folded before they become keys. The index serves comparisons with the same options, and no others.
-  public var folding: StringOptions
-
-  public init(name: String, slots: [Int], isUnique: Bool, folding: StringOptions = []) {
-    self.name = name
-    self.slots = slots
-    self.isUnique = isUnique
-    self.folding = folding
-  }
-}
-
-/// Finds entities by name while paths are resolved.
+/// The entities of a schema: found by name while paths are resolved, by identifier ever after.
 public protocol SchemaProviding: Sendable {
-  /// The entity of this name, or nil.
+  /// The entity of this name, or nil. O(1).
   func entitySchema(named name: String) -> EntitySchema?
+
+  /// The entity with this identifier, which is one of this schema's. O(1).
+  func entitySchema(_ id: EntityID) -> EntitySchema
 }

@@ -14,18 +14,24 @@ package struct ResolvedCollection: Sendable, Hashable {
   package struct Step: Sendable, Hashable {
     /// Leads to the object: to its own ID, or to a reference to it.
     package var owner: ResolvedPath
-    /// The owner's entity.
-    package var entity: String
-    package var relationship: String
+    package var relationship: ToManyID
+    /// The relationship's name, for messages and plans.
+    package var name: String
     /// The elements' entity.
-    package var destination: String
+    package var destination: EntityID
     /// The scope of paths that start at an element.
     package var scope: Int
 
-    package init(owner: ResolvedPath, entity: String, relationship: String, destination: String, scope: Int) {
+    package init(
+      owner: ResolvedPath,
+      relationship: ToManyID,
+      name: String,
+      destination: EntityID,
+      scope: Int
+    ) {
       self.owner = owner
-      self.entity = entity
       self.relationship = relationship
+      self.name = name
       self.destination = destination
       self.scope = scope
     }

@@ -32,10 +32,10 @@ package struct ResolvedPath: Sendable, Hashable {
     /// The reference's slot in the record at hand.
     package var slot: Int
     /// The entity whose record is read next.
-    package var destination: String
+    package var destination: EntityID
     package var isOptional: Bool
 
-    package init(slot: Int, destination: String, isOptional: Bool) {
+    package init(slot: Int, destination: EntityID, isOptional: Bool) {
       self.slot = slot
       self.destination = destination
       self.isOptional = isOptional

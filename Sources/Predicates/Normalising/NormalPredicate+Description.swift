@@ -65,7 +65,7 @@ extension ResolvedCollection {
   /// The collection in words: its path, and the condition on its elements.
   fileprivate var text: String {
     let path =
-      (isDistinct ? "distinct " : "") + (value?.name ?? steps.map(\.relationship).joined(separator: "."))
+      (isDistinct ? "distinct " : "") + (value?.name ?? steps.map(\.name).joined(separator: "."))
     return condition == .constant(true) ? path : "\(path) (\(Normaliser.normalise(condition)))"
   }
 }

@@ -9,9 +9,9 @@ extension ForeignLookup {
     isNegated: Bool,
     from entity: EntitySchema
   ) throws -> NormalPredicate? {
-    guard collection.steps[0].owner.scope == 0, isVisible(collection), let last = collection.steps.last,
-      let destination = schema.entitySchema(named: last.destination)
+    guard collection.steps[0].owner.scope == 0, isVisible(collection), let last = collection.steps.last
     else { return nil }
+    let destination = schema.entitySchema(last.destination)
     let known = lookups
     let condition = try rewrite(Normaliser.normalise(collection.condition), from: destination)
     guard let (elements, isExact) = try elements(where: condition, of: destination, in: last.scope),
@@ -40,8 +40,7 @@ extension ForeignLookup {
   func owners(of elements: [ObjectNumber], in collection: ResolvedCollection) throws -> [ObjectNumber]? {
     var numbers = elements
     for step in collection.steps.reversed() {
-      let relationship = RowPaths.Relationship(entity: step.entity, name: step.relationship)
-      numbers = try counting.owners(of: numbers, in: relationship)
+      numbers = try counting.owners(of: numbers, in: step.relationship)
       if numbers.count > Self.maximumObjectCount { return nil }
     }
     return numbers
@@ -50,8 +49,7 @@ extension ForeignLookup {
   /// Whether the stored links and records are what the query sees; and whether each step starts at the element before.
   func isVisible(_ collection: ResolvedCollection) -> Bool {
     collection.steps.allSatisfy { step in
-      !hiddenEntities.contains(step.destination)
-        && !hiddenRelationships.contains(.init(entity: step.entity, name: step.relationship))
+      !hiddenEntities.contains(step.destination) && !hiddenRelationships.contains(step.relationship)
     }
       && collection.steps.dropFirst().allSatisfy { $0.owner.hops.isEmpty && $0.owner.leaf == .objectID }
   }
@@ -64,7 +62,7 @@ extension ForeignLookup {
     in scope: Int
   ) throws -> (numbers: [ObjectNumber], isExact: Bool)? {
     let conjuncts = condition.conjuncts
-    var best: (index: IndexReference, ranges: [IndexRange], set: ValueSet, count: Int)?
+    var best: (index: ResolvedIndex, ranges: [IndexRange], set: ValueSet, count: Int)?
     for conjunct in conjuncts {
       guard case .values(let path, let set) = conjunct, path.scope == scope, path.hops.isEmpty else {
         continue
@@ -96,10 +94,10 @@ extension ForeignLookup {
     return (try best.ranges.flatMap { try counting.objectIDs($0, in: best.index) }, conjuncts.count == 1)
   }
 
-  private func usableIndex(on slot: Int, of entity: EntitySchema, for set: ValueSet) -> IndexReference? {
+  private func usableIndex(on slot: Int, of entity: EntitySchema, for set: ValueSet) -> ResolvedIndex? {
     guard set.segmentCount <= Self.maximumObjectCount else { return nil }
-    let column = IndexReference.Column(slot: slot, folding: set.folding)
-    return entity.indexReferences.first { index in
+    let column = ResolvedIndex.Column(slot: slot, folding: set.folding)
+    return entity.indexes.first { index in
       index.columns.first == column && !(index.origin == .relationship && set.includesNull)
     }
   }

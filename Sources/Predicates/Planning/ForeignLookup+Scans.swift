@@ -29,10 +29,9 @@ extension ForeignLookup {
     let condition = Normaliser.normalise(collection.condition)
     guard condition != .constant(true), let last = collection.steps.last,
       collection.steps[0].owner.scope == 0, isVisible(collection), isAboutElementsAlone(collection),
-      let destination = schema.entitySchema(named: last.destination),
       Double(try counting.count(of: last.destination)) <= rowCount * CostModel.collection,
       let elements = try counting.objectIDs(
-        of: destination,
+        of: schema.entitySchema(last.destination),
         where: condition,
         scope: last.scope,
         atMost: Self.maximumObjectCount
@@ -40,7 +39,7 @@ extension ForeignLookup {
     else { return nil }
     lookups.append(
       QueryPlan.Lookup(
-        entity: last.destination,
+        entity: schema.entitySchema(last.destination).name,
         index: nil,
         condition: condition.description,
         rowCount: elements.count

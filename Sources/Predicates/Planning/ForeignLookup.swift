@@ -7,9 +7,9 @@ struct ForeignLookup {
   let schema: any SchemaProviding
   let counting: any IndexCounting
   /// Entities whose stored records are not what the query sees, as unsaved changes hide them: not looked up.
-  let hiddenEntities: Set<String>
+  let hiddenEntities: Set<EntityID>
   /// Relationships with unsaved links.
-  let hiddenRelationships: Set<RowPaths.Relationship>
+  let hiddenRelationships: Set<ToManyID>
   var lookups: [QueryPlan.Lookup] = []
 
   /// More objects than this are found row by row.
@@ -18,8 +18,8 @@ struct ForeignLookup {
   init(
     schema: any SchemaProviding,
     counting: any IndexCounting,
-    hiddenEntities: Set<String>,
-    hiddenRelationships: Set<RowPaths.Relationship>
+    hiddenEntities: Set<EntityID>,
+    hiddenRelationships: Set<ToManyID>
   ) {
     self.hiddenRelationships = hiddenRelationships
     self.schema = schema
@@ -60,17 +60,16 @@ struct ForeignLookup {
   ///
   /// A missing object has no values: if the set includes nil, the references that it leaves out are looked up instead.
   private mutating func references(
-    to destination: String,
+    to destination: EntityID,
     where slot: Int,
     in set: ValueSet,
     named path: ResolvedPath
   ) throws -> ValueSet? {
-    guard !hiddenEntities.contains(destination), let entity = schema.entitySchema(named: destination) else {
-      return nil
-    }
+    if hiddenEntities.contains(destination) { return nil }
+    let entity = schema.entitySchema(destination)
     let wanted = set.includesNull ? set.complement : set
-    let column = IndexReference.Column(slot: slot, folding: set.folding)
-    guard let index = entity.indexReferences.first(where: { $0.columns.first == column }),
+    let column = ResolvedIndex.Column(slot: slot, folding: set.folding)
+    guard let index = entity.indexes.first(where: { $0.columns.first == column }),
       wanted.segmentCount <= Self.maximumObjectCount
     else { return nil }
     let ranges = Self.ranges(of: wanted)
@@ -82,7 +81,7 @@ struct ForeignLookup {
     let numbers = try ranges.flatMap { try counting.objectIDs($0, in: index) }
     lookups.append(
       QueryPlan.Lookup(
-        entity: destination,
+        entity: entity.name,
         index: index.name,
         condition: wanted.text(path.name),
         rowCount: rowCount

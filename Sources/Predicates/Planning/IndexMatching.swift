@@ -2,7 +2,7 @@
 struct ColumnConditions {
   /// What is asked of one column.
   struct Condition {
-    let column: IndexReference.Column
+    let column: ResolvedIndex.Column
     /// The values that it may hold.
     let set: ValueSet
     /// Which of the conjuncts says so.
@@ -15,18 +15,18 @@ struct ColumnConditions {
   init(_ conjuncts: [NormalPredicate]) {
     for (place, conjunct) in conjuncts.enumerated() {
       guard case .values(let path, let set) = conjunct, let slot = path.ownSlot else { continue }
-      let column = IndexReference.Column(slot: slot, folding: set.folding)
+      let column = ResolvedIndex.Column(slot: slot, folding: set.folding)
       conditions.append(Condition(column: column, set: set, place: place))
     }
   }
 
-  subscript(column: IndexReference.Column) -> Condition? { conditions.first { $0.column == column } }
+  subscript(column: ResolvedIndex.Column) -> Condition? { conditions.first { $0.column == column } }
 
   /// Whether every row has the same value there, folded as the column is.
-  func isFixed(_ column: IndexReference.Column) -> Bool { self[column]?.set.point != nil }
+  func isFixed(_ column: ResolvedIndex.Column) -> Bool { self[column]?.set.point != nil }
 
   /// Whether every row has the same value in the slot.
-  func isFixed(_ slot: Int) -> Bool { isFixed(IndexReference.Column(slot: slot, folding: [])) }
+  func isFixed(_ slot: Int) -> Bool { isFixed(ResolvedIndex.Column(slot: slot, folding: [])) }
 }
 
 extension ResolvedPath {
@@ -53,7 +53,7 @@ struct IndexMatch {
   ///
   /// Columns are taken from the first on as long as their values are points, all of them combined; the first column
   /// whose values are ranges ends it. A short range is taken for its points if that lets the next column in.
-  init?(_ index: IndexReference, _ conditions: ColumnConditions) {
+  init?(_ index: ResolvedIndex, _ conditions: ColumnConditions) {
     var prefixes: [[AttributeValue]] = [[]]
     var covered: [Int] = []
     var result: [IndexRange]?
@@ -95,7 +95,7 @@ struct OrderMatch {
   /// Columns and keys whose value is fixed play no part. What remains must be the same, in one direction, because the
   /// end of an index key is the object ID, which decides between equals. A folded column is in no order that a sort asks
   /// for.
-  init?(_ columns: [IndexReference.Column], _ query: ResolvedQuery, _ conditions: ColumnConditions) {
+  init?(_ columns: [ResolvedIndex.Column], _ query: ResolvedQuery, _ conditions: ColumnConditions) {
     // The usual case, for which nothing has to be collected.
     if query.sort.isEmpty {
       guard columns.allSatisfy(conditions.isFixed) else { return nil }

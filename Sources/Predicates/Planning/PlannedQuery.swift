@@ -102,7 +102,7 @@ package struct IndexScan: Sendable, Hashable {
     package var rowCount: Int
   }
 
-  package var index: IndexReference
+  package var index: ResolvedIndex
   package var ranges: [CountedRange]
 
   package var rowCount: Int { ranges.reduce(0) { $0 + $1.rowCount } }

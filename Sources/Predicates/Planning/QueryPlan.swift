@@ -220,7 +220,7 @@ extension PlannedQuery {
 
 extension IndexRange {
   /// The condition that the range's rows meet.
-  func text(_ index: IndexReference, of entity: EntitySchema) -> String {
+  func text(_ index: ResolvedIndex, of entity: EntitySchema) -> String {
     func conditions(_ segment: ValueSet.Segment, _ place: Int) -> ValueSet.Segment.Conditions {
       let column = index.columns[place]
       return segment.conditions(entity.stored[column.slot].name, column.folding)

@@ -30,7 +30,7 @@ extension QueryPlanner {
       let conjuncts = branch.conjuncts
       let conditions = ColumnConditions(conjuncts)
       var best: (scan: IndexScan, coveredCount: Int)?
-      for index in entity.indexReferences {
+      for index in entity.indexes {
         guard let match = IndexMatch(index, conditions) else { continue }
         let scan = try counted(index, match.ranges)
         // Of equally small scans the one that leaves nothing to test is better.

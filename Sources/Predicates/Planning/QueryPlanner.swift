@@ -41,8 +41,8 @@ package struct QueryPlanner {
   package func plan(
     _ query: ResolvedQuery,
     for purpose: Purpose = .objects,
-    hiddenEntities: Set<String> = [],
-    hiddenRelationships: Set<RowPaths.Relationship> = []
+    hiddenEntities: Set<EntityID> = [],
+    hiddenRelationships: Set<ToManyID> = []
   ) throws -> PlannedQuery {
     var lookup = ForeignLookup(
       schema: schema,
@@ -84,7 +84,7 @@ package struct QueryPlanner {
     if let (numbers, residual) = objects(conjuncts) {
       return PlanCandidates(draft.plan(.objects(numbers), residual))
     }
-    for index in query.entity.indexReferences {
+    for index in query.entity.indexes {
       let order = OrderMatch(index.columns, query, draft.conditions)
       if let match = IndexMatch(index, draft.conditions) {
         let scan = try counted(index, match.ranges)
@@ -106,7 +106,7 @@ package struct QueryPlanner {
     if let (scans, residual) = try union(conjuncts, in: query.entity) {
       result.plans.append(draft.plan(.union(scans), residual))
     }
-    let scan = AccessPath.fullScan(rows: try counting.count(of: query.entity.name))
+    let scan = AccessPath.fullScan(rows: try counting.count(of: query.entity.id))
     result.plans.append(draft.plan(scan, predicate))
     return result
   }
@@ -126,7 +126,7 @@ package struct QueryPlanner {
   }
 
   /// Counts the ranges and leaves out the empty ones.
-  func counted(_ index: IndexReference, _ ranges: [IndexRange]) throws -> IndexScan {
+  func counted(_ index: ResolvedIndex, _ ranges: [IndexRange]) throws -> IndexScan {
     let counted = try ranges.map {
       IndexScan.CountedRange(range: $0, rowCount: try counting.count($0, in: index))
     }

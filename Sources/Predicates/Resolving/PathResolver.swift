@@ -41,7 +41,8 @@ package struct PathResolver {
   ) throws(QueryError) -> Destination {
     switch try walk(PathNames(names, location), from: 0) {
     case .value(let destination): return destination
-    case .toMany(let place, let property, _, let owner):
+    case .toMany(let place, let ordinal, _, let owner):
+      let property = owner.toMany[ordinal]
       let message =
         "\(owner.name).\(property.name) leads to many objects (\(property.destination)), not to one value."
       throw PathNames(names, location).error(.typeMismatch, message, place)
@@ -55,8 +56,9 @@ package struct PathResolver {
     var steps: [ResolvedCollection.Step] = []
     var resolver = self
     var start = 0
-    while case .toMany(let place, let property, let owner, let entity) = try resolver.walk(names, from: start)
+    while case .toMany(let place, let ordinal, let owner, let entity) = try resolver.walk(names, from: start)
     {
+      let property = entity.toMany[ordinal]
       guard (steps.count + 1) * NestingWeight.elements <= PredicateTree.maximumDepth else {
         let message = "A path leads through at most \(steps.count) relationships to many objects."
         throw names.error(.tooComplex, message, place)
@@ -69,9 +71,9 @@ package struct PathResolver {
       steps.append(
         .init(
           owner: owner,
-          entity: entity.name,
-          relationship: property.name,
-          destination: destination.name,
+          relationship: ToManyID(entity.id, ordinal),
+          name: property.name,
+          destination: destination.id,
           scope: nextScope
         )
       )
@@ -94,8 +96,8 @@ package struct PathResolver {
   /// How far names lead without going to many objects.
   private enum Walk {
     case value(Destination)
-    /// The name at this place is a to-many relationship of the owner that the path leads to.
-    case toMany(Int, ToManyProperty, owner: ResolvedPath, of: EntitySchema)
+    /// The name at the first place is the to-many relationship with the second ordinal of the owner that the path leads to.
+    case toMany(Int, Int, owner: ResolvedPath, of: EntitySchema)
   }
 
   private func walk(_ names: PathNames, from start: Int) throws(QueryError) -> Walk {
@@ -110,7 +112,7 @@ package struct PathResolver {
     for place in start..<names.count {
       let name = names[place]
       guard let property = current.storedProperty(named: name) else {
-        if let many = current.toMany.first(where: { $0.name == name }) {
+        if let many = current.toManyOrdinal(named: name) {
           return .toMany(place, many, owner: path, of: current)
         }
         guard name == Self.objectIDName, place == names.count - 1 else {
@@ -126,7 +128,7 @@ package struct PathResolver {
       guard let next = property.destination.flatMap({ schema.entitySchema(named: $0) }) else {
         throw deadEnd(names, place, property)
       }
-      path.hops.append(.init(slot: property.slot, destination: next.name, isOptional: property.isOptional))
+      path.hops.append(.init(slot: property.slot, destination: next.id, isOptional: property.isOptional))
       current = next
     }
     return .value(Destination(path: path, entity: current.name))

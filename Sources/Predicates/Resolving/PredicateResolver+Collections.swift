@@ -48,15 +48,18 @@ extension PredicateResolver {
     )
     let last = found.steps[found.steps.count - 1]
     let prefix = Array(collection.names.suffix(found.value.map { $0.hops.count + 1 } ?? 0))
-    guard element.path.kind == .reference, prefix.last != PathResolver.objectIDName || found.value == nil,
-      let destination = paths.schema.entitySchema(named: last.destination)
+    guard element.path.kind == .reference, prefix.last != PathResolver.objectIDName || found.value == nil
     else {
       throw QueryError(.typeMismatch, "SUBQUERY takes a path to objects.", keyPath: found.name).at(
         operand.location
       )
     }
     let variable = ElementVariable(
-      paths: PathResolver(entity: destination, schema: paths.schema, scope: last.scope),
+      paths: PathResolver(
+        entity: paths.schema.entitySchema(last.destination),
+        schema: paths.schema,
+        scope: last.scope
+      ),
       prefix: prefix,
       text: "$" + filter.variable
     )

@@ -137,10 +137,9 @@ import Testing
     let context = try await library(&random)
     let view = context.view
     for name in ["books", "fans"] {
-      let relationship = RowPaths.Relationship(entity: "Writer", name: name)
-      let elements = try #require(StoredElements(relationship, in: view) { _, _ in nil })
       let entity = try #require(view.schema.entity(named: "Writer"))
       let toMany = try #require(entity.toManys.first { $0.name == name })
+      let elements = StoredElements(ToManyID(entity.id, toMany.ordinal), in: view) { _, _ in nil }
       for _ in 0..<3_000 {
         let owner = ObjectNumber(rawValue: UInt64(random.number(in: 0...620)))
         #expect(try elements.numbers(of: owner) == view.elements(of: owner, in: toMany.treeName))

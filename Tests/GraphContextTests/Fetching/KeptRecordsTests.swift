@@ -106,7 +106,7 @@ import Testing
       let request = From<Item>().where(format: "shelf.notes CONTAINS 'n'")
       var paths = RowPaths(item.schema, in: schema)
       for path in try request.resolved(for: item.schema, in: schema, store: context.storeID).paths {
-        _ = try paths.field(for: path)
+        _ = paths.field(for: path)
       }
       let source = ViewRecordSource(paths, in: context.view, pending: nil)
       for number in try context.fetchIDs(From<Shelf>()).map(\.number) {

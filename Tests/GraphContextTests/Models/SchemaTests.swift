@@ -15,8 +15,8 @@ struct SchemaTests {
     #expect(tune.stored.map(\.isOptional) == [false, false, true, false, true])
     #expect(tune.stored[4].destination == "Record")
     #expect(tune.toMany == [ToManyProperty(name: "players", destination: "Player", inverse: "tunes")])
-    #expect(tune.indexes.map(\.slots) == [[1], [0]])
-    #expect(tune.indexes.map(\.isUnique) == [false, true])
+    #expect(tune.declaredIndexes.map(\.slots) == [[1], [0]])
+    #expect(tune.declaredIndexes.map(\.isUnique) == [false, true])
     #expect(schema.entitySchema(named: "Album") == nil)
   }
 
@@ -227,5 +227,39 @@ struct ManagedObjectIDTests {
     #expect(found.toManys.count == SchemaLimits.propertyCount)
     #expect(found.incoming.map(\.source) == Array(0..<SchemaLimits.entityCount - 1))
     #expect(found.toManys.last?.name == "p\(SchemaLimits.propertyCount - 1)")
+  }
+
+  // MARK: Indexes
+
+  @Test func everyIndexHasItsTree() throws {
+    let stored = try StoredSchema(Schema([Tune.self, Record.self, Player.self]))
+    let tune = try #require(stored.entity(named: "Tune"))
+    #expect(
+      tune.schema.indexes.map { stored.treeName(of: $0.id) } == [
+        "i/Tune/seconds", "i/Tune/isrc", "r/Tune/record",
+      ]
+    )
+    for entity in stored.entities {
+      #expect(stored[entity.id] === entity)
+      #expect(entity.schema.indexes.map(\.id) == entity.indexTreeNames.indices.map { IndexID(entity.id, $0) })
+    }
+  }
+
+  @Test func indexesAreNumberedAnewWithoutTheFoldedOnes() throws {
+    func schema(_ names: [String]) throws -> Schema {
+      try Schema(entities: [
+        EntityDescription(
+          name: "Word",
+          properties: names.map { .attribute(AttributeDescription(name: $0, kind: .string)) },
+          indexes: [IndexDescription(["text"], folding: .case), IndexDescription(["sound"])]
+        )
+      ])
+    }
+    let placed = try schema(["text", "sound"]).placed(like: schema(["sound", "text"]))
+    let word = placed.withoutFoldedIndexes.entitySchema(EntityID(0))
+    #expect(word.indexes.map(\.name) == ["sound"])
+    #expect(word.indexes.map(\.id) == [IndexID(EntityID(0), 0)])
+    #expect(word.indexes.map(\.slots) == [[1]])
+    #expect(word.stored.map(\.place) == [1, 0])
   }
 }

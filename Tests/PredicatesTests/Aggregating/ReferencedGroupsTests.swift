@@ -7,12 +7,14 @@ import Testing
 @Suite struct ReferencedGroupsTests {
   /// Persons of cities, whose names repeat.
   private struct People: SchemaProviding {
-    static let city = entity("City", [("name", .string, nil), ("size", .int64, nil)])
-    static let person = entity("Person", [("city", .reference, "City"), ("isTall", .bool, nil)])
+    static let city = entity(EntityID(0), "City", [("name", .string, nil), ("size", .int64, nil)])
+    static let person = entity(EntityID(1), "Person", [("city", .reference, "City"), ("isTall", .bool, nil)])
 
     func entitySchema(named name: String) -> EntitySchema? { name == "City" ? Self.city : Self.person }
+    func entitySchema(_ id: EntityID) -> EntitySchema { [Self.city, Self.person][id.ordinal] }
 
     private static func entity(
+      _ id: EntityID,
       _ name: String,
       _ stored: [(name: String, kind: AttributeKind, destination: String?)]
     ) -> EntitySchema {
@@ -25,7 +27,7 @@ import Testing
           destination: property.destination
         )
       }
-      return EntitySchema(name: name, stored: properties, toMany: [], indexes: [])
+      return EntitySchema(id: id, name: name, stored: properties, toMany: [], indexes: [])
     }
   }
 
@@ -73,7 +75,7 @@ import Testing
     let paths = PathResolver(entity: People.person, schema: People())
     var rows = RowPaths(People.person, in: People())
     let columns = try keys.map { try paths.resolve($0.split(separator: ".").map(String.init)).path }
-    var aggregation = try Aggregation([ResolvedAggregate(.count, of: nil)], by: columns, &rows)
+    var aggregation = Aggregation([try ResolvedAggregate(.count, of: nil)], by: columns, &rows)
     var reader = RowReader(rows, source: source)
     var expected: [[AttributeValue]: Int64] = [:]
 

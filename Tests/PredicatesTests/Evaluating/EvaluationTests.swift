@@ -6,7 +6,7 @@ import Testing
 
 extension Row: PredicateSubject {
   func value(at path: ResolvedPath) -> AttributeValue { values[path.name] ?? .null }
-  func elements(_ relationship: String, of owner: ResolvedPath) -> [Row] { [] }
+  func elements(_ relationship: ToManyID, of owner: ResolvedPath) -> [Row] { [] }
 }
 
 @Suite struct EvaluationTests {
@@ -106,7 +106,7 @@ extension Row: PredicateSubject {
     struct Unreadable: Error {}
     struct Subject: PredicateSubject {
       func value(at path: ResolvedPath) throws(Unreadable) -> AttributeValue { throw Unreadable() }
-      func elements(_ relationship: String, of owner: ResolvedPath) throws(Unreadable) -> [Subject] {
+      func elements(_ relationship: ToManyID, of owner: ResolvedPath) throws(Unreadable) -> [Subject] {
         throw Unreadable()
       }
     }

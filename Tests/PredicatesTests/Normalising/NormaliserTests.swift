@@ -5,6 +5,7 @@ import Testing
 
 @Suite struct NormaliserTests {
   private let entity = EntitySchema(
+    id: EntityID(0),
     name: "Thing",
     stored: [
       StoredProperty(name: "n", slot: 0, kind: .int16, isOptional: true),
@@ -16,12 +17,15 @@ import Testing
     indexes: []
   )
 
-  private struct Nothing: SchemaProviding {
+  private struct Alone: SchemaProviding {
+    let entity: EntitySchema
+
     func entitySchema(named name: String) -> EntitySchema? { nil }
+    func entitySchema(_ id: EntityID) -> EntitySchema { entity }
   }
 
   private func normal(_ format: String) throws -> String {
-    let resolved = try PredicateTree(format: format).resolved(for: entity, in: Nothing())
+    let resolved = try PredicateTree(format: format).resolved(for: entity, in: Alone(entity: entity))
     return Normaliser.normalise(resolved).description
   }
 

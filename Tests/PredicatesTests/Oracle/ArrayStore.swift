@@ -12,29 +12,29 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
   let translation: Translation
   private let world: PlainWorld
   private var records: [String: [ObjectNumber: UnsafeRawBufferPointer]] = [:]
-  private var entries: [IndexReference: [Entry]] = [:]
+  private var entries: [IndexID: [Entry]] = [:]
   /// What the numbers of places and relationships mean that rows are read by.
   var paths: RowPaths?
 
   init(_ world: PlainWorld, _ translation: Translation) {
     self.translation = translation
     self.world = world
-    for (entity, schema) in translation.entities {
-      let rows = world.objects[entity] ?? []
+    for schema in translation.entities {
+      let rows = world.objects[schema.name] ?? []
       let layout = schema.layout
       for row in rows {
         let values = schema.stored.map { translation.value(row.values[$0.name] ?? .missing) }
         let bytes = PlainRecord.bytes(of: values, layout: layout)
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 8)
         copy.copyBytes(from: bytes)
-        records[entity, default: [:]][row.objectNumber] = UnsafeRawBufferPointer(copy)
+        records[schema.name, default: [:]][row.objectNumber] = UnsafeRawBufferPointer(copy)
       }
-      for index in schema.indexReferences { entries[index] = Self.entries(of: index, schema, rows) }
+      for index in schema.indexes { entries[index.id] = Self.entries(of: index, schema, rows) }
     }
   }
 
   private static func entries(
-    of index: IndexReference,
+    of index: ResolvedIndex,
     _ schema: EntitySchema,
     _ rows: [PlainObject]
   ) -> [Entry] {
@@ -60,13 +60,13 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
 
   // MARK: Counting
 
-  func count(of entity: String) -> Int { records[entity]?.count ?? 0 }
+  func count(of entity: EntityID) -> Int { records[translation.entitySchema(entity).name]?.count ?? 0 }
 
-  func count(_ range: IndexRange, in index: IndexReference) -> Int { objectIDs(range, in: index).count }
+  func count(_ range: IndexRange, in index: ResolvedIndex) -> Int { objectIDs(range, in: index).count }
 
-  func objectIDs(_ range: IndexRange, in index: IndexReference) -> [ObjectNumber] {
+  func objectIDs(_ range: IndexRange, in index: ResolvedIndex) -> [ObjectNumber] {
     guard let range = PlainRange(range, translation) else { return [] }
-    return (entries[index] ?? []).filter { contains(range, $0) }.map(\.number)
+    return (entries[index.id] ?? []).filter { contains(range, $0) }.map(\.number)
   }
 
   private func contains(_ range: PlainRange, _ entry: Entry) -> Bool {
@@ -87,8 +87,8 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
   }
 
   /// The objects that the elements name as theirs.
-  func owners(of elements: [ObjectNumber], in relationship: RowPaths.Relationship) -> [ObjectNumber] {
-    guard let plain = Self.plain(relationship) else { return [] }
+  func owners(of elements: [ObjectNumber], in relationship: ToManyID) -> [ObjectNumber] {
+    let plain = translation.plain(relationship)
     let owners = (world.objects[plain.destination] ?? []).filter { elements.contains($0.objectNumber) }
       .compactMap { element -> ObjectNumber? in
         if case .link(let owner) = element.values[plain.inverse] {
@@ -115,10 +115,6 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
     return found.count <= limit ? found : nil
   }
 
-  private static func plain(_ relationship: RowPaths.Relationship) -> PlainRelationship? {
-    PlainWorld.relationships.first { $0.entity == relationship.entity && $0.name == relationship.name }
-  }
-
   // MARK: Sampling
 
   func hits(
@@ -137,11 +133,12 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
   // MARK: Records
 
   func record(_ number: ObjectNumber, at place: Int) -> UnsafeRawBufferPointer? {
-    paths.flatMap { record(number, of: $0.places[place].entity) }
+    paths.flatMap { record(number, of: $0.places[place].entity.name) }
   }
 
   func elements(of owner: ObjectNumber, in relationship: Int) -> [ObjectNumber] {
-    guard let paths, let plain = Self.plain(paths.relationships[relationship]) else { return [] }
+    guard let paths else { return [] }
+    let plain = translation.plain(paths.relationships[relationship])
     return world.elements(plain, of: .link(owner.rawValue)).map(\.objectNumber)
   }
 
@@ -218,7 +215,7 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
   ) throws -> [ObjectNumber] {
     if keys.isEmpty { return isIDAscending ? numbers.sorted() : numbers.sorted(by: >) }
     var paths = RowPaths(entity, in: translation)
-    let fields = try keys.map { try paths.field(for: $0.path) }
+    let fields = keys.map { paths.field(for: $0.path) }
     self.paths = paths
     var reader = RowReader(paths, source: self)
     let rows = try numbers.map { number in

@@ -55,17 +55,17 @@ struct OracleCoverage {
     case .fullScan: return (.fullScan, lookup.union([.none]))
     case .objects: return (.objectIDs, lookup)
     case .index(let scan):
-      return (scan.isWhole ? .orderedScan : .indexRange, lookup.union([kind(scan.index, plan.entity)]))
-    case .union(let scans): return (.indexUnion, lookup.union(scans.map { kind($0.index, plan.entity) }))
+      return (scan.isWhole ? .orderedScan : .indexRange, lookup.union([kind(scan.index)]))
+    case .union(let scans): return (.indexUnion, lookup.union(scans.map { kind($0.index) }))
     case .intersection(let scans):
-      return (.indexIntersection, lookup.union(scans.map { kind($0.index, plan.entity) }))
+      return (.indexIntersection, lookup.union(scans.map { kind($0.index) }))
     }
   }
 
-  private static func kind(_ index: IndexReference, _ entity: EntitySchema) -> IndexKind {
+  private static func kind(_ index: ResolvedIndex) -> IndexKind {
     if index.origin == .relationship { return .relationship }
-    if index.columns.contains(where: { !$0.folding.isEmpty }) { return .folded }
-    if entity.indexes.contains(where: { $0.name == index.name && $0.isUnique }) { return .unique }
+    if index.isFolded { return .folded }
+    if index.isUnique { return .unique }
     return index.columns.count > 1 ? .compound : .single
   }
 

@@ -27,6 +27,10 @@ struct PlainWorld {
     PlainRelationship(entity: referred, name: "previous", destination: referred, inverse: "next"),
     PlainRelationship(entity: fetched, name: "visitors", destination: referred, inverse: "guest"),
   ]
+  /// Those of an entity, in the order of their ordinals.
+  static func relationships(of entity: String) -> [PlainRelationship] {
+    relationships.filter { $0.entity == entity }
+  }
   /// The attribute of things that no two have alike.
   static let serial = "serial"
 

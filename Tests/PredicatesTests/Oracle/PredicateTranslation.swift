@@ -17,7 +17,7 @@ struct PredicateTranslation {
       isOptional: false,
       name: path.joined(separator: ".")
     )
-    var entity = entities[variable].flatMap(schema.entitySchema)
+    var entity = entities[variable].flatMap(schema.entitySchema(named:))
     for (place, name) in names.enumerated() {
       guard let property = entity?.storedProperty(named: name) else { break }
       result.isOptional = result.isOptional || property.isOptional
@@ -25,11 +25,9 @@ struct PredicateTranslation {
         result.leaf = .slot(property.slot, property.kind)
         break
       }
-      let destination = property.destination ?? ""
-      result.hops.append(
-        .init(slot: property.slot, destination: destination, isOptional: property.isOptional)
-      )
-      entity = schema.entitySchema(named: destination)
+      guard let next = property.destination.flatMap(schema.entitySchema(named:)) else { break }
+      result.hops.append(.init(slot: property.slot, destination: next.id, isOptional: property.isOptional))
+      entity = next
     }
     return result
   }
@@ -86,9 +84,9 @@ struct PredicateTranslation {
     let steps = plain.steps.map { step in
       let resolved = ResolvedCollection.Step(
         owner: inner.path(step.owner),
-        entity: step.relationship.entity,
-        relationship: step.relationship.name,
-        destination: step.relationship.destination,
+        relationship: schema.resolved(step.relationship),
+        name: step.relationship.name,
+        destination: schema.id(of: step.relationship.destination),
         scope: step.variable
       )
       inner.entities[step.variable] = step.relationship.destination

@@ -8,9 +8,8 @@ struct SceneSubject: PredicateSubject {
 
   func value(at path: ResolvedPath) -> AttributeValue { translation.value(plain(at: path)) }
 
-  func elements(_ relationship: String, of owner: ResolvedPath) -> [SceneSubject] {
-    let relationships = PlainWorld.relationships.filter { $0.name == relationship }
-    return relationships.flatMap { world.elements($0, of: plain(at: owner)) }.map {
+  func elements(_ relationship: ToManyID, of owner: ResolvedPath) -> [SceneSubject] {
+    world.elements(translation.plain(relationship), of: plain(at: owner)).map {
       SceneSubject(world: world, translation: translation, object: $0)
     }
   }

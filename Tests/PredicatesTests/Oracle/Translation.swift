@@ -4,7 +4,8 @@ import Foundation
 
 /// From the oracle's words to the engine's.
 struct Translation: SchemaProviding {
-  var entities: [String: EntitySchema]
+  /// By their ordinals.
+  let entities: [EntitySchema]
 
   init(_ world: PlainWorld, indexes: [PlainIndex]) {
     let places =
@@ -15,12 +16,17 @@ struct Translation: SchemaProviding {
         PlainIndex(columns: ["weight"]), PlainIndex(columns: ["code"], folding: .cd),
       ]
     entities = [
-      PlainWorld.fetched: Self.schema(PlainWorld.fetched, world, indexes),
-      PlainWorld.referred: Self.schema(PlainWorld.referred, world, places),
+      Self.schema(EntityID(0), PlainWorld.fetched, world, indexes),
+      Self.schema(EntityID(1), PlainWorld.referred, world, places),
     ]
   }
 
-  private static func schema(_ entity: String, _ world: PlainWorld, _ indexes: [PlainIndex]) -> EntitySchema {
+  private static func schema(
+    _ id: EntityID,
+    _ entity: String,
+    _ world: PlainWorld,
+    _ indexes: [PlainIndex]
+  ) -> EntitySchema {
     var properties = (world.attributes[entity] ?? []).map { attribute in
       StoredProperty(name: attribute.name, slot: 0, kind: attribute.kind, isOptional: attribute.isOptional)
     }
@@ -46,17 +52,20 @@ struct Translation: SchemaProviding {
         destination: property.destination
       )
     }
-    let relationships = PlainWorld.relationships.filter { $0.entity == entity }.map {
+    let relationships = PlainWorld.relationships(of: entity).map {
       ToManyProperty(name: $0.name, destination: $0.destination, inverse: $0.inverse)
     }
     return EntitySchema(
+      id: id,
       name: entity,
       stored: stored,
       toMany: relationships,
-      indexes: indexes.map { index in
-        IndexSchema(
-          name: index.columns.joined(separator: ",") + index.folding.rawValue,
-          slots: index.columns.compactMap { name in stored.first { $0.name == name }?.slot },
+      indexes: indexes.enumerated().map { ordinal, index in
+        ResolvedIndex(
+          IndexID(id, ordinal),
+          named: index.columns.joined(separator: ",") + index.folding.rawValue,
+          over: index.columns.compactMap { name in stored.first { $0.name == name }?.slot },
+          of: stored,
           isUnique: index.isUnique,
           folding: options(index.folding)
         )
@@ -64,10 +73,22 @@ struct Translation: SchemaProviding {
     )
   }
 
-  func entitySchema(named name: String) -> EntitySchema? { entities[name] }
+  func entitySchema(named name: String) -> EntitySchema? { entities.first { $0.name == name } }
 
-  var fetched: EntitySchema {
-    entities[PlainWorld.fetched] ?? EntitySchema(name: "", stored: [], toMany: [], indexes: [])
+  func entitySchema(_ id: EntityID) -> EntitySchema { entities[id.ordinal] }
+
+  var fetched: EntitySchema { entities[0] }
+
+  func id(of entity: String) -> EntityID { EntityID(entities.firstIndex { $0.name == entity } ?? -1) }
+
+  func resolved(_ relationship: PlainRelationship) -> ToManyID {
+    let entity = entitySchema(id(of: relationship.entity))
+    return ToManyID(entity.id, entity.toManyOrdinal(named: relationship.name) ?? -1)
+  }
+
+  /// The to-many relationship in the oracle's words.
+  func plain(_ relationship: ToManyID) -> PlainRelationship {
+    PlainWorld.relationships(of: entitySchema(relationship.entity).name)[relationship.ordinal]
   }
 
   /// A path of the fetched entity's.

@@ -22,7 +22,7 @@ import Testing
     let month = try path("month")
     #expect(month.hops.isEmpty && month.leaf == .slot(0, .int64) && !month.isOptional)
     let title = try path("origin.city.title")
-    #expect(title.hops.map(\.destination) == ["Airport", "City"])
+    #expect(title.hops.map(\.destination) == [EntityID(1), EntityID(2)])
     #expect(title.hops.map(\.slot) == [16, 3] && title.leaf == .slot(0, .string) && title.isOptional)
     #expect(try path("origin.objectID").leaf == .objectID)
     #expect(try path("origin").leaf == .slot(16, .reference))

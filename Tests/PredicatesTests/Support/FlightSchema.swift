@@ -5,8 +5,9 @@ import Testing
 struct FlightSchema: SchemaProviding {
   static let shared = FlightSchema()
 
-  let entities: [String: EntitySchema] = [
-    "Flight": entity(
+  private let entities = [
+    entity(
+      EntityID(0),
       "Flight",
       [
         ("month", .int64, false, nil), ("day", .int8, false, nil), ("seats", .uint64, false, nil),
@@ -19,15 +20,17 @@ struct FlightSchema: SchemaProviding {
       ],
       toMany: [ToManyProperty(name: "legs", destination: "Leg", inverse: "flight")]
     ),
-    "Airport": entity(
+    entity(
+      EntityID(1),
       "Airport",
       [
         ("faa", .string, false, nil), ("name", .string, false, nil), ("altitude", .int64, false, nil),
         ("city", .reference, true, "City"), ("isOpen", .bool, false, nil),
       ]
     ),
-    "City": entity("City", [("title", .string, false, nil)]),
-    "Leg": entity(
+    entity(EntityID(2), "City", [("title", .string, false, nil)]),
+    entity(
+      EntityID(3),
       "Leg",
       [
         ("minutes", .int64, true, nil), ("flight", .reference, true, "Flight"),
@@ -40,9 +43,12 @@ struct FlightSchema: SchemaProviding {
     get throws { try #require(shared.entitySchema(named: "Flight")) }
   }
 
-  func entitySchema(named name: String) -> EntitySchema? { entities[name] }
+  func entitySchema(named name: String) -> EntitySchema? { entities.first { $0.name == name } }
+
+  func entitySchema(_ id: EntityID) -> EntitySchema { entities[id.ordinal] }
 
   private static func entity(
+    _ id: EntityID,
     _ name: String,
     _ stored: [(String, AttributeKind, Bool, String?)],
     toMany: [ToManyProperty] = []
@@ -56,6 +62,6 @@ struct FlightSchema: SchemaProviding {
         destination: property.3
       )
     }
-    return EntitySchema(name: name, stored: properties, toMany: toMany, indexes: [])
+    return EntitySchema(id: id, name: name, stored: properties, toMany: toMany, indexes: [])
   }
 }

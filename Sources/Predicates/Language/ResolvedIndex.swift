@@ -1,0 +1,85 @@
+/// An index whose properties were found in the schema: a declared one, or the one that every to-one relationship has.
+///
+/// Its entries are ordered by the encoded values in the order of the columns, each ascending with nil first and NaN last,
+/// ties by object ID. Made once for each schema, and shared by all who use it.
+public final class ResolvedIndex: Sendable {
+  public enum Origin: Sendable, Hashable {
+    /// One that the model declares: every object has an entry.
+    case declared
+    /// The to-one relationship of the index's name. Objects that refer to nothing have no entry.
+    case relationship
+  }
+
+  public struct Column: Sendable, Hashable {
+    public let slot: Int
+    /// How the slot's strings are folded before they become keys; nothing for what is no string. The column serves
+    /// comparisons with the same options, and no others.
+    public let folding: StringOptions
+
+    public init(slot: Int, folding: StringOptions = []) {
+      self.slot = slot
+      self.folding = folding
+    }
+  }
+
+  public let id: IndexID
+  /// For messages and plans; unique within the entity's indexes of one origin: the names of the properties joined by a comma,
+  /// such as `month,day`, and the folding: `title[cd]`.
+  public let name: String
+  public let origin: Origin
+  /// In key order.
+  public let columns: [Column]
+  /// No two records share the tuple; a tuple with any nil is not constrained.
+  public let isUnique: Bool
+  /// The columns' slots, in key order.
+  public let slots: [Int]
+  /// Bits of the slots.
+  public let slotMask: UInt64
+
+  private init(_ id: IndexID, _ name: String, _ origin: Origin, _ columns: [Column], isUnique: Bool) {
+    self.id = id
+    self.name = name
+    self.origin = origin
+    self.columns = columns
+    self.isUnique = isUnique
+    slots = columns.map(\.slot)
+    slotMask = columns.reduce(0) { $0 | 1 << UInt64($1.slot) }
+  }
+
+  /// A declared index.
+  ///
+  /// - Parameters:
+  ///   - slots: those of the properties, in the order of the declaration.
+  ///   - stored: all stored properties of the entity, in slot order.
+  ///   - folding: of the strings among the properties.
+  public convenience init(
+    _ id: IndexID,
+    named name: String,
+    over slots: [Int],
+    of stored: [StoredProperty],
+    isUnique: Bool,
+    folding: StringOptions = []
+  ) {
+    let columns = slots.map { slot in Column(slot: slot, folding: stored[slot].kind == .string ? folding : [])
+    }
+    self.init(id, name, .declared, columns, isUnique: isUnique)
+  }
+
+  /// The index of a to-one relationship.
+  convenience init(_ id: IndexID, of relationship: StoredProperty) {
+    self.init(id, relationship.name, .relationship, [Column(slot: relationship.slot)], isUnique: false)
+  }
+
+  /// Whether any column is folded.
+  public var isFolded: Bool { columns.contains { !$0.folding.isEmpty } }
+}
+
+extension ResolvedIndex: Hashable {
+  public static func == (left: ResolvedIndex, right: ResolvedIndex) -> Bool {
+    left === right
+      || (left.id == right.id && left.name == right.name && left.origin == right.origin
+        && left.columns == right.columns && left.isUnique == right.isUnique)
+  }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(id) }
+}
