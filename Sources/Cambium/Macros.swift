@@ -20,26 +20,37 @@
 /// Every stored property is persistent. It is a `var` with its type written out:
 /// - an *attribute* of type `Bool`, any integer, `Float`, `Double`, `Decimal`, `String`, `Date`, `Data`, `UUID`, an enum
 ///   or struct with a raw value of one of these that conforms to `AttributeType`, or an optional of any of them;
-/// - a *relationship*, marked ``Relationship(deleteRule:inverse:)``, whose type is another model, an optional of one, or
+/// - a *relationship*, marked ``Relationship(deleteRule:inverse:originalName:)``, whose type is another model, an optional of one, or
 ///   an array, `Set` or `ToMany` of one.
 ///
 /// Computed and static properties, methods and initialisers are left alone. The class must be final. A default value
 /// that takes work to compute (`UUID()`) is also computed, and dropped, when an object is read from the store; leave
 /// such values to the initialiser.
+///
+/// The default value of an attribute is also what an object has that was stored before the attribute existed. It is evaluated once for all
+/// of them, when the model is first used. The macro takes it from the declaration if it is a literal, a static member of the
+/// attribute's type or of a standard one (`.economy`, `Cabin.economy`, `Double.pi`, `.now`), or one of `Date()`, `Date(timeIntervalSince…:)`,
+/// `Data()`, `UUID()` and `Decimal(…)` with a literal. From any other expression, and from `nil`, it takes none.
+///
+/// - Parameter originalName: The name that the class had in an earlier version: a string literal.
 @attached(member, names: named(_$state), named(_$model), named(_$visit), named(entityName), named(init))
 @attached(memberAttribute)
 @attached(extension, conformances: ManagedObject, Sendable)
-public macro Model() = #externalMacro(module: "CambiumMacros", type: "ModelMacro")
+public macro Model(originalName: String? = nil) = #externalMacro(module: "CambiumMacros", type: "ModelMacro")
 
 /// Says more about an attribute of a model.
 ///
 /// `@Attribute(.unique) var isrc: String`: no two objects have the same value, checked at every save. An attribute that
 /// is nil is free. Same as `#Unique<Song>([\.isrc])`.
+///
+/// `@Attribute(originalName: "name") var title: String`: in an earlier version the attribute was called `name`.
+///
+/// - Parameter originalName: A string literal.
 @attached(peer)
-public macro Attribute(_ options: AttributeOption...) =
+public macro Attribute(_ options: AttributeOption..., originalName: String? = nil) =
   #externalMacro(module: "CambiumMacros", type: "AttributeMacro")
 
-/// What ``Attribute(_:)`` can say.
+/// What ``Attribute(_:originalName:)`` can say.
 public struct AttributeOption: Sendable, Hashable {
   private let name: String
   /// No two objects have the same value.
@@ -54,8 +65,13 @@ public struct AttributeOption: Sendable, Hashable {
 ///   - inverse: The relationship at the other end that leads back. Name it at one end of each pair; at both ends, the
 ///     compiler reports a "circular reference resolving attached macro 'Relationship'". A to-many relationship needs one; a to-one can do without. A relationship that leads
 ///     back by itself, such as friends or a spouse, has the inverse `.itself`.
+///   - originalName: The name that the relationship had in an earlier version: a string literal.
 @attached(peer)
-public macro Relationship(deleteRule: DeleteRule = .nullify, inverse: AnyKeyPath? = nil) =
+public macro Relationship(
+  deleteRule: DeleteRule = .nullify,
+  inverse: AnyKeyPath? = nil,
+  originalName: String? = nil
+) =
   #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
 
 /// Makes a property of a model a relationship that is its own inverse: whoever is a friend of mine has me as a friend.
@@ -63,10 +79,14 @@ public macro Relationship(deleteRule: DeleteRule = .nullify, inverse: AnyKeyPath
 /// `@Relationship(inverse: .itself) var friends: Set<Person> = []`. A key path can't say this: the compiler would have to
 /// know the property to know its inverse.
 @attached(peer)
-public macro Relationship(deleteRule: DeleteRule = .nullify, inverse: OwnInverse) =
+public macro Relationship(
+  deleteRule: DeleteRule = .nullify,
+  inverse: OwnInverse,
+  originalName: String? = nil
+) =
   #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
 
-/// What ``Relationship(deleteRule:inverse:)`` calls the inverse of a relationship that leads back by itself.
+/// What ``Relationship(deleteRule:inverse:originalName:)`` calls the inverse of a relationship that leads back by itself.
 public struct OwnInverse: Sendable, Hashable {
   /// The relationship is its own inverse.
   public static let itself = OwnInverse()

@@ -7,6 +7,8 @@ struct ModelDeclaration {
   static let maximumSlotCount = 64
 
   let name: String
+  /// The name in `@Model(originalName: "Track")`.
+  let originalName: String?
   /// For members that fulfil public requirements.
   let access: String
   /// In the order of their declaration.
@@ -24,12 +26,14 @@ struct ModelDeclaration {
   var stored: [ModelProperty] { properties.filter { !$0.isToMany } }
   var toMany: [ModelProperty] { properties.filter(\.isToMany) }
 
-  init(_ model: ClassDeclSyntax) {
+  /// - Parameter mark: The attribute `@Model`.
+  init(_ model: ClassDeclSyntax, marked mark: AttributeSyntax) {
     name = model.name.text
     access = model.witnessAccess
     var diagnostics = Self.mistakes(of: model)
     canBeAModel = diagnostics.isEmpty
     diagnostics += Self.conditions(in: model)
+    originalName = mark.originalName(of: "model", &diagnostics)
     let members = model.memberBlock.members.map(\.decl)
     properties = members.compactMap { member in
       member.as(VariableDeclSyntax.self).flatMap { ModelProperty($0, diagnostics: &diagnostics) }

@@ -132,6 +132,15 @@ extension ModelDiagnostic {
       "the inverse must be written as a key path to one property, such as '\\Album.songs', or '.itself'"
   )
 
+  static let originalNameForm = ModelDiagnostic(
+    id: "originalNameForm",
+    message: "the original name must be written as a string literal, such as '\"title\"'"
+  )
+
+  static func notAName(_ name: String, of what: String) -> ModelDiagnostic {
+    ModelDiagnostic(id: "notAName", message: "no \(what) can have had the name '\(name)'")
+  }
+
   static func notAProperty(_ name: String, of model: String) -> ModelDiagnostic {
     ModelDiagnostic(id: "notAProperty", message: "'\(name)' is not a stored property of '\(model)'")
   }

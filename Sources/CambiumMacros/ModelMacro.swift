@@ -18,7 +18,7 @@ extension ModelMacro: MemberMacro {
       context.diagnose(ModelDiagnostic.notAClass.at(node))
       return []
     }
-    let declared = ModelDeclaration(model)
+    let declared = ModelDeclaration(model, marked: node)
     declared.diagnostics.forEach(context.diagnose)
     guard declared.canBeAModel else { return [] }
     return [
@@ -41,7 +41,7 @@ extension ModelMacro: MemberAttributeMacro {
     guard let model = declaration.as(ClassDeclSyntax.self), let variable = member.as(VariableDeclSyntax.self),
       variable.isStoredInInstances
     else { return [] }
-    let declared = ModelDeclaration(model)
+    let declared = ModelDeclaration(model, marked: node)
     guard declared.canBeAModel,
       let name = variable.bindings.first?.pattern.as(IdentifierPatternSyntax.self)?.identifier.plainText
     else { return [] }
@@ -62,9 +62,8 @@ extension ModelMacro: ExtensionMacro {
     conformingTo protocols: [TypeSyntax],
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
-    guard let model = declaration.as(ClassDeclSyntax.self), ModelDeclaration(model).canBeAModel else {
-      return []
-    }
+    guard let model = declaration.as(ClassDeclSyntax.self), ModelDeclaration(model, marked: node).canBeAModel
+    else { return [] }
     return [
       try ExtensionDeclSyntax("nonisolated extension \(type.trimmed): GraphContext.ManagedObject {}"),
       try ExtensionDeclSyntax(
@@ -102,7 +101,7 @@ extension ModelDeclaration {
           ],
           indexes: [
             \(raw: indexes.joined(separator: "\n      "))
-          ]))
+          ]\(raw: originalName.map { ", originalName: \"\($0)\"" } ?? "")))
       """
   }
 
@@ -148,17 +147,25 @@ extension ModelProperty {
   /// The entry in the model's description.
   fileprivate var description: String {
     switch kind {
-    case .attribute: "._$attribute(\"\(name)\", (\(type.trimmedDescription)).self),"
+    case .attribute: attribute
     case .toOne(let target): relationship("toOne", target)
     case .requiredToOne(let target): relationship("requiredToOne", target)
     case .toMany(let element): relationship("toMany", element)
     }
   }
 
+  private var attribute: String {
+    var arguments = ["\"\(name)\"", "(\(type.trimmedDescription)).self"]
+    if let defaultValue { arguments.append("default: \(defaultValue)") }
+    if let originalName { arguments.append("originalName: \"\(originalName)\"") }
+    return "._$attribute(\(arguments.joined(separator: ", "))),"
+  }
+
   private func relationship(_ function: String, _ target: TypeSyntax) -> String {
     var arguments = ["\"\(name)\"", "\(target.trimmedDescription).self"]
     if let inverse { arguments.append("inverse: \"\(inverse)\"") }
     if let deleteRule { arguments.append("deleteRule: \(deleteRule.trimmedDescription)") }
+    if let originalName { arguments.append("originalName: \"\(originalName)\"") }
     return ".\(function)(\(arguments.joined(separator: ", "))),"
   }
 }

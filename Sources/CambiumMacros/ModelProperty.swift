@@ -20,6 +20,10 @@ struct ModelProperty {
   let inverse: String?
   /// The expression after `deleteRule:`, as written.
   let deleteRule: ExprSyntax?
+  /// The text of the declaration's initial value, if that can stand in the model's description.
+  let defaultValue: String?
+  /// The name in `originalName: "title"`.
+  let originalName: String?
   /// Whether the property has a value before an initializer of the class sets it.
   let hasInitialValue: Bool
 
@@ -57,6 +61,8 @@ struct ModelProperty {
       diagnostics.append(ModelDiagnostic.attributeAndRelationship.at(relationship))
     }
     isUnique = Self.isUnique(attribute, &diagnostics)
+    originalName = (attribute ?? relationship)?.originalName(of: "property", &diagnostics)
+    defaultValue = binding.initializer.flatMap { DefaultValue($0.value, of: annotation.type.trimmed)?.text }
     inverse = Self.inverse(relationship, of: name, &diagnostics)
     deleteRule = relationship?.argument(labeled: "deleteRule")
     let kind = Self.kind(of: annotation.type, variable, isRelationship: relationship != nil, &diagnostics)
@@ -163,6 +169,7 @@ extension ModelProperty {
     }
     var isUnique = false
     for argument in arguments {
+      if argument.label?.text == "originalName" { continue }
       if argument.label == nil,
         argument.expression.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "unique"
       {

@@ -14,17 +14,25 @@ public struct ContextError: Error, Sendable {
     let message: String
     let context: Context
     let storeError: StoreError?
+    let refusal: SchemaRefusal?
 
-    init(message: String, context: Context, storeError: StoreError?) {
+    init(message: String, context: Context, storeError: StoreError?, refusal: SchemaRefusal?) {
       self.message = message
       self.context = context
       self.storeError = storeError
+      self.refusal = refusal
     }
   }
 
-  package init(_ code: Code, _ message: String, context: Context = Context(), storeError: StoreError? = nil) {
+  package init(
+    _ code: Code,
+    _ message: String,
+    context: Context = Context(),
+    storeError: StoreError? = nil,
+    refusal: SchemaRefusal? = nil
+  ) {
     self.code = code
-    self.details = Details(message: message, context: context, storeError: storeError)
+    self.details = Details(message: message, context: context, storeError: storeError, refusal: refusal)
   }
 
   /// What went wrong, in a sentence.
@@ -33,6 +41,8 @@ public struct ContextError: Error, Sendable {
   public var context: Context { details.context }
   /// The store's error, when `code` is ``Code/store`` or ``Code/closed``.
   public var storeError: StoreError? { details.storeError }
+  /// Everything that keeps a store from going on with another schema, when that is what failed.
+  public var refusal: SchemaRefusal? { details.refusal }
 }
 
 extension ContextError {
@@ -134,7 +144,14 @@ extension ContextError {
     public static let schemaMismatch = Code("schemaMismatch")
     /// The models given to a container don't go together, or an ID or a type is none of theirs.
     public static let unknownEntity = Code("unknownEntity")
-    /// An object is in another context than the one that was to insert, link or delete it. Send its ID instead.
+    /// A record has no attribute, or no relationship, of the name that was given.
+    public static let unknownProperty = Code("unknownProperty")
+    /// A record's attribute was to be set to a value of another kind or out of its range, or read as another type.
+    public static let wrongValue = Code("wrongValue")
+    /// A record's relationship was to lead to an object of another entity than its destination.
+    public static let wrongDestination = Code("wrongDestination")
+    /// An object is in another context than the one that was to insert, link or delete it, or a record to be linked is in none. Send its
+    /// ID instead.
     public static let otherContext = Code("otherContext")
     /// There is no object of this ID.
     public static let objectNotFound = Code("objectNotFound")

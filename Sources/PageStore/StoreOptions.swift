@@ -46,6 +46,13 @@ public struct StoreOptions: Sendable, Hashable {
   @_spi(Testing) public var initialLogByteCount: Int = 64 << 10
 
   public init() {}
+
+  /// Whether a store that is open with these options does for an opening with others: whether a file may be made is over then.
+  func openTheSame(as other: StoreOptions) -> Bool {
+    var other = other
+    other.createsIfMissing = createsIfMissing
+    return self == other
+  }
 }
 
 /// Limits of the format. Docs/FileFormat.md states them too; a test compares the two.

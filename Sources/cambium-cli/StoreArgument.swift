@@ -6,8 +6,11 @@ struct StoreArgument: ParsableArguments {
   @Argument(help: "The store's file.", completion: .file(extensions: ["cambium"]))
   var store: String
 
-  /// The path, if there is a file; opening would say the same, but could not tell a wrong argument from a failing disk.
-  func path() throws -> String {
+  /// The path, if there is a file.
+  func path() throws -> String { try Self.path(store) }
+
+  /// A store's path as it is given, if there is a file; opening would say the same, but could not tell a wrong argument from a failing disk.
+  static func path(_ store: String) throws -> String {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: store, isDirectory: &isFolder) else {
       throw Failure(.use, "error: there is no file \(store)")

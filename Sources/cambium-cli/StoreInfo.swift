@@ -84,10 +84,10 @@ struct StoreInfo: Encodable {
   }
 
   private static func entities(_ snapshot: Snapshot) throws -> [Entity] {
-    guard let schema = try Catalogue.schema(in: snapshot) else { return [] }
-    let stored = try StoredSchema(schema)
+    guard let catalogue = try SchemaTree.schema(in: snapshot) else { return [] }
+    let stored = try StoredSchema(catalogue)
     let view = StoreView(schema: stored, snapshot: snapshot)
-    return try zip(schema.entities, stored.entities).map { description, entity in
+    return try zip(stored.schema.entities, stored.entities).map { description, entity in
       Entity(
         name: description.name,
         count: try view.records(of: entity)?.count ?? 0,

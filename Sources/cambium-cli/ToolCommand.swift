@@ -14,8 +14,8 @@ struct ToolCommand: ParsableCommand {
       anything else, such as a damaged store.
       """,
     subcommands: [
-      InfoCommand.self, VerifyCommand.self, QueryCommand.self, PagesCommand.self, TreeCommand.self,
-      LogCommand.self, CompactCommand.self,
+      InfoCommand.self, SchemaCommand.self, VerifyCommand.self, QueryCommand.self, PagesCommand.self,
+      TreeCommand.self, LogCommand.self, CompactCommand.self,
     ]
   )
 }

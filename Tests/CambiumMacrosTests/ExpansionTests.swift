@@ -175,6 +175,63 @@ struct ExpansionTests {
     #expect(text.contains(".toMany(\"covers\", Song.self, inverse: \"covers\"),"))
   }
 
+  @Test func originalNamesStandInTheDescription() {
+    let text = Expansion(
+      """
+      @Model(originalName: "Track") final class Song {
+        @Attribute(.unique, originalName: "name") var title: String
+        @Attribute(originalName: "class") var genre: Int = 1
+        @Relationship(deleteRule: .deny, inverse: \\Album.songs, originalName: "record") var album: Album?
+        @Relationship(inverse: .itself, originalName: "copies") var covers: Set<Song> = []
+        init() {}
+      }
+      """
+    ).text
+    #expect(
+      text.contains(
+        """
+              properties: [
+                ._$attribute("title", (String).self, originalName: "name"),
+                ._$attribute("genre", (Int).self, default: 1, originalName: "class"),
+                .toOne("album", Album.self, inverse: "songs", deleteRule: .deny, originalName: "record"),
+                .toMany("covers", Song.self, inverse: "covers", originalName: "copies"),
+              ],
+              indexes: [
+                GraphContext.IndexDescription(["title"], isUnique: true),
+              ], originalName: "Track"))
+        """
+      )
+    )
+  }
+
+  @Test(arguments: [
+    ("Int", "1990", "1990"), ("Int", "-5", "-5"), ("Int", "0xff", "0xff"), ("Double?", "-1.5e3", "-1.5e3"),
+    ("Bool", "true", "true"), ("String", "\"a\\n\\u{e9}\"", "\"a\\n\u{e9}\""),
+    ("String", "#\"a\"b\"#", "\"a\\\"b\""),
+    ("String", "\"\"\"\n    two\n    lines\n    \"\"\"", "\"two\\nlines\""), ("Date", ".now", ".now"),
+    ("Cabin", ".economy", ".economy"), ("Cabin", "Cabin.first", "Cabin.first"),
+    ("Cabin?", "Cabin.first", "Cabin.first"), ("Plane.Cabin", "Cabin.first", "Cabin.first"),
+    ("Double", "Double.pi", "Double.pi"), ("Date", "Date()", "Date()"), ("Data", "Data()", "Data()"),
+    ("UUID", "UUID()", "UUID()"), ("Decimal", "Decimal(-1.5)", "Decimal(-1.5)"),
+    ("Date", "Date(timeIntervalSince1970: 0)", "Date(timeIntervalSince1970: 0)"),
+  ])
+  func aPlainInitialValueIsTheDefault(type: String, value: String, text: String) {
+    let expansion = expansion(of: "var value: \(type) = \(value)")
+    #expect(expansion.contains("._$attribute(\"value\", (\(type)).self, default: \(text)),"))
+  }
+
+  /// The description belongs to no actor and is made once, so what isn't plain can't stand in it.
+  @Test(arguments: [
+    ("Int?", "nil"), ("Int", "1 + 1"), ("Int", "makeYear()"), ("Int", "Limits.year"), ("Int", "Song.year"),
+    ("String", "\"a\\(b)\""), ("Int", "{ 5 }()"), ("Date", "Date(timeIntervalSince1970: start)"),
+    ("Date", "Date(timeInterval: 5, since: .now)"), ("Data", "Data(count: 1_000_000)"), ("Int", "year"),
+    ("Email", "Email(rawValue: \"a\")!"), ("Date", ".now.addingTimeInterval(5)"), ("Int", "~1"),
+  ])
+  func anyOtherInitialValueIsNoDefault(type: String, value: String) {
+    let expansion = expansion(of: "var value: \(type) = \(value)")
+    #expect(expansion.contains("._$attribute(\"value\", (\(type)).self),"))
+  }
+
   @Test(arguments: [("public", "public "), ("package", "package "), ("internal", ""), ("fileprivate", "")])
   func membersAreAsVisibleAsTheProtocolAsks(access: String, prefix: String) {
     let text = Expansion("@Model \(access) final class Song {}").text

@@ -148,6 +148,34 @@ struct MistakeTests {
     )
   }
 
+  @Test(arguments: ["name", "\"a\\(b)\"", "nil", "\"a\" + \"b\""])
+  func anOriginalNameIsALiteral(name: String) {
+    let message = "the original name must be written as a string literal, such as '\"title\"'"
+    #expect(
+      mistakes(in: "@Attribute(.unique, originalName: \(name)) var title: String") == ["2:35: \(message)"]
+    )
+    #expect(
+      mistakes(in: "@Relationship(originalName: \(name)) var album: Album?") == ["2:29: \(message)"]
+    )
+    #expect(
+      Expansion("@Model(originalName: \(name)) final class Song { init() {} }").mistakes == [
+        "1:22: \(message)"
+      ]
+    )
+  }
+
+  @Test(arguments: ["", "a b", "1a", "a.b"])
+  func anOriginalNameIsAName(name: String) {
+    #expect(
+      mistakes(in: "@Attribute(originalName: \"\(name)\") var title: String")
+        == ["2:26: no property can have had the name '\(name)'"]
+    )
+    #expect(
+      Expansion("@Model(originalName: \"\(name)\") final class Song { init() {} }").mistakes
+        == ["1:22: no model can have had the name '\(name)'"]
+    )
+  }
+
   @Test(arguments: ["inversePath", "\\Album.songs.count", "\\Album.songs[0]"])
   func anInverseIsAKeyPathToOneProperty(path: String) {
     #expect(

@@ -56,7 +56,9 @@ struct HostileTextTests {
   }
 
   private static let commands: [[String]] = [
-    ["info"], ["info", "--json"], ["verify"], ["tree"], ["tree", "--json"], ["tree", hostile],
+    ["info"], ["info", "--json"], ["schema"], ["schema", "--table"], ["schema", "--json"],
+    ["schema", hostile],
+    ["verify"], ["tree"], ["tree", "--json"], ["tree", hostile],
     ["tree", hostile, "--json"],
     ["tree", "none"], ["tree", hostile + "!"], ["log"], ["log", "--json"], ["log", "--operations"], ["pages"],
     ["pages", "--json"],

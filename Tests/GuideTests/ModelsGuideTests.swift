@@ -1,5 +1,6 @@
 import Cambium
 import Foundation
+import TestSupport
 import Testing
 
 // Quoted in Docs/Models.md
@@ -61,6 +62,26 @@ enum Course: String, AttributeType, CaseIterable {
 }
 // End of quotation
 
+// Quoted in Docs/Models.md
+/// Halves the time of every long recipe in a store, by a program that doesn't have the classes.
+func hurry(recipesAt url: URL) async throws {
+  let book = try await PersistentContainer("Recipes", at: url)
+  try await book.performBackgroundTask { context in
+    let long = DynamicQuery("Recipe", where: try PredicateTree(format: "minutes > 60"))
+    try context.forEach(long) { recipe in
+      let minutes = try recipe.value("minutes", as: Int.self) ?? 0
+      try recipe.set("minutes", to: minutes / 2)
+      let step = try context.insert(entity: "Step")
+      try step.set("number", to: 0)
+      try step.set("text", to: "Hurry.")
+      try step.setObject("recipe", to: recipe)
+    }
+    try context.save()
+  }
+  try book.close()
+}
+// End of quotation
+
 @Suite struct ModelsGuideTests {
   @MainActor @Test func theGuideToModelsTellsTheTruth() async throws {
     let book = try await PersistentContainer(
@@ -112,5 +133,25 @@ enum Course: String, AttributeType, CaseIterable {
     try context.save()
     #expect(try context.count(From<Step>()) == 0)
     #expect(try book.verify().isEmpty)
+  }
+
+  @Test func aProgramWithoutTheClassesChangesRecipes() async throws {
+    let folder = try TemporaryFolder()
+    let url = URL(fileURLWithPath: folder.file("recipes.cambium"))
+    let models: [any ManagedObject.Type] = [Recipe.self, Step.self, Cook.self, Label.self]
+    let book = try await PersistentContainer("Recipes", models: models, at: .file(url))
+    try await book.performBackgroundTask { context in
+      for minutes in [60, 90] { context.insert(Recipe(title: "Soup", minutes: minutes)) }
+      try context.save()
+    }
+    try book.close()
+    try await hurry(recipesAt: url)
+    let changed = try await PersistentContainer("Recipes", models: models, at: .file(url))
+    try await changed.performBackgroundTask { context in
+      let recipes = try context.fetch(From<Recipe>().orderBy(\.minutes))
+      #expect(recipes.map(\.minutes) == [45, 60])
+      #expect(recipes.map { $0.steps.map(\.text) } == [["Hurry."], []])
+    }
+    try changed.close()
   }
 }

@@ -6,9 +6,13 @@ extension ManagedObjectContext {
   /// Puts a new object into the context, and every new object that its relationships lead to. It has its final ID from
   /// now on. Does nothing for an object that is in the context.
   ///
+  /// Numbers come in blocks that are leased in the store, most of them by saves. Where a block is used up, and for the first object after
+  /// the store was opened, this waits for its turn to write as ``save(durability:)`` does, and for the disk. In a store that is open for reading only
+  /// the object has an ID as well, which is of use in this process alone; the save throws.
+  ///
   /// If the object can't be inserted, the context inserts nothing, and its next fetch or save throws, until it is rolled back: `otherContext` for
   /// an object that is in another context, `objectNotFound` for one that is gone, `unknownEntity` for a model that the container was made
-  /// without. The same goes for a relationship that is set to such an object.
+  /// without; `tooManyObjects` or what a save throws, when no number can be leased for the object. The same goes for a relationship that is set to such an object.
   public func insert(_ object: some ManagedObject) { _ = enter(object) }
 
   /// Returns whether the object is in the context now.
@@ -21,9 +25,9 @@ extension ManagedObjectContext {
       noteGone(object)
       return false
     }
-    guard let entity = noting(nil, { () throws(ContextError) in try modelEntity(of: type(of: object)) })
+    guard let entity = noting(nil, { () throws(ContextError) in try modelEntity(of: object) })
     else { return false }
-    let number = coordinator.numbers.take(entity.ordinal)
+    guard let number = number(of: entity) else { return false }
     object._$state.enter(self, number: number)
     objects[entity.ordinal].insert(object, number: number)
     changes[entity.ordinal].noteInserted(object)
@@ -33,30 +37,39 @@ extension ManagedObjectContext {
     return true
   }
 
+  /// The number for a new object; nil, with the error noted, when there is none.
+  private func number(of entity: StoredEntity) -> ObjectNumber? {
+    noting(nil) { () throws(ContextError) in
+      try coordinator.takeNumber(of: entity, timeout: saveTimeout)
+    }
+  }
+
   /// Notes the error `otherContext` for an object that this context can't insert, link or delete.
-  func noteOther(_ object: any ManagedObject, _ what: String) {
+  func noteOther(_ object: any ManagedObject, _ what: String) { note(Self.isOther(object, what)) }
+
+  /// The error for an object of another context.
+  static func isOther(_ object: any ManagedObject, _ what: String) -> ContextError {
     let id = object.objectID
-    note(
-      ContextError(
-        .otherContext,
-        "\(id.entityName) \(id.number) is in another context and can't be \(what) in this one; send its objectID instead",
-        context: .init(entity: id.entityName, objectID: id)
-      )
+    return ContextError(
+      .otherContext,
+      "\(id.entityName) \(id.number) is in another context and can't be \(what) in this one; send its objectID instead",
+      context: .init(entity: id.entityName, objectID: id)
     )
   }
 
   /// Somebody may have deleted the object between two turns of the program that holds it; that is no mistake of the
   /// program's, but what it asked for can't be done.
-  func noteGone(_ object: any ManagedObject) {
+  func noteGone(_ object: any ManagedObject) { note(Self.isGone(object)) }
+
+  /// The error for an object that is gone.
+  static func isGone(_ object: any ManagedObject) -> ContextError {
     let state = object._$state
-    let (name, number) = (type(of: object).entityName, state.number)
+    let (name, number) = (object._$objectModel.entity.name, state.number)
     let id = state.storeID.map { ManagedObjectID(entityName: name, number: number, storeID: $0) }
-    note(
-      ContextError(
-        .objectNotFound,
-        "\(number.isNone ? "a \(name)" : "\(name) \(number)") is gone: it was deleted, or its context was reset; nothing can lead to it",
-        context: .init(entity: name, objectID: number.isNone ? nil : id)
-      )
+    return ContextError(
+      .objectNotFound,
+      "\(number.isNone ? "a \(name)" : "\(name) \(number)") is gone: it was deleted, or its context was reset; nothing can lead to it",
+      context: .init(entity: name, objectID: number.isNone ? nil : id)
     )
   }
 
@@ -85,7 +98,7 @@ extension ManagedObjectContext {
 
   /// An object with unsaved changes is about to be changed, or one without them for the first time.
   func noteChange(of object: any ManagedObject) {
-    let ordinal = entity(of: type(of: object)).ordinal
+    let ordinal = entity(of: object).ordinal
     if !object._$state.hasChanges { changes[ordinal].noteUpdated(object) }
     encodedChanges[ordinal]?.noteStale(object._$state.number)
   }

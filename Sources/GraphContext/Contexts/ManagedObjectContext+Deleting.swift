@@ -22,7 +22,7 @@ extension ManagedObjectContext {
 
   private func remove(_ object: any ManagedObject, _ queue: inout [any ManagedObject]) {
     listings.removeAll()
-    let entity = entity(of: type(of: object))
+    let entity = entity(of: object)
     let number = object._$state.number
     let isSaved = object._$state.phase == .persistent
     // An object may only be deleted if the relationships it leads to can be read.
@@ -103,22 +103,6 @@ extension ManagedObjectContext {
       )
       for referrer in referrers.sorted() {
         set(self.object(referrer, of: source), slot: incoming.toOne.slot, to: .none)
-      }
-    }
-    for incoming in entity.incomingPairs {
-      let source = self.entity(incoming.source)
-      for relationship in source.toManys {
-        guard case .pairs(let trees) = relationship.storage, trees.forward == incoming.trees.forward else {
-          continue
-        }
-        let pending = pendingPairs[source.ordinal][relationship.ordinal]
-        let stored = noting([]) { () throws(ContextError) in
-          try view.elements(of: number, in: trees.backward)
-        }
-        let owners = stored + pending.added.filter { $0.value.contains(number) }.map(\.key)
-        for owner in Set(owners).sorted() where pending.isLinked(owner, number) ?? true {
-          pendingPairs[source.ordinal][relationship.ordinal].unlink(owner, number)
-        }
       }
     }
   }

@@ -8,7 +8,7 @@ import Predicates
 extension ManagedObjectContext {
   /// A reference was set: its inverse, and the inverse of its inverse, follow.
   func follow(_ object: any ManagedObject, slot: Int, from old: ObjectNumber, to new: ObjectNumber) {
-    let entity = entity(of: type(of: object))
+    let entity = entity(of: object)
     guard let toOne = entity.toOne(slot: slot) else { return }
     if object._$state.phase == .deleted {
       // Its deletion has taken its links away.
@@ -34,7 +34,7 @@ extension ManagedObjectContext {
 
   /// Sets a reference whose inverse is looked after by the caller.
   func set(_ object: any ManagedObject, slot: Int, to new: ObjectNumber) {
-    let entity = entity(of: type(of: object))
+    let entity = entity(of: object)
     guard let toOne = entity.toOne(slot: slot) else { return }
     let old = object.reference(at: slot)
     if object._$state.phase == .deleted {
@@ -70,7 +70,7 @@ extension ManagedObjectContext {
 
 extension ManagedObjectContext {
   func listElements(of object: any ManagedObject, toMany: Int) -> [ObjectNumber] {
-    let entity = entity(of: type(of: object))
+    let entity = entity(of: object)
     let relationship = entity.toManys[toMany]
     let pending = pendingLinks(relationship, of: entity)
     let owner = object._$state.number
@@ -83,7 +83,7 @@ extension ManagedObjectContext {
   }
 
   func countElements(of object: any ManagedObject, toMany: Int) -> Int {
-    let entity = entity(of: type(of: object))
+    let entity = entity(of: object)
     let relationship = entity.toManys[toMany]
     let pending = pendingLinks(relationship, of: entity)
     let owner = object._$state.number
@@ -93,7 +93,7 @@ extension ManagedObjectContext {
   }
 
   func hasElement(_ number: ObjectNumber, of object: any ManagedObject, toMany: Int) -> Bool {
-    let entity = entity(of: type(of: object))
+    let entity = entity(of: object)
     let relationship = entity.toManys[toMany]
     let owner = object._$state.number
     if let answer = pendingLinks(relationship, of: entity)?.isLinked(owner, number) { return answer }
@@ -103,7 +103,7 @@ extension ManagedObjectContext {
   }
 
   func link(_ element: any ManagedObject, to object: any ManagedObject, toMany: Int) {
-    let entity = entity(of: type(of: object))
+    let entity = entity(of: object)
     let relationship = entity.toManys[toMany]
     switch relationship.storage {
     case .references(let slot, _): set(element, slot: slot, to: object._$state.number)
@@ -123,7 +123,7 @@ extension ManagedObjectContext {
   }
 
   func unlink(_ element: any ManagedObject, from object: any ManagedObject, toMany: Int) {
-    let entity = entity(of: type(of: object))
+    let entity = entity(of: object)
     let relationship = entity.toManys[toMany]
     switch relationship.storage {
     case .references(let slot, _):

@@ -63,8 +63,8 @@ public final class ManagedObjectContext: ObjectHost {
   /// Of the fetches whose records the view keeps, how many bytes the largest one has read.
   var largestFetchByteCount = 0
   static let smallestKeptByteLimit = 32 << 20
-  /// The entity found last, by the identity of the class.
-  private var lastType: (ObjectIdentifier, StoredEntity)?
+  /// The entity found last, by its objects' key.
+  private var lastEntity: (ObjectIdentifier, StoredEntity)?
 
   package convenience init(coordinator: StoreCoordinator) throws(ContextError) {
     self.init(coordinator, showing: try coordinator.newestView())
@@ -95,7 +95,7 @@ public final class ManagedObjectContext: ObjectHost {
     findRecord(of: object)
   }
 
-  package override func layout(of type: any ManagedObject.Type) -> RecordLayout { entity(of: type).layout }
+  package override func layout(of object: any ManagedObject) -> RecordLayout { entity(of: object).layout }
 
   package override func unreadableValue(of object: any ManagedObject, slot: Int) {
     noteUnreadable(object, slot: slot)
@@ -139,7 +139,9 @@ public final class ManagedObjectContext: ObjectHost {
   package override func adopt(_ object: any ManagedObject) -> Bool { enter(object) }
 
   package override func reach(_ object: any ManagedObject, by property: Int) {
-    guard object._$state.phase == .new, let entity = coordinator.entity(of: type(of: object)) else { return }
+    guard object._$state.phase == .new, let entity = coordinator.entity(withKey: object.entityKey) else {
+      return
+    }
     if entity.hasInverse(property) { _ = enter(object) }
   }
 
@@ -166,9 +168,23 @@ public final class ManagedObjectContext: ObjectHost {
 
   // MARK: Entities
 
+  /// The entity of an object in this context.
+  package func entity(of object: any ManagedObject) -> StoredEntity {
+    guard let entity = knownEntity(object.entityKey) else { fatalError(Self.unknown(object).message) }
+    return entity
+  }
+
   /// The entity of the class of an object in this context.
   package func entity(of type: any ManagedObject.Type) -> StoredEntity {
-    guard let entity = knownEntity(of: type) else { fatalError(Self.unknown(type).message) }
+    guard let entity = knownEntity(ObjectIdentifier(type)) else { fatalError(Self.unknown(type).message) }
+    return entity
+  }
+
+  /// The entity of an object that is to enter the context.
+  ///
+  /// - Throws: `unknownEntity` when the container has no objects of this kind.
+  func modelEntity(of object: any ManagedObject) throws(ContextError) -> StoredEntity {
+    guard let entity = knownEntity(object.entityKey) else { throw Self.unknown(object) }
     return entity
   }
 
@@ -176,16 +192,25 @@ public final class ManagedObjectContext: ObjectHost {
   ///
   /// - Throws: `unknownEntity` when the container was made without the model.
   func modelEntity(of type: any ManagedObject.Type) throws(ContextError) -> StoredEntity {
-    guard let entity = knownEntity(of: type) else { throw Self.unknown(type) }
+    guard let entity = knownEntity(ObjectIdentifier(type)) else { throw Self.unknown(type) }
     return entity
   }
 
-  private func knownEntity(of type: any ManagedObject.Type) -> StoredEntity? {
-    let identity = ObjectIdentifier(type)
-    if let lastType, lastType.0 == identity { return lastType.1 }
-    guard let entity = coordinator.entity(of: type) else { return nil }
-    lastType = (identity, entity)
+  private func knownEntity(_ key: ObjectIdentifier) -> StoredEntity? {
+    if let lastEntity, lastEntity.0 == key { return lastEntity.1 }
+    guard let entity = coordinator.entity(withKey: key) else { return nil }
+    lastEntity = (key, entity)
     return entity
+  }
+
+  private static func unknown(_ object: any ManagedObject) -> ContextError {
+    guard object is ManagedRecord else { return unknown(type(of: object)) }
+    let name = object._$objectModel.entity.name
+    return ContextError(
+      .unknownEntity,
+      "a record of \(name) enters no context of another container than that which made it",
+      context: .init(entity: name)
+    )
   }
 
   private static func unknown(_ type: any ManagedObject.Type) -> ContextError {
@@ -223,7 +248,7 @@ public final class ManagedObjectContext: ObjectHost {
 
 extension ManagedObjectContext {
   func findRecord(of object: any ManagedObject) -> UnsafeRawBufferPointer? {
-    let entity = entity(of: type(of: object))
+    let entity = entity(of: object)
     let number = object._$state.number
     releaseKeptIfMany()
     return noting(nil) { () throws(ContextError) in
@@ -291,7 +316,7 @@ extension ManagedObjectContext {
   }
 
   func noteUnreadable(_ object: any ManagedObject, slot: Int) {
-    let entity = entity(of: type(of: object))
+    let entity = entity(of: object)
     let property = entity.schema.stored[slot].name
     note(
       ContextError(
@@ -308,7 +333,11 @@ extension ManagedObjectContext {
 
   /// The one object of this number: the one that is already here, or a fault. O(1).
   package func object<Object: ManagedObject>(_ type: Object.Type, number: ObjectNumber) -> Object {
-    let ordinal = entity(of: type).ordinal
+    object(type, number: number, entity(of: type).ordinal)
+  }
+
+  /// The same, of the entity of this ordinal, whose class is at hand.
+  func object<Object: ManagedObject>(_ type: Object.Type, number: ObjectNumber, _ ordinal: Int) -> Object {
     // The map of an entity holds objects of its one class.
     if let known = objects[ordinal][number] { return unsafeDowncast(known, to: type) }
     return added(ObjectState(fault: number, in: self), ordinal)
@@ -316,19 +345,19 @@ extension ManagedObjectContext {
 
   private func added<Object: ManagedObject>(_ state: consuming ObjectState, _ ordinal: Int) -> Object {
     let number = state.number
-    let object = Object(_$state: state)
+    let object = coordinator.makeObject(Object.self, state, ordinal)
     objects[ordinal].insert(object, number: number)
     return object
   }
 
   /// The same for a record at hand, which the object then needn't look for. The bytes were accepted by
   /// `RecordView(_:layout:)` and belong to ``view``.
-  package func object<Object: ManagedObject>(
+  func object<Object: ManagedObject>(
     _ type: Object.Type,
     number: ObjectNumber,
-    record: UnsafeRawBufferPointer
+    record: UnsafeRawBufferPointer,
+    _ ordinal: Int
   ) -> Object {
-    let ordinal = entity(of: type).ordinal
     if let known = objects[ordinal][number] {
       let known = unsafeDowncast(known, to: type)
       if known._$state.phase == .persistent { known._$state.setRecord(record, generation: generation) }
@@ -341,7 +370,7 @@ extension ManagedObjectContext {
 
   /// The object of a number, of an entity whose class isn't known statically.
   func object(_ number: ObjectNumber, of entity: StoredEntity) -> any ManagedObject {
-    object(coordinator.types[entity.ordinal], number: number)
+    object(coordinator.types[entity.ordinal], number: number, entity.ordinal)
   }
 
   /// The object of a number if it is in the context already.
@@ -373,19 +402,27 @@ extension ManagedObjectContext {
     with id: ManagedObjectID
   ) throws(ContextError) -> Object {
     try check(id, type)
+    return try existingObject(type, number: id.number, modelEntity(of: type))
+  }
+
+  /// The same for a number of an entity whose class is at hand.
+  func existingObject<Object: ManagedObject>(
+    _ type: Object.Type,
+    number: ObjectNumber,
+    _ entity: StoredEntity
+  ) throws(ContextError) -> Object {
     try checkUsable()
-    let entity = try modelEntity(of: type)
-    if let known = registeredObject(type, with: id) {
+    if let known = objects[entity.ordinal][number].map({ unsafeDowncast($0, to: type) }) {
       switch known._$state.phase {
       case .inserted: return known
-      case .deleted, .gone: throw notFound(id.number, entity)
+      case .deleted, .gone: throw notFound(number, entity)
       case .persistent where known._$state.currentRecord != nil: return known
       default: break
       }
     }
     releaseKeptIfMany()
-    guard let record = try view.record(id.number, of: entity) else { throw notFound(id.number, entity) }
-    return object(type, number: id.number, record: record)
+    guard let record = try view.record(number, of: entity) else { throw notFound(number, entity) }
+    return object(type, number: number, record: record, entity.ordinal)
   }
 
   /// The object of an ID if the context has it in memory, and nil otherwise.
@@ -394,22 +431,26 @@ extension ManagedObjectContext {
     with id: ManagedObjectID
   ) -> Object? {
     guard id.storeID == storeID, id.entityName == Object.entityName else { return nil }
-    guard let entity = knownEntity(of: type) else { return nil }
+    guard let entity = knownEntity(ObjectIdentifier(type)) else { return nil }
     return objects[entity.ordinal][id.number].map { unsafeDowncast($0, to: Object.self) }
   }
 
   private func check(_ id: ManagedObjectID, _ type: any ManagedObject.Type) throws(ContextError) {
-    let entity = try modelEntity(of: type)
-    if id.number.isNone { throw notFound(.none, entity) }
-    guard id.storeID == storeID else {
-      throw ContextError(.unknownEntity, "\(id) is of another store", context: .init(objectID: id))
-    }
+    try check(id, modelEntity(of: type))
     guard id.entityName == type.entityName else {
       throw ContextError(
         .unknownEntity,
         "\(id) is no \(type.entityName)",
         context: .init(entity: type.entityName, objectID: id)
       )
+    }
+  }
+
+  /// - Throws: for an ID of another store, or one that names no object of any.
+  func check(_ id: ManagedObjectID, _ entity: StoredEntity) throws(ContextError) {
+    if id.number.isNone { throw notFound(.none, entity) }
+    guard id.storeID == storeID else {
+      throw ContextError(.unknownEntity, "\(id) is of another store", context: .init(objectID: id))
     }
   }
 }

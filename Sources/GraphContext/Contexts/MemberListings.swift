@@ -37,7 +37,7 @@ struct MemberListings {
     /// Makes the owner forget its list.
     fileprivate func drop() {
       var dropper = MemberDropper()
-      owner._$visit(type(of: owner)._$model.slotCount + toMany, &dropper)
+      owner._$visit(owner._$objectModel.slotCount + toMany, &dropper)
     }
   }
   private var listings: [Place: Listing] = [:]
@@ -84,13 +84,13 @@ struct MemberListings {
 
 extension ManagedObjectContext {
   func isListed(_ object: any ManagedObject, toMany: Int) -> Bool {
-    let entity = entity(of: type(of: object))
+    let entity = entity(of: object)
     let sweepNumber = objects[entity.toManys[toMany].destination].sweepNumber
     return listings.handOut(entity.ordinal, toMany, owner: object._$state.number, sweepNumber: sweepNumber)
   }
 
   func list(_ members: [some ManagedObject], of object: any ManagedObject, toMany: Int) {
-    let entity = entity(of: type(of: object))
+    let entity = entity(of: object)
     let listing = MemberListings.Listing(
       owner: object,
       toMany: toMany,
@@ -106,7 +106,7 @@ extension ManagedObjectContext {
     of object: any ManagedObject,
     toMany: Int
   ) -> ListExtension {
-    let entity = entity(of: type(of: object))
+    let entity = entity(of: object)
     let owner = object._$state.number
     guard var listing = listings.listing(entity.ordinal, toMany, owner: owner),
       listing.sweepNumber == objects[entity.toManys[toMany].destination].sweepNumber,

@@ -78,7 +78,7 @@ public final class PersistentContainer: Sendable {
   ///
   /// - Throws: `schemaMismatch` when the models don't go together with each other or with the store; `invalidURL` for a URL that isn't a
   ///   file's; `store` when the store can't be opened.
-  public init(
+  public convenience init(
     _ name: String,
     models: [any ManagedObject.Type],
     at location: StoreLocation,
@@ -86,18 +86,38 @@ public final class PersistentContainer: Sendable {
     showsValuesInErrors: Bool = true,
     logger: Logger? = nil
   ) async throws(ContextError) {
+    let models = ContainerModels(classes: models)
+    try await self.init(name, models, at: location, options, showsValues: showsValuesInErrors, logger)
+  }
+
+  init(
+    _ name: String,
+    _ models: ContainerModels,
+    at location: StoreLocation,
+    _ options: StoreOptions,
+    showsValues: Bool,
+    _ logger: Logger?
+  ) async throws(ContextError) {
     let queue = DispatchQueue(label: "cambium.\(name)", attributes: .concurrent)
     self.name = name
     self.queue = queue
     (store, coordinator) = try await queue.run { () throws(ContextError) in
       let store = try Self.open(location, options, logger)
-      return (store, try StoreCoordinator.open(store, models: models, showsValues: showsValuesInErrors))
+      return (store, try StoreCoordinator.open(store, models: models, showsValues: showsValues))
     }
   }
 
   /// A container of a store that is open: for tests, whose stores are on simulated disks.
   @_spi(Testing)
-  public init(_ name: String, models: [any ManagedObject.Type], on store: Store) throws(ContextError) {
+  public convenience init(
+    _ name: String,
+    models: [any ManagedObject.Type],
+    on store: Store
+  ) throws(ContextError) {
+    try self.init(name, ContainerModels(classes: models), on: store)
+  }
+
+  init(_ name: String, _ models: ContainerModels, on store: Store) throws(ContextError) {
     self.name = name
     queue = DispatchQueue(label: "cambium.\(name)", attributes: .concurrent)
     self.store = store

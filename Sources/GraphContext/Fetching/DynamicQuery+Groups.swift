@@ -83,9 +83,9 @@ extension DynamicQuery {
 public struct GroupRecord: Sendable {
   /// What the group's objects have in common, then the aggregates.
   public let values: [AttributeValue]
-  private let columns: ManagedRecord.Columns
+  private let columns: QueryRecord.Columns
 
-  init(values: [AttributeValue], columns: ManagedRecord.Columns) {
+  init(values: [AttributeValue], columns: QueryRecord.Columns) {
     self.values = values
     self.columns = columns
   }

@@ -1,7 +1,7 @@
 import Foundation
 import Predicates
 
-/// A query in words, for tools: the entity, the predicate and the key paths are text.
+/// A query in words, for tools and ``ManagedRecord``s: the entity, the predicate and the key paths are text.
 ///
 /// ```swift
 /// var query = DynamicQuery("Flight", where: try PredicateTree(format: "arrDelay >= 120"))
@@ -79,6 +79,16 @@ extension DynamicQuery {
     return (query, columns)
   }
 
+  /// The query with its names found in the schema, for whole objects.
+  ///
+  /// - Throws: `QueryError` of code `arguments` for a query for values or groups.
+  func resolvedForObjects(in schema: Schema, store: UUID) throws(QueryError) -> ResolvedQuery {
+    guard select.isEmpty, !isDistinct, !isGrouped else {
+      throw QueryError(.arguments, "The query is for values or groups, and records are objects.")
+    }
+    return try resolved(in: schema, store: store).query
+  }
+
   static func path(_ keyPath: String, _ paths: PathResolver) throws(QueryError) -> ResolvedPath {
     try paths.resolve(names(keyPath)).path
   }
@@ -89,7 +99,7 @@ extension DynamicQuery {
 }
 
 /// An object as a tool sees it: the values that a query selected.
-public struct ManagedRecord: Sendable {
+public struct QueryRecord: Sendable {
   public let objectID: ManagedObjectID
   /// In the order of the query's columns. A relationship's value is the number of the object it leads to.
   public let values: [AttributeValue]

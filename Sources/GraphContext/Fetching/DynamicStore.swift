@@ -32,12 +32,12 @@ public final class DynamicStore: Sendable {
   public init(_ store: Store) throws(ContextError) {
     let snapshot: Snapshot
     do throws(StoreError) { snapshot = try store.snapshot() } catch { throw ContextError(error) }
-    guard let schema = try Catalogue.readableSchema(in: snapshot) else {
+    guard let readable = try SchemaTree.readableSchema(in: snapshot) else {
       throw ContextError(.schemaMismatch, "the store holds no models")
     }
     self.store = store
-    self.schema = schema
-    storedSchema = try StoredSchema(schema)
+    schema = readable.schema
+    storedSchema = readable
     storeID = UUID(store.uuid)
   }
 
@@ -88,7 +88,7 @@ extension DynamicStore {
   /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read.
   public func groups(_ query: DynamicQuery) throws -> [GroupRecord] {
     let resolved = try query.resolvedGroups(in: schema, store: storeID)
-    let names = ManagedRecord.Columns(resolved.names)
+    let names = QueryRecord.Columns(resolved.names)
     return try resolved.rows(in: view()).map { GroupRecord(values: $0, columns: names) }
   }
 
@@ -96,14 +96,14 @@ extension DynamicStore {
   ///
   /// - Throws: `QueryError` for a mistake in the query, or one for groups; `ContextError` when the store can't be read; what `body`
   ///   throws.
-  public func forEach(_ query: DynamicQuery, _ body: (ManagedRecord) throws -> Bool) throws {
+  public func forEach(_ query: DynamicQuery, _ body: (QueryRecord) throws -> Bool) throws {
     if query.isGrouped { throw QueryError(.arguments, "The query is for groups, which are no objects.") }
     let selection = try selection(query)
-    let names = ManagedRecord.Columns(selection.columns.map(\.name))
+    let names = QueryRecord.Columns(selection.columns.map(\.name))
     try selection.forEachRow(in: view()) { row, reader, fields in
       let id = ManagedObjectID(entityName: query.entity, number: row.number, storeID: storeID)
       return try body(
-        ManagedRecord(objectID: id, values: try fields.map { try reader.value(of: $0) }, columns: names)
+        QueryRecord(objectID: id, values: try fields.map { try reader.value(of: $0) }, columns: names)
       )
     }
   }
@@ -114,8 +114,8 @@ extension DynamicStore {
   }
 
   /// The rows of the query. Use ``forEach(_:_:)`` where they are many.
-  public func rows(_ query: DynamicQuery) throws -> [ManagedRecord] {
-    var rows: [ManagedRecord] = []
+  public func rows(_ query: DynamicQuery) throws -> [QueryRecord] {
+    var rows: [QueryRecord] = []
     try forEach(query) { row in
       rows.append(row)
       return true

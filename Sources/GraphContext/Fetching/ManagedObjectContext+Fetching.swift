@@ -14,6 +14,11 @@ extension ManagedObjectContext {
   ///   cancelled that it runs in, which a query that reads many rows looks for every few thousand.
   public func fetch<Root: ManagedObject>(_ request: From<Root>) throws -> [Root] {
     let (query, entity) = try resolved(request)
+    return try fetch(query, entity)
+  }
+
+  /// The objects of an entity whose class is at hand.
+  func fetch<Root: ManagedObject>(_ query: ResolvedQuery, _ entity: StoredEntity) throws -> [Root] {
     releaseKeptBeforeFetch()
     let keptBefore = view.keptByteCount
     defer { noteFetch(keptBefore: keptBefore) }
@@ -24,16 +29,17 @@ extension ManagedObjectContext {
     let rows = try executor.rows(needsRecords: true)
     objects[entity.ordinal].reserve(rows.count)
     return try rows.map { row in
-      executor.isPending(row.number) ? object(Root.self, number: row.number) : try object(row, entity)
+      executor.isPending(row.number)
+        ? object(Root.self, number: row.number, entity.ordinal) : try object(row, entity)
     }
   }
 
   /// The object of a row; its record, if it comes with one, is the snapshot's, as `StoreView.keep` has kept it.
   func object<Root: ManagedObject>(_ row: QueryRow, _ entity: StoredEntity) throws -> Root {
-    guard let record = row.record else { return object(Root.self, number: row.number) }
+    guard let record = row.record else { return object(Root.self, number: row.number, entity.ordinal) }
     // No object has such a number, but a hostile file may.
     if record.isEmpty || !row.number.isSound { throw StoreView.damaged(row.number, of: entity) }
-    return object(Root.self, number: row.number, record: record)
+    return object(Root.self, number: row.number, record: record, entity.ordinal)
   }
 
   /// The first object that the query describes, or nil when there is none.
@@ -53,8 +59,11 @@ extension ManagedObjectContext {
 
   /// How many objects the query describes. O(log n) where ranges of indexes are the answer; ``explain(_:)`` shows them.
   public func count<Root: ManagedObject>(_ request: From<Root>) throws -> Int {
-    let (query, _) = try resolved(request)
-    return try QueryExecutor(query, for: .count, in: view, context: self).count()
+    try count(resolved(request).query)
+  }
+
+  func count(_ query: ResolvedQuery) throws -> Int {
+    try QueryExecutor(query, for: .count, in: view, context: self).count()
   }
 
   /// Whether there is any object that the query describes. O(log n) where ranges of indexes are the answer; else rows are read until one
@@ -66,7 +75,7 @@ extension ManagedObjectContext {
     }
     query.sort = []
     query.limit = Swift.min(query.limit ?? 1, 1)
-    return try QueryExecutor(query, for: .count, in: view, context: self).count() > 0
+    return try count(query) > 0
   }
 
   /// How ``fetch(_:)`` would go about it: access path, ranges with their exact row counts, filter and order.
@@ -78,7 +87,10 @@ extension ManagedObjectContext {
     _ request: From<Root>,
     analyze: Bool = false
   ) throws -> QueryPlan {
-    let (query, _) = try resolved(request)
+    try explain(resolved(request).query, analyze: analyze)
+  }
+
+  func explain(_ query: ResolvedQuery, analyze: Bool) throws -> QueryPlan {
     let view = viewForValues()
     let executor = try QueryExecutor(query, for: .objects, in: view, context: self)
     let plan = executor.plan.explanation

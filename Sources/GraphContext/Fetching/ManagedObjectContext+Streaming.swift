@@ -9,7 +9,7 @@ extension ManagedObjectContext {
     of count: Int = 500,
     _ request: From<Root>
   ) -> ObjectBatches<Root> {
-    ObjectBatches { ObjectStream(self, request, batchCount: count) }
+    ObjectBatches { self.stream(request, batchCount: count) }
   }
 
   /// Calls `body` with each object that the query describes, in its order, with the records of no more than `count` in memory, which is
@@ -24,7 +24,10 @@ extension ManagedObjectContext {
     inBatchesOf count: Int = 500,
     _ body: (Root) throws -> Void
   ) throws {
-    let stream = ObjectStream(self, request, batchCount: count)
+    try forEach(stream(request, batchCount: count), body)
+  }
+
+  func forEach<Root: ManagedObject>(_ stream: ObjectStream<Root>, _ body: (Root) throws -> Void) throws {
     while let batch = try stream.next() {
       for object in batch { try body(object) }
     }
@@ -53,10 +56,10 @@ extension ManagedObjectContext {
   /// The objects of rows of an older snapshot, or this one, as far as they still exist.
   func objects<Root: ManagedObject>(
     _ rows: [QueryRow],
+    _ entity: StoredEntity,
     of type: Root.Type,
     haveRecords: Bool
   ) throws -> [Root] {
-    let entity = try modelEntity(of: type)
     objects[entity.ordinal].reserve(rows.count)
     return try rows.compactMap { row in
       if let known = objects[entity.ordinal][row.number] {
@@ -65,12 +68,12 @@ extension ManagedObjectContext {
         if object._$state.phase == .inserted { return object }
       }
       if haveRecords, row.record != nil { return try object(row, entity) }
-      return try view.contains(row.number, of: entity) ? object(type, number: row.number) : nil
+      return try view.contains(row.number, of: entity)
+        ? object(type, number: row.number, entity.ordinal) : nil
     }
   }
 
-  /// A snapshot for one query, and the query.
-  func prepared<Root: ManagedObject>(_ request: From<Root>) throws -> (StoreView, ResolvedQuery) {
-    (viewForValues(), try resolved(request).query)
+  private func stream<Root: ManagedObject>(_ request: From<Root>, batchCount: Int) -> ObjectStream<Root> {
+    ObjectStream(self, batchCount: batchCount) { context in try context.resolved(request) }
   }
 }

@@ -33,7 +33,8 @@ public struct ObjectBatches<Root: ManagedObject>: AsyncSequence {
 /// The batches behind ``ObjectBatches`` and `forEach`.
 final class ObjectStream<Root: ManagedObject> {
   private let context: ManagedObjectContext
-  private let request: From<Root>
+  /// The query, and the entity whose objects it is for.
+  private let resolve: (ManagedObjectContext) throws -> (query: ResolvedQuery, entity: StoredEntity)
   private let batchCount: Int
   private var results: Results?
   private var isOver = false
@@ -42,16 +43,22 @@ final class ObjectStream<Root: ManagedObject> {
   private final class Results {
     var cursor: ResultCursor
     let view: StoreView
+    let entity: StoredEntity
 
-    init(_ cursor: consuming ResultCursor, _ view: StoreView) {
+    init(_ cursor: consuming ResultCursor, _ view: StoreView, _ entity: StoredEntity) {
       self.cursor = cursor
       self.view = view
+      self.entity = entity
     }
   }
 
-  init(_ context: ManagedObjectContext, _ request: From<Root>, batchCount: Int) {
+  init(
+    _ context: ManagedObjectContext,
+    batchCount: Int,
+    _ resolve: @escaping (ManagedObjectContext) throws -> (query: ResolvedQuery, entity: StoredEntity)
+  ) {
     self.context = context
-    self.request = request
+    self.resolve = resolve
     self.batchCount = batchCount
   }
 
@@ -65,12 +72,11 @@ final class ObjectStream<Root: ManagedObject> {
       context.releaseKept()
       // Objects point to records of the context's own snapshot only.
       let isCurrent = results.view.commit == context.view.commit
-      let entity = try context.modelEntity(of: Root.self)
       let rows = try results.cursor.next(batchCount) {
-        isCurrent ? context.view.keep($0, of: entity) : $0
+        isCurrent ? context.view.keep($0, of: results.entity) : $0
       }
       isOver = rows.count < batchCount
-      let objects = try context.objects(rows, of: Root.self, haveRecords: isCurrent)
+      let objects = try context.objects(rows, results.entity, of: Root.self, haveRecords: isCurrent)
       if !objects.isEmpty { return objects }
     }
     return nil
@@ -78,9 +84,10 @@ final class ObjectStream<Root: ManagedObject> {
 
   private func begin() throws -> Results {
     try QueryError.checkBatch(of: batchCount)
-    let (view, query) = try context.prepared(request)
+    let (query, entity) = try resolve(context)
+    let view = context.viewForValues()
     let executor = try QueryExecutor(query, for: .objects, in: view, context: context)
-    let begun = Results(try ResultCursor(executor), view)
+    let begun = Results(try ResultCursor(executor), view, entity)
     results = begun
     return begun
   }

@@ -55,7 +55,7 @@ extension ManagedObject {
   /// The objects that the to-many relationship with this ordinal leads to.
   fileprivate func members(of ordinal: Int) -> [any ManagedObject] {
     var follower = Follower(owner: self)
-    _$visit(Self._$model.slotCount + ordinal, &follower)
+    _$visit(_$objectModel.slotCount + ordinal, &follower)
     return follower.targets
   }
 }

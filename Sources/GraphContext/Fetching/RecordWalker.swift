@@ -4,15 +4,22 @@ import Predicates
 /// Reads the records of objects, in neighbourly steps where their numbers ascend.
 struct RecordWalker: ~Copyable {
   private var cursor: TreeCursor?
+  private let reader: RecordReader
+  private let entity: StoredEntity
 
   init(_ entity: StoredEntity, in view: StoreView) throws(StoreError) {
+    self.entity = entity
+    reader = RecordReader(entity)
     cursor = try view.records(of: entity)?.cursor()
   }
 
   /// The record of an object; nil when there is none. The bytes stay until the next call. One whose number is a little above that of the
   /// one before costs a step, any other a descent.
   mutating func record(_ number: ObjectNumber) throws -> UnsafeRawBufferPointer? {
-    try withKey(number) { key throws(StoreError) in try cursor?.find(near: key) }
+    let found = try withKey(number) { key throws(StoreError) in try cursor?.find(near: key) }
+    guard let found else { return nil }
+    guard let record = reader.newest(found) else { throw StoreView.damaged(number, of: entity) }
+    return record
   }
 
   /// What makes bytes stay.

@@ -4,6 +4,8 @@ import Predicates
 /// Every record of an entity, in order of number or the other way round. A row's record stays until the next row.
 struct RecordScan: ~Copyable {
   private var cursor: TreeCursor?
+  private let reader: RecordReader
+  private let entity: StoredEntity
   private let isReversed: Bool
   /// Whether the cursor is where the next row is already.
   private var isAtNext = false
@@ -12,6 +14,8 @@ struct RecordScan: ~Copyable {
   init(_ entity: StoredEntity, in view: StoreView, isReversed: Bool = false, skipping skipped: Int = 0) throws
   {
     self.isReversed = isReversed
+    self.entity = entity
+    reader = RecordReader(entity)
     guard let tree = try view.records(of: entity) else { return }
     let count = try tree.count
     if skipped >= count { return }
@@ -28,7 +32,8 @@ struct RecordScan: ~Copyable {
       let found = try isReversed ? cursor?.previous() : cursor?.next()
       guard found == true else { return nil }
     }
-    guard let number = try cursor?.objectID(), let record = try cursor?.value() else { return nil }
+    guard let number = try cursor?.objectID(), let bytes = try cursor?.value() else { return nil }
+    guard let record = reader.newest(bytes) else { throw StoreView.damaged(number, of: entity) }
     return QueryRow(number: number, record: record)
   }
 }

@@ -1,15 +1,45 @@
 import Predicates
 
 /// What the schema says of one attribute.
-public struct AttributeDescription: Sendable, Hashable, Codable {
+///
+/// Equal descriptions agree in name, kind and optionality. The other two say how objects of an earlier version are taken up; they are no part of
+/// what is stored about the schema, nor of ``Schema/stableHash``.
+public struct AttributeDescription: Sendable, Codable {
   public var name: String
   /// How the values are stored.
   public var kind: AttributeKind
   public var isOptional: Bool
+  /// What an object has that was stored before the attribute existed; nil where the schema doesn't say, never ``AttributeValue/null``.
+  public var defaultValue: AttributeValue?
+  /// The attribute's name in an earlier version of the schema; nil if it had no other.
+  public var originalName: String?
 
-  public init(name: String, kind: AttributeKind, isOptional: Bool = false) {
+  private enum CodingKeys: CodingKey { case name, kind, isOptional }
+
+  /// - Parameter defaultValue: `null` is the same as nil.
+  public init(
+    name: String,
+    kind: AttributeKind,
+    isOptional: Bool = false,
+    defaultValue: AttributeValue? = nil,
+    originalName: String? = nil
+  ) {
     self.name = name
     self.kind = kind
     self.isOptional = isOptional
+    self.defaultValue = defaultValue.flatMap { $0.isNull ? nil : $0 }
+    self.originalName = originalName
+  }
+}
+
+extension AttributeDescription: Hashable {
+  public static func == (left: AttributeDescription, right: AttributeDescription) -> Bool {
+    (left.name, left.kind, left.isOptional) == (right.name, right.kind, right.isOptional)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(name)
+    hasher.combine(kind)
+    hasher.combine(isOptional)
   }
 }

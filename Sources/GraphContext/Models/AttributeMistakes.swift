@@ -54,11 +54,49 @@ extension ManagedObject {
 
 extension PropertyDescription {
   /// An attribute of a model that `@Model` wrote; the getter has made sure of the type.
-  public static func _$attribute(_ name: String, _ type: Any.Type) -> PropertyDescription {
+  public static func _$attribute(
+    _ name: String,
+    _ type: Any.Type,
+    originalName: String? = nil
+  ) -> PropertyDescription {
+    attribute(name, type, nil, originalName)
+  }
+
+  /// The same with the initial value that the declaration gives.
+  public static func _$attribute<Value>(
+    _ name: String,
+    _ type: Value.Type,
+    default value: Value,
+    originalName: String? = nil
+  ) -> PropertyDescription {
+    attribute(name, type, value, originalName)
+  }
+
+  /// - Parameter value: One of the type, or nil.
+  private static func attribute(
+    _ name: String,
+    _ type: Any.Type,
+    _ value: Any?,
+    _ originalName: String?
+  ) -> PropertyDescription {
+    func attribute<Attribute: AttributeType>(_ type: Attribute.Type) -> PropertyDescription {
+      .attribute(name, type, default: value as? Attribute, originalName: originalName)
+    }
     guard let type = type as? any AttributeType.Type else {
       fatalError("the attribute \(name) has the type \(type), which is no AttributeType")
     }
-    return .attribute(name, type)
+    return attribute(type)
+  }
+
+  /// Stands in for an attribute whose initial value is none of its type, of which the property's declaration tells.
+  @_disfavoredOverload
+  public static func _$attribute(
+    _ name: String,
+    _ type: Any.Type,
+    default value: Any,
+    originalName: String? = nil
+  ) -> PropertyDescription {
+    fatalError("the attribute \(name) has the initial value \(value), which is no \(type)")
   }
 }
 

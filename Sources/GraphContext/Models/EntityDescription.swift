@@ -2,17 +2,28 @@ import Predicates
 
 /// What the schema says of the objects of one model: their attributes, their relationships, their indexes.
 ///
-/// A plain value. It is stored with the data, so a store can be read without the classes it was written with.
-public struct EntityDescription: Sendable, Hashable, Codable {
+/// A plain value. It is stored with the data, so a store can be read without the classes it was written with. Only its ``originalName`` is
+/// not stored, and takes no part in equality: it says how a store of an earlier version is taken up.
+public struct EntityDescription: Sendable, Codable {
   public var name: String
   /// In the order of their declaration, which is the order of the values in a record.
   public var properties: [PropertyDescription]
   public var indexes: [IndexDescription]
+  /// The entity's name in an earlier version of the schema; nil if it had no other.
+  public var originalName: String?
 
-  public init(name: String, properties: [PropertyDescription], indexes: [IndexDescription] = []) {
+  private enum CodingKeys: CodingKey { case name, properties, indexes }
+
+  public init(
+    name: String,
+    properties: [PropertyDescription],
+    indexes: [IndexDescription] = [],
+    originalName: String? = nil
+  ) {
     self.name = name
     self.properties = properties
     self.indexes = indexes
+    self.originalName = originalName
   }
 
   public var attributes: [AttributeDescription] {
@@ -33,6 +44,18 @@ public struct EntityDescription: Sendable, Hashable, Codable {
   public func property(named name: String) -> PropertyDescription? { properties.first { $0.name == name } }
 }
 
+extension EntityDescription: Hashable {
+  public static func == (left: EntityDescription, right: EntityDescription) -> Bool {
+    (left.name, left.properties, left.indexes) == (right.name, right.properties, right.indexes)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(name)
+    hasher.combine(properties)
+    hasher.combine(indexes)
+  }
+}
+
 /// An attribute or a relationship of an entity.
 public enum PropertyDescription: Sendable, Hashable, Codable {
   case attribute(AttributeDescription)
@@ -42,6 +65,14 @@ public enum PropertyDescription: Sendable, Hashable, Codable {
     switch self {
     case .attribute(let attribute): attribute.name
     case .relationship(let relationship): relationship.name
+    }
+  }
+
+  /// The property's name in an earlier version of the schema; nil if it had no other.
+  public var originalName: String? {
+    switch self {
+    case .attribute(let attribute): attribute.originalName
+    case .relationship(let relationship): relationship.originalName
     }
   }
 
@@ -57,9 +88,22 @@ public enum PropertyDescription: Sendable, Hashable, Codable {
 
 extension PropertyDescription {
   /// An attribute whose kind and optionality are those of a Swift type.
-  public static func attribute(_ name: String, _ type: (some AttributeType).Type) -> PropertyDescription {
+  ///
+  /// - Parameter value: What an object has that was stored before the attribute existed.
+  public static func attribute<Value: AttributeType>(
+    _ name: String,
+    _ type: Value.Type,
+    default value: Value? = nil,
+    originalName: String? = nil
+  ) -> PropertyDescription {
     .attribute(
-      AttributeDescription(name: name, kind: type.attributeKind, isOptional: type.isOptionalAttribute)
+      AttributeDescription(
+        name: name,
+        kind: type.attributeKind,
+        isOptional: type.isOptionalAttribute,
+        defaultValue: value?.attributeValue,
+        originalName: originalName
+      )
     )
   }
 
@@ -68,7 +112,8 @@ extension PropertyDescription {
     _ name: String,
     _ target: (some ManagedObject).Type,
     inverse: String? = nil,
-    deleteRule: DeleteRule = .nullify
+    deleteRule: DeleteRule = .nullify,
+    originalName: String? = nil
   ) -> PropertyDescription {
     .relationship(
       RelationshipDescription(
@@ -76,7 +121,8 @@ extension PropertyDescription {
         destination: target.entityName,
         cardinality: .optional,
         inverse: inverse,
-        deleteRule: deleteRule
+        deleteRule: deleteRule,
+        originalName: originalName
       )
     )
   }
@@ -86,7 +132,8 @@ extension PropertyDescription {
     _ name: String,
     _ target: (some ManagedObject).Type,
     inverse: String? = nil,
-    deleteRule: DeleteRule = .nullify
+    deleteRule: DeleteRule = .nullify,
+    originalName: String? = nil
   ) -> PropertyDescription {
     .relationship(
       RelationshipDescription(
@@ -94,7 +141,8 @@ extension PropertyDescription {
         destination: target.entityName,
         cardinality: .required,
         inverse: inverse,
-        deleteRule: deleteRule
+        deleteRule: deleteRule,
+        originalName: originalName
       )
     )
   }
@@ -104,7 +152,8 @@ extension PropertyDescription {
     _ name: String,
     _ target: (some ManagedObject).Type,
     inverse: String? = nil,
-    deleteRule: DeleteRule = .nullify
+    deleteRule: DeleteRule = .nullify,
+    originalName: String? = nil
   ) -> PropertyDescription {
     .relationship(
       RelationshipDescription(
@@ -112,7 +161,8 @@ extension PropertyDescription {
         destination: target.entityName,
         cardinality: .many,
         inverse: inverse,
-        deleteRule: deleteRule
+        deleteRule: deleteRule,
+        originalName: originalName
       )
     )
   }

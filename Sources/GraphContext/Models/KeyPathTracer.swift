@@ -115,7 +115,7 @@ final class KeyPathTracer: ObjectHost {
     note(object, named: "objectID")
     current = nil
     let id = ManagedObjectID(
-      entityName: type(of: object).entityName,
+      entityName: object._$objectModel.entity.name,
       number: ObjectNumber(rawValue: UInt64.max - UInt64(round)),
       storeID: storeID
     )
@@ -125,14 +125,14 @@ final class KeyPathTracer: ObjectHost {
 
   /// Notes that a to-many relationship was read, and returns a member of it. Nothing can be read beyond it.
   func touchToMany<Member: ManagedObject>(of object: any ManagedObject, ordinal: Int) -> Member {
-    note(object, type(of: object)._$model.slotCount + ordinal)
+    note(object, object._$objectModel.slotCount + ordinal)
     current = nil
     endsAtToMany = true
     return makeObject(of: Member.self)
   }
 
   private func note(_ object: any ManagedObject, _ property: Int) {
-    note(object, named: type(of: object)._$model.visitedNames[property])
+    note(object, named: object._$objectModel.visitedNames[property])
   }
 
   private func note(_ object: any ManagedObject, named name: String) {

@@ -17,11 +17,11 @@ extension ManagedObject {
     return value
   }
 
-  /// Where the values lie in the object's record: as the class says, unless the store has them in another order.
+  /// Where the values lie in the object's record: as the model says, unless the store has them in another order.
   @inlinable
   package var _$layout: RecordLayout {
-    guard let host = _$state.host, host.hasOtherLayouts else { return Self._$model.layout }
-    return host._$layout(of: Self.self)
+    guard let host = _$state.host, host.hasOtherLayouts else { return _$objectModel.layout }
+    return host._$layout(of: self)
   }
 
   /// The object's record, looked up. Nil when there is none or it can't be read; the host knows why.

@@ -73,8 +73,8 @@ extension ManagedObject {
     }
     // These take the place of what is kept, which mustn't come along.
     var dropper = MemberDropper()
-    _$visit(Self._$model.slotCount + ordinal, &dropper)
-    host.reach(self, by: Self._$model.slotCount + ordinal)
+    _$visit(_$objectModel.slotCount + ordinal, &dropper)
+    host.reach(self, by: _$objectModel.slotCount + ordinal)
   }
 
   /// Fills the cache from the record, if it isn't filled. Without a record it leads nowhere.

@@ -5,7 +5,7 @@ import Predicates
 extension ManagedObject {
   /// Visits every attribute and to-one relationship, then every to-many relationship.
   package func visitAll(_ visitor: inout some PropertyVisitor) {
-    for property in 0..<Self._$model.visitedNames.count { _$visit(property, &visitor) }
+    for property in 0..<_$objectModel.visitedNames.count { _$visit(property, &visitor) }
   }
 
   /// The value of a slot, read from the record if it isn't loaded; `null` when it can't be read.
@@ -38,11 +38,11 @@ extension ManagedObject {
   /// of new objects overflows the stack.
   package func attachRelationships() {
     guard let host = _$state.host else { return }
-    for property in Self._$model.relationshipProperties {
+    for property in _$objectModel.relationshipProperties {
       var taker = UnattachedTaker()
       _$visit(property, &taker)
       let targets = taker.targets.filter { host.adopt($0) }
-      let slotCount = Self._$model.slotCount
+      let slotCount = _$objectModel.slotCount
       if property < slotCount {
         guard let target = targets.first else { continue }
         let number = target._$state.number
@@ -58,7 +58,7 @@ extension ManagedObject {
   /// After an insertion was rolled back: the object is in no context, and leads to nothing.
   package func detach() {
     var detacher = RelationshipDetacher()
-    for property in Self._$model.relationshipProperties { _$visit(property, &detacher) }
+    for property in _$objectModel.relationshipProperties { _$visit(property, &detacher) }
     _$state.becomeNew()
   }
 }

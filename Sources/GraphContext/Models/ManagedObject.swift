@@ -26,6 +26,8 @@ public protocol ManagedObject: AnyObject, Identifiable, Hashable, PredicateRoot,
   /// The name of the model's entity: the class's name.
   static var entityName: String { get }
   static var _$model: ModelDescription { get }
+  /// The model of this very object: the class's, unless the class has objects of several entities.
+  var _$objectModel: ModelDescription { get }
   var _$state: ObjectState { get set }
   /// Makes a fault: no value is loaded.
   init(_$state: consuming ObjectState)
@@ -44,10 +46,10 @@ extension ManagedObject {
   public var objectID: ManagedObjectID {
     if _$state.phase == .tracer { return tracer.identity(of: self) }
     if _$state.phase == .new {
-      fatalError("\(Self.entityName) has no object ID before it is inserted in a context")
+      fatalError("\(_$objectModel.entity.name) has no object ID before it is inserted in a context")
     }
     return ManagedObjectID(
-      entityName: Self.entityName,
+      entityName: _$objectModel.entity.name,
       number: _$state.number,
       storeID: _$state.storeID ?? ManagedObjectID.noStore
     )
@@ -62,10 +64,21 @@ extension ManagedObject {
   public var objectReference: ObjectReference? {
     let number = _$state.number
     guard !number.isNone, _$state.phase != .tracer else { return nil }
-    return ObjectReference(entity: Self.entityName, number: number, store: _$state.storeID)
+    return ObjectReference(entity: _$objectModel.entity.name, number: number, store: _$state.storeID)
   }
 
   public static var entityDescription: EntityDescription { _$model.entity }
+}
+
+// MARK: - Model
+
+extension ManagedObject {
+  @inlinable public var _$objectModel: ModelDescription { Self._$model }
+
+  /// What a coordinator finds the object's entity by: the class, or the model of a record, whose class is that of every entity's records.
+  var entityKey: ObjectIdentifier {
+    Self.self == ManagedRecord.self ? ObjectIdentifier(_$objectModel) : ObjectIdentifier(Self.self)
+  }
 }
 
 // MARK: - State

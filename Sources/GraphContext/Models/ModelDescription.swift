@@ -10,6 +10,10 @@ public final class ModelDescription: Sendable {
   package let slotCount: Int
   /// Slots first, then to-many relationships.
   package let visitedNames: [String]
+  /// The same, described.
+  let visitedProperties: [PropertyDescription]
+  /// The places of the visited properties, by name.
+  private let places: [String: Int]
   /// The relationships among the visited properties, by their place there.
   package let relationshipProperties: [Int]
 
@@ -21,8 +25,13 @@ public final class ModelDescription: Sendable {
     slotCount = stored.count
     let visited = stored + entity.properties.filter(\.isToMany)
     visitedNames = visited.map(\.name)
+    visitedProperties = visited
+    places = Dictionary(visited.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     relationshipProperties = visited.indices.filter { visited[$0].isRelationship }
   }
+
+  /// The place among the visited properties of the one with this name. O(1).
+  func place(of name: String) -> Int? { places[name] }
 }
 
 extension PropertyDescription {

@@ -11,7 +11,7 @@ public class ObjectHost {
   /// another snapshot; then every such pointer is stale.
   @exclusivity(unchecked) @usableFromInline package final var generation: UInt32 = 1
 
-  /// Whether records of any class lie in this host's store otherwise than the class says: their values are in the order
+  /// Whether records of any entity lie in this host's store otherwise than its model says: their values are in the order
   /// in which the model declared them when the store was made.
   @exclusivity(unchecked) @usableFromInline package final var hasOtherLayouts = false
 
@@ -30,8 +30,8 @@ public class ObjectHost {
   /// Nil when there is none or it can't be read. The host remembers why, and says so at the next call that can throw.
   package func record(of object: any ManagedObject) -> UnsafeRawBufferPointer? { missing() }
 
-  /// How this class's records lie in the store. Asked only where ``hasOtherLayouts``.
-  package func layout(of type: any ManagedObject.Type) -> RecordLayout { missing() }
+  /// How the records of the object's entity lie in the store. Asked only where ``hasOtherLayouts``.
+  package func layout(of object: any ManagedObject) -> RecordLayout { missing() }
 
   /// The record holds something at this slot that is no value of the attribute's type. The host remembers it.
   package func unreadableValue(of object: any ManagedObject, slot: Int) { missing() }
@@ -112,7 +112,7 @@ public class ObjectHost {
   }
 
   @usableFromInline
-  package final func _$layout(of type: any ManagedObject.Type) -> RecordLayout { layout(of: type) }
+  package final func _$layout(of object: any ManagedObject) -> RecordLayout { layout(of: object) }
 
   @usableFromInline
   package final func _$willChange(_ object: any ManagedObject) { willChange(object) }

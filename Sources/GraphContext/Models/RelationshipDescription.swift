@@ -1,5 +1,7 @@
 /// What the schema says of one relationship: a link from the objects of an entity to one or many objects of another.
-public struct RelationshipDescription: Sendable, Hashable, Codable {
+///
+/// Equal descriptions agree in everything but the original name, which is no part of what is stored about the schema.
+public struct RelationshipDescription: Sendable, Codable {
   public var name: String
   /// The entity at the other end.
   public var destination: String
@@ -9,6 +11,10 @@ public struct RelationshipDescription: Sendable, Hashable, Codable {
   public var inverse: String?
   /// What happens to the objects at the other end when an object of this entity is deleted.
   public var deleteRule: DeleteRule
+  /// The relationship's name in an earlier version of the schema; nil if it had no other.
+  public var originalName: String?
+
+  private enum CodingKeys: CodingKey { case name, destination, cardinality, inverse, deleteRule }
 
   /// How many objects a relationship can lead to.
   public enum Cardinality: String, Sendable, Hashable, Codable {
@@ -25,16 +31,33 @@ public struct RelationshipDescription: Sendable, Hashable, Codable {
     destination: String,
     cardinality: Cardinality,
     inverse: String? = nil,
-    deleteRule: DeleteRule = .nullify
+    deleteRule: DeleteRule = .nullify,
+    originalName: String? = nil
   ) {
     self.name = name
     self.destination = destination
     self.cardinality = cardinality
     self.inverse = inverse
     self.deleteRule = deleteRule
+    self.originalName = originalName
   }
 
   public var isToMany: Bool { cardinality == .many }
+}
+
+extension RelationshipDescription: Hashable {
+  public static func == (left: RelationshipDescription, right: RelationshipDescription) -> Bool {
+    (left.name, left.destination, left.cardinality, left.inverse, left.deleteRule)
+      == (right.name, right.destination, right.cardinality, right.inverse, right.deleteRule)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(name)
+    hasher.combine(destination)
+    hasher.combine(cardinality)
+    hasher.combine(inverse)
+    hasher.combine(deleteRule)
+  }
 }
 
 /// What the deletion of an object does to the objects that one of its relationships leads to.

@@ -15,6 +15,7 @@ extension Schema {
   static func problems(in entities: [EntityDescription]) -> [String] {
     var problems: [String] = []
     for name in duplicates(in: entities.map(\.name)) { problems.append("two models are named \(name)") }
+    problems += originalNameProblems(of: entities.map { ($0.name, $0.name, $0.originalName) })
     let names = SchemaNames(entities)
     for (entity, own) in zip(entities, names.entities) {
       problems += nameProblems(of: entity)
@@ -40,15 +41,10 @@ extension Schema {
     }
     let names = entity.properties.map(\.name)
     for name in duplicates(in: names) { problems.append("\(entity.name) has two properties named \(name)") }
-    var owners: [UInt32: String] = [:]
-    for property in entity.properties {
-      if let owner = owners.updateValue(property.name, forKey: property.stableID), owner != property.name {
-        problems.append(
-          "\(owner) and \(property.name) of \(entity.name) have the same ID; rename one of them"
-        )
-      }
-    }
-    return problems
+    return problems + defaultProblems(of: entity)
+      + originalNameProblems(
+        of: entity.properties.map { ("\(entity.name).\($0.name)", $0.name, $0.originalName) }
+      )
   }
 
   private static func indexProblems(of entity: EntityDescription, _ names: EntityNames) -> [String] {
@@ -114,6 +110,34 @@ extension Schema {
       ]
     }
     return []
+  }
+
+  private static func defaultProblems(of entity: EntityDescription) -> [String] {
+    entity.attributes.compactMap { attribute in
+      guard let value = attribute.defaultValue else { return nil }
+      var encoder = RecordEncoder(layout: RecordLayout(kinds: [attribute.kind]))
+      encoder.begin()
+      if !value.isNull, encoder.set(value, at: 0) { return nil }
+      return "the default of \(entity.name).\(attribute.name) is no \(attribute.kind)"
+    }
+  }
+
+  /// What is wrong with the earlier names of entities, or of the properties of one: each leads from one old thing to one new one. An original
+  /// name that is the present one says nothing.
+  private static func originalNameProblems(
+    of renamed: [(path: String, name: String, originalName: String?)]
+  ) -> [String] {
+    var owners: [String: String] = [:]
+    var problems: [String] = []
+    for (path, name, originalName) in renamed {
+      guard let originalName, originalName != name else { continue }
+      if !isName(originalName) {
+        problems.append("\"\(originalName)\" is no original name for \(path)")
+      } else if let owner = owners.updateValue(path, forKey: originalName) {
+        problems.append("\(owner) and \(path) have the same original name, \(originalName)")
+      }
+    }
+    return problems
   }
 
   /// Names are Swift identifiers in ASCII or beyond; they also name trees and stand in URIs and format strings.

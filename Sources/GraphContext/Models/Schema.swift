@@ -116,47 +116,39 @@ extension EntitySchema {
   }
 
   /// The same with its stored values in other places of a record.
-  fileprivate func placed(at place: (StoredProperty) -> Int) -> EntitySchema {
+  fileprivate func placed(in layout: UInt32, at place: (StoredProperty) -> Int) -> EntitySchema {
     let properties = stored.map { property in
       var property = property
       property.place = place(property)
       return property
     }
-    return EntitySchema(id: id, name: name, stored: properties, toMany: toMany, indexes: declaredIndexes)
+    return EntitySchema(
+      id: id,
+      name: name,
+      stored: properties,
+      toMany: toMany,
+      indexes: declaredIndexes,
+      layoutNumber: layout
+    )
   }
 }
 
-// MARK: - The order of properties
+// MARK: - The order of values
 
 extension Schema {
-  /// The same entities, each with its properties in the order in which `stored` has them; those that it doesn't have come
-  /// last.
-  package func arranged(like stored: Schema) -> Schema {
+  /// This schema for a store whose catalogue has the same entities and properties: slots are counted in the order of this schema,
+  /// places and layouts are those of the store's records.
+  package func placed(in catalogue: CataloguedSchema) -> Schema {
     var copy = self
-    copy.entities = entities.map { entity in
-      stored.entity(named: entity.name).map { entity.arranged(like: $0) } ?? entity
-    }
-    copy.entitySchemas = Self.entitySchemas(copy.entities)
-    return copy
-  }
-
-  /// This schema for a store whose records have the values in the order of `stored`, which has the same properties: slots
-  /// are counted as they are here, places as they are there.
-  package func placed(like stored: Schema) -> Schema {
-    var copy = self
+    let known = catalogue.entitiesByName
     copy.entitySchemas = entitySchemas.map { entity in
-      let known = stored.entitySchema(named: entity.name)
-      return entity.placed { known?.storedProperty(named: $0.name)?.slot ?? $0.slot }
+      guard let known = known[entity.name], let layout = known.layouts.last else { return entity }
+      let numbers = known.propertiesByName.mapValues(\.number)
+      return entity.placed(in: layout.number) { property in
+        let number = numbers[property.name]
+        return layout.fields.firstIndex { $0.property == number } ?? property.slot
+      }
     }
-    return copy
-  }
-}
-
-extension EntityDescription {
-  fileprivate func arranged(like stored: EntityDescription) -> EntityDescription {
-    let known = stored.properties.compactMap { property(named: $0.name) }
-    var copy = self
-    copy.properties = known + properties.filter { stored.property(named: $0.name) == nil }
     return copy
   }
 }
@@ -171,7 +163,7 @@ extension Schema {
     var copy = self
     for place in entities.indices { copy.entities[place].indexes.removeAll { !$0.folding.isEmpty } }
     copy.entitySchemas = zip(Self.entitySchemas(copy.entities), entitySchemas).map { entity, whole in
-      entity.placed { whole.stored[$0.slot].place }
+      entity.placed(in: whole.layout.number) { whole.stored[$0.slot].place }
     }
     return copy
   }
@@ -218,13 +210,6 @@ extension PropertyDescription: CustomStringConvertible {
     case .attribute(let attribute): "\(attribute.name): \(attribute.kind)\(attribute.isOptional ? "?" : "")"
     case .relationship(let relationship): relationship.description
     }
-  }
-
-  /// The property's number in what is stored about the entity: made of the name, so it doesn't depend on the order of
-  /// declaration. FNV-1a of the name's UTF-8 bytes, folded to 32 bits. No two properties of an entity share one.
-  public var stableID: UInt32 {
-    let hash = fowlerNollVo64(name)
-    return UInt32(truncatingIfNeeded: hash ^ (hash >> 32))
   }
 }
 

@@ -22,7 +22,7 @@ public class UnattachedObjects {
   /// Takes what an object leads to out of it.
   fileprivate static func take(from object: some ManagedObject, into queue: inout [UnattachedObjects]) {
     var taker = UnattachedTaker()
-    for property in type(of: object)._$model.relationshipProperties { object._$visit(property, &taker) }
+    for property in object._$objectModel.relationshipProperties { object._$visit(property, &taker) }
     queue += taker.taken
   }
 }

@@ -1,7 +1,7 @@
 import PageStore
 import Predicates
 
-// What must hold when a transaction ends: references lead to objects, unique tuples are unique, numbers are leased.
+// What must hold when a transaction ends: references lead to objects, unique tuples are unique, enough numbers are leased.
 
 // MARK: - References
 
@@ -150,7 +150,7 @@ extension SaveTransaction {
     let tree = try records(entity, &transaction)
     let values = try withKey(younger) { key throws(StoreError) in
       try tree.find(key)?.withBytes { bytes in
-        RecordView(bytes, layout: entity.layout).map { record in index.slots.map(record.value) }
+        reader(of: entity).view(bytes).map { record in index.slots.map(record.value) }
       }
     }
     let names = index.slots.map { entity.schema.stored[$0].name }
@@ -190,22 +190,15 @@ extension AttributeValue {
 // MARK: - Numbers
 
 extension SaveTransaction {
-  /// Leases the block of the highest number that was used, where it lies beyond the block leased last.
+  /// Leases the next block of numbers of each entity that has new objects, when less than half of the last one is left.
   func leaseNumbers(_ transaction: inout WriteTransaction) throws {
-    for changes in request.entities {
-      guard let highest = changes.inserted.last?.number.sequence else { continue }
-      let tree = try tree(TreeName.catalogue, &transaction)
-      let key = Catalogue.numbersKey(changes.entity.name)
-      guard highest >= Catalogue.number(try tree.value(for: key)) else { continue }
-      let end = ObjectNumbers.leaseEnd(for: highest)
-      guard end <= ObjectNumbers.greatest else {
-        throw ContextError(
-          .tooManyObjects,
-          "no number is left for another \(changes.entity.name)",
-          context: .init(entity: changes.entity.name)
-        )
-      }
-      try tree.put(key, Catalogue.bytes(end))
+    for changes in request.entities where !changes.inserted.isEmpty {
+      let tree = try tree(SchemaTree.name, &transaction)
+      let key = SchemaTree.numbersKey(changes.entity.number)
+      let stored = SchemaTree.number(try tree.value(for: key))
+      guard let end = numbers.endWanted(changes.entity.ordinal, stored: stored) else { continue }
+      try tree.put(key, SchemaTree.bytes(end))
+      leasedEnds.append((changes.entity.ordinal, end))
     }
   }
 }

@@ -28,11 +28,6 @@ extension SaveTransaction {
       guard case .pairs(let trees) = relationship.storage else { continue }
       try releasePairs(of: number, entity, relationship, trees, &transaction)
     }
-    for incoming in entity.incomingPairs {
-      for owner in try linked(to: number, in: incoming.trees.backward, &transaction) {
-        try removePair(owner, number, incoming.trees, &transaction)
-      }
-    }
   }
 
   /// Applies a rule to the objects whose to-one relationship leads to a deleted object.
@@ -195,18 +190,18 @@ extension SaveTransaction {
     }
   }
 
-  /// A copy of a record, checked.
+  /// A copy of a record in the newest layout, checked.
   private func storedBytes(
     _ number: ObjectNumber,
     _ entity: StoredEntity,
     _ transaction: inout WriteTransaction
   ) throws -> [UInt8] {
     let tree = try records(entity, &transaction)
-    let bytes =
-      try withKey(number) { key throws(StoreError) in try tree.find(key)?.withBytes { [UInt8]($0) } } ?? []
-    guard bytes.withUnsafeBytes({ RecordView($0, layout: entity.layout) != nil }) else {
-      throw StoreView.damaged(number, of: entity)
+    let reader = reader(of: entity)
+    let bytes = try withKey(number) { key throws(StoreError) in
+      try tree.find(key)?.withBytes { bytes in reader.view(bytes).map { [UInt8]($0.bytes) } }
     }
+    guard let bytes = bytes ?? nil else { throw StoreView.damaged(number, of: entity) }
     return bytes
   }
 

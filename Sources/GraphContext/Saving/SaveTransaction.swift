@@ -11,18 +11,21 @@ import Predicates
 /// 4. Delete rules, for what still refers to deleted objects: in the context they were applied to what its snapshot knew.
 /// 5. Every reference that was set leads to an object.
 /// 6. Unique tuples are unique. They are looked at once, at the end: two objects may swap theirs.
-/// 7. Numbers beyond the lease are leased.
+/// 7. Numbers are leased for the objects to come.
 ///
 /// An error anywhere aborts the transaction, and nothing remains of it.
 final class SaveTransaction {
   let schema: StoredSchema
   let request: SaveRequest
+  let numbers: ObjectNumbers
   let storeID: UUID
   let commit: UInt64
   /// Whether errors show what is stored.
   let showsValues: Bool
   /// Objects that rules changed or deleted, by the entity's ordinal.
   var touchedByRules: [[ObjectNumber]]
+  /// The numbers that are leased when this is committed.
+  var leasedEnds: [LeaseEnd] = []
   /// Whether there is anything to commit. Links that others have removed as well leave nothing to do.
   var hasWritten = false
   /// Deleted objects whose references have yet to be looked at.
@@ -32,20 +35,31 @@ final class SaveTransaction {
   var denials: [Denial] = []
   private var trees: [String: WriteTree] = [:]
   private var recordTrees: [WriteTree?]
+  /// By the entity's ordinal; nil until a record of it is read.
+  private var readers: [RecordReader?]
   /// Keys to add, by the ordinals of the entity and the index.
   var added: [[KeyBatch]]
   private var removed: [[KeyBatch]]
   /// Keys being made, kept for their memory.
   private var scratch: (old: [UInt8], new: [UInt8]) = ([], [])
 
-  init(_ request: SaveRequest, schema: StoredSchema, storeID: UUID, commit: UInt64, showsValues: Bool) {
+  init(
+    _ request: SaveRequest,
+    schema: StoredSchema,
+    numbers: ObjectNumbers,
+    storeID: UUID,
+    commit: UInt64,
+    showsValues: Bool
+  ) {
     self.request = request
+    self.numbers = numbers
     self.schema = schema
     self.storeID = storeID
     self.commit = commit
     self.showsValues = showsValues
     touchedByRules = schema.entities.map { _ in [] }
     recordTrees = schema.entities.map { _ in nil }
+    readers = schema.entities.map { _ in nil }
     added = schema.entities.map { entity in Array(repeating: KeyBatch(), count: entity.indexTreeNames.count) }
     removed = added
   }
@@ -87,6 +101,13 @@ final class SaveTransaction {
     let tree = try transaction.tree(entity.treeName)
     recordTrees[entity.ordinal] = tree
     return tree
+  }
+
+  func reader(of entity: StoredEntity) -> RecordReader {
+    if let reader = readers[entity.ordinal] { return reader }
+    let reader = RecordReader(entity)
+    readers[entity.ordinal] = reader
+    return reader
   }
 
   func tree(_ name: String, _ transaction: inout WriteTransaction) throws(StoreError) -> WriteTree {
@@ -158,7 +179,7 @@ extension SaveTransaction {
         throw ContextError.conflict(id(number, entity), "deleted")
       }
       try found.withBytes { (bytes: UnsafeRawBufferPointer) throws in
-        guard let record = RecordView(bytes, layout: entity.layout) else {
+        guard let record = reader(of: entity).view(bytes) else {
           throw StoreView.damaged(number, of: entity)
         }
         if record.commit > request.baseCommit || request.conflicts[entity.ordinal].contains(number) {

@@ -8,7 +8,7 @@ extension RecordView {
     let version = UInt16(littleEndian: bytes.loadUnaligned(as: UInt16.self))
     let slotCount = layout.fields.count
     let lastBits = RecordLayout.headerByteCount + slotCount / 8
-    guard version == RecordEncoder.version, bytes[2..<8].allSatisfy({ $0 == 0 }),
+    guard version == RecordEncoder.version, bytes[2..<4].allSatisfy({ $0 == 0 }),
       slotCount % 8 == 0 || bytes[lastBits] >> UInt8(slotCount % 8) == 0
     else { return false }
     return layout.fields.indices.allSatisfy { slot in

@@ -12,8 +12,10 @@ package final class StoreCoordinator: Sendable {
   package let store: Store
   package let schema: StoredSchema
   package let storeID: UUID
-  /// The model classes, by the entity's ordinal.
+  /// The model classes, by the entity's ordinal: `ManagedRecord` of an entity without one.
   package let types: [any ManagedObject.Type]
+  /// What the objects are made after, by the entity's ordinal.
+  let models: [ModelDescription]
   /// Whether a model's properties are in another order than the store's.
   let hasOtherLayouts: Bool
   let numbers: ObjectNumbers
@@ -33,10 +35,17 @@ package final class StoreCoordinator: Sendable {
     self.schema = schema
     self.types = types
     self.numbers = numbers
-    hasOtherLayouts = zip(schema.entities, types).contains { $0.layout != $1._$model.layout }
+    let models = zip(schema.schema.entities, types).map { entity, type in
+      type == ManagedRecord.self ? ModelDescription(entity) : type._$model
+    }
+    self.models = models
+    hasOtherLayouts = zip(schema.entities, models).contains { !$0.layout.hasPlaces(of: $1.layout) }
     storeID = UUID(store.uuid)
     ordinals = Dictionary(
-      types.enumerated().map { (ObjectIdentifier($1), $0) },
+      zip(types, models).enumerated().map { ordinal, pair in
+        let (type, model) = pair
+        return (type == ManagedRecord.self ? ObjectIdentifier(model) : ObjectIdentifier(type), ordinal)
+      },
       uniquingKeysWith: { first, _ in first }
     )
   }
@@ -48,8 +57,21 @@ package final class StoreCoordinator: Sendable {
   func hideValues() { hidesValues.store(true, ordering: .relaxed) }
 
   /// The entity of a model class, or nil when it isn't among the models.
-  func entity(of type: any ManagedObject.Type) -> StoredEntity? {
-    ordinals[ObjectIdentifier(type)].map { schema.entities[$0] }
+  func entity(of type: any ManagedObject.Type) -> StoredEntity? { entity(withKey: ObjectIdentifier(type)) }
+
+  /// The entity of objects with this key, or nil when they are of none.
+  func entity(withKey key: ObjectIdentifier) -> StoredEntity? { ordinals[key].map { schema.entities[$0] } }
+
+  /// Makes an object of the entity of this ordinal, whose class is given.
+  func makeObject<Object: ManagedObject>(
+    _ type: Object.Type,
+    _ state: consuming ObjectState,
+    _ ordinal: Int
+  ) -> Object {
+    if type == ManagedRecord.self {
+      return unsafeDowncast(ManagedRecord(state, of: models[ordinal]), to: type)
+    }
+    return Object(_$state: state)
   }
 
   /// The store as its last commit left it.
@@ -69,20 +91,24 @@ package final class StoreCoordinator: Sendable {
     _ request: () throws(ContextError) -> SaveRequest
   ) throws -> SaveOutcome? {
     var isCommit = false
+    var leased: [LeaseEnd] = []
     let outcome = try store.write(durability: durability, turn: turn) { transaction in
       let request = try request()
       guard !request.isEmpty else { return SaveOutcome() }
       let save = SaveTransaction(
         request,
         schema: schema,
+        numbers: numbers,
         storeID: storeID,
         commit: transaction.commit,
         showsValues: showsValues
       )
       let summary = try save.run(&transaction)
       isCommit = save.hasWritten
+      leased = save.leasedEnds
       return SaveOutcome(summary: summary, touchedByRules: save.touchedByRules)
     }
+    numbers.didLease(leased, isSettled: (durability ?? store.options.durability) != .relaxed)
     // A transaction that writes nothing is no commit: the next one has its number.
     if isCommit, let summary = outcome?.summary { commits.append(summary) }
     return outcome
@@ -90,8 +116,8 @@ package final class StoreCoordinator: Sendable {
 
   /// Makes durable what was saved so far. Waits on a thread of the global queue, not of the caller.
   func makeDurable() async throws(ContextError) {
-    try await DispatchQueue.global().run { [store] () throws(ContextError) in
-      do throws(StoreError) { try store.makeDurable() } catch { throw ContextError(error) }
+    try await DispatchQueue.global().run { () throws(ContextError) in
+      do throws(StoreError) { try self.settleLeases() } catch { throw ContextError(error) }
     }
   }
 

@@ -7,7 +7,7 @@ import Predicates
 /// far as it can be read: no entry is looked up in it, and nothing is concluded from what it lacks.
 package struct StoreVerifier {
   private let view: StoreView
-  private let leases: [String: UInt64]?
+  private let leases: [EntityNumber: UInt64]?
   /// The trees with damaged pages.
   private var damaged: Set<String>
   private var found: [IntegrityProblem] = []
@@ -17,7 +17,7 @@ package struct StoreVerifier {
   /// - Parameters:
   ///   - damaged: the names of the trees in whose pages the page store has found problems.
   ///   - leases: the ends of the blocks of object numbers that were leased, by entity; nil if they can't be read.
-  init(_ view: StoreView, damagedTrees damaged: Set<String>, leases: [String: UInt64]?) {
+  init(_ view: StoreView, damagedTrees damaged: Set<String>, leases: [EntityNumber: UInt64]?) {
     self.view = view
     self.damaged = damaged
     self.leases = leases
@@ -97,6 +97,7 @@ package struct StoreVerifier {
   private mutating func verifyRecords(of entity: StoredEntity) {
     referenceCounts = entity.toOnes.map { _ in 0 }
     var greatest = ObjectNumber.none
+    let reader = RecordReader(entity)
     _ = forEachEntry(of: entity.treeName) { verifier, key, value in
       guard key.count == KeyCoder.objectIDByteCount, let number = KeyCoder.objectID(ending: key)
       else {
@@ -106,20 +107,20 @@ package struct StoreVerifier {
         return verifier.report("a key is \(number), which is no object number", entity.treeName)
       }
       greatest = max(greatest, number)
-      guard let record = RecordView(value, layout: entity.layout) else {
+      guard let record = reader.view(value) else {
         return verifier.report("the record of \(entity.name) \(number) is damaged", entity.treeName)
       }
       verifier.verify(record, number, entity)
     }
     guard let leases, !greatest.isNone else { return }
-    if let end = leases[entity.name] {
+    if let end = leases[entity.number] {
       guard end <= greatest.sequence else { return }
       report(
         "\(entity.name) \(greatest) has a number beyond those that were leased, which end before \(end)",
-        TreeName.catalogue
+        SchemaTree.name
       )
     } else {
-      report("there is no lease of numbers for \(entity.name), which has objects", TreeName.catalogue)
+      report("there is no lease of numbers for \(entity.name), which has objects", SchemaTree.name)
     }
   }
 
@@ -181,11 +182,12 @@ package struct StoreVerifier {
     _ entity: StoredEntity,
     _ slot: Int
   ) -> Bool {
-    lookUp(entity.treeName) { (tree) throws(StoreError) in
+    let reader = RecordReader(entity)
+    return lookUp(entity.treeName) { (tree) throws(StoreError) in
       try withKey(object) { key throws(StoreError) in
         guard let found = try tree?.find(key) else { return true }
         return found.withBytes { bytes in
-          RecordView(bytes, layout: entity.layout).map { $0.reference(slot) == number } ?? true
+          reader.view(bytes).map { $0.reference(slot) == number } ?? true
         }
       }
     } ?? true

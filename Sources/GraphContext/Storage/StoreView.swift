@@ -10,6 +10,8 @@ package final class StoreView {
   /// By the entity's ordinal.
   private var recordTrees: [Opened]
   private var otherTrees: [String: Opened] = [:]
+  /// By the entity's ordinal; nil until a record of it is looked up.
+  private var readers: [RecordReader?]
   /// Copies of records, because objects and rows point to them and pages come and go.
   private var kept = RecordArena()
   /// What queries have touched.
@@ -32,6 +34,7 @@ package final class StoreView {
     self.schema = schema
     self.source = source
     recordTrees = Array(repeating: .notYet, count: schema.entities.count)
+    readers = Array(repeating: nil, count: schema.entities.count)
   }
 
   package var snapshot: Snapshot { get throws(StoreError) { try source.get() } }
@@ -97,24 +100,32 @@ extension StoreView {
     try withRecord(number, of: entity) { kept.copy($0.bytes) }
   }
 
-  /// Calls `body` with the record of an object, checked; returns nil when there is none. O(log n).
+  /// Calls `body` with the record of an object, checked; returns nil when there is none. `body` must not look up another one. O(log n).
   package func withRecord<R>(
     _ number: ObjectNumber,
     of entity: StoredEntity,
     _ body: (RecordView) -> R
   ) throws(ContextError) -> R? {
+    let reader = reader(of: entity)
     let result: R?? = try mapping { () throws(StoreError) in
       guard let tree = try records(of: entity) else { return .some(nil) }
       return try withKey(number) { key throws(StoreError) in
         guard let found = try tree.find(key) else { return .some(nil) }
-        return found.withBytes { bytes in RecordView(bytes, layout: entity.layout).map(body) }
+        return found.withBytes { bytes in reader.view(bytes).map(body) }
       }
     }
     guard let result else { throw Self.damaged(number, of: entity) }
     return result
   }
 
-  /// A copy of a record, which stays where it is until ``releaseKept()``; an empty one of bytes that are no record of the entity. They are
+  private func reader(of entity: StoredEntity) -> RecordReader {
+    if let reader = readers[entity.ordinal] { return reader }
+    let reader = RecordReader(entity)
+    readers[entity.ordinal] = reader
+    return reader
+  }
+
+  /// A copy of a record of the newest layout, which stays where it is until ``releaseKept()``; an empty one of bytes that are no record of the entity. They are
   /// looked at here, while they are at hand.
   package func keep(_ record: UnsafeRawBufferPointer, of entity: StoredEntity) -> UnsafeRawBufferPointer {
     guard RecordView(record, layout: entity.layout) != nil else {

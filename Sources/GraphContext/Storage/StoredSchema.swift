@@ -3,16 +3,59 @@ import Predicates
 /// A schema, worked out: which trees hold what, and what refers to what. Made once for each container.
 package final class StoredSchema: Sendable {
   package let schema: Schema
+  /// The schema with its numbers, as the store has it.
+  package let catalogue: CataloguedSchema
   /// In the schema's order; `entities[i].ordinal == i`.
   package let entities: [StoredEntity]
   private let ordinals: [String: Int]
 
-  /// - Throws: `unknownEntity` when a relationship leads to an entity or an inverse that the schema doesn't have.
-  package init(_ schema: Schema) throws(ContextError) {
-    let builder = StoredSchemaBuilder(schema)
-    self.schema = schema
+  /// - Parameters:
+  ///   - catalogue: what the store says of itself.
+  ///   - schema: the same entities and properties in the order of the models that use the store.
+  /// - Throws: `unknownEntity` when the two differ.
+  package init(_ catalogue: CataloguedSchema, as schema: Schema) throws(ContextError) {
+    let placed = schema.placed(in: catalogue)
+    let builder = StoredSchemaBuilder(placed, catalogue)
+    self.schema = placed
+    self.catalogue = catalogue
     self.entities = try builder.build()
     self.ordinals = builder.ordinals
+  }
+
+  /// The schema in the order in which the store has it.
+  ///
+  /// - Throws: `corrupt` when the catalogue has something that can't be declared.
+  package convenience init(_ catalogue: CataloguedSchema) throws(ContextError) {
+    let schema: Schema
+    do throws(SchemaError) { schema = try catalogue.schema() } catch {
+      throw SchemaTree.damaged("the schema (\(error))")
+    }
+    try self.init(catalogue, as: schema)
+  }
+
+  /// The schema that a new store gets.
+  package convenience init(_ schema: Schema) throws(ContextError) {
+    try self.init(CataloguedSchema(schema), as: schema)
+  }
+
+  /// The same without folded indexes: for a reader that folds strings in another way.
+  package func withoutFoldedIndexes() throws(ContextError) -> StoredSchema {
+    try StoredSchema(catalogue, as: schema.withoutFoldedIndexes)
+  }
+
+  /// O(entities).
+  func entity(_ number: EntityNumber) -> StoredEntity? { entities.first { $0.number == number } }
+
+  /// The slot of a property; nil for one that has none. O(entities + properties).
+  func slot(of property: PropertyNumber, in entity: StoredEntity) -> Int? {
+    let name = catalogue.entity(entity.number)?.property(property)?.name
+    return name.flatMap { entity.schema.storedProperty(named: $0)?.slot }
+  }
+
+  /// An index by its number. O(entities + indexes).
+  func index(_ number: IndexNumber, of entity: StoredEntity) -> ResolvedIndex? {
+    let tree = catalogue.entity(entity.number)?.indexes.first { $0.number == number }?.tree
+    return tree.flatMap { tree in entity.declaredIndexes.first { entity.treeName(of: $0.id) == tree } }
   }
 
   package func entity(named name: String) -> StoredEntity? { ordinals[name].map { entities[$0] } }
@@ -32,9 +75,12 @@ package final class StoredSchema: Sendable {
 /// One entity: its records' layout, its trees, its relationships in both directions.
 package final class StoredEntity: Sendable {
   package let ordinal: Int
+  package let number: EntityNumber
   package let name: String
   package let schema: EntitySchema
   package let layout: RecordLayout
+  /// How records of the layouts before ``layout`` are read, by the layout's number.
+  private let translations: [LayoutTranslation]
   /// The slots in the order in which a record is written.
   package let slotsByPlace: [Int]
   /// The tree of the records: object number → record.
@@ -49,8 +95,6 @@ package final class StoredEntity: Sendable {
   package let toManys: [StoredToMany]
   /// To-one relationships that lead here, of every entity.
   package let incoming: [IncomingToOne]
-  /// To-many relationships kept as pairs that lead here.
-  package let incomingPairs: [IncomingPairs]
   /// Bits of the slots that must not be nil.
   package let requiredSlots: UInt64
   /// Bits of the slots of to-one relationships.
@@ -59,24 +103,28 @@ package final class StoredEntity: Sendable {
   init(
     ordinal: Int,
     schema: EntitySchema,
+    catalogued: CataloguedEntity,
     toOnes: [StoredToOne],
     toManys: [StoredToMany],
-    incoming: [IncomingToOne],
-    incomingPairs: [IncomingPairs]
+    incoming: [IncomingToOne]
   ) {
     self.ordinal = ordinal
+    self.number = catalogued.number
     self.name = schema.name
     self.schema = schema
     self.layout = schema.layout
     self.slotsByPlace = layout.slotsByPlace
-    self.treeName = TreeName.records(schema.name)
+    self.treeName = catalogued.tree
     self.declaredIndexes = schema.declaredIndexes
+    let treesOfIndexes = catalogued.treesOfIndexes
     self.indexTreeNames =
-      schema.declaredIndexes.map { TreeName.index($0.name, of: schema.name) } + toOnes.map(\.treeName)
+      schema.declaredIndexes.map { treesOfIndexes[$0.name, default: ""] } + toOnes.map(\.treeName)
+    let properties = catalogued.propertiesByName
+    let slots = schema.stored.compactMap { properties[$0.name] }
+    translations = catalogued.layouts.dropLast().map { LayoutTranslation($0, of: schema, slots: slots) }
     self.toOnes = toOnes
     self.toManys = toManys
     self.incoming = incoming
-    self.incomingPairs = incomingPairs
     self.referenceSlots = toOnes.reduce(0) { $0 | 1 << UInt64($1.slot) }
     self.requiredSlots = schema.stored.reduce(0) { $1.isOptional ? $0 : $0 | 1 << UInt64($1.slot) }
   }
@@ -85,6 +133,11 @@ package final class StoredEntity: Sendable {
 
   /// The tree of one of the entity's indexes. O(1).
   package func treeName(of index: IndexID) -> String { indexTreeNames[index.ordinal] }
+
+  /// How records of an earlier layout are read; nil if the entity never had it. O(1).
+  func translation(from layout: UInt32) -> LayoutTranslation? {
+    layout < translations.count ? translations[Int(layout)] : nil
+  }
 
   /// The to-one relationship at this slot. O(relationships).
   package func toOne(slot: Int) -> StoredToOne? { toOnes.first { $0.slot == slot } }
@@ -146,7 +199,7 @@ package struct StoredToMany: Sendable {
   }
 }
 
-/// The two trees of a many-to-many relationship, seen from one end, and the relationship at the other end if it has a name.
+/// The two trees of a many-to-many relationship, seen from one end, and the place of the relationship at the other end.
 package struct PairTrees: Sendable {
   package let forward: String
   package let backward: String
@@ -160,28 +213,4 @@ package struct IncomingToOne: Sendable {
   package let toOne: StoredToOne
   /// What the deletion of a destination does to the objects that refer to it: the rule of the inverse, or nullify.
   package let rule: DeleteRule
-}
-
-/// A to-many relationship kept as pairs, seen from where it leads to, when it has no inverse there.
-package struct IncomingPairs: Sendable {
-  package let source: Int
-  package let trees: PairTrees
-}
-
-/// The names of a store's trees.
-package enum TreeName {
-  /// What describes the rest: the schema and the counters.
-  package static let catalogue = "schema"
-  package static func records(_ entity: String) -> String { "e/\(entity)" }
-  package static func index(_ index: String, of entity: String) -> String { "i/\(entity)/\(index)" }
-  package static func references(_ relationship: String, of entity: String) -> String {
-    "r/\(entity)/\(relationship)"
-  }
-  package static func pairs(_ relationship: String, of entity: String) -> String {
-    "m/\(entity)/\(relationship)"
-  }
-  /// The backward tree of a to-many relationship without an inverse.
-  package static func reversedPairs(_ relationship: String, of entity: String) -> String {
-    "m/\(entity)/\(relationship)/inverse"
-  }
 }

@@ -4,11 +4,18 @@ import Predicates
 struct StoredSchemaBuilder {
   private let schema: Schema
   private let names: SchemaNames
+  /// By the entity's place in the schema; nil for one that the store doesn't have.
+  private let catalogued: [CataloguedEntity?]
+  /// The trees that relationships own, by the same place and by the relationship's name.
+  private let trees: [[String: String]]
   var ordinals: [String: Int] { names.ordinals }
 
-  init(_ schema: Schema) {
+  init(_ schema: Schema, _ catalogue: CataloguedSchema) {
     self.schema = schema
     names = SchemaNames(schema.entities)
+    let known = catalogue.entitiesByName
+    catalogued = schema.entities.map { known[$0.name] }
+    trees = catalogued.map { $0?.treesOfRelationships ?? [:] }
   }
 
   /// O(entities, properties and indexes).
@@ -20,20 +27,19 @@ struct StoredSchemaBuilder {
       toManys.append(try self.toManys(of: entity))
     }
     let incoming = incoming(toOnes, toManys)
-    let incomingPairs = incomingPairs(toManys)
     var built: [StoredEntity] = []
     for (ordinal, entity) in schema.entities.enumerated() {
-      guard let entitySchema = schema.entitySchema(named: entity.name) else {
+      guard let entitySchema = schema.entitySchema(named: entity.name), let known = catalogued[ordinal] else {
         throw unknown(entity.name, in: entity)
       }
       built.append(
         StoredEntity(
           ordinal: ordinal,
           schema: entitySchema,
+          catalogued: known,
           toOnes: toOnes[ordinal],
           toManys: toManys[ordinal],
-          incoming: incoming[ordinal],
-          incomingPairs: incomingPairs[ordinal]
+          incoming: incoming[ordinal]
         )
       )
     }
@@ -58,7 +64,7 @@ struct StoredSchemaBuilder {
           name: relationship.name,
           slot: slot,
           destination: destination,
-          treeName: TreeName.references(relationship.name, of: entity.description.name),
+          treeName: try tree(of: relationship.name, entity.description.name),
           isRequired: relationship.cardinality == .required,
           deleteRule: relationship.deleteRule,
           inverse: way
@@ -78,7 +84,7 @@ struct StoredSchemaBuilder {
           ordinal: ordinal,
           destination: destination,
           deleteRule: relationship.deleteRule,
-          storage: storage(of: relationship, in: entity.description, inverse: inverse)
+          storage: try storage(of: relationship, in: entity.description, inverse: inverse)
         )
       )
     }
@@ -89,20 +95,35 @@ struct StoredSchemaBuilder {
     of relationship: RelationshipDescription,
     in entity: EntityDescription,
     inverse: RelationshipDescription?
-  ) -> StoredToMany.Storage {
+  ) throws(ContextError) -> StoredToMany.Storage {
     let target = relationship.destination
-    let forward = TreeName.pairs(relationship.name, of: entity.name)
     guard let inverse, let other = names.entity(named: target) else {
-      let backward = TreeName.reversedPairs(relationship.name, of: entity.name)
-      return .pairs(PairTrees(forward: forward, backward: backward, inverse: nil))
+      throw unknown("\(target).\(relationship.inverse ?? "an inverse")", in: entity)
     }
     if let slot = other.slot(named: inverse.name), !inverse.isToMany {
-      return .references(slot: slot, treeName: TreeName.references(inverse.name, of: target))
+      return .references(slot: slot, treeName: try tree(of: inverse.name, target))
     }
     // A relationship that is its own inverse (friends) has one tree, which holds each pair both ways.
-    let backward = TreeName.pairs(inverse.name, of: target)
     let ordinal = other.toManyPlace(named: inverse.name)
-    return .pairs(PairTrees(forward: forward, backward: backward, inverse: ordinal))
+    return .pairs(
+      PairTrees(
+        forward: try tree(of: relationship.name, entity.name),
+        backward: try tree(of: inverse.name, target),
+        inverse: ordinal
+      )
+    )
+  }
+
+  /// The tree that a relationship owns.
+  private func tree(of relationship: String, _ entity: String) throws(ContextError) -> String {
+    guard let tree = ordinals[entity].flatMap({ trees[$0][relationship] }) else {
+      throw ContextError(
+        .unknownEntity,
+        "the store has no relationship \(entity).\(relationship)",
+        context: .init(entity: entity, properties: [relationship])
+      )
+    }
+    return tree
   }
 
   private func destination(
@@ -152,17 +173,5 @@ struct StoredSchemaBuilder {
     case .toMany(let ordinal): toManys[destination][ordinal].deleteRule
     case .toOne(let slot): toOnes[destination].first { $0.slot == slot }?.deleteRule ?? .nullify
     }
-  }
-
-  /// By the ordinal of the entity that they lead to.
-  private func incomingPairs(_ toManys: [[StoredToMany]]) -> [[IncomingPairs]] {
-    var incoming: [[IncomingPairs]] = toManys.map { _ in [] }
-    for (source, relationships) in toManys.enumerated() {
-      for toMany in relationships {
-        guard case .pairs(let trees) = toMany.storage, trees.inverse == nil else { continue }
-        incoming[toMany.destination].append(IncomingPairs(source: source, trees: trees))
-      }
-    }
-    return incoming
   }
 }

@@ -57,7 +57,7 @@ final class ProcessRegistry: @unchecked Sendable {
         monitor.wait()
         continue
       }
-      guard entry.options == options else {
+      guard entry.options.openTheSame(as: options) else {
         throw StoreError(
           .storeInUse,
           "this process has the store open with other options",

@@ -6,7 +6,7 @@ extension Store {
   /// has it open already, this gives another handle (``close()``).
   ///
   /// Throws `storeInUse` while another process has it open for writing (or at all, if this opening is for writing), or
-  /// while this process has it open with other options; `notAStore`; `unsupportedFormat`; `corrupt`; `inputOutput`.
+  /// while this process has it open with options that differ in more than `createsIfMissing`; `notAStore`; `unsupportedFormat`; `corrupt`; `inputOutput`.
   ///
   /// Where there is a `logger`, events worth a line go there: what was recovered, checkpoints, what failed. A store that the
   /// process has open already goes on with the one it has.

@@ -17,7 +17,8 @@ public struct EntitySchema: Sendable {
       _ name: String,
       _ stored: [StoredProperty],
       _ toMany: [ToManyProperty],
-      _ declaredIndexes: [ResolvedIndex]
+      _ declaredIndexes: [ResolvedIndex],
+      _ layoutNumber: UInt32
     ) {
       self.id = id
       self.name = name
@@ -28,7 +29,7 @@ public struct EntitySchema: Sendable {
         ResolvedIndex(IndexID(id, declaredIndexes.count + place), of: relationship)
       }
       indexes = declaredIndexes + references
-      layout = RecordLayout(kinds: stored.map(\.kind), places: stored.map(\.place))
+      layout = RecordLayout(kinds: stored.map(\.kind), places: stored.map(\.place), number: layoutNumber)
       slots = Dictionary(stored.map { ($0.name, $0.slot) }, uniquingKeysWith: { first, _ in first })
       toManyOrdinals = Dictionary(
         toMany.enumerated().map { ($1.name, $0) },
@@ -38,15 +39,18 @@ public struct EntitySchema: Sendable {
   }
   private let shape: Shape
 
-  /// - Parameter indexes: the declared ones; `indexes[i].id == IndexID(id, i)`.
+  /// - Parameters:
+  ///   - indexes: the declared ones; `indexes[i].id == IndexID(id, i)`.
+  ///   - layoutNumber: the number of the layout that new records have.
   public init(
     id: EntityID,
     name: String,
     stored: [StoredProperty],
     toMany: [ToManyProperty],
-    indexes: [ResolvedIndex]
+    indexes: [ResolvedIndex],
+    layoutNumber: UInt32 = 0
   ) {
-    shape = Shape(id, name, stored, toMany, indexes)
+    shape = Shape(id, name, stored, toMany, indexes, layoutNumber)
   }
 
   public var id: EntityID { shape.id }

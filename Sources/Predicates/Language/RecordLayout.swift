@@ -4,9 +4,9 @@
 ///
 /// | bytes | what |
 /// |---|---|
-/// | 0–1 | version of the entity's layout, little-endian |
+/// | 0–1 | version of the records' form, little-endian |
 /// | 2–3 | tag of the concrete entity, 0 without inheritance |
-/// | 4–7 | reserved, 0 |
+/// | 4–7 | number of the layout among those that the entity has had, little-endian |
 /// | 8–15 | the commit that last changed the record, little-endian |
 /// | 16… | null bitmap, one bit a slot, least significant bit first; 1 is nil; padded with 0 to a whole byte |
 /// | … | fixed section: the values of fixed width in slot order, packed, little-endian, 0 where nil |
@@ -44,6 +44,8 @@ public struct RecordLayout: Sendable, Hashable {
     }
   }
 
+  /// The layout's number among those that its entity has had: which of them a record has is in its bytes.
+  public let number: UInt32
   /// In the order of the model's slots.
   public let fields: [Field]
   /// Bytes from the start of the record to the table of ends.
@@ -59,7 +61,9 @@ public struct RecordLayout: Sendable, Hashable {
   /// - Parameters:
   ///   - kinds: in the order of the model's slots.
   ///   - places: the place of each, a permutation of `kinds.indices`.
-  public init(kinds: [AttributeKind], places: [Int]) {
+  ///   - number: the layout's number among those of its entity.
+  public init(kinds: [AttributeKind], places: [Int], number: UInt32 = 0) {
+    self.number = number
     let slots = kinds.indices.sorted { places[$0] < places[$1] }
     var fields: [Field?] = Array(repeating: nil, count: kinds.count)
     var offset = Self.headerByteCount + (kinds.count + 7) / 8
@@ -77,6 +81,16 @@ public struct RecordLayout: Sendable, Hashable {
     endsOffset = offset
     self.variableCount = variableCount
   }
+
+  /// The number of the layout that a record says it has. Nil for too few bytes.
+  @inlinable
+  public static func number(of record: UnsafeRawBufferPointer) -> UInt32? {
+    guard record.count >= headerByteCount else { return nil }
+    return UInt32(littleEndian: record.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
+  }
+
+  /// Whether records of both layouts have their values in the same positions.
+  package func hasPlaces(of other: RecordLayout) -> Bool { fields == other.fields }
 
   /// The model's slots in the order of their places. Values of variable width are written in this order. O(n log n).
   public var slotsByPlace: [Int] { fields.indices.sorted { fields[$0].place < fields[$1].place } }

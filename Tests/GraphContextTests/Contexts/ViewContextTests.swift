@@ -37,6 +37,7 @@ import Testing
     let context = library.viewContext
     context.saveTimeout = .milliseconds(20)
     let store = library.coordinator.store
+    try library.leaseNumbers()
     let (hasBegun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let other = Task.detached {
       try await store.write { _ in
@@ -73,6 +74,7 @@ import Testing
     let context = try #require(library?.viewContext)
     let coordinator = try #require(library?.coordinator)
     let store = coordinator.store
+    try library?.leaseNumbers()
     let (hasBegun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let other = Task.detached {
       try await store.write { _ in
@@ -97,6 +99,7 @@ import Testing
     let library = try await PersistentContainer("Library", models: Library.models, at: .inMemory)
     let context = library.viewContext
     let store = library.coordinator.store
+    try library.leaseNumbers()
     let (hasBegun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let other = Task.detached {
       try await store.write { _ in
@@ -156,6 +159,8 @@ import Testing
     let library = try await Library.open()
     let context = library.viewContext
     context.automaticallyMergesChangesFromParent = false
+    try library.leaseNumbers()
+    try context.refresh()
     let before = context.view.commit
     try await library.performBackgroundTask { context in
       context.insert(Writer("A"))

@@ -274,7 +274,7 @@ final class Invoice {
     let slot = try #require(entity.schema.storedProperty(named: "amount")?.slot)
     let position = entity.layout.fields[slot].position
     try await container.coordinator.store.write { transaction in
-      let tree = try transaction.tree("e/Invoice")
+      let tree = try transaction.tree(entity.treeName)
       var record = try #require(try tree.value(for: KeyCoder.key(objectID: 1)))
       record[position] = 0xEE
       _ = try tree.put(KeyCoder.key(objectID: 1), record)

@@ -166,7 +166,7 @@ struct AccessorTests {
       "owner deleted elsewhere by force",
       { setting in
         let badge = try setting.fault()
-        try setting.store.write { transaction in try transaction.dropTree("e/Owner") }
+        try setting.store.write { transaction in try transaction.dropTree(setting.container.tree("e/Owner")) }
         try setting.context.refresh()
         return badge
       }
@@ -207,7 +207,7 @@ struct AccessorTests {
       { setting in
         let badge = try setting.fault()
         try setting.store.write { transaction in
-          try transaction.tree("e/Badge").put(setting.key(of: badge), [1, 2, 3])
+          try transaction.tree(setting.container.tree("e/Badge")).put(setting.key(of: badge), [1, 2, 3])
         }
         // Says what is wrong, and moves on.
         try? setting.context.refresh()

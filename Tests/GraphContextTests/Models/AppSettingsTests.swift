@@ -13,6 +13,7 @@ struct AppSettingsTests {
       var rating: Double?
       var added: Date = .now
       var genre: Genre = Genre.folk
+      var tier: Tier = .standard
       @Relationship(inverse: \\Album.songs) var album: Album?
       @Relationship(inverse: .itself) var covers: Set<Song> = []
       var label: String { title + " by " + (album?.title ?? "?") }
@@ -24,6 +25,11 @@ struct AppSettingsTests {
     }
 
     enum Genre: Int, AttributeType { case folk, jazz }
+    struct Tier: RawRepresentable, AttributeType {
+      var rawValue: Int
+      static let standard = Tier(rawValue: 1)
+    }
+    enum Limits { static let standard = 5 }
 
     @Model final class Album {
       var title: String
@@ -141,7 +147,9 @@ struct AppSettingsTests {
   }
 
   @Test func aModelCanBeTheMainActors() throws {
+    // The description of a model is nobody's, and takes no default from what is the main actor's.
     let models = Self.models.replacing("@Model final", with: "@Model @MainActor final")
+      .replacing("var tier", with: "var limit: Int = Limits.standard\n  var tier")
     let flags = ["-default-isolation", "MainActor"]
     let messages = try Compiler.messages(for: Self.use, after: models, flags: flags)
     #expect(messages.isEmpty, "\(messages)")

@@ -47,6 +47,17 @@ struct MacroModelTests {
     )
   }
 
+  @Test func initialValuesAreDefaultsOfTheDescription() throws {
+    let schema = try Schema([Song.self, Album.self, Specimen.self])
+    let specimen = try #require(schema.entity(named: "Specimen"))
+    let defaults = specimen.attributes.map(\.defaultValue)
+    #expect(
+      defaults == [
+        .bool(false), .int(0), .uint(.max), .double(0), .data(Data()), nil, .string("red"), nil, nil,
+      ]
+    )
+  }
+
   @Test func defaultsHoldInNewObjectsAndNotInFaults() {
     let new = Specimen()
     #expect(new.wide == .max && new.colour == .red && new.key == nil && new.children.isEmpty)

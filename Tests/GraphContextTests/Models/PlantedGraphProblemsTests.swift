@@ -89,7 +89,8 @@ private enum Shop {
 
   private func expect(_ message: String, in tree: String, _ plant: @escaping Plant) async throws {
     let found = try await problems([plant])
-    #expect(found.contains { $0.message.contains(message) && $0.tree == tree }, "\(message): \(found)")
+    let name = try await Shop.open().tree(tree)
+    #expect(found.contains { $0.message.contains(message) && $0.tree == name }, "\(message): \(found)")
   }
 
   /// Changes the record of an object.
@@ -108,11 +109,11 @@ private enum Shop {
   }
 
   private func put(_ name: String, _ key: [UInt8], _ value: [UInt8] = []) -> Plant {
-    { transaction, _ in _ = try transaction.tree(name).put(key, value) }
+    { transaction, schema in _ = try transaction.tree(schema.tree(name)).put(key, value) }
   }
 
   private func remove(_ name: String, _ key: [UInt8]) -> Plant {
-    { transaction, _ in _ = try transaction.tree(name).remove(key) }
+    { transaction, schema in _ = try transaction.tree(schema.tree(name)).remove(key) }
   }
 
   private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
@@ -120,20 +121,20 @@ private enum Shop {
   // MARK: The tree `schema`
 
   @Test func leasesThatAreMissingOrTooLow() async throws {
-    let lease = bytes("numbers/Item")
+    let lease = try await Shop.open().coordinator.schema.numbersKey("Item")
     try await expect("there is no lease of numbers for Item", in: "schema", remove("schema", lease))
     try await expect(
       "Item 12 has a number beyond",
       in: "schema",
-      put("schema", lease, Catalogue.bytes(UInt64(12)))
+      put("schema", lease, SchemaTree.bytes(UInt64(12)))
     )
     try await expect("makes no sense", in: "schema", put("schema", lease, [1, 2]))
-    try await expect("makes no sense", in: "schema", put("schema", lease, Catalogue.bytes(UInt64.max)))
-    #expect(try await problems([put("schema", lease, Catalogue.bytes(UInt64(13)))]) == [])
+    try await expect("makes no sense", in: "schema", put("schema", lease, SchemaTree.bytes(UInt64.max)))
+    #expect(try await problems([put("schema", lease, SchemaTree.bytes(UInt64(13)))]) == [])
   }
 
   @Test func numbersThatNoObjectCanHave() async throws {
-    let beyond = Catalogue.bytes(ObjectNumber.greatestSequence + 2)
+    let beyond = SchemaTree.bytes(ObjectNumber.greatestSequence + 2)
     try await expect("makes no sense", in: "schema", put("schema", bytes("numbers/Item"), beyond))
     for rawValue in [0, 1 << 50 | 1, 1 << 62 | 1, 1 << 63 | 1] as [UInt64] {
       let number = ObjectNumber(rawValue: rawValue)
@@ -148,7 +149,7 @@ private enum Shop {
         record { bytes, layout, schema in
           guard let slot = schema.stored.first(where: { $0.name == "maker" })?.slot else { return }
           let place = layout.fields[slot].position
-          bytes.replaceSubrange(place..<place + 8, with: Catalogue.bytes(rawValue))
+          bytes.replaceSubrange(place..<place + 8, with: SchemaTree.bytes(rawValue))
         }
       )
     }
@@ -161,12 +162,7 @@ private enum Shop {
     try await expect(
       "newer library",
       in: "schema",
-      put("schema", bytes("format"), Catalogue.bytes(UInt32(77)))
-    )
-    try await expect(
-      "the format is 1",
-      in: "schema",
-      put("schema", bytes("format"), Catalogue.bytes(UInt32(1)))
+      put("schema", bytes("format"), SchemaTree.bytes(UInt32(77)))
     )
     try await expect("of folding makes no sense", in: "schema", put("schema", bytes("folding"), bytes("16")))
     try await expect("doesn't say by what", in: "schema", remove("schema", bytes("folding")))
@@ -175,11 +171,37 @@ private enum Shop {
     try await expect("the store has no schema", in: "schema") { transaction, _ in
       try transaction.dropTree("schema")
     }
-    try await expect("not that of the models: the store has Other", in: "schema") { transaction, schema in
-      let other = EntityDescription(name: "Other", properties: [], indexes: [])
-      let changed = try Schema(entities: schema.schema.entities + [other])
-      _ = try transaction.tree("schema").put(Catalogue.modelKey, Catalogue.encoded(changed))
+    try await expect("not the one that the store is used with", in: "schema") { transaction, schema in
+      var changed = schema.catalogue
+      changed.nextNumber += 1
+      _ = try transaction.tree("schema").put(SchemaTree.modelKey, SchemaTree.encoded(changed))
     }
+  }
+
+  @Test func aCatalogueThatMakesNoSense() async throws {
+    func expect(
+      _ message: String,
+      _ change: @escaping @Sendable (inout CataloguedSchema) throws -> Void
+    ) async throws {
+      try await self.expect(message, in: "schema") { transaction, schema in
+        var changed = schema.catalogue
+        try change(&changed)
+        _ = try transaction.tree("schema").put(SchemaTree.modelKey, SchemaTree.encoded(changed))
+      }
+    }
+    try await expect("is taken or was never given") { $0.nextNumber = 3 }
+    try await expect("is taken or was never given") { $0.entities[1].indexes = $0.entities[0].indexes }
+    try await expect("has two owners") { $0.entities[1].tree = $0.entities[0].tree }
+    try await expect("has two owners") { $0.entities[1].tree = "schema" }
+    try await expect("lacks a property or has one too many") { $0.entities[0].properties.removeFirst() }
+    try await expect("leads to no entity") { $0.entities.removeLast() }
+    try await expect("of its kind") { $0.entities[0].properties[0].absentValue = .uuid(UUID()) }
+    let layout = try await Shop.open().coordinator.schema.catalogue.entities[0]
+    let key = SchemaTree.layoutKey(0, of: layout.number)
+    try await self.expect("lacks a property", in: "schema", remove("schema", key))
+    try await self.expect("DecodingError", in: "schema", put("schema", key, bytes("[]")))
+    let next = SchemaTree.layoutKey(2, of: layout.number)
+    try await self.expect("means nothing", in: "schema", put("schema", next, bytes("{}")))
   }
 
   @Test func treesThatBelongToNothing() async throws {
@@ -198,13 +220,15 @@ private enum Shop {
       in: "e/Item",
       record { bytes, _, _ in bytes.removeLast() }
     )
-    for place in [0, 2, 5] {
+    for place in [0, 2] {
       try await expect(
         "bits set that mean nothing",
         in: "e/Item",
         record { bytes, _, _ in bytes[place] ^= 2 }
       )
     }
+    // No such layout.
+    try await expect("record of Item 1 is damaged", in: "e/Item", record { bytes, _, _ in bytes[5] = 2 })
     // Behind the bit of the last slot.
     try await expect("bits set that mean nothing", in: "e/Item", record { bytes, _, _ in bytes[16] |= 0x80 })
     try await expect(
@@ -256,19 +280,19 @@ private enum Shop {
 
   @Test func entriesOfIndexes() async throws {
     for index in ["i/Item/title", "i/Item/title[c]", "i/Item/code"] {
-      let first: Plant = { transaction, _ in
-        let tree = try transaction.tree(index)
+      let first: Plant = { transaction, schema in
+        let tree = try transaction.tree(schema.tree(index))
         _ = try tree.remove(try #require(try tree.entry(at: 0)).key)
       }
       try await expect("the index has no entry for Item", in: index, first)
       try await expect("13 entries for 12 objects", in: index, put(index, [0] + key(1)))
-      try await expect("a value of 1 bytes instead of none", in: index) { transaction, _ in
-        let tree = try transaction.tree(index)
+      try await expect("a value of 1 bytes instead of none", in: index) { transaction, schema in
+        let tree = try transaction.tree(schema.tree(index))
         _ = try tree.put(try #require(try tree.entry(at: 0)).key, [1])
       }
     }
-    try await expect("two objects of Item have the same code", in: "i/Item/code") { transaction, _ in
-      let tree = try transaction.tree("i/Item/code")
+    try await expect("two objects of Item have the same code", in: "i/Item/code") { transaction, schema in
+      let tree = try transaction.tree(schema.tree("i/Item/code"))
       let first = try #require(try tree.entry(at: 0)).key
       _ = try tree.put(first.dropLast(8) + KeyCoder.key(objectID: 99), [])
     }
@@ -287,7 +311,7 @@ private enum Shop {
     try await expect("doesn't refer back", in: "r/Seal/maker") { transaction, schema in
       let maker = try #require(schema.entity(named: "Maker"))
       let slot = try #require(maker.toOnes.first).slot
-      let tree = try transaction.tree("e/Maker")
+      let tree = try transaction.tree(schema.tree("e/Maker"))
       var bytes = try #require(try tree.value(for: KeyCoder.key(objectID: 1)))
       bytes[maker.layout.fields[slot].position] = 2
       _ = try tree.put(KeyCoder.key(objectID: 1), bytes)
@@ -313,9 +337,10 @@ private enum Shop {
       record { bytes, _, _ in bytes.removeLast() }, record(2) { bytes, _, _ in bytes[5] = 1 },
       put("i/Item/title", [0] + key(1)), remove("m/Tag/items", KeyCoder.pair(1, 3)),
     ])
-    let expected: Set = ["schema", "stray", "e/Item", "i/Item/title", "m/Item/tags"]
+    let schema = try await Shop.open().coordinator.schema
+    let expected = Set(["schema", "stray", "e/Item", "i/Item/title", "m/Item/tags"].map(schema.tree))
     #expect(Set(found.compactMap(\.tree)).isSuperset(of: expected), "\(found)")
-    #expect(found.filter { $0.tree == "e/Item" }.count == 2, "\(found)")
+    #expect(found.filter { $0.tree == schema.tree("e/Item") }.count == 2, "\(found)")
   }
 
   /// A page of records and one of an index that can't be read, beside a problem on another page of each.
@@ -327,16 +352,16 @@ private enum Shop {
     let schema = shop.coordinator.schema
     let plants = [
       record(2_000) { bytes, _, _ in bytes.removeLast() },
-      put("schema", bytes("numbers/Tag"), Catalogue.bytes(UInt64(1))),
+      put("schema", schema.numbersKey("Tag"), SchemaTree.bytes(UInt64(1))),
     ]
     try await shop.coordinator.store.write { transaction in
       for plant in plants { try plant(&transaction, schema) }
     }
     try shop.close()
-    let pages = try ["e/Item", "i/Item/code"].map { try Self.damageLeaf(of: $0, in: path) }
+    let pages = try ["e/Item", "i/Item/code"].map(schema.tree).map { try Self.damageLeaf(of: $0, in: path) }
     shop = try await Shop.open(path)
     let found = try shop.verify()
-    for (page, tree) in zip(pages, ["e/Item", "i/Item/code"]) {
+    for (page, tree) in zip(pages, ["e/Item", "i/Item/code"].map(schema.tree)) {
       let hits = found.filter { $0.tree == tree && $0.page != nil }
       #expect(hits.map(\.page) == [page], "\(found)")
       #expect(found.contains { $0.tree == tree && $0.message.contains("what it lacks was not looked for") })

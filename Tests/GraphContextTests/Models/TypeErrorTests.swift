@@ -39,6 +39,14 @@ struct TypeErrorTests {
     #expect(messages.count == types.count && messages.allSatisfy { $0.contains(hint) }, "\(messages)")
   }
 
+  /// The value stands in the model's description as well, which says nothing of it.
+  @Test func anInitialValueOfAnotherTypeIsOneError() throws {
+    let messages = try messages(
+      for: "var count: Int = \"many\"\n  var date: Date = 5.5\n  var on: Bool = Double.pi"
+    )
+    #expect(messages.count == 3 && messages.allSatisfy { $0.contains("main.swift") }, "\(messages)")
+  }
+
   @Test func aTypeWithARawValueHasToSaySo() throws {
     let messages = try messages(for: "var value: Genre = Genre.folk\n  var other: Genre?")
     let hint = "as in 'enum Genre: String, AttributeType'"

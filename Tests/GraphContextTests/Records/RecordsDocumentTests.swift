@@ -35,13 +35,15 @@ import Testing
   }
 
   @Test func theExampleOfASchemaIsWhatIsStored() throws {
-    let example = Data(try #require(document.blocks.first { $0.language == "json" }).text.utf8)
-    let written = try JSONSerialization.jsonObject(with: example) as? NSDictionary
-    let schema = try Schema([Song.self, Album.self])
-    #expect(
-      try JSONSerialization.jsonObject(with: Data(Catalogue.encoded(schema))) as? NSDictionary == written
-    )
-    #expect(try JSONDecoder().decode(Schema.self, from: example) == schema)
+    let examples = document.blocks.filter { $0.language == "json" }.map { Data($0.text.utf8) }
+    let catalogue = CataloguedSchema(try Schema([Song.self, Album.self]))
+    func written(_ value: some Encodable) throws -> NSDictionary? {
+      try JSONSerialization.jsonObject(with: Data(SchemaTree.encoded(value))) as? NSDictionary
+    }
+    try #require(examples.count == 2)
+    #expect(try JSONSerialization.jsonObject(with: examples[0]) as? NSDictionary == written(catalogue))
+    let layout = try #require(catalogue.entity(named: "Album")?.layouts.last)
+    #expect(try JSONSerialization.jsonObject(with: examples[1]) as? NSDictionary == written(layout))
   }
 
   @Test func examplesOfFoldingAreWhatIsFolded() throws {
@@ -77,30 +79,19 @@ import Testing
 
   @Test func treesAndTheirKeysAreNamed() throws {
     let trees = Set(document.rows("tree", "key", "value").map { $0[0] })
-    #expect(
-      trees == [
-        "\(TreeName.catalogue)", "\(TreeName.records("Entity"))",
-        "\(TreeName.index("name,name", of: "Entity"))",
-        "\(TreeName.index("name,name[cd]", of: "Entity"))",
-        "\(TreeName.references("relationship", of: "Entity"))",
-        "\(TreeName.pairs("relationship", of: "Entity"))",
-        "\(TreeName.reversedPairs("relationship", of: "Entity"))",
-      ]
-    )
+    let names = [TreeKind.records, .index, .references, .pairs].map { $0.treeName(12) }
+    #expect(trees == Set([SchemaTree.name] + names))
     let keys = Set(document.rows("key", "value").map { $0[0] })
-    #expect(
-      keys
-        == Set(
-          [Catalogue.formatKey, Catalogue.modelKey, Catalogue.foldingKey, Catalogue.numbersKey("Entity")].map
-          {
-            "\(String(decoding: $0, as: UTF8.self))"
-          }
-        )
-    )
+    let entity = EntityNumber(rawValue: 12)
+    let known = [
+      SchemaTree.formatKey, SchemaTree.modelKey, SchemaTree.foldingKey, SchemaTree.numbersKey(entity),
+      SchemaTree.layoutKey(0, of: entity),
+    ]
+    #expect(keys == Set(known.map { "\(String(decoding: $0, as: UTF8.self))" }))
     #expect(document.text.contains("| 8–15 | the commit that last changed the record |"))
-    #expect(RecordLayout.headerByteCount == 16 && RecordEncoder.version == 1 && Catalogue.formatVersion == 2)
+    #expect(RecordLayout.headerByteCount == 16 && RecordEncoder.version == 1 && SchemaTree.formatVersion == 3)
     #expect(
-      document.text.contains("version of what this page describes, 4 bytes: 1, or 2 where an index is folded")
+      document.text.contains("version of what this page describes, 4 bytes: 3")
     )
   }
 }

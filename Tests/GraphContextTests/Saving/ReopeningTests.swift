@@ -98,8 +98,9 @@ import Testing
     let folder = try TemporaryFolder()
     let path = folder.file("library.cambium")
     let library = try await Library.open(at: path)
+    let key = library.coordinator.schema.numbersKey("Writer")
     try await library.coordinator.store.write { transaction in
-      _ = try transaction.tree(TreeName.catalogue).put(Catalogue.numbersKey("Writer"), lease)
+      _ = try transaction.tree(SchemaTree.name).put(key, lease)
     }
     try library.close()
     let error = await #expect(throws: ContextError.self) { try await Library.open(at: path) }
@@ -111,9 +112,10 @@ import Testing
     let folder = try TemporaryFolder()
     let path = folder.file("library.cambium")
     let library = try await Library.open(at: path)
+    let key = library.coordinator.schema.numbersKey("Writer")
     try await library.coordinator.store.write { transaction in
-      let lease = Catalogue.bytes(ObjectNumbers.greatest)
-      _ = try transaction.tree(TreeName.catalogue).put(Catalogue.numbersKey("Writer"), lease)
+      let lease = SchemaTree.bytes(ObjectNumbers.greatest)
+      _ = try transaction.tree(SchemaTree.name).put(key, lease)
     }
     try library.close()
     for _ in 0..<2 {
@@ -389,20 +391,20 @@ private enum Paired {
     }
     #expect(try library.verify().isEmpty)
     let key: [UInt8] = try await library.coordinator.store.write { transaction in
-      let tree = try transaction.tree("i/Book/title")
+      let tree = try transaction.tree(library.tree("i/Book/title"))
       let key = try #require(try tree.entry(at: 3)).key
       _ = try tree.remove(key)
       return key
     }
-    #expect(try library.verify().contains { $0.tree == "i/Book/title" })
+    #expect(try library.verify().contains { $0.tree == library.tree("i/Book/title") })
     try await library.coordinator.store.write { transaction in
-      _ = try transaction.tree("i/Book/title").put(key, [])
-      _ = try transaction.tree("r/Book/publisher").put(KeyCoder.pair(1, 99), [])
+      _ = try transaction.tree(library.tree("i/Book/title")).put(key, [])
+      _ = try transaction.tree(library.tree("r/Book/publisher")).put(KeyCoder.pair(1, 99), [])
     }
-    #expect(try library.verify().map(\.tree) == ["r/Book/publisher"])
+    #expect(try library.verify().map(\.tree) == [library.tree("r/Book/publisher")])
     try await library.coordinator.store.write { transaction in
-      _ = try transaction.tree("r/Book/publisher").remove(KeyCoder.pair(1, 99))
-      _ = try transaction.tree("e/Publisher").remove(KeyCoder.key(objectID: 1))
+      _ = try transaction.tree(library.tree("r/Book/publisher")).remove(KeyCoder.pair(1, 99))
+      _ = try transaction.tree(library.tree("e/Publisher")).remove(KeyCoder.key(objectID: 1))
     }
     #expect(try library.verify().contains { $0.message.contains("which doesn't exist") })
   }
@@ -419,13 +421,13 @@ private enum Paired {
     let writer = try #require(library.coordinator.schema.entity(named: "Writer"))
     let toDesk = try #require(writer.toOnes.first { $0.name == "desk" })
     try await library.coordinator.store.write { transaction in
-      let tree = try transaction.tree("e/Writer")
+      let tree = try transaction.tree(library.tree("e/Writer"))
       var record = try #require(try tree.value(for: KeyCoder.key(objectID: 1)))
       let field = writer.layout.fields[toDesk.slot]
       record[Int(field.nullByte)] |= field.nullMask
       for place in 0..<8 { record[field.position + place] = 0 }
       _ = try tree.put(KeyCoder.key(objectID: 1), record)
-      _ = try transaction.tree("r/Writer/desk").remove(KeyCoder.pair(1, 1))
+      _ = try transaction.tree(library.tree("r/Writer/desk")).remove(KeyCoder.pair(1, 1))
     }
     #expect(try library.verify().map(\.message) == ["Desk 1 refers to Writer 1, which doesn't refer back"])
   }

@@ -247,12 +247,10 @@ private enum After {
       entity.properties.shuffle(using: &random)
       return entity
     }
-    let model = try Catalogue.encoded(try Schema(entities: entities))
+    let catalogue = CataloguedSchema(try Schema(entities: entities))
     let store = try Store.open(at: path)
     try await store.write { transaction in
-      let catalogue = try transaction.tree(TreeName.catalogue)
-      try catalogue.put(Catalogue.formatKey, Catalogue.bytes(Catalogue.formatVersion))
-      try catalogue.put(Catalogue.modelKey, model)
+      try SchemaTree.store(catalogue, replacing: nil, in: &transaction)
     }
     try store.close()
     var options = StoreOptions()

@@ -127,7 +127,11 @@ import Testing
       environment: .simulated(seed: 7)
     )
     return try ManagedObjectContext(
-      coordinator: StoreCoordinator.open(store, models: Library.models, showsValues: true)
+      coordinator: StoreCoordinator.open(
+        store,
+        models: ContainerModels(classes: Library.models),
+        showsValues: true
+      )
     )
   }
 

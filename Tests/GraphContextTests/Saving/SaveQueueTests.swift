@@ -53,6 +53,7 @@ import Testing
     let context = library.viewContext
     context.saveTimeout = .milliseconds(20)
     let store = library.coordinator.store
+    try library.leaseNumbers()
     let turn = try await reservedTurn(of: store)
     context.insert(Writer("A", rank: 1))
     let refusal = await #expect(throws: ContextError.self) { try await context.saveWithoutBlocking() }
@@ -67,6 +68,7 @@ import Testing
   @Test func aSaveThatBlocksTheActorTakesTheTurnOfOneThatDoesNot() async throws {
     let library = try await PersistentContainer("Library", models: Library.models, at: .inMemory)
     let store = library.coordinator.store
+    try library.leaseNumbers()
     let turn = try await reservedTurn(of: store)
     let other = try ManagedObjectContext(coordinator: library.coordinator)
     let first = Task { @MainActor in

@@ -70,9 +70,9 @@ import Testing
   @Test func aSaveIsOneCommit() async throws {
     let library = try await Library.open()
     let context = try library.context()
-    let before = library.coordinator.store.lastCommit
     let publisher = Publisher("Ace")
     for number in 0..<100 { context.insert(Book("b\(number)", publisher: publisher)) }
+    let before = library.coordinator.store.lastCommit
     try context.save()
     #expect(library.coordinator.store.lastCommit == before + 1)
     try context.save()

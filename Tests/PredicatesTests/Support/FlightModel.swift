@@ -85,7 +85,9 @@ final class Flight: PredicateRoot, ObjectReferencing {
   var legs: [Leg] = []
   var notes = "not persistent"
 
-  var objectReference: ObjectReference? { ObjectReference(entity: "Flight", number: 1) }
+  var objectReference: ObjectReference? {
+    ObjectReference(entity: "Flight", number: ObjectNumber(rawValue: 1))
+  }
 
   static func predicatePath(of keyPath: AnyKeyPath) throws(QueryError) -> [String] {
     try KeyPathTable.names(

@@ -39,6 +39,21 @@ final class GraphUnderTest: SimulatedStore<GraphState>, CrashSubject {
       .first: try container.newBackgroundContext(name: "first"),
       .second: try container.newBackgroundContext(name: "second"),
     ]
+    try leaseNumbers()
+  }
+
+  /// Makes the commit that the first insertion after opening makes: it leases more numbers than the saves of a run use, and
+  /// changes no object.
+  private func leaseNumbers() throws {
+    ledger.change { $0.begin($0.state, durability: options.durability == .none ? .none : .full) }
+    let begun = ledger.model.newest
+    try perform(by: .passing) { context in
+      context.insert(Publisher(code: 0, name: ""))
+      try context.refresh()
+      context.rollback()
+    }
+    guard try openStore().lastCommit == begun else { throw OracleMismatch("a lease is no commit") }
+    ledger.change { $0.acknowledge(begun) }
   }
 
   override func leave() {

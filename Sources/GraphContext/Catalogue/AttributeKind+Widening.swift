@@ -1,0 +1,41 @@
+import Foundation
+import Predicates
+
+// Kinds whose every value another kind has too: an attribute may change from one to the other without a look at its values.
+
+extension AttributeKind {
+  /// Whether every value of this kind is one of `other`, exactly.
+  package func canWiden(to other: AttributeKind) -> Bool {
+    if self == other { return true }
+    if other == .decimal { return isInteger }
+    if self == .float { return other == .double }
+    guard isInteger, let bits = fixedByteCount.map({ 8 * $0 }) else { return false }
+    if other == .double { return bits <= 32 }
+    if other == .float { return bits <= 16 }
+    guard other.isInteger, let otherBits = other.fixedByteCount.map({ 8 * $0 }) else { return false }
+    // An unsigned integer also fits into a longer signed one; never the other way round.
+    return isSigned == other.isSigned ? otherBits >= bits : other.isSigned && otherBits > bits
+  }
+
+  private var isSigned: Bool { self.rawValue <= AttributeKind.int64.rawValue }
+
+  /// Whether values of both kinds have the same components in keys (``KeyCoder``), so that an index needs no other entries.
+  func hasSameKeys(as other: AttributeKind) -> Bool {
+    self == other || (isInteger && other.isInteger) || (self == .float && other == .double)
+  }
+}
+
+extension AttributeValue {
+  /// The value as the wider kind has it; nil for a value that is none of a kind that can widen.
+  func widened(to kind: AttributeKind) -> AttributeValue? {
+    switch (self, kind) {
+    case (.null, _): self
+    case (.int(let value), .decimal): .decimal(Decimal(value))
+    case (.uint(let value), .decimal): .decimal(Decimal(value))
+    case (.int(let value), .double), (.int(let value), .float): .double(Double(value))
+    case (.int, _), (.uint, _): kind.isInteger ? self : nil
+    case (.double, .double): self
+    default: fits(kind) ? self : nil
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import Predicates
+
+// The catalogue's schema as the plain description that users see, and the other way round.
+
+extension CataloguedSchema {
+  /// A catalogue for a store without objects: numbers in the order of the description.
+  package init(_ schema: Schema) {
+    self = SchemaChange(from: CataloguedSchema(), to: schema).target
+  }
+
+  /// The description, without numbers.
+  ///
+  /// - Throws: `SchemaError` if the catalogue holds something that can't be declared.
+  package func schema() throws(SchemaError) -> Schema {
+    try Schema(entities: entities.map { $0.description(in: self) })
+  }
+}
+
+extension CataloguedEntity {
+  fileprivate func description(in schema: CataloguedSchema) -> EntityDescription {
+    EntityDescription(
+      name: name,
+      properties: properties.map { $0.description(in: schema) },
+      indexes: indexes.map { index in
+        IndexDescription(
+          index.properties.compactMap { property($0)?.name },
+          isUnique: index.isUnique,
+          folding: index.folding
+        )
+      }
+    )
+  }
+}
+
+extension CataloguedProperty {
+  fileprivate func description(in schema: CataloguedSchema) -> PropertyDescription {
+    switch content {
+    case .attribute(let kind, let isOptional):
+      return .attribute(AttributeDescription(name: name, kind: kind, isOptional: isOptional))
+    case .relationship(let relationship):
+      let destination = schema.entity(relationship.destination)
+      return .relationship(
+        RelationshipDescription(
+          name: name,
+          destination: destination?.name ?? "",
+          cardinality: relationship.cardinality,
+          inverse: relationship.inverse.flatMap { destination?.property($0)?.name },
+          deleteRule: relationship.deleteRule
+        )
+      )
+    }
+  }
+}

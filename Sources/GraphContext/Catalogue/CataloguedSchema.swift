@@ -1,0 +1,160 @@
+import Predicates
+
+/// The schema as the store's catalogue has it: every entity, property and index with its number, the names of its trees, and every
+/// layout that records of the store may have.
+package struct CataloguedSchema: Sendable, Hashable {
+  /// The number that is given next. One counter serves all kinds of subjects and the trees.
+  package var nextNumber: UInt32 = 1
+  /// The version of the schema, if the app declares one.
+  package var version: String?
+  /// Sorted by name.
+  package var entities: [CataloguedEntity] = []
+
+  package init() {}
+
+  /// The entity of this number. O(entities).
+  package func entity(_ number: EntityNumber) -> CataloguedEntity? { entities.first { $0.number == number } }
+
+  package func entity(named name: String) -> CataloguedEntity? { entities.first { $0.name == name } }
+
+  var entitiesByName: [String: CataloguedEntity] { entities.dictionary(by: \.name) }
+
+  var hasFoldedIndexes: Bool { entities.contains { $0.indexes.contains { !$0.folding.isEmpty } } }
+
+  /// A number that nothing in the store has had.
+  mutating func takeNumber<Subject>() -> StableNumber<Subject> {
+    defer { nextNumber += 1 }
+    return StableNumber(rawValue: nextNumber)
+  }
+
+  /// The name of a tree that the store never had.
+  mutating func takeTree(_ kind: TreeKind) -> String {
+    defer { nextNumber += 1 }
+    return kind.treeName(nextNumber)
+  }
+}
+
+/// One entity of a ``CataloguedSchema``.
+package struct CataloguedEntity: Sendable, Hashable {
+  package let number: EntityNumber
+  package var name: String
+  /// The tree of the records.
+  package var tree: String
+  /// In the order of their declaration when the newest layout was made.
+  package var properties: [CataloguedProperty]
+  package var indexes: [CataloguedIndex]
+  /// Every layout that the entity's records have had, by number: `layouts[i].number == i`. New records have the last.
+  package var layouts: [CataloguedLayout]
+
+  package func property(named name: String) -> CataloguedProperty? { properties.first { $0.name == name } }
+  package func property(_ number: PropertyNumber) -> CataloguedProperty? {
+    properties.first { $0.number == number }
+  }
+
+  var propertiesByName: [String: CataloguedProperty] { properties.dictionary(by: \.name) }
+
+  /// The trees of the indexes, by what an ``IndexDescription`` calls them.
+  var treesOfIndexes: [String: String] {
+    indexes.dictionary(by: name).mapValues(\.tree)
+  }
+
+  /// What an ``IndexDescription`` calls an index. O(properties).
+  package func name(of index: CataloguedIndex) -> String {
+    IndexDescription(index.properties.compactMap { property($0)?.name }, folding: index.folding).name
+  }
+
+  /// The trees that relationships own, by name.
+  var treesOfRelationships: [String: String] { propertiesByName.compactMapValues { $0.relationship?.tree } }
+
+  /// The properties that have a slot in records.
+  var stored: [CataloguedProperty] { properties.filter { !$0.isToMany } }
+}
+
+/// An attribute or a relationship of a ``CataloguedEntity``.
+package struct CataloguedProperty: Sendable, Hashable {
+  package let number: PropertyNumber
+  package var name: String
+  package var content: Content
+  /// What an object has whose record was stored before the property was added.
+  package var absentValue: AttributeValue = .null
+
+  package enum Content: Sendable, Hashable {
+    case attribute(AttributeKind, isOptional: Bool)
+    case relationship(CataloguedRelationship)
+  }
+
+  package var relationship: CataloguedRelationship? {
+    if case .relationship(let relationship) = content { relationship } else { nil }
+  }
+
+  package var isToMany: Bool { relationship?.cardinality == .many }
+
+  /// Whether an object can have no value, or no destination.
+  var isOptional: Bool {
+    switch content {
+    case .attribute(_, let isOptional): isOptional
+    case .relationship(let relationship): relationship.cardinality == .optional
+    }
+  }
+
+  /// How the value lies in a record. Nil for a to-many relationship.
+  var storedKind: AttributeKind? {
+    switch content {
+    case .attribute(let kind, _): kind
+    case .relationship(let relationship): relationship.cardinality == .many ? nil : .reference
+    }
+  }
+}
+
+/// What the catalogue says of a relationship.
+package struct CataloguedRelationship: Sendable, Hashable {
+  package var destination: EntityNumber
+  package var cardinality: RelationshipDescription.Cardinality
+  /// The property of the destination that leads back.
+  package var inverse: PropertyNumber?
+  package var deleteRule: DeleteRule
+  /// Of a to-one relationship, the tree from destinations to objects. Of a many-to-many relationship, the tree from objects to
+  /// elements. Nil for a to-many relationship whose inverse is to one: the inverse's tree has the elements.
+  package var tree: String?
+}
+
+/// An index of a ``CataloguedEntity``.
+package struct CataloguedIndex: Sendable, Hashable, Codable {
+  package let number: IndexNumber
+  package var tree: String
+  package var properties: [PropertyNumber]
+  package var isUnique: Bool
+  package var folding: IndexFolding
+}
+
+/// A form that records of an entity have or had.
+package struct CataloguedLayout: Sendable, Hashable, Codable {
+  /// As the records have it in bytes 4 to 7.
+  package let number: UInt32
+  /// In the order in which a record has the values.
+  package var fields: [Field]
+
+  package struct Field: Sendable, Hashable, Codable {
+    package let property: PropertyNumber
+    package let kind: AttributeKind
+    /// What a record of this layout has where it has nil: the attribute got a default when it lost its optionality. Nil for nil.
+    package var nilValue: AttributeValue?
+  }
+}
+
+/// What a tree holds, which its name tells.
+enum TreeKind: String {
+  case records = "e"
+  case index = "i"
+  case references = "r"
+  case pairs = "m"
+
+  func treeName(_ number: UInt32) -> String { "\(rawValue)/\(number)" }
+}
+
+extension Sequence {
+  /// The elements by a key of theirs. Of two with the same key, the first.
+  func dictionary<Key: Hashable>(by key: (Element) -> Key) -> [Key: Element] {
+    Dictionary(map { (key($0), $0) }, uniquingKeysWith: { first, _ in first })
+  }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import PageStore
+import Predicates
+
+/// The entries of the tree `schema` in one snapshot, decoded.
+struct SchemaEntries {
+  private let tree: TreeReader
+
+  /// Nil for a store that holds no models.
+  init?(_ snapshot: Snapshot) throws(ContextError) {
+    guard
+      let tree = try Self.mapping({ () throws(StoreError) in try snapshot.treeIfPresent(SchemaTree.name) })
+    else { return nil }
+    self.tree = tree
+  }
+
+  func value(for key: [UInt8]) throws(ContextError) -> [UInt8]? {
+    try Self.mapping { () throws(StoreError) in try tree.value(for: key) }
+  }
+
+  func formatVersion() throws(ContextError) -> UInt32 {
+    guard let format = try value(for: SchemaTree.formatKey), format.count == 4 else {
+      throw SchemaTree.damaged("the format version")
+    }
+    return UInt32(truncatingIfNeeded: SchemaTree.number(format))
+  }
+
+  func schema() throws(ContextError) -> CataloguedSchema {
+    var schema: CataloguedSchema = try decoded(SchemaTree.modelKey, "the schema")
+    for place in schema.entities.indices {
+      schema.entities[place].layouts = try layouts(of: schema.entities[place])
+    }
+    return schema
+  }
+
+  private func layouts(of entity: CataloguedEntity) throws(ContextError) -> [CataloguedLayout] {
+    var layouts: [CataloguedLayout] = []
+    for number in 0..<SchemaTree.maximumLayoutCount {
+      let key = SchemaTree.layoutKey(number, of: entity.number)
+      guard try value(for: key) != nil else { break }
+      layouts.append(try decoded(key, "the layout \(number) of \(entity.name)"))
+    }
+    return layouts
+  }
+
+  private func decoded<Value: Decodable>(_ key: [UInt8], _ what: String) throws(ContextError) -> Value {
+    guard let bytes = try value(for: key) else { throw SchemaTree.damaged(what) }
+    do {
+      return try JSONDecoder().decode(Value.self, from: Data(bytes))
+    } catch {
+      throw SchemaTree.damaged("\(what) (\(error))")
+    }
+  }
+
+  private static func mapping<R>(_ body: () throws(StoreError) -> R) throws(ContextError) -> R {
+    do throws(StoreError) { return try body() } catch { throw ContextError(error) }
+  }
+}
+
+// MARK: - Earlier formats
+
+extension SchemaEntries {
+  /// Where formats 1 and 2 have the lease of an entity's numbers.
+  static func earlierNumbersKey(_ entity: String) -> [UInt8] { Array("numbers/\(entity)".utf8) }
+
+  /// The schema of formats 1 and 2, which have no numbers: trees are named by entities and properties, and all records of an entity
+  /// have one layout. It gets the numbers that it would have in a new store, and its trees keep their names.
+  func schemaOfEarlierFormat() throws(ContextError) -> CataloguedSchema {
+    let described: Schema = try decoded(SchemaTree.modelKey, "the schema")
+    var schema = CataloguedSchema(described)
+    for place in schema.entities.indices { schema.nameTreesByNames(of: place) }
+    return schema
+  }
+}
+
+extension CataloguedSchema {
+  fileprivate mutating func nameTreesByNames(of place: Int) {
+    let entity = entities[place]
+    entities[place].tree = "e/\(entity.name)"
+    for (index, known) in entity.indexes.enumerated() {
+      let names = known.properties.compactMap { entity.property($0)?.name }
+      let name = IndexDescription(names, isUnique: known.isUnique, folding: known.folding).name
+      entities[place].indexes[index].tree = "i/\(entity.name)/\(name)"
+    }
+    for (property, known) in entity.properties.enumerated() {
+      guard case .relationship(var relationship) = known.content, relationship.tree != nil else { continue }
+      let kind: TreeKind = relationship.cardinality == .many ? .pairs : .references
+      relationship.tree = "\(kind.rawValue)/\(entity.name)/\(known.name)"
+      entities[place].properties[property].content = .relationship(relationship)
+    }
+  }
+}

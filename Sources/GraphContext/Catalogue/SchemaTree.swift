@@ -1,0 +1,153 @@
+import Foundation
+import PageStore
+import Predicates
+
+/// What a store says about itself, in the tree `schema`:
+///
+/// | key | value |
+/// |---|---|
+/// | `format` | version of everything GraphContext writes, `UInt32` little-endian |
+/// | `model` | the schema with its numbers (``CataloguedSchema``), JSON in UTF-8 with sorted keys |
+/// | `layout/`, an entity's number, `/`, a layout's number | the layout (``CataloguedLayout``), the same way |
+/// | `folding` | by what the folded indexes are folded (``StringFolding/tables``), in ASCII; absent where there are none |
+/// | `numbers/` and an entity's number | the end of the block of object numbers leased last, `UInt64` little-endian |
+package enum SchemaTree {
+  /// The tree's name.
+  package static let name = "schema"
+
+  package static let formatKey = Array("format".utf8)
+  package static let modelKey = Array("model".utf8)
+  package static let foldingKey = Array("folding".utf8)
+  package static func numbersKey(_ entity: EntityNumber) -> [UInt8] {
+    Array("numbers/\(entity.rawValue)".utf8)
+  }
+  package static func layoutKey(_ layout: UInt32, of entity: EntityNumber) -> [UInt8] {
+    Array("layout/\(entity.rawValue)/\(layout)".utf8)
+  }
+
+  /// The version that this library writes, and the newest that it reads.
+  package static let formatVersion: UInt32 = 3
+
+  /// Layouts that an entity can have. A store that has more was not written by this library.
+  static let maximumLayoutCount: UInt32 = 1 << 16
+
+  package static func number(_ bytes: [UInt8]?) -> UInt64 {
+    (bytes ?? []).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  package static func bytes(_ value: some FixedWidthInteger) -> [UInt8] {
+    withUnsafeBytes(of: value.littleEndian) { [UInt8]($0) }
+  }
+
+  static func damaged(_ what: String) -> ContextError {
+    ContextError(.corrupt, "\(what) of the store is missing or damaged")
+  }
+
+  /// The form in which descriptions are stored.
+  static func encoded(_ value: some Encodable) throws(ContextError) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    do {
+      return [UInt8](try encoder.encode(value))
+    } catch {
+      throw ContextError(.schemaMismatch, "the schema can't be stored: \(error)")
+    }
+  }
+}
+
+// MARK: - Reading
+
+extension SchemaTree {
+  /// The schema that a snapshot was written with, or nil for a store that holds no models yet. A store of an earlier version of the
+  /// library reads as this version would have written it.
+  ///
+  /// - Throws: `schemaMismatch` for a store of a newer version, `corrupt` where the tree makes no sense.
+  package static func schema(in snapshot: Snapshot) throws(ContextError) -> CataloguedSchema? {
+    guard let entries = try SchemaEntries(snapshot) else { return nil }
+    let version = try entries.formatVersion()
+    guard version <= formatVersion else {
+      throw ContextError(
+        .schemaMismatch,
+        "the store was written by a newer library: its format is \(version), this one reads up to \(formatVersion)"
+      )
+    }
+    let schema = try version < 3 ? entries.schemaOfEarlierFormat() : entries.schema()
+    if let problem = schema.unsoundness { throw damaged("the schema (\(problem))") }
+    return schema
+  }
+
+  /// Whether a store with a schema has to be brought to this version's format before it is written.
+  static func isOfEarlierFormat(_ snapshot: Snapshot) throws(ContextError) -> Bool {
+    guard let entries = try SchemaEntries(snapshot) else { return false }
+    return try entries.formatVersion() < formatVersion
+  }
+
+  /// Whether the folded indexes of a snapshot were folded as this library folds strings: by the same rules, and the tables
+  /// of the same version of Unicode.
+  package static func isFoldedAsHere(_ snapshot: Snapshot) throws(ContextError) -> Bool {
+    try SchemaEntries(snapshot)?.value(for: foldingKey) == Array(StringFolding.tables.utf8)
+  }
+
+  /// The schema of a snapshot that is only read: without the folded indexes if they were folded by other tables.
+  package static func readableSchema(in snapshot: Snapshot) throws(ContextError) -> StoredSchema? {
+    guard let catalogued = try schema(in: snapshot) else { return nil }
+    let stored = try StoredSchema(catalogued)
+    if !stored.schema.hasFoldedIndexes { return stored }
+    return try isFoldedAsHere(snapshot) ? stored : stored.withoutFoldedIndexes()
+  }
+
+  /// The ends of the blocks of object numbers that were leased, by the entities' ordinals.
+  ///
+  /// - Throws: `corrupt` where the tree has something else than such an end.
+  package static func leasedNumbers(
+    in snapshot: Snapshot,
+    _ schema: StoredSchema
+  ) throws(ContextError) -> [UInt64] {
+    guard let entries = try SchemaEntries(snapshot) else { return schema.entities.map { _ in 0 } }
+    let isEarlier = try entries.formatVersion() < formatVersion
+    var leased: [UInt64] = []
+    for entity in schema.entities {
+      let key = isEarlier ? SchemaEntries.earlierNumbersKey(entity.name) : numbersKey(entity.number)
+      let bytes = try entries.value(for: key)
+      let end = number(bytes)
+      guard bytes == nil || bytes?.count == 8, end <= ObjectNumbers.greatest else {
+        throw damaged("the number of the next \(entity.name)")
+      }
+      leased.append(end)
+    }
+    return leased
+  }
+}
+
+// MARK: - Writing
+
+extension SchemaTree {
+  /// Makes the catalogue say `schema`, where it said `old`.
+  ///
+  /// - Parameter old: nil for a store without one, or with one of an earlier format.
+  static func store(
+    _ schema: CataloguedSchema,
+    replacing old: CataloguedSchema?,
+    in transaction: inout WriteTransaction
+  ) throws {
+    let tree = try transaction.tree(name)
+    try tree.put(formatKey, bytes(formatVersion))
+    try tree.put(modelKey, encoded(schema))
+    if schema.hasFoldedIndexes {
+      try tree.put(foldingKey, Array(StringFolding.tables.utf8))
+    } else {
+      _ = try tree.remove(foldingKey)
+    }
+    for entity in schema.entities {
+      let known = old?.entity(entity.number)?.layouts ?? []
+      for (place, layout) in entity.layouts.enumerated() where place >= known.count || known[place] != layout
+      {
+        try tree.put(layoutKey(layout.number, of: entity.number), encoded(layout))
+      }
+    }
+    for entity in old?.entities ?? [] where schema.entity(entity.number) == nil {
+      for layout in entity.layouts { _ = try tree.remove(layoutKey(layout.number, of: entity.number)) }
+      _ = try tree.remove(numbersKey(entity.number))
+    }
+  }
+}

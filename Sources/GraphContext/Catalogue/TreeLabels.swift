@@ -1,0 +1,36 @@
+/// What the trees of a store hold, in names: a tree's own name has a number alone.
+///
+/// | tree | label |
+/// |---|---|
+/// | records | `e/Entity` |
+/// | an index | `i/Entity/name,name`, with the folding in brackets |
+/// | a to-one relationship | `r/Entity/relationship` |
+/// | a many-to-many relationship | `m/Entity/relationship` |
+package struct TreeLabels: Sendable {
+  private var labels: [String: String] = [:]
+  private var trees: [String: String] = [:]
+
+  package init(_ schema: CataloguedSchema) {
+    for entity in schema.entities {
+      note(entity.tree, TreeKind.records, entity.name)
+      for index in entity.indexes { note(index.tree, .index, "\(entity.name)/\(entity.name(of: index))") }
+      for property in entity.properties {
+        guard let relationship = property.relationship, let tree = relationship.tree else { continue }
+        let kind: TreeKind = relationship.cardinality == .many ? .pairs : .references
+        note(tree, kind, "\(entity.name)/\(property.name)")
+      }
+    }
+  }
+
+  private mutating func note(_ tree: String, _ kind: TreeKind, _ name: String) {
+    let label = "\(kind.rawValue)/\(name)"
+    labels[tree] = label
+    trees[label] = tree
+  }
+
+  /// What the tree holds; nil for one that the schema doesn't know.
+  package func label(of tree: String) -> String? { labels[tree] }
+
+  /// The tree that has this label, or this name.
+  package func tree(_ label: String) -> String { trees[label] ?? label }
+}

@@ -1,0 +1,54 @@
+import Predicates
+
+// Objects of entities whose classes the program doesn't have.
+
+extension ManagedObjectContext {
+  /// Makes an object of an entity without a class, whose properties are nil and empty, and inserts it.
+  ///
+  /// - Throws: `unknownEntity` when the store has no such entity, or the container has a class for it.
+  @discardableResult
+  public func insert(entity name: String) throws(ContextError) -> ManagedRecord {
+    let record = ManagedRecord(ObjectState(), of: coordinator.models[try recordEntity(named: name).ordinal])
+    insert(record)
+    return record
+  }
+
+  /// The record of an ID, as a fault: whether it exists shows when a value is read. Use ``existingRecord(with:)`` to know at once.
+  ///
+  /// - Throws: `unknownEntity` when the ID is of another store or an entity that it doesn't have, or the container has a class for the
+  ///   entity.
+  public func record(with id: ManagedObjectID) throws(ContextError) -> ManagedRecord {
+    let entity = try recordEntity(named: id.entityName)
+    try check(id, entity)
+    return object(ManagedRecord.self, number: id.number, entity.ordinal)
+  }
+
+  /// The record of an ID, if it exists in the context's snapshot or among its unsaved objects.
+  ///
+  /// - Throws: `objectNotFound` when there is none, or it was deleted in this context; else as ``record(with:)``.
+  public func existingRecord(with id: ManagedObjectID) throws(ContextError) -> ManagedRecord {
+    let entity = try recordEntity(named: id.entityName)
+    try check(id, entity)
+    return try existingObject(ManagedRecord.self, number: id.number, entity)
+  }
+
+  func recordEntity(named name: String) throws(ContextError) -> StoredEntity {
+    guard let entity = coordinator.schema.entity(named: name) else {
+      let names = coordinator.schema.entities.map(\.name).joined(separator: ", ")
+      throw ContextError(
+        .unknownEntity,
+        "the store has no entity named “\(name)”; it has \(names)",
+        context: .init(entity: name)
+      )
+    }
+    let type = coordinator.types[entity.ordinal]
+    guard type == ManagedRecord.self else {
+      throw ContextError(
+        .unknownEntity,
+        "the objects of \(name) are of the class \(type) in this container, and no records",
+        context: .init(entity: name)
+      )
+    }
+    return entity
+  }
+}

@@ -1,0 +1,175 @@
+import Predicates
+
+// Relationships by name. Only objects in one context are linked; a record that is in none leads nowhere.
+
+extension ManagedRecord {
+  /// The context that the record lives in; nil before it is inserted and after it is gone.
+  var context: ManagedObjectContext? { _$state.host as? ManagedObjectContext }
+
+  // MARK: To-one
+
+  /// The object that a to-one relationship leads to; nil for none.
+  ///
+  /// - Parameter type: the destination's class where the container has one.
+  /// - Throws: `unknownProperty` when the entity has no to-one relationship of this name; `wrongDestination` when it leads to objects of
+  ///   another class; what the store says when it can't be read.
+  public func object<Object: ManagedObject>(
+    _ name: String,
+    as type: Object.Type = ManagedRecord.self
+  ) throws(ContextError) -> Object? {
+    let slot = try toOneSlot(name)
+    guard let context else { return nil }
+    let destination = try context.destination(of: self, property: slot, name, as: type)
+    let number = try target(at: slot, in: context)
+    return number.isNone ? nil : context.object(type, number: number, destination.ordinal)
+  }
+
+  /// Makes a to-one relationship lead to an object, or with nil nowhere; the inverse follows. A required one may lead nowhere until it is
+  /// saved.
+  ///
+  /// - Throws: `unknownProperty` when the entity has no to-one relationship of this name; `wrongDestination` for an object of another
+  ///   entity; `otherContext` where one of the two is in another context or in none; `objectNotFound` where one is gone.
+  public func setObject(_ name: String, to object: (any ManagedObject)?) throws(ContextError) {
+    let slot = try toOneSlot(name)
+    let context = try linkingContext()
+    if let object { try context.checkLink(from: self, name, property: slot, to: object) }
+    let (old, new) = (try target(at: slot, in: context), object?._$state.number ?? .none)
+    guard old != new else { return }
+    setReference(at: slot, to: new)
+    context.didSetToOne(of: self, slot: slot, from: old, to: new)
+  }
+
+  private func target(at slot: Int, in context: ManagedObjectContext) throws(ContextError) -> ObjectNumber {
+    let value = value(at: slot)
+    if !_$state.isLoaded(slot) { try context.checkUsable() }
+    return if case .reference(let number) = value { number } else { .none }
+  }
+
+  private func toOneSlot(_ name: String) throws(ContextError) -> Int {
+    guard let place = _$objectModel.place(of: name), place < _$objectModel.slotCount,
+      _$objectModel.visitedProperties[place].isRelationship
+    else { throw unknown(name, "to-one relationship") }
+    return place
+  }
+
+  // MARK: To-many
+
+  /// The objects that a to-many relationship leads to, in the order of their insertion: faults, of which no values are read. O(objects);
+  /// of many, a query with ``ManagedObjectContext/forEach(_:inBatchesOf:_:)`` keeps few in memory.
+  ///
+  /// - Throws: `unknownProperty` when the entity has no to-many relationship of this name; what the store says when it can't be read.
+  public func objects(_ name: String) throws(ContextError) -> [ManagedRecord] {
+    let place = try toManyPlace(name)
+    guard let context else { return [] }
+    let property = _$objectModel.slotCount + place
+    let destination = try context.destination(of: self, property: property, name, as: ManagedRecord.self)
+    let numbers = context.elements(of: self, toMany: place)
+    try context.checkUsable()
+    return numbers.map { context.object(ManagedRecord.self, number: $0, destination.ordinal) }
+  }
+
+  /// How many those are. O(log n).
+  public func count(of name: String) throws(ContextError) -> Int {
+    let place = try toManyPlace(name)
+    guard let context else { return 0 }
+    let count = context.elementCount(of: self, toMany: place)
+    try context.checkUsable()
+    return count
+  }
+
+  /// Adds an object to a to-many relationship; one that is a member stays one. O(log n).
+  ///
+  /// - Throws: `unknownProperty` when the entity has no to-many relationship of this name; `wrongDestination` for an object of another
+  ///   entity; `otherContext` where one of the two is in another context or in none; `objectNotFound` where one is gone.
+  public func add(_ object: any ManagedObject, to name: String) throws(ContextError) {
+    let (place, context) = try checkMember(object, name)
+    context.add(object, to: self, toMany: place)
+  }
+
+  /// Removes an object from a to-many relationship, if it is a member. O(log n). Throws as ``add(_:to:)``.
+  public func remove(_ object: any ManagedObject, from name: String) throws(ContextError) {
+    let (place, context) = try checkMember(object, name)
+    context.remove(object, from: self, toMany: place)
+  }
+
+  private func checkMember(
+    _ object: any ManagedObject,
+    _ name: String
+  ) throws(ContextError) -> (Int, ManagedObjectContext) {
+    let place = try toManyPlace(name)
+    let context = try linkingContext()
+    try context.checkLink(from: self, name, property: _$objectModel.slotCount + place, to: object)
+    return (place, context)
+  }
+
+  private func toManyPlace(_ name: String) throws(ContextError) -> Int {
+    guard let place = _$objectModel.place(of: name), place >= _$objectModel.slotCount else {
+      throw unknown(name, "to-many relationship")
+    }
+    return place - _$objectModel.slotCount
+  }
+
+  private func linkingContext() throws(ContextError) -> ManagedObjectContext {
+    if let context { return context }
+    throw ManagedObjectContext.isOutside(self)
+  }
+}
+
+extension ManagedObjectContext {
+  /// The entity that a relationship of a record in this context leads to.
+  ///
+  /// - Throws: `wrongDestination` when its objects are of another class than `type`.
+  fileprivate func destination(
+    of record: ManagedRecord,
+    property: Int,
+    _ name: String,
+    as type: any ManagedObject.Type
+  ) throws(ContextError) -> StoredEntity {
+    let destination = destination(of: record, property: property)
+    let known = coordinator.types[destination.ordinal]
+    guard known == type else {
+      throw record.error(
+        .wrongDestination,
+        name,
+        "leads to objects of the class \(known), which is no \(type)"
+      )
+    }
+    return destination
+  }
+
+  private func destination(of record: ManagedRecord, property: Int) -> StoredEntity {
+    let entity = entity(of: record)
+    let place = property - entity.schema.stored.count
+    if place >= 0 { return self.entity(entity.toManys[place].destination) }
+    guard let toOne = entity.toOne(slot: property) else {
+      fatalError("\(entity.name) has no relationship at slot \(property)")
+    }
+    return self.entity(toOne.destination)
+  }
+
+  /// - Throws: when the relationship of a record in this context can't lead to the object.
+  fileprivate func checkLink(
+    from record: ManagedRecord,
+    _ name: String,
+    property: Int,
+    to object: any ManagedObject
+  ) throws(ContextError) {
+    guard let host = object._$state.host else { throw Self.isOutside(object) }
+    guard host === self else { throw Self.isOther(object, "linked") }
+    let (destination, found) = (destination(of: record, property: property), entity(of: object))
+    guard destination === found else {
+      throw record.error(.wrongDestination, name, "leads to \(destination.name), and not to \(found.name)")
+    }
+  }
+
+  /// The error for an object in no context, which was to be linked.
+  fileprivate static func isOutside(_ object: any ManagedObject) -> ContextError {
+    if object._$state.phase != .new { return isGone(object) }
+    let name = object._$objectModel.entity.name
+    return ContextError(
+      .otherContext,
+      "a \(name) that is in no context can't be linked by name; insert it first",
+      context: .init(entity: name)
+    )
+  }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Logging
+import PageStore
+
+// Containers without classes: all objects are records.
+
+extension PersistentContainer {
+  /// Opens the store in a file with the entities that it has, whose objects are ``ManagedRecord``s.
+  ///
+  /// ```swift
+  /// let music = try await PersistentContainer("Music", at: url)
+  /// ```
+  ///
+  /// - Throws: `schemaMismatch` when the store holds no models, or is open with classes in this process; `invalidURL` for a URL that isn't
+  ///   a file's; `store` when the store can't be opened, or there is none.
+  public convenience init(
+    _ name: String,
+    at url: URL,
+    options: StoreOptions = StoreOptions(),
+    showsValuesInErrors: Bool = true,
+    logger: Logger? = nil
+  ) async throws(ContextError) {
+    var options = options
+    options.createsIfMissing = false
+    let models = ContainerModels(classes: [], others: .stored)
+    try await self.init(name, models, at: .file(url), options, showsValues: showsValuesInErrors, logger)
+  }
+
+  /// Opens a store in a file with the entities of a schema, or makes one; the objects are ``ManagedRecord``s.
+  ///
+  /// - Throws: `schemaMismatch` when the schema doesn't go together with the store, as with models, or the store is open with classes in
+  ///   this process; `invalidURL` for a URL that isn't a file's; `store` when the store can't be opened.
+  public convenience init(
+    _ name: String,
+    schema: Schema,
+    at url: URL,
+    options: StoreOptions = StoreOptions(),
+    showsValuesInErrors: Bool = true,
+    logger: Logger? = nil
+  ) async throws(ContextError) {
+    try await self.init(
+      name,
+      schema: schema,
+      at: .file(url),
+      options: options,
+      showsValuesInErrors: showsValuesInErrors,
+      logger: logger
+    )
+  }
+
+  /// The same in a file or in memory.
+  public convenience init(
+    _ name: String,
+    schema: Schema,
+    at location: StoreLocation,
+    options: StoreOptions = StoreOptions(),
+    showsValuesInErrors: Bool = true,
+    logger: Logger? = nil
+  ) async throws(ContextError) {
+    let models = ContainerModels(classes: [], others: .schema(schema))
+    try await self.init(name, models, at: location, options, showsValues: showsValuesInErrors, logger)
+  }
+}

@@ -1,0 +1,74 @@
+import Predicates
+
+// Queries for records. They see unsaved changes as those for objects of models do.
+
+extension ManagedObjectContext {
+  /// The records of an entity for which the condition holds, in the order of these keys, and then of their IDs.
+  ///
+  /// ```swift
+  /// let long = try context.records("Song", where: PredicateTree(format: "seconds > 180"), sort: [.init("title")])
+  /// ```
+  ///
+  /// - Throws: What ``fetch(_:)-(DynamicQuery)`` throws.
+  public func records(
+    _ entity: String,
+    where predicate: PredicateTree = .constant(true),
+    sort: [DynamicQuery.SortKey] = [],
+    limit: Int? = nil,
+    offset: Int = 0
+  ) throws -> [ManagedRecord] {
+    var query = DynamicQuery(entity, where: predicate)
+    query.sort = sort
+    query.limit = limit
+    query.offset = offset
+    return try fetch(query)
+  }
+
+  /// The records that the query describes, in its order: as with ``fetch(_:)-(From<Root>)``, faults that know where their values lie.
+  ///
+  /// - Throws: `QueryError` for a mistake in the query, or one for values or groups; `ContextError` when the store can't be read, has no
+  ///   such entity, or the container has a class for it; `CancellationError` when the task is cancelled.
+  public func fetch(_ query: DynamicQuery) throws -> [ManagedRecord] {
+    let (query, entity) = try resolved(query)
+    return try fetch(query, entity)
+  }
+
+  /// How many records the query describes. O(log n) where ranges of indexes are the answer.
+  public func count(_ query: DynamicQuery) throws -> Int { try count(resolved(query).query) }
+
+  /// How ``fetch(_:)-(DynamicQuery)`` would go about the query.
+  ///
+  /// - Parameter analyze: whether to run the query, making no records, and measure what it does.
+  public func explain(_ query: DynamicQuery, analyze: Bool = false) throws -> QueryPlan {
+    try explain(resolved(query).query, analyze: analyze)
+  }
+
+  /// The records that the query describes, in batches of so many.
+  public func batches(of count: Int = 500, _ query: DynamicQuery) -> ObjectBatches<ManagedRecord> {
+    ObjectBatches { self.stream(query, batchCount: count) }
+  }
+
+  /// Calls `body` with each record that the query describes, in its order, with the values of no more than `count` in memory, which is
+  /// at least one.
+  ///
+  /// Which records they are is settled at the start, as ``ObjectBatches`` says; the body may change and save.
+  ///
+  /// - Throws: What ``fetch(_:)-(DynamicQuery)`` and `body` throw.
+  public func forEach(
+    _ query: DynamicQuery,
+    inBatchesOf count: Int = 500,
+    _ body: (ManagedRecord) throws -> Void
+  ) throws {
+    try forEach(stream(query, batchCount: count), body)
+  }
+
+  private func stream(_ query: DynamicQuery, batchCount: Int) -> ObjectStream<ManagedRecord> {
+    ObjectStream(self, batchCount: batchCount) { context in try context.resolved(query) }
+  }
+
+  private func resolved(_ query: DynamicQuery) throws -> (query: ResolvedQuery, entity: StoredEntity) {
+    try checkUsable()
+    let entity = try recordEntity(named: query.entity)
+    return (try query.resolvedForObjects(in: coordinator.schema.schema, store: storeID), entity)
+  }
+}

@@ -1,0 +1,138 @@
+import Predicates
+
+// Properties: what continues as it is, what is read in another way, and what can't go on.
+
+extension SchemaChange {
+  /// A property of the target.
+  struct Continued {
+    var property: CataloguedProperty
+    /// What is read for nil in the records so far; nil for nil.
+    var nilValue: AttributeValue?
+    /// Whether indexes of the property need other entries.
+    var hasOtherKeys = false
+  }
+
+  mutating func property(
+    _ match: SchemaMatching.Property,
+    _ entity: SchemaMatching.Entity,
+    _ matching: SchemaMatching,
+    isEmpty: Bool
+  ) -> Continued {
+    switch match.description {
+    case .attribute(let attribute): self.attribute(attribute, match, entity, isEmpty: isEmpty)
+    case .relationship(let relationship):
+      self.relationship(relationship, match, entity, matching, isEmpty: isEmpty)
+    }
+  }
+
+  private mutating func attribute(
+    _ attribute: AttributeDescription,
+    _ match: SchemaMatching.Property,
+    _ entity: SchemaMatching.Entity,
+    isEmpty: Bool
+  ) -> Continued {
+    var result = Continued(
+      property: CataloguedProperty(
+        number: match.number,
+        name: attribute.name,
+        content: .attribute(attribute.kind, isOptional: attribute.isOptional)
+      )
+    )
+    let value = attribute.defaultValue ?? .null
+    guard let old = match.old else {
+      if entity.old != nil { result.property.absentValue = value }
+      if value.isNull, !attribute.isOptional, !isEmpty {
+        note(
+          entity.description.name,
+          attribute.name,
+          "\(entity.description.name).\(attribute.name) is new, not optional, and has no default for the objects in the store"
+        )
+      }
+      return result
+    }
+    guard case .attribute(let kind, let wasOptional) = old.content, kind.canWiden(to: attribute.kind) else {
+      note(
+        entity.description.name,
+        attribute.name,
+        "\(entity.description.name).\(attribute.name) is \(old.typeText) in the store and \(attribute.kind) in the model"
+      )
+      return result
+    }
+    result.property.absentValue = old.absentValue.widened(to: attribute.kind) ?? .null
+    result.hasOtherKeys = !kind.hasSameKeys(as: attribute.kind)
+    if wasOptional, !attribute.isOptional {
+      require(&result, value, entity, isEmpty: isEmpty)
+    }
+    return result
+  }
+
+  /// A property that could be nil must not be any more.
+  private mutating func require(
+    _ result: inout Continued,
+    _ value: AttributeValue,
+    _ entity: SchemaMatching.Entity,
+    isEmpty: Bool
+  ) {
+    if isEmpty { return }
+    guard !value.isNull else {
+      checks.append(.noNil(entity: entity.number, result.property.number))
+      return
+    }
+    if result.property.absentValue.isNull { result.property.absentValue = value }
+    result.nilValue = value
+    result.hasOtherKeys = true
+  }
+
+  // MARK: Relationships
+
+  private mutating func relationship(
+    _ relationship: RelationshipDescription,
+    _ match: SchemaMatching.Property,
+    _ entity: SchemaMatching.Entity,
+    _ matching: SchemaMatching,
+    isEmpty: Bool
+  ) -> Continued {
+    let destination = matching.entity(named: relationship.destination)
+    let inverse = relationship.inverse.flatMap { destination?.property(named: $0) }
+    let end = LinkEnd(match, inverse, entity: entity.description.name)
+    var result = Continued(
+      property: CataloguedProperty(
+        number: match.number,
+        name: relationship.name,
+        content: .relationship(
+          CataloguedRelationship(
+            destination: destination?.number ?? entity.number,
+            cardinality: relationship.cardinality,
+            inverse: inverse?.number,
+            deleteRule: relationship.deleteRule,
+            tree: tree(of: end, isEmpty: isEmpty)
+          )
+        )
+      )
+    )
+    if let old = match.old?.relationship {
+      if old.destination != destination?.number {
+        let known = self.old.entity(old.destination)?.name ?? "nothing"
+        end.note(in: &self, "leads to \(known) in the store and to \(relationship.destination) in the model")
+      }
+      if old.cardinality == .optional, relationship.cardinality == .required {
+        require(&result, .null, entity, isEmpty: isEmpty)
+      }
+    } else if match.old != nil {
+      end.note(in: &self, "is an attribute in the store and a relationship in the model")
+    } else if relationship.cardinality == .required, !isEmpty {
+      end.note(in: &self, "is new and required, and the objects in the store have none")
+    }
+    return result
+  }
+}
+
+extension CataloguedProperty {
+  /// What messages call the property's type.
+  var typeText: String {
+    switch content {
+    case .attribute(let kind, _): "\(kind)"
+    case .relationship: "a relationship"
+    }
+  }
+}

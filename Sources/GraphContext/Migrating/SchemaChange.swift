@@ -1,0 +1,168 @@
+import Predicates
+
+/// What has to happen so that a store goes on with another schema: the catalogue that it gets, the work on its records, what its values are
+/// checked for first, and what can't be inferred.
+///
+/// Docs/SchemaChanges.md has a table of every change that is inferred, with its cost.
+struct SchemaChange {
+  /// What the values in the store must fulfil, as the target reads them.
+  enum Check: Sendable, Hashable {
+    /// No object has nil in the property.
+    case noNil(entity: EntityNumber, PropertyNumber)
+    /// No two objects have equal values in the properties of the index, which is one of ``target``.
+    case unique(entity: EntityNumber, IndexNumber)
+  }
+
+  /// Trees that have to be made of what is stored.
+  enum Work: Sendable, Hashable {
+    /// The tree of an index of ``target``.
+    case index(entity: EntityNumber, IndexNumber)
+    /// A tree of pairs of object numbers: those of another tree with their halves exchanged.
+    case exchangedPairs(from: String, to: String)
+  }
+
+  let old: CataloguedSchema
+  /// The catalogue after the change.
+  var target: CataloguedSchema
+  private(set) var obstacles: [SchemaRefusal.Obstacle] = []
+  var checks: [Check] = []
+  var work: [Work] = []
+  /// Trees that the store has and the target lacks.
+  private(set) var droppedTrees: [String] = []
+
+  /// Whether the store has the schema already.
+  var isEmpty: Bool { old == target }
+
+  /// - Parameter isEmpty: whether an entity of the store has no objects: then there are no values that a change could lose.
+  init(
+    from old: CataloguedSchema,
+    to new: Schema,
+    isEmpty: (CataloguedEntity) -> Bool = { _ in false }
+  ) {
+    self.old = old
+    target = old
+    let matching = SchemaMatching(old, new, numbering: &target, isEmpty: isEmpty)
+    var entities: [CataloguedEntity] = []
+    for match in matching.entities {
+      entities.append(entity(match, matching, isEmpty: match.old.map(isEmpty) ?? true))
+    }
+    target.entities = entities
+    let trees = Set(target.entities.flatMap(\.trees))
+    droppedTrees = old.entities.flatMap(\.trees).filter { !trees.contains($0) }
+    // What is built is in the target, or some other obstacle is in the way.
+    work.removeAll { if case .exchangedPairs(_, let tree) = $0 { !trees.contains(tree) } else { false } }
+  }
+
+  /// - Throws: `schemaMismatch`, naming everything that can't be inferred.
+  func checkPossible() throws(ContextError) {
+    if !obstacles.isEmpty { throw .refused(SchemaRefusal(obstacles: obstacles)) }
+  }
+
+  /// - Throws: `schemaMismatch` if trees have to be made: a store that is open for reading only gets none.
+  func checkNothingToBuild() throws(ContextError) {
+    let names = work.compactMap(nameOfTree)
+    guard !names.isEmpty else { return }
+    var context = ContextError.Context()
+    if case .index(let number, let index) = work.first, let entity = target.entity(number) {
+      context.entity = entity.name
+      let properties = entity.indexes.first { $0.number == index }?.properties ?? []
+      context.properties = properties.compactMap { entity.property($0)?.name }
+    }
+    throw ContextError(
+      .schemaMismatch,
+      "the store lacks \(names.joined(separator: " and ")), and is open for reading only:"
+        + " opening it for writing builds what is missing",
+      context: context
+    )
+  }
+
+  private func nameOfTree(_ work: Work) -> String? {
+    switch work {
+    case .index(let entity, let index):
+      guard let entity = target.entity(entity),
+        let index = entity.indexes.first(where: { $0.number == index })
+      else { return nil }
+      return "the index \(entity.name(of: index)) of \(entity.name)"
+    case .exchangedPairs(_, let tree): return "the links in \(tree)"
+    }
+  }
+
+  mutating func note(_ entity: String, _ property: String?, _ message: String) {
+    obstacles.append(SchemaRefusal.Obstacle(entity: entity, property: property, message: message))
+  }
+
+  // MARK: Entities
+
+  private mutating func entity(
+    _ match: SchemaMatching.Entity,
+    _ matching: SchemaMatching,
+    isEmpty: Bool
+  ) -> CataloguedEntity {
+    var result = CataloguedEntity(
+      number: match.number,
+      name: match.description.name,
+      tree: match.old?.tree ?? TreeKind.records.treeName(match.number.rawValue),
+      properties: [],
+      indexes: [],
+      layouts: match.old?.layouts ?? []
+    )
+    var rekeyed: Set<PropertyNumber> = []
+    for property in match.properties {
+      let continued = self.property(property, match, matching, isEmpty: isEmpty)
+      result.properties.append(continued.property)
+      result.read(continued.property, nilAs: continued.nilValue)
+      if continued.hasOtherKeys { rekeyed.insert(property.number) }
+    }
+    result.forgetRemovedValues()
+    result.arrange(like: match.old)
+    result.addLayout()
+    result.indexes = indexes(of: match, result, rekeyed: rekeyed, isEmpty: isEmpty)
+    return result
+  }
+}
+
+extension CataloguedEntity {
+  /// Keeps the order of the store's properties where there are no others: the records needn't change.
+  fileprivate mutating func arrange(like old: CataloguedEntity?) {
+    guard let old else { return }
+    let places = Dictionary(uniqueKeysWithValues: old.properties.enumerated().map { ($1.number, $0) })
+    guard properties.count == old.properties.count,
+      properties.allSatisfy({ places[$0.number] != nil })
+    else { return }
+    properties.sort { places[$0.number, default: 0] < places[$1.number, default: 0] }
+  }
+
+  /// Gives the entity a new layout if its newest one lacks a property, has one too many, or reads a nil as something else.
+  fileprivate mutating func addLayout() {
+    let fields = stored.compactMap { property in
+      property.storedKind.map { CataloguedLayout.Field(property: property.number, kind: $0) }
+    }
+    if let newest = layouts.last, Set(newest.fields) == Set(fields) { return }
+    layouts.append(CataloguedLayout(number: UInt32(layouts.count), fields: fields))
+  }
+
+  /// Has nil in the records so far read as `value`, if there is one, and values that were to be read for nil before in the property's
+  /// kind.
+  fileprivate mutating func read(_ property: CataloguedProperty, nilAs value: AttributeValue?) {
+    for layout in layouts.indices {
+      for field in layouts[layout].fields.indices
+      where layouts[layout].fields[field].property == property.number {
+        let known = layouts[layout].fields[field].nilValue
+        layouts[layout].fields[field].nilValue =
+          known.flatMap { known in
+            property.storedKind.flatMap { known.widened(to: $0) }
+          } ?? value
+      }
+    }
+  }
+
+  /// Drops what was to be read for nil in properties that are no more.
+  fileprivate mutating func forgetRemovedValues() {
+    for layout in layouts.indices {
+      for field in layouts[layout].fields.indices
+      where property(layouts[layout].fields[field].property)?.storedKind == nil {
+        layouts[layout].fields[field].nilValue = nil
+      }
+    }
+  }
+}

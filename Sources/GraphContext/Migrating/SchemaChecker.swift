@@ -1,0 +1,148 @@
+import Foundation
+import PageStore
+import Predicates
+
+/// Looks for the objects of a snapshot that a new schema doesn't allow.
+///
+/// Records are read as the new schema reads them. Memory is bounded, whatever the store holds.
+struct SchemaChecker {
+  private let change: SchemaChange
+  /// The schema that the store is to get.
+  private let schema: StoredSchema
+  private let snapshot: Snapshot
+  private let storeID: UUID
+  private let showsValues: Bool
+
+  init(_ change: SchemaChange, _ schema: StoredSchema, _ snapshot: Snapshot, store: UUID, showsValues: Bool) {
+    self.change = change
+    self.schema = schema
+    self.snapshot = snapshot
+    self.storeID = store
+    self.showsValues = showsValues
+  }
+
+  /// Everything that is in the way. The values are looked at only where the schemas go together.
+  func refusal() throws -> SchemaRefusal {
+    var refusal = SchemaRefusal()
+    refusal.obstacles = change.obstacles
+    guard refusal.obstacles.isEmpty else { return refusal }
+    for check in change.checks { try find(check, &refusal) }
+    for case .index(let entity, let index) in change.work {
+      try findLongKeys(of: index, in: entity, &refusal)
+    }
+    return refusal
+  }
+
+  private func find(_ check: SchemaChange.Check, _ refusal: inout SchemaRefusal) throws {
+    switch check {
+    case .noNil(let number, let property):
+      guard let entity = schema.entity(number), let slot = schema.slot(of: property, in: entity) else {
+        return
+      }
+      try forEachRecord(of: entity) { object, record in
+        if record.isNull(slot) { refusal.add(offender(.required, object, record, [slot], entity)) }
+      }
+    case .unique(let number, let index):
+      guard let entity = schema.entity(number), let index = schema.index(index, of: entity) else { return }
+      try findTwins(of: index, in: entity, &refusal)
+    }
+  }
+
+  private func findLongKeys(
+    of number: IndexNumber,
+    in entity: EntityNumber,
+    _ refusal: inout SchemaRefusal
+  ) throws {
+    guard let entity = schema.entity(entity), let index = schema.index(number, of: entity),
+      index.slots.contains(where: { entity.layout.fields[$0].kind.fixedByteCount == nil })
+    else { return }
+    var key: [UInt8] = []
+    try forEachRecord(of: entity) { object, record in
+      key.removeAll(keepingCapacity: true)
+      _ = index.appendKey(of: record, object, to: &key)
+      if key.count > StoreLimits.keyByteCount {
+        refusal.add(offender(.keyLength, object, record, index.slots, entity, withValues: false))
+      }
+    }
+  }
+
+  // MARK: Uniqueness
+
+  /// Hashes held at a time. Each is 8 bytes; a larger entity is gone through several times.
+  private static let hashCount = 1 << 20
+
+  private func findTwins(
+    of index: ResolvedIndex,
+    in entity: StoredEntity,
+    _ refusal: inout SchemaRefusal
+  ) throws {
+    let count = try snapshot.treeIfPresent(entity.treeName)?.count ?? 0
+    let passCount = UInt64(max(0, count - 1) / Self.hashCount + 1)
+    var suspects: Set<UInt64> = []
+    for pass in 0..<passCount {
+      var hashes: [UInt64] = []
+      try forEachConstrainedKey(of: index, in: entity) { hash, _, _, _ in
+        if hash % passCount == pass { hashes.append(hash) }
+      }
+      hashes.sort()
+      for (hash, next) in zip(hashes, hashes.dropFirst()) where hash == next { suspects.insert(hash) }
+    }
+    if suspects.isEmpty { return }
+    // Different values may have the same hash.
+    var counts: [[UInt8]: Int] = [:]
+    try forEachConstrainedKey(of: index, in: entity) { hash, key, _, _ in
+      if suspects.contains(hash) { counts[key, default: 0] += 1 }
+    }
+    try forEachConstrainedKey(of: index, in: entity) { hash, key, object, record in
+      guard suspects.contains(hash), counts[key, default: 0] > 1 else { return }
+      refusal.add(offender(.unique, object, record, index.slots, entity))
+    }
+  }
+
+  /// Calls `body` with the components of each key in which no value is nil, and their hash.
+  private func forEachConstrainedKey(
+    of index: ResolvedIndex,
+    in entity: StoredEntity,
+    _ body: (_ hash: UInt64, _ components: [UInt8], ObjectNumber, RecordView) -> Void
+  ) throws {
+    var key: [UInt8] = []
+    let seed = Hasher()
+    try forEachRecord(of: entity) { object, record in
+      key.removeAll(keepingCapacity: true)
+      guard index.appendKey(of: record, object, to: &key) else { return }
+      key.removeLast(KeyCoder.objectIDByteCount)
+      var hasher = seed
+      key.withUnsafeBytes { hasher.combine(bytes: $0) }
+      body(UInt64(bitPattern: Int64(hasher.finalize())), key, object, record)
+    }
+  }
+
+  // MARK: Records
+
+  private func forEachRecord(of entity: StoredEntity, _ body: (ObjectNumber, RecordView) -> Void) throws {
+    guard let tree = try snapshot.treeIfPresent(entity.treeName) else { return }
+    let reader = RecordReader(entity)
+    var cursor = tree.cursor()
+    while try cursor.next() {
+      let number = KeyCoder.objectID(ending: try cursor.key()) ?? .none
+      guard let record = reader.view(try cursor.value()) else { throw StoreView.damaged(number, of: entity) }
+      body(number, record)
+    }
+  }
+
+  private func offender(
+    _ rule: SchemaRefusal.Offender.Rule,
+    _ number: ObjectNumber,
+    _ record: RecordView,
+    _ slots: [Int],
+    _ entity: StoredEntity,
+    withValues: Bool = true
+  ) -> SchemaRefusal.Offender {
+    SchemaRefusal.Offender(
+      rule: rule,
+      objectID: ManagedObjectID(entityName: entity.name, number: number, storeID: storeID),
+      properties: slots.map { entity.schema.stored[$0].name },
+      values: showsValues && withValues ? slots.map(record.value) : []
+    )
+  }
+}

@@ -1,0 +1,115 @@
+import Predicates
+
+/// Which entity and which property of a store each of the new schema's continues, by name.
+///
+/// A subject continues the one of its own name. If there is none, it continues the one of its original name, unless that is
+/// continued by another. So a name that was given up can be used again for something else, and a hint that is left in a model after the
+/// store was changed has no effect.
+struct SchemaMatching {
+  struct Entity {
+    let description: EntityDescription
+    let number: EntityNumber
+    /// The entity of the store that this one continues; nil for a new one.
+    let old: CataloguedEntity?
+    /// By the place of the property in the description.
+    let properties: [Property]
+    private let places: [String: Int]
+
+    init(
+      _ description: EntityDescription,
+      _ number: EntityNumber,
+      continuing old: CataloguedEntity?,
+      _ properties: [Property]
+    ) {
+      self.description = description
+      self.number = number
+      self.old = old
+      self.properties = properties
+      places = SchemaMatching.places(of: properties.map(\.description.name))
+    }
+
+    func property(named name: String) -> Property? { places[name].map { properties[$0] } }
+  }
+
+  struct Property {
+    let description: PropertyDescription
+    let number: PropertyNumber
+    let old: CataloguedProperty?
+  }
+
+  /// In the order of the new schema.
+  let entities: [Entity]
+  private let entityPlaces: [String: Int]
+
+  /// - Parameters:
+  ///   - target: gives the numbers of what is new.
+  ///   - isEmpty: whether an entity of the store has no objects. Then a property that can't be continued begins anew.
+  init(
+    _ old: CataloguedSchema,
+    _ new: Schema,
+    numbering target: inout CataloguedSchema,
+    isEmpty: (CataloguedEntity) -> Bool
+  ) {
+    let matches = Self.matches(
+      new.entities.map { ($0.name, $0.originalName) },
+      known: old.entities.map(\.name)
+    )
+    var entities: [Entity] = []
+    for (entity, match) in zip(new.entities, matches) {
+      let known = match.map { old.entities[$0] }
+      let number = known?.number ?? target.takeNumber()
+      let properties = Self.properties(of: entity, known, numbering: &target, isEmpty: isEmpty)
+      entities.append(Entity(entity, number, continuing: known, properties))
+    }
+    self.entities = entities
+    entityPlaces = Self.places(of: new.entities.map(\.name))
+  }
+
+  func entity(named name: String) -> Entity? { entityPlaces[name].map { entities[$0] } }
+
+  private static func places(of names: [String]) -> [String: Int] {
+    Dictionary(names.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  private static func properties(
+    of entity: EntityDescription,
+    _ old: CataloguedEntity?,
+    numbering target: inout CataloguedSchema,
+    isEmpty: (CataloguedEntity) -> Bool
+  ) -> [Property] {
+    let known = old?.properties ?? []
+    let matches = matches(
+      entity.properties.map { ($0.name, $0.originalName) },
+      known: known.map(\.name)
+    )
+    return zip(entity.properties, matches).map { property, match in
+      var continued = match.map { known[$0] }
+      if let kept = continued, let old, !kept.canContinue(as: property), isEmpty(old) { continued = nil }
+      return Property(description: property, number: continued?.number ?? target.takeNumber(), old: continued)
+    }
+  }
+
+  /// For each of the new names the place of the known name that it continues.
+  static func matches(_ new: [(name: String, original: String?)], known: [String]) -> [Int?] {
+    let places = places(of: known)
+    var matches: [Int?] = new.map { name, original in
+      places[name] == nil ? original.flatMap { places[$0] } : nil
+    }
+    let renamed = Set(matches.compactMap(\.self))
+    for (place, name) in new.map(\.name).enumerated() {
+      if let same = places[name], !renamed.contains(same) { matches[place] = same }
+    }
+    return matches
+  }
+}
+
+extension CataloguedProperty {
+  /// Whether an attribute can go on with the values that are stored. Relationships are looked at with their inverses.
+  func canContinue(as property: PropertyDescription) -> Bool {
+    switch (content, property) {
+    case (.attribute(let kind, _), .attribute(let attribute)): kind.canWiden(to: attribute.kind)
+    case (.relationship, .relationship): true
+    default: false
+    }
+  }
+}

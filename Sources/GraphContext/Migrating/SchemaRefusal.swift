@@ -1,0 +1,117 @@
+import Predicates
+
+/// Everything that keeps a store from going on with another schema. Nothing was written when it is thrown.
+public struct SchemaRefusal: Sendable, Hashable {
+  /// A change that can't be inferred from the two schemas.
+  public struct Obstacle: Sendable, Hashable {
+    /// The entity, by the name that it has in the schema that names the property.
+    public let entity: String
+    /// Nil where the entity as a whole is meant.
+    public let property: String?
+    /// A clause that names the entity and the property, and says how the two schemas differ.
+    public let message: String
+  }
+
+  /// An object that breaks a rule of the new schema.
+  public struct Offender: Sendable, Hashable {
+    /// What the object breaks.
+    public enum Rule: Sendable, Hashable {
+      /// The property is required, and the object has nil.
+      case required
+      /// The properties are unique, and another object has equal values.
+      case unique
+      /// The properties are indexed, and the object's values are longer than a key can be.
+      case keyLength
+    }
+
+    public let rule: Rule
+    public let objectID: ManagedObjectID
+    /// By the names of the new schema.
+    public let properties: [String]
+    /// What the object has in `properties`, in the same order. Empty if values are not to be shown.
+    public let values: [AttributeValue]
+  }
+
+  /// Offenders that a refusal lists at most.
+  public static let listedOffenderCount = 10_000
+
+  public internal(set) var obstacles: [Obstacle] = []
+  /// The offenders, by entity and number; the first ``listedOffenderCount``.
+  public internal(set) var offenders: [Offender] = []
+  /// How many offenders there are.
+  public internal(set) var offenderCount = 0
+
+  /// Whether nothing is in the way.
+  public var isEmpty: Bool { obstacles.isEmpty && offenderCount == 0 }
+
+  mutating func add(_ offender: Offender) {
+    offenderCount += 1
+    if offenders.count < Self.listedOffenderCount { offenders.append(offender) }
+  }
+}
+
+extension SchemaRefusal: CustomStringConvertible {
+  /// A line for each obstacle and each listed offender.
+  public var description: String {
+    var lines = obstacles.map(\.message) + offenders.map(\.description)
+    if offenderCount > offenders.count { lines.append("and \(offenderCount - offenders.count) more objects") }
+    return lines.joined(separator: "\n")
+  }
+}
+
+extension SchemaRefusal.Offender: CustomStringConvertible {
+  public var description: String {
+    let what = values.isEmpty ? properties : zip(properties, values).map { "\($0) \($1.spelling)" }
+    let list = what.joined(separator: ", ")
+    return switch rule {
+    case .required: "\(objectID) has no \(properties.joined(separator: ", ")), which is required"
+    case .unique: "\(objectID) is not the only one with \(list)"
+    case .keyLength:
+      "\(objectID) has values too long for the index over \(properties.joined(separator: ", "))"
+    }
+  }
+}
+
+// MARK: - As an error
+
+extension ContextError {
+  /// The error of a change that is refused: its code is that of the first thing in the way.
+  static func refused(_ refusal: SchemaRefusal) -> ContextError {
+    guard refusal.obstacles.isEmpty, let first = refusal.offenders.first else {
+      let context = Context(
+        entity: refusal.obstacles.first?.entity,
+        properties: refusal.obstacles.first?.property.map { [$0] } ?? []
+      )
+      return ContextError(
+        .schemaMismatch,
+        "the store was written with other models: "
+          + refusal.obstacles.map(\.message).joined(separator: "; "),
+        context: context,
+        refusal: refusal
+      )
+    }
+    let context = Context(
+      entity: first.objectID.entityName,
+      objectID: first.objectID,
+      properties: first.properties,
+      values: first.values
+    )
+    let rest = refusal.offenderCount == 1 ? "" : ", the first of \(refusal.offenderCount) objects in the way"
+    return ContextError(
+      first.rule.code,
+      "the objects in the store don't fit the models: \(first)\(rest)",
+      context: context,
+      refusal: refusal
+    )
+  }
+}
+
+extension SchemaRefusal.Offender.Rule {
+  fileprivate var code: ContextError.Code {
+    switch self {
+    case .required: .missingValue
+    case .unique: .notUnique
+    case .keyLength: .indexedValueTooLong
+    }
+  }
+}

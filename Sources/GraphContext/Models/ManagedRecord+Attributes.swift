@@ -1,0 +1,100 @@
+import Predicates
+
+// Attributes by name.
+
+extension ManagedRecord {
+  /// The value of an attribute; `null` for nil. O(1), and once the record is read at the first.
+  ///
+  /// - Throws: `unknownProperty` when the entity has no attribute of this name; what the store says when it can't be read.
+  public subscript(name: String) -> AttributeValue {
+    get throws(ContextError) {
+      let slot = try attributeSlot(name)
+      let isLoaded = _$state.isLoaded(slot)
+      let value = value(at: slot)
+      if value.isNull, isStored(slot), !isOptional(slot) {
+        _$state.host?.unreadableValue(of: self, slot: slot)
+      } else if isLoaded {
+        return value
+      }
+      try context?.checkUsable()
+      return value
+    }
+  }
+
+  /// The value of an attribute as a Swift type; nil for nil.
+  ///
+  /// - Throws: `wrongValue` when it is none of this type's; else as the subscript.
+  public func value<Value: AttributeType>(
+    _ name: String,
+    as type: Value.Type = Value.self
+  ) throws(ContextError) -> Value? {
+    let stored = try self[name]
+    if stored.isNull { return nil }
+    guard let value = Value(attributeValue: stored) else {
+      throw error(.wrongValue, name, "is no \(type)")
+    }
+    return value
+  }
+
+  /// Sets an attribute; `null` for nil, which a required attribute may be until it is saved.
+  ///
+  /// - Throws: `unknownProperty` when the entity has no attribute of this name; `wrongValue` when the value is of another kind than the
+  ///   attribute, or out of its range.
+  public func set(_ name: String, to value: AttributeValue) throws(ContextError) {
+    let slot = try attributeSlot(name)
+    let kind = _$objectModel.layout.fields[slot].kind
+    if value.isNull { return setValue(.null, at: slot) }
+    guard let converted = kind.value(from: value) else {
+      throw error(.wrongValue, name, "takes a value of the kind \(kind), and not this one")
+    }
+    setValue(converted, at: slot)
+  }
+
+  /// The same for a value of a Swift type, which must have the attribute's kind: `Int` is an `int64`, and no `double`.
+  public func set<Value: AttributeType>(_ name: String, to value: Value) throws(ContextError) {
+    try set(name, to: value.attributeValue)
+  }
+
+  private func attributeSlot(_ name: String) throws(ContextError) -> Int {
+    guard let place = _$objectModel.place(of: name),
+      !_$objectModel.visitedProperties[place].isRelationship
+    else { throw unknown(name, "attribute") }
+    return place
+  }
+
+  /// Whether the value of a slot is that of the store's record.
+  private func isStored(_ slot: Int) -> Bool {
+    _$state.phase == .persistent && _$state.isLoaded(slot) && _$state.changed & 1 << UInt64(slot) == 0
+  }
+
+  private func isOptional(_ slot: Int) -> Bool {
+    if case .attribute(let attribute) = _$objectModel.visitedProperties[slot] {
+      attribute.isOptional
+    } else {
+      true
+    }
+  }
+}
+
+// MARK: - Errors
+
+extension ManagedRecord {
+  /// - Parameter sort: what the entity lacks: an attribute, a to-one relationship.
+  func unknown(_ name: String, _ sort: String) -> ContextError {
+    let message = "\(entity.name) has no \(sort) named “\(name)”"
+    return ContextError(.unknownProperty, message, context: errorContext(name))
+  }
+
+  /// - Parameter message: the end of a sentence whose subject is the property.
+  func error(_ code: ContextError.Code, _ name: String, _ message: String) -> ContextError {
+    ContextError(code, "\(entity.name).\(name) \(message)", context: errorContext(name))
+  }
+
+  private func errorContext(_ name: String) -> ContextError.Context {
+    .init(
+      entity: entity.name,
+      objectID: _$state.number.isNone ? nil : objectID,
+      properties: [name]
+    )
+  }
+}

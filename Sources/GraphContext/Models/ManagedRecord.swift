@@ -1,0 +1,75 @@
+import Predicates
+
+/// An object whose class the program doesn't have: its attributes and relationships are read and set by name.
+///
+/// ```swift
+/// let song = try context.insert(entity: "Song")
+/// try song.set("title", to: "Carey")
+/// try song.setObject("album", to: album)
+/// try context.save()
+/// ```
+///
+/// A record lives in a context as the objects of models do, and everything that is said of ``ManagedObject`` holds for it: faulting,
+/// inverses, delete rules, uniqueness, conflicts. What the compiler checks of a model's class is checked when a property is named: a
+/// name that the entity doesn't have, a value of another kind and an object of another entity throw, and nothing has changed then. A
+/// required property may be nil until the record is saved.
+///
+/// Contexts make records: ``ManagedObjectContext/insert(entity:)``, ``ManagedObjectContext/records(_:)``.
+public final class ManagedRecord: ManagedObject {
+  /// The class has records of every entity, so it is the model of none: a schema refuses it.
+  public static let entityName = ""
+  public static let _$model = ModelDescription(EntityDescription(name: "", properties: []))
+
+  public let _$objectModel: ModelDescription
+  public var _$state: ObjectState
+  /// By slot. What a to-one relationship leads to is a `reference`, or `null`.
+  private var values: [AttributeValue]
+
+  init(_ state: consuming ObjectState, of model: ModelDescription) {
+    _$state = state
+    _$objectModel = model
+    values = Array(repeating: .null, count: model.slotCount)
+  }
+
+  /// A record of no entity, without properties.
+  public convenience init(_$state state: consuming ObjectState) { self.init(state, of: Self._$model) }
+
+  /// What the record's properties are.
+  public var entity: EntityDescription { _$objectModel.entity }
+
+  public func _$visit<Visitor: PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {
+    let slotCount = _$objectModel.slotCount
+    if property >= slotCount {
+      // In a context nothing is kept of members, and a record leads to none outside.
+      var members = ToManyMembers<ManagedRecord>()
+      visitor.visit(toMany: property - slotCount, &members)
+    } else if _$objectModel.visitedProperties[property].isRelationship {
+      var reference = ToOneReference<ManagedRecord>()
+      if case .reference(let number) = values[property] { reference.number = number }
+      visitor.visit(toOne: property, &reference)
+      values[property] = reference.number.isNone ? .null : .reference(reference.number)
+    } else {
+      var cache = Cached(RecordValue(values[property]))
+      visitor.visit(attribute: property, &cache)
+      values[property] = cache.value.attributeValue
+    }
+  }
+
+  /// The value of an attribute's slot; `null`, and the context knows why, where it can't be read.
+  func value(at slot: Int) -> AttributeValue {
+    if _$state.isLoaded(slot) { return values[slot] }
+    var cache = Cached<RecordValue>()
+    let value = _$load(slot, &cache).attributeValue
+    if let loaded = cache.stored { values[slot] = loaded.attributeValue }
+    return value
+  }
+
+  /// Sets an attribute to a value that was checked.
+  func setValue(_ value: AttributeValue, at slot: Int) {
+    _$willSet(slot)
+    values[slot] = value
+  }
+}
+
+@available(*, unavailable, message: "a record stays in its context; send its objectID instead")
+extension ManagedRecord: Sendable {}

@@ -1,0 +1,11 @@
+// An original name that is the present one says nothing.
+
+extension EntityDescription {
+  /// ``originalName``, unless it is the present one.
+  var earlierName: String? { originalName == name ? nil : originalName }
+}
+
+extension PropertyDescription {
+  /// ``originalName``, unless it is the present one.
+  var earlierName: String? { originalName == name ? nil : originalName }
+}

@@ -1,0 +1,62 @@
+import Predicates
+
+/// A schema as rows, one for each property: for whoever prints it.
+public struct SchemaTable: Sendable, Hashable, Codable {
+  public struct Row: Sendable, Hashable, Codable {
+    public var entity: String
+    /// Nil in the one row of an entity without properties.
+    public var property: String?
+    /// An attribute's kind, such as `int64`; of a relationship `toOne` or `toMany`.
+    public var kind: String?
+    /// Whether nil is a value; false for a to-many relationship.
+    public var isOptional: Bool
+    /// The entity that a relationship leads to.
+    public var destination: String?
+    public var inverse: String?
+    public var deleteRule: DeleteRule?
+    /// The indexes that the property is in, such as `unique isrc` and `index album,track`.
+    public var indexes: [String]
+  }
+
+  /// By the entities' names, then in the order of the properties' declaration.
+  public var rows: [Row]
+
+  /// O(properties × indexes of their entity).
+  public init(_ schema: Schema) { rows = schema.entities.flatMap(Self.rows) }
+
+  private static func rows(of entity: EntityDescription) -> [Row] {
+    if entity.properties.isEmpty { return [Row(entity: entity.name, isOptional: false, indexes: [])] }
+    return entity.properties.map { property in
+      let indexes = entity.indexes.filter { $0.properties.contains(property.name) }.map(\.description)
+      return row(of: property, in: entity, indexes)
+    }
+  }
+
+  private static func row(
+    of property: PropertyDescription,
+    in entity: EntityDescription,
+    _ indexes: [String]
+  ) -> Row {
+    switch property {
+    case .attribute(let attribute):
+      Row(
+        entity: entity.name,
+        property: attribute.name,
+        kind: "\(attribute.kind)",
+        isOptional: attribute.isOptional,
+        indexes: indexes
+      )
+    case .relationship(let relationship):
+      Row(
+        entity: entity.name,
+        property: relationship.name,
+        kind: relationship.isToMany ? "toMany" : "toOne",
+        isOptional: relationship.cardinality == .optional,
+        destination: relationship.destination,
+        inverse: relationship.inverse,
+        deleteRule: relationship.deleteRule,
+        indexes: indexes
+      )
+    }
+  }
+}

@@ -1,0 +1,60 @@
+/// What a container is made with: classes for the objects of some entities, and where the other entities come from, whose
+/// objects are records.
+struct ContainerModels: Sendable {
+  /// The entities without classes.
+  enum Others: Sendable {
+    case none
+    /// Those of a schema. Of an entity that has a class, the class's description counts.
+    case schema(Schema)
+    /// Those that the store has.
+    case stored
+  }
+  let classes: [any ManagedObject.Type]
+  var others = Others.none
+
+  /// The schema that these make with a store.
+  ///
+  /// - Parameter stored: the store's; empty if it has none yet.
+  /// - Throws: `schemaMismatch` when they make none.
+  func schema(in stored: CataloguedSchema) throws(ContextError) -> Schema {
+    if case .stored = others, stored.entities.isEmpty {
+      throw ContextError(.schemaMismatch, "the store holds no models")
+    }
+    do throws(SchemaError) {
+      switch others {
+      case .none: return try Schema(classes)
+      case .schema(let schema): return try completed(schema)
+      case .stored: return try completed(stored.schema())
+      }
+    } catch {
+      throw ContextError(.schemaMismatch, "\(error)")
+    }
+  }
+
+  /// The classes' schema, and what another one has beside.
+  private func completed(_ schema: Schema) throws(SchemaError) -> Schema {
+    let described = try Schema(classes)
+    let others = schema.entities.filter { described.entity(named: $0.name) == nil }
+    return try Schema(entities: described.entities + others)
+  }
+
+  /// The class of an entity's objects.
+  func type(named name: String) -> any ManagedObject.Type {
+    classes.first { $0._$model.entity.name == name } ?? ManagedRecord.self
+  }
+
+  /// Whether a coordinator that was made with other models, or the same, does for these.
+  func areServed(by known: StoreCoordinator) throws(ContextError) -> Bool {
+    let knownClasses = known.types.filter { $0 != ManagedRecord.self }
+    guard Set(knownClasses.map { ObjectIdentifier($0) }) == Set(classes.map { ObjectIdentifier($0) }) else {
+      return false
+    }
+    switch others {
+    case .none: return knownClasses.count == known.types.count
+    case .stored: return true
+    case .schema:
+      let catalogue = known.schema.catalogue
+      return SchemaChange(from: catalogue, to: try schema(in: catalogue)).isEmpty
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import Predicates
+import Testing
+
+@testable import GraphContext
+
+struct SchemaDifferenceTests {
+  private static func link(
+    _ name: String,
+    _ destination: String,
+    _ cardinality: RelationshipDescription.Cardinality = .optional,
+    inverse: String? = nil,
+    _ rule: DeleteRule = .nullify,
+    was originalName: String? = nil
+  ) -> PropertyDescription {
+    .relationship(
+      RelationshipDescription(
+        name: name,
+        destination: destination,
+        cardinality: cardinality,
+        inverse: inverse,
+        deleteRule: rule,
+        originalName: originalName
+      )
+    )
+  }
+
+  private static func old() throws -> Schema {
+    try Schema(entities: [
+      EntityDescription(
+        name: "Record",
+        properties: [.attribute("name", String.self), link("tracks", "Track", .many, inverse: "record")]
+      ),
+      EntityDescription(
+        name: "Track",
+        properties: [
+          .attribute("name", String.self), .attribute("year", Int16?.self), .attribute("seconds", Int.self),
+          .attribute("mood", String.self), link("record", "Record"), link("cover", "Track"),
+        ],
+        indexes: [
+          IndexDescription(["name", "record"]), IndexDescription(["year"]), IndexDescription(["seconds"]),
+        ]
+      ),
+      EntityDescription(name: "Player", properties: []),
+    ])
+  }
+
+  private static func new() throws -> Schema {
+    try Schema(entities: [
+      EntityDescription(
+        name: "Album",
+        properties: [
+          .attribute("name", String.self),
+          link("songs", "Song", .many, inverse: "album", .cascade, was: "tracks"),
+        ],
+        originalName: "Record"
+      ),
+      EntityDescription(
+        name: "Song",
+        properties: [
+          .attribute("year", Int.self), .attribute("title", String.self, originalName: "name"),
+          .attribute("seconds", Int.self), link("mood", "Mood"), link("album", "Album", was: "record"),
+          link("cover", "Album", .required),
+        ],
+        indexes: [
+          IndexDescription(["title", "album"]), IndexDescription(["year"], isUnique: true),
+          IndexDescription(["title"], folding: .case),
+        ],
+        originalName: "Track"
+      ),
+      EntityDescription(name: "Mood", properties: [.attribute("name", String.self)]),
+    ])
+  }
+
+  @Test func everyChangeIsALine() throws {
+    let difference = SchemaDifference(from: try Self.old(), to: try Self.new())
+    #expect(
+      difference.description == """
+        changed entity Album: name Record → Album
+        changed relationship Album.songs: name tracks → songs, delete rule nullify → cascade
+        added entity Mood
+        removed entity Player
+        changed entity Song: name Track → Song
+        removed attribute Song.mood: string
+        changed attribute Song.year: kind int16 → int64, optional true → false
+        changed attribute Song.title: name name → title
+        added relationship Song.mood: Mood? nullify
+        changed relationship Song.album: name record → album
+        changed relationship Song.cover: destination Song → Album, cardinality optional → required
+        removed index Song: index seconds
+        changed index Song.year: unique false → true
+        added index Song: index title[c]
+        """
+    )
+    let coded = try JSONEncoder().encode(difference)
+    #expect(try JSONDecoder().decode(SchemaDifference.self, from: coded) == difference)
+  }
+
+  @Test func equalSchemasDoNotDiffer() throws {
+    #expect(SchemaDifference(from: try Self.old(), to: try Self.old()).isEmpty)
+    // What was renamed is so no longer, once the new name is the stored one.
+    #expect(SchemaDifference(from: try Self.new(), to: try Self.new()).isEmpty)
+    #expect(SchemaDifference(from: try Self.new(), to: try Self.new()).description == "")
+  }
+
+  @Test func withoutOriginalNamesThingsGoAndCome() throws {
+    let difference = SchemaDifference(from: try Self.new(), to: try Self.old())
+    #expect(
+      difference.description == """
+        removed entity Album
+        removed entity Mood
+        added entity Player
+        added entity Record
+        removed entity Song
+        added entity Track
+        """
+    )
+  }
+
+  /// So a hint that stays in a model has no effect on a store that has followed it.
+  @Test func thePresentNameComesBeforeTheOriginalOne() throws {
+    func schema(_ properties: [PropertyDescription]) throws -> Schema {
+      try Schema(entities: [EntityDescription(name: "A", properties: properties)])
+    }
+    let difference = SchemaDifference(
+      from: try schema([.attribute("title", String.self), .attribute("name", Int.self)]),
+      to: try schema([.attribute("title", Int.self, originalName: "name")])
+    )
+    #expect(
+      difference.description
+        == "removed attribute A.name: int64\nchanged attribute A.title: kind string → int64"
+    )
+  }
+
+  @Test func aTableHasARowForEachProperty() throws {
+    let rows = SchemaTable(try Self.new()).rows
+    #expect(rows.map(\.entity) == ["Album", "Album", "Mood"] + Array(repeating: "Song", count: 6))
+    let songs = rows[1]
+    #expect(songs.property == "songs" && songs.kind == "toMany" && !songs.isOptional)
+    #expect(songs.destination == "Song" && songs.inverse == "album" && songs.deleteRule == .cascade)
+    let title = rows[4]
+    #expect(title.property == "title" && title.kind == "string" && title.destination == nil)
+    #expect(title.indexes == ["index title,album", "index title[c]"])
+    #expect(rows[7].kind == "toOne" && rows[7].isOptional && !rows[8].isOptional)
+    let empty = SchemaTable(try Self.old()).rows[0]
+    #expect(empty.entity == "Player" && empty.property == nil && empty.indexes.isEmpty)
+  }
+}
