@@ -33,6 +33,14 @@ struct SchemaEntries {
     return schema
   }
 
+  func migration() throws(ContextError) -> MigrationState? {
+    if try value(for: SchemaTree.migrationKey) == nil { return nil }
+    let what = "the change of the schema that is under way"
+    let state: MigrationState = try decoded(SchemaTree.migrationKey, what)
+    if let problem = state.unsoundness(in: try schema()) { throw SchemaTree.damaged("\(what) (\(problem))") }
+    return state
+  }
+
   private func layouts(of entity: CataloguedEntity) throws(ContextError) -> [CataloguedLayout] {
     var layouts: [CataloguedLayout] = []
     for number in 0..<SchemaTree.maximumLayoutCount {

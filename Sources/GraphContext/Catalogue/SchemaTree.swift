@@ -9,6 +9,7 @@ import Predicates
 /// | `format` | version of everything GraphContext writes, `UInt32` little-endian |
 /// | `model` | the schema with its numbers (``CataloguedSchema``), JSON in UTF-8 with sorted keys |
 /// | `layout/`, an entity's number, `/`, a layout's number | the layout (``CataloguedLayout``), the same way |
+/// | `migration` | a change of the schema that is under way (``MigrationState``), JSON; absent where there is none |
 /// | `folding` | by what the folded indexes are folded (``StringFolding/tables``), in ASCII; absent where there are none |
 /// | `numbers/` and an entity's number | the end of the block of object numbers leased last, `UInt64` little-endian |
 package enum SchemaTree {

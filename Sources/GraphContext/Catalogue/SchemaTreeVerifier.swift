@@ -45,7 +45,14 @@ struct SchemaTreeVerifier {
     if let used, let schema, used != schema {
       report("the schema is not the one that the store is used with")
     }
-    let owned = Set(known.entities.flatMap(\.trees) + [SchemaTree.name])
+    var owned = Set(known.entities.flatMap(\.trees) + [SchemaTree.name])
+    do throws(ContextError) {
+      if let migration = try SchemaTree.migration(in: snapshot) {
+        owned.formUnion(migration.trees(besides: known))
+      }
+    } catch {
+      report(error.message)
+    }
     for name in try snapshot.treeNames where !owned.contains(name) {
       report("the tree belongs to no entity, index or relationship of the schema", in: name)
     }
@@ -76,7 +83,9 @@ struct SchemaTreeVerifier {
     isComplete: Bool
   ) {
     if isComplete { leases = [:] }
-    let heads = [SchemaTree.formatKey, SchemaTree.modelKey, SchemaTree.foldingKey]
+    let heads = [
+      SchemaTree.formatKey, SchemaTree.modelKey, SchemaTree.foldingKey, SchemaTree.migrationKey,
+    ]
     var others = entries.filter { !heads.contains($0.key) }
     let isEarlier = SchemaTree.number(entries[SchemaTree.formatKey]) < SchemaTree.formatVersion
     for entity in schema.entities {

@@ -18,12 +18,21 @@ extension PersistentContainer {
     at url: URL,
     options: StoreOptions = StoreOptions(),
     showsValuesInErrors: Bool = true,
-    logger: Logger? = nil
+    logger: Logger? = nil,
+    monitor: MigrationMonitor = MigrationMonitor()
   ) async throws(ContextError) {
     var options = options
     options.createsIfMissing = false
     let models = ContainerModels(classes: [], others: .stored)
-    try await self.init(name, models, at: .file(url), options, showsValues: showsValuesInErrors, logger)
+    try await self.init(
+      name,
+      models,
+      at: .file(url),
+      options,
+      showsValues: showsValuesInErrors,
+      logger,
+      monitor
+    )
   }
 
   /// Opens a store in a file with the entities of a schema, or makes one; the objects are ``ManagedRecord``s.
@@ -36,7 +45,8 @@ extension PersistentContainer {
     at url: URL,
     options: StoreOptions = StoreOptions(),
     showsValuesInErrors: Bool = true,
-    logger: Logger? = nil
+    logger: Logger? = nil,
+    monitor: MigrationMonitor = MigrationMonitor()
   ) async throws(ContextError) {
     try await self.init(
       name,
@@ -44,7 +54,8 @@ extension PersistentContainer {
       at: .file(url),
       options: options,
       showsValuesInErrors: showsValuesInErrors,
-      logger: logger
+      logger: logger,
+      monitor: monitor
     )
   }
 
@@ -55,9 +66,18 @@ extension PersistentContainer {
     at location: StoreLocation,
     options: StoreOptions = StoreOptions(),
     showsValuesInErrors: Bool = true,
-    logger: Logger? = nil
+    logger: Logger? = nil,
+    monitor: MigrationMonitor = MigrationMonitor()
   ) async throws(ContextError) {
     let models = ContainerModels(classes: [], others: .schema(schema))
-    try await self.init(name, models, at: location, options, showsValues: showsValuesInErrors, logger)
+    try await self.init(
+      name,
+      models,
+      at: location,
+      options,
+      showsValues: showsValuesInErrors,
+      logger,
+      monitor
+    )
   }
 }

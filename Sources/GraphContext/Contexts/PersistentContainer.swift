@@ -35,13 +35,15 @@ public final class PersistentContainer: Sendable {
   ///   - showsValuesInErrors: whether errors (`notUnique`) show the values of properties, or their names alone, for programs whose logs must
   ///     not have them. Containers on the same file share it: if one says false, it holds for all.
   ///   - logger: where to log what was recovered, checkpoints, and what failed; nil for nowhere.
+  ///   - monitor: watches a change of the store's schema, and can cancel it.
   public convenience init<each Model: ManagedObject>(
     _ name: String,
     models: repeat (each Model).Type,
     at url: URL,
     options: StoreOptions = StoreOptions(),
     showsValuesInErrors: Bool = true,
-    logger: Logger? = nil
+    logger: Logger? = nil,
+    monitor: MigrationMonitor = MigrationMonitor()
   ) async throws(ContextError) {
     try await self.init(
       name,
@@ -49,7 +51,8 @@ public final class PersistentContainer: Sendable {
       at: .file(url),
       options: options,
       showsValuesInErrors: showsValuesInErrors,
-      logger: logger
+      logger: logger,
+      monitor: monitor
     )
   }
 
@@ -60,7 +63,8 @@ public final class PersistentContainer: Sendable {
     at location: StoreLocation,
     options: StoreOptions = StoreOptions(),
     showsValuesInErrors: Bool = true,
-    logger: Logger? = nil
+    logger: Logger? = nil,
+    monitor: MigrationMonitor = MigrationMonitor()
   ) async throws(ContextError) {
     var list: [any ManagedObject.Type] = []
     repeat list.append((each models).self)
@@ -70,7 +74,8 @@ public final class PersistentContainer: Sendable {
       at: location,
       options: options,
       showsValuesInErrors: showsValuesInErrors,
-      logger: logger
+      logger: logger,
+      monitor: monitor
     )
   }
 
@@ -84,10 +89,19 @@ public final class PersistentContainer: Sendable {
     at location: StoreLocation,
     options: StoreOptions = StoreOptions(),
     showsValuesInErrors: Bool = true,
-    logger: Logger? = nil
+    logger: Logger? = nil,
+    monitor: MigrationMonitor = MigrationMonitor()
   ) async throws(ContextError) {
     let models = ContainerModels(classes: models)
-    try await self.init(name, models, at: location, options, showsValues: showsValuesInErrors, logger)
+    try await self.init(
+      name,
+      models,
+      at: location,
+      options,
+      showsValues: showsValuesInErrors,
+      logger,
+      monitor
+    )
   }
 
   init(
@@ -96,14 +110,21 @@ public final class PersistentContainer: Sendable {
     at location: StoreLocation,
     _ options: StoreOptions,
     showsValues: Bool,
-    _ logger: Logger?
+    _ logger: Logger?,
+    _ monitor: MigrationMonitor
   ) async throws(ContextError) {
     let queue = DispatchQueue(label: "cambium.\(name)", attributes: .concurrent)
     self.name = name
     self.queue = queue
     (store, coordinator) = try await queue.run { () throws(ContextError) in
       let store = try Self.open(location, options, logger)
-      return (store, try StoreCoordinator.open(store, models: models, showsValues: showsValues))
+      let coordinator = try StoreCoordinator.open(
+        store,
+        models: models,
+        showsValues: showsValues,
+        monitor: monitor
+      )
+      return (store, coordinator)
     }
   }
 
@@ -112,16 +133,22 @@ public final class PersistentContainer: Sendable {
   public convenience init(
     _ name: String,
     models: [any ManagedObject.Type],
-    on store: Store
+    on store: Store,
+    monitor: MigrationMonitor = MigrationMonitor()
   ) throws(ContextError) {
-    try self.init(name, ContainerModels(classes: models), on: store)
+    try self.init(name, ContainerModels(classes: models), on: store, monitor)
   }
 
-  init(_ name: String, _ models: ContainerModels, on store: Store) throws(ContextError) {
+  init(
+    _ name: String,
+    _ models: ContainerModels,
+    on store: Store,
+    _ monitor: MigrationMonitor = MigrationMonitor()
+  ) throws(ContextError) {
     self.name = name
     queue = DispatchQueue(label: "cambium.\(name)", attributes: .concurrent)
     self.store = store
-    coordinator = try StoreCoordinator.open(store, models: models, showsValues: true)
+    coordinator = try StoreCoordinator.open(store, models: models, showsValues: true, monitor: monitor)
   }
 
   private static func open(

@@ -20,7 +20,7 @@ extension SchemaChange {
         isUnique: index.isUnique,
         folding: index.folding
       )
-      let hasOtherKeys = !rekeyed.isDisjoint(with: properties)
+      let hasOtherKeys = !rekeyed.isDisjoint(with: properties) || isRefolding && !index.folding.isEmpty
       if known != nil, hasOtherKeys { result.tree = target.takeTree(.index) }
       if isEmpty { return result }
       if known == nil || hasOtherKeys { work.append(.index(entity: entity.number, number)) }

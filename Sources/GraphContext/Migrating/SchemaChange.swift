@@ -13,33 +13,32 @@ struct SchemaChange {
     case unique(entity: EntityNumber, IndexNumber)
   }
 
-  /// Trees that have to be made of what is stored.
-  enum Work: Sendable, Hashable {
-    /// The tree of an index of ``target``.
-    case index(entity: EntityNumber, IndexNumber)
-    /// A tree of pairs of object numbers: those of another tree with their halves exchanged.
-    case exchangedPairs(from: String, to: String)
-  }
-
   let old: CataloguedSchema
   /// The catalogue after the change.
   var target: CataloguedSchema
   private(set) var obstacles: [SchemaRefusal.Obstacle] = []
   var checks: [Check] = []
-  var work: [Work] = []
+  /// Trees that have to be made of what is stored.
+  var work: [MigrationStep] = []
+  /// Whether the keys of folded indexes are of no use.
+  let isRefolding: Bool
   /// Trees that the store has and the target lacks.
   private(set) var droppedTrees: [String] = []
 
   /// Whether the store has the schema already.
   var isEmpty: Bool { old == target }
 
-  /// - Parameter isEmpty: whether an entity of the store has no objects: then there are no values that a change could lose.
+  /// - Parameters:
+  ///   - isRefolding: whether strings are folded in another way than those in the store's indexes were.
+  ///   - isEmpty: whether an entity of the store has no objects: then there are no values that a change could lose.
   init(
     from old: CataloguedSchema,
     to new: Schema,
+    isRefolding: Bool = false,
     isEmpty: (CataloguedEntity) -> Bool = { _ in false }
   ) {
     self.old = old
+    self.isRefolding = isRefolding
     target = old
     let matching = SchemaMatching(old, new, numbering: &target, isEmpty: isEmpty)
     var entities: [CataloguedEntity] = []
@@ -76,7 +75,7 @@ struct SchemaChange {
     )
   }
 
-  private func nameOfTree(_ work: Work) -> String? {
+  private func nameOfTree(_ work: MigrationStep) -> String? {
     switch work {
     case .index(let entity, let index):
       guard let entity = target.entity(entity),

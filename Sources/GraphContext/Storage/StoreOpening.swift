@@ -5,10 +5,37 @@ import Synchronization
 
 /// The coordinators of this process, so that two containers on one store share what must be shared.
 private enum OpenCoordinators {
-  struct Reference {
-    weak var coordinator: StoreCoordinator?
+  /// The coordinator of one store. A thread that makes it keeps the others waiting that want the same one, and no others.
+  final class Slot: Sendable {
+    struct Reference {
+      weak var coordinator: StoreCoordinator?
+    }
+    let reference = Mutex(Reference())
   }
-  static let all = Mutex<[ObjectIdentifier: Reference]>([:])
+  private struct Entry {
+    let slot: Slot
+    /// Threads that use the slot, or wait for it.
+    var userCount = 0
+  }
+  private static let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+
+  /// Calls `body` with the coordinator of a store, one thread at a time; nil if there is none.
+  static func with<R: Sendable>(
+    _ store: Store,
+    _ body: (inout Slot.Reference) throws(ContextError) -> R
+  ) throws(ContextError) -> R {
+    let slot = entries.withLock { entries in
+      entries = entries.filter {
+        $0.value.userCount > 0 || $0.value.slot.reference.withLock { $0.coordinator != nil }
+      }
+      var entry = entries[store.identifier] ?? Entry(slot: Slot())
+      entry.userCount += 1
+      entries[store.identifier] = entry
+      return entry.slot
+    }
+    defer { entries.withLock { $0[store.identifier]?.userCount -= 1 } }
+    return try slot.reference.withLock { reference throws(ContextError) in try body(&reference) }
+  }
 }
 
 extension StoreCoordinator {
@@ -16,77 +43,113 @@ extension StoreCoordinator {
   /// where the change can be inferred.
   ///
   /// - Throws: `schemaMismatch` when the models and the store don't go together, when the store is open with other models
-  ///   already, or when an index has to be built and the store is open for reading only; nothing has been written then.
+  ///   already, or when an index has to be built and the store is open for reading only; nothing has been written then. `cancelled` when
+  ///   the monitor cancels the change.
   static func open(
     _ store: Store,
     models: ContainerModels,
-    showsValues: Bool
+    showsValues: Bool,
+    monitor: MigrationMonitor
   ) throws(ContextError) -> StoreCoordinator {
+    defer { monitor.finish() }
     // One at a time: two coordinators of one store would hand out the same numbers.
-    let result = OpenCoordinators.all.withLock { all in
-      Result { () throws(ContextError) in
-        all = all.filter { $0.value.coordinator != nil }
-        if let known = all[store.identifier]?.coordinator {
-          guard try models.areServed(by: known) else {
-            throw ContextError(.schemaMismatch, "the store is open with other models in this process")
-          }
-          if !showsValues { known.hideValues() }
-          return known
+    return try OpenCoordinators.with(store) { reference throws(ContextError) in
+      if let known = reference.coordinator {
+        guard try models.areServed(by: known) else {
+          throw ContextError(.schemaMismatch, "the store is open with other models in this process")
         }
-        let opened = try make(store, models, showsValues: showsValues)
-        if !showsValues { opened.hideValues() }
-        all[store.identifier] = .init(coordinator: opened)
-        return opened
+        if !showsValues { known.hideValues() }
+        return known
       }
+      let opened = try make(store, models, showsValues: showsValues, monitor)
+      if !showsValues { opened.hideValues() }
+      reference.coordinator = opened
+      return opened
     }
-    return try result.get()
   }
 
   private static func make(
     _ store: Store,
     _ models: ContainerModels,
-    showsValues: Bool
+    showsValues: Bool,
+    _ monitor: MigrationMonitor
   ) throws(ContextError) -> StoreCoordinator {
     do {
-      let snapshot = try store.snapshot()
-      let known = try SchemaTree.schema(in: snapshot) ?? CataloguedSchema()
-      let schema = try models.schema(in: known)
-      let empty = try known.emptyEntities(in: snapshot)
-      let change = SchemaChange(from: known, to: schema) { empty.contains($0.number) }
-      // The catalogue of a refused change need not be one.
-      try change.checkPossible()
-      var stored = try StoredSchema(change.target, as: schema)
-      try check(change, stored, snapshot, store, showsValues: showsValues)
-      let isFoldedElsewhere =
-        try !known.entities.isEmpty && schema.hasFoldedIndexes && !SchemaTree.isFoldedAsHere(snapshot)
-      if store.options.isReadOnly {
-        try change.checkNothingToBuild()
-        if isFoldedElsewhere { stored = try stored.withoutFoldedIndexes() }
-      } else {
-        let adoption = SchemaAdoption(change: change, schema: stored, isRefolding: isFoldedElsewhere)
-        if try !adoption.isDone(in: snapshot) { try adoption.run(store, from: snapshot) }
-      }
-      let types = stored.entities.map { models.type(named: $0.name) }
-      let leased = try SchemaTree.leasedNumbers(in: try store.snapshot(), stored)
+      let opening = try SchemaOpening(store, models, showsValues: showsValues)
+      let schema =
+        try store.options.isReadOnly ? opening.schemaForReading() : opening.schemaAfterMigrating(monitor)
+      let leased = try SchemaTree.leasedNumbers(in: try store.snapshot(), schema)
       return StoreCoordinator(
         store: store.uncounted(),
-        schema: stored,
-        types: types,
+        schema: schema,
+        types: schema.entities.map { models.type(named: $0.name) },
         numbers: ObjectNumbers(leased: leased)
       )
     } catch {
       throw ContextError(any: error)
     }
   }
+}
+
+/// The schema that a container works with: the models' over the store's catalogue, and how the store gets there.
+private struct SchemaOpening {
+  private let store: Store
+  private let snapshot: Snapshot
+  private let described: Schema
+  private let known: CataloguedSchema
+  private let showsValues: Bool
+  private let change: SchemaChange
+  private let isFoldedElsewhere: Bool
+
+  init(_ store: Store, _ models: ContainerModels, showsValues: Bool) throws {
+    self.store = store
+    self.showsValues = showsValues
+    snapshot = try store.snapshot()
+    known = try SchemaTree.schema(in: snapshot) ?? CataloguedSchema()
+    described = try models.schema(in: known)
+    let empty = try known.emptyEntities(in: snapshot)
+    isFoldedElsewhere = try known.hasFoldedIndexes && !SchemaTree.isFoldedAsHere(snapshot)
+    change = SchemaChange(
+      from: known,
+      to: described,
+      isRefolding: isFoldedElsewhere && !store.options.isReadOnly
+    ) { empty.contains($0.number) }
+    // The catalogue of a refused change need not be one.
+    try change.checkPossible()
+  }
+
+  func schemaForReading() throws -> StoredSchema {
+    let schema = try StoredSchema(change.target, as: described)
+    try check(change, schema)
+    try change.checkNothingToBuild()
+    return isFoldedElsewhere ? try schema.withoutFoldedIndexes() : schema
+  }
+
+  func schemaAfterMigrating(_ monitor: MigrationMonitor) throws -> StoredSchema {
+    let interrupted = try SchemaTree.migration(in: snapshot)
+    var change = self.change
+    let resumed = interrupted.flatMap { [change] in $0.canGoOn(as: change) ? $0 : nil }
+    if let resumed { change.target = resumed.target }
+    let schema = try StoredSchema(change.target, as: described)
+    try check(change, schema)
+    if let interrupted, resumed == nil {
+      let cleaner = SchemaCleaner(store, monitor)
+      if interrupted.isSwitched {
+        try cleaner.run(interrupted)
+      } else {
+        try cleaner.giveUp(interrupted, of: known)
+      }
+    }
+    if try change.isEmpty && !known.entities.isEmpty && !SchemaTree.isOfEarlierFormat(snapshot) {
+      return schema
+    }
+    var migrator = try SchemaMigrator(store, change, schema, resuming: resumed, monitor: monitor)
+    try migrator.run()
+    return schema
+  }
 
   /// - Throws: the error of a refused change, which lists every object in the way.
-  private static func check(
-    _ change: SchemaChange,
-    _ schema: StoredSchema,
-    _ snapshot: Snapshot,
-    _ store: Store,
-    showsValues: Bool
-  ) throws {
+  private func check(_ change: SchemaChange, _ schema: StoredSchema) throws {
     let checker = SchemaChecker(
       change,
       schema,

@@ -196,6 +196,18 @@ private enum Shop {
     try await expect("lacks a property or has one too many") { $0.entities[0].properties.removeFirst() }
     try await expect("leads to no entity") { $0.entities.removeLast() }
     try await expect("of its kind") { $0.entities[0].properties[0].absentValue = .uuid(UUID()) }
+    for tree in ["schema", "e/Item"] {
+      try await self.expect("it removes the tree", in: "schema") { transaction, schema in
+        var state = MigrationState(
+          target: schema.catalogue,
+          steps: [],
+          totalRowCount: 0,
+          droppedTrees: [schema.tree(tree)]
+        )
+        state.isSwitched = true
+        try SchemaTree.store(state, in: &transaction)
+      }
+    }
     let layout = try await Shop.open().coordinator.schema.catalogue.entities[0]
     let key = SchemaTree.layoutKey(0, of: layout.number)
     try await self.expect("lacks a property", in: "schema", remove("schema", key))

@@ -130,7 +130,8 @@ import Testing
       coordinator: StoreCoordinator.open(
         store,
         models: ContainerModels(classes: Library.models),
-        showsValues: true
+        showsValues: true,
+        monitor: MigrationMonitor()
       )
     )
   }

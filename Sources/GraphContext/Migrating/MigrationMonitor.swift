@@ -1,0 +1,106 @@
+import Foundation
+import PageStore
+import Synchronization
+
+/// How far a change of a store's schema has come.
+public struct MigrationProgress: Sendable, Hashable {
+  /// Rows (records, or links between objects) that were worked on so far.
+  public let completedRowCount: Int
+  /// Rows that have to be worked on.
+  public let totalRowCount: Int
+
+  /// From 0 to 1.
+  public var fractionCompleted: Double {
+    totalRowCount == 0 ? 1 : Double(completedRowCount) / Double(totalRowCount)
+  }
+}
+
+/// Watches a change of a store's schema, and can cancel it: given to a container that is opened.
+///
+/// ```swift
+/// let monitor = MigrationMonitor()
+/// Task { for await update in monitor.updates() { show(update.fractionCompleted) } }
+/// let container = try await PersistentContainer("Music", models: Song.self, at: url, monitor: monitor)
+/// ```
+///
+/// A change that only the catalogue knows takes one commit, and reports nothing in between. One monitor serves one container.
+public final class MigrationMonitor: Sendable {
+  private struct State {
+    var newest: MigrationProgress?
+    var continuations: [AsyncStream<MigrationProgress>.Continuation] = []
+    var isCancelled = false
+    var isFinished = false
+  }
+
+  private static let largestChunkByteCount = 16 << 20
+  private let chunkByteCount: Int?
+  /// The same as ``updates()``: the unit is a row.
+  public let progress: Progress
+  private let onReport: (@Sendable (MigrationProgress) -> Void)?
+  private let state = Mutex(State())
+
+  public convenience init() { self.init(chunkByteCount: nil) }
+
+  /// - Parameters:
+  ///   - chunkByteCount: nil for what the store's options suggest.
+  ///   - onReport: called after each commit, on the thread that changes the store.
+  package init(chunkByteCount: Int?, onReport: (@Sendable (MigrationProgress) -> Void)? = nil) {
+    self.chunkByteCount = chunkByteCount
+    self.onReport = onReport
+    progress = Progress(totalUnitCount: -1)
+    progress.isCancellable = true
+    progress.cancellationHandler = { [weak self] in self?.cancel() }
+  }
+
+  /// The steps of the change from now on, the newest one first. Ends when the container is open or failed to open.
+  public func updates() -> AsyncStream<MigrationProgress> {
+    let (stream, continuation) = AsyncStream<MigrationProgress>.makeStream(
+      bufferingPolicy: .bufferingNewest(1)
+    )
+    state.withLock { state in
+      if let newest = state.newest { continuation.yield(newest) }
+      if state.isFinished {
+        continuation.finish()
+      } else {
+        state.continuations.append(continuation)
+      }
+    }
+    return stream
+  }
+
+  /// Stops the change after the commit at hand. Opening throws `cancelled`, the store keeps its old schema, and an opening with the same
+  /// schema goes on where this one stopped. Does nothing after the switch.
+  public func cancel() { state.withLock { $0.isCancelled = true } }
+
+  /// Bytes of keys and records that one commit of the change holds, about.
+  func chunkByteCount(in store: Store) -> Int {
+    chunkByteCount ?? max(1 << 20, min(Self.largestChunkByteCount, store.options.dirtyMemoryBytes / 4))
+  }
+
+  func checkCancellation() throws(ContextError) {
+    if state.withLock(\.isCancelled) {
+      throw ContextError(.cancelled, "the change of the schema was cancelled; the store has its old schema")
+    }
+  }
+
+  func report(_ newest: MigrationProgress) {
+    progress.totalUnitCount = Int64(newest.totalRowCount)
+    progress.completedUnitCount = Int64(newest.completedRowCount)
+    let continuations = state.withLock { state in
+      state.newest = newest
+      return state.continuations
+    }
+    for continuation in continuations { continuation.yield(newest) }
+    onReport?(newest)
+  }
+
+  /// Ends the sequences of updates.
+  func finish() {
+    let continuations = state.withLock { state in
+      state.isFinished = true
+      defer { state.continuations = [] }
+      return state.continuations
+    }
+    for continuation in continuations { continuation.finish() }
+  }
+}

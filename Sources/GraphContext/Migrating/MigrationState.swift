@@ -1,0 +1,141 @@
+import Foundation
+import PageStore
+import Predicates
+
+/// A change of a store's schema that is under way, as the catalogue keeps it between two of its commits.
+///
+/// Until the switch the store has the old schema, and what is built lies in trees of which only this knows. After the switch it has
+/// the new one, and trees that nothing refers to are removed.
+struct MigrationState: Sendable, Hashable {
+  /// The catalogue after the switch.
+  var target: CataloguedSchema
+  /// Trees to be built, in order.
+  var steps: [MigrationStep]
+  /// How many of them are built.
+  var finishedStepCount = 0
+  /// Of the next step's source, the key that was done last; nil before the first.
+  var position: [UInt8]?
+  /// Rows that were done so far, of all steps.
+  var rowCount = 0
+  /// Rows of all steps.
+  let totalRowCount: Int
+  var isSwitched = false
+  /// After the switch, the trees to remove.
+  var droppedTrees: [String]
+
+  /// Whether a change that is asked for now leads to the same catalogue, so that it can go on where this one ended. Defaults are those
+  /// of the first time.
+  func canGoOn(as change: SchemaChange) -> Bool {
+    !isSwitched && target.withoutDefaults == change.target.withoutDefaults && steps == change.work
+  }
+
+  /// No store comes this far.
+  private static let greatestRowCount = 1 << 60
+
+  /// Why the change can't belong to a store of this catalogue; nil if it can. The bytes come from disk, and trees are removed by them.
+  func unsoundness(in schema: CataloguedSchema) -> String? {
+    let kept = Set(schema.entities.flatMap(\.trees) + [SchemaTree.name])
+    if isSwitched, let tree = droppedTrees.first(where: kept.contains) {
+      return "it removes the tree \(tree)"
+    }
+    return nil
+  }
+
+  var isBuilt: Bool { finishedStepCount == steps.count }
+
+  /// Trees that belong to neither schema's catalogue as long as the change is under way.
+  func trees(besides schema: CataloguedSchema) -> Set<String> {
+    Set(isSwitched ? droppedTrees : target.entities.flatMap(\.trees))
+      .subtracting(schema.entities.flatMap(\.trees))
+  }
+}
+
+/// A tree to be built out of another one.
+enum MigrationStep: Sendable, Hashable, Codable {
+  /// An index, out of the records of its entity.
+  case index(entity: EntityNumber, IndexNumber)
+  /// Pairs, out of others with their halves exchanged.
+  case exchangedPairs(from: String, to: String)
+}
+
+extension CataloguedSchema {
+  /// The same without the values that objects have in properties that they lack.
+  fileprivate var withoutDefaults: CataloguedSchema {
+    var copy = self
+    for entity in copy.entities.indices {
+      for property in copy.entities[entity].properties.indices {
+        copy.entities[entity].properties[property].absentValue = .null
+      }
+      for layout in copy.entities[entity].layouts.indices {
+        for field in copy.entities[entity].layouts[layout].fields.indices {
+          copy.entities[entity].layouts[layout].fields[field].nilValue = nil
+        }
+      }
+    }
+    return copy
+  }
+}
+
+// MARK: - Storing
+
+extension MigrationState: Codable {
+  private enum CodingKeys: CodingKey {
+    case target, layouts, steps, finishedStepCount, position, rowCount, totalRowCount, isSwitched
+    case droppedTrees
+  }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    target = try container.decode(CataloguedSchema.self, forKey: .target)
+    steps = try container.decode([MigrationStep].self, forKey: .steps)
+    finishedStepCount = try container.decode(Int.self, forKey: .finishedStepCount)
+    position = try container.decodeIfPresent(Data.self, forKey: .position).map { [UInt8]($0) }
+    rowCount = try container.decode(Int.self, forKey: .rowCount)
+    totalRowCount = try container.decode(Int.self, forKey: .totalRowCount)
+    isSwitched = try container.decode(Bool.self, forKey: .isSwitched)
+    droppedTrees = try container.decode([String].self, forKey: .droppedTrees)
+    let layouts = try container.decode([[CataloguedLayout]].self, forKey: .layouts)
+    guard layouts.count == target.entities.count, finishedStepCount >= 0, finishedStepCount <= steps.count
+    else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .layouts,
+        in: container,
+        debugDescription: "wrong counts"
+      )
+    }
+    for (place, layouts) in layouts.enumerated() { target.entities[place].layouts = layouts }
+    if let problem = target.unsoundness {
+      throw DecodingError.dataCorruptedError(forKey: .target, in: container, debugDescription: problem)
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(target, forKey: .target)
+    try container.encode(target.entities.map(\.layouts), forKey: .layouts)
+    try container.encode(steps, forKey: .steps)
+    try container.encode(finishedStepCount, forKey: .finishedStepCount)
+    try container.encodeIfPresent(position.map { Data($0) }, forKey: .position)
+    try container.encode(rowCount, forKey: .rowCount)
+    try container.encode(totalRowCount, forKey: .totalRowCount)
+    try container.encode(isSwitched, forKey: .isSwitched)
+    try container.encode(droppedTrees, forKey: .droppedTrees)
+  }
+}
+
+extension SchemaTree {
+  static let migrationKey = Array("migration".utf8)
+
+  /// The change of the schema that is under way; nil if there is none.
+  static func migration(in snapshot: Snapshot) throws(ContextError) -> MigrationState? {
+    try SchemaEntries(snapshot)?.migration()
+  }
+
+  static func store(_ state: MigrationState, in transaction: inout WriteTransaction) throws {
+    try transaction.tree(name).put(migrationKey, encoded(state))
+  }
+
+  static func removeMigration(in transaction: inout WriteTransaction) throws {
+    _ = try transaction.tree(name).remove(migrationKey)
+  }
+}
