@@ -116,7 +116,8 @@ extension Store {
   ) throws(StoreError) -> [IntegrityProblem] {
     let snapshot = try snapshot()
     var problems = try verify(includingWarnings: includingWarnings)
-    let catalogue = SchemaTreeVerifier(snapshot, used: schema?.catalogue)
+    // A store that is open for reading only is read as the models have it, and stays as it is.
+    let catalogue = SchemaTreeVerifier(snapshot, used: options.isReadOnly ? nil : schema?.catalogue)
     problems += catalogue.problems
     guard let schema = try? schema ?? catalogue.readableSchema(in: snapshot) else { return problems }
     let damaged = problems.filter { !$0.isWarning }.compactMap { $0.page == nil ? nil : $0.tree }
