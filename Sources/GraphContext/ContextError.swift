@@ -161,7 +161,7 @@ extension ContextError {
     public static let corrupt = Code("corrupt")
     /// A store was to be opened at a URL, or copied to one, that isn't a file's.
     public static let invalidURL = Code("invalidURL")
-    /// A change of the schema was cancelled; the store has its old schema.
+    /// A change of the schema, or of records, was cancelled by its monitor.
     public static let cancelled = Code("cancelled")
     /// The container is closed.
     public static let closed = Code("closed")

@@ -251,6 +251,25 @@ extension PersistentContainer {
     }
   }
 
+  /// Rewrites the records that were stored before the schema changed in the form that new ones have, while others read and save.
+  ///
+  /// Reading such a record costs a little more than reading a new one, until its object is saved for another reason or this was called; nothing
+  /// else depends on it. Objects don't change. Waits for the writer's turn for each commit. O(records of entities that have changed).
+  ///
+  /// - Parameter monitor: tells how far it has come, and can cancel it.
+  /// - Returns: how many records were rewritten.
+  /// - Throws: `cancelled`; `store` when something can't be written. What was rewritten stays so.
+  @discardableResult
+  public func upgradeRecords(
+    monitor: MigrationMonitor = MigrationMonitor()
+  ) async throws(ContextError) -> Int {
+    defer { monitor.finish() }
+    try checkOpen()
+    return try await queue.run { [coordinator] () throws(ContextError) in
+      do { return try coordinator.upgradeRecords(monitor) } catch { throw ContextError(any: error) }
+    }
+  }
+
   /// Closes the container. What was saved is durable afterwards.
   ///
   /// Containers on the same file are counted: each is closed once. Closing it again does nothing, and a container that is let go of without

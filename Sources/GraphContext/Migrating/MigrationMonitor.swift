@@ -15,7 +15,8 @@ public struct MigrationProgress: Sendable, Hashable {
   }
 }
 
-/// Watches a change of a store's schema, and can cancel it: given to a container that is opened.
+/// Watches a change of a store's schema, and can cancel it: given to a container that is opened, or to
+/// ``PersistentContainer/upgradeRecords(monitor:)``.
 ///
 /// ```swift
 /// let monitor = MigrationMonitor()
@@ -23,7 +24,7 @@ public struct MigrationProgress: Sendable, Hashable {
 /// let container = try await PersistentContainer("Music", models: Song.self, at: url, monitor: monitor)
 /// ```
 ///
-/// A change that only the catalogue knows takes one commit, and reports nothing in between. One monitor serves one container.
+/// A change of the catalogue alone takes one commit, and reports nothing in between. A monitor is used once.
 public final class MigrationMonitor: Sendable {
   private struct State {
     var newest: MigrationProgress?
@@ -79,7 +80,7 @@ public final class MigrationMonitor: Sendable {
 
   func checkCancellation() throws(ContextError) {
     if state.withLock(\.isCancelled) {
-      throw ContextError(.cancelled, "the change of the schema was cancelled; the store has its old schema")
+      throw ContextError(.cancelled, "the work was cancelled; what was begun can go on later")
     }
   }
 

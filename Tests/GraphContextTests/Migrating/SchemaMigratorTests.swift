@@ -46,28 +46,6 @@ private enum Second {
   static let models: [any ManagedObject.Type] = [Song.self, Album.self]
 }
 
-/// What a monitor was told, and after how many reports it cancels the change.
-private final class Reports: Sendable {
-  private let counts = Mutex<[Int]>([])
-  private let cancelledMonitor = Mutex<MigrationMonitor?>(nil)
-
-  var first: Int { counts.withLock { $0.first ?? 0 } }
-  var last: Int { counts.withLock { $0.last ?? 0 } }
-
-  /// A monitor of a change in small commits.
-  func monitor(cancellingAfter limit: Int = .max) -> MigrationMonitor {
-    let monitor = MigrationMonitor(chunkByteCount: 2_000) { [self] report in
-      let count = counts.withLock { counts in
-        counts.append(report.completedRowCount)
-        return counts.count
-      }
-      if count == limit { cancelledMonitor.withLock { $0?.cancel() } }
-    }
-    cancelledMonitor.withLock { $0 = monitor }
-    return monitor
-  }
-}
-
 /// Changes of a schema that take many commits.
 @Suite struct SchemaMigratorTests {
   private static let songCount = 400

@@ -1,0 +1,25 @@
+import Synchronization
+
+@testable import GraphContext
+
+/// What a monitor was told, and after how many reports it cancels the change.
+final class Reports: Sendable {
+  private let counts = Mutex<[Int]>([])
+  private let cancelledMonitor = Mutex<MigrationMonitor?>(nil)
+
+  var first: Int { counts.withLock { $0.first ?? 0 } }
+  var last: Int { counts.withLock { $0.last ?? 0 } }
+
+  /// A monitor of a change in small commits.
+  func monitor(cancellingAfter limit: Int = .max) -> MigrationMonitor {
+    let monitor = MigrationMonitor(chunkByteCount: 2_000) { [self] report in
+      let count = counts.withLock { counts in
+        counts.append(report.completedRowCount)
+        return counts.count
+      }
+      if count == limit { cancelledMonitor.withLock { $0?.cancel() } }
+    }
+    cancelledMonitor.withLock { $0 = monitor }
+    return monitor
+  }
+}
