@@ -80,6 +80,7 @@ extension TreeCursor {
   /// The object number that the current entry's key ends with.
   ///
   /// - Throws: `corrupt` when the key is too short to have one.
+  @inline(__always)
   mutating func objectID() throws -> ObjectNumber {
     guard let number = KeyCoder.objectID(ending: try key()) else {
       throw ContextError(.corrupt, "an index has a key too short for an object's number")

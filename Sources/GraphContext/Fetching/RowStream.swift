@@ -25,6 +25,7 @@ struct RecordScan: ~Copyable {
     }
   }
 
+  @inline(__always)
   mutating func next() throws -> QueryRow? {
     if isAtNext {
       isAtNext = false

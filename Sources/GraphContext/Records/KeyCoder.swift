@@ -171,6 +171,7 @@ extension KeyCoder {
   }
 
   /// The number that a key ends with. Nil when the key is too short.
+  @inline(__always)
   package static func objectID(ending key: UnsafeRawBufferPointer) -> ObjectNumber? {
     guard key.count >= objectIDByteCount else { return nil }
     return ObjectNumber(

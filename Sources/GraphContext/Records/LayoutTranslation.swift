@@ -1,73 +1,187 @@
 import Predicates
 
-/// How a record of an earlier layout of an entity is written in the newest one. Worked out once for each layout.
+/// How a record of an earlier layout of an entity is written in the newest one: byte copies, worked out once for each layout.
 ///
 /// All readers of records go through it, so nothing else has to know that an entity has had other layouts.
 /// Docs/Decisions/0033-records-of-earlier-layouts-are-translated-when-they-are-read.md has the measurements.
-package struct LayoutTranslation: Sendable {
-  /// Where a slot of the newest layout has its value from.
-  private enum Source {
-    /// A field of the record, of the same kind.
-    case field(Int, nilValue: AttributeValue?)
-    /// A field of the record, of a kind that the slot's is wider than.
-    case narrowerField(Int, nilValue: AttributeValue?)
-    /// The record has no such field.
-    case absent(AttributeValue)
+struct LayoutTranslation: Sendable {
+  /// Bytes of the fixed section that go from one place to another.
+  struct Copy {
+    let source: Int
+    let target: Int
+    var byteCount: Int
+  }
+
+  /// Bits of the null bitmap that go up by as many places, or down where `shift` is below 0.
+  struct BitMove {
+    var bits: UInt64
+    let shift: Int
+  }
+
+  /// A value of fixed width that the record has in a narrower kind.
+  struct Widening {
+    let nullBit: UInt64
+    let source: Int
+    let target: Int
+    let from: AttributeKind
+    let to: AttributeKind
+  }
+
+  /// A value of fixed width that takes the place of nil: a range of ``constants``.
+  struct Replacement {
+    let nullBit: UInt64
+    let target: Int
+    let constant: Range<Int>
+  }
+
+  /// Values of variable width that follow each other, here and there.
+  struct VariablePiece {
+    /// Ordinals in the record. Empty for a value that the record lacks.
+    var sources: Range<Int>
+    /// The ordinal of the first in the newest layout.
+    let target: Int
+    /// The bit of the one value that ``constant`` takes the place of, where it is nil; 0 for none.
+    let nullBit: UInt64
+    /// A range of ``constants``.
+    let constant: Range<Int>
   }
 
   /// The layout of the records that are translated.
-  private let layout: RecordLayout
-  private let newest: RecordLayout
-  /// In the order in which a record is written.
-  private let steps: [(slot: Int, source: Source)]
+  let layout: RecordLayout
+  let newest: RecordLayout
+  /// A record of the newest layout up to its variable section, with the values that all translated records have.
+  private(set) var template: [UInt8]
+  /// The eight bytes of ``template`` from the null bitmap on, the first in the lowest bits; zeros where it ends before.
+  private(set) var bitmapWord: UInt64 = 0
+  private(set) var constants: [UInt8] = []
+  private(set) var copies: [Copy] = []
+  private(set) var bitMoves: [BitMove] = []
+  private(set) var widenings: [Widening] = []
+  private(set) var replacements: [Replacement] = []
+  private(set) var variablePieces: [VariablePiece] = []
 
+  /// Nil when a value that the catalogue has for objects without one is not of the property's kind.
+  ///
   /// - Parameters:
   ///   - earlier: the layout of the records that are translated.
-  ///   - entity: has the newest layout.
+  ///   - newest: the layout that they get.
   ///   - slots: the properties of the slots, by slot.
-  init(_ earlier: CataloguedLayout, of entity: EntitySchema, slots: [CataloguedProperty]) {
+  init?(_ earlier: CataloguedLayout, to newest: RecordLayout, slots: [CataloguedProperty]) {
     let kinds = earlier.fields.map(\.kind)
-    let newest = entity.layout
     layout = RecordLayout(kinds: kinds, places: Array(kinds.indices), number: earlier.number)
     self.newest = newest
-    steps = newest.slotsByPlace.map { slot in
+    var encoder = RecordEncoder(layout: newest)
+    encoder.begin()
+    template = Array(encoder.finish())
+    for place in newest.fields.indices {
+      template[RecordLayout.headerByteCount + place >> 3] &= ~(1 << UInt8(place & 7))
+    }
+    for slot in newest.slotsByPlace {
       let property = slots[slot]
-      guard let field = earlier.fields.firstIndex(where: { $0.property == property.number }) else {
-        return (slot, .absent(property.absentValue))
-      }
-      let nilValue = earlier.fields[field].nilValue
-      let isSame = kinds[field] == newest.fields[slot].kind
-      return (slot, isSame ? .field(field, nilValue: nilValue) : .narrowerField(field, nilValue: nilValue))
+      let field = earlier.fields.firstIndex { $0.property == property.number }
+      let isPossible =
+        field.map { add($0, nilValue: earlier.fields[$0].nilValue, at: newest.fields[slot]) }
+        ?? add(property.absentValue, at: newest.fields[slot])
+      if !isPossible { return nil }
+    }
+    bitmapWord = Self.bitmapWord(template)
+  }
+
+  private static func bitmapWord(_ template: [UInt8]) -> UInt64 {
+    template.dropFirst(RecordLayout.headerByteCount).prefix(8).enumerated().reduce(0) { word, byte in
+      word | UInt64(byte.element) << UInt64(8 * byte.offset)
     }
   }
 
-  /// Writes a record in the newest layout. False for bytes that are no record of the earlier one.
-  func translate(_ bytes: UnsafeRawBufferPointer, into encoder: inout RecordEncoder) -> Bool {
-    guard let record = RecordView(bytes, layout: layout) else { return false }
-    encoder.begin()
-    encoder.copyHeader(of: record)
-    for (slot, source) in steps {
-      guard set(slot, source, of: record, &encoder) else { return false }
+  // MARK: Fields of the record
+
+  private mutating func add(_ field: Int, nilValue: AttributeValue?, at target: RecordLayout.Field) -> Bool {
+    let source = layout.fields[field]
+    let constant = nilValue.map { appendConstant($0, target.kind) } ?? 0..<0
+    guard let constant else { return false }
+    let nullBit: UInt64 = 1 << UInt64(source.place)
+    if nilValue == nil { move(nullBit, by: target.place - source.place) }
+    guard let byteCount = source.kind.fixedByteCount else {
+      add(source.position, nilValue == nil ? 0 : nullBit, constant, at: target.position)
+      return true
+    }
+    if source.kind == target.kind {
+      copy(byteCount, from: source.position, to: target.position)
+    } else {
+      widenings.append(
+        Widening(
+          nullBit: nullBit,
+          source: source.position,
+          target: target.position,
+          from: source.kind,
+          to: target.kind
+        )
+      )
+    }
+    if nilValue != nil {
+      replacements.append(Replacement(nullBit: nullBit, target: target.position, constant: constant))
     }
     return true
   }
 
-  private func set(
-    _ slot: Int,
-    _ source: Source,
-    of record: borrowing RecordView,
-    _ encoder: inout RecordEncoder
-  ) -> Bool {
-    switch source {
-    case .field(let field, let nilValue):
-      if let nilValue, record.isNull(field) { return encoder.set(nilValue, at: slot) }
-      encoder.copy(slot, from: record, at: field)
-      return true
-    case .narrowerField(let field, let nilValue):
-      if record.isNull(field) { return encoder.set(nilValue ?? .null, at: slot) }
-      return record.value(field).widened(to: newest.fields[slot].kind).map { encoder.set($0, at: slot) }
-        ?? false
-    case .absent(let value): return encoder.set(value, at: slot)
+  private mutating func move(_ bit: UInt64, by shift: Int) {
+    if let place = bitMoves.firstIndex(where: { $0.shift == shift }) {
+      bitMoves[place].bits |= bit
+    } else {
+      bitMoves.append(BitMove(bits: bit, shift: shift))
     }
+  }
+
+  private mutating func copy(_ byteCount: Int, from source: Int, to target: Int) {
+    if let last = copies.last, last.source + last.byteCount == source, last.target + last.byteCount == target
+    {
+      copies[copies.count - 1].byteCount += byteCount
+    } else {
+      copies.append(Copy(source: source, target: target, byteCount: byteCount))
+    }
+  }
+
+  /// Targets come in the order of their ordinals.
+  private mutating func add(_ source: Int, _ nullBit: UInt64, _ constant: Range<Int>, at target: Int) {
+    if let last = variablePieces.last, last.nullBit == 0, nullBit == 0, !last.sources.isEmpty,
+      last.sources.upperBound == source
+    {
+      variablePieces[variablePieces.count - 1].sources = last.sources.lowerBound..<source + 1
+    } else {
+      variablePieces.append(
+        VariablePiece(sources: source..<source + 1, target: target, nullBit: nullBit, constant: constant)
+      )
+    }
+  }
+
+  // MARK: Values that the record lacks
+
+  private mutating func add(_ value: AttributeValue, at target: RecordLayout.Field) -> Bool {
+    if value.isNull { template[Int(target.nullByte)] |= target.nullMask }
+    guard let constant = appendConstant(value, target.kind) else { return false }
+    if target.kind.fixedByteCount == nil {
+      variablePieces.append(
+        VariablePiece(sources: 0..<0, target: target.position, nullBit: 0, constant: constant)
+      )
+    } else {
+      template.replaceSubrange(target.position..<target.position + constant.count, with: constants[constant])
+    }
+    return true
+  }
+
+  /// Appends the bytes that a record has for a value, none for nil. Returns nil for a value of another kind.
+  private mutating func appendConstant(_ value: AttributeValue, _ kind: AttributeKind) -> Range<Int>? {
+    let start = constants.count
+    if value.isNull { return start..<start }
+    var encoder = RecordEncoder(layout: RecordLayout(kinds: [kind]))
+    encoder.begin()
+    guard encoder.set(value, at: 0) else { return nil }
+    let record = RecordView(validated: UnsafeRawBufferPointer(encoder.finish()), layout: encoder.layout)
+    if let byteCount = kind.fixedByteCount {
+      constants += record.bytes[record.layout.fields[0].position...].prefix(byteCount)
+    } else {
+      constants += record.variable(0)
+    }
+    return start..<constants.count
   }
 }

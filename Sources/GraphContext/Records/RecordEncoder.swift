@@ -68,28 +68,18 @@ extension RecordEncoder {
     return true
   }
 
-  /// Sets what a slot holds to what a slot of the same kind of another record holds.
-  ///
-  /// - Parameter source: the slot of the other record; nil for the same one.
-  package mutating func copy(_ slot: Int, from record: borrowing RecordView, at source: Int? = nil) {
-    let source = source ?? slot
-    if record.isNull(source) { return }
-    let field = record.layout.fields[source]
+  /// Sets what a slot holds to what the same slot of another record of the same layout holds.
+  package mutating func copy(_ slot: Int, from record: borrowing RecordView) {
+    if record.isNull(slot) { return }
+    let field = layout.fields[slot]
     if let width = field.kind.fixedByteCount {
       set(
         fixedBytes: UnsafeRawBufferPointer(rebasing: record.bytes[field.position..<field.position + width]),
         at: slot
       )
     } else {
-      set(variable: record.variable(source), at: slot)
+      set(variable: record.variable(slot), at: slot)
     }
-  }
-
-  /// Copies what the header of another record says of its object: the concrete entity, and the commit that changed it.
-  package mutating func copyHeader(of record: borrowing RecordView) {
-    let header = arena.current
-    header[2...3].copyBytes(from: record.bytes[2...3])
-    header[8...15].copyBytes(from: record.bytes[8...15])
   }
 
   private mutating func set(integer value: Int64, _ kind: AttributeKind, at slot: Int) -> Bool {

@@ -80,7 +80,7 @@ package final class StoredEntity: Sendable {
   package let schema: EntitySchema
   package let layout: RecordLayout
   /// How records of the layouts before ``layout`` are read, by the layout's number.
-  private let translations: [LayoutTranslation]
+  private let translations: [LayoutTranslation?]
   /// The slots in the order in which a record is written.
   package let slotsByPlace: [Int]
   /// The tree of the records: object number → record.
@@ -121,7 +121,9 @@ package final class StoredEntity: Sendable {
       schema.declaredIndexes.map { treesOfIndexes[$0.name, default: ""] } + toOnes.map(\.treeName)
     let properties = catalogued.propertiesByName
     let slots = schema.stored.compactMap { properties[$0.name] }
-    translations = catalogued.layouts.dropLast().map { LayoutTranslation($0, of: schema, slots: slots) }
+    translations = catalogued.layouts.dropLast().map {
+      LayoutTranslation($0, to: schema.layout, slots: slots)
+    }
     self.toOnes = toOnes
     self.toManys = toManys
     self.incoming = incoming
