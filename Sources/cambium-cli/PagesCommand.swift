@@ -10,7 +10,7 @@ struct PagesCommand: ParsableCommand {
     abstract: "Lists the extents of the file, decodes one page, or draws what each page is used for.",
     discussion: """
       Shows the bytes as they are, without recovering the store: what isn't legible is said to be so. The meaning of every \
-      field is in Docs/FileFormat.md.
+      field is in Docs/FileFormat.md. The name of a page's tree is shown if the store can be opened.
 
       A map (--map) is of what the store makes of the file: it is opened for reading, so it must be sound. Of a large file each cell of \
       the map stands for several pages.
@@ -44,7 +44,9 @@ struct PagesCommand: ParsableCommand {
     guard page < inspector.pageCount else {
       throw Failure(.use, "error: the file has \(inspector.pageCount) pages")
     }
-    try printPage(inspector.page(page))
+    let summary = try inspector.page(page)
+    if json { return try JSONText.print(summary) }
+    printPage(summary, tree: try summary.treeID.map { try treeText($0) })
   }
 
   private func printExtents(_ inspector: FileInspector) throws {
@@ -87,11 +89,19 @@ struct PagesCommand: ParsableCommand {
     }
   }
 
-  private func printPage(_ page: PageSummary) throws {
-    if json { return try JSONText.print(page) }
+  /// The tree's number, with what the tree is called in a store that can be opened.
+  private func treeText(_ number: UInt32) throws -> String {
+    let path = try store.path()
+    let known = try? Store.open(at: path, options: .readOnly).snapshot()
+    guard let known, let name = try? known.treeNames.first(where: { try known.tree($0).treeID == number })
+    else { return "\(number)" }
+    return "\(number), \(TreeTitles(known).title(of: name))"
+  }
+
+  private func printPage(_ page: PageSummary, tree: String?) {
     StandardOutput.print("page \(page.number): \(page.kind)")
     if let isIntact = page.isIntact { StandardOutput.print("  checksum   \(isIntact ? "right" : "WRONG")") }
-    if let treeID = page.treeID { StandardOutput.print("  tree       \(treeID)") }
+    if let tree { StandardOutput.print("  tree       \(tree)") }
     if let level = page.level { StandardOutput.print("  level      \(level)") }
     if let birth = page.birth { StandardOutput.print("  born       commit \(birth)") }
     if let free = page.freeBytes, let garbage = page.garbageBytes {

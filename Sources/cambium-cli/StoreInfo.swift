@@ -46,10 +46,14 @@ struct StoreInfo: Encodable {
 
     struct Tree: Encodable {
       var name: String
+      /// What the tree holds; nil if the schema doesn't know it.
+      var label: String?
       var liveByteCount: UInt64
+
+      var title: String { TreeLabels.title(of: name, label: label) }
     }
 
-    init(_ ledger: SpaceLedger) {
+    init(_ ledger: SpaceLedger, _ titles: TreeTitles) {
       liveByteCount = ledger.liveBytes
       deadByteCount = ledger.deadBytes
       pinnedByteCount = ledger.pinnedBytes
@@ -57,7 +61,9 @@ struct StoreInfo: Encodable {
       // Nothing is reserved where nobody writes.
       freeByteCount = ledger.reservedBytes + ledger.freeBytes
       headerByteCount = ledger.headerBytes
-      trees = ledger.trees.map { Tree(name: $0.name, liveByteCount: $0.liveBytes) }
+      trees = ledger.trees.map {
+        Tree(name: $0.name, label: titles.label(of: $0.name), liveByteCount: $0.liveBytes)
+      }
     }
   }
 
@@ -80,7 +86,7 @@ struct StoreInfo: Encodable {
     cachedByteCount = statistics.cachedBytes
     cacheHits = statistics.cacheHits
     cacheMisses = statistics.cacheMisses
-    space = Space(try store.spaceLedger())
+    space = Space(try store.spaceLedger(), TreeTitles(snapshot))
   }
 
   private static func entities(_ snapshot: Snapshot) throws -> [Entity] {
@@ -120,7 +126,7 @@ extension StoreInfo: CustomStringConvertible {
         + "\(Self.bytes(Int(space.deadByteCount))) dead, \(Self.bytes(Int(space.logByteCount))) log, "
         + "\(Self.bytes(Int(space.headerByteCount))) headers"
     )
-    lines += space.trees.map { "    \(Self.bytes(Int($0.liveByteCount)))  \($0.name)" }
+    lines += space.trees.map { "    \(Self.bytes(Int($0.liveByteCount)))  \($0.title)" }
     if entities.isEmpty { lines += ["", "There are no entities."] }
     for entity in entities {
       lines += ["", "\(entity.name): \(entity.count) \(entity.count == 1 ? "object" : "objects")"]

@@ -6,12 +6,18 @@ struct TreeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "tree",
     abstract: "Shows the shape of the store's trees, or of one of them level by level.",
-    discussion: "Every page of the trees is read. Without a name there is a line for each tree."
+    discussion: """
+      Every page of the trees is read. Without a name there is a line for each tree.
+
+      A tree is named by a letter and a number, such as e/3. The tool shows before it what the tree holds, and takes that as well:
+      e/Book for the records of an entity, i/Book/title for an index, r/Book/author for the references of a to-one relationship, m/Book/tags \
+      for the links of a many-to-many relationship.
+      """
   )
 
   @OptionGroup var store: StoreArgument
 
-  @Argument(help: "The tree's name.")
+  @Argument(help: "The tree's name, or what it holds.")
   var name: String?
 
   @Flag(help: "Prints JSON.")
@@ -19,23 +25,48 @@ struct TreeCommand: ParsableCommand {
 
   func run() throws {
     let snapshot = try Store.open(at: store.path(), options: .readOnly).snapshot()
-    guard let name else { return try printAll(snapshot) }
-    guard let tree = try snapshot.treeIfPresent(name) else {
-      let names = try snapshot.treeNames.map(EscapedText.line).joined(separator: ", ")
+    let titles = TreeTitles(snapshot)
+    guard let name else { return try printAll(snapshot, titles) }
+    let known = try titles.tree(name)
+    guard let tree = try snapshot.treeIfPresent(known) else {
+      let names = try snapshot.treeNames.map { EscapedText.line(titles.title(of: $0)) }.joined(
+        separator: ", "
+      )
       throw Failure(.use, "error: there is no tree \(name); there are \(names.isEmpty ? "none" : names)")
     }
-    let shape = try tree.shape(named: name)
-    if json { return try JSONText.print(shape) }
-    printLevels(shape)
+    let shape = try tree.shape(named: known)
+    if json { return try JSONText.print(LabelledShape(shape, titles)) }
+    printLevels(shape, titles.title(of: known))
   }
 
-  private func printAll(_ snapshot: Snapshot) throws {
+  /// A tree's shape for programs.
+  private struct LabelledShape: Encodable {
+    let shape: TreeShape
+    /// What the tree holds; nil if the schema doesn't know it.
+    let label: String?
+
+    init(_ shape: TreeShape, _ titles: TreeTitles) {
+      self.shape = shape
+      label = titles.label(of: shape.name)
+    }
+
+    private enum CodingKeys: CodingKey { case label }
+
+    /// One object has the members of both.
+    func encode(to encoder: any Encoder) throws {
+      try shape.encode(to: encoder)
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encodeIfPresent(label, forKey: .label)
+    }
+  }
+
+  private func printAll(_ snapshot: Snapshot, _ titles: TreeTitles) throws {
     let shapes = try snapshot.treeNames.map { try snapshot.tree($0).shape(named: $0) }
-    if json { return try JSONText.print(shapes) }
+    if json { return try JSONText.print(shapes.map { LabelledShape($0, titles) }) }
     var table = Table(["tree", "number", "entries", "levels", "pages", "overflow pages", "bytes", "full"])
     for shape in shapes {
       table.add([
-        .init(shape.name), .number(shape.treeID), .number(shape.entries),
+        .init(titles.title(of: shape.name)), .number(shape.treeID), .number(shape.entries),
         .number(shape.levels.count),
         .number(shape.levels.reduce(0) { $0 + $1.pages }), .number(shape.overflowPages),
         .number(shape.byteCount),
@@ -45,9 +76,9 @@ struct TreeCommand: ParsableCommand {
     table.finish()
   }
 
-  private func printLevels(_ shape: TreeShape) {
+  private func printLevels(_ shape: TreeShape, _ title: String) {
     StandardOutput.print(
-      "\(shape.name): tree \(shape.treeID), \(shape.entries) entries, \(shape.byteCount) bytes"
+      "\(title): tree \(shape.treeID), \(shape.entries) entries, \(shape.byteCount) bytes"
     )
     if shape.overflows > 0 {
       StandardOutput.print("  \(shape.overflows) values and keys in \(shape.overflowPages) overflow pages")

@@ -30,7 +30,49 @@ struct InspectionTests {
     #expect(levels.last?["entries"] as? Int == 203)
     #expect(levels.first?["pages"] as? Int == 1)
     let table = try ToolRun("tree", library.path)
-    #expect(table.lines.contains { $0.hasPrefix("e/Book ") && $0.contains(" 203 ") })
+    #expect(table.lines.contains { $0.hasPrefix("e/Book (e/") && $0.contains(" 203 ") })
+  }
+
+  @Test func aTreeIsFoundByItsNameAndByWhatItHolds() async throws {
+    let library = try await Library()
+    let shapes = try #require(try json(ToolRun("tree", library.path, "--json")) as? [[String: Any]])
+    let labels = ["e/Author", "e/Book", "i/Author/name", "i/Book/title", "i/Book/year", "r/Book/author"]
+    #expect(shapes.compactMap { $0["label"] as? String }.sorted() == labels)
+    for label in labels {
+      let shape = try #require(shapes.first { $0["label"] as? String == label })
+      let name = try #require(shape["name"] as? String)
+      #expect(name != label)
+      let (byName, byLabel) = (
+        try ToolRun("tree", library.path, name), try ToolRun("tree", library.path, label)
+      )
+      #expect(byName.status == 0 && byName.output.hasPrefix("\(label) (\(name)): tree "), "\(byName)")
+      #expect(byLabel.output == byName.output)
+      #expect(try ToolRun("info", library.path).output.contains("KiB  \(label) (\(name))\n"))
+    }
+    // What belongs to no model has a name alone.
+    #expect(try ToolRun("tree", library.path, "schema").output.hasPrefix("schema: tree "))
+    #expect(try ToolRun("tree", library.path, "e/Nobody").errors.contains("e/Book (e/"))
+  }
+
+  @Test func aPageSaysWhoseItIs() async throws {
+    let library = try await Library()
+    let extents = try #require(try json(ToolRun("pages", library.path, "--json")) as? [[String: Any]])
+    var trees: Set<String> = []
+    for extent in extents where extent["kind"] as? String == "pages" {
+      let first = try #require(extent["firstPage"] as? Int)
+      for page in first..<first + (try #require(extent["pageCount"] as? Int)) {
+        let lines = try ToolRun("pages", library.path, "\(page)").lines
+        guard let line = lines.first(where: { $0.hasPrefix("  tree ") }) else { continue }
+        trees.insert(String(line.trimmingPrefix("  tree       ").trimmingPrefix(#/[0-9]+/#)))
+      }
+    }
+    let shapes = try #require(try json(ToolRun("tree", library.path, "--json")) as? [[String: Any]])
+    let titles = shapes.compactMap { shape in
+      let name = shape["name"] as? String
+      return (shape["label"] as? String).map { "\($0) (\(name ?? ""))" } ?? name
+    }
+    // The store's own trees have a number alone.
+    #expect(trees == Set(titles.map { ", \($0)" }).union([""]))
   }
 
   @Test func everyLeafOfTheFileIsDecoded() async throws {

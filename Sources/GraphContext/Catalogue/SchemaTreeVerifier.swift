@@ -119,11 +119,17 @@ extension Store {
     // A store that is open for reading only is read as the models have it, and stays as it is.
     let catalogue = SchemaTreeVerifier(snapshot, used: options.isReadOnly ? nil : schema?.catalogue)
     problems += catalogue.problems
-    guard let schema = try? schema ?? catalogue.readableSchema(in: snapshot) else { return problems }
-    let damaged = problems.filter { !$0.isWarning }.compactMap { $0.page == nil ? nil : $0.tree }
-    let view = StoreView(schema: schema, snapshot: snapshot)
-    return problems
-      + StoreVerifier(view, damagedTrees: Set(damaged), leases: catalogue.leases).problems()
+    if let schema = try? schema ?? catalogue.readableSchema(in: snapshot) {
+      let damaged = problems.filter { !$0.isWarning }.compactMap { $0.page == nil ? nil : $0.tree }
+      let view = StoreView(schema: schema, snapshot: snapshot)
+      problems += StoreVerifier(view, damagedTrees: Set(damaged), leases: catalogue.leases).problems()
+    }
+    guard let labels = (schema?.catalogue ?? catalogue.schema).map(TreeLabels.init) else { return problems }
+    return problems.map { problem in
+      var titled = problem
+      titled.treeTitle = problem.tree.map(labels.title)
+      return titled
+    }
   }
 }
 

@@ -31,6 +31,14 @@ package struct TreeLabels: Sendable {
   /// What the tree holds; nil for one that the schema doesn't know.
   package func label(of tree: String) -> String? { labels[tree] }
 
+  /// What messages call the tree: `e/Book (e/3)`. A tree that the schema doesn't know, or that is named by its label, has its name alone.
+  package func title(of tree: String) -> String { Self.title(of: tree, label: labels[tree]) }
+
+  package static func title(of tree: String, label: String?) -> String {
+    guard let label, label != tree else { return tree }
+    return "\(label) (\(tree))"
+  }
+
   /// The tree that has this label, or this name.
   package func tree(_ label: String) -> String { trees[label] ?? label }
 }

@@ -31,6 +31,9 @@ package struct TreeShape: Sendable, Encodable {
 }
 
 extension TreeReader {
+  /// The number that the tree's pages have.
+  package var treeID: UInt32 { core.root.treeID }
+
   /// Walks over all of the tree's pages, and counts. O(pages).
   package func shape(named name: String) throws(StoreError) -> TreeShape {
     let height = Int(core.root.height)

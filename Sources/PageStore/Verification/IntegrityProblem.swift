@@ -10,6 +10,8 @@ public struct IntegrityProblem: Sendable, Hashable, CustomStringConvertible {
   public let page: UInt64?
   /// Bytes from the start of the file, if it is at a place of the file: for a page, where the page begins.
   public let offset: UInt64?
+  /// What ``description`` calls the tree; nil for its name.
+  package var treeTitle: String?
 
   package init(
     message: String,
@@ -27,7 +29,7 @@ public struct IntegrityProblem: Sendable, Hashable, CustomStringConvertible {
 
   public var description: String {
     var places: [String] = []
-    if let tree { places.append("tree \(tree)") }
+    if let tree { places.append("tree \(treeTitle ?? tree)") }
     if let page { places.append("page \(page)") }
     if let offset { places.append("byte \(offset)") }
     return places.isEmpty ? message : message + " (" + places.joined(separator: ", ") + ")"
