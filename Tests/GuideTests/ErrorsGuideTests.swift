@@ -47,12 +47,24 @@ func openUsers(at url: URL) async throws -> PersistentContainer? {
   do {
     return try await PersistentContainer("Users", models: User.self, at: url)
   } catch {
-    guard error.code == .schemaMismatch else { throw error }
-    print("\(url.path) holds other models: \(error.message)")
+    guard let refusal = error.refusal else { throw error }
+    print("The users in \(url.path) don't fit the models:\n\(refusal)")
     return nil
   }
 }
 // End of quotation
+
+private enum Numbered {
+  @Model final class User {
+    var email: Int
+    var name: String
+
+    init(email: Int, name: String) {
+      self.email = email
+      self.name = name
+    }
+  }
+}
 
 @Suite @MainActor struct ErrorsGuideTests {
   private let guide: Document
@@ -86,9 +98,22 @@ func openUsers(at url: URL) async throws -> PersistentContainer? {
 
   @Test func aStoreOfOtherModels() async throws {
     let folder = try TemporaryFolder()
-    let url = URL(fileURLWithPath: folder.file("accounts.cambium"))
-    try await PersistentContainer("Accounts", models: Account.self, Entry.self, at: url).close()
+    let url = URL(fileURLWithPath: folder.file("numbered.cambium"))
+    let numbered = try await PersistentContainer("Users", models: Numbered.User.self, at: url)
+    try await numbered.performBackgroundTask { context in
+      context.insert(Numbered.User(email: 1, name: "Ada"))
+      try context.save()
+    }
+    try numbered.close()
+    let before = try Data(contentsOf: url)
     #expect(try await openUsers(at: url) == nil)
+    let refused = await #expect(throws: ContextError.self) {
+      try await PersistentContainer("Users", models: User.self, at: url)
+    }
+    #expect(refused?.code == .schemaMismatch)
+    let sentence = "\(try #require(refused?.refusal))"
+    #expect(guide.text.contains("`\(sentence)`"), "\(sentence)")
+    #expect(try Data(contentsOf: url) == before)
     let users = try await openUsers(at: URL(fileURLWithPath: folder.file("users.cambium")))
     try #require(users).close()
     let letter = URL(fileURLWithPath: folder.file("letter.txt"))
