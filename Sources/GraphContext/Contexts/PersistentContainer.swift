@@ -18,8 +18,10 @@ public enum StoreLocation: Sendable, Hashable {
 /// let music = try await PersistentContainer("Music", models: Song.self, Album.self, at: url)
 /// ```
 ///
-/// A store keeps the schema it was made with. Models with new entities, or with other indexes, are taken up when it is
-/// opened, and models may declare their properties in any order; models that differ in any other way are refused with `schemaMismatch`, and the store is left as it was.
+/// A store keeps the schema that it was last opened with. Opening it with other models brings it to them in one transaction, where
+/// the two schemas tell what has changed; what the models lack is removed with its values. A change that can't be inferred is refused with
+/// `schemaMismatch`, objects that break a rule of the models with `missingValue`, `notUnique` or `indexedValueTooLong`; then the store is left as it
+/// was, and ``ContextError/refusal`` lists everything that is in the way.
 public final class PersistentContainer: Sendable {
   /// What to call the container in messages.
   public let name: String
@@ -81,8 +83,9 @@ public final class PersistentContainer: Sendable {
 
   /// The same for a list of models.
   ///
-  /// - Throws: `schemaMismatch` when the models don't go together with each other or with the store; `invalidURL` for a URL that isn't a
-  ///   file's; `store` when the store can't be opened.
+  /// - Throws: `schemaMismatch` when the models don't go together with each other, or the store can't be brought to them; `missingValue`,
+  ///   `notUnique` or `indexedValueTooLong` when objects in the store break a rule of the models; `invalidURL` for a URL that isn't a file's;
+  ///   `store` when the store can't be opened.
   public convenience init(
     _ name: String,
     models: [any ManagedObject.Type],
