@@ -52,7 +52,8 @@ final class GraphUnderTest: SimulatedStore<GraphState>, CrashSubject {
       try context.refresh()
       context.rollback()
     }
-    guard try openStore().lastCommit == begun else { throw OracleMismatch("a lease is no commit") }
+    let shown = try openStore().lastCommit
+    guard shown == begun else { throw OracleMismatch("a lease has the number \(shown) instead of \(begun)") }
     ledger.change { $0.acknowledge(begun) }
   }
 
