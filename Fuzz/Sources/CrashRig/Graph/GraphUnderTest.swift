@@ -39,7 +39,8 @@ final class GraphUnderTest: SimulatedStore<GraphState>, CrashSubject {
       .first: try container.newBackgroundContext(name: "first"),
       .second: try container.newBackgroundContext(name: "second"),
     ]
-    try leaseNumbers()
+    // A store that is only read leases nothing.
+    if !options.isReadOnly { try leaseNumbers() }
   }
 
   /// Makes the commit that the first insertion after opening makes: it leases more numbers than the saves of a run use, and
