@@ -90,7 +90,7 @@ struct SchemaMatching {
   }
 
   /// For each of the new names the place of the known name that it continues.
-  static func matches(_ new: [(name: String, original: String?)], known: [String]) -> [Int?] {
+  private static func matches(_ new: [(name: String, original: String?)], known: [String]) -> [Int?] {
     let places = places(of: known)
     var matches: [Int?] = new.map { name, original in
       places[name] == nil ? original.flatMap { places[$0] } : nil

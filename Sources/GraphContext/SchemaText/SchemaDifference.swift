@@ -22,8 +22,30 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
     public var aspects: [Aspect]
   }
 
+  /// What the change of an aspect means for what is stored.
+  public enum Effect: String, Sendable, Hashable, Codable {
+    case renamed
+    /// Every value of the old kind is one of the new.
+    case widened
+    /// The old kind has values that the new one lacks.
+    case retyped
+    /// There can be nil.
+    case loosened
+    /// There can't be nil any more.
+    case required
+    /// A relationship leads to another entity.
+    case redirected
+    case toMany
+    case toOne
+    case inverse
+    case deleteRule
+    case unique
+    case notUnique
+  }
+
   /// One thing that has changed.
   public struct Aspect: Sendable, Hashable, Codable {
+    public var effect: Effect
     /// `name`, `kind`, `optional`, `destination`, `cardinality`, `inverse`, `delete rule` or `unique`.
     public var name: String
     public var old: String
@@ -32,11 +54,22 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
 
   public var isEmpty: Bool { changes.isEmpty }
 
-  /// O(entities, properties and indexes), but for their order.
   public init(from old: Schema, to new: Schema) {
-    let renaming = SchemaRenaming(from: old, to: new)
+    let known = CataloguedSchema(old)
+    self.init(from: old, to: new, SchemaRenaming(from: known, to: SchemaChange(from: known, to: new).target))
+  }
+
+  /// What a store's schema has changed in between two times: a thing is what had its number, whatever it was called.
+  ///
+  /// - Throws: `SchemaError` if one of the two holds something that can't be declared.
+  package init(from old: CataloguedSchema, to new: CataloguedSchema) throws(SchemaError) {
+    self.init(from: try old.schema(), to: try new.schema(), SchemaRenaming(from: old, to: new))
+  }
+
+  init(from old: Schema, to new: Schema, _ renaming: SchemaRenaming) {
     let kept = new.entities.map { entity in
-      (entity.name, Self.changes(from: renaming.origin(of: entity), to: entity, renaming))
+      let origin = renaming.origin(of: entity.name).flatMap(old.entity)
+      return (entity.name, Self.changes(from: origin, to: entity, renaming))
     }
     let gone = old.entities.filter { renaming.newName(of: $0.name) == nil }.map { entity in
       (entity.name, [Change(removed: .entity, in: entity.name)])
@@ -53,7 +86,7 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
     _ renaming: SchemaRenaming
   ) -> [Change] {
     guard let old else { return [Change(added: .entity, in: new.name)] }
-    let aspects = [Aspect("name", old.name, new.name)].compactMap(\.self)
+    let aspects = [Aspect(.renamed, "name", old.name, new.name)].compactMap(\.self)
     let entity = Change(changed: .entity, in: new.name, nil, aspects)
     return [entity].compactMap(\.self) + propertyChanges(from: old, to: new, renaming)
       + indexChanges(from: old, to: new, renaming)
@@ -69,7 +102,7 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
     let oldProperties = Dictionary(uniqueKeysWithValues: old.properties.map { ($0.name, $0) })
     var remaining = Set(oldProperties.keys)
     let kept = new.properties.flatMap { property -> [Change] in
-      let origin = renaming.origin(of: property, in: new.name)
+      let origin = renaming.origin(of: property.name, in: new.name)
       if let origin, let before = oldProperties[origin], before.subject == property.subject {
         remaining.remove(origin)
         let aspects = aspects(from: before, to: property, of: old.name, renaming)
@@ -89,24 +122,39 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
     of oldEntity: String,
     _ renaming: SchemaRenaming
   ) -> [Aspect] {
-    let name = Aspect("name", old.name, new.name)
+    let name = Aspect(.renamed, "name", old.name, new.name)
     switch (old, new) {
     case (.attribute(let old), .attribute(let new)):
       return [
-        name, Aspect("kind", "\(old.kind)", "\(new.kind)"),
-        Aspect("optional", "\(old.isOptional)", "\(new.isOptional)"),
+        name,
+        Aspect(old.kind.canWiden(to: new.kind) ? .widened : .retyped, "kind", "\(old.kind)", "\(new.kind)"),
+        Aspect(new.isOptional ? .loosened : .required, "optional", "\(old.isOptional)", "\(new.isOptional)"),
       ].compactMap(\.self)
     case (.relationship(let old), .relationship(let new)):
       let destination = renaming.newName(of: old.destination) ?? old.destination
       let inverse = old.inverse.map { renaming.newName(of: $0, in: old.destination) ?? $0 }
       return [
-        name, Aspect("destination", destination, new.destination),
-        Aspect("cardinality", old.cardinality.rawValue, new.cardinality.rawValue),
-        Aspect("inverse", inverse ?? "none", new.inverse ?? "none"),
-        Aspect("delete rule", old.deleteRule.rawValue, new.deleteRule.rawValue),
+        name, Aspect(.redirected, "destination", destination, new.destination),
+        Aspect(
+          effect(of: old.cardinality, new.cardinality),
+          "cardinality",
+          old.cardinality.rawValue,
+          new.cardinality.rawValue
+        ),
+        Aspect(.inverse, "inverse", inverse ?? "none", new.inverse ?? "none"),
+        Aspect(.deleteRule, "delete rule", old.deleteRule.rawValue, new.deleteRule.rawValue),
       ].compactMap(\.self)
     default: return []
     }
+  }
+
+  private static func effect(
+    of old: RelationshipDescription.Cardinality,
+    _ new: RelationshipDescription.Cardinality
+  ) -> Effect {
+    if new == .many { return .toMany }
+    if old == .many { return .toOne }
+    return new == .required ? .required : .loosened
   }
 
   // MARK: Indexes
@@ -130,7 +178,8 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
       guard let (old, _) = before[index.name] else {
         return Change(added: .index, in: new.name, index.name, index.description)
       }
-      let aspects = [Aspect("unique", "\(old.isUnique)", "\(index.isUnique)")].compactMap(\.self)
+      let effect: Effect = index.isUnique ? .unique : .notUnique
+      let aspects = [Aspect(effect, "unique", "\(old.isUnique)", "\(index.isUnique)")].compactMap(\.self)
       return Change(changed: .index, in: new.name, index.name, aspects)
     }
     return gone + kept
@@ -165,9 +214,9 @@ extension SchemaDifference.Aspect: CustomStringConvertible {
 
 extension SchemaDifference.Aspect {
   /// Nil where nothing has changed.
-  fileprivate init?(_ name: String, _ old: String, _ new: String) {
+  fileprivate init?(_ effect: SchemaDifference.Effect, _ name: String, _ old: String, _ new: String) {
     if old == new { return nil }
-    self.init(name: name, old: old, new: new)
+    self.init(effect: effect, name: name, old: old, new: new)
   }
 }
 

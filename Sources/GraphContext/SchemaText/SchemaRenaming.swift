@@ -1,55 +1,98 @@
-/// Which entity and property of an old schema is which of a new one.
-struct SchemaRenaming {
-  private let origins: [String: EntityDescription]
-  private let newNames: [String: String]
-  /// By the new entity's name, then the new property's: the old property's.
-  private let propertyOrigins: [String: [String: String]]
-  /// By the old entity's name, then the old property's: the new property's.
-  private let newPropertyNames: [String: [String: String]]
+import Predicates
 
-  init(from old: Schema, to new: Schema) {
-    let matches = Self.matches(
-      old.entities.map(\.name),
-      new.entities.map { ($0.name, $0.earlierName) }
-    )
-    let pairs = new.entities.compactMap { entity in
-      matches[entity.name].flatMap(old.entity).map { (old: $0, new: entity) }
-    }
-    origins = Dictionary(uniqueKeysWithValues: pairs.map { ($0.new.name, $0.old) })
-    newNames = Dictionary(uniqueKeysWithValues: pairs.map { ($0.old.name, $0.new.name) })
-    let properties = pairs.map { old, new in
-      Self.matches(old.properties.map(\.name), new.properties.map { ($0.name, $0.earlierName) })
-    }
-    propertyOrigins = Dictionary(uniqueKeysWithValues: zip(pairs.map(\.new.name), properties))
-    newPropertyNames = Dictionary(
-      uniqueKeysWithValues: zip(pairs, properties).map { pair, matches in
-        (pair.old.name, Dictionary(uniqueKeysWithValues: matches.map { ($1, $0) }))
+/// What the entities and properties of an old catalogue are called in a new one of the same store: a thing keeps its number.
+struct SchemaRenaming {
+  /// New names to old ones.
+  private var origins: [String: String] = [:]
+  /// Old names to new ones.
+  private var newNames: [String: String] = [:]
+  /// By the new entity's name, then the new property's: the old property's.
+  private var propertyOrigins: [String: [String: String]] = [:]
+  /// By the old entity's name, then the old property's: the new property's.
+  private var newPropertyNames: [String: [String: String]] = [:]
+
+  /// O(entities and properties).
+  init(from old: CataloguedSchema, to new: CataloguedSchema) {
+    let known = old.entities.dictionary(by: \.number)
+    for entity in new.entities {
+      guard let origin = known[entity.number] else { continue }
+      origins[entity.name] = origin.name
+      newNames[origin.name] = entity.name
+      let knownProperties = origin.properties.dictionary(by: \.number)
+      for property in entity.properties {
+        guard let before = knownProperties[property.number] else { continue }
+        propertyOrigins[entity.name, default: [:]][property.name] = before.name
+        newPropertyNames[origin.name, default: [:]][before.name] = property.name
       }
-    )
+    }
   }
 
-  /// What an entity was; nil for a new one.
-  func origin(of entity: EntityDescription) -> EntityDescription? { origins[entity.name] }
+  /// What an entity was called; nil for a new one.
+  func origin(of entity: String) -> String? { origins[entity] }
 
   /// The new name of an old entity; nil for one that is gone.
   func newName(of entity: String) -> String? { newNames[entity] }
 
   /// The old name of a property; nil for a new one.
-  func origin(of property: PropertyDescription, in entity: String) -> String? {
-    propertyOrigins[entity]?[property.name]
-  }
+  func origin(of property: String, in entity: String) -> String? { propertyOrigins[entity]?[property] }
 
   /// The new name of an old property; nil for one that is gone.
   func newName(of property: String, in entity: String) -> String? { newPropertyNames[entity]?[property] }
+}
 
-  /// New names to the old ones that they continue.
-  private static func matches(
-    _ old: [String],
-    _ new: [(name: String, earlierName: String?)]
-  ) -> [String: String] {
-    let places = SchemaMatching.matches(new.map { ($0.name, $0.earlierName) }, known: old)
-    return zip(new, places).reduce(into: [:]) { matches, item in
-      matches[item.0.name] = item.1.map { old[$0] }
+extension CataloguedSchema {
+  /// Whether the other schema may be what this one became in the same store: each layout that both know has the same fields. Two copies of a
+  /// store that were changed in different ways have given the same numbers to different things.
+  package func canBecome(_ other: CataloguedSchema) -> Bool {
+    let later = other.entities.dictionary(by: \.number)
+    return nextNumber <= other.nextNumber
+      && entities.allSatisfy { entity in
+        guard let after = later[entity.number] else { return true }
+        return entity.layouts.count <= after.layouts.count
+          && zip(entity.layouts, after.layouts).allSatisfy { $0.hasFields(of: $1) }
+      }
+  }
+
+  /// The description, in which everything names what it was called in `old`, and attributes have the values as defaults that objects got when
+  /// the attribute was added.
+  ///
+  /// - Throws: `SchemaError` if the catalogue holds something that can't be declared.
+  package func schema(following old: CataloguedSchema) throws(SchemaError) -> Schema {
+    let renaming = SchemaRenaming(from: old, to: self)
+    let known = entitiesByName
+    var entities = try schema().entities
+    for place in entities.indices {
+      let entity = entities[place]
+      let properties = known[entity.name]?.propertiesByName ?? [:]
+      entities[place].originalName = renaming.origin(of: entity.name)
+      entities[place].properties = entity.properties.map { property in
+        let origin = renaming.origin(of: property.name, in: entity.name)
+        return property.with(
+          originalName: origin,
+          absentValue: properties[property.name]?.absentValue ?? .null
+        )
+      }
+    }
+    return try Schema(entities: entities)
+  }
+}
+
+extension CataloguedLayout {
+  fileprivate func hasFields(of other: CataloguedLayout) -> Bool {
+    fields.elementsEqual(other.fields) { $0.property == $1.property && $0.kind == $1.kind }
+  }
+}
+
+extension PropertyDescription {
+  fileprivate func with(originalName: String?, absentValue: AttributeValue) -> PropertyDescription {
+    switch self {
+    case .attribute(var attribute):
+      attribute.originalName = originalName
+      attribute.defaultValue = absentValue.isNull ? nil : absentValue
+      return .attribute(attribute)
+    case .relationship(var relationship):
+      relationship.originalName = originalName
+      return .relationship(relationship)
     }
   }
 }
