@@ -193,14 +193,25 @@ extension Schema: CustomStringConvertible {
   /// models.
   public var description: String { entities.map(\.description).joined(separator: "\n") }
 
-  /// The same in every process and every version for the same schema: FNV-1a, 64 bits, of ``description``'s UTF-8 bytes.
-  public var stableHash: UInt64 { fowlerNollVo64(description) }
+  /// The same in every process and every version for the same schema, and whatever the order of declaration: FNV-1a, 64 bits, of the UTF-8
+  /// bytes of ``description`` with the lines of each entity sorted.
+  public var stableHash: UInt64 { fowlerNollVo64(entities.map(\.hashedText).joined(separator: "\n")) }
 }
 
 extension EntityDescription: CustomStringConvertible {
-  public var description: String {
-    let lines = properties.map(\.description) + indexes.map(\.description)
-    return (["entity \(name)"] + lines.map { "  " + $0 }).joined(separator: "\n")
+  public var description: String { text(of: lines) }
+
+  /// As ``Schema/stableHash``, of this entity alone.
+  public var stableHash: UInt64 { fowlerNollVo64(hashedText) }
+
+  fileprivate var hashedText: String {
+    text(of: lines.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+  }
+
+  private var lines: [String] { properties.map(\.description) + indexes.map(\.description) }
+
+  private func text(of lines: [String]) -> String {
+    (["entity \(name)"] + lines.map { "  " + $0 }).joined(separator: "\n")
   }
 }
 
