@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import GraphContext
 import PageStore
 import SVGDrawing
 

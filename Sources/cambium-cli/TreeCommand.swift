@@ -1,4 +1,5 @@
 import ArgumentParser
+import GraphContext
 import PageStore
 
 /// `cambium tree STORE [NAME]`: how the trees are built.

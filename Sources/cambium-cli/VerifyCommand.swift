@@ -37,13 +37,3 @@ struct VerifyCommand: ParsableCommand {
     StandardOutput.print("\(path): \(treeNames.count) trees, \(entryCount) entries, everything is in order")
   }
 }
-
-extension StoreOptions {
-  /// How the tool opens every store.
-  static let readOnly: StoreOptions = {
-    var options = StoreOptions()
-    options.isReadOnly = true
-    options.createsIfMissing = false
-    return options
-  }()
-}

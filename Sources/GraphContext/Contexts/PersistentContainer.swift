@@ -173,7 +173,7 @@ public final class PersistentContainer: Sendable {
     do throws(StoreError) { try store.checkOpen() } catch { throw ContextError(error) }
   }
 
-  private static func path(of url: URL) throws(ContextError) -> String {
+  static func path(of url: URL) throws(ContextError) -> String {
     if url.isFileURL { return url.path }
     throw ContextError(
       .invalidURL,

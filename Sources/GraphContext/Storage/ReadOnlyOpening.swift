@@ -1,0 +1,26 @@
+import Foundation
+import PageStore
+
+// Stores that are looked into: nothing of them is written, not even to recover.
+
+extension StoreOptions {
+  /// The options of an opening that writes nothing.
+  package static let readOnly: StoreOptions = {
+    var options = StoreOptions()
+    options.isReadOnly = true
+    options.createsIfMissing = false
+    return options
+  }()
+}
+
+extension Store {
+  /// Opens a file for reading only.
+  ///
+  /// - Throws: `invalidURL` for a URL that isn't a file's; `store` when the store can't be opened, or there is none.
+  static func openToRead(_ url: URL) throws(ContextError) -> Store {
+    let path = try PersistentContainer.path(of: url)
+    do throws(StoreError) { return try open(at: path, options: .readOnly) } catch {
+      throw ContextError(error)
+    }
+  }
+}
