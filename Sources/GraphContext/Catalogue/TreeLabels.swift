@@ -7,29 +7,43 @@
 /// | a to-one relationship | `r/Entity/relationship` |
 /// | a many-to-many relationship | `m/Entity/relationship` |
 package struct TreeLabels: Sendable {
-  private var labels: [String: String] = [:]
+  /// Whose tree it is.
+  struct Owner {
+    let kind: TreeKind
+    let entity: String
+    /// The index's or the relationship's name; nil for records.
+    let name: String?
+
+    fileprivate var label: String {
+      ([kind.rawValue, entity] + [name].compactMap(\.self)).joined(separator: "/")
+    }
+  }
+
+  private var owners: [String: Owner] = [:]
   private var trees: [String: String] = [:]
 
   package init(_ schema: CataloguedSchema) {
     for entity in schema.entities {
-      note(entity.tree, TreeKind.records, entity.name)
-      for index in entity.indexes { note(index.tree, .index, "\(entity.name)/\(entity.name(of: index))") }
+      note(entity.tree, .records, entity, nil)
+      for index in entity.indexes { note(index.tree, .index, entity, entity.name(of: index)) }
       for property in entity.properties {
         guard let relationship = property.relationship, let tree = relationship.tree else { continue }
-        let kind: TreeKind = relationship.cardinality == .many ? .pairs : .references
-        note(tree, kind, "\(entity.name)/\(property.name)")
+        note(tree, relationship.cardinality == .many ? .pairs : .references, entity, property.name)
       }
     }
   }
 
-  private mutating func note(_ tree: String, _ kind: TreeKind, _ name: String) {
-    let label = "\(kind.rawValue)/\(name)"
-    labels[tree] = label
-    trees[label] = tree
+  private mutating func note(_ tree: String, _ kind: TreeKind, _ entity: CataloguedEntity, _ name: String?) {
+    let owner = Owner(kind: kind, entity: entity.name, name: name)
+    owners[tree] = owner
+    trees[owner.label] = tree
   }
 
+  /// Whose tree it is; nil for one that the schema doesn't know.
+  func owner(of tree: String) -> Owner? { owners[tree] }
+
   /// What the tree holds; nil for one that the schema doesn't know.
-  package func label(of tree: String) -> String? { labels[tree] }
+  package func label(of tree: String) -> String? { owners[tree]?.label }
 
   /// What messages call the tree: `e/Book (e/3)`. A tree that the schema doesn't know, or that is named by its label, has its name alone.
   package func title(of tree: String) -> String { Self.title(of: tree, label: labels[tree]) }

@@ -120,14 +120,7 @@ struct SchemaChecker {
   // MARK: Records
 
   private func forEachRecord(of entity: StoredEntity, _ body: (ObjectNumber, RecordView) -> Void) throws {
-    guard let tree = try snapshot.treeIfPresent(entity.treeName) else { return }
-    let reader = RecordReader(entity)
-    var cursor = tree.cursor()
-    while try cursor.next() {
-      let number = KeyCoder.objectID(ending: try cursor.key()) ?? .none
-      guard let record = reader.view(try cursor.value()) else { throw StoreView.damaged(number, of: entity) }
-      body(number, record)
-    }
+    try entity.forEachRecord(in: snapshot, body)
   }
 
   private func offender(

@@ -1,9 +1,9 @@
 import Predicates
 
 /// Everything that keeps a store from going on with another schema. Nothing was written when it is thrown.
-public struct SchemaRefusal: Sendable, Hashable {
+public struct SchemaRefusal: Sendable, Hashable, Codable {
   /// A change that can't be inferred from the two schemas.
-  public struct Obstacle: Sendable, Hashable {
+  public struct Obstacle: Sendable, Hashable, Codable {
     /// The entity, by the name that it has in the schema that names the property.
     public let entity: String
     /// Nil where the entity as a whole is meant.
@@ -13,9 +13,9 @@ public struct SchemaRefusal: Sendable, Hashable {
   }
 
   /// An object that breaks a rule of the new schema.
-  public struct Offender: Sendable, Hashable {
+  public struct Offender: Sendable, Hashable, Codable {
     /// What the object breaks.
-    public enum Rule: Sendable, Hashable {
+    public enum Rule: String, Sendable, Hashable, Codable {
       /// The property is required, and the object has nil.
       case required
       /// The properties are unique, and another object has equal values.
@@ -52,10 +52,13 @@ public struct SchemaRefusal: Sendable, Hashable {
 
 extension SchemaRefusal: CustomStringConvertible {
   /// A line for each obstacle and each listed offender.
-  public var description: String {
-    var lines = obstacles.map(\.message) + offenders.map(\.description)
-    if offenderCount > offenders.count { lines.append("and \(offenderCount - offenders.count) more objects") }
-    return lines.joined(separator: "\n")
+  public var description: String { lines.joined(separator: "\n") }
+
+  /// The lines of ``description``. A value may have ends of lines of its own.
+  var lines: [String] {
+    let listed = obstacles.map(\.message) + offenders.map(\.description)
+    let rest = offenderCount - offenders.count
+    return rest > 0 ? listed + ["and \(rest) more objects"] : listed
   }
 }
 

@@ -154,11 +154,11 @@ extension StoreView {
 
   /// What is wrong when bytes are no record of their entity.
   package static func damaged(_ number: ObjectNumber, of entity: StoredEntity) -> ContextError {
-    ContextError(
-      .corrupt,
-      "the record of \(entity.name) \(number) is damaged",
-      context: .init(entity: entity.name)
-    )
+    damaged(number, of: entity.name)
+  }
+
+  static func damaged(_ number: ObjectNumber, of entity: String) -> ContextError {
+    ContextError(.corrupt, "the record of \(entity) \(number) is damaged", context: .init(entity: entity))
   }
 }
 

@@ -1,0 +1,152 @@
+import Foundation
+import Predicates
+
+/// What happens when a store is opened with another schema, worked out without writing one byte.
+///
+/// ```swift
+/// let forecast = try MigrationForecast(at: url, to: [Song.self, Album.self])
+/// if forecast.isPossible { print(forecast) }
+/// ```
+///
+/// The counts are those that the opening then has, if nobody saves in between.
+public struct MigrationForecast: Sendable, Hashable, Codable {
+  /// A value that objects get which have none.
+  public struct Filling: Sendable, Hashable, Codable {
+    public let entity: String
+    public let property: String
+    public let value: AttributeValue
+    /// Objects that get the value. No record of theirs is written.
+    public let objectCount: Int
+  }
+
+  /// A tree that is built or dropped.
+  public struct Tree: Sendable, Hashable, Codable {
+    public enum Kind: String, Sendable, Hashable, Codable {
+      /// The records of an entity.
+      case records
+      /// An index.
+      case index
+      /// A to-one relationship: from destinations to objects.
+      case references
+      /// One end of a many-to-many relationship.
+      case pairs
+    }
+
+    public let kind: Kind
+    /// By the name of the new schema for a tree that is built, of the store's for one that is dropped.
+    public let entity: String
+    /// The index's or the relationship's name; nil for records.
+    public let name: String?
+    public let entryCount: Int
+  }
+
+  /// A tree that is built.
+  public struct BuiltTree: Sendable, Hashable, Codable {
+    public let tree: Tree
+    /// Bytes of the entries' keys together. What they take in the file depends on how full pages are.
+    public let keyByteCount: Int
+    /// Whether it takes the place of one that the store has.
+    public let isReplacing: Bool
+  }
+
+  /// Records of an entity that stay as they are, and are translated when they are read.
+  public struct EarlierRecords: Sendable, Hashable, Codable {
+    public let entity: String
+    public let count: Int
+  }
+
+  public let storeID: UUID
+  /// The version of what the library wrote into the store; nil for a store that holds no models yet. Opening brings it to
+  /// ``newFormatVersion``.
+  public let formatVersion: UInt32?
+  public let newFormatVersion: UInt32
+  /// What changes in the schema.
+  public let difference: SchemaDifference
+  /// Empty if something is in the way that can't be inferred, as are the other lists below.
+  public internal(set) var fillings: [Filling] = []
+  public internal(set) var builtTrees: [BuiltTree] = []
+  public internal(set) var droppedTrees: [Tree] = []
+  /// By entity; an entity that has none is left out.
+  public internal(set) var earlierRecords: [EarlierRecords] = []
+  /// Everything that keeps the store from going on with the schema.
+  public internal(set) var refusal = SchemaRefusal()
+  /// Whether opening writes nothing.
+  public let isCurrent: Bool
+
+  /// Whether the store can go on with the schema. If not, opening throws the ``refusal`` as an error.
+  public var isPossible: Bool { refusal.isEmpty }
+
+  init(
+    storeID: UUID,
+    formatVersion: UInt32?,
+    newFormatVersion: UInt32,
+    difference: SchemaDifference,
+    isCurrent: Bool
+  ) {
+    self.storeID = storeID
+    self.formatVersion = formatVersion
+    self.newFormatVersion = newFormatVersion
+    self.difference = difference
+    self.isCurrent = isCurrent
+  }
+}
+
+// MARK: - Text
+
+extension MigrationForecast: CustomStringConvertible {
+  /// Headings with a line below for each item; one line for a store that has the schema.
+  public var description: String { lines.joined(separator: "\n") }
+
+  /// The lines of ``description``. A value may have ends of lines of its own.
+  package var lines: [String] {
+    if isCurrent { return ["the store has the schema already"] }
+    var sections = [("changes", difference.changes.map(\.description))]
+    if let formatVersion, formatVersion != newFormatVersion {
+      sections.append(("format", ["\(formatVersion) → \(newFormatVersion)"]))
+    }
+    sections += [
+      ("values for objects that have none", fillings.map(\.description)),
+      ("trees built", builtTrees.map(\.description)),
+      ("trees dropped", droppedTrees.map(\.description)),
+      (
+        "records that stay as they are, and are translated when they are read",
+        earlierRecords.map(\.description)
+      ),
+      ("in the way", refusal.lines),
+    ]
+    return sections.filter { !$0.1.isEmpty }
+      .flatMap { heading, lines in ["\(heading):"] + lines.map { "  \($0)" } }
+  }
+
+  fileprivate static func text(_ count: Int, _ singular: String, _ plural: String) -> String {
+    "\(count) \(count == 1 ? singular : plural)"
+  }
+}
+
+extension MigrationForecast.Filling: CustomStringConvertible {
+  public var description: String {
+    "\(entity).\(property) \(value.spelling): " + MigrationForecast.text(objectCount, "object", "objects")
+  }
+}
+
+extension MigrationForecast.Tree: CustomStringConvertible {
+  public var description: String { "\(subject): " + MigrationForecast.text(entryCount, "entry", "entries") }
+
+  private var subject: String {
+    switch kind {
+    case .records: "the records of \(entity)"
+    case .index: "the index \(name ?? "") of \(entity)"
+    case .references, .pairs: "the links of \(entity).\(name ?? "")"
+    }
+  }
+}
+
+extension MigrationForecast.BuiltTree: CustomStringConvertible {
+  public var description: String {
+    "\(tree), \(MigrationForecast.text(keyByteCount, "byte", "bytes")) of keys\(isReplacing ? ", anew" : "")"
+  }
+}
+
+extension MigrationForecast.EarlierRecords: CustomStringConvertible {
+  public var description: String { "\(entity): \(count)" }
+}
