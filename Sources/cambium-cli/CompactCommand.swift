@@ -56,23 +56,3 @@ struct CompactCommand: ParsableCommand {
     return "\(count) entries were written anew, in pages of \(StoreInfo.bytes(pageSize))"
   }
 }
-
-/// How far a long command is, on standard error if that is a terminal.
-private enum ProgressBar {
-  private static let width = 40
-  private static let isTerminal = isatty(STDERR_FILENO) != 0
-
-  static func show(_ done: Double, of total: Double) {
-    guard isTerminal else { return }
-    let share = total > 0 ? min(1, done / total) : 1
-    let filled = Int(share * Double(width))
-    let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
-    write("\r\(bar) \(Int(share * 100)) %")
-  }
-
-  static func clear() {
-    if isTerminal { write("\r\u{1B}[K") }
-  }
-
-  private static func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
-}

@@ -1,25 +1,16 @@
 import ArgumentParser
+import Foundation
 import GraphContext
-import PageStore
 
-/// `cambium schema STORE` and `cambium schema diff A B`: the schemas of stores.
+/// `cambium schema STORE` and what stands beside it: the schemas of stores.
 struct SchemaCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "schema",
-    abstract: "Shows the schema of a store, or what the schemas of two differ in.",
-    discussion: "A store whose file is called show or diff is given as ./show or ./diff.",
-    subcommands: [ShowSchemaCommand.self, CompareSchemasCommand.self],
+    abstract: "Shows the schema of a store, its history, or what the schemas of two differ in.",
+    discussion: "A store whose file is called show, history or diff is given as ./show, ./history or ./diff.",
+    subcommands: [ShowSchemaCommand.self, SchemaHistoryCommand.self, CompareSchemasCommand.self],
     defaultSubcommand: ShowSchemaCommand.self
   )
-
-  /// The schema in a file, which is only read.
-  static func schema(at path: String) throws -> Schema {
-    let snapshot = try Store.open(at: path, options: .readOnly).snapshot()
-    guard let schema = try SchemaTree.schema(in: snapshot)?.schema() else {
-      throw Failure(.store, "error: \(path) holds no models")
-    }
-    return schema
-  }
 }
 
 /// `cambium schema STORE`: the schema as Swift source, as a table, or as JSON.
@@ -38,7 +29,7 @@ struct ShowSchemaCommand: ParsableCommand {
       switch form {
       case .swift: "Prints classes marked @Model."
       case .table: "Prints a row for each property."
-      case .json: "Prints JSON: the schema's hash, and its properties."
+      case .json: "Prints JSON: the store and its format, the schema's version, hashes and entities."
       }
     }
   }
@@ -48,25 +39,46 @@ struct ShowSchemaCommand: ParsableCommand {
   @Flag var form = Form.swift
 
   func run() throws {
-    let schema = try SchemaCommand.schema(at: store.path())
+    let path = try store.path()
+    let metadata = try StoreMetadata(at: URL(fileURLWithPath: path))
+    guard metadata.formatVersion != nil else { throw Failure(.store, "error: \(path) holds no models") }
+    let schema = metadata.schema
     switch form {
     case .swift:
       // The text's own last end of line is the one that printing adds.
       StandardOutput.print(lines: String(SwiftSource(schema).description.dropLast()))
     case .table: Self.printTable(SchemaTable(schema))
-    case .json: try JSONText.print(Description(schema))
+    case .json: try JSONText.print(Description(metadata))
     }
   }
 
+  /// A ``SchemaDocument``, and what else the store says of itself.
   private struct Description: Encodable {
-    /// 16 hexadecimal digits: a number of 64 bits is more than JSON's readers keep.
+    let store: String
+    let formatVersion: UInt32?
+    let version: String?
     let hash: String
-    let properties: [SchemaTable.Row]
+    /// By the entities' names.
+    let entityHashes: [String: String]
+    let entityNumbers: [String: UInt32]
+    let entities: [SchemaDocument.Entity]
 
-    init(_ schema: Schema) {
-      let digits = String(schema.stableHash, radix: 16)
-      hash = String(repeating: "0", count: 16 - digits.count) + digits
-      properties = SchemaTable(schema).rows
+    init(_ metadata: StoreMetadata) {
+      store = metadata.storeID.uuidString.lowercased()
+      formatVersion = metadata.formatVersion
+      version = metadata.schemaVersion
+      hash = Self.digits(metadata.stableHash)
+      let named = metadata.entities.map { ($0.name, $0) }
+      let entities = Dictionary(named, uniquingKeysWith: { first, _ in first })
+      entityHashes = entities.mapValues { Self.digits($0.stableHash) }
+      entityNumbers = entities.mapValues(\.number)
+      self.entities = SchemaDocument(metadata.schema).entities
+    }
+
+    /// 16 hexadecimal digits: a number of 64 bits is more than JSON's readers keep.
+    private static func digits(_ hash: UInt64) -> String {
+      let digits = String(hash, radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
     }
   }
 
@@ -83,35 +95,5 @@ struct ShowSchemaCommand: ParsableCommand {
       )
     }
     table.finish()
-  }
-}
-
-/// `cambium schema diff A B`: what two stores' schemas differ in.
-struct CompareSchemasCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "diff",
-    abstract: "Shows what the schemas of two stores differ in.",
-    discussion: """
-      There is a line for each entity, property and index that was added, removed or changed; none for equal schemas. \
-      A store doesn't say what a thing was called before: what has another name was removed and added.
-      """
-  )
-
-  @Argument(help: "The store with the old schema.", completion: .file(extensions: ["cambium"]))
-  var old: String
-
-  @Argument(help: "The store with the new schema.", completion: .file(extensions: ["cambium"]))
-  var new: String
-
-  @Flag(help: "Prints JSON.")
-  var json = false
-
-  func run() throws {
-    let difference = SchemaDifference(
-      from: try SchemaCommand.schema(at: StoreArgument.path(old)),
-      to: try SchemaCommand.schema(at: StoreArgument.path(new))
-    )
-    if json { return try JSONText.print(difference) }
-    for change in difference.changes { StandardOutput.print(change.description) }
   }
 }

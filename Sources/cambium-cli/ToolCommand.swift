@@ -6,7 +6,7 @@ struct ToolCommand: ParsableCommand {
     commandName: "cambium",
     abstract: "Looks into a Cambium store.",
     discussion: """
-      The store is opened without its model classes. All commands but compact open it for reading only and write nothing to it.
+      The store is opened without its model classes. All commands but compact and migrate open it for reading only and write nothing to it.
 
       What a terminal would obey in a store's text, and what turns the direction of other text, is printed as \\u{1b}, in JSON as \\u001b.
 
@@ -15,7 +15,7 @@ struct ToolCommand: ParsableCommand {
       """,
     subcommands: [
       InfoCommand.self, SchemaCommand.self, VerifyCommand.self, QueryCommand.self, PagesCommand.self,
-      TreeCommand.self, LogCommand.self, CompactCommand.self,
+      TreeCommand.self, LogCommand.self, CompactCommand.self, MigrateCommand.self,
     ]
   )
 }
@@ -23,10 +23,14 @@ struct ToolCommand: ParsableCommand {
 @main
 enum Tool {
   /// Not ArgumentParser's own `main`: the exit status of wrong use is 2 here.
-  static func main() {
+  static func main() async {
     do {
       var command = try ToolCommand.parseAsRoot()
-      try command.run()
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
       try StandardOutput.finish()
     } catch {
       Failure(error).exit()

@@ -38,7 +38,9 @@ struct HostileTextTests {
     try await container.performBackgroundTask { context in
       let author = Author(name: Self.hostile, born: 1)
       context.insert(author)
-      context.insert(Book(title: Self.hostile, year: 1, price: nil, isLent: false, author: author))
+      for _ in 0..<2 {
+        context.insert(Book(title: Self.hostile, year: 1, price: nil, isLent: false, author: author))
+      }
       try context.save()
     }
     try container.close()
@@ -74,6 +76,21 @@ struct HostileTextTests {
     [hostile], ["info", "--\(hostile)"], ["compact"],
   ]
 
+  private static func schemaCommands(_ path: String) -> [[String]] {
+    [
+      ["schema", "history", path], ["schema", "history", path, "--count"],
+      ["schema", "history", path, "--json"],
+      ["schema", "diff", path, path], ["schema", "diff", path, path, "--json"],
+      ["migrate", path, "--to", path, "--dry-run"],
+    ]
+  }
+
+  /// Two books have the same hostile title, which the schema forbids.
+  private static let schemaWithUniqueTitles = """
+    {"entities": [{"name": "Book", "properties": [{"name": "title", "kind": "string"}],
+      "indexes": [{"properties": ["title"], "isUnique": true}]}]}
+    """
+
   @Test func noCommandPrintsWhatATerminalObeys() async throws {
     let folder = try TemporaryFolder()
     defer { withExtendedLifetime(folder) {} }
@@ -85,6 +102,18 @@ struct HostileTextTests {
     }
     let map = ["pages", path, "--map"]
     expectHarmless(try ToolRun(arguments: map, environment: ["NO_COLOR": "1"]), map)
+    let text = folder.file("schema.json")
+    let entity: [String: Any] = ["name": Self.hostile, "properties": []]
+    try JSONSerialization.data(withJSONObject: ["entities": [entity]]).write(to: URL(fileURLWithPath: text))
+    let unique = folder.file("unique.json")
+    try Self.schemaWithUniqueTitles.write(toFile: unique, atomically: true, encoding: .utf8)
+    for arguments in Self.schemaCommands(path) + [
+      ["migrate", path, "--to", text], ["migrate", path, "--to", Self.hostile],
+      ["migrate", path, "--to", unique],
+      ["migrate", path, "--to", unique, "--json"],
+    ] {
+      expectHarmless(try ToolRun(arguments: arguments), arguments)
+    }
     let missing = ["info", folder.file(Self.hostile)]
     expectHarmless(try ToolRun(arguments: missing), missing)
   }
@@ -125,6 +154,9 @@ struct HostileTextTests {
     defer { withExtendedLifetime(folder) {} }
     let path = try await makeStore(folder)
     try renameInSchema(path)
+    for arguments in Self.schemaCommands(path) {
+      expectHarmless(try ToolRun(arguments: arguments), arguments)
+    }
     for command in Self.commands {
       let arguments = [command[0], path] + command.dropFirst()
       let isCSV = command.contains("csv")
@@ -139,7 +171,7 @@ struct HostileTextTests {
     let path = try await makeStore(folder)
     let run = try ToolRun("query", path, "Book", "--select", "title", "--json")
     let rows = try #require(JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [[String: String]])
-    #expect(rows.map { $0["title"] } == [Self.hostile])
+    #expect(rows.map { $0["title"] } == [Self.hostile, Self.hostile])
     #expect(run.output.contains(#"\u001b[31m\u009b1m\u202e\u2066"#) && run.output.contains(#"\udb40\udc41y"#))
     let trees = try ToolRun("tree", path, "--json")
     let shapes = try #require(JSONSerialization.jsonObject(with: Data(trees.output.utf8)) as? [[String: Any]])

@@ -96,9 +96,23 @@ struct SchemaCommandTests {
     let json = try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
     let hash = try Schema([Author.self, Book.self]).stableHash
     #expect((json["hash"] as? String).flatMap { UInt64($0, radix: 16) } == hash)
-    let properties = try #require(json["properties"] as? [[String: Any]])
-    #expect(properties.map { $0["property"] as? String }.prefix(3) == ["name", "born", "books"])
+    let metadata = try StoreMetadata(at: URL(fileURLWithPath: library.path))
+    #expect((json["store"] as? String).flatMap(UUID.init) == metadata.storeID)
+    #expect(
+      json["entityNumbers"] as? [String: UInt32] == [
+        "Author": metadata.entities[0].number, "Book": metadata.entities[1].number,
+      ]
+    )
+    #expect(
+      (json["entityHashes"] as? [String: String])?.mapValues { UInt64($0, radix: 16) }["Book"]
+        == metadata.entities[1].stableHash
+    )
+    let entities = try #require(json["entities"] as? [[String: Any]])
+    let properties = try #require(entities[0]["properties"] as? [[String: Any]])
+    #expect(properties.map { $0["name"] as? String } == ["name", "born", "books"])
     #expect(properties[2]["destination"] as? String == "Book")
+    let document = try JSONDecoder().decode(SchemaDocument.self, from: Data(run.output.utf8))
+    #expect(try document.schema() == Schema([Author.self, Book.self]))
   }
 
   @Test func twoSchemasAreCompared() async throws {

@@ -7,7 +7,7 @@ import Foundation
 /// throughout, also before there was one.
 package enum ISO8601Text {
   /// Nil for anything else, such as the 30th of February. O(length).
-  static func date(_ text: String) -> Date? {
+  package static func date(_ text: String) -> Date? {
     var scanner = Scanner(text: text.utf8[...])
     guard let year = scanner.digits(4), scanner.skip("-"),
       let month = scanner.digits(2), scanner.skip("-"),

@@ -1,0 +1,196 @@
+import Foundation
+import Predicates
+
+/// A schema in a form that people write and programs exchange, such as JSON: `cambium schema --json` prints it, and `cambium migrate` reads it.
+///
+/// It has everything that a ``Schema`` says, original names and defaults included. What is left out has the value that a new description has.
+public struct SchemaDocument: Sendable, Hashable, Codable {
+  public var entities: [Entity]
+
+  public struct Entity: Sendable, Hashable, Codable {
+    public var name: String
+    public var originalName: String?
+    public var properties: [Property]
+    public var indexes: [Index]?
+  }
+
+  public struct Property: Sendable, Hashable {
+    public var name: String
+    /// An attribute's kind, such as `int64`; of a relationship `toOne` or `toMany`.
+    public var kind: String
+    public var isOptional: Bool?
+    /// What objects get that were stored before the attribute existed. A number, a string, true or false; a date in ISO 8601, data in Base64.
+    public var defaultValue: AttributeValue?
+    public var originalName: String?
+    /// The entity that a relationship leads to.
+    public var destination: String?
+    public var inverse: String?
+    public var deleteRule: DeleteRule?
+  }
+
+  public struct Index: Sendable, Hashable, Codable {
+    public var properties: [String]
+    public var isUnique: Bool?
+    /// `c`, `d` or `cd`.
+    public var folding: IndexFolding?
+  }
+
+  /// O(properties and indexes).
+  public init(_ schema: Schema) { entities = schema.entities.map(Entity.init) }
+
+  /// The schema that the document describes.
+  ///
+  /// - Throws: `SchemaError`, which names everything that is wrong.
+  public func schema() throws(SchemaError) -> Schema {
+    let problems = entities.flatMap { entity in
+      entity.properties.compactMap { $0.problem.map { "\(entity.name).\($0)" } }
+    }
+    guard problems.isEmpty else { throw SchemaError(problems: problems) }
+    return try Schema(entities: entities.map(\.description))
+  }
+}
+
+// MARK: - Entities
+
+extension SchemaDocument.Entity {
+  fileprivate init(_ entity: EntityDescription) {
+    name = entity.name
+    originalName = entity.earlierName
+    properties = entity.properties.map(SchemaDocument.Property.init)
+    indexes = entity.indexes.isEmpty ? nil : entity.indexes.map(SchemaDocument.Index.init)
+  }
+
+  fileprivate var description: EntityDescription {
+    EntityDescription(
+      name: name,
+      properties: properties.compactMap(\.description),
+      indexes: (indexes ?? []).map {
+        IndexDescription($0.properties, isUnique: $0.isUnique ?? false, folding: $0.folding ?? [])
+      },
+      originalName: originalName
+    )
+  }
+}
+
+extension SchemaDocument.Index {
+  fileprivate init(_ index: IndexDescription) {
+    properties = index.properties
+    isUnique = index.isUnique ? true : nil
+    folding = index.folding.isEmpty ? nil : index.folding
+  }
+}
+
+// MARK: - Properties
+
+extension SchemaDocument.Property {
+  private static let toOne = "toOne"
+  private static let toMany = "toMany"
+
+  fileprivate init(_ property: PropertyDescription) {
+    name = property.name
+    originalName = property.earlierName
+    switch property {
+    case .attribute(let attribute):
+      kind = "\(attribute.kind)"
+      isOptional = attribute.isOptional ? true : nil
+      defaultValue = attribute.defaultValue
+    case .relationship(let relationship):
+      kind = relationship.isToMany ? Self.toMany : Self.toOne
+      isOptional = relationship.cardinality == .optional ? true : nil
+      destination = relationship.destination
+      inverse = relationship.inverse
+      deleteRule = relationship.deleteRule == .nullify ? nil : relationship.deleteRule
+    }
+  }
+
+  fileprivate var attributeKind: AttributeKind? {
+    AttributeKind.allCases.first { $0 != .reference && "\($0)" == kind }
+  }
+
+  private var isRelationship: Bool { kind == Self.toOne || kind == Self.toMany }
+
+  /// What keeps the property from being one; nil if nothing does.
+  fileprivate var problem: String? {
+    if isRelationship { return destination == nil ? "\(name) has no destination" : nil }
+    return attributeKind == nil ? "\(name) is of the kind \(kind), which there is not" : nil
+  }
+
+  /// Nil if there is a ``problem``.
+  fileprivate var description: PropertyDescription? {
+    if let attributeKind {
+      return .attribute(
+        AttributeDescription(
+          name: name,
+          kind: attributeKind,
+          isOptional: isOptional ?? false,
+          defaultValue: defaultValue,
+          originalName: originalName
+        )
+      )
+    }
+    guard isRelationship, let destination else { return nil }
+    return .relationship(
+      RelationshipDescription(
+        name: name,
+        destination: destination,
+        cardinality: kind == Self.toMany ? .many : isOptional ?? false ? .optional : .required,
+        inverse: inverse,
+        deleteRule: deleteRule ?? .nullify,
+        originalName: originalName
+      )
+    )
+  }
+}
+
+// MARK: - Coding
+
+extension SchemaDocument.Property: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case name, kind, isOptional
+    case defaultValue = "default"
+    case originalName, destination, inverse, deleteRule
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    name = try container.decode(String.self, forKey: .name)
+    kind = try container.decode(String.self, forKey: .kind)
+    isOptional = try container.decodeIfPresent(Bool.self, forKey: .isOptional)
+    originalName = try container.decodeIfPresent(String.self, forKey: .originalName)
+    destination = try container.decodeIfPresent(String.self, forKey: .destination)
+    inverse = try container.decodeIfPresent(String.self, forKey: .inverse)
+    deleteRule = try container.decodeIfPresent(DeleteRule.self, forKey: .deleteRule)
+    if let attributeKind {
+      let plain = try container.decodeIfPresent(PlainValue.self, forKey: .defaultValue)
+      defaultValue = try plain.map { plain in
+        if let value = plain.value(of: attributeKind) { return value }
+        throw DecodingError.dataCorruptedError(
+          forKey: .defaultValue,
+          in: container,
+          debugDescription: "the default of \(name) is no \(kind)"
+        )
+      }
+    }
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(name, forKey: .name)
+    try container.encode(kind, forKey: .kind)
+    try container.encodeIfPresent(isOptional, forKey: .isOptional)
+    if let defaultValue {
+      guard let plain = PlainValue(defaultValue) else {
+        let context = EncodingError.Context(
+          codingPath: container.codingPath,
+          debugDescription: "the default of \(name) has no text"
+        )
+        throw EncodingError.invalidValue(defaultValue, context)
+      }
+      try container.encode(plain, forKey: .defaultValue)
+    }
+    try container.encodeIfPresent(originalName, forKey: .originalName)
+    try container.encodeIfPresent(destination, forKey: .destination)
+    try container.encodeIfPresent(inverse, forKey: .inverse)
+    try container.encodeIfPresent(deleteRule, forKey: .deleteRule)
+  }
+}

@@ -1,0 +1,28 @@
+import GraphContext
+import PageStore
+
+/// The schema with its numbers in a store's file, which is only read.
+struct Catalogue {
+  let store: StoreUUID
+  let snapshot: Snapshot
+  let catalogued: CataloguedSchema
+  /// The description of ``catalogued``.
+  let schema: Schema
+
+  init(path: String) throws {
+    let opened = try Store.open(at: path, options: .readOnly)
+    store = opened.uuid
+    snapshot = try opened.snapshot()
+    guard let found = try SchemaTree.schema(in: snapshot) else {
+      throw Failure(.store, "error: \(path) holds no models")
+    }
+    catalogued = found
+    schema = try StoredSchema(found).schema
+  }
+
+  /// Whether the numbers of both mean the same things: they are copies of one store, one of which may have been changed since.
+  func sharesNumbers(with other: Catalogue) -> Bool {
+    store == other.store
+      && (catalogued.canBecome(other.catalogued) || other.catalogued.canBecome(catalogued))
+  }
+}
