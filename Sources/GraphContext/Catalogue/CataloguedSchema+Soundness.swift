@@ -3,51 +3,106 @@ import Predicates
 // What must hold of a catalogue. The bytes come from disk, and everything else trusts them afterwards.
 
 extension CataloguedSchema {
-  /// Why the catalogue can't be what the library wrote; nil if it can.
+  /// The greatest ``nextNumber`` that a catalogue can have. A schema at its limits takes some ten million numbers anew, so half of the range
+  /// lasts, and no change runs out of numbers.
+  static let greatestNextNumber: UInt32 = 1 << 31
+
+  /// Why the catalogue can't be what the library wrote; nil if it can. O(entities, properties, indexes and fields of layouts).
   var unsoundness: String? {
+    if nextNumber == 0 || nextNumber > Self.greatestNextNumber { return "\(nextNumber) is no next number" }
+    if entities.count > SchemaLimits.entityCount { return "there are \(entities.count) entities" }
     var numbers: Set<UInt32> = []
     var trees: Set<String> = [SchemaTree.name]
-    let byNumber = entities.dictionary(by: \.number)
-    for entity in entities {
-      let properties = entity.properties.dictionary(by: \.number)
-      for number in entity.numbers
+    let sound = entities.map(SoundEntity.init)
+    let byNumber = sound.dictionary(by: \.entity.number)
+    for entity in sound {
+      let name = entity.entity.name
+      for number in entity.entity.numbers
       where number == 0 || number >= nextNumber || !numbers.insert(number).inserted {
-        return "the number \(number) of \(entity.name) is taken or was never given"
+        return "the number \(number) of \(name) is taken or was never given"
       }
-      for tree in entity.trees where !trees.insert(tree).inserted { return "the tree \(tree) has two owners" }
-      if let problem = entity.layoutProblem { return problem }
-      for index in entity.indexes {
-        for number in index.properties where properties[number].map(\.isToMany) ?? true {
-          return "an index of \(entity.name) has the property \(number.rawValue), which has no slot"
-        }
+      for tree in entity.entity.trees where !trees.insert(tree).inserted {
+        return "the tree \(tree) has two owners"
       }
-      for property in entity.properties {
-        if let problem = Self.problem(of: property, entity, byNumber) { return problem }
+      if let problem = entity.problem { return problem }
+      for property in entity.entity.properties {
+        if let problem = entity.problem(of: property, byNumber) { return problem }
       }
     }
     return nil
   }
+}
 
-  private static func problem(
-    of property: CataloguedProperty,
-    _ entity: CataloguedEntity,
-    _ entities: [EntityNumber: CataloguedEntity]
-  ) -> String? {
-    if !property.absentValue.isNull, !property.absentValue.fits(property.storedKind) {
-      return "the default of \(entity.name).\(property.name) is not of its kind"
+/// An entity of a catalogue that is looked at, with its properties by number.
+private struct SoundEntity {
+  let entity: CataloguedEntity
+  let properties: [PropertyNumber: CataloguedProperty]
+  private var name: String { entity.name }
+
+  init(_ entity: CataloguedEntity) {
+    self.entity = entity
+    properties = entity.properties.dictionary(by: \.number)
+  }
+
+  var problem: String? {
+    if entity.properties.count > SchemaLimits.propertyCount {
+      return "\(name) has \(entity.properties.count) properties"
     }
-    guard let relationship = property.relationship else { return nil }
+    if entity.indexes.count > SchemaLimits.indexCount { return "\(name) has \(entity.indexes.count) indexes" }
+    for index in entity.indexes {
+      for number in index.properties where properties[number].map(\.isToMany) ?? true {
+        return "an index of \(name) has the property \(number.rawValue), which has no slot"
+      }
+    }
+    return layoutProblem
+  }
+
+  func problem(
+    of property: CataloguedProperty,
+    _ entities: [EntityNumber: SoundEntity]
+  ) -> String? {
+    guard let relationship = property.relationship else {
+      return property.absentValue.isNull || property.absentValue.fits(property.storedKind)
+        ? nil : "the default of \(name).\(property.name) is not of its kind"
+    }
+    if !property.absentValue.isNull { return "\(name).\(property.name) is a relationship with a default" }
     guard let destination = entities[relationship.destination] else {
-      return "\(entity.name).\(property.name) leads to no entity"
+      return "\(name).\(property.name) leads to no entity"
     }
     guard let number = relationship.inverse else {
-      return relationship.tree == nil ? "\(entity.name).\(property.name) has no tree" : nil
+      return relationship.tree == nil ? "\(name).\(property.name) has no tree" : nil
     }
-    guard let inverse = destination.property(number)?.relationship, inverse.destination == entity.number,
+    guard let inverse = destination.properties[number]?.relationship, inverse.destination == entity.number,
       inverse.inverse == property.number
-    else { return "\(entity.name).\(property.name) has an inverse that doesn't lead back" }
+    else { return "\(name).\(property.name) has an inverse that doesn't lead back" }
     let isListed = relationship.cardinality == .many && inverse.cardinality != .many
-    return isListed == (relationship.tree == nil) ? nil : "\(entity.name).\(property.name) has a wrong tree"
+    return isListed == (relationship.tree == nil) ? nil : "\(name).\(property.name) has a wrong tree"
+  }
+
+  private var layoutProblem: String? {
+    for (place, layout) in entity.layouts.enumerated() {
+      guard layout.number == UInt32(place), layout.fields.count <= ObjectState.maximumSlotCount,
+        Set(layout.fields.map(\.property)).count == layout.fields.count
+      else { return "the layout \(place) of \(name) makes no sense" }
+      for field in layout.fields {
+        if let problem = problem(of: field, inLayout: place) { return problem }
+      }
+    }
+    let newest = entity.layouts.last?.fields.map { [$0.property.rawValue, UInt32($0.kind.rawValue)] } ?? []
+    let stored = entity.stored.compactMap { property in
+      property.storedKind.map { [property.number.rawValue, UInt32($0.rawValue)] }
+    }
+    return Set(newest) == Set(stored) && !entity.layouts.isEmpty
+      ? nil : "the newest layout of \(name) lacks a property or has one too many"
+  }
+
+  private func problem(of field: CataloguedLayout.Field, inLayout place: Int) -> String? {
+    let property = properties[field.property]
+    if let value = field.nilValue, property?.relationship != nil || !value.fits(property?.storedKind) {
+      return "what the layout \(place) of \(name) has for nil is not of its kind"
+    }
+    guard let kind = property?.storedKind, !field.kind.canWiden(to: kind) else { return nil }
+    return "\(name) has a \(field.kind) in the layout \(place) that can't be read as \(kind)"
   }
 }
 
@@ -58,35 +113,21 @@ extension CataloguedEntity {
 
   /// The names of all trees of the entity.
   var trees: [String] { [tree] + indexes.map(\.tree) + properties.compactMap { $0.relationship?.tree } }
-
-  fileprivate var layoutProblem: String? {
-    for (place, layout) in layouts.enumerated() {
-      guard layout.number == UInt32(place), layout.fields.count <= ObjectState.maximumSlotCount,
-        Set(layout.fields.map(\.property)).count == layout.fields.count,
-        layout.fields.allSatisfy({ $0.nilValue?.fits(property($0.property)?.storedKind) ?? true })
-      else { return "the layout \(place) of \(name) makes no sense" }
-      for field in layout.fields {
-        guard let kind = property(field.property)?.storedKind, kind != field.kind else { continue }
-        if !field.kind.canWiden(to: kind) {
-          return "\(name) has a \(field.kind) in the layout \(place) that can't be read as \(kind)"
-        }
-      }
-    }
-    let newest = layouts.last?.fields.map { [$0.property.rawValue, UInt32($0.kind.rawValue)] } ?? []
-    let stored = stored.compactMap { property in
-      property.storedKind.map { [property.number.rawValue, UInt32($0.rawValue)] }
-    }
-    return Set(newest) == Set(stored) && !layouts.isEmpty
-      ? nil : "the newest layout of \(name) lacks a property or has one too many"
-  }
 }
 
 extension AttributeValue {
-  /// Whether a slot of the kind can hold the value. Nil, for no slot, holds none.
+  /// The value as a record has it in a slot of the kind: a double in a float is rounded. Nil if a slot can't hold it.
+  func stored(as kind: AttributeKind) -> AttributeValue? {
+    let layout = RecordLayout(kinds: [kind])
+    var encoder = RecordEncoder(layout: layout)
+    encoder.begin()
+    guard encoder.set(self, at: 0) else { return nil }
+    return RecordView(UnsafeRawBufferPointer(encoder.finish()), layout: layout)?.value(0)
+  }
+
+  /// Whether a slot of the kind can hold exactly this value. Nil, for no slot, holds none.
   func fits(_ kind: AttributeKind?) -> Bool {
     guard let kind, !isNull else { return false }
-    var encoder = RecordEncoder(layout: RecordLayout(kinds: [kind]))
-    encoder.begin()
-    return encoder.set(self, at: 0)
+    return stored(as: kind) == self
   }
 }

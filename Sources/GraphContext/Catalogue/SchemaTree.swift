@@ -29,8 +29,8 @@ package enum SchemaTree {
   /// The version that this library writes, and the newest that it reads.
   package static let formatVersion: UInt32 = 3
 
-  /// Layouts that an entity can have. A store that has more was not written by this library.
-  static let maximumLayoutCount: UInt32 = 1 << 16
+  /// Layouts that an entity can have. All of them are read when a store is opened, and a change that would make one more is refused.
+  static let maximumLayoutCount: UInt32 = 1 << 12
 
   package static func number(_ bytes: [UInt8]?) -> UInt64 {
     (bytes ?? []).reversed().reduce(0) { $0 << 8 | UInt64($1) }

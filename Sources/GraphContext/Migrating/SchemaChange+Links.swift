@@ -24,16 +24,28 @@ struct LinkEnd {
     let isToMany: Bool
     let old: CataloguedRelationship?
     let oldNumber: PropertyNumber?
+    /// Whether the relationship that led back from it in the store goes on.
+    let keepsPartner: Bool
   }
 
-  init(_ match: SchemaMatching.Property, _ inverse: SchemaMatching.Property?, entity: String) {
+  init(
+    _ match: SchemaMatching.Property,
+    _ inverse: SchemaMatching.Property?,
+    entity: String,
+    _ matching: SchemaMatching
+  ) {
     self.entity = entity
     name = match.description.name
     isToMany = match.description.isToMany
     old = match.old?.relationship
     oldNumber = match.old?.number
     self.inverse = inverse.map {
-      Inverse(isToMany: $0.description.isToMany, old: $0.old?.relationship, oldNumber: $0.old?.number)
+      Inverse(
+        isToMany: $0.description.isToMany,
+        old: $0.old?.relationship,
+        oldNumber: $0.old?.number,
+        keepsPartner: $0.old?.relationship?.inverse.map(matching.continues) ?? false
+      )
     }
   }
 
@@ -60,14 +72,14 @@ extension SchemaChange {
   /// The tree of pairs of a many-to-many relationship.
   private mutating func pairs(of end: LinkEnd) -> String {
     if let old = end.old, old.cardinality == .many, let tree = old.tree { return tree }
-    if let inverse = end.inverse?.old {
+    if let inverse = end.inverse, let old = inverse.old {
       // Its tree leads from its destinations to its objects, as this end does.
-      if inverse.cardinality != .many, let tree = inverse.tree { return tree }
-      if end.old == nil, let removed = partner(of: inverse), let tree = removed.tree { return tree }
+      if old.cardinality != .many, let tree = old.tree { return tree }
+      if end.old == nil, !inverse.keepsPartner, let tree = partner(of: old)?.tree { return tree }
     }
     let tree = target.takeTree(.pairs)
-    if let old = end.old, old.cardinality != .many, let references = old.tree {
-      work.append(.exchangedPairs(from: references, to: tree))
+    if let source = end.old?.tree ?? end.inverse?.old?.tree {
+      work.append(.exchangedPairs(from: source, to: tree))
     }
     return tree
   }

@@ -38,7 +38,7 @@ extension SchemaChange {
         content: .attribute(attribute.kind, isOptional: attribute.isOptional)
       )
     )
-    let value = attribute.defaultValue ?? .null
+    let value = attribute.defaultValue?.stored(as: attribute.kind) ?? .null
     guard let old = match.old else {
       if entity.old != nil { result.property.absentValue = value }
       if value.isNull, !attribute.isOptional, !isEmpty {
@@ -94,7 +94,7 @@ extension SchemaChange {
   ) -> Continued {
     let destination = matching.entity(named: relationship.destination)
     let inverse = relationship.inverse.flatMap { destination?.property(named: $0) }
-    let end = LinkEnd(match, inverse, entity: entity.description.name)
+    let end = LinkEnd(match, inverse, entity: entity.description.name, matching)
     var result = Continued(
       property: CataloguedProperty(
         number: match.number,
@@ -111,7 +111,7 @@ extension SchemaChange {
       )
     )
     if let old = match.old?.relationship {
-      if old.destination != destination?.number {
+      if old.destination != destination?.number, !isEmpty {
         let known = self.old.entity(old.destination)?.name ?? "nothing"
         end.note(in: &self, "leads to \(known) in the store and to \(relationship.destination) in the model")
       }

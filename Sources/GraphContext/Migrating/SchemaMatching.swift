@@ -2,9 +2,9 @@ import Predicates
 
 /// Which entity and which property of a store each of the new schema's continues, by name.
 ///
-/// A subject continues the one of its own name. If there is none, it continues the one of its original name, unless that is
-/// continued by another. So a name that was given up can be used again for something else, and a hint that is left in a model after the
-/// store was changed has no effect.
+/// A subject continues the one of its own name. If there is none, or another one continues it, it continues the one of its original name,
+/// and what has that name now has to look further in the same way. So a name that was given up can be used again for something else, names
+/// can move on in a row, and a hint that is left in a model after the store was changed has no effect.
 struct SchemaMatching {
   struct Entity {
     let description: EntityDescription
@@ -40,6 +40,7 @@ struct SchemaMatching {
   /// In the order of the new schema.
   let entities: [Entity]
   private let entityPlaces: [String: Int]
+  private let continuedProperties: Set<PropertyNumber>
 
   /// - Parameters:
   ///   - target: gives the numbers of what is new.
@@ -63,7 +64,11 @@ struct SchemaMatching {
     }
     self.entities = entities
     entityPlaces = Self.places(of: new.entities.map(\.name))
+    continuedProperties = Set(entities.flatMap { $0.properties.compactMap { $0.old?.number } })
   }
+
+  /// Whether a property of the store goes on.
+  func continues(_ property: PropertyNumber) -> Bool { continuedProperties.contains(property) }
 
   func entity(named name: String) -> Entity? { entityPlaces[name].map { entities[$0] } }
 
@@ -89,15 +94,20 @@ struct SchemaMatching {
     }
   }
 
-  /// For each of the new names the place of the known name that it continues.
+  /// For each of the new names the place of the known name that it continues. No two of the original names are the same.
   private static func matches(_ new: [(name: String, original: String?)], known: [String]) -> [Int?] {
     let places = places(of: known)
-    var matches: [Int?] = new.map { name, original in
-      places[name] == nil ? original.flatMap { places[$0] } : nil
-    }
-    let renamed = Set(matches.compactMap(\.self))
-    for (place, name) in new.map(\.name).enumerated() {
-      if let same = places[name], !renamed.contains(same) { matches[place] = same }
+    let owners = Self.places(of: new.map(\.name))
+    var matches = new.map { places[$0.name] }
+    for first in new.indices where places[new[first].name] == nil {
+      var giving: Int? = first
+      while let place = giving, let original = new[place].original, original != new[place].name,
+        let taken = places[original]
+      {
+        matches[place] = taken
+        giving = owners[original]
+        if let displaced = giving { matches[displaced] = nil }
+      }
     }
     return matches
   }

@@ -1,6 +1,7 @@
 import Cambium
 import Foundation
 import PageStore
+import Predicates
 import TestSupport
 import Testing
 
@@ -49,5 +50,41 @@ private enum After {
       try await again.performBackgroundTask { try $0.fetch(From<Before.Book>()).map(\.title) } == ["Emma"]
     )
     try again.close()
+  }
+
+  private func open(_ song: EntityDescription, in store: ChangingStore) async throws -> PersistentContainer {
+    var options = StoreOptions()
+    options.isReadOnly = true
+    return try await PersistentContainer(
+      "Songs",
+      schema: Schema(entities: [song]),
+      at: store.url,
+      options: options
+    )
+  }
+
+  @Test func everyChangeWithoutWorkIsReadAndAnIndexIsRefused() async throws {
+    let store = try ChangingStore()
+    let title = attribute("title", .string)
+    try await store.open(entity("Song", [title, attribute("seconds", .int16)])) { context in
+      try context.make("Song", ["title": .string("Carey"), "seconds": .int(180)])
+    }
+    let bytes = try Data(contentsOf: store.url)
+    let name = attribute("name", .string, was: "title")
+    let later = [name, attribute("seconds", .double), attribute("plays", .int64, default: .int(7))]
+    let container = try await open(entity("Song", later), in: store)
+    let context = try container.context()
+    #expect(
+      try ["name", "seconds", "plays"].map { try context.values("Song", $0)[0] }
+        == [.string("Carey"), .double(180), .int(7)]
+    )
+    #expect(try context.numbers("Song", "plays == 7") == [1])
+    #expect(try container.verify().map(\.description) == [])
+    context.end()
+    try container.close()
+    let indexed = entity("Song", later, indexes: [IndexDescription(["plays"])])
+    let error = await #expect(throws: ContextError.self) { try await open(indexed, in: store) }
+    #expect(error?.code == .schemaMismatch)
+    #expect(try Data(contentsOf: store.url) == bytes)
   }
 }

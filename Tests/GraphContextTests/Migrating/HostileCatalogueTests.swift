@@ -1,0 +1,152 @@
+import Foundation
+import PageStore
+import Predicates
+import Testing
+
+@testable import GraphContext
+
+/// Catalogues that no library wrote, and those at the limits.
+@Suite struct HostileCatalogueTests {
+  private let name = attribute("name", .string)
+
+  private func catalogue() throws -> CataloguedSchema {
+    CataloguedSchema(
+      try Schema(entities: [
+        entity("Song", [name, link("album", to: "Album", inverse: "songs")]),
+        entity("Album", [name, link("songs", to: "Song", .many, inverse: "album")]),
+      ])
+    )
+  }
+
+  private func song(_ schema: CataloguedSchema) -> Int {
+    schema.entities.firstIndex { $0.name == "Song" } ?? 0
+  }
+
+  @Test func aCatalogueOfTheLibraryIsSound() throws {
+    #expect(try catalogue().unsoundness == nil)
+  }
+
+  @Test func numbersThatEndAreUnsound() throws {
+    for number in [0, 1 << 31 + 1, UInt32.max] as [UInt32] {
+      var schema = try catalogue()
+      schema.nextNumber = number
+      #expect(schema.unsoundness != nil)
+    }
+  }
+
+  @Test func aDefaultOfAnotherKindIsUnsound() throws {
+    for value in [AttributeValue.int(1), .reference(5), .double(0)] {
+      for property in 0..<2 {
+        var schema = try catalogue()
+        schema.entities[song(schema)].properties[property].absentValue = value
+        #expect(schema.unsoundness != nil)
+      }
+    }
+    var schema = try catalogue()
+    schema.entities[song(schema)].properties[0].absentValue = .string("")
+    #expect(schema.unsoundness == nil)
+  }
+
+  @Test func whatIsReadForNilIsOfTheKindOfAnAttribute() throws {
+    for value in [AttributeValue.int(1), .reference(5), .null] {
+      for field in 0..<2 {
+        var schema = try catalogue()
+        schema.entities[song(schema)].layouts[0].fields[field].nilValue = value
+        #expect(schema.unsoundness != nil)
+      }
+    }
+  }
+
+  @Test func moreThanTheLimitsIsUnsound() throws {
+    var schema = try catalogue()
+    let entity = schema.entities[song(schema)]
+    for _ in 0..<SchemaLimits.propertyCount {
+      let number: PropertyNumber = schema.takeNumber()
+      let property = CataloguedProperty(
+        number: number,
+        name: "p\(number.rawValue)",
+        content: .attribute(.bool, isOptional: true)
+      )
+      schema.entities[song(schema)].properties.append(property)
+    }
+    #expect(schema.unsoundness?.contains("properties") == true)
+    schema = try catalogue()
+    for _ in 0..<SchemaLimits.entityCount {
+      let other = CataloguedEntity(
+        number: schema.takeNumber(),
+        name: "E\(schema.nextNumber)",
+        tree: schema.takeTree(.records),
+        properties: [],
+        indexes: [],
+        layouts: [CataloguedLayout(number: 0, fields: [])]
+      )
+      schema.entities.append(other)
+    }
+    #expect(schema.unsoundness?.contains("entities") == true)
+    #expect(entity.layouts.count == 1)
+  }
+
+  @Test func linksThatLeadAstrayAreUnsound() throws {
+    let changes: [(inout CataloguedRelationship) -> Void] = [
+      { $0.destination = EntityNumber(rawValue: 99) },
+      { $0.inverse = PropertyNumber(rawValue: 99) },
+      {
+        $0.inverse = nil; $0.tree = nil
+      },
+      { $0.tree = nil },
+      { $0.tree = SchemaTree.name },
+      { $0.cardinality = .many },
+    ]
+    for change in changes {
+      var schema = try catalogue()
+      let place = song(schema)
+      var relationship = try #require(schema.entities[place].properties[1].relationship)
+      change(&relationship)
+      schema.entities[place].properties[1].content = .relationship(relationship)
+      #expect(schema.unsoundness != nil)
+    }
+  }
+
+  // MARK: Limits
+
+  @Test func layoutsThatEndAreRefused() throws {
+    var schema = try catalogue()
+    let place = song(schema)
+    let layout = schema.entities[place].layouts[0]
+    schema.entities[place].layouts = (0..<SchemaTree.maximumLayoutCount).map {
+      CataloguedLayout(number: $0, fields: layout.fields)
+    }
+    #expect(schema.unsoundness == nil)
+    var described = try schema.schema().entities
+    #expect(SchemaChange(from: schema, to: try schema.schema()).isEmpty)
+    described[described.firstIndex { $0.name == "Song" } ?? 0].properties.append(
+      attribute("plays", .int64, optional: true)
+    )
+    let change = SchemaChange(from: schema, to: try Schema(entities: described))
+    #expect(change.obstacles.map(\.entity) == ["Song"])
+    #expect(change.obstacles.first?.message.contains("\(SchemaTree.maximumLayoutCount)") == true)
+  }
+
+  /// Many changes one after the other, each of which makes a layout: every record is read by its own.
+  @Test func manyChangesInARow() async throws {
+    let store = try Store.inMemory()
+    func run(_ round: Int, _ body: (ManagedObjectContext) throws -> Void) throws {
+      let added = attribute("n\(round)", .int64, default: .int(Int64(round)))
+      let models = ContainerModels(
+        classes: [],
+        others: .schema(try Schema(entities: [entity("Song", [name, added])]))
+      )
+      let context = try PersistentContainer("Songs", models, on: store).context()
+      defer { context.end() }
+      try body(context)
+      try context.make("Song", ["name": .string("\(round)"), added.name: .int(-1)])
+      try context.save()
+    }
+    for round in 0..<60 {
+      try run(round) { context throws in
+        #expect(try context.values("Song", "name") == (0..<round).map { .string("\($0)") })
+        #expect(try context.values("Song", "n\(round)") == Array(repeating: .int(Int64(round)), count: round))
+      }
+    }
+  }
+}

@@ -1,0 +1,264 @@
+import Foundation
+import GraphContext
+import Predicates
+import TestSupport
+
+// Changes that can be inferred: of the schema, and of what the store then holds.
+
+extension RandomSchema {
+  /// Changes the schema a few times, and never so that names lead astray or the data break a rule.
+  mutating func change() {
+    for _ in 0..<generatorNumber(1...6) {
+      var trial = self
+      let isChanged = trial.changeOnce()
+      // The random numbers go on either way.
+      values = trial.values
+      if isChanged, trial.isAllowed { self = trial }
+    }
+    shuffle()
+  }
+
+  private var isAllowed: Bool {
+    guard isRecognisable, oracle.fits(draft), !draft.entities.isEmpty else { return false }
+    return (try? draft.schema()) != nil
+  }
+
+  private mutating func changeOnce() -> Bool {
+    switch generatorNumber(0...21) {
+    case 0...2: addAttribute(to: pickEntity())
+    case 3: removeProperty()
+    case 4...5: renameProperty()
+    case 6: loosen()
+    case 7...8: require()
+    case 9...11: widen()
+    case 12: addEntity()
+    case 13: chance(1, in: 2) && removeEntity()
+    case 14: renameEntity()
+    case 15: addRelationship()
+    case 16: makeToMany()
+    case 17: chance(1, in: 2) ? nameInverse() : unnameInverse()
+    case 18: changeDeleteRule()
+    case 19: addIndex()
+    case 20: removeIndex()
+    default: changeUniqueness()
+    }
+  }
+
+  // MARK: Properties
+
+  private mutating func removeProperty() -> Bool {
+    guard let key = pickProperty(where: { _ in true }) else { return false }
+    guard let relationship = draft[property: key].relationship else {
+      remove(key)
+      return true
+    }
+    // What leads back to many has to be removed as well; what leads back to one may stay alone.
+    guard let inverse = relationship.inverse, inverse != key else {
+      remove(key)
+      return true
+    }
+    let staysAlone = !draft.relationship(inverse).isToMany && chance(1, in: 2)
+    remove(key)
+    if staysAlone {
+      draft.changeRelationship(inverse) { $0.inverse = nil }
+    } else {
+      remove(inverse)
+    }
+    return true
+  }
+
+  /// Removes a property, and the indexes over it.
+  private mutating func remove(_ key: Int) {
+    let (entity, property) = draft.place(of: key)
+    draft.entities[entity].indexes.removeAll { $0.properties.contains(key) }
+    draft.entities[entity].properties.remove(at: property)
+    oracle.links[key] = nil
+    for number in oracle.numbers(of: draft.entities[entity].key) {
+      oracle.rows[draft.entities[entity].key]?[number]?[key] = nil
+    }
+  }
+
+  private mutating func renameProperty() -> Bool {
+    guard let key = pickProperty(where: { _ in true }) else { return false }
+    draft[property: key].name = propertyName()
+    draft[property: key].originalName = storedNames[key]
+    return true
+  }
+
+  private mutating func loosen() -> Bool {
+    guard let key = pickProperty(where: Self.isRequired), settled.insert(key).inserted else { return false }
+    switch draft[property: key].content {
+    case .attribute(var attribute):
+      attribute.isOptional = true
+      draft[property: key].content = .attribute(attribute)
+    case .relationship: draft.changeRelationship(key) { $0.cardinality = .optional }
+    }
+    return true
+  }
+
+  private static func isRequired(_ property: Draft.Property) -> Bool {
+    property.attribute?.isOptional == false || property.relationship?.cardinality == .required
+  }
+
+  /// Makes something required; if it is an attribute, nil becomes the default, if it has one.
+  private mutating func require() -> Bool {
+    guard
+      let key = pickProperty(where: { property in
+        property.attribute?.isOptional == true || property.relationship?.cardinality == .optional
+      }), settled.insert(key).inserted
+    else { return false }
+    guard case .attribute(var attribute) = draft[property: key].content else {
+      draft.changeRelationship(key) { $0.cardinality = .required }
+      return true
+    }
+    attribute.isOptional = false
+    if chance(1, in: 2) { attribute.defaultValue = nil }
+    if chance(1, in: 2) {
+      attribute.defaultValue = values.value(attribute.kind, nilOneIn: 1 << 30)
+    }
+    draft[property: key].content = .attribute(attribute)
+    let entity = draft.entities[draft.place(of: key).entity].key
+    guard let value = attribute.defaultValue else { return true }
+    for number in oracle.numbers(of: entity) where oracle.value(key, of: number, entity).isNull {
+      oracle.rows[entity]?[number]?[key] = value
+    }
+    return true
+  }
+
+  // MARK: Wider kinds
+
+  /// The kinds that each kind can become, by a list of its own.
+  private static let widerKinds: [AttributeKind: [AttributeKind]] = [
+    .int8: [.int16, .int32, .int64, .float, .double, .decimal],
+    .int16: [.int32, .int64, .float, .double, .decimal],
+    .int32: [.int64, .double, .decimal],
+    .int64: [.decimal],
+    .uint8: [.uint16, .uint32, .uint64, .int16, .int32, .int64, .float, .double, .decimal],
+    .uint16: [.uint32, .uint64, .int32, .int64, .float, .double, .decimal],
+    .uint32: [.uint64, .int64, .double, .decimal],
+    .uint64: [.decimal],
+    .float: [.double],
+  ]
+
+  private mutating func widen() -> Bool {
+    guard let key = pickProperty(where: { Self.widerKinds[$0.attribute?.kind ?? .bool] != nil }),
+      var attribute = draft[property: key].attribute
+    else { return false }
+    attribute.kind = values.generator.pick(Self.widerKinds[attribute.kind, default: []])
+    attribute.defaultValue = attribute.defaultValue.map { Self.widened($0, attribute.kind) }
+    draft[property: key].content = .attribute(attribute)
+    let entity = draft.entities[draft.place(of: key).entity].key
+    for number in oracle.numbers(of: entity) {
+      let value = oracle.value(key, of: number, entity)
+      oracle.rows[entity]?[number]?[key] = Self.widened(value, attribute.kind)
+    }
+    return true
+  }
+
+  private static func widened(_ value: AttributeValue, _ kind: AttributeKind) -> AttributeValue {
+    switch (value, kind) {
+    case (.int(let number), .float), (.int(let number), .double): .double(Double(number))
+    case (.int(let number), .decimal): .decimal(Decimal(number))
+    case (.uint(let number), .decimal): .decimal(Decimal(number))
+    default: value
+    }
+  }
+
+  // MARK: Entities
+
+  private mutating func removeEntity() -> Bool {
+    guard draft.entities.count > 1 else { return false }
+    let place = pickEntity()
+    let entity = draft.entities[place]
+    let leading = draft.entities.flatMap(\.properties).filter { property in
+      property.relationship?.destination == entity.key
+    }
+    draft.entities.remove(at: place)
+    for property in leading where !entity.properties.contains(where: { $0.key == property.key }) {
+      remove(property.key)
+    }
+    for property in entity.properties { oracle.links[property.key] = nil }
+    oracle.rows[entity.key] = nil
+    return true
+  }
+
+  private mutating func renameEntity() -> Bool {
+    let place = pickEntity()
+    draft.entities[place].name = entityName()
+    draft.entities[place].originalName = storedNames[draft.entities[place].key]
+    return true
+  }
+
+  // MARK: Relationships
+
+  /// Makes a to-one relationship lead to many.
+  private mutating func makeToMany() -> Bool {
+    guard
+      let key = pickProperty(where: { property in
+        property.relationship.map { $0.cardinality == .optional && $0.inverse != nil } ?? false
+      })
+    else { return false }
+    let (entity, _) = draft.place(of: key)
+    draft.entities[entity].indexes.removeAll { $0.properties.contains(key) }
+    draft.changeRelationship(key) { $0.cardinality = .many }
+    return true
+  }
+
+  /// Gives a relationship without an inverse one, to many.
+  private mutating func nameInverse() -> Bool {
+    guard
+      let key = pickProperty(where: { property in
+        property.relationship.map { $0.inverse == nil && $0.cardinality == .optional } ?? false
+      })
+    else { return false }
+    let owner = draft.entities[draft.place(of: key).entity].key
+    let back = draft.takeKey()
+    let place = draft.entityPlace(draft.relationship(key).destination)
+    let name = propertyName()
+    guard isFree(name, in: place) else { return false }
+    let inverse = Draft.Relationship(destination: owner, cardinality: .many, inverse: key)
+    draft.changeRelationship(key) { $0.inverse = back }
+    draft.entities[place].properties.append(.init(key: back, name: name, content: .relationship(inverse)))
+    oracle.links[back] = Set(oracle.links[key, default: []].map(\.reversed))
+    return true
+  }
+
+  /// Takes its inverse from a to-one relationship that is its own.
+  private mutating func unnameInverse() -> Bool {
+    guard
+      let key = pickProperty(where: { property in
+        property.relationship.map { $0.inverse == property.key && $0.cardinality == .optional } ?? false
+      })
+    else { return false }
+    draft.changeRelationship(key) { $0.inverse = nil }
+    return true
+  }
+
+  private mutating func changeDeleteRule() -> Bool {
+    guard let key = pickProperty(where: \.isRelationship) else { return false }
+    let rule = values.generator.pick(DeleteRule.allCases)
+    draft.changeRelationship(key) { $0.deleteRule = rule }
+    return true
+  }
+
+  // MARK: Indexes
+
+  private mutating func removeIndex() -> Bool {
+    let place = pickEntity()
+    guard !draft.entities[place].indexes.isEmpty else { return false }
+    draft.entities[place].indexes.remove(at: generatorNumber(0...draft.entities[place].indexes.count - 1))
+    return true
+  }
+
+  private mutating func changeUniqueness() -> Bool {
+    let place = pickEntity()
+    guard !draft.entities[place].indexes.isEmpty else { return false }
+    let index = generatorNumber(0...draft.entities[place].indexes.count - 1)
+    draft.entities[place].indexes[index].isUnique.toggle()
+    return draft.entities[place].indexes[index].folding.isEmpty
+  }
+}
+
+extension Draft.Property {
+  var isRelationship: Bool { relationship != nil }
+}

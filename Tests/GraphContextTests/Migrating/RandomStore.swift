@@ -1,0 +1,287 @@
+import Foundation
+import PageStore
+import Predicates
+import TestSupport
+import Testing
+
+@testable import GraphContext
+
+/// A store whose schema and objects change at random, beside an oracle that says what it holds.
+struct RandomStore {
+  private let store: Store
+  private(set) var random: RandomSchema
+
+  init(_ generator: SeededGenerator) throws {
+    store = try Store.inMemory()
+    random = RandomSchema(generator)
+    try open { container, random in try random.edit(container) }
+    random.didStore()
+  }
+
+  /// Opens the store with a changed schema, and compares.
+  mutating func change() throws {
+    random.change()
+    try open { container, random in try random.check(container) }
+    random.didStore()
+  }
+
+  /// Changes some objects.
+  mutating func edit() throws { try open { container, random in try random.edit(container) } }
+
+  /// Has every record written, and compares.
+  mutating func rewrite() throws { try open { container, random in try random.rewrite(container) } }
+
+  /// Tries to open the store with a schema that it can't have. True if there was one; nothing was written then.
+  mutating func refuse() throws -> Bool {
+    var trial = random
+    let isBroken = trial.breakOnce()
+    random.values = trial.values
+    guard isBroken else { return false }
+    let before = try store.statistics
+    let models = ContainerModels(classes: [], others: .schema(try trial.draft.schema()))
+    let error = #expect(throws: ContextError.self) {
+      try PersistentContainer("Random", models, on: store)
+    }
+    #expect(error?.refusal?.isEmpty == false)
+    let after = try store.statistics
+    #expect(after.bytesWritten == before.bytesWritten && after.lastCommit == before.lastCommit)
+    return true
+  }
+
+  private mutating func open(_ body: (PersistentContainer, inout RandomSchema) throws -> Void) throws {
+    let schema = try random.draft.schema()
+    let models = ContainerModels(classes: [], others: .schema(schema))
+    let container = try PersistentContainer("Random", models, on: store)
+    try body(container, &random)
+    #expect(try container.verify().map(\.description) == [])
+  }
+}
+
+// MARK: - Comparing
+
+extension RandomSchema {
+  mutating func check(_ container: PersistentContainer) throws {
+    let context = try container.context()
+    defer { context.end() }
+    let (found, expected) = (try dump(context), oracle.dump(draft))
+    if found != expected {
+      let (lacking, extra) = (Set(expected).subtracting(found), Set(found).subtracting(expected))
+      Issue.record("the store lacks \(lacking.sorted().prefix(5)) and has \(extra.sorted().prefix(5))")
+    }
+    for place in draft.entities.indices { try checkQueries(draft.entities[place], context) }
+  }
+
+  private func dump(_ context: ManagedObjectContext) throws -> [String] {
+    var lines: [String] = []
+    for entity in draft.entities {
+      for record in try context.records(entity.name) {
+        let number = record.objectID.number.rawValue
+        for property in entity.properties {
+          lines.append("\(entity.name) \(number) \(property.name) \(try text(property, of: record))")
+        }
+      }
+    }
+    return lines.sorted()
+  }
+
+  private func text(_ property: Draft.Property, of record: ManagedRecord) throws -> String {
+    guard let relationship = property.relationship else {
+      return GraphOracle.text(try record[property.name])
+    }
+    let objects =
+      try relationship.isToMany
+      ? record.objects(property.name) : [record.object(property.name)].compactMap(\.self)
+    return "\(objects.map(\.objectID.number.rawValue).sorted())"
+  }
+
+  /// Compares, for an attribute of the entity whose values compare as they are stored, a condition and an order with the oracle's.
+  private mutating func checkQueries(_ entity: Draft.Entity, _ context: ManagedObjectContext) throws {
+    let numbers = oracle.numbers(of: entity.key)
+    for property in entity.properties {
+      guard let kind = property.attribute?.kind, kind.isInteger || kind == .uuid || kind == .decimal else {
+        continue
+      }
+      let values = numbers.map { oracle.value(property.key, of: $0, entity.key) }
+      if let value = values.first(where: Self.isOrdinary) {
+        let condition = PredicateTree.comparison(.path([property.name]), .equal, .value(value), [])
+        let found = try context.records(entity.name, where: condition).map(\.objectID.number.rawValue)
+        #expect(found == zip(numbers, values).filter { $1 == value }.map(\.0))
+      }
+      guard kind.isInteger, kind != .uint64 else { continue }
+      let sorted = try context.records(entity.name, sort: [.init(property.name)])
+      let expected = zip(numbers, values).sorted { left, right in
+        left.1 == right.1 ? left.0 < right.0 : Self.isLess(left.1, right.1)
+      }
+      #expect(sorted.map(\.objectID.number.rawValue) == expected.map(\.0))
+    }
+  }
+
+  private static func isOrdinary(_ value: AttributeValue) -> Bool {
+    if case .decimal(let decimal) = value { return !decimal.isNaN }
+    return !value.isNull
+  }
+
+  /// Nil comes first.
+  private static func isLess(_ left: AttributeValue, _ right: AttributeValue) -> Bool {
+    switch (left, right) {
+    case (.int(let left), .int(let right)): left < right
+    case (.null, .int): true
+    default: false
+    }
+  }
+}
+
+// MARK: - Editing
+
+extension RandomSchema {
+  /// Inserts, changes, links and deletes some objects, saves, and compares.
+  mutating func edit(_ container: PersistentContainer) throws {
+    do {
+      let context = try container.context()
+      defer { context.end() }
+      for place in draft.entities.indices {
+        for _ in 0..<generatorNumber(0...5) { try insert(draft.entities[place], context) }
+      }
+      for place in draft.entities.indices { try changeSome(draft.entities[place], context) }
+      try linkSome(context)
+      for place in draft.entities.indices { try deleteOne(draft.entities[place], context) }
+      try context.save()
+    }
+    try check(container)
+  }
+
+  private func record(
+    _ number: UInt64,
+    _ entity: Draft.Entity,
+    _ context: ManagedObjectContext
+  ) throws
+    -> ManagedRecord
+  {
+    let number = ObjectNumber(rawValue: number)
+    return try context.existingRecord(
+      with: ManagedObjectID(entityName: entity.name, number: number, storeID: context.storeID)
+    )
+  }
+
+  private mutating func insert(_ entity: Draft.Entity, _ context: ManagedObjectContext) throws {
+    let required = entity.properties.filter { $0.relationship?.cardinality == .required }
+    for property in required {
+      guard let relationship = property.relationship,
+        relationship.destination != entity.key,
+        relationship.inverse.map({ draft.relationship($0).isToMany }) ?? true,
+        !oracle.numbers(of: relationship.destination).isEmpty
+      else { return }
+    }
+    let record = try context.insert(entity: entity.name)
+    let number = record.objectID.number.rawValue
+    oracle.rows[entity.key, default: [:]][number] = [:]
+    for property in entity.properties {
+      if let attribute = property.attribute {
+        let value = values.value(attribute.kind, nilOneIn: attribute.isOptional ? 3 : 1 << 30)
+        oracle.rows[entity.key]?[number]?[property.key] = value
+      } else if let relationship = property.relationship, relationship.cardinality == .required {
+        let target = values.generator.pick(oracle.numbers(of: relationship.destination))
+        oracle.connect(property.key, .init(from: number, to: target), in: draft)
+      }
+    }
+    // A value that has to be unique and is not: the object isn't made.
+    guard oracle.fits(draft) else {
+      for property in required { oracle.disconnectAll(property.key, from: number, in: draft) }
+      oracle.rows[entity.key]?[number] = nil
+      return context.delete(record)
+    }
+    for property in entity.properties {
+      if property.attribute != nil {
+        try record.set(property.name, to: oracle.value(property.key, of: number, entity.key))
+      } else if let relationship = property.relationship, relationship.cardinality == .required,
+        let target = oracle.targets(of: number, property.key).first
+      {
+        let destination = draft.entities[draft.entityPlace(relationship.destination)]
+        try record.setObject(property.name, to: self.record(target, destination, context))
+      }
+    }
+  }
+
+  private mutating func changeSome(_ entity: Draft.Entity, _ context: ManagedObjectContext) throws {
+    for number in oracle.numbers(of: entity.key) where chance(1, in: 3) {
+      let property = values.generator.pick(entity.properties)
+      guard let attribute = property.attribute else { continue }
+      let value = values.value(attribute.kind, nilOneIn: attribute.isOptional ? 3 : 1 << 30)
+      var trial = oracle
+      trial.rows[entity.key]?[number]?[property.key] = value
+      guard trial.fits(draft) else { continue }
+      oracle = trial
+      try record(number, entity, context).set(property.name, to: value)
+    }
+  }
+
+  private mutating func linkSome(_ context: ManagedObjectContext) throws {
+    for entity in draft.entities {
+      for property in entity.properties {
+        guard let relationship = property.relationship else { continue }
+        for number in oracle.numbers(of: entity.key) where chance(1, in: 2) {
+          try link(number, entity, property, relationship, context)
+        }
+      }
+    }
+  }
+
+  private mutating func link(
+    _ number: UInt64,
+    _ entity: Draft.Entity,
+    _ property: Draft.Property,
+    _ relationship: Draft.Relationship,
+    _ context: ManagedObjectContext
+  ) throws {
+    let others = oracle.numbers(of: relationship.destination)
+    if others.isEmpty { return }
+    let target = values.generator.pick(others)
+    if target == number, relationship.destination == entity.key { return }
+    var trial = oracle
+    trial.connect(property.key, .init(from: number, to: target), in: draft)
+    guard trial.fits(draft) else { return }
+    oracle = trial
+    let destination = draft.entities[draft.entityPlace(relationship.destination)]
+    let owner = try record(number, entity, context)
+    let other = try record(target, destination, context)
+    if relationship.isToMany {
+      try owner.add(other, to: property.name)
+    } else {
+      try owner.setObject(property.name, to: other)
+    }
+  }
+
+  /// Deletes an object that is not linked: delete rules are proved elsewhere.
+  private mutating func deleteOne(_ entity: Draft.Entity, _ context: ManagedObjectContext) throws {
+    let free = oracle.numbers(of: entity.key).filter { !oracle.isLinked($0, entity.key, in: draft) }
+    guard !free.isEmpty, chance(1, in: 2) else { return }
+    let number = values.generator.pick(free)
+    try context.delete(record(number, entity, context))
+    oracle.rows[entity.key]?[number] = nil
+  }
+
+  // MARK: Rewriting
+
+  /// Has every record written in the newest layout: one attribute gets another value in one save and its own in the next.
+  mutating func rewrite(_ container: PersistentContainer) throws {
+    for _ in 0..<2 {
+      let context = try container.context()
+      defer { context.end() }
+      for entity in draft.entities {
+        for record in try context.records(entity.name) {
+          guard case .int(let value) = try record[Self.serial] else { continue }
+          try record.set(Self.serial, to: .int(~value))
+        }
+      }
+      try context.save()
+    }
+    let snapshot = try container.coordinator.store.snapshot()
+    for entity in container.coordinator.schema.entities {
+      guard var cursor = try snapshot.treeIfPresent(entity.treeName)?.cursor() else { continue }
+      while try cursor.next() {
+        #expect(RecordLayout.number(of: try cursor.value()) == entity.layout.number)
+      }
+    }
+    try check(container)
+  }
+}
