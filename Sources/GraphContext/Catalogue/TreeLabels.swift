@@ -46,7 +46,7 @@ package struct TreeLabels: Sendable {
   package func label(of tree: String) -> String? { owners[tree]?.label }
 
   /// What messages call the tree: `e/Book (e/3)`. A tree that the schema doesn't know, or that is named by its label, has its name alone.
-  package func title(of tree: String) -> String { Self.title(of: tree, label: labels[tree]) }
+  package func title(of tree: String) -> String { Self.title(of: tree, label: label(of: tree)) }
 
   package static func title(of tree: String, label: String?) -> String {
     guard let label, label != tree else { return tree }
