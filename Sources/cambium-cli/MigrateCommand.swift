@@ -16,7 +16,8 @@ struct MigrateCommand: AsyncParsableCommand {
       Says first what happens: what changes, which trees are built and dropped, and what is in the way. If anything is, every object is \
       listed, the file stays as it is, and the status is 1. With --dry-run nothing else is done, and nothing is written.
 
-      Nobody else may have the store open.
+      Nobody else may have the store open. Shows how far it is on a terminal. What was interrupted goes on where it stopped when the same \
+      command is given again.
       """
   )
 
@@ -58,7 +59,18 @@ struct MigrateCommand: AsyncParsableCommand {
   private static func migrate(_ url: URL, to schema: Schema) async throws {
     var options = StoreOptions()
     options.createsIfMissing = false
-    try await PersistentContainer("cambium", schema: schema, at: url, options: options).close()
+    let monitor = MigrationMonitor(chunkByteCount: nil) { progress in
+      ProgressBar.show(Double(progress.completedRowCount), of: Double(progress.totalRowCount))
+    }
+    defer { ProgressBar.clear() }
+    let container = try await PersistentContainer(
+      "cambium",
+      schema: schema,
+      at: url,
+      options: options,
+      monitor: monitor
+    )
+    try container.close()
   }
 }
 
