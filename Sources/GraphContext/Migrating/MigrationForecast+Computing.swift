@@ -39,8 +39,6 @@ private struct ForecastBuilder {
   private let snapshot: Snapshot
   private let schema: Schema
   private let change: SchemaChange
-  /// Whether folded indexes that are there already have to be made again.
-  private let isRefolding: Bool
 
   init(_ store: Store, _ models: ContainerModels) throws {
     storeID = UUID(store.uuid)
@@ -49,9 +47,8 @@ private struct ForecastBuilder {
     let schema = try models.schema(in: known)
     let empty = try known.emptyEntities(in: snapshot)
     self.schema = schema
-    change = SchemaChange(from: known, to: schema) { empty.contains($0.number) }
-    isRefolding =
-      try !known.entities.isEmpty && schema.hasFoldedIndexes && !SchemaTree.isFoldedAsHere(snapshot)
+    let isFoldedElsewhere = try known.hasFoldedIndexes && !SchemaTree.isFoldedAsHere(snapshot)
+    change = SchemaChange(from: known, to: schema, isRefolding: isFoldedElsewhere) { empty.contains($0.number) }
   }
 
   func forecast(showsValues: Bool) throws -> MigrationForecast {
@@ -73,15 +70,17 @@ private struct ForecastBuilder {
 
   private func forecastOfSchema() throws -> MigrationForecast {
     let renaming = SchemaRenaming(from: change.old, to: change.target)
-    let isDone =
-      try change.isEmpty && !isRefolding && !change.target.entities.isEmpty
+    let isInterrupted = try SchemaTree.migration(in: snapshot) != nil
+    let isCurrent =
+      try change.isEmpty && !isInterrupted && !change.old.entities.isEmpty
       && !SchemaTree.isOfEarlierFormat(snapshot)
     return MigrationForecast(
       storeID: storeID,
       formatVersion: try SchemaEntries(snapshot)?.formatVersion(),
       newFormatVersion: SchemaTree.formatVersion,
       difference: SchemaDifference(from: try change.old.schema(), to: schema, renaming),
-      isCurrent: isDone
+      isInterrupted: isInterrupted,
+      isCurrent: isCurrent
     )
   }
 
@@ -170,20 +169,7 @@ private struct ForecastBuilder {
         )
       }
     }
-    return try built + refoldedIndexes(stored)
-  }
-
-  /// The folded indexes that are made again, but for those that are built anyway.
-  private func refoldedIndexes(_ stored: StoredSchema) throws -> [MigrationForecast.BuiltTree] {
-    guard isRefolding else { return [] }
-    return try stored.entities.flatMap { entity in
-      try entity.declaredIndexes.compactMap { index in
-        guard index.isFolded, try snapshot.treeIfPresent(entity.treeName(of: index.id)) != nil else {
-          return nil
-        }
-        return try self.index(index, of: entity, isReplacing: true)
-      }
-    }
+    return built
   }
 
   private func index(

@@ -70,6 +70,9 @@ public struct MigrationForecast: Sendable, Hashable, Codable {
   public internal(set) var earlierRecords: [EarlierRecords] = []
   /// Everything that keeps the store from going on with the schema.
   public internal(set) var refusal = SchemaRefusal()
+  /// Whether a change of the schema was begun and not finished. Opening goes on with it, or gives it up first; the counts are those of the
+  /// whole change all the same.
+  public let isInterrupted: Bool
   /// Whether opening writes nothing.
   public let isCurrent: Bool
 
@@ -81,12 +84,14 @@ public struct MigrationForecast: Sendable, Hashable, Codable {
     formatVersion: UInt32?,
     newFormatVersion: UInt32,
     difference: SchemaDifference,
+    isInterrupted: Bool,
     isCurrent: Bool
   ) {
     self.storeID = storeID
     self.formatVersion = formatVersion
     self.newFormatVersion = newFormatVersion
     self.difference = difference
+    self.isInterrupted = isInterrupted
     self.isCurrent = isCurrent
   }
 }
@@ -104,6 +109,7 @@ extension MigrationForecast: CustomStringConvertible {
     if let formatVersion, formatVersion != newFormatVersion {
       sections.append(("format", ["\(formatVersion) → \(newFormatVersion)"]))
     }
+    if isInterrupted { sections.append(("an earlier change was interrupted", ["it is finished or given up first"])) }
     sections += [
       ("values for objects that have none", fillings.map(\.description)),
       ("trees built", builtTrees.map(\.description)),
