@@ -34,6 +34,8 @@ struct MigrationState: Sendable, Hashable {
 
   /// Why the change can't belong to a store of this catalogue; nil if it can. The bytes come from disk, and trees are removed by them.
   func unsoundness(in schema: CataloguedSchema) -> String? {
+    if let problem = target.unsoundness { return problem }
+    if !(0...Self.greatestRowCount).contains(rowCount) { return "it has done \(rowCount) rows" }
     let kept = Set(schema.entities.flatMap(\.trees) + [SchemaTree.name])
     if isSwitched, let tree = droppedTrees.first(where: kept.contains) {
       return "it removes the tree \(tree)"
