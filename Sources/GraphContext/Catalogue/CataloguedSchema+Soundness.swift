@@ -49,12 +49,13 @@ private struct SoundEntity {
       return "\(name) has \(entity.properties.count) properties"
     }
     if entity.indexes.count > SchemaLimits.indexCount { return "\(name) has \(entity.indexes.count) indexes" }
+    if let problem = layoutProblem { return problem }
     for index in entity.indexes {
       for number in index.properties where properties[number].map(\.isToMany) ?? true {
         return "an index of \(name) has the property \(number.rawValue), which has no slot"
       }
     }
-    return layoutProblem
+    return nil
   }
 
   func problem(
