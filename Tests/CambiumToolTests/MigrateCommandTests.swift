@@ -116,12 +116,12 @@ struct MigrateCommandTests {
     let run = try ToolRun("migrate", library.path, "--to", copy)
     #expect(run.status == 0 && run.output == Self.forecast, "\(run.errors)")
     #expect(try ToolRun("schema", "diff", library.path, copy).output == "")
-    // Another store is followed by names: its authors would have other books.
+    // Another store is followed by names. It has no objects, so that its authors can have other books.
     let other = library.folder.file("other.cambium")
     try await Library.open(other).close()
     #expect(try ToolRun("schema", "diff", other, copy).lines.contains("removed entity Book"))
     let forecast = try ToolRun("migrate", other, "--to", copy, "--dry-run")
-    #expect(forecast.status == 1 && forecast.lines.contains("  added entity Volume"))
+    #expect(forecast.status == 0 && forecast.lines.contains("  added entity Volume"))
   }
 
   @Test func historyHasEveryLayout() throws {

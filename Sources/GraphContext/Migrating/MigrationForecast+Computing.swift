@@ -48,7 +48,9 @@ private struct ForecastBuilder {
     let empty = try known.emptyEntities(in: snapshot)
     self.schema = schema
     let isFoldedElsewhere = try known.hasFoldedIndexes && !SchemaTree.isFoldedAsHere(snapshot)
-    change = SchemaChange(from: known, to: schema, isRefolding: isFoldedElsewhere) { empty.contains($0.number) }
+    change = SchemaChange(from: known, to: schema, isRefolding: isFoldedElsewhere) {
+      empty.contains($0.number)
+    }
   }
 
   func forecast(showsValues: Bool) throws -> MigrationForecast {

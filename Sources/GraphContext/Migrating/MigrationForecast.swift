@@ -109,7 +109,9 @@ extension MigrationForecast: CustomStringConvertible {
     if let formatVersion, formatVersion != newFormatVersion {
       sections.append(("format", ["\(formatVersion) → \(newFormatVersion)"]))
     }
-    if isInterrupted { sections.append(("an earlier change was interrupted", ["it is finished or given up first"])) }
+    if isInterrupted {
+      sections.append(("an earlier change was interrupted", ["it is finished or given up first"]))
+    }
     sections += [
       ("values for objects that have none", fillings.map(\.description)),
       ("trees built", builtTrees.map(\.description)),

@@ -138,7 +138,9 @@ struct SchemaDifferenceTests {
     let new = SchemaChange(from: old, to: try Self.new()).target
     let difference = try SchemaDifference(from: old, to: new)
     // The catalogue has the properties in an order of its own.
-    #expect(Set(difference.changes) == Set(SchemaDifference(from: try Self.old(), to: try Self.new()).changes))
+    #expect(
+      Set(difference.changes) == Set(SchemaDifference(from: try Self.old(), to: try Self.new()).changes)
+    )
     let back = try SchemaDifference(from: new, to: old)
     #expect(
       back.changes.filter { $0.subject == .entity }.map(\.description) == [
