@@ -58,7 +58,7 @@ package struct CataloguedEntity: Sendable, Hashable {
     indexes.dictionary(by: name).mapValues(\.tree)
   }
 
-  /// What an ``IndexDescription`` calls an index. O(properties).
+  /// The name of an index, as ``IndexDescription/name`` forms it. O(properties).
   package func name(of index: CataloguedIndex) -> String {
     IndexDescription(index.properties.compactMap { property($0)?.name }, folding: index.folding).name
   }
@@ -75,7 +75,7 @@ package struct CataloguedProperty: Sendable, Hashable {
   package let number: PropertyNumber
   package var name: String
   package var content: Content
-  /// What an object has whose record was stored before the property was added.
+  /// The value of objects whose records were stored before the property was added.
   package var absentValue: AttributeValue = .null
 
   package enum Content: Sendable, Hashable {
@@ -89,7 +89,7 @@ package struct CataloguedProperty: Sendable, Hashable {
 
   package var isToMany: Bool { relationship?.cardinality == .many }
 
-  /// Whether an object can have no value, or no destination.
+  /// Whether the attribute may be nil, or the to-one relationship may lead nowhere.
   var isOptional: Bool {
     switch content {
     case .attribute(_, let isOptional): isOptional
@@ -97,7 +97,7 @@ package struct CataloguedProperty: Sendable, Hashable {
     }
   }
 
-  /// How the value lies in a record. Nil for a to-many relationship.
+  /// The kind of the property's slot in a record. Nil for a to-many relationship, which has no slot.
   var storedKind: AttributeKind? {
     switch content {
     case .attribute(let kind, _): kind

@@ -23,8 +23,8 @@ struct MigrationState: Sendable, Hashable {
   /// After the switch, the trees to remove.
   var droppedTrees: [String]
 
-  /// Whether a change that is asked for now leads to the same catalogue, so that it can go on where this one ended. Defaults are those
-  /// of the first time.
+  /// Whether `change` leads to the same catalogue by the same steps. Then the migrator continues this change from its position, with
+  /// the defaults that were evaluated when it began.
   func canGoOn(as change: SchemaChange) -> Bool {
     !isSwitched && target.withoutDefaults == change.target.withoutDefaults && steps == change.work
   }
