@@ -15,12 +15,20 @@ public struct ContextError: Error, Sendable {
     let context: Context
     let storeError: StoreError?
     let refusal: SchemaRefusal?
+    let underlyingError: (any Error)?
 
-    init(message: String, context: Context, storeError: StoreError?, refusal: SchemaRefusal?) {
+    init(
+      message: String,
+      context: Context,
+      storeError: StoreError?,
+      refusal: SchemaRefusal?,
+      underlyingError: (any Error)?
+    ) {
       self.message = message
       self.context = context
       self.storeError = storeError
       self.refusal = refusal
+      self.underlyingError = underlyingError
     }
   }
 
@@ -29,10 +37,17 @@ public struct ContextError: Error, Sendable {
     _ message: String,
     context: Context = Context(),
     storeError: StoreError? = nil,
-    refusal: SchemaRefusal? = nil
+    refusal: SchemaRefusal? = nil,
+    underlyingError: (any Error)? = nil
   ) {
     self.code = code
-    self.details = Details(message: message, context: context, storeError: storeError, refusal: refusal)
+    self.details = Details(
+      message: message,
+      context: context,
+      storeError: storeError,
+      refusal: refusal,
+      underlyingError: underlyingError
+    )
   }
 
   /// What went wrong, in a sentence.
@@ -43,6 +58,8 @@ public struct ContextError: Error, Sendable {
   public var storeError: StoreError? { details.storeError }
   /// Everything that keeps a store from going on with another schema, when that is what failed.
   public var refusal: SchemaRefusal? { details.refusal }
+  /// What a pass of a custom stage threw, when `code` is ``Code/stageFailed``.
+  public var underlyingError: (any Error)? { details.underlyingError }
 }
 
 extension ContextError {
@@ -165,6 +182,10 @@ extension ContextError {
     public static let cancelled = Code("cancelled")
     /// The container is closed.
     public static let closed = Code("closed")
+    /// A custom stage of a migration failed; the store has the schema that it had before the stage.
+    public static let stageFailed = Code("stageFailed")
+    /// A graph that a custom stage works with was saved where that is not allowed.
+    public static let saveNotAllowed = Code("saveNotAllowed")
   }
 }
 

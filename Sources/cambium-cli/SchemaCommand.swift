@@ -66,7 +66,7 @@ struct ShowSchemaCommand: ParsableCommand {
     init(_ metadata: StoreMetadata) {
       store = metadata.storeID.uuidString.lowercased()
       formatVersion = metadata.formatVersion
-      version = metadata.schemaVersion
+      version = metadata.schemaVersion?.description
       hash = Self.digits(metadata.stableHash)
       let named = metadata.entities.map { ($0.name, $0) }
       let entities = Dictionary(named, uniquingKeysWith: { first, _ in first })

@@ -8,7 +8,7 @@ extension CataloguedSchema: Codable {
   package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     nextNumber = try container.decode(UInt32.self, forKey: .nextNumber)
-    version = try container.decodeIfPresent(String.self, forKey: .version)
+    version = try container.decodeIfPresent(Schema.Version.self, forKey: .version)
     entities = try container.decode([CataloguedEntity].self, forKey: .entities)
   }
 

@@ -6,7 +6,7 @@ package struct CataloguedSchema: Sendable, Hashable {
   /// The number that is given next. One counter serves all kinds of subjects and the trees.
   package var nextNumber: UInt32 = 1
   /// The version of the schema, if the app declares one.
-  package var version: String?
+  package var version: Schema.Version?
   /// Sorted by name.
   package var entities: [CataloguedEntity] = []
 

@@ -27,8 +27,8 @@ public struct StoreMetadata: Sendable, Hashable, Codable {
   public let formatVersion: UInt32?
   /// The schema as the store has it; without entities if it holds no models yet.
   public let schema: Schema
-  /// The version of the schema, if the app declares one.
-  public let schemaVersion: String?
+  /// The version of the schema, if the app declares versions (``MigrationPlan``).
+  public let schemaVersion: Schema.Version?
   /// ``Schema/stableHash`` of ``schema``.
   public let stableHash: UInt64
   /// By name.

@@ -28,41 +28,49 @@ extension MigrationForecast {
 
   private init(at url: URL, to models: ContainerModels, _ showsValues: Bool) throws(ContextError) {
     let store = try Store.openToRead(url)
-    do { self = try ForecastBuilder(store, models).forecast(showsValues: showsValues) } catch {
+    do {
+      let known = try SchemaTree.schema(in: store.snapshot()) ?? CataloguedSchema()
+      let step = UpgradeStep(schema: try models.schema(in: known), version: nil)
+      try self.init(store, from: known, step, showsValues: showsValues)
+    } catch {
       throw ContextError(any: error)
     }
+  }
+
+  /// Works out what a step does with a store. A custom one without its passes.
+  init(_ store: Store, from known: CataloguedSchema, _ step: UpgradeStep, showsValues: Bool) throws {
+    self = try ForecastBuilder(store, from: known, step, showsValues: showsValues).forecast()
   }
 }
 
 private struct ForecastBuilder {
   private let storeID: UUID
   private let snapshot: Snapshot
-  private let schema: Schema
+  private let step: UpgradeStep
+  private let transition: SchemaTransition
   private let change: SchemaChange
 
-  init(_ store: Store, _ models: ContainerModels) throws {
+  init(_ store: Store, from known: CataloguedSchema, _ step: UpgradeStep, showsValues: Bool) throws {
     storeID = UUID(store.uuid)
     snapshot = try store.snapshot()
-    let known = try SchemaTree.schema(in: snapshot) ?? CataloguedSchema()
-    let schema = try models.schema(in: known)
-    let empty = try known.emptyEntities(in: snapshot)
-    self.schema = schema
-    let isFoldedElsewhere = try known.hasFoldedIndexes && !SchemaTree.isFoldedAsHere(snapshot)
-    change = SchemaChange(from: known, to: schema, isRefolding: isFoldedElsewhere) {
-      empty.contains($0.number)
-    }
+    self.step = step
+    transition = try SchemaTransition(
+      store,
+      snapshot,
+      from: known,
+      step,
+      isForWriting: true,
+      showsValues: showsValues
+    )
+    change = transition.change
   }
 
-  func forecast(showsValues: Bool) throws -> MigrationForecast {
+  func forecast() throws -> MigrationForecast {
     var forecast = try forecastOfSchema()
+    forecast.refusal = try transition.refusal()
     // The catalogue of a change with obstacles need not be one.
-    guard change.obstacles.isEmpty else {
-      forecast.refusal.obstacles = change.obstacles
-      return forecast
-    }
-    let stored = try StoredSchema(change.target, as: schema)
-    let checker = SchemaChecker(change, stored, snapshot, store: storeID, showsValues: showsValues)
-    forecast.refusal = try checker.refusal()
+    guard change.obstacles.isEmpty else { return forecast }
+    let stored = try StoredSchema(change.target, as: step.schema)
     forecast.fillings = try fillings()
     forecast.builtTrees = try builtTrees(stored)
     forecast.droppedTrees = try droppedTrees()
@@ -78,9 +86,10 @@ private struct ForecastBuilder {
       && !SchemaTree.isOfEarlierFormat(snapshot)
     return MigrationForecast(
       storeID: storeID,
+      version: step.version,
       formatVersion: try SchemaEntries(snapshot)?.formatVersion(),
       newFormatVersion: SchemaTree.formatVersion,
-      difference: SchemaDifference(from: try change.old.schema(), to: schema, renaming),
+      difference: SchemaDifference(from: try change.old.schema(), to: step.schema, renaming),
       isInterrupted: isInterrupted,
       isCurrent: isCurrent
     )
@@ -106,7 +115,7 @@ private struct ForecastBuilder {
     let earlier = try StoredSchema(change.old)
     return try continued.flatMap { old, new in
       try new.properties.compactMap { property in
-        guard let value = schema.entity(named: new.name)?.attribute(named: property.name)?.defaultValue,
+        guard let value = step.schema.entity(named: new.name)?.attribute(named: property.name)?.defaultValue,
           let count = try missingCount(of: property, old, earlier), count > 0
         else { return nil }
         return MigrationForecast.Filling(
@@ -140,7 +149,7 @@ private struct ForecastBuilder {
 
   private func droppedTrees() throws -> [MigrationForecast.Tree] {
     let labels = TreeLabels(change.old)
-    return try change.droppedTrees.compactMap { name in
+    return try transition.wholeChange.droppedTrees.compactMap { name in
       guard let tree = try snapshot.treeIfPresent(name), let owner = labels.owner(of: name) else {
         return nil
       }
@@ -149,29 +158,45 @@ private struct ForecastBuilder {
   }
 
   private func builtTrees(_ stored: StoredSchema) throws -> [MigrationForecast.BuiltTree] {
-    let labels = TreeLabels(change.target)
+    let whole = transition.wholeChange
+    let labels = TreeLabels(whole.target)
     let replaced = Set(change.old.entities.flatMap { $0.indexes.map(\.number) })
-    var built: [MigrationForecast.BuiltTree] = []
-    for work in change.work {
+    return try whole.work.compactMap { work in
       switch work {
       case .index(let number, let index):
         guard let entity = stored.entity(number), let resolved = stored.index(index, of: entity) else {
-          continue
+          return nil
         }
-        built.append(try self.index(resolved, of: entity, isReplacing: replaced.contains(index)))
+        return try self.index(resolved, of: entity, isReplacing: replaced.contains(index))
       case .exchangedPairs(let source, let tree):
-        guard let owner = labels.owner(of: tree) else { continue }
-        let count = try snapshot.treeIfPresent(source)?.count ?? 0
-        built.append(
-          MigrationForecast.BuiltTree(
-            tree: MigrationForecast.Tree(owner, entryCount: count),
-            keyByteCount: count * 2 * KeyCoder.objectIDByteCount,
-            isReplacing: false
-          )
+        return try copy(of: source, labels.owner(of: tree), isReplacing: false)
+      case .copiedPairs(let source, let tree):
+        return try copy(of: source, labels.owner(of: tree), isReplacing: true)
+      case .records(let number, let source):
+        return try copy(
+          of: source,
+          whole.target.entity(number).flatMap { labels.owner(of: $0.tree) },
+          isReplacing: true
         )
+      case .pass: return nil
       }
     }
-    return built
+  }
+
+  /// A tree of as many entries as another one.
+  private func copy(
+    of source: String,
+    _ owner: TreeLabels.Owner?,
+    isReplacing: Bool
+  ) throws -> MigrationForecast.BuiltTree? {
+    guard let owner else { return nil }
+    let count = try snapshot.treeIfPresent(source)?.count ?? 0
+    let numbersInKey = owner.kind == .records ? 1 : 2
+    return MigrationForecast.BuiltTree(
+      tree: MigrationForecast.Tree(owner, entryCount: count),
+      keyByteCount: count * numbersInKey * KeyCoder.objectIDByteCount,
+      isReplacing: isReplacing
+    )
   }
 
   private func index(

@@ -56,6 +56,8 @@ public struct MigrationForecast: Sendable, Hashable, Codable {
   }
 
   public let storeID: UUID
+  /// The version of the schema that a stage of a plan leads to; nil without a plan.
+  public let version: Schema.Version?
   /// The version of what the library wrote into the store; nil for a store that holds no models yet. Opening brings it to
   /// ``newFormatVersion``.
   public let formatVersion: UInt32?
@@ -70,17 +72,22 @@ public struct MigrationForecast: Sendable, Hashable, Codable {
   public internal(set) var earlierRecords: [EarlierRecords] = []
   /// Everything that keeps the store from going on with the schema.
   public internal(set) var refusal = SchemaRefusal()
+  /// What the passes of a custom stage do, by entity.
+  public internal(set) var effects: [MigrationEffect] = []
+  /// Why a pass of a custom stage fails; nil if none does.
+  public internal(set) var failure: String?
   /// Whether a change of the schema was begun and not finished. Opening goes on with it, or gives it up first; the counts are those of the
   /// whole change all the same.
   public let isInterrupted: Bool
   /// Whether opening writes nothing.
   public let isCurrent: Bool
 
-  /// Whether the store can go on with the schema. If not, opening throws the ``refusal`` as an error.
-  public var isPossible: Bool { refusal.isEmpty }
+  /// Whether the store can go on with the schema. If not, opening throws the ``refusal`` or the ``failure`` as an error.
+  public var isPossible: Bool { refusal.isEmpty && failure == nil }
 
   init(
     storeID: UUID,
+    version: Schema.Version?,
     formatVersion: UInt32?,
     newFormatVersion: UInt32,
     difference: SchemaDifference,
@@ -88,6 +95,7 @@ public struct MigrationForecast: Sendable, Hashable, Codable {
     isCurrent: Bool
   ) {
     self.storeID = storeID
+    self.version = version
     self.formatVersion = formatVersion
     self.newFormatVersion = newFormatVersion
     self.difference = difference
@@ -105,7 +113,7 @@ extension MigrationForecast: CustomStringConvertible {
   /// The lines of ``description``. A value may have ends of lines of its own.
   package var lines: [String] {
     if isCurrent { return ["the store has the schema already"] }
-    var sections = [("changes", difference.changes.map(\.description))]
+    var sections = [(version.map { "to version \($0)" } ?? "changes", difference.changes.map(\.description))]
     if let formatVersion, formatVersion != newFormatVersion {
       sections.append(("format", ["\(formatVersion) → \(newFormatVersion)"]))
     }
@@ -120,7 +128,8 @@ extension MigrationForecast: CustomStringConvertible {
         "records that stay as they are, and are translated when they are read",
         earlierRecords.map(\.description)
       ),
-      ("in the way", refusal.lines),
+      ("objects that custom passes change", effects.map(\.description)),
+      ("in the way", refusal.lines + [failure].compactMap(\.self)),
     ]
     return sections.filter { !$0.1.isEmpty }
       .flatMap { heading, lines in ["\(heading):"] + lines.map { "  \($0)" } }

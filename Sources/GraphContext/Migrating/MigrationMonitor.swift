@@ -8,10 +8,22 @@ public struct MigrationProgress: Sendable, Hashable {
   public let completedRowCount: Int
   /// Rows that have to be worked on.
   public let totalRowCount: Int
+  /// The stage of a plan whose rows they are, counted from 1; 1 without a plan.
+  public let stageNumber: Int
+  /// How many stages this opening takes; 1 without a plan.
+  public let stageCount: Int
 
-  /// From 0 to 1.
+  init(completedRowCount: Int, totalRowCount: Int, stageNumber: Int = 1, stageCount: Int = 1) {
+    self.completedRowCount = completedRowCount
+    self.totalRowCount = totalRowCount
+    self.stageNumber = stageNumber
+    self.stageCount = stageCount
+  }
+
+  /// From 0 to 1. Every stage counts the same.
   public var fractionCompleted: Double {
-    totalRowCount == 0 ? 1 : Double(completedRowCount) / Double(totalRowCount)
+    let stage = totalRowCount == 0 ? 1 : Double(completedRowCount) / Double(totalRowCount)
+    return (Double(stageNumber - 1) + stage) / Double(stageCount)
   }
 }
 
@@ -30,12 +42,14 @@ public final class MigrationMonitor: Sendable {
     var newest: MigrationProgress?
     var continuations: [AsyncStream<MigrationProgress>.Continuation] = []
     var isCancelled = false
+    var stage = (number: 1, count: 1)
+    var effects: [String: MigrationEffect] = [:]
     var isFinished = false
   }
 
   private static let largestChunkByteCount = 16 << 20
   private let chunkByteCount: Int?
-  /// The same as ``updates()``: the unit is a row.
+  /// The same as ``updates()``. The unit is a row; all stages of a plan count as many as the one at hand.
   public let progress: Progress
   private let onReport: (@Sendable (MigrationProgress) -> Void)?
   private let state = Mutex(State())
@@ -69,6 +83,11 @@ public final class MigrationMonitor: Sendable {
     return stream
   }
 
+  /// What the passes of custom stages have done so far in this opening, by entity.
+  public var effects: [MigrationEffect] {
+    state.withLock { $0.effects.values.sorted { $0.entity < $1.entity } }
+  }
+
   /// Stops the change after the commit at hand. Opening throws `cancelled`, the store keeps its old schema, and an opening with the same
   /// schema goes on where this one stopped. Does nothing after the switch.
   public func cancel() { state.withLock { $0.isCancelled = true } }
@@ -84,9 +103,28 @@ public final class MigrationMonitor: Sendable {
     }
   }
 
-  func report(_ newest: MigrationProgress) {
-    progress.totalUnitCount = Int64(newest.totalRowCount)
-    progress.completedUnitCount = Int64(newest.completedRowCount)
+  /// A stage of a plan begins.
+  func begin(stage number: Int, of count: Int) { state.withLock { $0.stage = (number, count) } }
+
+  /// A batch of a custom stage was saved.
+  func note(_ effects: [MigrationEffect]) {
+    state.withLock { state in
+      for effect in effects {
+        if state.effects[effect.entity]?.add(effect) == nil { state.effects[effect.entity] = effect }
+      }
+    }
+  }
+
+  func report(completedRowCount: Int, totalRowCount: Int) {
+    let stage = state.withLock(\.stage)
+    let newest = MigrationProgress(
+      completedRowCount: completedRowCount,
+      totalRowCount: totalRowCount,
+      stageNumber: stage.number,
+      stageCount: stage.count
+    )
+    progress.totalUnitCount = Int64(totalRowCount * stage.count)
+    progress.completedUnitCount = Int64(totalRowCount * (stage.number - 1) + completedRowCount)
     let continuations = state.withLock { state in
       state.newest = newest
       return state.continuations

@@ -45,6 +45,17 @@ struct MigrationState: Sendable, Hashable {
 
   var isBuilt: Bool { finishedStepCount == steps.count }
 
+  var nextStep: MigrationStep? { isBuilt ? nil : steps[finishedStepCount] }
+
+  /// Rows of the next step were done.
+  ///
+  /// - Parameter position: the key that was done last; nil if the step is finished.
+  mutating func advance(to position: [UInt8]?, rowCount: Int) {
+    self.rowCount += rowCount
+    self.position = position
+    if position == nil { finishedStepCount += 1 }
+  }
+
   /// Trees that belong to neither schema's catalogue as long as the change is under way.
   func trees(besides schema: CataloguedSchema) -> Set<String> {
     Set(isSwitched ? droppedTrees : target.entities.flatMap(\.trees))
@@ -58,6 +69,38 @@ enum MigrationStep: Sendable, Hashable, Codable {
   case index(entity: EntityNumber, IndexNumber)
   /// Pairs, out of others with their halves exchanged.
   case exchangedPairs(from: String, to: String)
+  /// The records of an entity in its newest layout, out of those of another tree.
+  case records(entity: EntityNumber, from: String)
+  /// Pairs of the same form, out of another tree.
+  case copiedPairs(from: String, to: String)
+  /// One pass of a custom stage, by its place; the entity of the old schema that it goes through, if it goes through one.
+  case pass(Int, entity: EntityNumber?)
+}
+
+extension MigrationState {
+  /// The beginning of a change.
+  init(_ change: SchemaChange, in snapshot: Snapshot) throws {
+    self.init(
+      target: change.target,
+      steps: change.work,
+      totalRowCount: try change.work.reduce(0) { try $0 + change.rowCount(of: $1, in: snapshot) },
+      droppedTrees: change.droppedTrees
+    )
+  }
+}
+
+extension SchemaChange {
+  /// The rows that a step is going to work on.
+  fileprivate func rowCount(of step: MigrationStep, in snapshot: Snapshot) throws -> Int {
+    switch step {
+    case .exchangedPairs(let source, _), .copiedPairs(let source, _), .records(_, let source):
+      try snapshot.treeIfPresent(source)?.count ?? 0
+    case .index(let number, _), .pass(_, let number?):
+      // The index of an entity to be rebuilt has as many entries as the store has records.
+      try snapshot.treeIfPresent(old.entity(number)?.tree ?? "")?.count ?? 0
+    case .pass: 1
+    }
+  }
 }
 
 extension CataloguedSchema {

@@ -42,10 +42,10 @@ extension SchemaChange {
     guard let old = match.old else {
       if entity.old != nil { result.property.absentValue = value }
       if value.isNull, !attribute.isOptional, !isEmpty {
-        note(
-          entity.description.name,
-          attribute.name,
-          "\(entity.description.name).\(attribute.name) is new, not optional, and has no default for the objects in the store"
+        noteMissingValues(
+          of: match,
+          in: entity,
+          "is new, not optional, and has no default for the objects in the store"
         )
       }
       return result
@@ -121,7 +121,11 @@ extension SchemaChange {
     } else if match.old != nil {
       end.note(in: &self, "is an attribute in the store and a relationship in the model")
     } else if relationship.cardinality == .required, !isEmpty {
-      end.note(in: &self, "is new and required, and the objects in the store have none")
+      noteMissingValues(
+        of: match,
+        in: entity,
+        "is new and required, and the objects in the store have none"
+      )
     }
     return result
   }

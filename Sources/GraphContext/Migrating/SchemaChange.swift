@@ -18,43 +18,57 @@ struct SchemaChange {
   var target: CataloguedSchema
   private(set) var obstacles: [SchemaRefusal.Obstacle] = []
   var checks: [Check] = []
+  /// What the values must fulfil after the last pass of a custom stage, in the entities that the stage rebuilds.
+  var lateChecks: [Check] = []
   /// Trees that have to be made of what is stored.
   var work: [MigrationStep] = []
   /// Whether the keys of folded indexes are of no use.
   let isRefolding: Bool
   /// Trees that the store has and the target lacks.
   private(set) var droppedTrees: [String] = []
+  /// The new names of entities whose objects a custom stage brings to the new schema.
+  let rebuilt: Set<String>
 
   /// Whether the store has the schema already.
   var isEmpty: Bool { old == target }
 
   /// - Parameters:
+  ///   - rebuilding: what a custom stage takes over.
   ///   - isRefolding: whether strings are folded in another way than those in the store's indexes were.
   ///   - isEmpty: whether an entity of the store has no objects: then there are no values that a change could lose.
   init(
     from old: CataloguedSchema,
     to new: Schema,
+    rebuilding: SchemaRebuilding = SchemaRebuilding(),
     isRefolding: Bool = false,
     isEmpty: (CataloguedEntity) -> Bool = { _ in false }
   ) {
     self.old = old
     self.isRefolding = isRefolding
+    rebuilt = rebuilding.entities
     target = old
-    let matching = SchemaMatching(old, new, numbering: &target, isEmpty: isEmpty)
+    let matching = SchemaMatching(
+      old,
+      new,
+      beginningAnew: rebuilding.begunAnew,
+      numbering: &target,
+      isEmpty: isEmpty
+    )
     var entities: [CataloguedEntity] = []
     for match in matching.entities {
       entities.append(entity(match, matching, isEmpty: match.old.map(isEmpty) ?? true))
     }
     target.entities = entities
+    postponeChecks()
+    noteDroppedTrees()
     let trees = Set(target.entities.flatMap(\.trees))
-    droppedTrees = old.entities.flatMap(\.trees).filter { !trees.contains($0) }
     // What is built is in the target, or some other obstacle is in the way.
     work.removeAll { if case .exchangedPairs(_, let tree) = $0 { !trees.contains(tree) } else { false } }
   }
 
-  /// - Throws: `schemaMismatch`, naming everything that can't be inferred.
-  func checkPossible() throws(ContextError) {
-    if !obstacles.isEmpty { throw .refused(SchemaRefusal(obstacles: obstacles)) }
+  mutating func noteDroppedTrees() {
+    let trees = Set(target.entities.flatMap(\.trees))
+    droppedTrees = old.entities.flatMap(\.trees).filter { !trees.contains($0) }
   }
 
   /// - Throws: `schemaMismatch` if trees have to be made: a store that is open for reading only gets none.
@@ -83,6 +97,21 @@ struct SchemaChange {
       else { return nil }
       return "the index \(entity.name(of: index)) of \(entity.name)"
     case .exchangedPairs(_, let tree): return "the links in \(tree)"
+    case .records, .copiedPairs, .pass: return nil
+    }
+  }
+
+  /// Notes that objects have no value in a required property: a custom stage that rebuilds the entity has to set it.
+  mutating func noteMissingValues(
+    of property: SchemaMatching.Property,
+    in entity: SchemaMatching.Entity,
+    _ message: String
+  ) {
+    let names = (entity: entity.description.name, property: property.description.name)
+    if rebuilt.contains(names.entity) {
+      checks.append(.noNil(entity: entity.number, property.number))
+    } else {
+      note(names.entity, names.property, "\(names.entity).\(names.property) \(message)")
     }
   }
 

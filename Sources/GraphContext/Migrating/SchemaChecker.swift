@@ -21,16 +21,25 @@ struct SchemaChecker {
     self.showsValues = showsValues
   }
 
-  /// Everything that is in the way. The values are looked at only where the schemas go together.
+  /// The objects that are in the way of a change without obstacles.
   func refusal() throws -> SchemaRefusal {
     var refusal = SchemaRefusal()
-    refusal.obstacles = change.obstacles
-    guard refusal.obstacles.isEmpty else { return refusal }
-    for check in change.checks { try find(check, &refusal) }
+    try find(change.checks, &refusal)
     for case .index(let entity, let index) in change.work {
       try findLongKeys(of: index, in: entity, &refusal)
     }
     return refusal
+  }
+
+  /// What is in the way after the passes of a custom stage.
+  func lateRefusal() throws -> SchemaRefusal {
+    var refusal = SchemaRefusal()
+    try find(change.lateChecks, &refusal)
+    return refusal
+  }
+
+  private func find(_ checks: [SchemaChange.Check], _ refusal: inout SchemaRefusal) throws {
+    for check in checks { try find(check, &refusal) }
   }
 
   private func find(_ check: SchemaChange.Check, _ refusal: inout SchemaRefusal) throws {
@@ -114,6 +123,24 @@ struct SchemaChecker {
       var hasher = seed
       key.withUnsafeBytes { hasher.combine(bytes: $0) }
       body(UInt64(bitPattern: Int64(hasher.finalize())), key, object, record)
+    }
+  }
+
+  // MARK: Conversions
+
+  /// Finds the objects whose values a conversion refuses.
+  func findUnconverted(
+    _ conversion: AttributeConversion,
+    from old: CataloguedSchema,
+    to new: Schema,
+    _ refusal: inout SchemaRefusal
+  ) throws {
+    let (entity, slot, kind) = try conversion.resolved(in: StoredSchema(old), change.target, new)
+    guard conversion.rule.refusesValues else { return }
+    try forEachRecord(of: entity) { object, record in
+      let value = record.value(slot)
+      if value.isNull || conversion.rule.convert(value, to: kind) != nil { return }
+      refusal.add(offender(.conversion, object, record, [slot], entity))
     }
   }
 

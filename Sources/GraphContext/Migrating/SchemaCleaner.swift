@@ -32,6 +32,7 @@ struct SchemaCleaner {
   /// Gives up a change that has not switched: the store has its old schema, and nothing of the new one is left.
   func giveUp(_ state: MigrationState, of schema: CataloguedSchema) throws {
     var state = state
+    try forgetLeases(of: state.target, besides: schema)
     state.droppedTrees = state.trees(besides: schema).sorted()
     state.target = schema
     state.isSwitched = true
@@ -39,6 +40,19 @@ struct SchemaCleaner {
       try store.write { try SchemaTree.removeMigration(in: &$0) }
     } else {
       try run(state)
+    }
+  }
+
+  /// Removes the leases of entities that the store never got.
+  private func forgetLeases(of target: CataloguedSchema, besides schema: CataloguedSchema) throws {
+    let known = Set(schema.entities.map(\.number))
+    let numbers = target.entities.map(\.number).filter { !known.contains($0) }
+    let tree = try store.snapshot().treeIfPresent(SchemaTree.name)
+    let keys = try numbers.map(SchemaTree.numbersKey).filter { try tree?.value(for: $0) != nil }
+    if keys.isEmpty { return }
+    try store.write { transaction in
+      let tree = try transaction.tree(SchemaTree.name)
+      for key in keys { _ = try tree.remove(key) }
     }
   }
 

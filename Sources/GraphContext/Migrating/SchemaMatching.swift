@@ -31,6 +31,12 @@ struct SchemaMatching {
     func property(named name: String) -> Property? { places[name].map { properties[$0] } }
   }
 
+  /// A property of the new schema.
+  struct PropertyName: Hashable {
+    let entity: String
+    let property: String
+  }
+
   struct Property {
     let description: PropertyDescription
     let number: PropertyNumber
@@ -43,11 +49,13 @@ struct SchemaMatching {
   private let continuedProperties: Set<PropertyNumber>
 
   /// - Parameters:
+  ///   - begunAnew: properties of the new schema that continue none.
   ///   - target: gives the numbers of what is new.
   ///   - isEmpty: whether an entity of the store has no objects. Then a property that can't be continued begins anew.
   init(
     _ old: CataloguedSchema,
     _ new: Schema,
+    beginningAnew begunAnew: Set<PropertyName>,
     numbering target: inout CataloguedSchema,
     isEmpty: (CataloguedEntity) -> Bool
   ) {
@@ -59,7 +67,13 @@ struct SchemaMatching {
     for (entity, match) in zip(new.entities, matches) {
       let known = match.map { old.entities[$0] }
       let number = known?.number ?? target.takeNumber()
-      let properties = Self.properties(of: entity, known, numbering: &target, isEmpty: isEmpty)
+      let properties = Self.properties(
+        of: entity,
+        known,
+        beginningAnew: begunAnew,
+        numbering: &target,
+        isEmpty: isEmpty
+      )
       entities.append(Entity(entity, number, continuing: known, properties))
     }
     self.entities = entities
@@ -79,6 +93,7 @@ struct SchemaMatching {
   private static func properties(
     of entity: EntityDescription,
     _ old: CataloguedEntity?,
+    beginningAnew begunAnew: Set<PropertyName>,
     numbering target: inout CataloguedSchema,
     isEmpty: (CataloguedEntity) -> Bool
   ) -> [Property] {
@@ -90,6 +105,7 @@ struct SchemaMatching {
     return zip(entity.properties, matches).map { property, match in
       var continued = match.map { known[$0] }
       if let kept = continued, let old, !kept.canContinue(as: property), isEmpty(old) { continued = nil }
+      if begunAnew.contains(PropertyName(entity: entity.name, property: property.name)) { continued = nil }
       return Property(description: property, number: continued?.number ?? target.takeNumber(), old: continued)
     }
   }

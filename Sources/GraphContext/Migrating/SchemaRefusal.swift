@@ -12,7 +12,7 @@ public struct SchemaRefusal: Sendable, Hashable, Codable {
     public let message: String
   }
 
-  /// An object that breaks a rule of the new schema.
+  /// An object that breaks a rule of the new schema, or of a conversion.
   public struct Offender: Sendable, Hashable, Codable {
     /// What the object breaks.
     public enum Rule: String, Sendable, Hashable, Codable {
@@ -22,11 +22,13 @@ public struct SchemaRefusal: Sendable, Hashable, Codable {
       case unique
       /// The properties are indexed, and the object's values are longer than a key can be.
       case keyLength
+      /// The property is converted to another kind, which doesn't have the object's value.
+      case conversion
     }
 
     public let rule: Rule
     public let objectID: ManagedObjectID
-    /// By the names of the new schema.
+    /// By the names of the new schema; of a conversion by those of the store's.
     public let properties: [String]
     /// What the object has in `properties`, in the same order. Empty if values are not to be shown.
     public let values: [AttributeValue]
@@ -69,6 +71,7 @@ extension SchemaRefusal.Offender: CustomStringConvertible {
     return switch rule {
     case .required: "\(objectID) has no \(properties.joined(separator: ", ")), which is required"
     case .unique: "\(objectID) is not the only one with \(list)"
+    case .conversion: "\(objectID) has the value \(list), which can't be converted"
     case .keyLength:
       "\(objectID) has values too long for the index over \(properties.joined(separator: ", "))"
     }
@@ -115,6 +118,7 @@ extension SchemaRefusal.Offender.Rule {
     case .required: .missingValue
     case .unique: .notUnique
     case .keyLength: .indexedValueTooLong
+    case .conversion: .wrongValue
     }
   }
 }

@@ -5,6 +5,8 @@ import Predicates
 ///
 /// It has everything that a ``Schema`` says, original names and defaults included. What is left out has the value that a new description has.
 public struct SchemaDocument: Sendable, Hashable, Codable {
+  /// The version of the schema, if it has one.
+  public var version: Schema.Version?
   public var entities: [Entity]
 
   public struct Entity: Sendable, Hashable, Codable {
@@ -36,7 +38,10 @@ public struct SchemaDocument: Sendable, Hashable, Codable {
   }
 
   /// O(properties and indexes).
-  public init(_ schema: Schema) { entities = schema.entities.map(Entity.init) }
+  public init(_ schema: Schema, version: Schema.Version? = nil) {
+    self.version = version
+    entities = schema.entities.map(Entity.init)
+  }
 
   /// The schema that the document describes.
   ///

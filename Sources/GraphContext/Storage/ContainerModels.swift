@@ -11,6 +11,8 @@ struct ContainerModels: Sendable {
   }
   let classes: [any ManagedObject.Type]
   var others = Others.none
+  /// How stores of earlier versions get to these models; nil where every change is inferred.
+  private(set) var plan: MigrationPlan?
 
   /// The schema that these make with a store.
   ///
@@ -38,6 +40,14 @@ struct ContainerModels: Sendable {
     return try Schema(entities: described.entities + others)
   }
 
+  /// The schemas that a store of this schema has on its way to the models.
+  ///
+  /// - Throws: `schemaMismatch` when the models make no schema, or the plan leads from nowhere to them.
+  func steps(from stored: CataloguedSchema) throws(ContextError) -> [UpgradeStep] {
+    if let plan { return try ResolvedPlan(plan).steps(from: stored) }
+    return [UpgradeStep(schema: try schema(in: stored), version: nil)]
+  }
+
   /// The class of an entity's objects.
   func type(named name: String) -> any ManagedObject.Type {
     classes.first { $0._$model.entity.name == name } ?? ManagedRecord.self
@@ -56,5 +66,15 @@ struct ContainerModels: Sendable {
       let catalogue = known.schema.catalogue
       return SchemaChange(from: catalogue, to: try schema(in: catalogue)).isEmpty
     }
+  }
+}
+
+extension ContainerModels {
+  /// What a container is made with that follows a plan: the classes of the newest version, or its schema.
+  ///
+  /// - Throws: `schemaMismatch` for a plan with mistakes.
+  init(_ plan: MigrationPlan) throws(ContextError) {
+    let resolved = try ResolvedPlan(plan)
+    self.init(classes: resolved.newest.models, others: .schema(resolved.newestSchema), plan: plan)
   }
 }

@@ -29,9 +29,7 @@ extension StoreCoordinator {
         position = chunk.0.position
         progress.seen += chunk.0.seenCount
         progress.rewritten += chunk.0.rewrittenCount
-        monitor.report(
-          MigrationProgress(completedRowCount: min(progress.seen, total), totalRowCount: total)
-        )
+        monitor.report(completedRowCount: min(progress.seen, total), totalRowCount: total)
       } while position != nil
     }
     return progress.rewritten

@@ -20,6 +20,8 @@ package final class StoreCoordinator: Sendable {
   let hasOtherLayouts: Bool
   let numbers: ObjectNumbers
   let commits = CommitLog()
+  /// Nil for one whose saves have nothing to add.
+  private let companion: (any SaveCompanion)?
   private let hidesValues = Atomic(false)
   private let ordinals: [ObjectIdentifier: Int]
   private let listeners = Mutex<[UInt64: @Sendable () -> Void]>([:])
@@ -29,9 +31,11 @@ package final class StoreCoordinator: Sendable {
     store: Store,
     schema: StoredSchema,
     types: [any ManagedObject.Type],
-    numbers: ObjectNumbers
+    numbers: ObjectNumbers,
+    companion: (any SaveCompanion)? = nil
   ) {
     self.store = store
+    self.companion = companion
     self.schema = schema
     self.types = types
     self.numbers = numbers
@@ -104,7 +108,8 @@ package final class StoreCoordinator: Sendable {
         showsValues: showsValues
       )
       let summary = try save.run(&transaction)
-      isCommit = save.hasWritten
+      try companion?.accompany(request, summary, &transaction)
+      isCommit = save.hasWritten || companion != nil
       leased = save.leasedEnds
       return SaveOutcome(summary: summary, touchedByRules: save.touchedByRules)
     }
@@ -136,6 +141,16 @@ package final class StoreCoordinator: Sendable {
   }
 
   func removeListener(_ token: UInt64) { listeners.withLock { $0[token] = nil } }
+}
+
+/// What takes part in the saves of a coordinator.
+protocol SaveCompanion: Sendable {
+  /// Adds to the transaction of a save, at its end. The save fails with what this throws.
+  func accompany(
+    _ request: SaveRequest,
+    _ summary: CommitSummary,
+    _ transaction: inout WriteTransaction
+  ) throws
 }
 
 /// What a save has done to the store.

@@ -75,9 +75,8 @@ extension StoreCoordinator {
     _ monitor: MigrationMonitor
   ) throws(ContextError) -> StoreCoordinator {
     do {
-      let opening = try SchemaOpening(store, models, showsValues: showsValues)
-      let schema =
-        try store.options.isReadOnly ? opening.schemaForReading() : opening.schemaAfterMigrating(monitor)
+      let upgrade = try StoreUpgrade(store, models, showsValues: showsValues)
+      let schema = try store.options.isReadOnly ? upgrade.schemaForReading() : upgrade.run(monitor)
       let leased = try SchemaTree.leasedNumbers(in: try store.snapshot(), schema)
       return StoreCoordinator(
         store: store.uncounted(),
@@ -88,77 +87,6 @@ extension StoreCoordinator {
     } catch {
       throw ContextError(any: error)
     }
-  }
-}
-
-/// The schema that a container works with: the models' over the store's catalogue, and how the store gets there.
-private struct SchemaOpening {
-  private let store: Store
-  private let snapshot: Snapshot
-  private let described: Schema
-  private let known: CataloguedSchema
-  private let showsValues: Bool
-  private let change: SchemaChange
-  private let isFoldedElsewhere: Bool
-
-  init(_ store: Store, _ models: ContainerModels, showsValues: Bool) throws {
-    self.store = store
-    self.showsValues = showsValues
-    snapshot = try store.snapshot()
-    known = try SchemaTree.schema(in: snapshot) ?? CataloguedSchema()
-    described = try models.schema(in: known)
-    let empty = try known.emptyEntities(in: snapshot)
-    isFoldedElsewhere = try known.hasFoldedIndexes && !SchemaTree.isFoldedAsHere(snapshot)
-    change = SchemaChange(
-      from: known,
-      to: described,
-      isRefolding: isFoldedElsewhere && !store.options.isReadOnly
-    ) { empty.contains($0.number) }
-    // The catalogue of a refused change need not be one.
-    try change.checkPossible()
-  }
-
-  func schemaForReading() throws -> StoredSchema {
-    let schema = try StoredSchema(change.target, as: described)
-    try check(change, schema)
-    try change.checkNothingToBuild()
-    return isFoldedElsewhere ? try schema.withoutFoldedIndexes() : schema
-  }
-
-  func schemaAfterMigrating(_ monitor: MigrationMonitor) throws -> StoredSchema {
-    let interrupted = try SchemaTree.migration(in: snapshot)
-    var change = self.change
-    let resumed = interrupted.flatMap { [change] in $0.canGoOn(as: change) ? $0 : nil }
-    if let resumed { change.target = resumed.target }
-    let schema = try StoredSchema(change.target, as: described)
-    try check(change, schema)
-    if let interrupted, resumed == nil {
-      let cleaner = SchemaCleaner(store, monitor)
-      if interrupted.isSwitched {
-        try cleaner.run(interrupted)
-      } else {
-        try cleaner.giveUp(interrupted, of: known)
-      }
-    }
-    if try change.isEmpty && !known.entities.isEmpty && !SchemaTree.isOfEarlierFormat(snapshot) {
-      return schema
-    }
-    var migrator = try SchemaMigrator(store, change, schema, resuming: resumed, monitor: monitor)
-    try migrator.run()
-    return schema
-  }
-
-  /// - Throws: the error of a refused change, which lists every object in the way.
-  private func check(_ change: SchemaChange, _ schema: StoredSchema) throws {
-    let checker = SchemaChecker(
-      change,
-      schema,
-      snapshot,
-      store: UUID(store.uuid),
-      showsValues: showsValues
-    )
-    let refusal = try checker.refusal()
-    if !refusal.isEmpty { throw ContextError.refused(refusal) }
   }
 }
 

@@ -1,0 +1,61 @@
+import Foundation
+import Logging
+import PageStore
+
+// Containers whose stores may be of earlier versions of the app.
+
+extension PersistentContainer {
+  /// Opens a store in a file, or makes one, and brings it to the newest version of a plan. The objects are of that version's classes; of a
+  /// version without classes they are ``ManagedRecord``s.
+  ///
+  /// ```swift
+  /// let library = try await PersistentContainer("Library", plan: plan, at: url)
+  /// ```
+  ///
+  /// Stages are checked before the first one is taken, up to the first custom one. A stage that is refused or that fails leaves the store with
+  /// the version before it.
+  ///
+  /// - Parameters: As of the other initializers.
+  /// - Throws: `schemaMismatch` for a plan with mistakes, or that doesn't lead from the store's version to its newest; `stageFailed` when a pass
+  ///   of a custom stage throws, with the error as ``ContextError/underlyingError``; what opening with models throws.
+  public convenience init(
+    _ name: String,
+    plan: MigrationPlan,
+    at url: URL,
+    options: StoreOptions = StoreOptions(),
+    showsValuesInErrors: Bool = true,
+    logger: Logger? = nil,
+    monitor: MigrationMonitor = MigrationMonitor()
+  ) async throws(ContextError) {
+    try await self.init(
+      name,
+      plan: plan,
+      at: .file(url),
+      options: options,
+      showsValuesInErrors: showsValuesInErrors,
+      logger: logger,
+      monitor: monitor
+    )
+  }
+
+  /// The same in a file or in memory.
+  public convenience init(
+    _ name: String,
+    plan: MigrationPlan,
+    at location: StoreLocation,
+    options: StoreOptions = StoreOptions(),
+    showsValuesInErrors: Bool = true,
+    logger: Logger? = nil,
+    monitor: MigrationMonitor = MigrationMonitor()
+  ) async throws(ContextError) {
+    try await self.init(
+      name,
+      try ContainerModels(plan),
+      at: location,
+      options,
+      showsValues: showsValuesInErrors,
+      logger,
+      monitor
+    )
+  }
+}

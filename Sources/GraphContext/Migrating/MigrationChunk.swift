@@ -1,0 +1,138 @@
+import PageStore
+import Predicates
+
+extension StoredSchema {
+  /// The tree that a step goes through.
+  fileprivate func source(of step: MigrationStep) -> String {
+    switch step {
+    case .index(let number, _): entity(number)?.treeName ?? ""
+    case .exchangedPairs(let source, _), .copiedPairs(let source, _), .records(_, let source): source
+    case .pass: ""
+    }
+  }
+}
+
+/// A part of a step that one commit holds.
+struct MigrationChunk {
+  private(set) var rowCount = 0
+  private(set) var byteCount = 0
+  /// The key of the source that was done last; nil at the end of the step.
+  private(set) var position: [UInt8]?
+  private var batch = KeyBatch()
+
+  /// Builds the chunk.
+  init(
+    _ step: MigrationStep,
+    _ schema: StoredSchema,
+    after position: [UInt8]?,
+    byteLimit: Int,
+    _ transaction: inout WriteTransaction
+  ) throws {
+    guard let source = try transaction.treeIfPresent(schema.source(of: step)) else { return }
+    let range = position.map { KeyRange(lower: .excluding($0)) } ?? .all
+    switch step {
+    case .index(let number, let index):
+      guard let entity = schema.entity(number), let index = schema.index(index, of: entity) else { return }
+      try collect(index, of: entity, source, range, byteLimit)
+      try store(in: entity.treeName(of: index.id), &transaction)
+    case .exchangedPairs(_, let target), .copiedPairs(_, let target):
+      try collectPairs(source, range, byteLimit, isExchanged: step.exchangesPairs)
+      try store(in: target, &transaction)
+    case .records(let number, _):
+      guard let entity = schema.entity(number) else { return }
+      let records = try collectRecords(of: entity, source, range, byteLimit)
+      try store(records, in: entity.treeName, &transaction)
+    case .pass: return
+    }
+  }
+
+  private mutating func store(in tree: String, _ transaction: inout WriteTransaction) throws {
+    batch.sort()
+    if !batch.isEmpty { try transaction.tree(tree).put(batch) }
+  }
+
+  private func store(
+    _ records: [(key: [UInt8], record: [UInt8])],
+    in tree: String,
+    _ transaction: inout WriteTransaction
+  ) throws {
+    if records.isEmpty { return }
+    let tree = try transaction.tree(tree)
+    for (key, record) in records { try tree.put(key, record) }
+  }
+
+  private mutating func collectRecords(
+    of entity: StoredEntity,
+    _ records: WriteTree,
+    _ range: KeyRange,
+    _ byteLimit: Int
+  ) throws -> [(key: [UInt8], record: [UInt8])] {
+    let reader = RecordReader(entity)
+    var copies: [(key: [UInt8], record: [UInt8])] = []
+    var cursor = try records.cursor(in: range)
+    while try cursor.next() {
+      let key = try cursor.key()
+      guard let record = reader.view(try cursor.value()) else {
+        throw StoreView.damaged(KeyCoder.objectID(ending: key) ?? .none, of: entity)
+      }
+      copies.append(([UInt8](key), [UInt8](record.bytes)))
+      if count(key.count + record.bytes.count, from: key, byteLimit) { break }
+    }
+    return copies
+  }
+
+  private mutating func collect(
+    _ index: ResolvedIndex,
+    of entity: StoredEntity,
+    _ records: WriteTree,
+    _ range: KeyRange,
+    _ byteLimit: Int
+  ) throws {
+    let reader = RecordReader(entity)
+    var key: [UInt8] = []
+    var cursor = try records.cursor(in: range)
+    while try cursor.next() {
+      let number = KeyCoder.objectID(ending: try cursor.key()) ?? .none
+      guard let record = reader.view(try cursor.value()) else { throw StoreView.damaged(number, of: entity) }
+      key.removeAll(keepingCapacity: true)
+      _ = index.appendKey(of: record, number, to: &key)
+      if add(key, from: try cursor.key(), byteLimit) { return }
+    }
+  }
+
+  private mutating func collectPairs(
+    _ pairs: WriteTree,
+    _ range: KeyRange,
+    _ byteLimit: Int,
+    isExchanged: Bool
+  ) throws {
+    let half = KeyCoder.objectIDByteCount
+    var cursor = try pairs.cursor(in: range)
+    while try cursor.next() {
+      let key = try cursor.key()
+      guard key.count == 2 * half else { throw SchemaTree.damaged("a link") }
+      if add(isExchanged ? [UInt8](key[half...]) + key[..<half] : [UInt8](key), from: key, byteLimit) {
+        return
+      }
+    }
+  }
+
+  /// Returns whether the chunk is full.
+  private mutating func add(_ key: [UInt8], from source: UnsafeRawBufferPointer, _ byteLimit: Int) -> Bool {
+    batch.append(key)
+    return count(key.count + MemoryLayout<KeyBatch.Entry>.stride, from: source, byteLimit)
+  }
+
+  /// Returns whether the chunk is full.
+  private mutating func count(_ bytes: Int, from source: UnsafeRawBufferPointer, _ byteLimit: Int) -> Bool {
+    rowCount += 1
+    byteCount += bytes
+    if byteCount < byteLimit { return false }
+    position = [UInt8](source)
+    return true
+  }
+}
+
+extension MigrationStep {
+  fileprivate var exchangesPairs: Bool { if case .exchangedPairs = self { true } else { false } }
+}

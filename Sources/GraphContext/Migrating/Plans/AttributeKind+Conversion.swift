@@ -1,0 +1,108 @@
+import Foundation
+import Predicates
+
+// Values of one kind as another one has them.
+
+extension AttributeKind {
+  /// The same value as an attribute of this kind has it; nil if it can't be told, or this kind doesn't have it.
+  func converted(_ value: AttributeValue) -> AttributeValue? {
+    if let same = self.value(from: value) { return same }
+    switch value {
+    case .int, .uint, .double, .decimal:
+      if self == .string { return value.text.map(AttributeValue.string) }
+      guard isNumeric, let number = value.number, let nearest = rounded(number),
+        nearest.number == number
+      else { return nil }
+      return self.value(from: nearest)
+    case .string(let text): return parsed(text)
+    case .bool, .uuid: return self == .string ? value.text.map(AttributeValue.string) : nil
+    default: return nil
+    }
+  }
+
+  /// The number of this kind that is nearest to a number; nil if the value is none.
+  func nearest(to value: AttributeValue) -> AttributeValue? {
+    var value = value
+    if case .string(let text) = value, let number = AttributeKind.decimal.parsed(text) { value = number }
+    if let number = value.number { return isNumeric ? rounded(number) : nil }
+    guard case .double(let number) = value, !number.isNaN, let range = integerRange else { return nil }
+    // It is longer than a decimal number can be.
+    return rounded(abs(number) < 1 ? 0 : number < 0 ? range.lowerBound : range.upperBound)
+  }
+
+  /// A number as this kind has it: integers are rounded to the nearest one in the range.
+  private func rounded(_ number: Decimal) -> AttributeValue? {
+    if self == .decimal { return .decimal(number) }
+    if self == .double || self == .float {
+      guard let double = Double("\(number)") else { return nil }
+      return .double(self == .float ? Double(Float(double)) : double)
+    }
+    guard let range = integerRange else { return nil }
+    var (source, result) = (Swift.min(Swift.max(number, range.lowerBound), range.upperBound), Decimal())
+    NSDecimalRound(&result, &source, 0, .plain)
+    return Int64("\(result)").map(AttributeValue.int) ?? UInt64("\(result)").map(AttributeValue.uint)
+  }
+
+  private var integerRange: ClosedRange<Decimal>? {
+    func range<Value: FixedWidthInteger>(_ type: Value.Type) -> ClosedRange<Decimal>? {
+      guard let low = Decimal(string: "\(Value.min)"), let high = Decimal(string: "\(Value.max)") else {
+        return nil
+      }
+      return low...high
+    }
+    return switch self {
+    case .int8: range(Int8.self)
+    case .int16: range(Int16.self)
+    case .int32: range(Int32.self)
+    case .int64: range(Int64.self)
+    case .uint8: range(UInt8.self)
+    case .uint16: range(UInt16.self)
+    case .uint32: range(UInt32.self)
+    case .uint64: range(UInt64.self)
+    default: nil
+    }
+  }
+
+  /// What the text says, whole, as this kind has it.
+  private func parsed(_ text: String) -> AttributeValue? {
+    switch self {
+    case .bool: Bool(text).map(AttributeValue.bool)
+    case .uuid: UUID(uuidString: text).map(AttributeValue.uuid)
+    case .double: Double(text).map(AttributeValue.double)
+    case .float: Float(text).map { .double(Double($0)) }
+    case .decimal:
+      text.wholeMatch(of: #/[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?/#) == nil
+        ? nil : Decimal(string: text).map(AttributeValue.decimal)
+    default:
+      isInteger
+        ? (Int64(text).map(AttributeValue.int) ?? UInt64(text).map(AttributeValue.uint)).flatMap(value(from:))
+        : nil
+    }
+  }
+}
+
+extension AttributeValue {
+  /// The number, exactly; nil for what is none, and for numbers without an end.
+  fileprivate var number: Decimal? {
+    switch self {
+    case .int(let value): Decimal(value)
+    case .uint(let value): Decimal(value)
+    case .decimal(let value): value.isNaN ? nil : value
+    case .double(let value): value.isFinite ? Decimal(string: "\(value)") : nil
+    default: nil
+    }
+  }
+
+  /// What Swift writes for the value.
+  fileprivate var text: String? {
+    switch self {
+    case .int(let value): "\(value)"
+    case .uint(let value): "\(value)"
+    case .double(let value): "\(value)"
+    case .decimal(let value): "\(value)"
+    case .bool(let value): "\(value)"
+    case .uuid(let value): value.uuidString
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Predicates
+
+/// What becomes of an attribute's values when the attribute is of another kind from now on.
+///
+/// A value is converted if the new kind has it: numbers with the same value, and between text and numbers, `Bool` or `UUID` what Swift writes and
+/// reads. The rules differ in what they do with other values.
+public struct ConversionRule: Sendable {
+  private enum Form: Sendable {
+    case refusing, clamping, orNil
+    case custom(@Sendable (AttributeValue) -> AttributeValue?)
+  }
+  private let form: Form
+
+  /// An object with another value keeps the store from being migrated. Such objects are all listed before the migration begins.
+  public static let refusing = ConversionRule(form: .refusing)
+  /// A number becomes the nearest one that the new kind has. What is no number, or can't be one, becomes nil.
+  public static let clamping = ConversionRule(form: .clamping)
+  /// Another value becomes nil.
+  public static let orNil = ConversionRule(form: .orNil)
+  /// Every value becomes what `convert` returns: of the new kind, or nil.
+  public static func custom(
+    _ convert: @escaping @Sendable (AttributeValue) -> AttributeValue?
+  ) -> ConversionRule { ConversionRule(form: .custom(convert)) }
+
+  var refusesValues: Bool { if case .refusing = form { true } else { false } }
+
+  /// The value as an attribute of this kind has it; nil if it has none.
+  func convert(_ value: AttributeValue, to kind: AttributeKind) -> AttributeValue? {
+    switch form {
+    case .refusing, .orNil: kind.converted(value)
+    case .clamping: kind.converted(value) ?? kind.nearest(to: value)
+    case .custom(let convert): convert(value)
+    }
+  }
+}
+
+/// A conversion of one attribute.
+struct AttributeConversion: Sendable {
+  /// By its old name.
+  let entity: String
+  let attribute: String
+  let newName: String
+  let rule: ConversionRule
+
+  func convert(_ batch: MigrationBatch) throws {
+    for object in batch.objects {
+      let value = try object[attribute]
+      guard !value.isNull, let successor = try batch.successor(of: object) else { continue }
+      let kind = successor.entity.attributeKind(of: newName)
+      try successor.set(newName, to: kind.flatMap { rule.convert(value, to: $0) } ?? .null)
+    }
+  }
+
+  /// The entity and the slot of the old values, and the new kind.
+  ///
+  /// - Throws: `unknownEntity` or `unknownProperty` where one of the schemas lacks what the conversion names.
+  func resolved(
+    in old: StoredSchema,
+    _ target: CataloguedSchema,
+    _ new: Schema
+  ) throws(ContextError) -> (StoredEntity, slot: Int, AttributeKind) {
+    guard let known = old.entity(named: entity), let successor = target.entity(known.number) else {
+      throw ContextError(
+        .unknownEntity,
+        "a conversion is of \(entity), which is not in both schemas",
+        context: .init(entity: entity)
+      )
+    }
+    guard let property = known.schema.storedProperty(named: attribute), property.kind != .reference else {
+      throw unknown(attribute, "old")
+    }
+    guard let kind = new.entity(named: successor.name)?.attributeKind(of: newName) else {
+      throw unknown(newName, "new")
+    }
+    return (known, property.slot, kind)
+  }
+
+  private func unknown(_ name: String, _ schema: String) -> ContextError {
+    ContextError(
+      .unknownProperty,
+      "a conversion is of \(entity).\(name), which is no attribute of the \(schema) schema",
+      context: .init(entity: entity, properties: [name])
+    )
+  }
+}
+
+extension EntityDescription {
+  fileprivate func attributeKind(of name: String) -> AttributeKind? {
+    if case .attribute(let attribute)? = property(named: name) { attribute.kind } else { nil }
+  }
+}

@@ -1,0 +1,122 @@
+/// How a store gets from one version of a schema to a later one.
+public struct MigrationStage: Sendable {
+  /// The version that the stage starts at.
+  public let from: Schema.Version
+  /// The version that it leads to.
+  public let to: Schema.Version
+  let custom: CustomStage?
+
+  /// A stage of changes that are inferred, as Docs/SchemaChanges.md lists them.
+  public static func lightweight(
+    from: any VersionedSchema.Type,
+    to: any VersionedSchema.Type
+  ) -> MigrationStage {
+    MigrationStage(from: from.version, to: to.version, custom: nil)
+  }
+
+  /// A stage that code of the app takes part in.
+  ///
+  /// The objects of the entities to be rebuilt are copied beside those that the store has, with what can be inferred of the change. Attributes and relationships
+  /// that can't be inferred begin empty. Then the passes run, one after the other: they see the graph as it was before the stage, and
+  /// change the new one. Constraints that the new schema adds are checked after the last pass. One commit switches to the new graph; until
+  /// then the store has the old schema and the old objects.
+  ///
+  /// A stage that is cancelled or killed goes on after the last batch that was saved. If a pass throws, or an object breaks a constraint in the end, the
+  /// store has its old schema, and nothing is left of the stage.
+  ///
+  /// - Parameters:
+  ///   - entities: the entities of the new schema whose objects the passes insert, change or delete, beside those of new entities; nil for all. The store holds them twice until the
+  ///     stage is done. The objects of others stay where they are, and a save that changes one throws `saveNotAllowed`.
+  public static func custom(
+    from: any VersionedSchema.Type,
+    to: any VersionedSchema.Type,
+    rebuilding entities: Set<String>? = nil,
+    _ passes: MigrationPass...
+  ) -> MigrationStage {
+    let stage = CustomStage(rebuiltEntities: entities, passes: passes)
+    return MigrationStage(from: from.version, to: to.version, custom: stage)
+  }
+}
+
+/// What makes a stage custom.
+struct CustomStage: Sendable {
+  /// By their names in the new schema; nil for all.
+  var rebuiltEntities: Set<String>?
+  var passes: [MigrationPass]
+}
+
+/// One walk over the old graph that fills the new one: a part of a custom stage.
+public struct MigrationPass: Sendable {
+  enum Subject: Sendable, Hashable {
+    /// The objects of an entity of the old schema, so many at a time.
+    case objects(entity: String, batchCount: Int)
+    /// Nothing: the body is called once.
+    case store
+  }
+  let subject: Subject
+  /// Nil for a pass whose body is the app's.
+  private(set) var conversion: AttributeConversion?
+  let body: @Sendable (MigrationBatch) throws -> Void
+
+  /// Calls `body` with the objects of an entity of the old graph, in the order of their numbers, so many at a time. The changes of each batch are
+  /// saved when `body` returns, together with how far the stage has come.
+  ///
+  /// - Parameters:
+  ///   - entity: an entity of the old schema.
+  ///   - count: how many objects a batch has; at least 1 is taken. Memory grows with it.
+  public static func forEach(
+    _ entity: String,
+    inBatchesOf count: Int = 1_000,
+    _ body: @escaping @Sendable (MigrationBatch) throws -> Void
+  ) -> MigrationPass {
+    MigrationPass(subject: .objects(entity: entity, batchCount: max(1, count)), body: body)
+  }
+
+  /// Gives an attribute the values of one of the old schema, which is of another kind.
+  ///
+  /// ```swift
+  /// .converting("seats", of: "Plane", .clamping)                 // Int64 to Int16, say
+  /// .converting("year", of: "Song", to: "released", .orNil)      // String to Int
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - attribute: an attribute of the old schema.
+  ///   - entity: its entity, by the old name.
+  ///   - newName: the attribute of the new schema; nil if it has the same name.
+  ///   - rule: what becomes of a value that the new kind doesn't have. nil stays nil.
+  public static func converting(
+    _ attribute: String,
+    of entity: String,
+    to newName: String? = nil,
+    _ rule: ConversionRule
+  ) -> MigrationPass {
+    let conversion = AttributeConversion(
+      entity: entity,
+      attribute: attribute,
+      newName: newName ?? attribute,
+      rule: rule
+    )
+    var pass = forEach(entity) { try conversion.convert($0) }
+    pass.conversion = conversion
+    return pass
+  }
+
+  /// Calls `body` once. What it changes is one transaction.
+  public static func once(_ body: @escaping @Sendable (MigrationBatch) throws -> Void) -> MigrationPass {
+    MigrationPass(subject: .store, body: body)
+  }
+}
+
+extension CustomStage {
+  /// - Throws: `unknownEntity` for a pass through an entity that the store doesn't have.
+  func check(_ old: CataloguedSchema) throws(ContextError) {
+    for pass in passes {
+      guard case .objects(let name, _) = pass.subject, old.entity(named: name) == nil else { continue }
+      throw ContextError(
+        .unknownEntity,
+        "a pass goes through \(name), which the store doesn't have; it has \(old.entities.map(\.name).joined(separator: ", "))",
+        context: .init(entity: name)
+      )
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import Predicates
+
+/// A plan that was checked.
+struct ResolvedPlan {
+  struct Version {
+    let number: Schema.Version
+    let models: [any ManagedObject.Type]
+    /// Nil for a version that no stage leads to.
+    let schema: Schema?
+    /// Nil for a version that nothing but its number tells.
+    let stableHash: UInt64?
+  }
+
+  /// From the oldest to the newest; at least one.
+  let versions: [Version]
+  let newest: Version
+  let newestSchema: Schema
+  private let stages: [MigrationStage]
+  private let takesLaterVersions: Bool
+
+  init(_ plan: MigrationPlan) throws(ContextError) {
+    takesLaterVersions = plan.takesLaterVersions
+    var problems: [String] = []
+    versions = plan.versions.map { Version($0, &problems) }
+    // A schema that makes none is one mistake, not two.
+    if problems.isEmpty { problems += Self.problems(versions, plan.stages) }
+    guard problems.isEmpty, let newest = versions.last, let schema = newest.schema else {
+      if problems.isEmpty { problems.append("the newest version has no schema") }
+      throw ContextError(.schemaMismatch, "the plan is wrong: " + problems.joined(separator: "; "))
+    }
+    self.newest = newest
+    newestSchema = schema
+    let given = Set(plan.stages.map { [$0.from, $0.to] })
+    let inferred = zip(versions, versions.dropFirst())
+      .map { MigrationStage(from: $0.number, to: $1.number, custom: nil) }
+      .filter { stage in !given.contains([stage.from, stage.to]) }
+    let withSchema = Set(versions.filter { $0.schema != nil }.map(\.number))
+    stages = plan.stages + inferred.filter { withSchema.contains($0.to) }
+  }
+
+  private static func schema(_ number: Schema.Version, _ versions: [Version]) -> Schema? {
+    versions.first { $0.number == number }?.schema
+  }
+
+  private static func problems(_ versions: [Version], _ stages: [MigrationStage]) -> [String] {
+    var problems: [String] = []
+    if versions.isEmpty { problems.append("it has no versions") }
+    for (version, next) in zip(versions, versions.dropFirst()) where version.number >= next.number {
+      problems.append("version \(next.number) follows \(version.number)")
+    }
+    var seen: Set<[Schema.Version]> = []
+    let numbers = Set(versions.map(\.number))
+    for stage in stages {
+      let name = "the stage from \(stage.from) to \(stage.to)"
+      if stage.from >= stage.to { problems.append("\(name) leads to no later version") }
+      if !numbers.isSuperset(of: [stage.from, stage.to]) {
+        problems.append("\(name) is between versions that are not of the plan")
+      } else if let schema = schema(stage.to, versions) {
+        let unknown = (stage.custom?.rebuiltEntities ?? []).filter { schema.entity(named: $0) == nil }
+        for entity in unknown.sorted() {
+          problems.append("\(name) rebuilds \(entity), which version \(stage.to) doesn't have")
+        }
+      } else {
+        problems.append("\(name) leads to a version without a schema")
+      }
+      if !seen.insert([stage.from, stage.to]).inserted { problems.append("\(name) is there twice") }
+    }
+    return problems
+  }
+
+  // MARK: Ways
+
+  /// The steps of a store with this schema to the newest version.
+  ///
+  /// - Throws: `schemaMismatch` when the store is of a newer version, of none that the plan has, or no stages lead on from it.
+  func steps(from known: CataloguedSchema) throws(ContextError) -> [UpgradeStep] {
+    if known.entities.isEmpty { return direct }
+    if let version = try version(of: known) {
+      return version == newest.number ? direct : try steps(from: version)
+    }
+    if takesLaterVersions { return try steps(entering: versions.first) }
+    // Nothing but what is inferred anyway can be left out.
+    if stages.allSatisfy({ $0.custom == nil }) { return direct }
+    let hash = SchemaHash(try known.stableHash)
+    throw ContextError(
+      .schemaMismatch,
+      "the store says no version, and no version of the plan has its schema, whose stable hash is \(hash)"
+    )
+  }
+
+  private var direct: [UpgradeStep] { [UpgradeStep(schema: newestSchema, version: newest.number)] }
+
+  private func version(of known: CataloguedSchema) throws(ContextError) -> Schema.Version? {
+    if let version = known.version { return version }
+    let hash = try known.stableHash
+    return versions.last { $0.stableHash == hash }?.number
+  }
+
+  private func steps(from version: Schema.Version) throws(ContextError) -> [UpgradeStep] {
+    if version > newest.number {
+      throw ContextError(
+        .schemaMismatch,
+        "a newer version of the app wrote the store: its schema is version \(version), this one knows up to \(newest.number)"
+      )
+    }
+    guard versions.contains(where: { $0.number == version }) else {
+      if takesLaterVersions { return try steps(entering: versions.first { $0.number > version }) }
+      throw ContextError(
+        .schemaMismatch,
+        "the store's schema is version \(version), which is not of the plan"
+      )
+    }
+    guard let way = way(from: version) else {
+      throw ContextError(.schemaMismatch, "no stages lead from version \(version) to \(newest.number)")
+    }
+    return way.compactMap { step(to: $0.to, $0.custom) }
+  }
+
+  /// The steps of a store that is of none of the versions: to one of them, and on from there.
+  private func steps(entering version: Version?) throws(ContextError) -> [UpgradeStep] {
+    guard let version, let first = step(to: version.number, nil) else { return direct }
+    return version.number == newest.number ? [first] : [first] + (try steps(from: version.number))
+  }
+
+  private func step(to version: Schema.Version, _ custom: CustomStage?) -> UpgradeStep? {
+    Self.schema(version, versions).map { UpgradeStep(schema: $0, version: version, custom: custom) }
+  }
+
+  /// The fewest stages that lead from a version to the newest, by breadth-first search; of several ways the one whose stages are given first.
+  private func way(from version: Schema.Version) -> [MigrationStage]? {
+    var ways: [(end: Schema.Version, stages: [MigrationStage])] = [(version, [])]
+    var seen: Set<Schema.Version> = [version]
+    var place = 0
+    while place < ways.count {
+      let (end, taken) = ways[place]
+      if end == newest.number { return taken }
+      for stage in stages where stage.from == end && seen.insert(stage.to).inserted {
+        ways.append((stage.to, taken + [stage]))
+      }
+      place += 1
+    }
+    return nil
+  }
+}
+
+extension ResolvedPlan.Version {
+  fileprivate init(_ version: MigrationPlan.Version, _ problems: inout [String]) {
+    number = version.number
+    models = version.models
+    var described: Schema?
+    switch version.schema {
+    case .success(let schema): described = schema
+    case .failure(let error): problems.append("version \(number): \(error)")
+    }
+    if let schema = described, let lock = version.stableHash, lock != schema.stableHash {
+      problems.append(
+        "the models of version \(number) have changed: their stable hash is \(SchemaHash(schema.stableHash)), and was \(SchemaHash(lock))"
+      )
+    }
+    schema = described
+    stableHash = described?.stableHash ?? version.stableHash
+  }
+}
+
+extension CataloguedSchema {
+  fileprivate var stableHash: UInt64 {
+    get throws(ContextError) { try StoredSchema(self).schema.stableHash }
+  }
+}
+
+/// A schema's stable hash as people write it: `0x` and 16 hexadecimal digits.
+package struct SchemaHash: CustomStringConvertible {
+  package let description: String
+
+  package init(_ hash: UInt64) {
+    let digits = String(hash, radix: 16)
+    description = "0x" + String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}

@@ -1,0 +1,145 @@
+/// What a custom stage takes over of a change.
+struct SchemaRebuilding {
+  /// The entities whose objects it copies and changes, by their new names.
+  var entities: Set<String> = []
+  /// The properties of these that continue none of the store.
+  var begunAnew: Set<SchemaMatching.PropertyName> = []
+}
+
+extension SchemaChange {
+  /// Infers what a stage needs. In the entities that a custom stage rebuilds, properties that can't be inferred begin anew: nothing else of these
+  /// entities is in the way.
+  static func inferred(
+    from old: CataloguedSchema,
+    to new: Schema,
+    rebuilding entities: Set<String>,
+    isRefolding: Bool,
+    isEmpty: (CataloguedEntity) -> Bool
+  ) -> SchemaChange {
+    var rebuilding = SchemaRebuilding(entities: entities)
+    while true {
+      let change = SchemaChange(
+        from: old,
+        to: new,
+        rebuilding: rebuilding,
+        isRefolding: isRefolding,
+        isEmpty: isEmpty
+      )
+      // A relationship that begins anew may keep its inverse from going on.
+      let known = rebuilding.begunAnew
+      rebuilding.begunAnew.formUnion(change.obstacles.compactMap(\.propertyName))
+      rebuilding.begunAnew = rebuilding.begunAnew.filter { entities.contains($0.entity) }
+      if rebuilding.begunAnew == known { return change }
+    }
+  }
+
+  /// Gives the entities to be rebuilt trees of their own, which are filled from those of the store before the passes run. What their objects must fulfil is
+  /// checked after the last pass.
+  mutating func rebuild(passes: [MigrationPass]) {
+    let known = Set(old.entities.flatMap(\.trees))
+    let numbers = Set(target.entities.filter { rebuilt.contains($0.name) }.map(\.number))
+    var steps: [MigrationStep] = []
+    for place in target.entities.indices {
+      moveLinks(of: place, known, numbers, &steps)
+      if rebuilt.contains(target.entities[place].name) { moveRecords(of: place, known, &steps) }
+    }
+    work = steps.filter { !$0.isIndex } + work + steps.filter(\.isIndex)
+    work += passes.enumerated().map { place, pass in .pass(place, entity: entity(of: pass)?.number) }
+    noteDroppedTrees()
+  }
+
+  /// Leaves the checks of what the passes change until they have run.
+  mutating func postponeChecks() {
+    let numbers = Set(target.entities.filter { rebuilt.contains($0.name) }.map(\.number))
+    lateChecks = checks.filter { numbers.contains($0.entity) }
+    checks.removeAll { numbers.contains($0.entity) }
+  }
+
+  private func entity(of pass: MigrationPass) -> CataloguedEntity? {
+    if case .objects(let name, _) = pass.subject { old.entity(named: name) } else { nil }
+  }
+
+  private mutating func moveRecords(of place: Int, _ known: Set<String>, _ steps: inout [MigrationStep]) {
+    let entity = target.entities[place]
+    guard known.contains(entity.tree) else { return }
+    target.entities[place].tree = target.takeTree(.records)
+    steps.append(.records(entity: entity.number, from: entity.tree))
+    for (index, description) in entity.indexes.enumerated() where known.contains(description.tree) {
+      target.entities[place].indexes[index].tree = target.takeTree(.index)
+      steps.append(.index(entity: entity.number, description.number))
+    }
+  }
+
+  /// The trees of a relationship change with the objects at either end.
+  private mutating func moveLinks(
+    of place: Int,
+    _ known: Set<String>,
+    _ rebuilt: Set<EntityNumber>,
+    _ steps: inout [MigrationStep]
+  ) {
+    let entity = target.entities[place]
+    for (property, description) in entity.properties.enumerated() {
+      guard var relationship = description.relationship, let source = relationship.tree,
+        known.contains(source)
+      else { continue }
+      let isShared = relationship.cardinality == .many && rebuilt.contains(relationship.destination)
+      guard isShared || rebuilt.contains(entity.number) else { continue }
+      let tree = target.takeTree(relationship.cardinality == .many ? .pairs : .references)
+      relationship.tree = tree
+      target.entities[place].properties[property].content = .relationship(relationship)
+      steps.append(.copiedPairs(from: source, to: tree))
+    }
+  }
+
+  /// The target as the passes see it: without the constraints that are checked after them.
+  var loosenedTarget: CataloguedSchema {
+    var loosened = target
+    for check in lateChecks { loosened.loosen(check) }
+    return loosened
+  }
+}
+
+extension CataloguedSchema {
+  fileprivate mutating func loosen(_ check: SchemaChange.Check) {
+    guard let place = entities.firstIndex(where: { $0.number == check.entity }) else { return }
+    switch check {
+    case .noNil(_, let number):
+      guard let property = entities[place].properties.firstIndex(where: { $0.number == number }) else {
+        return
+      }
+      entities[place].properties[property].loosen()
+    case .unique(_, let number):
+      guard let index = entities[place].indexes.firstIndex(where: { $0.number == number }) else { return }
+      entities[place].indexes[index].isUnique = false
+    }
+  }
+}
+
+extension CataloguedProperty {
+  fileprivate mutating func loosen() {
+    switch content {
+    case .attribute(let kind, _): content = .attribute(kind, isOptional: true)
+    case .relationship(var relationship):
+      relationship.cardinality = .optional
+      content = .relationship(relationship)
+    }
+  }
+}
+
+extension MigrationStep {
+  fileprivate var isIndex: Bool { if case .index = self { true } else { false } }
+}
+
+extension SchemaChange.Check {
+  fileprivate var entity: EntityNumber {
+    switch self {
+    case .noNil(let entity, _), .unique(let entity, _): entity
+    }
+  }
+}
+
+extension SchemaRefusal.Obstacle {
+  fileprivate var propertyName: SchemaMatching.PropertyName? {
+    property.map { SchemaMatching.PropertyName(entity: entity, property: $0) }
+  }
+}

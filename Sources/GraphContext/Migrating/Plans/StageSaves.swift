@@ -1,0 +1,70 @@
+import PageStore
+import Synchronization
+
+/// The graph before a stage: nothing of it is saved.
+struct ReadOnlyGraph: SaveCompanion {
+  func accompany(
+    _ request: SaveRequest,
+    _ summary: CommitSummary,
+    _ transaction: inout WriteTransaction
+  ) throws {
+    throw ContextError(.saveNotAllowed, "the graph before a stage is read only")
+  }
+}
+
+/// The saves of the graph that a stage makes: each has the progress of the stage in its transaction, and changes only what the stage rebuilds.
+final class StageSaves: SaveCompanion {
+  private let schema: StoredSchema
+  /// Ordinals of the entities that the stage leaves as they are.
+  private let untouched: Set<Int>
+  private let monitor: MigrationMonitor
+  private struct Turn {
+    let progress: MigrationState
+    var effects: [MigrationEffect] = []
+  }
+  /// Nil as long as a pass has the graph.
+  private let turn = Mutex<Turn?>(nil)
+
+  init(_ schema: StoredSchema, untouched: Set<Int>, _ monitor: MigrationMonitor) {
+    self.schema = schema
+    self.untouched = untouched
+    self.monitor = monitor
+  }
+
+  /// Calls `save`, and has it store how far the stage has come if it stores anything.
+  func withProgress(_ state: MigrationState, _ save: () throws(ContextError) -> Void) throws(ContextError) {
+    turn.withLock { $0 = Turn(progress: state) }
+    defer { turn.withLock { $0 = nil } }
+    try save()
+    monitor.note(turn.withLock { $0?.effects } ?? [])
+  }
+
+  func accompany(
+    _ request: SaveRequest,
+    _ summary: CommitSummary,
+    _ transaction: inout WriteTransaction
+  ) throws {
+    guard let state = turn.withLock({ $0?.progress }) else {
+      throw ContextError(.saveNotAllowed, "the graph that a stage makes is saved when the pass returns")
+    }
+    for ordinal in untouched.sorted() {
+      if !summary.changed[ordinal].isEmpty { throw notRebuilt(ordinal) }
+    }
+    let changes = request.entities.filter { !$0.isEmpty }
+    if let wrong = changes.first(where: { untouched.contains($0.entity.ordinal) }) {
+      throw notRebuilt(wrong.entity.ordinal)
+    }
+    try SchemaTree.store(state, in: &transaction)
+    let effects = changes.map(MigrationEffect.init)
+    turn.withLock { $0?.effects = effects }
+  }
+
+  private func notRebuilt(_ ordinal: Int) -> ContextError {
+    let name = schema.entities[ordinal].name
+    return ContextError(
+      .saveNotAllowed,
+      "a pass has changed objects of \(name), which is not among the entities that the stage rebuilds",
+      context: .init(entity: name)
+    )
+  }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import PageStore
+import Predicates
+
+/// One step of a store from the schema that it has to another one.
+struct SchemaTransition {
+  private let store: Store
+  private let snapshot: Snapshot
+  private let step: UpgradeStep
+  private let showsValues: Bool
+  /// Without what the store keeps of a custom stage.
+  let change: SchemaChange
+  let isFoldedElsewhere: Bool
+
+  /// The catalogue after the step.
+  var target: CataloguedSchema { change.target }
+
+  /// - Parameters:
+  ///   - known: the schema before the step; in a snapshot that is further back, what the steps between lead to.
+  ///   - isForWriting: whether the step is to be taken; nil if it is unless the store is open for reading only.
+  init(
+    _ store: Store,
+    _ snapshot: Snapshot,
+    from known: CataloguedSchema,
+    _ step: UpgradeStep,
+    isForWriting: Bool? = nil,
+    showsValues: Bool
+  ) throws {
+    self.store = store
+    self.snapshot = snapshot
+    self.step = step
+    self.showsValues = showsValues
+    let empty = try known.emptyEntities(in: snapshot)
+    isFoldedElsewhere = try known.hasFoldedIndexes && !SchemaTree.isFoldedAsHere(snapshot)
+    var change = SchemaChange.inferred(
+      from: known,
+      to: step.schema,
+      rebuilding: step.rebuiltEntities,
+      isRefolding: isFoldedElsewhere && isForWriting ?? !store.options.isReadOnly
+    ) { empty.contains($0.number) }
+    // A schema that has changed without a version has none.
+    change.target.version = step.version ?? (change.isEmpty ? known.version : nil)
+    self.change = change
+  }
+
+  func schemaForReading() throws -> StoredSchema {
+    try checkForReading()
+    let schema = try StoredSchema(change.target, as: step.schema)
+    return isFoldedElsewhere ? try schema.withoutFoldedIndexes() : schema
+  }
+
+  /// - Throws: the error of a refused change; `schemaMismatch` where the step has to write.
+  func checkForReading() throws {
+    if step.custom != nil {
+      throw ContextError(
+        .schemaMismatch,
+        "the store has to be opened for writing: a custom stage leads to version \(step.version.map(\.description) ?? "?")"
+      )
+    }
+    try check()
+    try change.checkNothingToBuild()
+  }
+
+  /// Takes the step, or goes on with it.
+  func run(_ monitor: MigrationMonitor) throws -> StoredSchema {
+    try check()
+    var whole = wholeChange
+    let interrupted = try SchemaTree.migration(in: snapshot)
+    let resumed = interrupted.flatMap { [whole] in $0.canGoOn(as: whole) ? $0 : nil }
+    if let resumed { whole.target = resumed.target }
+    let schema = try StoredSchema(whole.target, as: step.schema)
+    if let interrupted, resumed == nil { try giveUp(interrupted, monitor) }
+    if try isDone(whole) { return schema }
+    var migrator = try SchemaMigrator(
+      store,
+      whole,
+      schema,
+      resuming: resumed,
+      custom: step.custom,
+      showsValues: showsValues,
+      monitor: monitor
+    )
+    try migrator.run()
+    return schema
+  }
+
+  /// The change with what the store keeps of a custom stage.
+  var wholeChange: SchemaChange {
+    var whole = change
+    if let custom = step.custom { whole.rebuild(passes: custom.passes) }
+    return whole
+  }
+
+  private func isDone(_ change: SchemaChange) throws -> Bool {
+    try change.isEmpty && !change.old.entities.isEmpty && !SchemaTree.isOfEarlierFormat(snapshot)
+  }
+
+  private func giveUp(_ interrupted: MigrationState, _ monitor: MigrationMonitor) throws {
+    let cleaner = SchemaCleaner(store, monitor)
+    if interrupted.isSwitched {
+      try cleaner.run(interrupted)
+    } else {
+      try cleaner.giveUp(interrupted, of: change.old)
+    }
+  }
+
+  /// - Throws: the error of a refused change, which lists every object in the way.
+  func check() throws {
+    let refusal = try refusal()
+    if !refusal.isEmpty { throw ContextError.refused(refusal) }
+    try step.custom?.check(change.old)
+  }
+
+  /// Everything that is in the way before the step.
+  func refusal() throws -> SchemaRefusal {
+    // The catalogue of a change with obstacles need not be one.
+    if !change.obstacles.isEmpty { return SchemaRefusal(obstacles: change.obstacles) }
+    let schema = try StoredSchema(change.target, as: step.schema)
+    let checker = SchemaChecker(
+      change,
+      schema,
+      snapshot,
+      store: UUID(store.uuid),
+      showsValues: showsValues
+    )
+    var refusal = try checker.refusal()
+    for pass in step.custom?.passes ?? [] {
+      guard let conversion = pass.conversion else { continue }
+      try checker.findUnconverted(conversion, from: change.old, to: step.schema, &refusal)
+    }
+    return refusal
+  }
+}

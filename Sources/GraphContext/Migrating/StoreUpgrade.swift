@@ -1,0 +1,94 @@
+import PageStore
+import Predicates
+
+/// The way of a store to the schema that it is opened with: one step, or several where a plan says so.
+struct StoreUpgrade {
+  private let store: Store
+  private let snapshot: Snapshot
+  private let known: CataloguedSchema
+  /// At least one.
+  private let steps: [UpgradeStep]
+  private let showsValues: Bool
+
+  /// - Throws: `schemaMismatch` when the models make no schema, or the plan doesn't lead from the store to its newest version.
+  init(_ store: Store, _ models: ContainerModels, showsValues: Bool) throws {
+    self.store = store
+    self.showsValues = showsValues
+    snapshot = try store.snapshot()
+    known = try SchemaTree.schema(in: snapshot) ?? CataloguedSchema()
+    var steps = try models.steps(from: known)
+    // The passes of a custom stage write, which they can't in a store of an earlier format.
+    if try steps.contains(where: { $0.custom != nil }) && SchemaTree.isOfEarlierFormat(snapshot) {
+      steps.insert(UpgradeStep(schema: try StoredSchema(known).schema, version: known.version), at: 0)
+    }
+    self.steps = steps
+  }
+
+  /// The schema for reading the store as it is. Nothing is written.
+  ///
+  /// - Throws: the error of a refused change; `schemaMismatch` also where something has to be built, or a custom stage to be run.
+  func schemaForReading() throws -> StoredSchema {
+    var known = known
+    for step in steps.dropLast() {
+      let transition = try transition(step, from: known, snapshot)
+      try transition.checkForReading()
+      known = transition.target
+    }
+    return try transition(steps[steps.count - 1], from: known, snapshot).schemaForReading()
+  }
+
+  /// Brings the store to the schema.
+  ///
+  /// - Throws: the error of a refused change; as far as it can be known, before the first step is taken. After an error of a step the store has
+  ///   the schema of the step before.
+  func run(_ monitor: MigrationMonitor) throws -> StoredSchema {
+    if steps.count > 1 { try checkAhead() }
+    var known = known
+    for place in steps.indices.dropLast() {
+      known = try take(place, from: known, monitor).catalogue
+    }
+    return try take(steps.count - 1, from: known, monitor)
+  }
+
+  private func take(
+    _ place: Int,
+    from known: CataloguedSchema,
+    _ monitor: MigrationMonitor
+  ) throws -> StoredSchema {
+    monitor.begin(stage: place + 1, of: steps.count)
+    return try transition(steps[place], from: known, store.snapshot()).run(monitor)
+  }
+
+  private func transition(
+    _ step: UpgradeStep,
+    from known: CataloguedSchema,
+    _ snapshot: Snapshot
+  ) throws -> SchemaTransition {
+    try SchemaTransition(store, snapshot, from: known, step, showsValues: showsValues)
+  }
+
+  /// Checks the steps up to the first custom one: what the passes make of the objects isn't known before they run.
+  private func checkAhead() throws {
+    var known = known
+    for step in steps {
+      let transition = try transition(step, from: known, snapshot)
+      try transition.check()
+      if step.custom != nil { return }
+      known = transition.target
+    }
+  }
+}
+
+/// One schema on the way of a store.
+struct UpgradeStep {
+  let schema: Schema
+  /// Nil without a plan.
+  let version: Schema.Version?
+  /// Nil if every change is inferred.
+  var custom: CustomStage?
+
+  /// The entities whose objects a custom stage brings to the schema.
+  var rebuiltEntities: Set<String> {
+    custom.map { $0.rebuiltEntities ?? Set(schema.entities.map(\.name)) } ?? []
+  }
+}
