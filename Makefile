@@ -93,6 +93,7 @@ bench-smoke: deps-objects deps-words ## run the benchmarks on small data, so tha
 	$(call BENCH_OBJECTS,,queries) --smoke
 	$(call BENCH_OBJECTS,,space) --smoke
 	$(call BENCH_OBJECTS,,layouts) --smoke
+	$(call BENCH_OBJECTS,,stages) --smoke
 	$(call BENCH_OBJECTS,,flights) --data Examples/Flights/Library/Sample --rounds 1
 	$(call BENCH_OBJECTS,,words) --data $(WORDNET) --limit 500 --rounds 1
 

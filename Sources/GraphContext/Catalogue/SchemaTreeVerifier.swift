@@ -41,20 +41,22 @@ struct SchemaTreeVerifier {
     }
     if let schema { verifyHead(entries, schema, isComplete: isComplete) }
     guard let known = schema ?? used else { return }
-    verifyOthers(entries, known, isComplete: isComplete)
+    let migration = migrationUnderWay()
+    verifyOthers(entries, known, migration, isComplete: isComplete)
     if let used, let schema, used != schema {
       report("the schema is not the one that the store is used with")
     }
     var owned = Set(known.entities.flatMap(\.trees) + [SchemaTree.name])
-    do throws(ContextError) {
-      if let migration = try SchemaTree.migration(in: snapshot) {
-        owned.formUnion(migration.trees(besides: known))
-      }
-    } catch {
-      report(error.message)
-    }
+    if let migration { owned.formUnion(migration.trees(besides: known)) }
     for name in try snapshot.treeNames where !owned.contains(name) {
       report("the tree belongs to no entity, index or relationship of the schema", in: name)
+    }
+  }
+
+  private mutating func migrationUnderWay() -> MigrationState? {
+    do throws(ContextError) { return try SchemaTree.migration(in: snapshot) } catch {
+      report(error.message)
+      return nil
     }
   }
 
@@ -80,6 +82,7 @@ struct SchemaTreeVerifier {
   private mutating func verifyOthers(
     _ entries: [[UInt8]: [UInt8]],
     _ schema: CataloguedSchema,
+    _ migration: MigrationState?,
     isComplete: Bool
   ) {
     if isComplete { leases = [:] }
@@ -100,6 +103,8 @@ struct SchemaTreeVerifier {
       if !isSound { report("the lease of numbers for \(entity.name) makes no sense") }
       leases?[entity.number] = isSound ? end : .max
     }
+    // A custom stage leases numbers of the entities that the store is to get.
+    for entity in migration?.target.entities ?? [] { others[SchemaTree.numbersKey(entity.number)] = nil }
     for key in others.keys.map({ String(decoding: $0, as: UTF8.self) }).sorted() {
       report("the key \(key) means nothing")
     }

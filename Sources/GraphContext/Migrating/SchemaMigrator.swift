@@ -18,6 +18,8 @@ struct SchemaMigrator {
   /// Nil for a change whose constraints were all checked before.
   private let lateChecker: LateChecker?
   private var state: MigrationState
+  /// Whether the store says that the change is under way.
+  private var isNoted: Bool
 
   /// - Parameters:
   ///   - resumed: the same change, which was interrupted; `change` has its target.
@@ -37,6 +39,7 @@ struct SchemaMigrator {
     chunkByteCount = monitor.chunkByteCount(in: store)
     passes = try stage.map { try PassRunner($0, change, on: store, monitor) }
     lateChecker = stage == nil ? nil : LateChecker(store, change, schema, showsValues: showsValues)
+    isNoted = resumed != nil
     state = try resumed ?? MigrationState(change, in: try store.snapshot())
   }
 
@@ -47,7 +50,9 @@ struct SchemaMigrator {
     do {
       while !state.isSwitched {
         try monitor.checkCancellation()
+        try noteBeforePasses()
         state = try next(leases)
+        isNoted = true
         report()
       }
     } catch let error as ContextError where error.code == .stageFailed || error.refusal != nil {
@@ -55,6 +60,12 @@ struct SchemaMigrator {
       throw error
     }
     try SchemaCleaner(store, monitor).run(state)
+  }
+
+  /// A pass leases numbers of new entities, which mean something only in a store that says what is under way.
+  private func noteBeforePasses() throws {
+    guard !isNoted, case .pass? = state.nextStep else { return }
+    try store.write { try SchemaTree.store(state, in: &$0) }
   }
 
   /// Does one chunk, or one batch of a pass.

@@ -347,6 +347,32 @@ private func plan(
     try container.close()
   }
 
+  @Test func aCancelledStageIsGivenUpByAPlanWithoutIt() throws {
+    let disk = try filled()
+    let monitors = Mutex<MigrationMonitor?>(nil)
+    let monitor = MigrationMonitor(chunkByteCount: 500) { progress in
+      if progress.stageNumber == 3, progress.completedRowCount == progress.totalRowCount - 7 {
+        monitors.withLock { $0?.cancel() }
+      }
+    }
+    monitors.withLock { $0 = monitor }
+    #expect(throws: ContextError.self) { try open(disk, plan(), monitor) }
+    let interrupted = try store(disk)
+    #expect(try SchemaTree.migration(in: interrupted.snapshot()) != nil)
+    #expect(try interrupted.verifyObjects(includingWarnings: false).map(\.description) == [])
+    try interrupted.close()
+    let third = try open(disk, MigrationPlan([FleetV1.self, FleetV2.self, FleetV3.self]))
+    #expect(try third.verify().map(\.description) == [])
+    let snapshot = try third.coordinator.newestView().snapshot
+    #expect(try SchemaTree.migration(in: snapshot) == nil)
+    let owned = Set(third.coordinator.schema.catalogue.entities.flatMap(\.trees) + ["schema"])
+    #expect(try snapshot.treeNames.allSatisfy(owned.contains))
+    try third.close()
+    let container = try open(disk, plan())
+    try check(container)
+    try container.close()
+  }
+
   /// After every call to the disk: one of the versions, whole, and the chain goes on to its end. No more than one batch is done twice.
   @Test func aFailureOfThePowerAtAnyMomentLeavesAVersion() throws {
     var generator = SeededGenerator()
@@ -360,6 +386,7 @@ private func plan(
       let damaged = SimulatedDisk(point.image(generator.pick(Damage.allCases), seed: generator.next()))
       let metadata = try store(damaged)
       let version = try SchemaTree.schema(in: try metadata.snapshot())?.version?.description ?? "-"
+      #expect(try metadata.verifyObjects(includingWarnings: false).map(\.description) == [])
       try metadata.close()
       seen.insert(version)
       let container = try open(damaged, plan())
