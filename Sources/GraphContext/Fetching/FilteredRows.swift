@@ -50,4 +50,7 @@ struct FilteredRows: ~Copyable {
     }
     return nil
   }
+
+  /// Gives the row that was returned last a record with all of its slots, for whoever keeps it.
+  func complete(_ row: inout QueryRow) throws { try rows.complete(&row) }
 }

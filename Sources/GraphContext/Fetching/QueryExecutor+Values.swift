@@ -56,6 +56,7 @@ extension QueryExecutor {
   func forEachSelected(
     _ isReversed: Bool,
     rowBudget: Int?,
+    needsRecords: Bool = false,
     paths: inout RowPaths,
     _ body: (QueryRow, inout RowReader) throws -> Bool
   ) throws -> Bool {
@@ -68,6 +69,7 @@ extension QueryExecutor {
       isReversed: isReversed,
       skipping: skipped,
       rowBudget: rowBudget,
+      needsRecords: needsRecords,
       paths: &paths
     ) { row, reader in
       if toSkip > 0 {

@@ -75,15 +75,12 @@ struct QueryExecutor {
     try ContextError.mapping { try collectRows(needsRecords) }
   }
 
-  /// What a row of the result has as its record.
-  private typealias Keep = (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer?
-
   func collectRows(_ needsRecords: Bool) throws -> [QueryRow] {
     let rows: [QueryRow]
-    let keep: Keep = needsRecords ? { view.keep($0, of: entity) } : { _ in nil }
+    let keep: QueryRow.Keep? = needsRecords ? { view.keep($0, of: entity) } : nil
     // Of rows that come and go while they are sorted, the records would stay.
     let dropsSorted = !plan.isCovering && (wanted ?? .max) < plan.access.rowCount
-    let keepSorted: Keep = dropsSorted ? { _ in nil } : keep
+    let keepSorted = dropsSorted ? nil : keep
     if let ownChanges {
       rows = try slice(merged(with: ownChanges, keepSorted))
     } else {
@@ -117,20 +114,26 @@ struct QueryExecutor {
   }
 
   /// Nothing to test, nothing to sort: the rows are found by rank.
-  private func selected(_ isReversed: Bool, _ keep: @escaping Keep) throws -> [QueryRow] {
+  private func selected(_ isReversed: Bool, _ keep: QueryRow.Keep?) throws -> [QueryRow] {
     var numbers: [ObjectNumber] = []
     let count = max(0, min(plan.limit ?? .max, plan.access.rowCount - plan.offset))
     switch plan.access {
     case .nothing: return []
     case .objects: return try filtered(isReversed, keep)
     case .fullScan:
-      var scan = try RecordScan(entity, in: view, isReversed: isReversed, skipping: plan.offset)
+      var scan = try RecordScan(
+        entity,
+        in: view,
+        isReversed: isReversed,
+        skipping: plan.offset,
+        reading: keep == nil ? 0 : .max
+      )
       var rows: [QueryRow] = []
       rows.reserveCapacity(min(count, 1 << 16))
       defer { view.counters.rowsRead += rows.count }
       while rows.count < count, let row = try scan.next() {
         if rows.count % StoreView.rowsBetweenChecks == 0 { try view.checkCancellation() }
-        rows.append(QueryRow(number: row.number, record: row.record.flatMap(keep)))
+        rows.append(row.kept(keep))
       }
       return rows
     case .index(let scan):
@@ -145,13 +148,16 @@ struct QueryExecutor {
   }
 
   /// Rows in the order of access, tested until there are enough, or until the other plan would have cost less.
-  private func filtered(_ isReversed: Bool, _ keep: @escaping Keep) throws -> [QueryRow] {
+  private func filtered(_ isReversed: Bool, _ keep: QueryRow.Keep?) throws -> [QueryRow] {
     var rows: [QueryRow] = []
     var paths = RowPaths(entity.schema, in: view.schema.schema)
-    let isComplete = try forEachSelected(isReversed, rowBudget: plan.fallback?.rowBudget, paths: &paths) {
-      row,
-      _ in
-      rows.append(QueryRow(number: row.number, record: row.record.flatMap(keep)))
+    let isComplete = try forEachSelected(
+      isReversed,
+      rowBudget: plan.fallback?.rowBudget,
+      needsRecords: keep != nil,
+      paths: &paths
+    ) { row, _ in
+      rows.append(row.kept(keep))
       return true
     }
     guard !isComplete, let fallback = plan.fallback else { return rows }
@@ -161,7 +167,7 @@ struct QueryExecutor {
   }
 
   /// All rows of the access path that pass the residual, sorted; as many as are wanted.
-  private func sortedRows(_ keep: @escaping Keep) throws -> [QueryRow] {
+  private func sortedRows(_ keep: QueryRow.Keep?) throws -> [QueryRow] {
     guard case .sorted(let keys, _) = plan.order else { return [] }
     var (paths, fields) = sortFields(keys)
     var buffer = SortBuffer(keys, fields, isIDAscending: isIDAscending, wanted: wanted, keep: keep)
@@ -169,7 +175,12 @@ struct QueryExecutor {
       try forEachNumber { buffer.insert(number: $0) }
       return buffer.finish()
     }
-    try forEachRow(where: plan.residual, isReversed: false, paths: &paths) { row, reader in
+    try forEachRow(
+      where: plan.residual,
+      isReversed: false,
+      needsRecords: keep != nil,
+      paths: &paths
+    ) { row, reader in
       try buffer.insert(row, &reader)
       return true
     }
@@ -192,7 +203,7 @@ struct QueryExecutor {
 
 extension QueryExecutor {
   /// The stored rows that count, and the pending ones that match, sorted together.
-  private func merged(with changes: EncodedChanges, _ keep: @escaping Keep) throws -> [QueryRow] {
+  private func merged(with changes: EncodedChanges, _ keep: QueryRow.Keep?) throws -> [QueryRow] {
     var (paths, fields) = sortFields(sort)
     var buffer = SortBuffer(sort, fields, isIDAscending: isIDAscending, wanted: wanted, keep: keep)
     var isReversed = false
@@ -204,9 +215,13 @@ extension QueryExecutor {
     }
     var count = 0
     if enough > 0 {
-      try forEachRow(where: plan.residual, isReversed: isReversed, hiding: changes.hidden, paths: &paths) {
-        row,
-        reader in
+      try forEachRow(
+        where: plan.residual,
+        isReversed: isReversed,
+        hiding: changes.hidden,
+        needsRecords: keep != nil,
+        paths: &paths
+      ) { row, reader in
         try buffer.insert(row, &reader)
         count += 1
         return count < enough
@@ -298,6 +313,7 @@ extension QueryExecutor {
   /// - Parameters:
   ///   - skipped: how many rows to leave out at the start, found by rank; 0 for a list of objects, a union or an intersection.
   ///   - rowBudget: how many rows to read at most; nil for all.
+  ///   - needsRecords: whether the rows come with whole records. Else those have the values that are read, and no more.
   ///   - paths: what else is read of the rows; the filter's are added.
   /// - Returns: false if the budget ran out.
   @discardableResult
@@ -307,6 +323,7 @@ extension QueryExecutor {
     skipping skipped: Int = 0,
     hiding hidden: Set<ObjectNumber> = [],
     rowBudget: Int? = nil,
+    needsRecords: Bool = false,
     paths: inout RowPaths,
     _ body: (QueryRow, inout RowReader) throws -> Bool
   ) throws -> Bool {
@@ -316,21 +333,26 @@ extension QueryExecutor {
       skipping: skipped,
       hiding: hidden,
       rowBudget: rowBudget,
+      needsRecords: needsRecords,
       paths: &paths
     )
-    while let row = try rows.next() {
+    while var row = try rows.next() {
+      if needsRecords { try rows.complete(&row) }
       guard try body(row, &rows.reader) else { break }
     }
     return !rows.isOutOfBudget
   }
 
   /// The rows of the access path that pass the filter, in order of access.
+  ///
+  /// - Parameter needsRecords: whether the rows will be completed.
   func filteredRows(
     where filter: NormalPredicate,
     isReversed: Bool,
     skipping skipped: Int = 0,
     hiding hidden: Set<ObjectNumber> = [],
     rowBudget: Int? = nil,
+    needsRecords: Bool = false,
     paths: inout RowPaths
   ) throws -> FilteredRows {
     let program = try FilterProgram(compiling: filter, paths: paths)
@@ -341,6 +363,8 @@ extension QueryExecutor {
       in: view,
       isReversed: isReversed,
       skipping: skipped,
+      // Rows that all pass are read once, whole.
+      reading: needsRecords && filter == .constant(true) ? .max : paths.ownSlots,
       covering: plan.isCovering ? covering : nil
     )
     return FilteredRows(
@@ -358,7 +382,7 @@ extension QueryExecutor {
     switch plan.access {
     case .nothing: break
     case .fullScan:
-      var scan = try RecordScan(entity, in: view)
+      var scan = try RecordScan(entity, in: view, reading: 0)
       while let row = try scan.next() { body(row.number) }
     case .objects(let numbers):
       for number in numbers where try view.contains(number, of: entity) { body(number) }

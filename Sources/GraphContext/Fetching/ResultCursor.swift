@@ -27,6 +27,7 @@ struct ResultCursor: ~Copyable {
         where: plan.residual,
         isReversed: isReversed,
         skipping: skipped,
+        needsRecords: true,
         paths: &paths
       )
     }
@@ -39,11 +40,12 @@ struct ResultCursor: ~Copyable {
 
   private mutating func nextRead(_ count: Int, _ keep: RecordWalker.Keep) throws -> [QueryRow] {
     var result: [QueryRow] = []
-    while result.count < min(count, left), let row = try nextRow() {
+    while result.count < min(count, left), var row = try nextRow() {
       if toSkip > 0 {
         toSkip -= 1
         continue
       }
+      try ContextError.mapping { try rows?.complete(&row) }
       result.append(QueryRow(number: row.number, record: row.record.map(keep)))
     }
     left -= result.count

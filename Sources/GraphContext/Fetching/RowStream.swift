@@ -5,17 +5,29 @@ import Predicates
 struct RecordScan: ~Copyable {
   private var cursor: TreeCursor?
   private let reader: RecordReader
+  /// Whether the entity never had another layout: its records are as they are.
+  private let hasOneLayout: Bool
+  /// The bytes of the row that was returned last; nil where they are its record in any case.
+  private var stored: UnsafeRawBufferPointer?
   private let entity: StoredEntity
   private let isReversed: Bool
   /// Whether the cursor is where the next row is already.
   private var isAtNext = false
 
-  /// - Parameter skipped: how many to leave out at the start; O(log n).
-  init(_ entity: StoredEntity, in view: StoreView, isReversed: Bool = false, skipping skipped: Int = 0) throws
-  {
+  /// - Parameters:
+  ///   - skipped: how many to leave out at the start; O(log n).
+  ///   - slots: bits of the slots that the rows' records must have; see ``complete(_:)``.
+  init(
+    _ entity: StoredEntity,
+    in view: StoreView,
+    isReversed: Bool = false,
+    skipping skipped: Int = 0,
+    reading slots: UInt64 = .max
+  ) throws {
     self.isReversed = isReversed
     self.entity = entity
-    reader = RecordReader(entity)
+    reader = RecordReader(entity, slots)
+    hasOneLayout = !entity.hasEarlierLayouts
     guard let tree = try view.records(of: entity) else { return }
     let count = try tree.count
     if skipped >= count { return }
@@ -34,8 +46,17 @@ struct RecordScan: ~Copyable {
       guard found == true else { return nil }
     }
     guard let number = try cursor?.objectID(), let bytes = try cursor?.value() else { return nil }
+    if hasOneLayout { return QueryRow(number: number, record: bytes) }
+    stored = bytes
     guard let record = reader.newest(bytes) else { throw StoreView.damaged(number, of: entity) }
     return QueryRow(number: number, record: record)
+  }
+
+  /// Gives the row that was returned last a record with all of its slots. Stays until the next call or row.
+  func complete(_ row: inout QueryRow) throws {
+    guard let stored else { return }
+    row.record = reader.whole(stored)
+    if row.record == nil { throw StoreView.damaged(row.number, of: entity) }
   }
 }
 
@@ -75,6 +96,7 @@ struct RowStream: ~Copyable {
 
   /// - Parameters:
   ///   - skipped: how many rows of a full scan or an index scan to leave out at the start; O(log n).
+  ///   - slots: bits of the slots that the rows' records must have; see ``complete(_:)``.
   ///   - covering: what is read of an index's entries in place of records; nil for nothing.
   ///   - firstBatchCount: how many records to read at first, where they come in batches.
   init(
@@ -83,6 +105,7 @@ struct RowStream: ~Copyable {
     in view: StoreView,
     isReversed: Bool,
     skipping skipped: Int = 0,
+    reading slots: UInt64 = .max,
     covering: Covering? = nil,
     firstBatchCount: Int = firstBatchCount
   ) throws {
@@ -91,7 +114,8 @@ struct RowStream: ~Copyable {
     self.view = view
     switch access {
     case .nothing: break
-    case .fullScan: scan = try RecordScan(entity, in: view, isReversed: isReversed, skipping: skipped)
+    case .fullScan:
+      scan = try RecordScan(entity, in: view, isReversed: isReversed, skipping: skipped, reading: slots)
     case .index(let index):
       if let covering {
         coveringScan = try CoveringScan(
@@ -125,6 +149,9 @@ struct RowStream: ~Copyable {
     position += 1
     return rows[position - 1]
   }
+
+  /// Gives the row that was returned last a record with all of its slots, for whoever keeps it. Stays until the next row.
+  func complete(_ row: inout QueryRow) throws { try scan?.complete(&row) }
 
   /// How many rows to read after these: more than last time, as it is ever less likely that few are enough, unless they are large.
   private func batchCount(after found: [QueryRow]) -> Int {

@@ -5,6 +5,14 @@ struct QueryRow {
   var number: ObjectNumber
   /// Its record, if it was read: where it stays is told by who made the row.
   var record: UnsafeRawBufferPointer?
+
+  /// What a row that stays has as its record, which stays only for the moment.
+  typealias Keep = (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer?
+
+  /// The same with what `keep` returns as its record; without one where there is no such function.
+  func kept(_ keep: Keep?) -> QueryRow {
+    QueryRow(number: number, record: keep.flatMap { keep in record.flatMap(keep) })
+  }
 }
 
 /// Sorts rows by encoded keys, keeping only as many as are wanted.
@@ -24,7 +32,7 @@ struct SortBuffer {
   private let fields: [RowField]
   private let isIDAscending: Bool
   private let wanted: Int?
-  private let keep: (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer?
+  private let keep: QueryRow.Keep?
   private var bytes: [UInt8] = []
   private var entries: [Entry] = []
   /// The key of the last row that is good enough, once there are as many as wanted.
@@ -34,13 +42,13 @@ struct SortBuffer {
   /// - Parameters:
   ///   - fields: where the keys' values are found, one for each.
   ///   - wanted: how many of the first rows will be asked for; nil for all.
-  ///   - keep: what a row that is accepted has in place of its record, which stays only for the moment.
+  ///   - keep: what a row that is accepted has in place of its record; nil where rows have none.
   init(
     _ keys: [ResolvedSort],
     _ fields: [RowField],
     isIDAscending: Bool,
     wanted: Int?,
-    keep: @escaping (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer?
+    keep: QueryRow.Keep?
   ) {
     self.keep = keep
     self.keys = keys
@@ -72,7 +80,7 @@ struct SortBuffer {
     if !isIDAscending { complement(from: start) }
     if wanted == 0 { return }
     if let worst, !key.precedes(worst) { return }
-    let kept = QueryRow(number: row.number, record: row.record.flatMap(keep))
+    let kept = row.kept(keep)
     entries.append(Entry(start: bytes.count, count: key.count, row: kept))
     bytes += key
     if let wanted, entries.count / 2 >= max(wanted, 512) { cut(to: wanted) }

@@ -57,7 +57,13 @@ extension StoreCounting {
     )
     let all = AccessPath.fullScan(rows: try count(of: entity.id))
     var rows = FilteredRows(
-      try RowStream(all, of: view.schema[entity.id], in: view, isReversed: false),
+      try RowStream(
+        all,
+        of: view.schema[entity.id],
+        in: view,
+        isReversed: false,
+        reading: program.paths.ownSlots
+      ),
       program,
       RowReader(program.paths, source: ViewRecordSource(program.paths, in: view, pending: nil)),
       in: view,
@@ -95,6 +101,7 @@ extension StoreCounting: RowSampling {
         in: view,
         isReversed: false,
         skipping: rank,
+        reading: paths.ownSlots,
         firstBatchCount: 1
       )
       guard let row = try rows.next(), let record = row.record else { continue }

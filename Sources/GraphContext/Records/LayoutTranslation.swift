@@ -49,6 +49,8 @@ struct LayoutTranslation: Sendable {
   /// The layout of the records that are translated.
   let layout: RecordLayout
   let newest: RecordLayout
+  /// Whether only some values are translated.
+  let isPartial: Bool
   /// A record of the newest layout up to its variable section, with the values that all translated records have.
   private(set) var template: [UInt8]
   /// The eight bytes of ``template`` from the null bitmap on, the first in the lowest bits; zeros where it ends before.
@@ -66,17 +68,24 @@ struct LayoutTranslation: Sendable {
   ///   - earlier: the layout of the records that are translated.
   ///   - newest: the layout that they get.
   ///   - slots: the properties of the slots, by slot.
-  init?(_ earlier: CataloguedLayout, to newest: RecordLayout, slots: [CataloguedProperty]) {
+  ///   - wanted: bits of the slots that translated records have. The others are in no defined state.
+  init?(
+    _ earlier: CataloguedLayout,
+    to newest: RecordLayout,
+    slots: [CataloguedProperty],
+    reading wanted: UInt64 = .max
+  ) {
     let kinds = earlier.fields.map(\.kind)
     layout = RecordLayout(kinds: kinds, places: Array(kinds.indices), number: earlier.number)
     self.newest = newest
+    isPartial = wanted != .max
     var encoder = RecordEncoder(layout: newest)
     encoder.begin()
     template = Array(encoder.finish())
     for place in newest.fields.indices {
       template[RecordLayout.headerByteCount + place >> 3] &= ~(1 << UInt8(place & 7))
     }
-    for slot in newest.slotsByPlace {
+    for slot in newest.slotsByPlace where wanted & 1 << UInt64(slot) != 0 {
       let property = slots[slot]
       let field = earlier.fields.firstIndex { $0.property == property.number }
       let isPossible =
@@ -144,14 +153,25 @@ struct LayoutTranslation: Sendable {
   /// Targets come in the order of their ordinals.
   private mutating func add(_ source: Int, _ nullBit: UInt64, _ constant: Range<Int>, at target: Int) {
     if let last = variablePieces.last, last.nullBit == 0, nullBit == 0, !last.sources.isEmpty,
-      last.sources.upperBound == source
+      last.sources.upperBound == source, last.target + last.sources.count == target
     {
       variablePieces[variablePieces.count - 1].sources = last.sources.lowerBound..<source + 1
     } else {
-      variablePieces.append(
+      append(
         VariablePiece(sources: source..<source + 1, target: target, nullBit: nullBit, constant: constant)
       )
     }
+  }
+
+  /// A value begins where the one before ends: that needs an end even where nobody reads it.
+  private mutating func append(_ piece: VariablePiece) {
+    let next = variablePieces.last.map { $0.target + max(1, $0.sources.count) } ?? 0
+    if piece.target > next {
+      variablePieces.append(
+        VariablePiece(sources: 0..<0, target: piece.target - 1, nullBit: 0, constant: 0..<0)
+      )
+    }
+    variablePieces.append(piece)
   }
 
   // MARK: Values that the record lacks
@@ -160,9 +180,7 @@ struct LayoutTranslation: Sendable {
     if value.isNull { template[Int(target.nullByte)] |= target.nullMask }
     guard let constant = appendConstant(value, target.kind) else { return false }
     if target.kind.fixedByteCount == nil {
-      variablePieces.append(
-        VariablePiece(sources: 0..<0, target: target.position, nullBit: 0, constant: constant)
-      )
+      append(VariablePiece(sources: 0..<0, target: target.position, nullBit: 0, constant: constant))
     } else {
       template.replaceSubrange(target.position..<target.position + constant.count, with: constants[constant])
     }

@@ -1,15 +1,24 @@
 import Predicates
 
 /// Gives the records of one entity in its newest layout, whichever they were stored with.
+///
+/// A reader that is told which slots are read leaves the others alone: where a scan looks at a few values of each record, a translation of all
+/// of them would cost as much as the scan.
 final class RecordReader {
   private let entity: StoredEntity
+  /// Bits of the slots that records have.
+  private let slots: UInt64
   /// The number of the newest layout.
   private let newestLayout: UInt32
   /// By the number of the layout, as far as records of it came.
   private var translators: [RecordTranslator?] = []
+  /// For whole records, where ``newest(_:)`` gives only some slots.
+  private lazy var wholeReader = RecordReader(entity)
 
-  init(_ entity: StoredEntity) {
+  /// - Parameter slots: bits of the slots that are read. What records have at the others is not defined.
+  init(_ entity: StoredEntity, _ slots: UInt64 = .max) {
     self.entity = entity
+    self.slots = slots
     newestLayout = entity.layout.number
   }
 
@@ -18,6 +27,11 @@ final class RecordReader {
   @inline(__always)
   func newest(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     RecordLayout.number(of: bytes) == newestLayout ? bytes : translated(bytes)
+  }
+
+  /// The same with all slots. A translation stays until the next call.
+  func whole(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    slots == .max ? newest(bytes) : wholeReader.newest(bytes)
   }
 
   /// The record in the newest layout, checked. Nil for bytes that are no record of the entity.
@@ -35,7 +49,7 @@ final class RecordReader {
   }
 
   private func translator(from layout: UInt32) -> RecordTranslator? {
-    guard let translation = entity.translation(from: layout) else { return nil }
+    guard let translation = entity.translation(from: layout, reading: slots) else { return nil }
     let translator = RecordTranslator(translation)
     let missing = Int(layout) + 1 - translators.count
     if missing > 0 { translators += Array(repeating: nil, count: missing) }

@@ -3,12 +3,13 @@ import Predicates
 
 /// Writes records of one earlier layout in the newest one, each over the one before.
 ///
-/// The bytes come from disk. ``translate(_:)`` first checks that the record has the fixed section and the table of ends of its layout, and
-/// that the ends ascend up to its last byte: all offsets of a ``LayoutTranslation`` are within these bounds.
+/// The bytes come from disk. ``translate(_:)`` first checks that the record has the fixed section and the table of ends of its layout, and,
+/// unless only values of fixed width are read, that the ends ascend up to its last byte: all offsets of a ``LayoutTranslation`` are within these bounds.
 final class RecordTranslator {
   private let source: Sections
   private let newest: Sections
   private let bitmapWord: UInt64
+  private let checksEnds: Bool
   // The steps are kept outside of arrays: a record is too little work to count references to five of them.
   private let copies: Steps<LayoutTranslation.Copy>
   private let bitMoves: Steps<LayoutTranslation.BitMove>
@@ -42,6 +43,7 @@ final class RecordTranslator {
     source = Sections(translation.layout)
     newest = Sections(translation.newest)
     bitmapWord = translation.bitmapWord
+    checksEnds = !translation.isPartial || !translation.variablePieces.isEmpty
     copies = Steps(translation.copies)
     bitMoves = Steps(translation.bitMoves)
     widenings = Steps(translation.widenings)
@@ -65,9 +67,10 @@ final class RecordTranslator {
     return UnsafeRawBufferPointer(start: target, count: count)
   }
 
-  /// Whether the bytes have the sections of the earlier layout.
+  /// Whether the bytes have the sections of the earlier layout, as far as they are read.
   private func isRecord(_ record: UnsafeRawPointer, _ count: Int) -> Bool {
     guard count >= source.values else { return false }
+    if !checksEnds { return true }
     var previous: UInt32 = 0
     for ordinal in 0..<source.variableCount {
       let end = Self.end(ordinal, record + source.ends)

@@ -81,6 +81,8 @@ package final class StoredEntity: Sendable {
   package let layout: RecordLayout
   /// How records of the layouts before ``layout`` are read, by the layout's number.
   private let translations: [LayoutTranslation?]
+  /// What ``translations`` were made of: the layouts before ``layout``, and the properties of the slots.
+  private let (earlierLayouts, slots): ([CataloguedLayout], [CataloguedProperty])
   /// The slots in the order in which a record is written.
   package let slotsByPlace: [Int]
   /// The tree of the records: object number → record.
@@ -121,9 +123,9 @@ package final class StoredEntity: Sendable {
       schema.declaredIndexes.map { treesOfIndexes[$0.name, default: ""] } + toOnes.map(\.treeName)
     let properties = catalogued.propertiesByName
     let slots = schema.stored.compactMap { properties[$0.name] }
-    translations = catalogued.layouts.dropLast().map {
-      LayoutTranslation($0, to: schema.layout, slots: slots)
-    }
+    earlierLayouts = catalogued.layouts.dropLast()
+    translations = earlierLayouts.map { LayoutTranslation($0, to: schema.layout, slots: slots) }
+    self.slots = slots
     self.toOnes = toOnes
     self.toManys = toManys
     self.incoming = incoming
@@ -136,9 +138,16 @@ package final class StoredEntity: Sendable {
   /// The tree of one of the entity's indexes. O(1).
   package func treeName(of index: IndexID) -> String { indexTreeNames[index.ordinal] }
 
-  /// How records of an earlier layout are read; nil if the entity never had it. O(1).
-  func translation(from layout: UInt32) -> LayoutTranslation? {
-    layout < translations.count ? translations[Int(layout)] : nil
+  /// Whether there may be records of other layouts than ``layout``.
+  var hasEarlierLayouts: Bool { !translations.isEmpty }
+
+  /// How records of an earlier layout are read; nil if the entity never had it. O(1) for all slots, else O(slots).
+  ///
+  /// - Parameter wanted: bits of the slots that are read. The others are in no defined state.
+  func translation(from layout: UInt32, reading wanted: UInt64 = .max) -> LayoutTranslation? {
+    guard layout < translations.count else { return nil }
+    if wanted == .max { return translations[Int(layout)] }
+    return LayoutTranslation(earlierLayouts[Int(layout)], to: self.layout, slots: slots, reading: wanted)
   }
 
   /// The to-one relationship at this slot. O(relationships).

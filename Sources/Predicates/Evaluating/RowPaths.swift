@@ -17,6 +17,8 @@ package struct RowPaths: Sendable {
   package private(set) var places: [Place]
   /// The to-many relationships that are gone through.
   package private(set) var relationships: [ToManyID] = []
+  /// Bits of the slots that are read of the row's own record.
+  package private(set) var ownSlots: UInt64 = 0
   /// The places of the elements by the scope of paths that start there; the row's own is that of scope 0.
   private var placesOfScopes: [Int: Int]
   private let schema: any SchemaProviding
@@ -47,9 +49,14 @@ package struct RowPaths: Sendable {
     var place = placesOfScopes[path.scope] ?? 0
     for hop in path.hops { place = self.place(from: place, by: hop) }
     switch path.leaf {
-    case .slot(let slot, let kind): return RowField(slot, kind, in: places[place].entity.layout, at: place)
+    case .slot(let slot, let kind): return field(slot, kind, at: place)
     case .objectID: return .objectID(at: place)
     }
+  }
+
+  private mutating func field(_ slot: Int, _ kind: AttributeKind, at place: Int) -> RowField {
+    if place == 0 { ownSlots |= 1 << UInt64(slot) }
+    return RowField(slot, kind, in: places[place].entity.layout, at: place)
   }
 
   /// The reference of the row's own record that leads to the field; nil for a field of the row's own, or of an element.
@@ -63,7 +70,7 @@ package struct RowPaths: Sendable {
     if let known = places.firstIndex(where: { $0.parent == parent && $0.reference.slot == hop.slot }) {
       return known
     }
-    let reference = RowField(hop.slot, .reference, in: places[parent].entity.layout, at: parent)
+    let reference = field(hop.slot, .reference, at: parent)
     places.append(
       Place(schema.entitySchema(hop.destination), parent: parent, reference: reference, isElement: false)
     )

@@ -45,6 +45,28 @@ import Testing
     #expect(refused > 1_000 && read > 1_000)
   }
 
+  @Test func theValuesThatAreReadAreTranslatedWithoutTheOthers() throws {
+    var random = RandomValues(generator: SeededGenerator())
+    var (compared, refused) = (0, 0)
+    for _ in 0..<1_000 {
+      let change = LayoutChange(&random)
+      let wanted = random.generator.next() & random.generator.next()
+      let translator = RecordTranslator(try #require(change.translation(reading: wanted)))
+      for round in 0..<20 {
+        var bytes = change.record(&random)
+        if round % 2 == 1 { random.damage(&bytes) }
+        let translated = onItsOwn(bytes) { translator.translate($0).map { [UInt8]($0) } }
+        guard let plain = change.plain(bytes) else {
+          refused += 1
+          continue
+        }
+        compared += 1
+        #expect(change.haveSameValues(try #require(translated), plain, at: wanted))
+      }
+    }
+    #expect(compared > 10_000 && refused > 1_000)
+  }
+
   @Test func aValueForNilOfAnotherKindMakesNoTranslation() {
     let number = PropertyNumber(rawValue: 1)
     let newest = RecordLayout(kinds: [.int32], places: [0], number: 1)
@@ -114,6 +136,10 @@ private struct LayoutChange {
 
   var translation: LayoutTranslation? { LayoutTranslation(earlier, to: newest, slots: slots) }
 
+  func translation(reading wanted: UInt64) -> LayoutTranslation? {
+    LayoutTranslation(earlier, to: newest, slots: slots, reading: wanted)
+  }
+
   private var layout: RecordLayout {
     let kinds = earlier.fields.map(\.kind)
     return RecordLayout(kinds: kinds, places: Array(kinds.indices), number: earlier.number)
@@ -155,6 +181,19 @@ private struct LayoutChange {
     }
     if record.isNull(field) { return earlier.fields[field].nilValue ?? .null }
     return record.value(field).widened(to: newest.fields[slot].kind) ?? .null
+  }
+
+  /// Whether what a query reads of the slots is the same.
+  func haveSameValues(_ translated: [UInt8], _ plain: [UInt8], at wanted: UInt64) -> Bool {
+    translated.withUnsafeBytes { translated in
+      plain.withUnsafeBytes { plain in
+        let translated = RecordView(validated: translated, layout: newest)
+        let plain = RecordView(validated: plain, layout: newest)
+        return newest.fields.indices.allSatisfy { slot in
+          wanted & 1 << UInt64(slot) == 0 || translated.value(slot) == plain.value(slot)
+        }
+      }
+    }
   }
 
   func haveSameValues(_ left: [UInt8], _ right: [UInt8]) -> Bool {
