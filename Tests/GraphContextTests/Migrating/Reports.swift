@@ -6,13 +6,16 @@ import Synchronization
 final class Reports: Sendable {
   private let counts = Mutex<[Int]>([])
   private let cancelledMonitor = Mutex<MigrationMonitor?>(nil)
+  private let chunkByteCount: Int
+
+  init(chunkByteCount: Int = 2_000) { self.chunkByteCount = chunkByteCount }
 
   var first: Int { counts.withLock { $0.first ?? 0 } }
   var last: Int { counts.withLock { $0.last ?? 0 } }
 
   /// A monitor of a change in small commits.
   func monitor(cancellingAfter limit: Int = .max) -> MigrationMonitor {
-    let monitor = MigrationMonitor(chunkByteCount: 2_000) { [self] report in
+    let monitor = MigrationMonitor(chunkByteCount: chunkByteCount) { [self] report in
       let count = counts.withLock { counts in
         counts.append(report.completedRowCount)
         return counts.count

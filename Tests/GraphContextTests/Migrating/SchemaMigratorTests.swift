@@ -48,12 +48,14 @@ private enum Second {
 
 /// Changes of a schema that take many commits.
 @Suite struct SchemaMigratorTests {
-  private static let songCount = 400
+  /// Few songs in small commits: the store is read and verified after each call to the disk.
+  private static let songCount = 80
+  private static let chunkByteCount = 400
 
   private func open(
     _ disk: SimulatedDisk,
     _ models: [any ManagedObject.Type],
-    _ monitor: MigrationMonitor = MigrationMonitor(chunkByteCount: 2_000)
+    _ monitor: MigrationMonitor = MigrationMonitor(chunkByteCount: chunkByteCount)
   ) throws -> PersistentContainer {
     let store = try Store.open(
       file: disk,
@@ -105,12 +107,12 @@ private enum Second {
   @Test func aChangeOfManyCommitsLeavesTheNewSchemaAndNothingElse() throws {
     let disk = try filled()
     let before = try firstDumpAndClose(disk)
-    let monitor = MigrationMonitor(chunkByteCount: 2_000)
+    let monitor = MigrationMonitor(chunkByteCount: Self.chunkByteCount)
     let container = try open(disk, Second.models, monitor)
     #expect(try secondDump(container) == before)
     #expect(try container.verify().map(\.description) == [])
     #expect(monitor.progress.fractionCompleted == 1)
-    #expect(monitor.progress.totalUnitCount == Int64(2 * Self.songCount + 300))
+    #expect(monitor.progress.totalUnitCount == Int64(2 * Self.songCount + 3 * Self.songCount / 4))
     let snapshot = try container.coordinator.newestView().snapshot
     #expect(try SchemaTree.migration(in: snapshot) == nil)
     let owned = Set(container.coordinator.schema.catalogue.entities.flatMap(\.trees) + ["schema"])
@@ -146,7 +148,7 @@ private enum Second {
       isNew.insert(known.entity(named: "Song")?.property(named: "albums") != nil)
       #expect(try store.verifyObjects(includingWarnings: false).map(\.description) == [])
       let state = try SchemaTree.migration(in: store.snapshot())
-      let reports = Reports()
+      let reports = Reports(chunkByteCount: Self.chunkByteCount)
       let container = try PersistentContainer(
         "songs",
         models: Second.models,
@@ -164,12 +166,12 @@ private enum Second {
   @Test func aCancelledChangeKeepsTheOldSchemaAndGoesOnLater() throws {
     let disk = try filled()
     let before = try firstDumpAndClose(disk)
-    let cancelled = Reports()
+    let cancelled = Reports(chunkByteCount: Self.chunkByteCount)
     let error = #expect(throws: ContextError.self) {
       try open(disk, Second.models, cancelled.monitor(cancellingAfter: 3))
     }
     #expect(error?.code == .cancelled)
-    let again = Reports()
+    let again = Reports(chunkByteCount: Self.chunkByteCount)
     let container = try open(disk, Second.models, again.monitor())
     #expect(again.first > cancelled.last && cancelled.last > 0)
     #expect(try secondDump(container) == before)
@@ -180,7 +182,7 @@ private enum Second {
     let disk = try filled()
     let before = try firstDumpAndClose(disk)
     #expect(throws: ContextError.self) {
-      try open(disk, Second.models, Reports().monitor(cancellingAfter: 5))
+      try open(disk, Second.models, Reports(chunkByteCount: Self.chunkByteCount).monitor(cancellingAfter: 5))
     }
     let old = try open(disk, First.models)
     #expect(try firstDump(old) == before)
