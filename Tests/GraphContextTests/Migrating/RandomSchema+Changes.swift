@@ -80,9 +80,22 @@ extension RandomSchema {
 
   private mutating func renameProperty() -> Bool {
     guard let key = pickProperty(where: { _ in true }) else { return false }
-    draft[property: key].name = propertyName()
+    if chance(1, in: 3) { giveUpName(for: key) } else { draft[property: key].name = propertyName() }
     draft[property: key].originalName = storedNames[key]
     return true
+  }
+
+  /// Gives the property the name of another one of its entity, which gets another name.
+  private mutating func giveUpName(for key: Int) {
+    let entity = draft.entities[draft.place(of: key).entity].key
+    guard
+      let other = pickProperty(where: { [draft] property in
+        property.key != key && draft.entities[draft.place(of: property.key).entity].key == entity
+      })
+    else { return }
+    draft[property: key].name = draft[property: other].name
+    draft[property: other].name = propertyName()
+    draft[property: other].originalName = storedNames[other]
   }
 
   private mutating func loosen() -> Bool {

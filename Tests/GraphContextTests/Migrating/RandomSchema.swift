@@ -57,18 +57,27 @@ struct RandomSchema {
     entity.properties.append(.init(key: draft.takeKey(), name: Self.serial, content: .attribute(serial)))
     if draft.entities.contains(where: { $0.name == entity.name }) { return false }
     draft.entities.append(entity)
-    for _ in 0..<generatorNumber(0...5) { addAttribute(to: draft.entities.count - 1) }
+    let place = draft.entities.count - 1
+    for _ in 0..<generatorNumber(0...5) { addAttribute(to: place) }
+    // Records whose null bitmap has several bytes, and that are longer than a translator's first buffer.
+    if chance(1, in: 6) {
+      for number in 0..<generatorNumber(4...40) { addAttribute(named: "wide\(number)", to: place) }
+    }
     return true
   }
 
   /// Adds an attribute; objects have its default.
   @discardableResult
-  mutating func addAttribute(to place: Int) -> Bool {
-    let kind = values.generator.pick(Self.attributeKinds)
+  mutating func addAttribute(to place: Int) -> Bool { addAttribute(named: propertyName(), to: place) }
+
+  @discardableResult
+  private mutating func addAttribute(named name: String, to place: Int) -> Bool {
+    // Values of variable width that follow each other are moved together.
+    let kinds = chance(1, in: 4) ? [AttributeKind.string, .data] : Self.attributeKinds
+    let kind = values.generator.pick(kinds)
     var attribute = Draft.Attribute(kind: kind, isOptional: chance(1, in: 2))
     let value = values.value(kind, nilOneIn: attribute.isOptional ? 2 : 1 << 30)
     attribute.defaultValue = value.isNull ? nil : value
-    let name = propertyName()
     guard !draft.entities[place].properties.contains(where: { $0.name == name }) else { return false }
     let key = draft.takeKey()
     settled.insert(key)

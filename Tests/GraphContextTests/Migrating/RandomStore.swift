@@ -1,7 +1,7 @@
 import Foundation
-import PageStore
+@_spi(Testing) import PageStore
 import Predicates
-import TestSupport
+@_spi(Testing) import TestSupport
 import Testing
 
 @testable import GraphContext
@@ -10,9 +10,20 @@ import Testing
 struct RandomStore {
   private let store: Store
   private(set) var random: RandomSchema
+  /// A few rows.
+  fileprivate static let chunkByteCount = 200
+  /// Whether all records are brought to the newest layout after each change.
+  private let upgradesRecords: Bool
 
-  init(_ generator: SeededGenerator) throws {
-    store = try Store.inMemory()
+  init(_ generator: SeededGenerator, upgradesRecords: Bool = false) throws {
+    // Nothing is written beside what the test does: what the store puts off is forgotten.
+    store = try Store.open(
+      file: SimulatedDisk(),
+      path: "random",
+      options: StoreOptions(),
+      environment: .simulated(seed: generator.seed)
+    )
+    self.upgradesRecords = upgradesRecords
     random = RandomSchema(generator)
     try open { container, random in try random.edit(container) }
     random.didStore()
@@ -21,7 +32,10 @@ struct RandomStore {
   /// Opens the store with a changed schema, and compares.
   mutating func change() throws {
     random.change()
-    try open { container, random in try random.check(container) }
+    try open { [upgradesRecords] container, random in
+      try random.check(container)
+      if upgradesRecords { try random.upgrade(container) }
+    }
     random.didStore()
   }
 
@@ -51,13 +65,22 @@ struct RandomStore {
   private mutating func open(_ body: (PersistentContainer, inout RandomSchema) throws -> Void) throws {
     let schema = try random.draft.schema()
     let models = ContainerModels(classes: [], others: .schema(schema))
-    let container = try PersistentContainer("Random", models, on: store)
+    let monitor = MigrationMonitor(chunkByteCount: Self.chunkByteCount)
+    let container = try PersistentContainer("Random", models, on: store, monitor)
     try body(container, &random)
-    #expect(try container.verify().map(\.description) == [])
+    let problems = try container.verify().map(\.description)
+    try #require(problems == [])
   }
 }
 
 // MARK: - Comparing
+
+/// What the store does not show, and what it shows instead.
+private struct Difference: Error, CustomStringConvertible {
+  let lacking: [String]
+  let extra: [String]
+  var description: String { "the store lacks \(lacking.prefix(5)) and has \(extra.prefix(5))" }
+}
 
 extension RandomSchema {
   mutating func check(_ container: PersistentContainer) throws {
@@ -66,7 +89,7 @@ extension RandomSchema {
     let (found, expected) = (try dump(context), oracle.dump(draft))
     if found != expected {
       let (lacking, extra) = (Set(expected).subtracting(found), Set(found).subtracting(expected))
-      Issue.record("the store lacks \(lacking.sorted().prefix(5)) and has \(extra.sorted().prefix(5))")
+      throw Difference(lacking: lacking.sorted(), extra: extra.sorted())
     }
     for place in draft.entities.indices { try checkQueries(draft.entities[place], context) }
   }
@@ -105,14 +128,14 @@ extension RandomSchema {
       if let value = values.first(where: Self.isOrdinary) {
         let condition = PredicateTree.comparison(.path([property.name]), .equal, .value(value), [])
         let found = try context.records(entity.name, where: condition).map(\.objectID.number.rawValue)
-        #expect(found == zip(numbers, values).filter { $1 == value }.map(\.0))
+        try #require(found == zip(numbers, values).filter { $1 == value }.map(\.0))
       }
       guard kind.isInteger, kind != .uint64 else { continue }
       let sorted = try context.records(entity.name, sort: [.init(property.name)])
       let expected = zip(numbers, values).sorted { left, right in
         left.1 == right.1 ? left.0 < right.0 : Self.isLess(left.1, right.1)
       }
-      #expect(sorted.map(\.objectID.number.rawValue) == expected.map(\.0))
+      try #require(sorted.map(\.objectID.number.rawValue) == expected.map(\.0))
     }
   }
 
@@ -262,6 +285,17 @@ extension RandomSchema {
 
   // MARK: Rewriting
 
+  /// Has the records of earlier layouts rewritten in commits of a few records, and compares.
+  mutating func upgrade(_ container: PersistentContainer) throws {
+    let before = try headers(container)
+    let monitor = MigrationMonitor(chunkByteCount: RandomStore.chunkByteCount)
+    let upgraded = try container.coordinator.upgradeRecords(monitor)
+    try #require(upgraded == before.count { !$0.isNewest })
+    let after = try headers(container)
+    try #require(after.allSatisfy(\.isNewest) && after.map(\.commit) == before.map(\.commit))
+    try check(container)
+  }
+
   /// Has every record written in the newest layout: one attribute gets another value in one save and its own in the next.
   mutating func rewrite(_ container: PersistentContainer) throws {
     for _ in 0..<2 {
@@ -275,13 +309,30 @@ extension RandomSchema {
       }
       try context.save()
     }
+    let outdated = try headers(container).count { !$0.isNewest }
+    try #require(outdated == 0)
+    try check(container)
+  }
+
+  private struct RecordHeader {
+    let isNewest: Bool
+    /// The one that changed the object.
+    let commit: UInt64
+  }
+
+  private func headers(_ container: PersistentContainer) throws -> [RecordHeader] {
     let snapshot = try container.coordinator.store.snapshot()
+    var headers: [RecordHeader] = []
     for entity in container.coordinator.schema.entities {
       guard var cursor = try snapshot.treeIfPresent(entity.treeName)?.cursor() else { continue }
       while try cursor.next() {
-        #expect(RecordLayout.number(of: try cursor.value()) == entity.layout.number)
+        let bytes = try cursor.value()
+        let commit = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+        headers.append(
+          RecordHeader(isNewest: RecordLayout.number(of: bytes) == entity.layout.number, commit: commit)
+        )
       }
     }
-    try check(container)
+    return headers
   }
 }
