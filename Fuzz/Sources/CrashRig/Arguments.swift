@@ -22,6 +22,7 @@ struct Arguments: ParsableArguments {
   var flipsEveryBit = false
   @Flag(name: .customLong("stop-at-first"), help: "End the run at the first failure.")
   var stopsAtFirstFailure = false
+  @Option(name: .customLong("change-schema-of"), help: .hidden) var changedFile: String?
 
   func validate() throws {
     guard workers > 0, seconds > 0 else { throw ValidationError("there is nothing to do") }

@@ -14,6 +14,9 @@ struct CrashRig: ParsableCommand {
   @OptionGroup var arguments: Arguments
 
   func run() throws {
+    if let path = arguments.changedFile {
+      return try KilledMigration.changeSchema(ofFileAt: path, scenario: arguments.scenario ?? 0)
+    }
     if !Self.run(arguments) { throw ExitCode.failure }
   }
 
@@ -78,6 +81,10 @@ struct CrashRig: ParsableCommand {
     case 5, 13: FullDiskScenario(seed: seed, tally: tally).run(until: isOver)
     case 2, 10, 15:
       var scenario = GraphScenario(seed: seed, tally: tally)
+      scenario.run(until: isOver)
+    case 14:
+      KilledMigration.run(seed: seed, tally: tally, until: isOver)
+      var scenario = MigrationScenario(seed: seed, tally: tally)
       scenario.run(until: isOver)
     default:
       var scenario = CrashScenario(seed: seed, tally: tally)

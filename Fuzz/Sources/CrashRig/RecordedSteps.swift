@@ -10,10 +10,11 @@ struct RecordedSteps<Subject: CrashSubject> {
   /// Given to each step's images, so that a step's images don't depend on those before.
   private var stepCount: UInt64 = 0
 
-  init(of subject: Subject, options: StoreOptions, tally: Tally, scenario: UInt64) {
+  /// - Parameter capacity: how many moments of a step are judged at the most; of more, a random choice.
+  init(of subject: Subject, options: StoreOptions, tally: Tally, scenario: UInt64, capacity: Int = 8) {
     self.subject = subject
     seed = scenario
-    recorder = CrashRecorder(ledger: subject.ledger, capacity: 8, seed: scenario)
+    recorder = CrashRecorder(ledger: subject.ledger, capacity: capacity, seed: scenario)
     check = ImageCheck(tally: tally, options: options, scenario: scenario)
   }
 

@@ -12,7 +12,7 @@ enum Layer: String, CaseIterable, Sendable {
   /// Whether it goes on in scenarios of this layer. How records of several threads share a write doesn't depend on what is in them.
   func has(_ operation: Operation) -> Bool {
     switch (self, operation) {
-    case (.store, .refusedSave), (.graph, .groupCommit): false
+    case (.store, .refusedSave), (.store, .migration), (.graph, .groupCommit): false
     default: true
     }
   }
@@ -31,6 +31,7 @@ enum Operation: String, CaseIterable, Sendable {
   case checkpointBeside = "checkpoint beside"
   case compaction
   case refusedSave = "refused save"
+  case migration = "change of schema"
   case idle = "going idle"
   case close
   case firstCommit = "first commit"

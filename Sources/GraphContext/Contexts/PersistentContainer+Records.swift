@@ -80,4 +80,15 @@ extension PersistentContainer {
       monitor
     )
   }
+
+  /// A container without classes of a store that is open: for tests, whose stores are on simulated disks.
+  @_spi(Testing)
+  public convenience init(
+    _ name: String,
+    schema: Schema,
+    on store: Store,
+    monitor: MigrationMonitor = MigrationMonitor()
+  ) throws(ContextError) {
+    try self.init(name, ContainerModels(classes: [], others: .schema(schema)), on: store, monitor)
+  }
 }

@@ -143,3 +143,16 @@ public final class MigrationMonitor: Sendable {
     for continuation in continuations { continuation.finish() }
   }
 }
+
+@_spi(Testing)
+extension MigrationMonitor {
+  /// A monitor of a change in commits of about so many bytes: for tests that crash the change.
+  ///
+  /// - Parameter onReport: called after each commit, on the thread that changes the store.
+  public static func inChunks(
+    of byteCount: Int,
+    onReport: @escaping @Sendable (MigrationProgress) -> Void
+  ) -> MigrationMonitor {
+    MigrationMonitor(chunkByteCount: byteCount, onReport: onReport)
+  }
+}

@@ -1,7 +1,5 @@
-import Dispatch
 @_spi(Testing) import GraphContext
 @_spi(Testing) import PageStore
-import Synchronization
 @_spi(Testing) import TestSupport
 
 /// The commits of a store with the graph after each: the first is the one that takes up the models.
@@ -141,19 +139,4 @@ final class GraphUnderTest: SimulatedStore<GraphState>, CrashSubject {
       }
     }
   }
-}
-
-/// Runs `body` as a task, and waits for it: the rig's threads are not those of tasks.
-private func waiting(_ body: @Sendable @escaping () async throws -> Void) throws {
-  final class Outcome: Sendable {
-    let failure = Mutex<(any Error)?>(nil)
-    let isKnown = DispatchSemaphore(value: 0)
-  }
-  let outcome = Outcome()
-  Task {
-    do { try await body() } catch { outcome.failure.withLock { $0 = error } }
-    outcome.isKnown.signal()
-  }
-  outcome.isKnown.wait()
-  if let failure = outcome.failure.withLock({ $0 }) { throw failure }
 }

@@ -1,0 +1,26 @@
+import PageStore
+
+/// What an open store says about its schema and about a change of it, before a container opens it: for tests that crash the change.
+@_spi(Testing)
+public struct SchemaChangeState: Sendable {
+  /// The schema that the store has.
+  public let schema: Schema
+  /// The rows that a change has done which has not switched to its new schema; nil if no such change is under way.
+  public let completedRowCount: Int?
+  /// Whether a change that has switched, or was given up, has left trees to remove.
+  public let isCleaningUp: Bool
+  /// What verifying the store by its own schema finds.
+  public let problems: [IntegrityProblem]
+
+  /// Reads and verifies the store. O(store).
+  ///
+  /// - Throws: `corrupt` for a schema, or a change, that makes no sense; what a read throws.
+  public init(_ store: Store) throws {
+    let snapshot = try store.snapshot()
+    let change = try SchemaTree.migration(in: snapshot)
+    schema = try (SchemaTree.schema(in: snapshot) ?? CataloguedSchema()).schema()
+    completedRowCount = change.flatMap { $0.isSwitched ? nil : $0.rowCount }
+    isCleaningUp = change?.isSwitched ?? false
+    problems = try store.verifyObjects(includingWarnings: false)
+  }
+}
