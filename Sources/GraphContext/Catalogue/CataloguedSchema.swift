@@ -46,6 +46,8 @@ package struct CataloguedEntity: Sendable, Hashable {
   /// Every layout that the entity's records have had, by number: `layouts[i].number == i`. New records have the last.
   package var layouts: [CataloguedLayout]
 
+  var identity: EntityIdentity { EntityIdentity(number: number.rawValue, nameTag: NameTags.tag(of: name)) }
+
   package func property(named name: String) -> CataloguedProperty? { properties.first { $0.name == name } }
   package func property(_ number: PropertyNumber) -> CataloguedProperty? {
     properties.first { $0.number == number }

@@ -63,9 +63,10 @@ extension ManagedObjectContext {
 
   /// The error for an object that is gone.
   static func isGone(_ object: any ManagedObject) -> ContextError {
-    let state = object._$state
-    let (name, number) = (object._$objectModel.entity.name, state.number)
-    let id = state.storeID.map { ManagedObjectID(entityName: name, number: number, storeID: $0) }
+    let (name, number) = (object._$objectModel.entity.name, object._$state.number)
+    let id = object._$state.storeID.map {
+      ManagedObjectID(entity: object.entityLabel, number: number, storeID: $0)
+    }
     return ContextError(
       .objectNotFound,
       "\(number.isNone ? "a \(name)" : "\(name) \(number)") is gone: it was deleted, or its context was reset; nothing can lead to it",

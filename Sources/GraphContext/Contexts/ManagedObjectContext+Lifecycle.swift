@@ -29,7 +29,7 @@ extension ManagedObjectContext {
     let exists = noting(true) { () throws(ContextError) in try view.contains(number, of: entity(ordinal)) }
     if exists { return }
     objects[ordinal].remove(number)
-    object._$state.leave()
+    object._$state.leave(entity(ordinal).number)
   }
 
   /// Lets go of every object, saved or not, and moves to the newest commit. Objects that somebody still holds are gone:
@@ -47,7 +47,8 @@ extension ManagedObjectContext {
 
   private func leaveAll() {
     for ordinal in objects.indices {
-      for object in objects[ordinal].removeAll() { knownObject(object, ordinal)._$state.leave() }
+      let number = entity(ordinal).number
+      for object in objects[ordinal].removeAll() { knownObject(object, ordinal)._$state.leave(number) }
     }
     forgetChanges()
     failure = nil

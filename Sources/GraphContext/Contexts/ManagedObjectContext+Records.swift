@@ -18,8 +18,7 @@ extension ManagedObjectContext {
   /// - Throws: `unknownEntity` when the ID is of another store or an entity that it doesn't have, or the container has a class for the
   ///   entity.
   public func record(with id: ManagedObjectID) throws(ContextError) -> ManagedRecord {
-    let entity = try recordEntity(named: id.entityName)
-    try check(id, entity)
+    let entity = try recordEntity(of: id)
     return object(ManagedRecord.self, number: id.number, entity.ordinal)
   }
 
@@ -27,9 +26,28 @@ extension ManagedObjectContext {
   ///
   /// - Throws: `objectNotFound` when there is none, or it was deleted in this context; else as ``record(with:)``.
   public func existingRecord(with id: ManagedObjectID) throws(ContextError) -> ManagedRecord {
-    let entity = try recordEntity(named: id.entityName)
-    try check(id, entity)
+    let entity = try recordEntity(of: id)
     return try existingObject(ManagedRecord.self, number: id.number, entity)
+  }
+
+  /// - Throws: for an ID of another store or of an entity that the store doesn't have, or one that names no object.
+  private func recordEntity(of id: ManagedObjectID) throws(ContextError) -> StoredEntity {
+    try checkStore(of: id)
+    guard id.entity.number != nil else {
+      let entity = try recordEntity(named: id.entityName)
+      try check(id, entity)
+      return entity
+    }
+    guard let entity = coordinator.schema.entity(id.entity) else {
+      throw ContextError(
+        .unknownEntity,
+        "the store has no entity any more that \(id) is of",
+        context: .init(entity: id.entityName, objectID: id)
+      )
+    }
+    try check(id, entity)
+    try checkHasRecords(entity)
+    return entity
   }
 
   func recordEntity(named name: String) throws(ContextError) -> StoredEntity {
@@ -41,14 +59,18 @@ extension ManagedObjectContext {
         context: .init(entity: name)
       )
     }
+    try checkHasRecords(entity)
+    return entity
+  }
+
+  private func checkHasRecords(_ entity: StoredEntity) throws(ContextError) {
     let type = coordinator.types[entity.ordinal]
     guard type == ManagedRecord.self else {
       throw ContextError(
         .unknownEntity,
-        "the objects of \(name) are of the class \(type) in this container, and no records",
-        context: .init(entity: name)
+        "the objects of \(entity.name) are of the class \(type) in this container, and no records",
+        context: .init(entity: entity.name)
       )
     }
-    return entity
   }
 }

@@ -83,7 +83,7 @@ extension ManagedObjectContext {
       for object in pending.inserted + pending.updated { object._$state.becomeSaved() }
       for object in pending.deleted {
         objects[ordinal].remove(object._$state.number)
-        object._$state.leave()
+        object._$state.leave(entity(ordinal).number)
       }
     }
     forgetChanges()

@@ -91,6 +91,8 @@ public final class ManagedObjectContext: ObjectHost {
 
   package override var storeID: UUID { coordinator.storeID }
 
+  package override func entityLabel(of object: any ManagedObject) -> EntityLabel? { entity(of: object).label }
+
   package override func record(of object: any ManagedObject) -> UnsafeRawBufferPointer? {
     findRecord(of: object)
   }
@@ -312,7 +314,7 @@ extension ManagedObjectContext {
   }
 
   func id(_ number: ObjectNumber, _ entity: StoredEntity) -> ManagedObjectID {
-    ManagedObjectID(entityName: entity.name, number: number, storeID: storeID)
+    ManagedObjectID(entity: entity.label, number: number, storeID: storeID)
   }
 
   func noteUnreadable(_ object: any ManagedObject, slot: Int) {
@@ -430,14 +432,15 @@ extension ManagedObjectContext {
     _ type: Object.Type = Object.self,
     with id: ManagedObjectID
   ) -> Object? {
-    guard id.storeID == storeID, id.entityName == Object.entityName else { return nil }
-    guard let entity = knownEntity(ObjectIdentifier(type)) else { return nil }
+    guard id.storeID == storeID, let entity = knownEntity(ObjectIdentifier(type)) else { return nil }
+    guard coordinator.schema.entity(id.entity) === entity else { return nil }
     return objects[entity.ordinal][id.number].map { unsafeDowncast($0, to: Object.self) }
   }
 
   private func check(_ id: ManagedObjectID, _ type: any ManagedObject.Type) throws(ContextError) {
-    try check(id, modelEntity(of: type))
-    guard id.entityName == type.entityName else {
+    let entity = try modelEntity(of: type)
+    try check(id, entity)
+    guard coordinator.schema.entity(id.entity) === entity else {
       throw ContextError(
         .unknownEntity,
         "\(id) is no \(type.entityName)",
@@ -449,6 +452,10 @@ extension ManagedObjectContext {
   /// - Throws: for an ID of another store, or one that names no object of any.
   func check(_ id: ManagedObjectID, _ entity: StoredEntity) throws(ContextError) {
     if id.number.isNone { throw notFound(.none, entity) }
+    try checkStore(of: id)
+  }
+
+  func checkStore(of id: ManagedObjectID) throws(ContextError) {
     guard id.storeID == storeID else {
       throw ContextError(.unknownEntity, "\(id) is of another store", context: .init(objectID: id))
     }

@@ -100,8 +100,9 @@ extension DynamicStore {
     if query.isGrouped { throw QueryError(.arguments, "The query is for groups, which are no objects.") }
     let selection = try selection(query)
     let names = QueryRecord.Columns(selection.columns.map(\.name))
+    let entity = storedSchema.entity(named: query.entity)?.label ?? EntityLabel(nil, name: query.entity)
     try selection.forEachRow(in: view()) { row, reader, fields in
-      let id = ManagedObjectID(entityName: query.entity, number: row.number, storeID: storeID)
+      let id = ManagedObjectID(entity: entity, number: row.number, storeID: storeID)
       return try body(
         QueryRecord(objectID: id, values: try fields.map { try reader.value(of: $0) }, columns: names)
       )

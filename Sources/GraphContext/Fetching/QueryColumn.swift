@@ -13,6 +13,7 @@ struct QueryColumn {
   init(_ names: [String], _ paths: PathResolver, store: UUID) throws(QueryError) {
     let destination = try paths.resolve(names)
     path = destination.path
-    origin = ColumnOrigin(entityName: destination.entity, storeID: store)
+    let identity = destination.entity.flatMap { paths.schema.entitySchema(named: $0)?.identity }
+    origin = ColumnOrigin(entityName: destination.entity, identity: identity, storeID: store)
   }
 }

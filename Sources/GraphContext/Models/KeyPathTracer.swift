@@ -115,7 +115,7 @@ final class KeyPathTracer: ObjectHost {
     note(object, named: "objectID")
     current = nil
     let id = ManagedObjectID(
-      entityName: object._$objectModel.entity.name,
+      entity: object.entityLabel,
       number: ObjectNumber(rawValue: UInt64.max - UInt64(round)),
       storeID: storeID
     )

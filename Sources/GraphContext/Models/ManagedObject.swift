@@ -49,7 +49,7 @@ extension ManagedObject {
       fatalError("\(_$objectModel.entity.name) has no object ID before it is inserted in a context")
     }
     return ManagedObjectID(
-      entityName: _$objectModel.entity.name,
+      entity: entityLabel,
       number: _$state.number,
       storeID: _$state.storeID ?? ManagedObjectID.noStore
     )
@@ -64,7 +64,12 @@ extension ManagedObject {
   public var objectReference: ObjectReference? {
     let number = _$state.number
     guard !number.isNone, _$state.phase != .tracer else { return nil }
-    return ObjectReference(entity: _$objectModel.entity.name, number: number, store: _$state.storeID)
+    return ObjectReference(entity: entityLabel, number: number, store: _$state.storeID)
+  }
+
+  /// What the object's ID says of its entity.
+  var entityLabel: EntityLabel {
+    _$state.host?.entityLabel(of: self) ?? EntityLabel(_$state.entityLeft, name: _$objectModel.entity.name)
   }
 
   public static var entityDescription: EntityDescription { _$model.entity }

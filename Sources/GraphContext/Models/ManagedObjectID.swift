@@ -4,40 +4,62 @@ import Predicates
 /// An object's name: final from its insertion on, valid in every context of its store, in every process, for ever.
 ///
 /// IDs are `Sendable`, so they are how an object is handed to another task: `context.object(with: id)` finds it there.
+///
+/// An ID names the store, the entity and the object by what is never used again: the store's UUID and the numbers that the store gave.
+/// So it finds its object after the entity was renamed, and never one of another entity that has the name now.
+/// The entity's name in an ID is that of the time when the ID was made, for people to read: it takes no part in what IDs are equal to.
 public struct ManagedObjectID: Sendable, Hashable {
-  public let entityName: String
-  /// Unique among the entity's objects; never used twice. ``ObjectNumber/none`` names no object.
-  public let number: ObjectNumber
   /// The store that gave the ID.
   public let storeID: UUID
+  /// Unique among the entity's objects; never used twice. ``ObjectNumber/none`` names no object.
+  public let number: ObjectNumber
+  package let entity: EntityLabel
 
   /// Of objects that stand for what an object in no store leads to.
   static let noStore = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
-  package init(entityName: String, number: ObjectNumber, storeID: UUID) {
-    self.entityName = entityName
-    self.number = number
+  package init(entity: EntityLabel, number: ObjectNumber, storeID: UUID) {
     self.storeID = storeID
+    self.number = number
+    self.entity = entity
   }
+
+  /// What the entity was called when the ID was made.
+  public var entityName: String { entity.name }
 }
 
 extension ManagedObjectID: CustomStringConvertible {
   private static let scheme = "cambium"
 
-  /// `cambium://<store>/<entity>/<number>`, the store's UUID in lower case.
+  /// The ID as a text:
+  ///
+  /// ```
+  /// uri    = "cambium://" store "/" entity "/" object
+  /// store  = the store's UUID, in lower case
+  /// entity = name "." number | name
+  /// object = the object's number in decimal, without a sign or leading zeros
+  /// ```
+  ///
+  /// `cambium://01020304-0506-0708-090a-0b0c0d0e0f10/Song.7/42` is the object 42 of the entity 7, which was called `Song` then. The number
+  /// decides: the same URI with another name is an equal ID.
+  ///
+  /// The form without the entity's number is that of earlier versions of the library. It is read all the same, and names the
+  /// entity that has the name when the ID is used. Such an ID isn't equal to one with a number, not even to that of the object which it finds.
   public var uriRepresentation: String {
-    "\(Self.scheme)://\(storeID.uuidString.lowercased())/\(entityName)/\(number)"
+    "\(Self.scheme)://\(storeID.uuidString.lowercased())/\(entity)/\(number)"
   }
 
-  /// Nil when the text is not exactly what ``uriRepresentation`` gives for some ID.
+  /// Nil when the text is not exactly what ``uriRepresentation`` gives for some ID. Whether there is such a store, entity or object
+  /// shows when the ID is used.
   public init?(uriRepresentation uri: String) {
     let prefix = Self.scheme + "://"
     guard uri.hasPrefix(prefix) else { return nil }
     let parts = uri.dropFirst(prefix.count).split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 3, let store = UUID(uuidString: String(parts[0])), !parts[1].isEmpty,
+    guard parts.count == 3, let store = UUID(uuidString: String(parts[0])),
+      let entity = EntityLabel(parts[1]),
       let number = UInt64(parts[2]).map(ObjectNumber.init), !number.isNone
     else { return nil }
-    self.init(entityName: String(parts[1]), number: number, storeID: store)
+    self.init(entity: entity, number: number, storeID: store)
     guard uriRepresentation == uri else { return nil }
   }
 
@@ -63,8 +85,8 @@ extension ManagedObjectID: Codable {
 
 extension ManagedObjectID: ColumnType {
   public init?(columnValue: AttributeValue, of column: ColumnOrigin) {
-    guard case .reference(let number) = columnValue, let entityName = column.entityName else { return nil }
-    self.init(entityName: entityName, number: number, storeID: column.storeID)
+    guard case .reference(let number) = columnValue, let entity = column.entityLabel else { return nil }
+    self.init(entity: entity, number: number, storeID: column.storeID)
   }
 
   public init?(record: borrowing RecordView, slot: Int, of column: ColumnOrigin) {
@@ -74,6 +96,20 @@ extension ManagedObjectID: ColumnType {
 
 extension ManagedObjectID: ObjectReferencing {
   public var objectReference: ObjectReference? {
-    number.isNone ? nil : ObjectReference(entity: entityName, number: number, store: storeID)
+    if number.isNone { return nil }
+    return ObjectReference(entity: entity, number: number, store: storeID)
+  }
+}
+
+extension ColumnOrigin {
+  fileprivate var entityLabel: EntityLabel? {
+    entityIdentity.map { .known($0) } ?? entityName.map { .read(nil, name: $0) }
+  }
+}
+
+extension ObjectReference {
+  init(entity: EntityLabel, number: ObjectNumber, store: UUID?) {
+    self.init(entity: entity.name, number: number, store: store)
+    entityNumber = entity.number?.rawValue
   }
 }

@@ -22,6 +22,9 @@ public class ObjectHost {
   /// The same in four bytes, for objects that outlive their host.
   package final lazy var storeTag = StoreTags.tag(of: storeID)
 
+  /// What the IDs of the object and of its kind say of their entity; nil where there is no store.
+  package func entityLabel(of object: any ManagedObject) -> EntityLabel? { nil }
+
   // MARK: Reading
 
   /// The object's record in the current snapshot. The bytes must have passed `RecordView(_:layout:)` for the layout of

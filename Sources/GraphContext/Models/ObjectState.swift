@@ -27,6 +27,7 @@ public struct ObjectState {
   @usableFromInline package var host: ObjectHost?
   /// The record in the context's snapshot; nil until it is looked for, and for objects that have none.
   @usableFromInline package var record: UnsafeRawPointer?
+  /// The length of the record. An object that is gone has none: here is the number of its entity then, or 0 where nobody knows it.
   @usableFromInline package var recordByteCount: UInt32 = 0
   /// The host's generation when `record` was found.
   @usableFromInline package var generation: UInt32 = 0
@@ -166,11 +167,14 @@ extension ObjectState {
   }
 
   /// The object has left its context for good.
-  package mutating func leave() {
+  ///
+  /// - Parameter entity: what the store knows the object's entity by.
+  package mutating func leave(_ entity: EntityNumber) {
     phase = .gone
     if let host { storeTag = host.storeTag }
     host = nil
     forgetRecord()
+    recordByteCount = entity.rawValue
     changed = 0
     announcesChange = false
   }
@@ -190,6 +194,11 @@ extension ObjectState {
 
   /// The store that the object is in, or was in before it was gone; nil for a new one.
   package var storeID: UUID? { host?.storeID ?? StoreTags.storeID(storeTag) }
+
+  /// The entity of an object that is gone, as far as its store is known.
+  var entityLeft: EntityNumber? {
+    phase == .gone && recordByteCount > 0 ? EntityNumber(rawValue: recordByteCount) : nil
+  }
 
   package var hasChanges: Bool {
     switch phase {

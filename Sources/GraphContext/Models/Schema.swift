@@ -8,6 +8,8 @@ public struct Schema: Sendable, Hashable {
   public private(set) var entities: [EntityDescription]
   private let places: [String: Int]
   private var entitySchemas: [EntitySchema]
+  /// Set where the schema is placed in a store's catalogue.
+  public private(set) var entityNamesByNumber: [UInt32: String]?
 
   /// - Throws: `SchemaError`, which names everything that is wrong.
   public init(_ models: [any ManagedObject.Type]) throws(SchemaError) {
@@ -74,6 +76,11 @@ extension Schema: SchemaProviding {
   public func entitySchema(named name: String) -> EntitySchema? { places[name].map { entitySchemas[$0] } }
 
   public func entitySchema(_ id: EntityID) -> EntitySchema { entitySchemas[id.ordinal] }
+
+  fileprivate mutating func nameEntitiesByNumber() {
+    let named = entitySchemas.compactMap { entity in entity.identity.map { ($0.number, entity.name) } }
+    entityNamesByNumber = Dictionary(named, uniquingKeysWith: { first, _ in first })
+  }
 }
 
 extension EntitySchema {
@@ -116,7 +123,11 @@ extension EntitySchema {
   }
 
   /// The same with its stored values in other places of a record.
-  fileprivate func placed(in layout: UInt32, at place: (StoredProperty) -> Int) -> EntitySchema {
+  fileprivate func placed(
+    in layout: UInt32,
+    _ identity: EntityIdentity?,
+    at place: (StoredProperty) -> Int
+  ) -> EntitySchema {
     let properties = stored.map { property in
       var property = property
       property.place = place(property)
@@ -124,6 +135,7 @@ extension EntitySchema {
     }
     return EntitySchema(
       id: id,
+      identity: identity,
       name: name,
       stored: properties,
       toMany: toMany,
@@ -144,11 +156,12 @@ extension Schema {
     copy.entitySchemas = entitySchemas.map { entity in
       guard let known = known[entity.name], let layout = known.layouts.last else { return entity }
       let numbers = known.propertiesByName.mapValues(\.number)
-      return entity.placed(in: layout.number) { property in
+      return entity.placed(in: layout.number, known.identity) { property in
         let number = numbers[property.name]
         return layout.fields.firstIndex { $0.property == number } ?? property.slot
       }
     }
+    copy.nameEntitiesByNumber()
     return copy
   }
 }
@@ -163,7 +176,7 @@ extension Schema {
     var copy = self
     for place in entities.indices { copy.entities[place].indexes.removeAll { !$0.folding.isEmpty } }
     copy.entitySchemas = zip(Self.entitySchemas(copy.entities), entitySchemas).map { entity, whole in
-      entity.placed(in: whole.layout.number) { whole.stored[$0.slot].place }
+      entity.placed(in: whole.layout.number, whole.identity) { whole.stored[$0.slot].place }
     }
     return copy
   }

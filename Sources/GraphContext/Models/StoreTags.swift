@@ -1,28 +1,48 @@
 import Foundation
 import Synchronization
 
+/// Numbers for values of which a process has few, for whoever has four bytes to spare. A value keeps its number as long as the process lives.
+private struct TagTable<Value: Hashable & Sendable>: Sendable {
+  private var values: [Value] = []
+  private var tags: [Value: UInt32] = [:]
+
+  /// Nil for a value that has no number.
+  func knownTag(of value: Value) -> UInt32? { tags[value] }
+
+  /// The number of a value, from 1. The same one every time.
+  mutating func tag(of value: Value) -> UInt32 {
+    if let tag = tags[value] { return tag }
+    values.append(value)
+    let tag = UInt32(values.count)
+    tags[value] = tag
+    return tag
+  }
+
+  /// The value of a number that was given.
+  subscript(tag: UInt32) -> Value { values[Int(tag) - 1] }
+}
+
 /// Numbers for the stores that this process has had objects of: a UUID takes sixteen bytes, and an object's state has
 /// four to spare.
 enum StoreTags {
-  private struct State {
-    var storeIDs: [UUID] = []
-    var tags: [UUID: UInt32] = [:]
-  }
-  private static let state = Mutex(State())
+  private static let table = Mutex(TagTable<UUID>())
 
-  /// The number of a store, from 1. The same one every time.
-  static func tag(of storeID: UUID) -> UInt32 {
-    state.withLock { state in
-      if let tag = state.tags[storeID] { return tag }
-      state.storeIDs.append(storeID)
-      let tag = UInt32(state.storeIDs.count)
-      state.tags[storeID] = tag
-      return tag
-    }
-  }
+  /// The number of a store, from 1.
+  static func tag(of storeID: UUID) -> UInt32 { table.withLock { $0.tag(of: storeID) } }
 
   /// The store of a number; nil for 0.
-  static func storeID(_ tag: UInt32) -> UUID? {
-    tag == 0 ? nil : state.withLock { $0.storeIDs[Int(tag) - 1] }
-  }
+  static func storeID(_ tag: UInt32) -> UUID? { tag == 0 ? nil : table.withLock { $0[tag] } }
+}
+
+/// Numbers for the names of the entities in the schemas that this process has worked with. Names that come from elsewhere, as in the text
+/// of an ID, get none: there may be any number of them.
+enum NameTags {
+  private static let table = Mutex(TagTable<String>())
+
+  static func tag(of name: String) -> UInt32 { table.withLock { $0.tag(of: name) } }
+
+  /// Nil for a name that has no number.
+  static func knownTag(of name: String) -> UInt32? { table.withLock { $0.knownTag(of: name) } }
+
+  static func name(_ tag: UInt32) -> String { table.withLock { $0[tag] } }
 }

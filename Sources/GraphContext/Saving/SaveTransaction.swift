@@ -90,7 +90,7 @@ final class SaveTransaction {
   }
 
   func id(_ number: ObjectNumber, _ entity: StoredEntity) -> ManagedObjectID {
-    ManagedObjectID(entityName: entity.name, number: number, storeID: storeID)
+    ManagedObjectID(entity: entity.label, number: number, storeID: storeID)
   }
 
   // MARK: Trees

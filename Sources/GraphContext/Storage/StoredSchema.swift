@@ -8,6 +8,7 @@ package final class StoredSchema: Sendable {
   /// In the schema's order; `entities[i].ordinal == i`.
   package let entities: [StoredEntity]
   private let ordinals: [String: Int]
+  private let ordinalsByNumber: [EntityNumber: Int]
 
   /// - Parameters:
   ///   - catalogue: what the store says of itself.
@@ -20,6 +21,7 @@ package final class StoredSchema: Sendable {
     self.catalogue = catalogue
     self.entities = try builder.build()
     self.ordinals = builder.ordinals
+    ordinalsByNumber = entities.dictionary(by: \.number).mapValues(\.ordinal)
   }
 
   /// The schema in the order in which the store has it.
@@ -43,8 +45,13 @@ package final class StoredSchema: Sendable {
     try StoredSchema(catalogue, as: schema.withoutFoldedIndexes)
   }
 
-  /// O(entities).
-  func entity(_ number: EntityNumber) -> StoredEntity? { entities.first { $0.number == number } }
+  func entity(_ number: EntityNumber) -> StoredEntity? { ordinalsByNumber[number].map { entities[$0] } }
+
+  /// The entity that an object ID names: by its number, or by its name if the ID has no number.
+  func entity(_ label: EntityLabel) -> StoredEntity? {
+    if let number = label.number { return entity(number) }
+    return entity(named: label.name)
+  }
 
   /// The slot of a property; nil for one that has none. O(entities + properties).
   func slot(of property: PropertyNumber, in entity: StoredEntity) -> Int? {
@@ -77,6 +84,8 @@ package final class StoredEntity: Sendable {
   package let ordinal: Int
   package let number: EntityNumber
   package let name: String
+  /// What the IDs of the entity's objects say of it.
+  package let label: EntityLabel
   package let schema: EntitySchema
   package let layout: RecordLayout
   /// How records of the layouts before ``layout`` are read, by the layout's number.
@@ -112,6 +121,7 @@ package final class StoredEntity: Sendable {
   ) {
     self.ordinal = ordinal
     self.number = catalogued.number
+    self.label = .known(catalogued.identity)
     self.name = schema.name
     self.schema = schema
     self.layout = schema.layout

@@ -13,9 +13,12 @@ public struct ColumnOrigin: Sendable, Hashable {
   /// Of the objects that the column refers to; nil for values.
   public let entityName: String?
   public let storeID: UUID
+  /// How the store knows that entity; nil also where the schema is of no store.
+  package let entityIdentity: EntityIdentity?
 
-  package init(entityName: String?, storeID: UUID) {
+  package init(entityName: String?, identity: EntityIdentity?, storeID: UUID) {
     self.entityName = entityName
+    self.entityIdentity = identity
     self.storeID = storeID
   }
 }

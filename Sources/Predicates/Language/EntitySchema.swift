@@ -4,6 +4,7 @@ public struct EntitySchema: Sendable {
   private final class Shape: Sendable {
     let id: EntityID
     let name: String
+    let identity: EntityIdentity?
     let stored: [StoredProperty]
     let toMany: [ToManyProperty]
     let declaredIndexes: [ResolvedIndex]
@@ -18,9 +19,11 @@ public struct EntitySchema: Sendable {
       _ stored: [StoredProperty],
       _ toMany: [ToManyProperty],
       _ declaredIndexes: [ResolvedIndex],
-      _ layoutNumber: UInt32
+      _ layoutNumber: UInt32,
+      _ identity: EntityIdentity?
     ) {
       self.id = id
+      self.identity = identity
       self.name = name
       self.stored = stored
       self.toMany = toMany
@@ -50,11 +53,34 @@ public struct EntitySchema: Sendable {
     indexes: [ResolvedIndex],
     layoutNumber: UInt32 = 0
   ) {
-    shape = Shape(id, name, stored, toMany, indexes, layoutNumber)
+    self.init(
+      id: id,
+      identity: nil,
+      name: name,
+      stored: stored,
+      toMany: toMany,
+      indexes: indexes,
+      layoutNumber: layoutNumber
+    )
+  }
+
+  /// The same of an entity in a store.
+  package init(
+    id: EntityID,
+    identity: EntityIdentity?,
+    name: String,
+    stored: [StoredProperty],
+    toMany: [ToManyProperty],
+    indexes: [ResolvedIndex],
+    layoutNumber: UInt32
+  ) {
+    shape = Shape(id, name, stored, toMany, indexes, layoutNumber, identity)
   }
 
   public var id: EntityID { shape.id }
   public var name: String { shape.name }
+  /// How the store knows the entity; nil where the schema is of no store.
+  package var identity: EntityIdentity? { shape.identity }
   /// Stored values in slot order: attributes and to-one relationships. `stored[i].slot == i`.
   public var stored: [StoredProperty] { shape.stored }
   /// To-many relationships: they have no slot in the record.
@@ -134,4 +160,11 @@ public protocol SchemaProviding: Sendable {
 
   /// The entity with this identifier, which is one of this schema's. O(1).
   func entitySchema(_ id: EntityID) -> EntitySchema
+
+  /// The names of the entities, by the numbers that a store gave them; nil where the schema is of no store.
+  var entityNamesByNumber: [UInt32: String]? { get }
+}
+
+extension SchemaProviding {
+  public var entityNamesByNumber: [UInt32: String]? { nil }
 }

@@ -18,6 +18,9 @@ public struct ObjectReference: Sendable, Codable {
   /// The store that the object is in; nil where nobody said, as in a text, which stands for an object of any store. A
   /// query over another store is a mistake. Takes no part in what the reference is equal to, and isn't archived.
   public var store: UUID?
+  /// The number of the entity in that store, by which it is known there whatever it is called; nil where nobody said. Takes no part in what
+  /// the reference is equal to, and isn't archived, because it means nothing in another store.
+  package var entityNumber: UInt32?
 
   private enum CodingKeys: CodingKey { case entity, number }
 

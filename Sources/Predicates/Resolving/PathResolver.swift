@@ -1,7 +1,7 @@
 /// Turns names into slots: paths from a fetched entity, or from the element of a collection, through relationships.
 package struct PathResolver {
   package let entity: EntitySchema
-  let schema: any SchemaProviding
+  package let schema: any SchemaProviding
   /// Where paths start; see ``ResolvedPath/scope``.
   private let scope: Int
 

@@ -99,8 +99,9 @@ struct PredicateResolver {
     case .value, .digits:
       return .literal(operand)
     case .reference(let object):
-      try checkStore(of: object, at: operand.location)
-      return .literal(operand)
+      return .literal(
+        PredicateOperand(.reference(try known(object, at: operand.location)), at: operand.location)
+      )
     case .collection(let collection):
       let (resolved, value) = try resolve(collection, operand, depth)
       return .collection(resolved, value)
@@ -118,11 +119,28 @@ struct PredicateResolver {
     }
   }
 
-  /// Numbers of another store's objects would be taken for those of objects here.
-  private func checkStore(of object: ObjectReference, at location: SourceLocation?) throws(QueryError) {
-    guard let store, let other = object.store, other != store else { return }
-    let message = "\(object.entity) \(object.number) is an object of another store (\(other))."
-    throw QueryError(.typeMismatch, message).at(location)
+  /// The reference with the name that its entity has in the schema. Numbers of another store's objects would be taken for those of
+  /// objects here.
+  private func known(
+    _ object: ObjectReference,
+    at location: SourceLocation?
+  ) throws(QueryError) -> ObjectReference {
+    guard let store, let objectStore = object.store else { return object }
+    guard objectStore == store else {
+      let message = "\(object.entity) \(object.number) is an object of another store (\(objectStore))."
+      throw QueryError(.typeMismatch, message).at(location)
+    }
+    guard let number = object.entityNumber, let names = paths.schema.entityNamesByNumber else {
+      return object
+    }
+    guard let name = names[number] else {
+      let message =
+        "\(object.entity) \(object.number) is an object of an entity that the store doesn't have any more."
+      throw QueryError(.typeMismatch, message).at(location)
+    }
+    var known = object
+    known.entity = name
+    return known
   }
 }
 

@@ -235,7 +235,8 @@ import Testing
     #expect(writer.name == "")
     let error = #expect(throws: ContextError.self) { try context.save() }
     #expect(error?.code == .objectNotFound)
-    #expect(error?.context.objectID == missing)
+    #expect(error?.context.objectID == writer.objectID)
+    #expect(writer.objectID.number == missing.number)
     context.rollback()
     try context.save()
     context.end()

@@ -52,7 +52,7 @@ final class MemoryHost: ObjectHost {
 
   /// What a context does at its end: objects and context no longer hold each other.
   func releaseAll() {
-    for object in objects.values { object._$state.leave() }
+    for object in objects.values { object._$state.leave(EntityNumber(rawValue: 1)) }
     objects = [:]
   }
 

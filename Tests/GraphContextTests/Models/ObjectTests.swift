@@ -98,7 +98,7 @@ struct ObjectTests {
   @Test func anObjectThatIsGoneKeepsWhatItHadRead() {
     let tune = fault(rating: .double(3))
     #expect(tune.isrc == "US-A")
-    tune._$state.leave()
+    tune._$state.leave(EntityNumber(rawValue: 1))
     #expect(tune.isDeleted)
     #expect(tune.isrc == "US-A")
     #expect(tune.rating == nil)

@@ -244,6 +244,12 @@ struct ManagedObjectIDTests {
     "cambium://01020304-0506-0708-090a-0b0c0d0e0fff/Tune/042",
     "cambium://01020304-0506-0708-090A-0b0c0d0e0fff/Tune/42",
     "cambium://01020304-0506-0708-090a-0b0c0d0e0fff//42",
+    "cambium://01020304-0506-0708-090a-0b0c0d0e0fff/.7/42",
+    "cambium://01020304-0506-0708-090a-0b0c0d0e0fff/Tune./42",
+    "cambium://01020304-0506-0708-090a-0b0c0d0e0fff/Tune.0/42",
+    "cambium://01020304-0506-0708-090a-0b0c0d0e0fff/Tune.07/42",
+    "cambium://01020304-0506-0708-090a-0b0c0d0e0fff/Tune.4294967296/42",
+    "cambium://01020304-0506-0708-090a-0b0c0d0e0fff/Tune.7.7/42",
     "cambium://01020304-0506-0708-090a-0b0c0d0e0fff/Tune/42/",
     "http://01020304-0506-0708-090a-0b0c0d0e0fff/Tune/42",
   ])
