@@ -174,6 +174,10 @@ extension ContextError {
     public static let objectNotFound = Code("objectNotFound")
     /// So many objects of an entity were made that there is no number left for another.
     public static let tooManyObjects = Code("tooManyObjects")
+    /// Another container of this process changes the store's schema: nothing is saved meanwhile.
+    public static let schemaChanging = Code("schemaChanging")
+    /// Another container of this process has taken the store over with other models.
+    public static let schemaChanged = Code("schemaChanged")
     /// A record, an index entry or the stored schema is not what it must be.
     public static let corrupt = Code("corrupt")
     /// A store was to be opened at a URL, or copied to one, that isn't a file's.

@@ -26,6 +26,9 @@ public struct StoreError: Error, Sendable {
     self.details = Details(message: message, context: context, systemError: systemError)
   }
 
+  /// The error of a store that its user is to take for closed.
+  package static func closed(_ message: String) -> StoreError { StoreError(.closed, message) }
+
   /// What went wrong, and what to do about it where something can be done.
   public var message: String { details.message }
   /// Where it went wrong, as far as it is known.

@@ -73,7 +73,7 @@ extension ManagedObjectContext {
     noting(()) { () throws(ContextError) in
       try moveToNewest(after: summary, touchedByRules: outcome.touchedByRules)
     }
-    coordinator.announce(summary)
+    coordinator.tellListeners()
     return true
   }
 

@@ -25,7 +25,8 @@ extension PersistentContainer {
     options: StoreOptions = StoreOptions(),
     showsValuesInErrors: Bool = true,
     logger: Logger? = nil,
-    monitor: MigrationMonitor = MigrationMonitor()
+    monitor: MigrationMonitor = MigrationMonitor(),
+    takesOver: Bool = false
   ) async throws(ContextError) {
     try await self.init(
       name,
@@ -34,7 +35,8 @@ extension PersistentContainer {
       options: options,
       showsValuesInErrors: showsValuesInErrors,
       logger: logger,
-      monitor: monitor
+      monitor: monitor,
+      takesOver: takesOver
     )
   }
 
@@ -46,16 +48,20 @@ extension PersistentContainer {
     options: StoreOptions = StoreOptions(),
     showsValuesInErrors: Bool = true,
     logger: Logger? = nil,
-    monitor: MigrationMonitor = MigrationMonitor()
+    monitor: MigrationMonitor = MigrationMonitor(),
+    takesOver: Bool = false
   ) async throws(ContextError) {
     try await self.init(
       name,
       try ContainerModels(plan),
       at: location,
-      options,
-      showsValues: showsValuesInErrors,
-      logger,
-      monitor
+      ContainerOpening(
+        options: options,
+        showsValues: showsValuesInErrors,
+        logger: logger,
+        monitor: monitor,
+        takesOver: takesOver
+      )
     )
   }
 }

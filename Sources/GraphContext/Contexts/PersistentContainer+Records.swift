@@ -19,19 +19,22 @@ extension PersistentContainer {
     options: StoreOptions = StoreOptions(),
     showsValuesInErrors: Bool = true,
     logger: Logger? = nil,
-    monitor: MigrationMonitor = MigrationMonitor()
+    monitor: MigrationMonitor = MigrationMonitor(),
+    takesOver: Bool = false
   ) async throws(ContextError) {
     var options = options
     options.createsIfMissing = false
-    let models = ContainerModels(classes: [], others: .stored)
     try await self.init(
       name,
-      models,
+      ContainerModels(classes: [], others: .stored),
       at: .file(url),
-      options,
-      showsValues: showsValuesInErrors,
-      logger,
-      monitor
+      ContainerOpening(
+        options: options,
+        showsValues: showsValuesInErrors,
+        logger: logger,
+        monitor: monitor,
+        takesOver: takesOver
+      )
     )
   }
 
@@ -46,7 +49,8 @@ extension PersistentContainer {
     options: StoreOptions = StoreOptions(),
     showsValuesInErrors: Bool = true,
     logger: Logger? = nil,
-    monitor: MigrationMonitor = MigrationMonitor()
+    monitor: MigrationMonitor = MigrationMonitor(),
+    takesOver: Bool = false
   ) async throws(ContextError) {
     try await self.init(
       name,
@@ -55,7 +59,8 @@ extension PersistentContainer {
       options: options,
       showsValuesInErrors: showsValuesInErrors,
       logger: logger,
-      monitor: monitor
+      monitor: monitor,
+      takesOver: takesOver
     )
   }
 
@@ -67,17 +72,20 @@ extension PersistentContainer {
     options: StoreOptions = StoreOptions(),
     showsValuesInErrors: Bool = true,
     logger: Logger? = nil,
-    monitor: MigrationMonitor = MigrationMonitor()
+    monitor: MigrationMonitor = MigrationMonitor(),
+    takesOver: Bool = false
   ) async throws(ContextError) {
-    let models = ContainerModels(classes: [], others: .schema(schema))
     try await self.init(
       name,
-      models,
+      ContainerModels(classes: [], others: .schema(schema)),
       at: location,
-      options,
-      showsValues: showsValuesInErrors,
-      logger,
-      monitor
+      ContainerOpening(
+        options: options,
+        showsValues: showsValuesInErrors,
+        logger: logger,
+        monitor: monitor,
+        takesOver: takesOver
+      )
     )
   }
 

@@ -38,6 +38,9 @@ public final class PersistentContainer: Sendable {
   ///     not have them. Containers on the same file share it: if one says false, it holds for all.
   ///   - logger: where to log what was recovered, checkpoints, and what failed; nil for nowhere.
   ///   - monitor: watches a change of the store's schema, and can cancel it.
+  ///   - takesOver: whether to take the store over from containers that this process has open on it with other models. Otherwise there must be none.
+  ///     Their contexts read on while the schema changes, and save nothing: `schemaChanging`. Afterwards they keep what they show, and
+  ///     everything else throws `schemaChanged`. If opening fails, they go on as before.
   public convenience init<each Model: ManagedObject>(
     _ name: String,
     models: repeat (each Model).Type,
@@ -45,7 +48,8 @@ public final class PersistentContainer: Sendable {
     options: StoreOptions = StoreOptions(),
     showsValuesInErrors: Bool = true,
     logger: Logger? = nil,
-    monitor: MigrationMonitor = MigrationMonitor()
+    monitor: MigrationMonitor = MigrationMonitor(),
+    takesOver: Bool = false
   ) async throws(ContextError) {
     try await self.init(
       name,
@@ -54,7 +58,8 @@ public final class PersistentContainer: Sendable {
       options: options,
       showsValuesInErrors: showsValuesInErrors,
       logger: logger,
-      monitor: monitor
+      monitor: monitor,
+      takesOver: takesOver
     )
   }
 
@@ -66,7 +71,8 @@ public final class PersistentContainer: Sendable {
     options: StoreOptions = StoreOptions(),
     showsValuesInErrors: Bool = true,
     logger: Logger? = nil,
-    monitor: MigrationMonitor = MigrationMonitor()
+    monitor: MigrationMonitor = MigrationMonitor(),
+    takesOver: Bool = false
   ) async throws(ContextError) {
     var list: [any ManagedObject.Type] = []
     repeat list.append((each models).self)
@@ -77,7 +83,8 @@ public final class PersistentContainer: Sendable {
       options: options,
       showsValuesInErrors: showsValuesInErrors,
       logger: logger,
-      monitor: monitor
+      monitor: monitor,
+      takesOver: takesOver
     )
   }
 
@@ -93,17 +100,20 @@ public final class PersistentContainer: Sendable {
     options: StoreOptions = StoreOptions(),
     showsValuesInErrors: Bool = true,
     logger: Logger? = nil,
-    monitor: MigrationMonitor = MigrationMonitor()
+    monitor: MigrationMonitor = MigrationMonitor(),
+    takesOver: Bool = false
   ) async throws(ContextError) {
-    let models = ContainerModels(classes: models)
     try await self.init(
       name,
-      models,
+      ContainerModels(classes: models),
       at: location,
-      options,
-      showsValues: showsValuesInErrors,
-      logger,
-      monitor
+      ContainerOpening(
+        options: options,
+        showsValues: showsValuesInErrors,
+        logger: logger,
+        monitor: monitor,
+        takesOver: takesOver
+      )
     )
   }
 
@@ -111,23 +121,14 @@ public final class PersistentContainer: Sendable {
     _ name: String,
     _ models: ContainerModels,
     at location: StoreLocation,
-    _ options: StoreOptions,
-    showsValues: Bool,
-    _ logger: Logger?,
-    _ monitor: MigrationMonitor
+    _ opening: ContainerOpening
   ) async throws(ContextError) {
     let queue = DispatchQueue(label: "cambium.\(name)", attributes: .concurrent)
     self.name = name
     self.queue = queue
     (store, coordinator) = try await queue.run { () throws(ContextError) in
-      let store = try Self.open(location, options, logger)
-      let coordinator = try StoreCoordinator.open(
-        store,
-        models: models,
-        showsValues: showsValues,
-        monitor: monitor
-      )
-      return (store, coordinator)
+      let store = try Self.open(location, opening)
+      return (store, try StoreCoordinator.open(store, models: models, as: opening))
     }
   }
 
@@ -137,32 +138,34 @@ public final class PersistentContainer: Sendable {
     _ name: String,
     models: [any ManagedObject.Type],
     on store: Store,
-    monitor: MigrationMonitor = MigrationMonitor()
+    monitor: MigrationMonitor = MigrationMonitor(),
+    takesOver: Bool = false
   ) throws(ContextError) {
-    try self.init(name, ContainerModels(classes: models), on: store, monitor)
+    let opening = ContainerOpening(monitor: monitor, takesOver: takesOver)
+    try self.init(name, ContainerModels(classes: models), on: store, opening)
   }
 
   init(
     _ name: String,
     _ models: ContainerModels,
     on store: Store,
-    _ monitor: MigrationMonitor = MigrationMonitor()
+    _ opening: ContainerOpening = ContainerOpening()
   ) throws(ContextError) {
     self.name = name
     queue = DispatchQueue(label: "cambium.\(name)", attributes: .concurrent)
     self.store = store
-    coordinator = try StoreCoordinator.open(store, models: models, showsValues: true, monitor: monitor)
+    coordinator = try StoreCoordinator.open(store, models: models, as: opening)
   }
 
   private static func open(
     _ location: StoreLocation,
-    _ options: StoreOptions,
-    _ logger: Logger?
+    _ opening: ContainerOpening
   ) throws(ContextError) -> Store {
     do {
       switch location {
-      case .file(let url): return try Store.open(at: path(of: url), options: options, logger: logger)
-      case .inMemory: return try Store.inMemory(options: options)
+      case .file(let url):
+        return try Store.open(at: path(of: url), options: opening.options, logger: opening.logger)
+      case .inMemory: return try Store.inMemory(options: opening.options)
       }
     } catch {
       throw ContextError(any: error)
@@ -304,10 +307,13 @@ extension PersistentContainer {
   /// - Parameter includingWarnings: whether to return, too, what is whole but rests on the last of two copies.
   public func verify(includingWarnings: Bool = false) throws(ContextError) -> [IntegrityProblem] {
     try checkOpen()
+    let problems: [IntegrityProblem]
     do throws(StoreError) {
-      return try store.verifyObjects(as: coordinator.schema, includingWarnings: includingWarnings)
+      problems = try store.verifyObjects(as: coordinator.schema, includingWarnings: includingWarnings)
     } catch {
       throw ContextError(error)
     }
+    try coordinator.checkCurrent()
+    return problems
   }
 }

@@ -12,9 +12,19 @@ final class ViewContextHolder {
   /// - Parameter store: the container's handle.
   init(_ coordinator: StoreCoordinator, _ store: Store) {
     self.coordinator = coordinator
-    // A container that is closed by now has no snapshot; the context says so where it can throw.
-    let source = Result { () throws(StoreError) in try store.snapshot() }
+    // A container that is closed by now has no snapshot, and one that gave its store up none with its schema; the context says so
+    // where it can throw.
+    var failure: ContextError?
+    let source = Result { () throws(StoreError) in
+      let snapshot = try store.snapshot()
+      do throws(ContextError) { try coordinator.checkShows(snapshot) } catch {
+        failure = error
+        throw .closed(error.message)
+      }
+      return snapshot
+    }
     context = ManagedObjectContext(coordinator, showing: StoreView(coordinator.schema, source))
+    if let failure { context.failure = failure }
     context.name = "view"
     context.automaticallyMergesChangesFromParent = true
     // A user interface that hangs should say why sooner or later.

@@ -45,6 +45,7 @@ extension StoreCoordinator {
     let durability = store.options.durability == .none ? nil : Durability.full
     var commit: UInt64 = 0
     let ends = try store.write(durability: durability, timeout: timeout) { transaction in
+      try checkWritable()
       commit = transaction.commit
       let catalogue = try transaction.tree(SchemaTree.name)
       // Another thread may have been quicker.

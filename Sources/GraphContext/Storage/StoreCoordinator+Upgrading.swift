@@ -8,7 +8,7 @@ extension StoreCoordinator {
   /// don't change: neither values nor the commits that conflicts compare.
   ///
   /// - Returns: how many records were rewritten.
-  /// - Throws: `cancelled`, after which every record has either layout; what a write throws.
+  /// - Throws: `cancelled`, `schemaChanging` or `schemaChanged`, after which every record has either layout; what a write throws.
   func upgradeRecords(_ monitor: MigrationMonitor) throws -> Int {
     let chunkByteCount = monitor.chunkByteCount(in: store)
     let snapshot = try store.snapshot()
@@ -20,6 +20,7 @@ extension StoreCoordinator {
       repeat {
         try monitor.checkCancellation()
         let chunk = try store.write { transaction in
+          try checkWritable()
           let chunk = try UpgradedChunk(entity, after: position, byteLimit: chunkByteCount, &transaction)
           return (chunk, transaction.commit)
         }

@@ -22,6 +22,7 @@ package final class StoreCoordinator: Sendable {
   let commits = CommitLog()
   /// Nil for one whose saves have nothing to add.
   private let companion: (any SaveCompanion)?
+  let phase = Mutex(Phase.current)
   private let hidesValues = Atomic(false)
   private let ordinals: [ObjectIdentifier: Int]
   private let listeners = Mutex<[UInt64: @Sendable () -> Void]>([:])
@@ -79,12 +80,13 @@ package final class StoreCoordinator: Sendable {
   }
 
   /// The store as its last commit left it.
+  ///
+  /// - Throws: `schemaChanged` when another container has taken the store over.
   package func newestView() throws(ContextError) -> StoreView {
-    do throws(StoreError) {
-      return StoreView(schema: schema, snapshot: try store.snapshot())
-    } catch {
-      throw ContextError(error)
-    }
+    let snapshot: Snapshot
+    do throws(StoreError) { snapshot = try store.snapshot() } catch { throw ContextError(error) }
+    try checkShows(snapshot)
+    return StoreView(schema: schema, snapshot: snapshot)
   }
 
   /// Saves what `request` returns in the writer's turn, and logs what changed. A reader that sees the commit before it is
@@ -97,6 +99,7 @@ package final class StoreCoordinator: Sendable {
     var isCommit = false
     var leased: [LeaseEnd] = []
     let outcome = try store.write(durability: durability, turn: turn) { transaction in
+      try checkWritable()
       let request = try request()
       guard !request.isEmpty else { return SaveOutcome() }
       let save = SaveTransaction(
@@ -129,7 +132,7 @@ package final class StoreCoordinator: Sendable {
   // MARK: News
 
   /// Tells listeners that there is a newer commit.
-  func announce(_ summary: CommitSummary) {
+  func tellListeners() {
     for listener in listeners.withLock({ Array($0.values) }) { listener() }
   }
 

@@ -42,41 +42,51 @@ extension StoreCoordinator {
   /// The coordinator of an open store. Compares the models with the schema in the store, and brings the store to the models
   /// where the change can be inferred.
   ///
+  /// A coordinator with other models hands the store over if the opening says so and the store is open for writing.
+  ///
   /// - Throws: `schemaMismatch` when the models and the store don't go together, when the store is open with other models
-  ///   already, or when an index has to be built and the store is open for reading only; nothing has been written then. `cancelled` when
+  ///   already and isn't to be taken over, or when an index has to be built and the store is open for reading only; nothing has been written then. `cancelled` when
   ///   the monitor cancels the change.
   static func open(
     _ store: Store,
     models: ContainerModels,
-    showsValues: Bool,
-    monitor: MigrationMonitor
+    as opening: ContainerOpening
   ) throws(ContextError) -> StoreCoordinator {
-    defer { monitor.finish() }
+    defer { opening.monitor.finish() }
     // One at a time: two coordinators of one store would hand out the same numbers.
     return try OpenCoordinators.with(store) { reference throws(ContextError) in
-      if let known = reference.coordinator {
-        guard try models.areServed(by: known) else {
-          throw ContextError(.schemaMismatch, "the store is open with other models in this process")
-        }
-        if !showsValues { known.hideValues() }
-        return known
-      }
-      let opened = try make(store, models, showsValues: showsValues, monitor)
-      if !showsValues { opened.hideValues() }
+      let known = reference.coordinator.flatMap { $0.isRetired ? nil : $0 }
+      let opened = try coordinator(store, models, as: opening, known)
+      if !opening.showsValues { opened.hideValues() }
       reference.coordinator = opened
       return opened
     }
   }
 
+  /// - Parameter known: the coordinator that the store's containers share until now.
+  private static func coordinator(
+    _ store: Store,
+    _ models: ContainerModels,
+    as opening: ContainerOpening,
+    _ known: StoreCoordinator?
+  ) throws(ContextError) -> StoreCoordinator {
+    guard let known else { return try make(store, models, opening) }
+    if try models.areServed(by: known) { return known }
+    guard opening.takesOver, !store.options.isReadOnly else {
+      throw ContextError(.schemaMismatch, "the store is open with other models in this process")
+    }
+    return try known.handOver(opening.monitor) { () throws(ContextError) in try make(store, models, opening) }
+  }
+
   private static func make(
     _ store: Store,
     _ models: ContainerModels,
-    showsValues: Bool,
-    _ monitor: MigrationMonitor
+    _ opening: ContainerOpening
   ) throws(ContextError) -> StoreCoordinator {
     do {
-      let upgrade = try StoreUpgrade(store, models, showsValues: showsValues)
-      let schema = try store.options.isReadOnly ? upgrade.schemaForReading() : upgrade.run(monitor)
+      let upgrade = try StoreUpgrade(store, models, showsValues: opening.showsValues)
+      let schema =
+        try store.options.isReadOnly ? upgrade.schemaForReading() : upgrade.run(opening.monitor)
       let leased = try SchemaTree.leasedNumbers(in: try store.snapshot(), schema)
       return StoreCoordinator(
         store: store.uncounted(),

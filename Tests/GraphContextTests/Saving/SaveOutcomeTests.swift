@@ -130,8 +130,7 @@ import Testing
       coordinator: StoreCoordinator.open(
         store,
         models: ContainerModels(classes: Library.models),
-        showsValues: true,
-        monitor: MigrationMonitor()
+        as: ContainerOpening()
       )
     )
   }
