@@ -5,30 +5,43 @@ import Predicates
 /// A subject continues the one of its own name. If there is none, or another one continues it, it continues the one of its original name,
 /// and what has that name now has to look further in the same way. So a name that was given up can be used again for something else, names
 /// can move on in a row, and a hint that is left in a model after the store was changed has no effect.
+///
+/// A to-one relationship that continues nothing by its name continues the one that led back from its inverse in the store, if nothing
+/// else does: the two have the same links.
 struct SchemaMatching {
   struct Entity {
     let description: EntityDescription
     let number: EntityNumber
     /// The entity of the store that this one continues; nil for a new one.
     let old: CataloguedEntity?
+    /// Whether there are no objects.
+    let isEmpty: Bool
     /// By the place of the property in the description.
-    let properties: [Property]
+    private(set) var properties: [Property]
     private let places: [String: Int]
 
     init(
       _ description: EntityDescription,
       _ number: EntityNumber,
       continuing old: CataloguedEntity?,
+      isEmpty: Bool,
       _ properties: [Property]
     ) {
       self.description = description
       self.number = number
       self.old = old
+      self.isEmpty = isEmpty
       self.properties = properties
       places = SchemaMatching.places(of: properties.map(\.description.name))
     }
 
     func property(named name: String) -> Property? { places[name].map { properties[$0] } }
+
+    /// Has a property that is new continue one of the store.
+    fileprivate mutating func setProperty(named name: String, continuing old: CataloguedProperty) {
+      guard let place = places[name] else { return }
+      properties[place] = Property(description: properties[place].description, number: old.number, old: old)
+    }
   }
 
   /// A property of the new schema.
@@ -44,9 +57,9 @@ struct SchemaMatching {
   }
 
   /// In the order of the new schema.
-  let entities: [Entity]
+  private(set) var entities: [Entity]
   private let entityPlaces: [String: Int]
-  private let continuedProperties: Set<PropertyNumber>
+  private var continuedProperties: Set<PropertyNumber>
 
   /// - Parameters:
   ///   - begunAnew: properties of the new schema that continue none.
@@ -74,11 +87,29 @@ struct SchemaMatching {
         numbering: &target,
         isEmpty: isEmpty
       )
-      entities.append(Entity(entity, number, continuing: known, properties))
+      let isEmpty = known.map(isEmpty) ?? true
+      entities.append(Entity(entity, number, continuing: known, isEmpty: isEmpty, properties))
     }
     self.entities = entities
     entityPlaces = Self.places(of: new.entities.map(\.name))
     continuedProperties = Set(entities.flatMap { $0.properties.compactMap { $0.old?.number } })
+    matchInverses(old, besides: begunAnew)
+  }
+
+  /// Has new to-one relationships continue those whose other end goes on.
+  private mutating func matchInverses(_ old: CataloguedSchema, besides begunAnew: Set<PropertyName>) {
+    for property in entities.flatMap(\.properties) {
+      guard case .relationship(let described) = property.description, let name = described.inverse,
+        let known = property.old?.relationship, let number = known.inverse, !continues(number),
+        let inverse = old.entity(known.destination)?.property(number),
+        inverse.relationship?.cardinality != .many,
+        let place = entityPlaces[described.destination], entities[place].old?.number == known.destination,
+        let new = entities[place].property(named: name), new.old == nil, !new.description.isToMany,
+        !begunAnew.contains(PropertyName(entity: described.destination, property: name))
+      else { continue }
+      entities[place].setProperty(named: name, continuing: inverse)
+      continuedProperties.insert(number)
+    }
   }
 
   /// Whether a property of the store goes on.

@@ -129,11 +129,46 @@ import Testing
     }
   }
 
-  /// The other way round, the links would be lost.
-  @Test func aToOneEndWithoutItsOriginalNameIsRefused() async throws {
+  /// The to-many end that stays says whose links the to-one end has.
+  @Test func aToOneEndWithoutItsOriginalNameContinuesThatOfItsInverse() async throws {
+    try await fill([album], [songs])
+    let renamed = try schema(
+      [link("disc", to: "Album", inverse: "songs")],
+      [link("songs", to: "Song", .many, inverse: "disc")]
+    )
+    for _ in 0..<2 {
+      try await store.open(renamed) { context throws in
+        #expect(try context.linked("Song", "disc", "name") == strings("x x z"))
+        #expect(try context.linked("Album", "songs", "name") == strings("ab  c"))
+        #expect(try context.numbers("Song", "disc.name == 'z'") == [3])
+      }
+    }
+  }
+
+  @Test func aToOneEndOfOneToOneWithoutItsOriginalNameContinuesThatOfItsInverse() async throws {
+    let one = link("song", to: "Song", inverse: "album")
+    try await fill([link("album", to: "Album", inverse: "song")], [one])
+    let before = try await store.open(
+      schema([link("album", to: "Album", inverse: "song")], [one])
+    ) { try $0.linked("Album", "song", "name") }
+    let renamed = try schema(
+      [link("album", to: "Album", inverse: "track")],
+      [link("track", to: "Song", inverse: "album")]
+    )
+    try await store.open(renamed) { context throws in
+      #expect(try context.linked("Album", "track", "name") == before)
+      #expect(before.contains { !$0.isEmpty })
+    }
+  }
+
+  /// What continues a relationship under its original name has its links, and then the inverse can't.
+  @Test func aToOneEndThatGoesOnElsewhereIsNotThatOfItsInverse() async throws {
     try await fill([album], [songs])
     let error = try await store.refusal(
-      of: entity("Song", [name, link("disc", to: "Album", inverse: "songs")]),
+      of: entity(
+        "Song",
+        [name, link("first", to: "Album", was: "album"), link("disc", to: "Album", inverse: "songs")]
+      ),
       entity("Album", [name, link("songs", to: "Song", .many, inverse: "disc")])
     )
     #expect(error.code == .schemaMismatch)
