@@ -59,18 +59,22 @@ struct LinkEnd {
 
 extension SchemaChange {
   /// The tree that the end owns in the target; nil if the inverse's has its links.
-  mutating func tree(of end: LinkEnd, isEmpty: Bool) -> String? {
+  ///
+  /// - Parameters:
+  ///   - isEmpty: whether there are no objects at this end.
+  ///   - hasLinks: whether there are objects at both ends.
+  mutating func tree(of end: LinkEnd, isEmpty: Bool, hasLinks: Bool) -> String? {
     if let old = end.old, !isEmpty { checkLinks(of: end, old) }
     if !end.isToMany {
       if let old = end.old, old.cardinality != .many, let tree = old.tree { return tree }
       return target.takeTree(.references)
     }
     guard end.inverse?.isToMany ?? true else { return nil }
-    return pairs(of: end)
+    return pairs(of: end, hasLinks: hasLinks)
   }
 
   /// The tree of pairs of a many-to-many relationship.
-  private mutating func pairs(of end: LinkEnd) -> String {
+  private mutating func pairs(of end: LinkEnd, hasLinks: Bool) -> String {
     if let old = end.old, old.cardinality == .many, let tree = old.tree { return tree }
     if let inverse = end.inverse, let old = inverse.old {
       // Its tree leads from its destinations to its objects, as this end does.
@@ -78,7 +82,7 @@ extension SchemaChange {
       if end.old == nil, !inverse.keepsPartner, let tree = partner(of: old)?.tree { return tree }
     }
     let tree = target.takeTree(.pairs)
-    if let source = end.old?.tree ?? end.inverse?.old?.tree {
+    if hasLinks, let source = end.old?.tree ?? end.inverse?.old?.tree {
       work.append(.exchangedPairs(from: source, to: tree))
     }
     return tree

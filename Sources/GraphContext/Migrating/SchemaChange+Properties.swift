@@ -105,7 +105,7 @@ extension SchemaChange {
             cardinality: relationship.cardinality,
             inverse: inverse?.number,
             deleteRule: relationship.deleteRule,
-            tree: tree(of: end, isEmpty: isEmpty)
+            tree: tree(of: end, isEmpty: isEmpty, hasLinks: !isEmpty && destination?.isEmpty == false)
           )
         )
       )

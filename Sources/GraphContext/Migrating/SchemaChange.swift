@@ -56,7 +56,7 @@ struct SchemaChange {
     )
     var entities: [CataloguedEntity] = []
     for match in matching.entities {
-      entities.append(entity(match, matching, isEmpty: match.old.map(isEmpty) ?? true))
+      entities.append(entity(match, matching, isEmpty: match.isEmpty))
     }
     target.entities = entities
     postponeChecks()
@@ -96,7 +96,12 @@ struct SchemaChange {
         let index = entity.indexes.first(where: { $0.number == index })
       else { return nil }
       return "the index \(entity.name(of: index)) of \(entity.name)"
-    case .exchangedPairs(_, let tree): return "the links in \(tree)"
+    case .exchangedPairs(_, let tree):
+      for entity in target.entities {
+        guard let owner = entity.properties.first(where: { $0.relationship?.tree == tree }) else { continue }
+        return "the links of \(entity.name).\(owner.name)"
+      }
+      return nil
     case .records, .copiedPairs, .pass: return nil
     }
   }

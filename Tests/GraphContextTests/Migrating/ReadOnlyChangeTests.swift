@@ -87,4 +87,38 @@ private enum After {
     #expect(error?.code == .schemaMismatch)
     #expect(try Data(contentsOf: store.url) == bytes)
   }
+
+  /// The tree of links that a change needs is named by its relationship, and isn't missed where there are no objects.
+  @Test func linksAreBuiltOnlyWhereThereAreSome() async throws {
+    let name = attribute("name", .string)
+    func schema(_ cardinality: RelationshipDescription.Cardinality) throws -> Schema {
+      try Schema(entities: [
+        entity("Song", [name, link("album", to: "Album", cardinality, inverse: "songs")]),
+        entity("Album", [name, link("songs", to: "Song", .many, inverse: "album")]),
+      ])
+    }
+    let store = try ChangingStore()
+    try await store.open(schema(.optional)) { try $0.make("Album", ["name": .string("Blue")]) }
+    var options = StoreOptions()
+    options.isReadOnly = true
+    let container = try await PersistentContainer(
+      "Songs",
+      schema: schema(.many),
+      at: store.url,
+      options: options
+    )
+    let context = try container.context()
+    #expect(try context.linked("Album", "songs", "name") == [[]])
+    context.end()
+    try container.close()
+    try await store.open(schema(.optional)) { context throws in
+      let song = try context.make("Song", ["name": .string("Carey")])
+      try song.setObject("album", to: context.records("Album")[0])
+    }
+    let error = await #expect(throws: ContextError.self) {
+      try await PersistentContainer("Songs", schema: schema(.many), at: store.url, options: options)
+    }
+    #expect(error?.code == .schemaMismatch)
+    #expect(error?.message.contains("the links of Song.album") == true)
+  }
 }
