@@ -132,7 +132,10 @@ let package = Package(
     ),
     .testTarget(
       name: "GraphContextTests",
-      dependencies: ["Cambium", "GraphContext", "Predicates", "PageStore", "TestSupport"],
+      dependencies: [
+        "Cambium", "GraphContext", "Predicates", "PageStore", "TestSupport",
+        .product(name: "Logging", package: "swift-log"),
+      ],
       swiftSettings: swiftSettings
     ),
     .testTarget(

@@ -36,7 +36,7 @@ public final class PersistentContainer: Sendable {
   /// - Parameters:
   ///   - showsValuesInErrors: whether errors (`notUnique`) show the values of properties, or their names alone, for programs whose logs must
   ///     not have them. Containers on the same file share it: if one says false, it holds for all.
-  ///   - logger: where to log what was recovered, checkpoints, and what failed; nil for nowhere.
+  ///   - logger: where to log what was recovered, checkpoints, entities that were removed, and what failed; nil for nowhere.
   ///   - monitor: watches a change of the store's schema, and can cancel it.
   ///   - takesOver: whether to take the store over from containers that this process has open on it with other models. Otherwise there must be none.
   ///     Their contexts read on while the schema changes, and save nothing: `schemaChanging`. Afterwards they keep what they show, and

@@ -84,6 +84,7 @@ extension StoreCoordinator {
     _ opening: ContainerOpening
   ) throws(ContextError) -> StoreCoordinator {
     do {
+      let removed = try RemovedEntities(store, opening.logger)
       let upgrade = try StoreUpgrade(store, models, showsValues: opening.showsValues)
       let schema =
         try store.options.isReadOnly ? upgrade.schemaForReading() : upgrade.run(opening.monitor)

@@ -1,0 +1,34 @@
+import Logging
+import PageStore
+import Predicates
+
+/// Tells the log which entities an opening removes: somebody may merely have forgotten to give their models.
+struct RemovedEntities {
+  private let logger: Logger
+  private let path: String
+  private var known: [(number: EntityNumber, name: String, objectCount: UInt64)] = []
+
+  /// Before the opening. Nil without a logger.
+  init?(_ store: Store, _ logger: Logger?) throws {
+    guard let logger else { return nil }
+    self.logger = logger
+    path = store.path
+    let snapshot = try store.snapshot()
+    for entity in try SchemaTree.schema(in: snapshot)?.entities ?? [] {
+      let count = try snapshot.treeIfPresent(entity.tree)?.count ?? 0
+      known.append((entity.number, entity.name, UInt64(count)))
+    }
+  }
+
+  /// After the store has got this schema.
+  func log(_ schema: CataloguedSchema) {
+    for entity in known where schema.entity(entity.number) == nil {
+      logger.notice(
+        "removed an entity that is not among the models, and its objects",
+        metadata: [
+          "entity": "\(entity.name)", "objects": "\(entity.objectCount)", "store": "\(path)",
+        ]
+      )
+    }
+  }
+}
