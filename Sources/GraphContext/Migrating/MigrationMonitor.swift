@@ -89,7 +89,8 @@ public final class MigrationMonitor: Sendable {
   }
 
   /// Stops the change after the commit at hand. Opening throws `cancelled`, the store keeps its old schema, and an opening with the same
-  /// schema goes on where this one stopped. Does nothing after the switch.
+  /// schema goes on where this one stopped. If the store was to be taken over, the other containers go on with it instead, and the change
+  /// begins anew the next time. Does nothing after the switch.
   public func cancel() { state.withLock { $0.isCancelled = true } }
 
   /// Bytes of keys and records that one commit of the change holds, about.
