@@ -88,6 +88,7 @@ extension StoreCoordinator {
       let upgrade = try StoreUpgrade(store, models, showsValues: opening.showsValues)
       let schema =
         try store.options.isReadOnly ? upgrade.schemaForReading() : upgrade.run(opening.monitor)
+      if !store.options.isReadOnly { removed?.log(schema.catalogue) }
       let leased = try SchemaTree.leasedNumbers(in: try store.snapshot(), schema)
       return StoreCoordinator(
         store: store.uncounted(),
