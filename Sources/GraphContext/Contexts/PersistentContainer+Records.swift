@@ -97,6 +97,11 @@ extension PersistentContainer {
     on store: Store,
     monitor: MigrationMonitor = MigrationMonitor()
   ) throws(ContextError) {
-    try self.init(name, ContainerModels(classes: [], others: .schema(schema)), on: store, monitor)
+    try self.init(
+      name,
+      ContainerModels(classes: [], others: .schema(schema)),
+      on: store,
+      ContainerOpening(monitor: monitor)
+    )
   }
 }

@@ -159,7 +159,12 @@ private func plan(
     _ plan: MigrationPlan,
     _ monitor: MigrationMonitor = MigrationMonitor(chunkByteCount: 500)
   ) throws -> PersistentContainer {
-    try PersistentContainer("fleet", ContainerModels(plan), on: try store(disk), monitor)
+    try PersistentContainer(
+      "fleet",
+      ContainerModels(plan),
+      on: try store(disk),
+      ContainerOpening(monitor: monitor)
+    )
   }
 
   private func filled(_ plan: MigrationPlan = MigrationPlan([FleetV1.self])) throws -> SimulatedDisk {

@@ -66,7 +66,7 @@ struct RandomStore {
     let schema = try random.draft.schema()
     let models = ContainerModels(classes: [], others: .schema(schema))
     let monitor = MigrationMonitor(chunkByteCount: Self.chunkByteCount)
-    let container = try PersistentContainer("Random", models, on: store, monitor)
+    let container = try PersistentContainer("Random", models, on: store, ContainerOpening(monitor: monitor))
     try body(container, &random)
     let problems = try container.verify().map(\.description)
     try #require(problems == [])
