@@ -102,7 +102,7 @@ let libraryPlan = MigrationPlan(
     // End of quotation
     await progress.value
     let authors = try await library.performBackgroundTask { context in
-      try context.fetch(From<LibraryV2.Author>().sorted(by: \.name)).map { "\($0.name) \($0.books.count)" }
+      try context.fetch(From<LibraryV2.Author>().orderBy(\.name)).map { "\($0.name) \($0.books.count)" }
     }
     #expect(authors == ["Austen 2", "Brontë 1"])
     try library.close()

@@ -6,7 +6,8 @@ import Foundation
 struct StagesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stages",
-    abstract: "Splits an entity in a custom stage of a migration plan: time, memory, bytes, at several sizes.",
+    abstract:
+      "Splits an entity in a custom stage of a migration plan: time, memory, bytes, at several sizes.",
     discussion: "Each stage is a process of its own."
   )
 
