@@ -21,8 +21,7 @@ struct Catalogue {
   }
 
   /// Whether the numbers of both mean the same things: they are copies of one store, one of which may have been changed since.
-  func sharesNumbers(with other: Catalogue) -> Bool {
-    store == other.store
-      && (catalogued.canBecome(other.catalogued) || other.catalogued.canBecome(catalogued))
+  func sharesNumbers(with other: CataloguedSchema, of otherStore: StoreUUID) -> Bool {
+    store == otherStore && (catalogued.canBecome(other) || other.canBecome(catalogued))
   }
 }

@@ -7,7 +7,8 @@ struct CompareSchemasCommand: ParsableCommand {
     commandName: "diff",
     abstract: "Shows what the schemas of two stores differ in.",
     discussion: """
-      There is a line for each entity, property and index that was added, removed or changed; none for equal schemas.
+      There is a line for each entity, property and index that was added, removed or changed, and one for the version; none for \
+      equal schemas.
 
       Copies of one store number what they hold alike: there a thing that was renamed is shown as renamed. Two other stores are \
       compared by names: what has another name was removed and added.
@@ -25,11 +26,36 @@ struct CompareSchemasCommand: ParsableCommand {
 
   func run() throws {
     let (old, new) = try (Catalogue(path: StoreArgument.path(old)), Catalogue(path: StoreArgument.path(new)))
-    let difference =
-      try old.sharesNumbers(with: new)
+    let comparison = Comparison(
+      oldVersion: old.catalogued.version,
+      newVersion: new.catalogued.version,
+      changes: try Self.difference(from: old, to: new).changes
+    )
+    if json { return try JSONText.print(comparison) }
+    for line in comparison.lines { StandardOutput.print(line) }
+  }
+
+  private static func difference(from old: Catalogue, to new: Catalogue) throws -> SchemaDifference {
+    try old.sharesNumbers(with: new.catalogued, of: new.store)
       ? SchemaDifference(from: old.catalogued, to: new.catalogued)
       : SchemaDifference(from: old.schema, to: new.schema)
-    if json { return try JSONText.print(difference) }
-    for change in difference.changes { StandardOutput.print(change.description) }
+  }
+
+  /// A ``SchemaDifference`` with the versions.
+  private struct Comparison: Encodable {
+    let oldVersion: Schema.Version?
+    let newVersion: Schema.Version?
+    let changes: [SchemaDifference.Change]
+
+    var lines: [String] { [version].compactMap(\.self) + changes.map(\.description) }
+
+    private var version: String? {
+      switch (oldVersion, newVersion) {
+      case (nil, nil): nil
+      case (let old?, nil): "removed version \(old)"
+      case (nil, let new?): "added version \(new)"
+      case (let old?, let new?): old == new ? nil : "changed version \(old) → \(new)"
+      }
+    }
   }
 }

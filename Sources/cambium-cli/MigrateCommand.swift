@@ -1,9 +1,8 @@
 import ArgumentParser
 import Foundation
 import GraphContext
-import PageStore
 
-/// `cambium migrate STORE --to SCHEMA`: brings a store to another schema.
+/// `cambium migrate STORE --to SCHEMA`: brings a store to another schema, or through several.
 struct MigrateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "migrate",
@@ -13,8 +12,15 @@ struct MigrateCommand: AsyncParsableCommand {
       "originalName" of an entity or a property names what it is called in the store, and "default" of an attribute is what objects get that \
       have no value. What the schema doesn't have is removed from the store.
 
+      With several --to the store goes through the schemas in the order in which they are given. Each of them has a version: a file by \
+      "version": "2.0.0", each a later one than the one before. The store begins after the schema that it has, and keeps the version of the \
+      last. The version of a single schema is kept likewise; a schema without one that changes the store leaves it without a version. A store \
+      of a later version than the last schema is refused.
+
       Says first what happens: what changes, which trees are built and dropped, and what is in the way. If anything is, every object is \
-      listed, the file stays as it is, and the status is 1. With --dry-run nothing else is done, and nothing is written.
+      listed, the file stays as it is, and the status is 1. With --dry-run nothing else is done, and nothing is written to the store. What \
+      several stages do is worked out on a copy of the store in the folder of temporary files (TMPDIR). --json prints an object for one --to, \
+      and an array with an object for each stage to come for several.
 
       Nobody else may have the store open. Shows how far it is on a terminal. What was interrupted goes on where it stopped when the same \
       command is given again.
@@ -23,8 +29,11 @@ struct MigrateCommand: AsyncParsableCommand {
 
   @OptionGroup var store: StoreArgument
 
-  @Option(help: "The schema: a store, or JSON.", completion: .file(extensions: ["cambium", "json"]))
-  var to: String
+  @Option(
+    help: "The schema: a store, or JSON. Can be given several times.",
+    completion: .file(extensions: ["cambium", "json"])
+  )
+  var to: [String]
 
   @Flag(help: "Says what would happen, and writes nothing.")
   var dryRun = false
@@ -34,17 +43,25 @@ struct MigrateCommand: AsyncParsableCommand {
 
   func run() async throws {
     let path = try store.path()
-    let schema = try MigrationTarget(path: StoreArgument.path(to)).schema(for: path)
     let url = URL(fileURLWithPath: path)
-    let forecast = try MigrationForecast(at: url, to: schema)
-    try show(forecast)
-    guard forecast.isPossible else { throw Self.refusal(forecast, path) }
-    if !dryRun, !forecast.isCurrent { try await Self.migrate(url, to: schema) }
+    let route = try Self.route(of: path, to: to)
+    let forecasts = try route.forecasts(at: url)
+    try show(forecasts)
+    if let impossible = forecasts.first(where: { !$0.isPossible }) { throw Self.refusal(impossible, path) }
+    if !dryRun, forecasts.contains(where: { !$0.isCurrent }) { try await Self.migrate(url, by: route) }
   }
 
-  private func show(_ forecast: MigrationForecast) throws {
-    if json { return try JSONText.print(forecast) }
-    for line in forecast.lines { StandardOutput.print(line) }
+  /// The targets are closed when it returns: one of them may be the store itself.
+  private static func route(of path: String, to targets: [String]) throws -> MigrationRoute {
+    try MigrationRoute(of: path, to: targets.map { try MigrationTarget(path: StoreArgument.path($0)) })
+  }
+
+  private func show(_ forecasts: [MigrationForecast]) throws {
+    if json { return to.count == 1 ? try JSONText.print(forecasts[0]) : try JSONText.print(forecasts) }
+    for (place, forecast) in forecasts.enumerated() {
+      if place > 0 { StandardOutput.print("") }
+      for line in forecast.lines { StandardOutput.print(line) }
+    }
   }
 
   private static func refusal(_ forecast: MigrationForecast, _ path: String) -> Failure {
@@ -53,70 +70,19 @@ struct MigrateCommand: AsyncParsableCommand {
       changes > 0
       ? "\(changes) \(changes == 1 ? "change" : "changes") that nobody can infer"
       : "\(objects) \(objects == 1 ? "object" : "objects") in the way"
-    return Failure(.store, EscapedText.line("error: \(path) can't go on with the schema: \(what)"))
+    let schema = forecast.version.map { "the schema of version \($0)" } ?? "the schema"
+    return Failure(.store, EscapedText.line("error: \(path) can't go on with \(schema): \(what)"))
   }
 
-  private static func migrate(_ url: URL, to schema: Schema) async throws {
-    var options = StoreOptions()
-    options.createsIfMissing = false
+  private static func migrate(_ url: URL, by route: MigrationRoute) async throws {
     let monitor = MigrationMonitor(chunkByteCount: nil) { progress in
-      ProgressBar.show(Double(progress.completedRowCount), of: Double(progress.totalRowCount))
+      ProgressBar.show(
+        Double(progress.completedRowCount),
+        of: Double(progress.totalRowCount),
+        stage: progress.stageCount > 1 ? "\(progress.stageNumber) of \(progress.stageCount)" : nil
+      )
     }
     defer { ProgressBar.clear() }
-    let container = try await PersistentContainer(
-      "cambium",
-      schema: schema,
-      at: url,
-      options: options,
-      monitor: monitor
-    )
-    try container.close()
-  }
-}
-
-/// What `cambium migrate` takes a schema from.
-private struct MigrationTarget {
-  let path: String
-
-  /// The schema, as it goes on from that of a store.
-  func schema(for store: String) throws -> Schema {
-    let target: Catalogue
-    do {
-      target = try Catalogue(path: path)
-    } catch let error as StoreError where error.code == .notAStore {
-      return try schemaInJSON()
-    }
-    let known = try Catalogue(path: store)
-    guard target.sharesNumbers(with: known) else { return target.schema }
-    return try target.catalogued.schema(following: known.catalogued)
-  }
-
-  private func schemaInJSON() throws -> Schema {
-    let data: Data
-    do { data = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
-      throw Failure(.store, EscapedText.line("error: \(path) can't be read: \(error.localizedDescription)"))
-    }
-    do {
-      return try JSONDecoder().decode(SchemaDocument.self, from: data).schema()
-    } catch {
-      let problems = (error as? SchemaError)?.problems ?? [(error as? DecodingError)?.sentence ?? "\(error)"]
-      let lines = ["error: \(path) is neither a store nor a schema in JSON:"] + problems
-      throw Failure(.use, lines.map(EscapedText.line).joined(separator: "\n"))
-    }
-  }
-}
-
-extension DecodingError {
-  /// Where in the JSON what is wrong.
-  fileprivate var sentence: String {
-    let (context, message): (Context, String) =
-      switch self {
-      case .typeMismatch(_, let context), .dataCorrupted(let context): (context, context.debugDescription)
-      case .valueNotFound(_, let context): (context, context.debugDescription)
-      case .keyNotFound(let key, let context): (context, "\(key.stringValue) is missing")
-      @unknown default: (Context(codingPath: [], debugDescription: ""), "\(self)")
-      }
-    let place = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }
-    return place.isEmpty ? message : "\(place.joined(separator: ".")): \(message)"
+    try await route.take(at: url, monitor)
   }
 }

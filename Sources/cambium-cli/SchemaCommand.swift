@@ -27,8 +27,8 @@ struct ShowSchemaCommand: ParsableCommand {
 
     static func help(for form: Form) -> ArgumentHelp? {
       switch form {
-      case .swift: "Prints classes marked @Model."
-      case .table: "Prints a row for each property."
+      case .swift: "Prints classes marked @Model; the schema's version in a comment above."
+      case .table: "Prints a row for each property; the schema's version above."
       case .json: "Prints JSON: the store and its format, the schema's version, hashes and entities."
       }
     }
@@ -45,9 +45,12 @@ struct ShowSchemaCommand: ParsableCommand {
     let schema = metadata.schema
     switch form {
     case .swift:
+      if let version = metadata.schemaVersion { StandardOutput.print("// Schema version \(version)") }
       // The text's own last end of line is the one that printing adds.
       StandardOutput.print(lines: String(SwiftSource(schema).description.dropLast()))
-    case .table: Self.printTable(SchemaTable(schema))
+    case .table:
+      if let version = metadata.schemaVersion { StandardOutput.print("schema version \(version)") }
+      Self.printTable(SchemaTable(schema))
     case .json: try JSONText.print(Description(metadata))
     }
   }
@@ -56,7 +59,7 @@ struct ShowSchemaCommand: ParsableCommand {
   private struct Description: Encodable {
     let store: String
     let formatVersion: UInt32?
-    let version: String?
+    let version: Schema.Version?
     let hash: String
     /// By the entities' names.
     let entityHashes: [String: String]
@@ -66,7 +69,7 @@ struct ShowSchemaCommand: ParsableCommand {
     init(_ metadata: StoreMetadata) {
       store = metadata.storeID.uuidString.lowercased()
       formatVersion = metadata.formatVersion
-      version = metadata.schemaVersion?.description
+      version = metadata.schemaVersion
       hash = Self.digits(metadata.stableHash)
       let named = metadata.entities.map { ($0.name, $0) }
       let entities = Dictionary(named, uniquingKeysWith: { first, _ in first })

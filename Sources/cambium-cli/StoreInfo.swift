@@ -33,6 +33,8 @@ struct StoreInfo: Encodable {
   var cacheMisses: UInt64
   /// What the file's bytes are used for.
   var space: Space
+  /// The version of the schema, if it has one.
+  var schemaVersion: Schema.Version?
   var entities: [Entity]
 
   struct Space: Encodable {
@@ -76,7 +78,9 @@ struct StoreInfo: Encodable {
     commit = snapshot.commit
     let date = Date(timeIntervalSince1970: Double(snapshot.timestamp) / 1_000)
     committed = snapshot.commit == 0 ? nil : ValueText.table(.date(date))
-    entities = try Self.entities(snapshot)
+    let catalogue = try SchemaTree.schema(in: snapshot)
+    schemaVersion = catalogue?.version
+    entities = try catalogue.map { try Self.entities($0, snapshot) } ?? []
     let statistics = try store.statistics
     pageSize = statistics.pageSize
     trees = statistics.trees
@@ -89,8 +93,7 @@ struct StoreInfo: Encodable {
     space = Space(try store.spaceLedger(), TreeTitles(snapshot))
   }
 
-  private static func entities(_ snapshot: Snapshot) throws -> [Entity] {
-    guard let catalogue = try SchemaTree.schema(in: snapshot) else { return [] }
+  private static func entities(_ catalogue: CataloguedSchema, _ snapshot: Snapshot) throws -> [Entity] {
     let stored = try StoredSchema(catalogue)
     let view = StoreView(schema: stored, snapshot: snapshot)
     return try zip(stored.schema.entities, stored.entities).map { description, entity in
@@ -127,6 +130,7 @@ extension StoreInfo: CustomStringConvertible {
         + "\(Self.bytes(Int(space.headerByteCount))) headers"
     )
     lines += space.trees.map { "    \(Self.bytes(Int($0.liveByteCount)))  \($0.title)" }
+    if let schemaVersion { lines += ["", "schema version \(schemaVersion)"] }
     if entities.isEmpty { lines += ["", "There are no entities."] }
     for entity in entities {
       lines += ["", "\(entity.name): \(entity.count) \(entity.count == 1 ? "object" : "objects")"]

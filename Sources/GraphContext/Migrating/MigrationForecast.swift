@@ -113,7 +113,10 @@ extension MigrationForecast: CustomStringConvertible {
   /// The lines of ``description``. A value may have ends of lines of its own.
   package var lines: [String] {
     if isCurrent { return ["the store has the schema already"] }
-    var sections = [(version.map { "to version \($0)" } ?? "changes", difference.changes.map(\.description))]
+    let changes = difference.changes.map(\.description)
+    var sections = [
+      version.map { ("to version \($0)", changes.isEmpty ? ["no changes"] : changes) } ?? ("changes", changes)
+    ]
     if let formatVersion, formatVersion != newFormatVersion {
       sections.append(("format", ["\(formatVersion) → \(newFormatVersion)"]))
     }

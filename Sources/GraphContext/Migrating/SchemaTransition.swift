@@ -131,3 +131,18 @@ struct SchemaTransition {
     return refusal
   }
 }
+
+extension CataloguedSchema {
+  /// The catalogue that a store with this one gets when it goes on with a schema. Nothing is written. If something is in the way, the catalogue need not be one.
+  package func successor(with schema: Schema, in store: Store) throws -> CataloguedSchema {
+    let step = UpgradeStep(schema: schema, version: nil)
+    return try SchemaTransition(
+      store,
+      store.snapshot(),
+      from: self,
+      step,
+      isForWriting: true,
+      showsValues: false
+    ).target
+  }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import GraphContext
+import PageStore
+
+/// What `cambium migrate` takes a schema from: another store, or a JSON file.
+struct MigrationTarget {
+  let path: String
+  /// As it is without regard to the store that goes on with it.
+  let schema: Schema
+  let version: Schema.Version?
+  /// Nil for a file.
+  private let catalogue: Catalogue?
+
+  init(path: String) throws {
+    self.path = path
+    do {
+      let found = try Catalogue(path: path)
+      (catalogue, schema, version) = (found, found.schema, found.catalogued.version)
+    } catch let error as StoreError where error.code == .notAStore {
+      let document: SchemaDocument
+      (document, schema) = try Self.schemaInJSON(path)
+      (catalogue, version) = (nil, document.version)
+    }
+  }
+
+  /// The schema, as it goes on from that of a store.
+  func schema(following known: CataloguedSchema, of store: StoreUUID) throws -> Schema {
+    guard let catalogue, catalogue.sharesNumbers(with: known, of: store) else { return schema }
+    return try catalogue.catalogued.schema(following: known)
+  }
+
+  private static func schemaInJSON(_ path: String) throws -> (SchemaDocument, Schema) {
+    let data: Data
+    do { data = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
+      throw Failure(.store, EscapedText.line("error: \(path) can't be read: \(error.localizedDescription)"))
+    }
+    do {
+      let document = try JSONDecoder().decode(SchemaDocument.self, from: data)
+      return (document, try document.schema())
+    } catch {
+      let problems = (error as? SchemaError)?.problems ?? [(error as? DecodingError)?.sentence ?? "\(error)"]
+      let lines = ["error: \(path) is neither a store nor a schema in JSON:"] + problems
+      throw Failure(.use, lines.map(EscapedText.line).joined(separator: "\n"))
+    }
+  }
+}
+
+extension DecodingError {
+  /// Where in the JSON what is wrong.
+  fileprivate var sentence: String {
+    let (context, message): (Context, String) =
+      switch self {
+      case .typeMismatch(_, let context), .dataCorrupted(let context): (context, context.debugDescription)
+      case .valueNotFound(_, let context): (context, context.debugDescription)
+      case .keyNotFound(let key, let context): (context, "\(key.stringValue) is missing")
+      @unknown default: (Context(codingPath: [], debugDescription: ""), "\(self)")
+      }
+    let place = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }
+    return place.isEmpty ? message : "\(place.joined(separator: ".")): \(message)"
+  }
+}
