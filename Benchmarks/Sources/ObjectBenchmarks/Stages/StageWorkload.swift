@@ -39,6 +39,17 @@ enum StageWorkload {
       var reading: Double
       var taken: Date
       var note: String?
+
+      init(_ data: SampleData, at site: Site) {
+        code = data.code
+        kind = data.kind
+        level = data.level
+        rank = data.rank
+        reading = data.reading
+        taken = data.taken
+        note = data.note
+        self.site = site
+      }
     }
 
     @Model
@@ -47,6 +58,8 @@ enum StageWorkload {
 
       var name: String
       @Relationship(deleteRule: .cascade, inverse: \Sample.site) var samples: ToMany<Sample> = []
+
+      init(_ name: String) { self.name = name }
     }
   }
 
