@@ -15,7 +15,8 @@ struct ResolvedPlan {
   let versions: [Version]
   let newest: Version
   let newestSchema: Schema
-  private let stages: [MigrationStage]
+  /// Those that were given, then those that are inferred between neighbours.
+  let stages: [MigrationStage]
   private let takesLaterVersions: Bool
 
   init(_ plan: MigrationPlan) throws(ContextError) {
