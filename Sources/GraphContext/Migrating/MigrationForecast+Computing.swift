@@ -103,6 +103,7 @@ private struct ForecastBuilder {
 
   private func earlierRecords() throws -> [MigrationForecast.EarlierRecords] {
     try continued.compactMap { old, new in
+      if change.rebuilt.contains(new.name) { return nil }
       let newest = UInt32(new.layouts.count - 1)
       let count = try LayoutCensus(of: old, in: snapshot).count(besides: newest)
       return count == 0 ? nil : MigrationForecast.EarlierRecords(entity: new.name, count: count)

@@ -225,6 +225,8 @@ private func plan(
       forecast.effects.map(\.description) == ["Album: 3 inserted, 6 updated, 0 deleted"],
       "\(forecast)"
     )
+    // All entities are rebuilt: their records get the newest layout.
+    #expect(forecast.earlierRecords.isEmpty)
     try FileManager.default.removeItem(atPath: folder.file("copies"))
     #expect(try FolderState(folder.path) == before)
     let monitor = MigrationMonitor()
