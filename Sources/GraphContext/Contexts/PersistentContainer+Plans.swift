@@ -51,6 +51,8 @@ extension PersistentContainer {
     monitor: MigrationMonitor = MigrationMonitor(),
     takesOver: Bool = false
   ) async throws(ContextError) {
+    // A plan with mistakes is an opening that failed, too.
+    defer { monitor.finish() }
     try await self.init(
       name,
       try ContainerModels(plan),

@@ -123,6 +123,7 @@ public final class PersistentContainer: Sendable {
     at location: StoreLocation,
     _ opening: ContainerOpening
   ) async throws(ContextError) {
+    defer { opening.monitor.finish() }
     let queue = DispatchQueue(label: "cambium.\(name)", attributes: .concurrent)
     self.name = name
     self.queue = queue

@@ -1,0 +1,34 @@
+import Foundation
+import GraphContext
+import PageStore
+import TestSupport
+import Testing
+
+/// Who watches an opening that fails before anything changes is told that it is over.
+@Suite(.timeLimit(.minutes(2))) struct FailedOpeningTests {
+  private func count(_ updates: AsyncStream<MigrationProgress>) async -> Int {
+    var count = 0
+    for await _ in updates { count += 1 }
+    return count
+  }
+
+  @Test func theUpdatesEndForAPlanWithMistakes() async {
+    let monitor = MigrationMonitor()
+    let updates = monitor.updates()
+    await #expect(throws: ContextError.self) {
+      try await PersistentContainer("Nothing", plan: MigrationPlan([]), at: .inMemory, monitor: monitor)
+    }
+    #expect(await count(updates) == 0)
+  }
+
+  @Test func theUpdatesEndForAStoreThatIsNotThere() async throws {
+    let folder = try TemporaryFolder()
+    let url = URL(fileURLWithPath: folder.file("none.cambium"))
+    let monitor = MigrationMonitor()
+    let updates = monitor.updates()
+    await #expect(throws: ContextError.self) {
+      try await PersistentContainer("Nothing", at: url, monitor: monitor)
+    }
+    #expect(await count(updates) == 0)
+  }
+}
