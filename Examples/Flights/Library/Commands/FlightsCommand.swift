@@ -7,7 +7,10 @@ package struct FlightsCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "flights",
     abstract: "All flights that left New York in 2013, in a Cambium store.",
-    subcommands: [ImportCommand.self, DemoCommand.self, SaveLoopCommand.self]
+    subcommands: [
+      ImportCommand.self, DemoCommand.self, MigrateCommand.self, SaveLoopCommand.self,
+      KilledMigrationCommand.self,
+    ]
   )
 
   package init() {}

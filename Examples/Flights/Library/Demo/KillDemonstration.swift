@@ -42,11 +42,11 @@ struct KillDemonstration {
   ///
   /// - Returns: the number of the last pair whose save was acknowledged.
   private func killAfter(saves: Int, store: String, first: Int) throws -> Int {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    process.arguments = ["save-loop", "--store", store, "--first", String(first)]
     let pipe = Pipe()
-    process.standardOutput = pipe
+    let process = Process.thisProgram(
+      ["save-loop", "--store", store, "--first", String(first)],
+      output: pipe
+    )
     try process.run()
 
     var output = Data()

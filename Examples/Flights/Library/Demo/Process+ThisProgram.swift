@@ -1,0 +1,12 @@
+import Foundation
+
+extension Process {
+  /// This program once more, with other arguments and its standard output in a pipe. It doesn't run yet.
+  static func thisProgram(_ arguments: [String], output: Pipe) -> Process {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    process.arguments = arguments
+    process.standardOutput = output
+    return process
+  }
+}

@@ -1,0 +1,48 @@
+import Cambium
+
+/// Takes aircraft models out of planes: one for each combination of the values that move.
+enum AircraftSplit {
+  static func split(_ batch: MigrationBatch) throws {
+    var models: [Aircraft: ManagedRecord] = [:]
+    for plane in batch.objects {
+      let aircraft = try Aircraft(plane)
+      let model = try models[aircraft] ?? aircraft.model(in: batch.new)
+      models[aircraft] = model
+      try batch.successor(of: plane)?.setObject("model", to: model)
+    }
+  }
+}
+
+/// The values of a plane that are those of its model.
+private struct Aircraft: Hashable {
+  var manufacturer: String
+  var name: String
+  var engine: String
+  var engines: Int
+  var seats: Int
+
+  /// - Parameter plane: a record of version 3, in which all five are required.
+  init(_ plane: ManagedRecord) throws {
+    manufacturer = try plane.value("manufacturer") ?? ""
+    name = try plane.value("model") ?? ""
+    engine = try plane.value("engine") ?? ""
+    engines = try plane.value("engines") ?? 0
+    seats = try plane.value("seats") ?? 0
+  }
+
+  /// The model with these values, made if there is none. An earlier batch may have made it.
+  func model(in context: ManagedObjectContext) throws -> ManagedRecord {
+    let isEqual = try PredicateTree(
+      format: "manufacturer == %@ AND name == %@ AND engine == %@ AND engines == %d AND seats == %d",
+      arguments: [manufacturer, name, engine, engines, seats]
+    )
+    if let known = try context.records("AircraftModel", where: isEqual, limit: 1).first { return known }
+    let model = try context.insert(entity: "AircraftModel")
+    try model.set("manufacturer", to: manufacturer)
+    try model.set("name", to: name)
+    try model.set("engine", to: engine)
+    try model.set("engines", to: engines)
+    try model.set("seats", to: seats)
+    return model
+  }
+}

@@ -1,0 +1,72 @@
+import Cambium
+
+/// What a store says of its flights and planes, in terms that don't depend on the version of its schema.
+struct FleetFacts: Equatable, Sendable {
+  /// By the airlines' codes and names.
+  let flightsByAirline: [[AttributeValue]: Int]
+  let flightsByDestination: [[AttributeValue]: Int]
+  /// By manufacturer, model, kind of engine, engines and seats.
+  let planesByModel: [[AttributeValue]: Int]
+  /// Planes by their tail numbers, with 0 for an unknown year.
+  let yearsByPlane: [[AttributeValue]: Int]
+  /// All delays at arrival together.
+  let delayMinutes: AttributeValue
+
+  /// How a version of the schema calls what the facts are about.
+  struct Names: Sendable {
+    let delay: String
+    let destination: String
+    /// Paths from a plane to the values that tell models apart.
+    let model: [String]
+
+    static let version1 = Names(
+      delay: "arrDelay",
+      destination: "dest.faa",
+      model: ["manufacturer", "model", "engine", "engines", "seats"]
+    )
+    static let version4 = Names(
+      delay: "arrivalDelay",
+      destination: "destination.faa",
+      model: ["model.manufacturer", "model.name", "model.engine", "model.engines", "model.seats"]
+    )
+  }
+
+  /// Reads the facts. The store is opened for reading only, and no classes are needed.
+  init(of path: String, _ names: Names) throws {
+    let store = try DynamicStore(at: path)
+    flightsByAirline = try store.counts(of: "Flight", by: ["airline.carrier", "airline.name"])
+    flightsByDestination = try store.counts(of: "Flight", by: [names.destination])
+    planesByModel = try store.counts(of: "Plane", by: names.model)
+    yearsByPlane = try store.years()
+    var total = DynamicQuery("Flight")
+    total.aggregates = [.init(.sum, names.delay)]
+    delayMinutes = try store.groups(total).first?.values.first ?? .null
+  }
+
+  var flightCount: Int { flightsByAirline.values.reduce(0, +) }
+  var planeCount: Int { planesByModel.values.reduce(0, +) }
+}
+
+extension DynamicStore {
+  fileprivate func counts(of entity: String, by paths: [String]) throws -> [[AttributeValue]: Int] {
+    var query = DynamicQuery(entity)
+    query.groupBy = paths
+    query.aggregates = [.init(.count)]
+    let pairs = try groups(query).map { group in
+      (Array(group.values.dropLast()), group.values.last?.count ?? 0)
+    }
+    return Dictionary(uniqueKeysWithValues: pairs)
+  }
+
+  fileprivate func years() throws -> [[AttributeValue]: Int] {
+    var query = DynamicQuery("Plane")
+    query.select = ["tailnum", "year"]
+    let pairs = try rows(query).map { ([$0.values[0]], $0.values[1].count) }
+    return Dictionary(uniqueKeysWithValues: pairs)
+  }
+}
+
+extension AttributeValue {
+  /// The integer; 0 for anything else.
+  fileprivate var count: Int { if case .int(let number) = self { Int(number) } else { 0 } }
+}

@@ -1,0 +1,24 @@
+import Cambium
+import Foundation
+
+/// Shows what opening the store with the plan is going to do, and that nothing is written.
+struct DryRun {
+  var store: String
+  var plan: MigrationPlan
+
+  /// - Returns: what the custom stage is going to do.
+  func run() throws -> [MigrationEffect] {
+    Terminal.section("3. A dry run")
+    print(
+      "plan.forecasts(at: url): all stages, the code of the custom one included, on a copy in the folder of"
+    )
+    print("temporary files.\n")
+    let before = try FileFingerprint(store)
+    let forecasts = try plan.forecasts(at: URL(fileURLWithPath: store))
+    for forecast in forecasts { Terminal.indented(Terminal.dim("\(forecast)")) }
+    try before.checkUnchanged(store)
+    print("\n    the file before   \(before)")
+    print("    the file after    the same")
+    return forecasts.flatMap(\.effects)
+  }
+}
