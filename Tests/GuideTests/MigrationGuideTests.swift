@@ -57,10 +57,7 @@ let libraryPlan = MigrationPlan(
       .forEach("Book") { batch in
         for book in batch.objects {
           let name: String = try book.value("author") ?? "unknown"
-          let isNamed = try PredicateTree(format: "name == %@", arguments: [name])
-          let known = try batch.new.records("Author", where: isNamed, limit: 1).first
-          let author = try known ?? batch.new.insert(entity: "Author")
-          try author.set("name", to: name)
+          let author = try batch.new.findOrInsert("Author", ["name": .string(name)])
           try batch.successor(of: book)?.setObject("author", to: author)
         }
       }

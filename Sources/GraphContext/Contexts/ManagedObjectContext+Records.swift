@@ -13,6 +13,30 @@ extension ManagedObjectContext {
     return record
   }
 
+  /// The record of an entity that has these values, inserted with them if there is none. Unsaved records count. Of several, any.
+  ///
+  /// ```swift
+  /// let author = try context.findOrInsert("Author", ["name": .string("Austen")])
+  /// ```
+  ///
+  /// O(log n) where an index has the attributes, else O(records).
+  ///
+  /// - Parameter values: by attribute; `null` for nil.
+  /// - Throws: What ``insert(entity:)`` and a query for records throw; `unknownProperty` or `wrongValue` for a value that the entity can't have.
+  public func findOrInsert(_ entity: String, _ values: [String: AttributeValue]) throws -> ManagedRecord {
+    let conditions = values.sorted { $0.key < $1.key }
+      .map { PredicateTree.comparison(.path([$0.key]), .equal, .value($0.value), []) }
+    if let known = try records(entity, where: .all(conditions), limit: 1).first { return known }
+    let record = try insert(entity: entity)
+    do {
+      for (name, value) in values { try record.set(name, to: value) }
+    } catch {
+      delete(record)
+      throw error
+    }
+    return record
+  }
+
   /// The record of an ID, as a fault: whether it exists shows when a value is read. Use ``existingRecord(with:)`` to know at once.
   ///
   /// - Throws: `unknownEntity` when the ID is of another store or an entity that it doesn't have, or the container has a class for the

@@ -12,12 +12,21 @@ public struct MigrationProgress: Sendable, Hashable {
   public let stageNumber: Int
   /// How many stages this opening takes; 1 without a plan.
   public let stageCount: Int
+  /// The version that the stage leads to; nil without a plan.
+  public let version: Schema.Version?
 
-  init(completedRowCount: Int, totalRowCount: Int, stageNumber: Int = 1, stageCount: Int = 1) {
+  init(
+    completedRowCount: Int,
+    totalRowCount: Int,
+    stageNumber: Int = 1,
+    stageCount: Int = 1,
+    version: Schema.Version? = nil
+  ) {
     self.completedRowCount = completedRowCount
     self.totalRowCount = totalRowCount
     self.stageNumber = stageNumber
     self.stageCount = stageCount
+    self.version = version
   }
 
   /// From 0 to 1. Every stage counts the same.
@@ -42,7 +51,7 @@ public final class MigrationMonitor: Sendable {
     var newest: MigrationProgress?
     var continuations: [AsyncStream<MigrationProgress>.Continuation] = []
     var isCancelled = false
-    var stage = (number: 1, count: 1)
+    var stage = (number: 1, count: 1, version: Schema.Version?.none)
     var effects: [String: MigrationEffect] = [:]
     var isFinished = false
   }
@@ -105,7 +114,9 @@ public final class MigrationMonitor: Sendable {
   }
 
   /// A stage of a plan begins.
-  func begin(stage number: Int, of count: Int) { state.withLock { $0.stage = (number, count) } }
+  func begin(stage number: Int, of count: Int, to version: Schema.Version?) {
+    state.withLock { $0.stage = (number, count, version) }
+  }
 
   /// A batch of a custom stage was saved.
   func note(_ effects: [MigrationEffect]) {
@@ -122,7 +133,8 @@ public final class MigrationMonitor: Sendable {
       completedRowCount: completedRowCount,
       totalRowCount: totalRowCount,
       stageNumber: stage.number,
-      stageCount: stage.count
+      stageCount: stage.count,
+      version: stage.version
     )
     progress.totalUnitCount = Int64(totalRowCount * stage.count)
     progress.completedUnitCount = Int64(totalRowCount * (stage.number - 1) + completedRowCount)

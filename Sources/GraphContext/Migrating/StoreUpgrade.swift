@@ -55,7 +55,7 @@ struct StoreUpgrade {
     from known: CataloguedSchema,
     _ monitor: MigrationMonitor
   ) throws -> StoredSchema {
-    monitor.begin(stage: place + 1, of: steps.count)
+    monitor.begin(stage: place + 1, of: steps.count, to: steps[place].version)
     return try transition(steps[place], from: known, store.snapshot()).run(monitor)
   }
 

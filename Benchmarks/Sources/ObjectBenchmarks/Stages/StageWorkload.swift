@@ -72,18 +72,10 @@ enum StageWorkload {
     var sites = [String: ManagedRecord]()
     for sample in batch.objects {
       let name: String = try sample.value("site") ?? ""
-      let site = try sites[name] ?? site(named: name, in: batch.new)
+      let site = try sites[name] ?? batch.new.findOrInsert("Site", ["name": .string(name)])
       sites[name] = site
       try batch.successor(of: sample)?.setObject("site", to: site)
     }
-  }
-
-  private static func site(named name: String, in context: ManagedObjectContext) throws -> ManagedRecord {
-    let isNamed = try PredicateTree(format: "name == %@", arguments: [name])
-    if let known = try context.records("Site", where: isNamed, limit: 1).first { return known }
-    let site = try context.insert(entity: "Site")
-    try site.set("name", to: name)
-    return site
   }
 
   /// Takes the stage on a store of the first version. In a process of its own, so that its peak memory is its own.

@@ -32,17 +32,12 @@ private struct Aircraft: Hashable {
 
   /// The model with these values, made if there is none. An earlier batch may have made it.
   func model(in context: ManagedObjectContext) throws -> ManagedRecord {
-    let isEqual = try PredicateTree(
-      format: "manufacturer == %@ AND name == %@ AND engine == %@ AND engines == %d AND seats == %d",
-      arguments: [manufacturer, name, engine, engines, seats]
+    try context.findOrInsert(
+      "AircraftModel",
+      [
+        "manufacturer": .string(manufacturer), "name": .string(name), "engine": .string(engine),
+        "engines": .int(Int64(engines)), "seats": .int(Int64(seats)),
+      ]
     )
-    if let known = try context.records("AircraftModel", where: isEqual, limit: 1).first { return known }
-    let model = try context.insert(entity: "AircraftModel")
-    try model.set("manufacturer", to: manufacturer)
-    try model.set("name", to: name)
-    try model.set("engine", to: engine)
-    try model.set("engines", to: engines)
-    try model.set("seats", to: seats)
-    return model
   }
 }
