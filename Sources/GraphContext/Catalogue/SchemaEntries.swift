@@ -27,17 +27,26 @@ struct SchemaEntries {
 
   func schema() throws(ContextError) -> CataloguedSchema {
     var schema: CataloguedSchema = try decoded(SchemaTree.modelKey, "the schema")
+    schema.nextNumber = max(schema.nextNumber, try spentNumber())
     for place in schema.entities.indices {
       schema.entities[place].layouts = try layouts(of: schema.entities[place])
     }
     return schema
   }
 
+  /// Where the numbers go on that a change has taken which was given up; 0 if there was none.
+  private func spentNumber() throws(ContextError) -> UInt32 {
+    guard let bytes = try value(for: SchemaTree.spentKey) else { return 0 }
+    guard bytes.count == 4 else { throw SchemaTree.damaged("the next number") }
+    return UInt32(truncatingIfNeeded: SchemaTree.number(bytes))
+  }
+
   func migration() throws(ContextError) -> MigrationState? {
     if try value(for: SchemaTree.migrationKey) == nil { return nil }
     let what = "the change of the schema that is under way"
     let state: MigrationState = try decoded(SchemaTree.migrationKey, what)
-    if let problem = state.unsoundness(in: try schema()) { throw SchemaTree.damaged("\(what) (\(problem))") }
+    let schema = try formatVersion() < 3 ? schemaOfEarlierFormat() : schema()
+    if let problem = state.unsoundness(in: schema) { throw SchemaTree.damaged("\(what) (\(problem))") }
     return state
   }
 

@@ -10,6 +10,7 @@ import Predicates
 /// | `model` | the schema with its numbers (``CataloguedSchema``), JSON in UTF-8 with sorted keys |
 /// | `layout/`, an entity's number, `/`, a layout's number | the layout (``CataloguedLayout``), the same way |
 /// | `migration` | a change of the schema that is under way (``MigrationState``), JSON; absent where there is none |
+/// | `spent` | the number that is given next where a change was given up that had taken numbers, `UInt32` little-endian; absent otherwise |
 /// | `folding` | by what the folded indexes are folded (``StringFolding/tables``), in ASCII; absent where there are none |
 /// | `numbers/` and an entity's number | the end of the block of object numbers leased last, `UInt64` little-endian |
 package enum SchemaTree {
@@ -19,6 +20,7 @@ package enum SchemaTree {
   package static let formatKey = Array("format".utf8)
   package static let modelKey = Array("model".utf8)
   package static let foldingKey = Array("folding".utf8)
+  package static let spentKey = Array("spent".utf8)
   package static func numbersKey(_ entity: EntityNumber) -> [UInt8] {
     Array("numbers/\(entity.rawValue)".utf8)
   }
@@ -134,6 +136,7 @@ extension SchemaTree {
     let tree = try transaction.tree(name)
     try tree.put(formatKey, bytes(formatVersion))
     try tree.put(modelKey, encoded(schema))
+    _ = try tree.remove(spentKey)
     if schema.hasFoldedIndexes {
       try tree.put(foldingKey, Array(StringFolding.tables.utf8))
     } else {

@@ -43,7 +43,7 @@ struct SchemaTreeVerifier {
     guard let known = schema ?? used else { return }
     let migration = migrationUnderWay()
     verifyOthers(entries, known, migration, isComplete: isComplete)
-    if let used, let schema, used != schema {
+    if let used, let schema, !used.isSame(as: schema) {
       report("the schema is not the one that the store is used with")
     }
     var owned = Set(known.entities.flatMap(\.trees) + [SchemaTree.name])
@@ -88,6 +88,7 @@ struct SchemaTreeVerifier {
     if isComplete { leases = [:] }
     let heads = [
       SchemaTree.formatKey, SchemaTree.modelKey, SchemaTree.foldingKey, SchemaTree.migrationKey,
+      SchemaTree.spentKey,
     ]
     var others = entries.filter { !heads.contains($0.key) }
     let isEarlier = SchemaTree.number(entries[SchemaTree.formatKey]) < SchemaTree.formatVersion
@@ -135,6 +136,13 @@ extension Store {
       titled.treeTitle = problem.tree.map(labels.title)
       return titled
     }
+  }
+}
+
+extension CataloguedSchema {
+  /// Whether the two have the same entities. Changes that were given up have taken numbers.
+  fileprivate func isSame(as other: CataloguedSchema) -> Bool {
+    version == other.version && entities == other.entities
   }
 }
 

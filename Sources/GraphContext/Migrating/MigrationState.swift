@@ -30,12 +30,14 @@ struct MigrationState: Sendable, Hashable {
   }
 
   /// No store comes this far.
-  private static let greatestRowCount = 1 << 60
+  private static let greatestRowCount = 1 << 48
 
   /// Why the change can't belong to a store of this catalogue; nil if it can. The bytes come from disk, and trees are removed by them.
   func unsoundness(in schema: CataloguedSchema) -> String? {
     if let problem = target.unsoundness { return problem }
-    if !(0...Self.greatestRowCount).contains(rowCount) { return "it has done \(rowCount) rows" }
+    for count in [rowCount, totalRowCount] where !(0...Self.greatestRowCount).contains(count) {
+      return "it has \(count) rows"
+    }
     let kept = Set(schema.entities.flatMap(\.trees) + [SchemaTree.name])
     if isSwitched, let tree = droppedTrees.first(where: kept.contains) {
       return "it removes the tree \(tree)"

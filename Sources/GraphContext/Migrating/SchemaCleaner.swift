@@ -29,30 +29,37 @@ struct SchemaCleaner {
     }
   }
 
-  /// Gives up a change that has not switched: the store has its old schema, and nothing of the new one is left.
-  func giveUp(_ state: MigrationState, of schema: CataloguedSchema) throws {
-    var state = state
-    try forgetLeases(of: state.target, besides: schema)
-    state.droppedTrees = state.trees(besides: schema).sorted()
+  /// Gives up a change that has not switched: the store has its old schema, and nothing of the new one is left but that the numbers which it
+  /// has taken are never given again.
+  func giveUp(_ begun: MigrationState, of schema: CataloguedSchema) throws {
+    var state = begun
+    state.droppedTrees = begun.trees(besides: schema).sorted()
     state.target = schema
     state.isSwitched = true
-    if state.droppedTrees.isEmpty {
-      try store.write { try SchemaTree.removeMigration(in: &$0) }
-    } else {
-      try run(state)
+    try store.write { transaction in
+      try forget(begun.target, besides: schema, &transaction)
+      if state.droppedTrees.isEmpty {
+        try SchemaTree.removeMigration(in: &transaction)
+      } else {
+        try SchemaTree.store(state, in: &transaction)
+      }
     }
+    try run(state)
   }
 
-  /// Removes the leases of entities that the store never got.
-  private func forgetLeases(of target: CataloguedSchema, besides schema: CataloguedSchema) throws {
+  /// Removes the leases of entities that the store never got, and notes where numbers go on.
+  private func forget(
+    _ target: CataloguedSchema,
+    besides schema: CataloguedSchema,
+    _ transaction: inout WriteTransaction
+  ) throws {
+    let tree = try transaction.tree(SchemaTree.name)
     let known = Set(schema.entities.map(\.number))
-    let numbers = target.entities.map(\.number).filter { !known.contains($0) }
-    let tree = try store.snapshot().treeIfPresent(SchemaTree.name)
-    let keys = try numbers.map(SchemaTree.numbersKey).filter { try tree?.value(for: $0) != nil }
-    if keys.isEmpty { return }
-    try store.write { transaction in
-      let tree = try transaction.tree(SchemaTree.name)
-      for key in keys { _ = try tree.remove(key) }
+    for entity in target.entities where !known.contains(entity.number) {
+      _ = try tree.remove(SchemaTree.numbersKey(entity.number))
+    }
+    if target.nextNumber > schema.nextNumber {
+      try tree.put(SchemaTree.spentKey, SchemaTree.bytes(target.nextNumber))
     }
   }
 

@@ -68,8 +68,11 @@ struct SchemaTransition {
     let interrupted = try SchemaTree.migration(in: snapshot)
     let resumed = interrupted.flatMap { [whole] in $0.canGoOn(as: whole) ? $0 : nil }
     if let resumed { whole.target = resumed.target }
+    if let interrupted, resumed == nil {
+      try giveUp(interrupted, monitor)
+      return try startingAfresh().run(monitor)
+    }
     let schema = try StoredSchema(whole.target, as: step.schema)
-    if let interrupted, resumed == nil { try giveUp(interrupted, monitor) }
     if try isDone(whole) { return schema }
     var migrator = try SchemaMigrator(
       store,
@@ -82,6 +85,13 @@ struct SchemaTransition {
     )
     try migrator.run()
     return schema
+  }
+
+  /// The same step, after another change was given up: the numbers of that change are not given again.
+  private func startingAfresh() throws -> SchemaTransition {
+    let snapshot = try store.snapshot()
+    let known = try SchemaTree.schema(in: snapshot) ?? CataloguedSchema()
+    return try SchemaTransition(store, snapshot, from: known, step, showsValues: showsValues)
   }
 
   /// The change with what the store keeps of a custom stage.

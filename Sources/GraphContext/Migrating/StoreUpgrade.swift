@@ -17,8 +17,8 @@ struct StoreUpgrade {
     snapshot = try store.snapshot()
     known = try SchemaTree.schema(in: snapshot) ?? CataloguedSchema()
     var steps = try models.steps(from: known)
-    // The passes of a custom stage write, which they can't in a store of an earlier format.
-    if try steps.contains(where: { $0.custom != nil }) && SchemaTree.isOfEarlierFormat(snapshot) {
+    // What a change notes of itself, and what passes write, is of this format.
+    if try !store.options.isReadOnly && SchemaTree.isOfEarlierFormat(snapshot) {
       steps.insert(UpgradeStep(schema: try StoredSchema(known).schema, version: known.version), at: 0)
     }
     self.steps = steps

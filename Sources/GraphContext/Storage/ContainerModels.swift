@@ -56,6 +56,11 @@ struct ContainerModels: Sendable {
   /// Whether a coordinator that was made with other models, or the same, does for these.
   func areServed(by known: StoreCoordinator) throws(ContextError) -> Bool {
     let knownClasses = known.types.filter { $0 != ManagedRecord.self }
+    // A coordinator serves one version, even where another one has the same schema.
+    if let plan {
+      let steps = try ResolvedPlan(plan).steps(from: known.schema.catalogue)
+      guard steps.allSatisfy({ $0.custom == nil }) else { return false }
+    }
     guard Set(knownClasses.map { ObjectIdentifier($0) }) == Set(classes.map { ObjectIdentifier($0) }) else {
       return false
     }

@@ -91,6 +91,17 @@ final class ObjectNumbers: Sendable {
     }
   }
 
+  /// Leaves out numbers that somebody else has leased.
+  ///
+  /// - Parameter ends: by the entity's ordinal, the ends in the store.
+  func skip(to ends: [UInt64]) {
+    leases.withLock { leases in
+      for (ordinal, end) in ends.enumerated() where end > leases[ordinal].committedEnd {
+        leases[ordinal] = Lease(next: end, end: end, committedEnd: end)
+      }
+    }
+  }
+
   /// By the entity's ordinal, the ends in the store.
   var committedEnds: [UInt64] { leases.withLock { $0.map(\.committedEnd) } }
 

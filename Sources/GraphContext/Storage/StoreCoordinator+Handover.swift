@@ -86,7 +86,7 @@ extension StoreCoordinator {
   }
 
   private func resumeOrRetire(_ monitor: MigrationMonitor) {
-    guard (try? giveUpChange(monitor)) != nil else { return retire() }
+    guard (try? giveUpChange(monitor)) != nil, (try? skipForeignLeases()) != nil else { return retire() }
     phase.withLock { $0 = .current }
   }
 
@@ -98,6 +98,11 @@ extension StoreCoordinator {
     try checkShows(snapshot)
     guard let begun = try SchemaTree.migration(in: snapshot) else { return }
     try SchemaCleaner(store, monitor).giveUp(begun, of: schema.catalogue)
+  }
+
+  /// A stage has leased numbers and given some of them out: none of these is given again.
+  private func skipForeignLeases() throws {
+    numbers.skip(to: try SchemaTree.leasedNumbers(in: try store.snapshot(), schema))
   }
 
   private func retire() {

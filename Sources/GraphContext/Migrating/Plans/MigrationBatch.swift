@@ -29,8 +29,15 @@ public final class MigrationBatch {
   /// The object of the new graph that goes on as one of the old graph: it has its number, and what could be inferred of its values.
   ///
   /// - Returns: nil if the object's entity doesn't go on, or a pass has deleted the object.
-  /// - Throws: `store` or `corrupt` if the new graph can't be read.
+  /// - Throws: `otherContext` for an object that is not of the old graph; `store` or `corrupt` if the new graph can't be read.
   public func successor(of object: ManagedRecord) throws(ContextError) -> ManagedRecord? {
+    guard object.context === old else {
+      throw ContextError(
+        .otherContext,
+        "only an object of the old graph has a successor",
+        context: .init(entity: object.entity.name)
+      )
+    }
     guard let name = entityNames[object.entity.name], let entity = new.coordinator.schema.entity(named: name)
     else { return nil }
     do throws(ContextError) {

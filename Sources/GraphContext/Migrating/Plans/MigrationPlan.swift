@@ -50,7 +50,8 @@ public struct MigrationPlan: Sendable {
   public init(_ documents: [SchemaDocument]) {
     var last: UInt32 = 0
     versions = documents.map { document in
-      let number = document.version ?? Schema.Version(last + 1)
+      // Versions that don't ascend are a mistake, which `check()` tells.
+      let number = document.version ?? Schema.Version(last == .max ? .max : last + 1)
       last = number.major
       return Version(document, number)
     }

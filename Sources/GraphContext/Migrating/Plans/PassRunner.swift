@@ -11,18 +11,24 @@ struct PassRunner {
 
   init(_ stage: CustomStage, _ change: SchemaChange, on store: Store, _ monitor: MigrationMonitor) throws {
     passes = stage.passes
-    let (before, after) = try (StoredSchema(change.old), StoredSchema(change.loosenedTarget))
+    let (known, after) = try (StoredSchema(change.old), StoredSchema(change.loosenedTarget))
+    let before = try change.isRefolding ? known.withoutFoldedIndexes() : known
     // A new entity has nothing that could be lost.
     let untouched = after.entities.filter {
       !change.rebuilt.contains($0.name) && change.old.entity($0.number) != nil
     }
-    saves = StageSaves(after, untouched: Set(untouched.map(\.ordinal)), monitor)
+    saves = StageSaves(
+      after,
+      untouched: Set(untouched.map(\.ordinal)),
+      liveTrees: Set(change.old.entities.flatMap(\.trees)),
+      monitor
+    )
     old = try StoreCoordinator(graph: before, on: store, companion: ReadOnlyGraph())
     new = try StoreCoordinator(graph: after, on: store, companion: saves)
-    let known = change.old.entities.dictionary(by: \.number)
+    let earlier = change.old.entities.dictionary(by: \.number)
     entityNames = Dictionary(
       uniqueKeysWithValues: change.target.entities.compactMap { entity in
-        known[entity.number].map { ($0.name, entity.name) }
+        earlier[entity.number].map { ($0.name, entity.name) }
       }
     )
   }
@@ -34,10 +40,7 @@ struct PassRunner {
     let (before, after) = (
       try ManagedObjectContext(coordinator: old), try ManagedObjectContext(coordinator: new)
     )
-    defer {
-      before.end()
-      after.end()
-    }
+    defer { for context in [before, after] { context.endForGood() } }
     let pass = passes[place]
     var objects: [ManagedRecord] = []
     var position: [UInt8]?
@@ -92,6 +95,12 @@ extension StoreCoordinator {
 }
 
 extension ManagedObjectContext {
+  /// Ends the context of a pass that has returned. Who has kept it hears so.
+  fileprivate func endForGood() {
+    end()
+    note(ContextError(.closed, "the pass that the context was made for has returned"))
+  }
+
   /// The records of an entity that follow a key, at most so many; the key of the last one, or nil if no more follow.
   fileprivate func records(
     of number: EntityNumber,

@@ -94,7 +94,8 @@ struct ResolvedPlan {
   private func version(of known: CataloguedSchema) throws(ContextError) -> Schema.Version? {
     if let version = known.version { return version }
     let hash = try known.stableHash
-    return versions.last { $0.stableHash == hash }?.number
+    // Of versions with one schema, the first: the stages between them change values, and have yet to be taken.
+    return versions.first { $0.stableHash == hash }?.number
   }
 
   private func steps(from version: Schema.Version) throws(ContextError) -> [UpgradeStep] {

@@ -17,6 +17,8 @@ final class StageSaves: SaveCompanion {
   private let schema: StoredSchema
   /// Ordinals of the entities that the stage leaves as they are.
   private let untouched: Set<Int>
+  /// Trees that the store has without the stage.
+  private let liveTrees: Set<String>
   private let monitor: MigrationMonitor
   private struct Turn {
     let progress: MigrationState
@@ -25,9 +27,10 @@ final class StageSaves: SaveCompanion {
   /// Nil as long as a pass has the graph.
   private let turn = Mutex<Turn?>(nil)
 
-  init(_ schema: StoredSchema, untouched: Set<Int>, _ monitor: MigrationMonitor) {
+  init(_ schema: StoredSchema, untouched: Set<Int>, liveTrees: Set<String>, _ monitor: MigrationMonitor) {
     self.schema = schema
     self.untouched = untouched
+    self.liveTrees = liveTrees
     self.monitor = monitor
   }
 
@@ -53,6 +56,9 @@ final class StageSaves: SaveCompanion {
     let changes = request.entities.filter { !$0.isEmpty }
     if let wrong = changes.first(where: { untouched.contains($0.entity.ordinal) }) {
       throw notRebuilt(wrong.entity.ordinal)
+    }
+    if let wrong = request.pairs.first(where: { liveTrees.contains($0.trees.forward) }) {
+      throw notRebuilt(wrong.source.ordinal)
     }
     try SchemaTree.store(state, in: &transaction)
     let effects = changes.map(MigrationEffect.init)

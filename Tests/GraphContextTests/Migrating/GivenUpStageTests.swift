@@ -1,0 +1,111 @@
+import Foundation
+@_spi(Testing) import PageStore
+import Predicates
+import Synchronization
+@_spi(Testing) import TestSupport
+import Testing
+
+@_spi(Testing) @testable import GraphContext
+
+/// Changes that are given up.
+@Suite struct GivenUpStageTests {
+  // MARK: Giving up
+
+  /// A failed stage is given up; the power fails in between; the next attempt has to succeed with every copy once.
+  @Test func aPowerFailureWhileAStageIsGivenUp() throws {
+    let simulated = SimulatedDisk()
+    let store = try stagedStore(simulated)
+    try Copying.fill(store)
+    try store.close()
+    let points = Mutex<[CrashPoint]>([])
+    let failing = try stagedStore(simulated)
+    let calls = Atomic(0)
+    simulated.observe { _, point in points.withLock { $0.append(point) } }
+    #expect(throws: (any Error).self) {
+      try takeStage(
+        failing,
+        to: Copying.after(),
+        .init(chunkByteCount: 500),
+        .forEach("Item", inBatchesOf: 5) { batch in
+          if calls.add(1, ordering: .relaxed).newValue == 5 { throw StopsStage() }
+          try Copying.copy(batch)
+        }
+      )
+    }
+    simulated.observe(nil)
+    try failing.close()
+    var found: Set<String> = []
+    for (place, point) in points.withLock(\.self).enumerated() {
+      let damaged = try stagedStore(SimulatedDisk(point.image(.allCases[0], seed: UInt64(place))))
+      do {
+        try takeStage(
+          damaged,
+          to: Copying.after(),
+          .init(chunkByteCount: 500),
+          .forEach("Item", inBatchesOf: 5, Copying.copy)
+        )
+        found.formUnion(try Copying.problems(damaged).map { "at \(place): \($0)" })
+      } catch {
+        found.insert("at \(place): \(error)")
+      }
+      try damaged.close()
+    }
+    #expect(found.sorted() == [], "of \(points.withLock(\.count)) points")
+  }
+
+  @Test func noIDIsGivenAgainAfterAGivenUpStage() throws {
+    let store = try Store.inMemory()
+    try Copying.fill(store)
+    let ids = Mutex<[ManagedObjectID]>([])
+    #expect(throws: (any Error).self) {
+      try takeStage(
+        store,
+        to: Copying.after(),
+        .init(chunkByteCount: 500),
+        .once { batch in
+          let copy = try batch.new.insert(entity: "Copy")
+          ids.withLock { $0.append(copy.objectID) }
+          throw StopsStage()
+        }
+      )
+    }
+    try takeStage(store, to: Copying.after(), .init(chunkByteCount: 500), .forEach("Item", Copying.copy))
+    let context = try openStaged(store, Copying.after()).context()
+    defer { context.end() }
+    let given = Set(try context.records("Copy").map(\.objectID))
+    #expect(ids.withLock { $0.filter(given.contains) } == [])
+  }
+
+  @Test func noIDOfAKnownEntityIsGivenAgainAfterACancelledHandover() throws {
+    let store = try Store.inMemory()
+    try Copying.fill(store)
+    let old = try openStaged(store, Copying.before())
+    let context = try old.context()
+    for code in 0..<600 { try context.make("Item", ["code": .int(Int64(1000 + code))]) }
+    try context.save()
+    let ids = Mutex<[ManagedObjectID]>([])
+    #expect(throws: (any Error).self) {
+      _ = try old.coordinator.handOver(MigrationMonitor()) { () throws(ContextError) in
+        do {
+          try takeStage(
+            store,
+            to: Copying.before(),
+            .init(chunkByteCount: 500),
+            .once { batch in
+              for _ in 0..<200 {
+                let item = try batch.new.insert(entity: "Item")
+                ids.withLock { $0.append(item.objectID) }
+              }
+              throw StopsStage()
+            }
+          )
+        } catch { throw ContextError(any: error) }
+        return old.coordinator
+      }
+    }
+    for _ in 0..<6_000 { try context.make("Item", ["code": .int(-1)]); try context.save() }
+    let given = Set(try context.records("Item").map(\.objectID))
+    #expect(ids.withLock { $0.filter(given.contains).count } == 0)
+    context.end()
+  }
+}

@@ -1,0 +1,221 @@
+import Foundation
+@_spi(Testing) import PageStore
+import Predicates
+import Synchronization
+@_spi(Testing) import TestSupport
+import Testing
+
+@_spi(Testing) @testable import GraphContext
+
+/// Versions, chains, and containers that have a store open.
+@Suite struct PlanVersionTests {
+  // MARK: Plans
+
+  private enum SameV1: VersionedSchema {
+    static let version = Schema.Version(1)
+    static func schema() throws(SchemaError) -> Schema? {
+      try Schema(entities: [entity("Item", [attribute("code", .int64)])])
+    }
+  }
+  private enum SameV2: VersionedSchema {
+    static let version = Schema.Version(2)
+    static func schema() throws(SchemaError) -> Schema? { try SameV1.schema() }
+  }
+  private enum SameV3: VersionedSchema {
+    static let version = Schema.Version(3)
+    static func schema() throws(SchemaError) -> Schema? { try SameV1.schema() }
+  }
+
+  private static func doubling(_ failingAt: Schema.Version? = nil) -> MigrationPlan {
+    let double: @Sendable (MigrationBatch) throws -> Void = { batch in
+      for item in batch.objects {
+        let code: Int = try item.value("code") ?? 0
+        try batch.successor(of: item)?.set("code", to: 2 * code + 1)
+      }
+    }
+    return MigrationPlan(
+      [SameV1.self, SameV2.self, SameV3.self],
+      stages: [
+        .custom(from: SameV1.self, to: SameV2.self, .forEach("Item", inBatchesOf: 7, double)),
+        .custom(
+          from: SameV2.self,
+          to: SameV3.self,
+          .forEach("Item", inBatchesOf: 7) { batch in
+            if failingAt != nil { throw StopsStage() }
+            try double(batch)
+          }
+        ),
+      ]
+    )
+  }
+
+  /// A plan whose stages change values alone, with a store of no version.
+  @Test func aStageOfValuesAloneIsTakenOnAStoreWithoutAVersion() throws {
+    let store = try Store.inMemory()
+    try Copying.fill(store)
+    do {
+      let container = try PersistentContainer("x", ContainerModels(Self.doubling()), on: store)
+      let context = try container.context()
+      #expect(try context.values("Item", "code").last == .int(4 * 39 + 3))
+      context.end()
+    } catch {
+      // It may be refused, too.
+      #expect((error as? ContextError)?.code == .schemaMismatch)
+    }
+  }
+
+  @Test(arguments: 1...14) func twoStagesAreCancelledInEach(limit: Int) throws {
+    let store = try Store.inMemory()
+    do {
+      let context = try PersistentContainer("x", ContainerModels(MigrationPlan([SameV1.self])), on: store)
+        .context()
+      for code in 0..<Copying.count { try context.make("Item", ["code": .int(Int64(code))]) }
+      try context.save()
+      context.end()
+    }
+    var cancelled = 0
+    while true {
+      do {
+        let monitor = Reports(chunkByteCount: 300).monitor(cancellingAfter: limit)
+        let container = try PersistentContainer(
+          "x",
+          ContainerModels(Self.doubling()),
+          on: store,
+          ContainerOpening(monitor: monitor)
+        )
+        let context = try container.context()
+        #expect(try context.values("Item", "code") == (0..<Int64(Copying.count)).map { .int(4 * $0 + 3) })
+        context.end()
+        #expect(try container.verify().map(\.description) == [])
+        break
+      } catch let error as ContextError where error.code == .cancelled {
+        cancelled += 1
+        #expect(try stagedProblems(store) == [])
+        try #require(cancelled < 200)
+      }
+    }
+    #expect(cancelled > 0)
+  }
+
+  @Test func aHandoverWhoseSecondStageFails() throws {
+    let store = try Store.inMemory()
+    let old = try PersistentContainer("x", ContainerModels(MigrationPlan([SameV1.self])), on: store)
+    let context = try old.context()
+    for code in 0..<Copying.count { try context.make("Item", ["code": .int(Int64(code))]) }
+    try context.save()
+    let error = #expect(throws: ContextError.self) {
+      _ = try PersistentContainer(
+        "x",
+        ContainerModels(Self.doubling(Schema.Version(2))),
+        on: store,
+        ContainerOpening(takesOver: true)
+      )
+    }
+    // The plan has two custom stages to run: it must not be opened as if there were none.
+    #expect(error?.code == .stageFailed)
+    #expect(try stagedProblems(store) == [])
+    try? context.save()
+    context.end()
+  }
+
+  private enum NotedV2: VersionedSchema {
+    static let version = Schema.Version(2)
+    static func schema() throws(SchemaError) -> Schema? {
+      try Schema(entities: [
+        entity("Item", [attribute("code", .int64), attribute("note", .string, optional: true)])
+      ])
+    }
+  }
+  private enum NotedV3: VersionedSchema {
+    static let version = Schema.Version(3)
+    static func schema() throws(SchemaError) -> Schema? {
+      try Schema(entities: [
+        entity("Item", [attribute("code", .string), attribute("note", .string, optional: true)])
+      ])
+    }
+  }
+
+  @Test func aHandoverToOtherSchemasWhoseSecondStageFails() throws {
+    let store = try Store.inMemory()
+    let old = try PersistentContainer("x", ContainerModels(MigrationPlan([SameV1.self])), on: store)
+    let context = try old.context()
+    for code in 0..<Copying.count { try context.make("Item", ["code": .int(Int64(code))]) }
+    try context.save()
+    try context.make("Item", ["code": .int(-1)])
+    func plan(_ fails: Bool) -> MigrationPlan {
+      MigrationPlan(
+        [SameV1.self, NotedV2.self, NotedV3.self],
+        stages: [
+          .custom(
+            from: NotedV2.self,
+            to: NotedV3.self,
+            .converting("code", of: "Item", .refusing),
+            .once { _ in if fails { throw StopsStage() } }
+          )
+        ]
+      )
+    }
+    let error = #expect(throws: ContextError.self) {
+      _ = try PersistentContainer(
+        "x",
+        ContainerModels(plan(true)),
+        on: store,
+        ContainerOpening(takesOver: true)
+      )
+    }
+    #expect(error?.code == .stageFailed)
+    #expect(try stagedProblems(store) == [])
+    let late = #expect(throws: ContextError.self) { try context.save() }
+    #expect(late?.code == .schemaChanged)
+    let new = try PersistentContainer(
+      "x",
+      ContainerModels(plan(false)),
+      on: store,
+      ContainerOpening(takesOver: true)
+    )
+    let after = try new.context()
+    #expect(try after.values("Item", "code") == (0..<Copying.count).map { .string("\($0)") })
+    #expect(try new.verify().map(\.description) == [])
+    after.end()
+    context.end()
+  }
+
+  @Test func twoThreadsOpenAPlanAtOnce() async throws {
+    let store = try Store.inMemory()
+    do {
+      let context = try PersistentContainer("x", ContainerModels(MigrationPlan([SameV1.self])), on: store)
+        .context()
+      for code in 0..<Copying.count { try context.make("Item", ["code": .int(Int64(code))]) }
+      try context.save()
+      context.end()
+    }
+    let opened = try await withThrowingTaskGroup(of: PersistentContainer.self) { group in
+      for _ in 0..<4 {
+        group.addTask { try PersistentContainer("x", ContainerModels(Self.doubling()), on: store) }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(Set(opened.map { ObjectIdentifier($0.coordinator) }).count == 1)
+    let context = try opened[0].context()
+    #expect(try context.values("Item", "code") == (0..<Int64(Copying.count)).map { .int(4 * $0 + 3) })
+    context.end()
+  }
+
+  /// A plan on a store that is open with an earlier version whose schema is the same.
+  @Test func aPlanOnAStoreThatIsOpenWithAnEarlierVersion() throws {
+    let store = try Store.inMemory()
+    let old = try PersistentContainer("x", ContainerModels(MigrationPlan([SameV1.self])), on: store)
+    let context = try old.context()
+    try context.make("Item", ["code": .int(5)])
+    try context.save()
+    context.end()
+    do {
+      let new = try PersistentContainer("x", ContainerModels(Self.doubling()), on: store)
+      let after = try new.context()
+      #expect(try after.values("Item", "code") == [.int(23)])
+      after.end()
+    } catch let error as ContextError {
+      #expect(error.code == .schemaMismatch)
+    }
+  }
+}
