@@ -174,7 +174,7 @@ private enum Shop {
     }
     try await expect("not the one that the store is used with", in: "schema") { transaction, schema in
       var changed = schema.catalogue
-      changed.nextNumber += 1
+      changed.version = Schema.Version(9)
       _ = try transaction.tree("schema").put(SchemaTree.modelKey, SchemaTree.encoded(changed))
     }
   }

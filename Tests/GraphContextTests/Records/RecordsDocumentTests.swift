@@ -85,7 +85,7 @@ import Testing
     let entity = EntityNumber(rawValue: 12)
     let known = [
       SchemaTree.formatKey, SchemaTree.modelKey, SchemaTree.foldingKey, SchemaTree.numbersKey(entity),
-      SchemaTree.layoutKey(0, of: entity), SchemaTree.migrationKey,
+      SchemaTree.layoutKey(0, of: entity), SchemaTree.migrationKey, SchemaTree.spentKey,
     ]
     #expect(keys == Set(known.map { "\(String(decoding: $0, as: UTF8.self))" }))
     #expect(document.text.contains("| 8–15 | the commit that last changed the record |"))
