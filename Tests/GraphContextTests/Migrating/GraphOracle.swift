@@ -120,6 +120,7 @@ struct GraphOracle {
     switch value {
     case .string(let string): "string \(Array(string.utf8))"
     case .date(let date): "date \(date.timeIntervalSinceReferenceDate)"
+    case .double(let double) where double.isNaN: "double nan"
     default: "\(value)"
     }
   }
