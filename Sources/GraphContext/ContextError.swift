@@ -50,15 +50,15 @@ public struct ContextError: Error, Sendable {
     )
   }
 
-  /// What went wrong, in a sentence.
+  /// The cause, in a sentence.
   public var message: String { details.message }
-  /// Which objects and properties it is about, as far as that is known.
+  /// The objects and properties concerned, as far as they are known.
   public var context: Context { details.context }
   /// The store's error, when `code` is ``Code/store`` or ``Code/closed``.
   public var storeError: StoreError? { details.storeError }
-  /// Everything that keeps a store from going on with another schema, when that is what failed.
+  /// The list of everything that prevents a change of schema, when `code` says that one was refused.
   public var refusal: SchemaRefusal? { details.refusal }
-  /// What a pass of a custom stage threw, when `code` is ``Code/stageFailed``.
+  /// The error of the pass, when `code` is ``Code/stageFailed``.
   public var underlyingError: (any Error)? { details.underlyingError }
 }
 

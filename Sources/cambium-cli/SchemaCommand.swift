@@ -70,18 +70,12 @@ struct ShowSchemaCommand: ParsableCommand {
       store = metadata.storeID.uuidString.lowercased()
       formatVersion = metadata.formatVersion
       version = metadata.schemaVersion
-      hash = Self.digits(metadata.stableHash)
+      hash = SchemaHash(metadata.stableHash).description
       let named = metadata.entities.map { ($0.name, $0) }
       let entities = Dictionary(named, uniquingKeysWith: { first, _ in first })
-      entityHashes = entities.mapValues { Self.digits($0.stableHash) }
+      entityHashes = entities.mapValues { SchemaHash($0.stableHash).description }
       entityNumbers = entities.mapValues(\.number)
       self.entities = SchemaDocument(metadata.schema).entities
-    }
-
-    /// 16 hexadecimal digits: a number of 64 bits is more than JSON's readers keep.
-    private static func digits(_ hash: UInt64) -> String {
-      let digits = String(hash, radix: 16)
-      return String(repeating: "0", count: 16 - digits.count) + digits
     }
   }
 

@@ -95,7 +95,7 @@ struct SchemaCommandTests {
     let run = try ToolRun("schema", library.path, "--json")
     let json = try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
     let hash = try Schema([Author.self, Book.self]).stableHash
-    #expect((json["hash"] as? String).flatMap { UInt64($0, radix: 16) } == hash)
+    #expect((json["hash"] as? String).flatMap { UInt64($0.dropFirst(2), radix: 16) } == hash)
     let metadata = try StoreMetadata(at: URL(fileURLWithPath: library.path))
     #expect((json["store"] as? String).flatMap(UUID.init) == metadata.storeID)
     #expect(
@@ -104,7 +104,7 @@ struct SchemaCommandTests {
       ]
     )
     #expect(
-      (json["entityHashes"] as? [String: String])?.mapValues { UInt64($0, radix: 16) }["Book"]
+      (json["entityHashes"] as? [String: String])?.mapValues { UInt64($0.dropFirst(2), radix: 16) }["Book"]
         == metadata.entities[1].stableHash
     )
     let entities = try #require(json["entities"] as? [[String: Any]])

@@ -91,7 +91,7 @@ package struct CataloguedProperty: Sendable, Hashable {
 
   package var isToMany: Bool { relationship?.cardinality == .many }
 
-  /// Whether the attribute may be nil, or the to-one relationship may lead nowhere.
+  /// Whether nil is allowed.
   var isOptional: Bool {
     switch content {
     case .attribute(_, let isOptional): isOptional

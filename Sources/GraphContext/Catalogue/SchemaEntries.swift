@@ -34,7 +34,7 @@ struct SchemaEntries {
     return schema
   }
 
-  /// Where the numbers go on that a change has taken which was given up; 0 if there was none.
+  /// The first number after those of changes that were given up; 0 if none was. Numbers below it are never given again.
   private func spentNumber() throws(ContextError) -> UInt32 {
     guard let bytes = try value(for: SchemaTree.spentKey) else { return 0 }
     guard bytes.count == 4 else { throw SchemaTree.damaged("the next number") }

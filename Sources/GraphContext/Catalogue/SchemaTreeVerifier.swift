@@ -140,7 +140,7 @@ extension Store {
 }
 
 extension CataloguedSchema {
-  /// Whether the two have the same entities. Changes that were given up have taken numbers.
+  /// Whether the two have the same entities. The next free numbers may differ: a change that was given up has used some.
   fileprivate func isSame(as other: CataloguedSchema) -> Bool {
     version == other.version && entities == other.entities
   }

@@ -1,12 +1,12 @@
 import Logging
 import PageStore
 
-/// How a container is opened, beside where and with which models: what all initialisers of ``PersistentContainer`` take.
+/// The settings of an opening that all initialisers of ``PersistentContainer`` share.
 struct ContainerOpening: Sendable {
   var options = StoreOptions()
   var showsValues = true
   var logger: Logger?
   var monitor = MigrationMonitor()
-  /// Whether containers of this process with other models give the store up to this one.
+  /// Whether this container replaces the containers of this process that have the store open with other models.
   var takesOver = false
 }

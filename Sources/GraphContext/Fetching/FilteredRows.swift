@@ -51,6 +51,6 @@ struct FilteredRows: ~Copyable {
     return nil
   }
 
-  /// Gives the row that was returned last a record with all of its slots, for whoever keeps it.
+  /// Replaces the record of the last row by one with all slots.
   func complete(_ row: inout QueryRow) throws { try rows.complete(&row) }
 }

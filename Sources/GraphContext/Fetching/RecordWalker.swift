@@ -22,7 +22,7 @@ struct RecordWalker: ~Copyable {
     return record
   }
 
-  /// What makes bytes stay.
+  /// Makes bytes that are valid for one step into bytes that are valid as long as the result.
   typealias Keep = (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer
 
   /// Fewer objects than this are looked up one by one.

@@ -5,9 +5,9 @@ import Predicates
 struct RecordScan: ~Copyable {
   private var cursor: TreeCursor?
   private let reader: RecordReader
-  /// Whether the entity never had another layout: its records are as they are.
+  /// Whether all records have the newest layout. Then none is translated.
   private let hasOneLayout: Bool
-  /// The bytes of the row that was returned last; nil where they are its record in any case.
+  /// The stored bytes of the last row; nil if no record is translated.
   private var stored: UnsafeRawBufferPointer?
   private let entity: StoredEntity
   private let isReversed: Bool
@@ -52,7 +52,7 @@ struct RecordScan: ~Copyable {
     return QueryRow(number: number, record: record)
   }
 
-  /// Gives the row that was returned last a record with all of its slots. Stays until the next call or row.
+  /// Replaces the record of the last row by one with all slots. The record is valid until the next call or row.
   func complete(_ row: inout QueryRow) throws {
     guard let stored else { return }
     row.record = reader.whole(stored)
@@ -150,7 +150,7 @@ struct RowStream: ~Copyable {
     return rows[position - 1]
   }
 
-  /// Gives the row that was returned last a record with all of its slots, for whoever keeps it. Stays until the next row.
+  /// Replaces the record of the last row by one with all slots. The record is valid until the next row.
   func complete(_ row: inout QueryRow) throws { try scan?.complete(&row) }
 
   /// How many rows to read after these: more than last time, as it is ever less likely that few are enough, unless they are large.

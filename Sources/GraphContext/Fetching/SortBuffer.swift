@@ -3,10 +3,10 @@ import Predicates
 /// A found object.
 struct QueryRow {
   var number: ObjectNumber
-  /// Its record, if it was read: where it stays is told by who made the row.
+  /// The record, if it was read. The maker of the row says how long the bytes are valid.
   var record: UnsafeRawBufferPointer?
 
-  /// What a row that stays has as its record, which stays only for the moment.
+  /// Makes a record that is valid for one step into one that is valid as long as the row.
   typealias Keep = (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer?
 
   /// The same with what `keep` returns as its record; without one where there is no such function.

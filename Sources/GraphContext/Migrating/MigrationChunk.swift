@@ -6,7 +6,9 @@ extension StoredSchema {
   fileprivate func source(of step: MigrationStep) -> String {
     switch step {
     case .index(let number, _): entity(number)?.treeName ?? ""
-    case .exchangedPairs(let source, _), .copiedPairs(let source, _), .records(_, let source): source
+    case .exchangedPairs(let source, _), .copiedPairs(let source, _), .records(_, let source),
+      .inverse(_, _, let source, _):
+      source
     case .pass: ""
     }
   }
@@ -42,6 +44,14 @@ struct MigrationChunk {
       guard let entity = schema.entity(number) else { return }
       let records = try collectRecords(of: entity, source, range, byteLimit)
       try store(records, in: entity.treeName, &transaction)
+    case .inverse(let number, let property, _, _):
+      guard let entity = schema.entity(number), let slot = schema.slot(of: property, in: entity) else {
+        return
+      }
+      let tree = try transaction.tree(entity.treeName)
+      for (key, record) in try collectLinked(slot, of: entity, tree, source, range, byteLimit, step) {
+        try tree.put(key, record)
+      }
     case .pass: return
     }
   }
@@ -79,6 +89,37 @@ struct MigrationChunk {
       if count(key.count + record.bytes.count, from: key, byteLimit) { break }
     }
     return copies
+  }
+
+  /// The records that a chunk of links leads to, with their destinations.
+  private mutating func collectLinked(
+    _ slot: Int,
+    of entity: StoredEntity,
+    _ records: WriteTree,
+    _ links: WriteTree,
+    _ range: KeyRange,
+    _ byteLimit: Int,
+    _ step: MigrationStep
+  ) throws -> [(key: [UInt8], record: [UInt8])] {
+    var encoder = RecordEncoder(layout: entity.layout)
+    var changed: [(key: [UInt8], record: [UInt8])] = []
+    var cursor = try links.cursor(in: range)
+    while try cursor.next() {
+      let pair = try cursor.key()
+      guard let (object, destination) = step.ends(of: pair) else { throw SchemaTree.damaged("a link") }
+      let key = KeyCoder.key(objectID: object)
+      let record = try records.value(for: key)?.withUnsafeBytes { bytes -> [UInt8]? in
+        guard let record = RecordView(bytes, layout: entity.layout) else { return nil }
+        encoder.removeAll()
+        let new = encoder.encode(record, replacing: slot, with: .reference(destination))
+        RecordEncoder.stamp(new, commit: record.commit)
+        return [UInt8](new)
+      }
+      guard let record = record ?? nil else { throw StoreView.damaged(object, of: entity) }
+      changed.append((key, record))
+      if count(key.count + record.count, from: pair, byteLimit) { break }
+    }
+    return changed
   }
 
   private mutating func collect(
@@ -134,5 +175,17 @@ struct MigrationChunk {
 }
 
 extension MigrationStep {
-  fileprivate var exchangesPairs: Bool { if case .exchangedPairs = self { true } else { false } }
+  fileprivate var exchangesPairs: Bool {
+    switch self {
+    case .exchangedPairs, .inverse(_, _, _, isExchanged: true): true
+    default: false
+    }
+  }
+
+  /// The object that a pair belongs to, and the other one.
+  fileprivate func ends(of pair: UnsafeRawBufferPointer) -> (object: ObjectNumber, destination: ObjectNumber)?
+  {
+    guard let (first, second) = KeyCoder.numbers(ofPair: pair) else { return nil }
+    return exchangesPairs ? (second, first) : (first, second)
+  }
 }

@@ -103,7 +103,7 @@ private struct ForecastBuilder {
 
   private func earlierRecords() throws -> [MigrationForecast.EarlierRecords] {
     try continued.compactMap { old, new in
-      if change.rebuilt.contains(new.name) { return nil }
+      if change.rebuilt.contains(new.name) || change.hasNewInverse(new.number) { return nil }
       let newest = UInt32(new.layouts.count - 1)
       let count = try LayoutCensus(of: old, in: snapshot).count(besides: newest)
       return count == 0 ? nil : MigrationForecast.EarlierRecords(entity: new.name, count: count)
@@ -179,7 +179,7 @@ private struct ForecastBuilder {
           whole.target.entity(number).flatMap { labels.owner(of: $0.tree) },
           isReplacing: true
         )
-      case .pass: return nil
+      case .inverse, .pass: return nil
       }
     }
   }

@@ -24,10 +24,27 @@ extension SchemaChange {
       if known != nil, hasOtherKeys { result.tree = target.takeTree(.index) }
       if isEmpty { return result }
       if known == nil || hasOtherKeys { work.append(.index(entity: entity.number, number)) }
+      if index.isUnique { noteUnknownValues(index, properties, match) }
       if index.isUnique, known?.isUnique != true || hasOtherKeys {
         checks.append(.unique(entity: entity.number, number))
       }
       return result
+    }
+  }
+
+  /// Notes a unique index over a to-one relationship that gets its values in the same change: only for one to one are they known to be unique.
+  private mutating func noteUnknownValues(
+    _ index: IndexDescription,
+    _ properties: [PropertyNumber],
+    _ entity: SchemaMatching.Entity
+  ) {
+    for inverse in newInverses where inverse.isExchanged && properties.contains(inverse.property) {
+      note(
+        entity.description.name,
+        index.properties.first,
+        "the index of \(entity.description.name) over \(index.properties.joined(separator: ", ")) can't become unique in the "
+          + "change that adds a relationship to it: add the relationship first"
+      )
     }
   }
 }

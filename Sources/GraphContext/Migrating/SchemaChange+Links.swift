@@ -13,9 +13,12 @@ import Predicates
 
 /// One end of a pair of relationships: what it is to be, and what it continues.
 struct LinkEnd {
-  let entity: String
+  let entity: SchemaMatching.Entity
+  let destination: String
+  let number: PropertyNumber
   let name: String
   let isToMany: Bool
+  let isRequired: Bool
   let old: CataloguedRelationship?
   let oldNumber: PropertyNumber?
   let inverse: Inverse?
@@ -31,12 +34,16 @@ struct LinkEnd {
   init(
     _ match: SchemaMatching.Property,
     _ inverse: SchemaMatching.Property?,
-    entity: String,
+    _ relationship: RelationshipDescription,
+    of entity: SchemaMatching.Entity,
     _ matching: SchemaMatching
   ) {
     self.entity = entity
-    name = match.description.name
-    isToMany = match.description.isToMany
+    destination = relationship.destination
+    number = match.number
+    name = relationship.name
+    isToMany = relationship.isToMany
+    isRequired = relationship.cardinality == .required
     old = match.old?.relationship
     oldNumber = match.old?.number
     self.inverse = inverse.map {
@@ -50,6 +57,7 @@ struct LinkEnd {
   }
 
   func note(in change: inout SchemaChange, _ message: String) {
+    let entity = entity.description.name
     change.note(entity, name, "\(entity).\(name) \(message)")
   }
 
@@ -67,10 +75,36 @@ extension SchemaChange {
     if let old = end.old, !isEmpty { checkLinks(of: end, old) }
     if !end.isToMany {
       if let old = end.old, old.cardinality != .many, let tree = old.tree { return tree }
-      return target.takeTree(.references)
+      return references(of: end, hasLinks: hasLinks)
     }
     guard end.inverse?.isToMany ?? true else { return nil }
     return pairs(of: end, hasLinks: hasLinks)
+  }
+
+  /// The tree of a to-one relationship that has none in the store. A new inverse gets the links of the other end.
+  private mutating func references(of end: LinkEnd, hasLinks: Bool) -> String {
+    guard hasLinks, end.old == nil, !isRebuilt(end), let links = end.inverse?.old, let source = links.tree
+    else { return target.takeTree(.references) }
+    let isExchanged = links.cardinality == .many
+    newInverses.append(
+      NewInverse(
+        entity: end.entity.number,
+        property: end.number,
+        links: source,
+        isExchanged: isExchanged,
+        isRequired: end.isRequired
+      )
+    )
+    // Pairs of the other end's objects and their destinations are what this end's tree has.
+    if isExchanged { return source }
+    let tree = target.takeTree(.references)
+    work.append(.exchangedPairs(from: source, to: tree))
+    return tree
+  }
+
+  /// Whether a custom stage rebuilds the objects at one of the ends: its passes make the links.
+  private func isRebuilt(_ end: LinkEnd) -> Bool {
+    rebuilt.contains(end.entity.description.name) || rebuilt.contains(end.destination)
   }
 
   /// The tree of pairs of a many-to-many relationship.
@@ -112,11 +146,8 @@ extension SchemaChange {
         in: &self,
         "loses its links: its inverse in the store is not among the properties of the model"
       )
-    } else if !inverse.isToMany {
-      end.note(
-        in: &self,
-        "is to have a new inverse that is to one, and several objects may share a destination"
-      )
+    } else if !inverse.isToMany, isRebuilt(end) {
+      end.note(in: &self, "is to have a new inverse that is to one, and a custom stage rebuilds its objects")
     }
   }
 }

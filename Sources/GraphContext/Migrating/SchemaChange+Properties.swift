@@ -94,7 +94,7 @@ extension SchemaChange {
   ) -> Continued {
     let destination = matching.entity(named: relationship.destination)
     let inverse = relationship.inverse.flatMap { destination?.property(named: $0) }
-    let end = LinkEnd(match, inverse, entity: entity.description.name, matching)
+    let end = LinkEnd(match, inverse, relationship, of: entity, matching)
     var result = Continued(
       property: CataloguedProperty(
         number: match.number,
@@ -120,7 +120,7 @@ extension SchemaChange {
       }
     } else if match.old != nil {
       end.note(in: &self, "is an attribute in the store and a relationship in the model")
-    } else if relationship.cardinality == .required, !isEmpty {
+    } else if relationship.cardinality == .required, !isEmpty, newInverses.last?.property != match.number {
       noteMissingValues(
         of: match,
         in: entity,

@@ -22,6 +22,8 @@ struct SchemaChange {
   var lateChecks: [Check] = []
   /// Trees that have to be made of what is stored.
   var work: [MigrationStep] = []
+  /// To-one relationships that get the links of their inverses.
+  var newInverses: [NewInverse] = []
   /// Whether the keys of folded indexes are of no use.
   let isRefolding: Bool
   /// Trees that the store has and the target lacks.
@@ -102,7 +104,7 @@ struct SchemaChange {
         return "the links of \(entity.name).\(owner.name)"
       }
       return nil
-    case .records, .copiedPairs, .pass: return nil
+    case .records, .copiedPairs, .inverse, .pass: return nil
     }
   }
 

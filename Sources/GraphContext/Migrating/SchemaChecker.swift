@@ -28,6 +28,7 @@ struct SchemaChecker {
     for case .index(let entity, let index) in change.work {
       try findLongKeys(of: index, in: entity, &refusal)
     }
+    for inverse in change.newInverses { try findWrongLinks(of: inverse, &refusal) }
     return refusal
   }
 
@@ -123,6 +124,38 @@ struct SchemaChecker {
       var hasher = seed
       key.withUnsafeBytes { hasher.combine(bytes: $0) }
       body(UInt64(bitPattern: Int64(hasher.finalize())), key, object, record)
+    }
+  }
+
+  // MARK: New inverses
+
+  private func findWrongLinks(of inverse: NewInverse, _ refusal: inout SchemaRefusal) throws {
+    guard let entity = schema.entity(inverse.entity),
+      let slot = schema.slot(of: inverse.property, in: entity),
+      let links = try snapshot.treeIfPresent(inverse.links)
+    else { return }
+    let passCount = UInt64(try links.count / Self.hashCount + 1)
+    for pass in 0..<passCount {
+      var linked: [ObjectNumber] = []
+      var cursor = links.cursor()
+      while try cursor.next() {
+        guard let pair = KeyCoder.numbers(ofPair: try cursor.key()) else {
+          throw SchemaTree.damaged("a link")
+        }
+        let number = inverse.isExchanged ? pair.1 : pair.0
+        if number.rawValue % passCount == pass { linked.append(number) }
+      }
+      linked.sort()
+      let shared = Set(zip(linked, linked.dropFirst()).filter(==).map(\.0))
+      if shared.isEmpty, !inverse.isRequired { continue }
+      let known = Set(linked)
+      try forEachRecord(of: entity) { object, record in
+        if shared.contains(object) {
+          refusal.add(offender(.severalDestinations, object, record, [slot], entity, withValues: false))
+        } else if inverse.isRequired, object.rawValue % passCount == pass, !known.contains(object) {
+          refusal.add(offender(.required, object, record, [slot], entity))
+        }
+      }
     }
   }
 

@@ -1,3 +1,4 @@
+import Foundation
 import PageStore
 import Predicates
 
@@ -15,8 +16,8 @@ struct SchemaMigrator {
   private let chunkByteCount: Int
   /// Nil for a change without passes.
   private let passes: PassRunner?
-  /// Nil for a change whose constraints were all checked before.
-  private let lateChecker: LateChecker?
+  /// Whether messages have the values of objects in the way.
+  private let showsValues: Bool
   private var state: MigrationState
   /// Whether the store says that the change is under way.
   private var isNoted: Bool
@@ -38,7 +39,7 @@ struct SchemaMigrator {
     self.monitor = monitor
     chunkByteCount = monitor.chunkByteCount(in: store)
     passes = try stage.map { try PassRunner($0, change, on: store, monitor) }
-    lateChecker = stage == nil ? nil : LateChecker(store, change, schema, showsValues: showsValues)
+    self.showsValues = showsValues
     isNoted = resumed != nil
     state = try resumed ?? MigrationState(change, in: try store.snapshot())
   }
@@ -75,8 +76,8 @@ struct SchemaMigrator {
       try passes.run(place, of: entity, &next)
       return next
     }
-    if state.isBuilt { try lateChecker?.check() }
-    let mustCheck = lateChecker != nil && !state.isBuilt
+    if state.isBuilt { try checkAfterPasses() }
+    let mustCheck = !change.lateChecks.isEmpty && !state.isBuilt
     try store.write { transaction in
       try advance(&next, &transaction)
       if next.isBuilt && !mustCheck {
@@ -86,6 +87,21 @@ struct SchemaMigrator {
       }
     }
     return next
+  }
+
+  /// Checks the objects that the passes of a custom stage have left.
+  ///
+  /// - Throws: the error that lists every object which breaks a constraint that the stage adds.
+  private func checkAfterPasses() throws {
+    if change.lateChecks.isEmpty { return }
+    let refusal = try SchemaChecker(
+      change,
+      schema,
+      try store.snapshot(),
+      store: UUID(store.uuid),
+      showsValues: showsValues
+    ).lateRefusal()
+    if !refusal.isEmpty { throw ContextError.refused(refusal) }
   }
 
   private func report() {

@@ -22,6 +22,8 @@ public struct SchemaRefusal: Sendable, Hashable, Codable {
       case unique
       /// The properties are indexed, and the object's values are longer than a key can be.
       case keyLength
+      /// The relationship is to one, and continues an inverse by which several objects lead to the object.
+      case severalDestinations
       /// The property is converted to another kind, which doesn't have the object's value.
       case conversion
     }
@@ -71,6 +73,7 @@ extension SchemaRefusal.Offender: CustomStringConvertible {
     return switch rule {
     case .required: "\(objectID) has no \(properties.joined(separator: ", ")), which is required"
     case .unique: "\(objectID) is not the only one with \(list)"
+    case .severalDestinations: "\(objectID) would have several destinations in \(list), which is to one"
     case .conversion: "\(objectID) has the value \(list), which can't be converted"
     case .keyLength:
       "\(objectID) has values too long for the index over \(properties.joined(separator: ", "))"
@@ -116,7 +119,7 @@ extension SchemaRefusal.Offender.Rule {
   fileprivate var code: ContextError.Code {
     switch self {
     case .required: .missingValue
-    case .unique: .notUnique
+    case .unique, .severalDestinations: .notUnique
     case .keyLength: .indexedValueTooLong
     case .conversion: .wrongValue
     }

@@ -8,7 +8,7 @@ struct SchemaTransition {
   private let snapshot: Snapshot
   private let step: UpgradeStep
   private let showsValues: Bool
-  /// Without what the store keeps of a custom stage.
+  /// Without the trees that are made of whole records: in it the entities have the trees of the store.
   let change: SchemaChange
   let isFoldedElsewhere: Bool
 
@@ -94,10 +94,11 @@ struct SchemaTransition {
     return try SchemaTransition(store, snapshot, from: known, step, showsValues: showsValues)
   }
 
-  /// The change with what the store keeps of a custom stage.
+  /// The change with the trees that are made of whole records.
   var wholeChange: SchemaChange {
     var whole = change
     if let custom = step.custom { whole.rebuild(passes: custom.passes) }
+    whole.fillNewInverses()
     return whole
   }
 

@@ -183,6 +183,12 @@ extension KeyCoder {
 }
 
 extension KeyCoder {
+  /// The two numbers of a pair; nil for bytes of another length.
+  static func numbers(ofPair key: UnsafeRawBufferPointer) -> (ObjectNumber, ObjectNumber)? {
+    guard key.count == 2 * objectIDByteCount, let second = objectID(ending: key) else { return nil }
+    return (objectID(beginning: key), second)
+  }
+
   /// A key of two object numbers: of a to-one relationship's tree, destination first; of a pair.
   package static func pair(_ first: ObjectNumber, _ second: ObjectNumber) -> [UInt8] {
     var key: [UInt8] = []

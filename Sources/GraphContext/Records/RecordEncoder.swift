@@ -82,6 +82,19 @@ extension RecordEncoder {
     }
   }
 
+  /// Writes a record of the same layout with another value in one slot, which has to be of its kind. The commit in it is 0.
+  mutating func encode(
+    _ record: borrowing RecordView,
+    replacing slot: Int,
+    with value: AttributeValue
+  ) -> UnsafeMutableRawBufferPointer {
+    begin()
+    for other in layout.slotsByPlace {
+      if other == slot { _ = set(value, at: slot) } else { copy(other, from: record) }
+    }
+    return finish()
+  }
+
   private mutating func set(integer value: Int64, _ kind: AttributeKind, at slot: Int) -> Bool {
     switch kind {
     case .int8: set(exactly: Int8(exactly: value), at: slot)

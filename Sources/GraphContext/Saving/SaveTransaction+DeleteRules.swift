@@ -138,12 +138,10 @@ extension SaveTransaction {
       )
     }
     var encoder = RecordEncoder(layout: entity.layout)
-    encoder.begin()
     let old = try storedBytes(number, entity, &transaction)
     try old.withUnsafeBytes { old in
       let record = RecordView(validated: old, layout: entity.layout)
-      for slot in entity.slotsByPlace where slot != toOne.slot { encoder.copy(slot, from: record) }
-      let bytes = encoder.finish()
+      let bytes = encoder.encode(record, replacing: toOne.slot, with: .null)
       RecordEncoder.stamp(bytes, commit: commit)
       let new = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
       try replaceKeys(from: record, to: new, number, entity, &transaction)

@@ -28,9 +28,15 @@ struct ChangingStore {
   @discardableResult
   func open<Result>(
     _ schema: Schema,
+    chunkByteCount: Int? = nil,
     body: (ManagedObjectContext) throws -> Result
   ) async throws -> Result {
-    let container = try await PersistentContainer("Changing", schema: schema, at: url)
+    let container = try await PersistentContainer(
+      "Changing",
+      stagedModels(schema),
+      at: .file(url),
+      ContainerOpening(monitor: MigrationMonitor(chunkByteCount: chunkByteCount))
+    )
     #expect(try container.verify().map(\.description) == [])
     let context = try container.context()
     let result = try body(context)

@@ -295,13 +295,98 @@ import Testing
     }
   }
 
-  @Test func anInverseThatLeadsToOneIsNotNamed() async throws {
+  @Test(arguments: [1, 1 << 20]) func anInverseThatLeadsToOneIsNamed(chunkByteCount: Int) async throws {
+    try await fill([link("album", to: "Album")], [])
+    try await store.open(schema([link("album", to: "Album")], [])) { context throws in
+      try self.song("a", context).setObject("album", to: nil)
+    }
+    let song = link("song", to: "Song", inverse: "album")
+    let next = try schema(
+      [link("album", to: "Album", inverse: "song")],
+      [attribute("year", .int64, optional: true), song]
+    )
+    try await store.open(next, chunkByteCount: chunkByteCount) { context throws in
+      #expect(try context.linked("Song", "album", "name") == strings(" x z"))
+      #expect(try context.linked("Album", "song", "name") == strings("b  c"))
+      #expect(try context.numbers("Album", "song.name == 'c'") == [3])
+      // Of one to one each object has one partner.
+      try album("y", context).setObject("song", to: self.song("c", context))
+    }
+    try await store.open(next) { context throws in
+      #expect(try context.linked("Song", "album", "name") == strings(" x y"))
+      #expect(try context.linked("Album", "song", "name") == strings("b c "))
+    }
+  }
+
+  @Test func anInverseThatLeadsToOneListsObjectsThatSeveralLeadTo() async throws {
     try await fill([link("album", to: "Album")], [])
     let error = try await store.refusal(
-      of: entity("Song", [name, album]),
-      entity("Album", [name, link("songs", to: "Song", inverse: "album")])
+      of: entity("Song", [name, link("album", to: "Album", inverse: "song")]),
+      entity("Album", [name, link("song", to: "Song", inverse: "album")])
     )
-    #expect(error.code == .schemaMismatch)
+    #expect(error.code == .notUnique)
+    #expect(error.refusal?.offenders.map(\.objectID.number.rawValue) == [1])
+    #expect(error.refusal?.offenders.map(\.rule) == [.severalDestinations])
+  }
+
+  @Test func aRequiredInverseListsObjectsThatNoneLeadsTo() async throws {
+    try await fill([link("album", to: "Album")], [])
+    let next = [
+      entity("Song", [name, link("album", to: "Album", inverse: "song", rule: .cascade)]),
+      entity("Album", [name, link("song", to: "Song", .required, inverse: "album", rule: .deny)]),
+    ]
+    let error = try await store.refusal(of: next[0], next[1])
+    #expect(error.refusal?.offenders.map(\.objectID.number.rawValue) == [1, 2])
+    #expect(error.refusal?.offenders.map(\.rule) == [.severalDestinations, .required])
+    try await store.open(schema([link("album", to: "Album")], [])) { context throws in
+      try song("a", context).setObject("album", to: album("y", context))
+    }
+    try await store.open(Schema(entities: next)) { context throws in
+      #expect(try context.linked("Album", "song", "name") == strings("b a c"))
+    }
+  }
+
+  /// One end of a many-to-many relationship gives way to a to-one end.
+  @Test(arguments: [1, 1 << 20]) func manyToManyBecomesOneToMany(chunkByteCount: Int) async throws {
+    let many = link("songs", to: "Song", .many, inverse: "album")
+    try await store.open(schema([albums], [many])) { context throws in
+      let songs = try ["a", "b", "c"].map { try context.make("Song", ["name": .string($0)]) }
+      let albums = try ["x", "y"].map { try context.make("Album", ["name": .string($0)]) }
+      try albums[0].add(songs[2], to: "songs")
+      try albums[0].add(songs[0], to: "songs")
+      try albums[1].add(songs[1], to: "songs")
+    }
+    let next = try schema(
+      [link("home", to: "Album", inverse: "songs")],
+      [link("songs", to: "Song", .many, inverse: "home")]
+    )
+    try await store.open(next, chunkByteCount: chunkByteCount) { context throws in
+      #expect(try context.linked("Song", "home", "name") == strings("x y x"))
+      #expect(try context.linked("Album", "songs", "name") == strings("ac b"))
+      try song("a", context).setObject("home", to: album("y", context))
+    }
+    try await store.open(next) { context throws in
+      #expect(try context.linked("Album", "songs", "name") == strings("c ab"))
+    }
+  }
+
+  @Test func aUniqueIndexOverANewInverseOfManyIsRefused() async throws {
+    let many = link("songs", to: "Song", .many, inverse: "album")
+    try await store.open(schema([albums], [many])) { context throws in
+      let album = try context.make("Album", ["name": .string("x")])
+      for name in ["a", "b"] {
+        try album.add(try context.make("Song", ["name": .string(name)]), to: "songs")
+      }
+    }
+    let error = try await store.refusal(
+      of: EntityDescription(
+        name: "Song",
+        properties: [name, link("home", to: "Album", inverse: "songs")],
+        indexes: [IndexDescription(["home"], isUnique: true)]
+      ),
+      entity("Album", [name, link("songs", to: "Song", .many, inverse: "home")])
+    )
+    #expect(error.code == .schemaMismatch && error.context.properties == ["home"])
   }
 
   @Test func anInverseIsUnnamed() async throws {

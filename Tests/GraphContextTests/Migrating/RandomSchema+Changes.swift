@@ -217,7 +217,7 @@ extension RandomSchema {
     return true
   }
 
-  /// Gives a relationship without an inverse one, to many.
+  /// Gives a relationship without an inverse one: to many, or to one where no two objects share a destination.
   private mutating func nameInverse() -> Bool {
     guard
       let key = pickProperty(where: { property in
@@ -229,7 +229,10 @@ extension RandomSchema {
     let place = draft.entityPlace(draft.relationship(key).destination)
     let name = propertyName()
     guard isFree(name, in: place) else { return false }
-    let inverse = Draft.Relationship(destination: owner, cardinality: .many, inverse: key)
+    let destinations = oracle.links[key, default: []].map(\.to)
+    let isShared = Set(destinations).count < destinations.count
+    let cardinality: RelationshipDescription.Cardinality = isShared || chance(1, in: 2) ? .many : .optional
+    let inverse = Draft.Relationship(destination: owner, cardinality: cardinality, inverse: key)
     draft.changeRelationship(key) { $0.inverse = back }
     draft.entities[place].properties.append(.init(key: back, name: name, content: .relationship(inverse)))
     oracle.links[back] = Set(oracle.links[key, default: []].map(\.reversed))

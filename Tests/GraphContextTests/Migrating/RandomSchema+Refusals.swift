@@ -7,12 +7,13 @@ import TestSupport
 extension RandomSchema {
   /// Changes the schema so that the store can't go on with it. False if the change at random is none of this store.
   mutating func breakOnce() -> Bool {
-    switch values.generator.number(in: 0...5) {
+    switch values.generator.number(in: 0...6) {
     case 0: changeKind()
     case 1: addRequired()
     case 2: makeToOne()
     case 3: leadElsewhere()
     case 4: demandUniqueness()
+    case 5: leadBackToOne()
     default: requireValues()
     }
   }
@@ -71,6 +72,27 @@ extension RandomSchema {
     let other = draft.entities[pickEntity()].key
     guard other != draft.relationship(key).destination else { return false }
     draft.changeRelationship(key) { $0.destination = other }
+    return true
+  }
+
+  /// Names a to-one inverse although objects share a destination.
+  private mutating func leadBackToOne() -> Bool {
+    let known = self
+    guard
+      let key = pickProperty(where: { property in
+        guard let relationship = property.relationship, relationship.inverse == nil else { return false }
+        let destinations = known.oracle.links[property.key, default: []].map(\.to)
+        return Set(destinations).count < destinations.count
+      })
+    else { return false }
+    let owner = draft.entities[draft.place(of: key).entity].key
+    let place = draft.entityPlace(draft.relationship(key).destination)
+    let back = draft.takeKey()
+    let inverse = Draft.Relationship(destination: owner, cardinality: .optional, inverse: key)
+    draft.changeRelationship(key) { $0.inverse = back }
+    draft.entities[place].properties.append(
+      .init(key: back, name: "inverse", content: .relationship(inverse))
+    )
     return true
   }
 
