@@ -27,7 +27,7 @@ enum MigrationRoute {
       documents.append(SchemaDocument(schema, version: version))
       known = try known.successor(with: schema, in: store)
     }
-    self = .plan(MigrationPlan(documents))
+    self = .plan(MigrationPlan(documents: documents))
   }
 
   /// What each stage does, up to the first that isn't possible.

@@ -66,4 +66,15 @@ extension PersistentContainer {
       )
     )
   }
+
+  /// A container of a store that is open: for tests, whose stores are on simulated disks.
+  @_spi(Testing)
+  public convenience init(
+    _ name: String,
+    plan: MigrationPlan,
+    on store: Store,
+    monitor: MigrationMonitor = MigrationMonitor()
+  ) throws(ContextError) {
+    try self.init(name, try ContainerModels(plan), on: store, ContainerOpening(monitor: monitor))
+  }
 }

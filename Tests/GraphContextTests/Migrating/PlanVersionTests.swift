@@ -97,6 +97,19 @@ import Testing
     #expect(cancelled > 0)
   }
 
+  @Test func documentsHaveACustomStageBetweenThem() throws {
+    let store = try Store.inMemory()
+    try Copying.fill(store)
+    let versions = (Schema.Version(1), Schema.Version(2))
+    let documents = [
+      SchemaDocument(try Copying.before(), version: versions.0),
+      SchemaDocument(try Copying.after(), version: versions.1),
+    ]
+    let stage = MigrationStage.custom(from: versions.0, to: versions.1, .forEach("Item", Copying.copy))
+    _ = try PersistentContainer("x", plan: MigrationPlan(documents: documents, stages: [stage]), on: store)
+    #expect(try Copying.problems(store) == [])
+  }
+
   @Test func aHandoverWhoseSecondStageFails() throws {
     let store = try Store.inMemory()
     let old = try PersistentContainer("x", ContainerModels(MigrationPlan([SameV1.self])), on: store)

@@ -80,7 +80,9 @@ extension RandomSchema {
     let known = self
     guard
       let key = pickProperty(where: { property in
-        guard let relationship = property.relationship, relationship.inverse == nil else { return false }
+        guard let relationship = property.relationship, relationship.inverse == nil,
+          relationship.cardinality == .optional
+        else { return false }
         let destinations = known.oracle.links[property.key, default: []].map(\.to)
         return Set(destinations).count < destinations.count
       })

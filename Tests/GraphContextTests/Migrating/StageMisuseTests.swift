@@ -100,7 +100,7 @@ import Testing
   @Test func documentsWithTheGreatestVersion() async {
     await #expect(processExitsWith: .success) {
       let schema = try Schema(entities: [entity("Song", [attribute("title", .string)])])
-      let plan = MigrationPlan([
+      let plan = MigrationPlan(documents: [
         SchemaDocument(schema, version: Schema.Version(.max)), SchemaDocument(schema),
       ])
       _ = try? plan.check()

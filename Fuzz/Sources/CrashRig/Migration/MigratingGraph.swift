@@ -238,13 +238,16 @@ private struct MigrationCourse {
     guard end > commit else { return [] }
     let switching = before.hasNewSchema || !isNew ? nil : reports.last?.commit ?? cleaned + 1
     let rows = Dictionary(uniqueKeysWithValues: reports)
+    var completedRowCount = before.completedRowCount
     return (commit + 1...end).map { number in
       if let switching, number >= switching {
         let content = before.trial.altered(before.content)
         return MigratingState(trial: before.trial, content: content, hasNewSchema: true)
       }
       var state = before
-      state.completedRowCount = rows[number]
+      // A commit that leases numbers for a pass does no rows.
+      completedRowCount = isNew ? rows[number] ?? completedRowCount : nil
+      state.completedRowCount = completedRowCount
       if before.completedRowCount == nil { state.reports = self.rows }
       return state
     }

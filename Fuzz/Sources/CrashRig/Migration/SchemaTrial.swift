@@ -9,17 +9,21 @@ struct SchemaTrial: Sendable {
   let new: Schema
   /// What the change consists of.
   let alterations: [SchemaAlteration]
+  /// Whether a custom stage makes the change.
+  let isStaged: Bool
   private let newEntities: [EntityDescription]
   private let unused: [SchemaAlteration]
 
   /// A first change of the schema of songs.
   init(using generator: inout SeededGenerator) throws {
-    try self.init(Self.songs, SchemaAlteration.allCases, using: &generator)
+    let isStaged = generator.chance(1, in: 3)
+    try self.init(Self.songs, SchemaAlteration.allCases, isStaged: isStaged, using: &generator)
   }
 
   private init(
     _ entities: [EntityDescription],
     _ possible: [SchemaAlteration],
+    isStaged: Bool,
     using generator: inout SeededGenerator
   ) throws {
     let count = generator.number(in: 1...max(1, possible.count - 1))
@@ -28,6 +32,8 @@ struct SchemaTrial: Sendable {
     unused = possible.filter { !picked.contains($0) }
     var altered = entities
     for alteration in alterations { alteration.apply(to: &altered) }
+    self.isStaged = isStaged
+    if isStaged { altered.append(CustomStage.note) }
     newEntities = altered
     old = try Schema(entities: entities)
     new = try Schema(entities: altered)
@@ -35,7 +41,9 @@ struct SchemaTrial: Sendable {
 
   /// Another change behind this one; nil if nothing is left to be changed.
   func next(using generator: inout SeededGenerator) throws -> SchemaTrial? {
-    unused.isEmpty ? nil : try SchemaTrial(newEntities, unused, using: &generator)
+    if unused.isEmpty { return nil }
+    let isStaged = !isStaged && generator.chance(1, in: 3)
+    return try SchemaTrial(newEntities, unused, isStaged: isStaged, using: &generator)
   }
 
   func schema(isNew: Bool) -> Schema { isNew ? new : old }
@@ -44,6 +52,7 @@ struct SchemaTrial: Sendable {
   func altered(_ content: GraphContent) -> GraphContent {
     var content = content
     for alteration in alterations { alteration.apply(to: &content) }
+    if isStaged { CustomStage.apply(to: &content) }
     return content
   }
 
@@ -59,6 +68,10 @@ struct SchemaTrial: Sendable {
     onReport: @escaping @Sendable (Int) -> Void = { _ in }
   ) throws -> PersistentContainer {
     let monitor = MigrationMonitor.inChunks(of: Self.chunkByteCount) { onReport($0.completedRowCount) }
+    if isNew, isStaged {
+      let plan = CustomStage.plan(from: old, to: new)
+      return try PersistentContainer("Songs", plan: plan, on: store, monitor: monitor)
+    }
     return try PersistentContainer("Songs", schema: schema(isNew: isNew), on: store, monitor: monitor)
   }
 

@@ -42,12 +42,14 @@ public struct MigrationPlan: Sendable {
     takesLaterVersions = false
   }
 
-  /// A plan of versions without classes, between which every change is inferred. The container's objects are ``ManagedRecord``s.
+  /// A plan of versions without classes. Changes are inferred where no stage is given. The container's objects are ``ManagedRecord``s.
   ///
   /// A store of none of the versions is brought to the first one that is later than its own, and then on; one without a version to the first.
   ///
-  /// - Parameter documents: from the oldest to the newest. One that says no version follows the one before it: 1.0.0, 2.0.0.
-  public init(_ documents: [SchemaDocument]) {
+  /// - Parameters:
+  ///   - documents: from the oldest to the newest. One that says no version follows the one before it: 1.0.0, 2.0.0.
+  ///   - stages: in any order.
+  public init(documents: [SchemaDocument], stages: [MigrationStage] = []) {
     var last: UInt32 = 0
     versions = documents.map { document in
       // Versions that don't ascend are a mistake, which `check()` tells.
@@ -55,7 +57,7 @@ public struct MigrationPlan: Sendable {
       last = number.major
       return Version(document, number)
     }
-    stages = []
+    self.stages = stages
     takesLaterVersions = true
   }
 

@@ -11,7 +11,12 @@ public struct MigrationStage: Sendable {
     from: any VersionedSchema.Type,
     to: any VersionedSchema.Type
   ) -> MigrationStage {
-    MigrationStage(from: from.version, to: to.version, custom: nil)
+    lightweight(from: from.version, to: to.version)
+  }
+
+  /// The same between versions of a plan that has no types for them.
+  public static func lightweight(from: Schema.Version, to: Schema.Version) -> MigrationStage {
+    MigrationStage(from: from, to: to, custom: nil)
   }
 
   /// A stage that code of the app takes part in.
@@ -35,6 +40,16 @@ public struct MigrationStage: Sendable {
   ) -> MigrationStage {
     let stage = CustomStage(rebuiltEntities: entities, passes: passes)
     return MigrationStage(from: from.version, to: to.version, custom: stage)
+  }
+
+  /// The same between versions of a plan that has no types for them.
+  public static func custom(
+    from: Schema.Version,
+    to: Schema.Version,
+    rebuilding entities: Set<String>? = nil,
+    _ passes: MigrationPass...
+  ) -> MigrationStage {
+    MigrationStage(from: from, to: to, custom: CustomStage(rebuiltEntities: entities, passes: passes))
   }
 }
 
