@@ -65,9 +65,6 @@ package struct CataloguedEntity: Sendable, Hashable {
     IndexDescription(index.properties.compactMap { property($0)?.name }, folding: index.folding).name
   }
 
-  /// The trees that relationships own, by name.
-  var treesOfRelationships: [String: String] { propertiesByName.compactMapValues { $0.relationship?.tree } }
-
   /// The properties that have a slot in records.
   var stored: [CataloguedProperty] { properties.filter { !$0.isToMany } }
 }

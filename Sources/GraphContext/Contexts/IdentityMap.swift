@@ -57,6 +57,8 @@ struct IdentityMap {
     sweepCount = max(sweepCount, count + additionalCount)
   }
 
+  var isEmpty: Bool { count == 0 }
+
   /// Every object, in no order.
   var all: [AnyObject] { entries.compactMap(\.object) }
 

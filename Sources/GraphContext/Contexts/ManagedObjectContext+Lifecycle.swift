@@ -111,32 +111,39 @@ extension ManagedObjectContext {
     if object._$state.hasChanges { noteChange(of: object) }
   }
 
-  /// - Parameter own: a commit of this context, whose objects know about it already, and what its rules touched.
+  /// - Parameters:
+  ///   - own: a commit of this context, whose objects have its values already.
+  ///   - ruleChanges: the changes of that commit which its objects don't have.
   func moveToNewest(
-    after own: CommitSummary? = nil,
-    touchedByRules: [[ObjectNumber]] = []
+    after own: ChangeSet? = nil,
+    _ ruleChanges: RuleChanges = RuleChanges()
   ) throws(ContextError) {
     let newest = try coordinator.newestView()
-    let base = view.commit
-    guard newest.commit != base else { return }
-    let changed = coordinator.commits.changes(after: base, through: newest.commit, except: own?.commit)
+    guard newest.commit != view.commit else { return }
+    let changeSets = newest.changeSets(since: view)
     show(newest)
-    for (ordinal, numbers) in touchedByRules.enumerated() {
-      for number in numbers { update(number, ordinal, base) }
+    for (entity, changes) in ruleChanges.objects {
+      update(changes.updated.keys, of: entity)
+      update(changes.deleted, of: entity)
     }
-    if let changed {
-      for (ordinal, numbers) in changed.enumerated() {
-        for number in numbers { update(number, ordinal, base) }
+    for changes in changeSets where changes.commit != own?.commit {
+      for (entity, objects) in changes.objects {
+        update(objects.updated.lazy.map(\.number), of: entity)
+        update(objects.deleted, of: entity)
       }
-    } else {
-      updateAll(since: base)
     }
     normalisePendingPairs()
   }
 
+  private func update(_ numbers: some Sequence<ObjectNumber>, of entity: EntityNumber) {
+    // A context that knows no object of the entity has nothing to update.
+    guard let entity = coordinator.schema.entity(entity), !objects[entity.ordinal].isEmpty else { return }
+    for number in numbers { update(number, entity) }
+  }
+
   /// Brings an object up to date, if it is here, whose record somebody changed or removed.
-  private func update(_ number: ObjectNumber, _ ordinal: Int, _ base: UInt64) {
-    let entity = entity(ordinal)
+  private func update(_ number: ObjectNumber, _ entity: StoredEntity) {
+    let ordinal = entity.ordinal
     guard let object = knownObject(number, of: entity), object._$state.phase != .inserted else { return }
     noting(()) { () throws(ContextError) in
       let exists = try view.contains(number, of: entity)
@@ -150,22 +157,6 @@ extension ManagedObjectContext {
         object._$state.forgetUnchangedValues(in: entity.referenceSlots)
       case (false, true): object._$state.becomeFault()
       case (false, false): leaveIfDeleted(object, ordinal)
-      }
-    }
-  }
-
-  /// The same for every object, where it isn't known which ones were changed.
-  private func updateAll(since base: UInt64) {
-    for ordinal in objects.indices {
-      let entity = entity(ordinal)
-      for object in objects[ordinal].all {
-        let object = knownObject(object, ordinal)
-        guard object._$state.phase != .inserted else { continue }
-        let number = object._$state.number
-        noting(()) { () throws(ContextError) in
-          let commit = try view.withRecord(number, of: entity) { $0.commit }
-          if (commit ?? .max) > base { update(number, ordinal, base) }
-        }
       }
     }
   }

@@ -68,10 +68,10 @@ extension ManagedObjectContext {
     }
     guard let outcome else { return false }
     finishSave()
-    guard let summary = outcome.summary else { return true }
+    guard let changes = outcome.changes else { return true }
     // The save is done: if the context can't move on, that is the next call's failure.
     noting(()) { () throws(ContextError) in
-      try moveToNewest(after: summary, touchedByRules: outcome.touchedByRules)
+      try moveToNewest(after: changes, outcome.ruleChanges)
     }
     coordinator.tellListeners()
     return true

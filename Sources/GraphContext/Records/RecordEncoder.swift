@@ -95,6 +95,19 @@ extension RecordEncoder {
     return finish()
   }
 
+  /// Writes a record with the values of `patch` in some slots and those of `record` in the others; all are of the same layout. The commit in it is 0.
+  mutating func encode(
+    _ record: borrowing RecordView,
+    patchedBy patch: borrowing RecordView,
+    in slots: UInt64
+  ) -> UnsafeMutableRawBufferPointer {
+    begin()
+    for slot in layout.slotsByPlace {
+      if slots & 1 << UInt64(slot) != 0 { copy(slot, from: patch) } else { copy(slot, from: record) }
+    }
+    return finish()
+  }
+
   private mutating func set(integer value: Int64, _ kind: AttributeKind, at slot: Int) -> Bool {
     switch kind {
     case .int8: set(exactly: Int8(exactly: value), at: slot)

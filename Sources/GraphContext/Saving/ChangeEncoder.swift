@@ -38,8 +38,8 @@ struct ChangeEncoder {
     for slot in entity.slotsByPlace { object._$visit(slot, &visitor) }
     let number = object._$state.number
     let bytes = changes.encoder.finish()
-    try check(visitor, bytes, number, entity)
-    changes.inserted.append(.init(number: number, bytes: bytes, changed: .max))
+    try check(visitor, UnsafeRawBufferPointer(bytes), number, entity)
+    changes.inserted.append(.init(number: number, bytes: bytes))
   }
 
   private func encode(updated object: any ManagedObject, _ changes: EntityChanges) throws(ContextError) {
@@ -54,32 +54,24 @@ struct ChangeEncoder {
     let changed = object._$state.changed
     changes.encoder.begin()
     var visitor = SlotEncoder(changes)
-    for slot in entity.slotsByPlace {
-      if changed & 1 << UInt64(slot) == 0 {
-        changes.encoder.copy(slot, from: old)
-      } else {
-        object._$visit(slot, &visitor)
-      }
-    }
-    let bytes = changes.encoder.finish()
-    try check(visitor, bytes, number, entity)
-    // Equal values were set again: nothing to store. Where somebody else has set them too, it is still a conflict: two
+    for slot in entity.slotsByPlace where changed & 1 << UInt64(slot) != 0 { object._$visit(slot, &visitor) }
+    let bytes = UnsafeRawBufferPointer(changes.encoder.finish())
+    try check(visitor, bytes, number, entity, changed: changed)
+    let patch = RecordView(validated: bytes, layout: entity.layout)
+    let slots = patch.slots(in: changed, thatDifferFrom: old)
+    // A slot that was set to the value that it had is not stored. After a change by another context it is a conflict all the same: two
     // contexts that both count from five to six have lost one.
     let isKnownConflict = request.conflicts[entity.ordinal].contains(number)
-    if !isKnownConflict, Self.holdTheSame(UnsafeRawBufferPointer(bytes), stored) { return }
-    changes.updated.append(.init(number: number, bytes: bytes, changed: changed))
-  }
-
-  /// Whether two records differ in their headers at most.
-  private static func holdTheSame(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
-    left.dropFirst(RecordLayout.headerByteCount).elementsEqual(right.dropFirst(RecordLayout.headerByteCount))
+    if slots == 0, !isKnownConflict { return }
+    changes.updated.append(.init(number: number, bytes: bytes, slots: slots))
   }
 
   private func check(
     _ visitor: SlotEncoder,
-    _ bytes: UnsafeMutableRawBufferPointer,
+    _ bytes: UnsafeRawBufferPointer,
     _ number: ObjectNumber,
-    _ entity: StoredEntity
+    _ entity: StoredEntity,
+    changed: UInt64 = .max
   ) throws(ContextError) {
     if let slot = visitor.refusedSlot {
       let property = entity.schema.stored[slot]
@@ -93,8 +85,8 @@ struct ChangeEncoder {
         )
       )
     }
-    let record = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
-    guard let slot = record.firstMissingSlot(entity.requiredSlots) else { return }
+    let record = RecordView(validated: bytes, layout: entity.layout)
+    guard let slot = record.firstMissingSlot(entity.requiredSlots & changed) else { return }
     let name = entity.schema.stored[slot].name
     throw ContextError(
       .missingValue,
@@ -169,5 +161,21 @@ extension RecordView {
       rest &= rest - 1
     }
     return nil
+  }
+}
+
+extension RecordView {
+  /// Of the slots in `mask`, those whose bytes are not those of another record of the same layout.
+  fileprivate func slots(in mask: UInt64, thatDifferFrom other: RecordView) -> UInt64 {
+    var different: UInt64 = 0
+    for slot in layout.fields.indices where mask & 1 << UInt64(slot) != 0 {
+      if !holdsEqualBytes(at: slot, as: other) { different |= 1 << UInt64(slot) }
+    }
+    return different
+  }
+
+  private func holdsEqualBytes(at slot: Int, as other: RecordView) -> Bool {
+    if isNull(slot) || other.isNull(slot) { return isNull(slot) == other.isNull(slot) }
+    return valueBytes(slot).elementsEqual(other.valueBytes(slot))
   }
 }

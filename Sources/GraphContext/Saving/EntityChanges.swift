@@ -3,20 +3,27 @@ import Predicates
 /// What a save does to the records of one entity: encoded before the writer's turn, so that the turn runs none of the
 /// model's code.
 final class EntityChanges {
-  /// A record to be stored.
+  /// A new record.
   struct Record {
     let number: ObjectNumber
     /// Lives as long as the encoder. The commit is not stamped yet.
     let bytes: UnsafeMutableRawBufferPointer
-    /// Bits of the slots that differ from the stored record; all for a new one.
-    let changed: UInt64
+  }
+
+  /// The new values of a stored object.
+  struct Patch {
+    let number: ObjectNumber
+    /// A record that has the values of some slots. Lives as long as the encoder.
+    let bytes: UnsafeRawBufferPointer
+    /// Bits of the slots that get the values of ``bytes``.
+    let slots: UInt64
   }
 
   let entity: StoredEntity
   var encoder: RecordEncoder
   /// Each by number, ascending.
   var inserted: [Record] = []
-  var updated: [Record] = []
+  var updated: [Patch] = []
   var deleted: [ObjectNumber] = []
 
   init(_ entity: StoredEntity) {
@@ -45,13 +52,4 @@ struct SaveRequest {
   var conflicts: [Set<ObjectNumber>]
 
   var isEmpty: Bool { pairs.isEmpty && entities.allSatisfy(\.isEmpty) }
-}
-
-/// What a commit did to objects that may be in memory somewhere: by the entity's ordinal, the numbers of the objects whose
-/// records were changed or removed.
-struct CommitSummary: Sendable {
-  var commit: UInt64
-  var changed: [[ObjectNumber]]
-
-  var count: Int { changed.reduce(0) { $0 + $1.count } }
 }

@@ -148,7 +148,7 @@ extension SaveTransaction {
       let tree = try records(entity, &transaction)
       try withKey(number) { key throws(StoreError) in _ = try tree.put(key, UnsafeRawBufferPointer(bytes)) }
     }
-    touchedByRules[entity.ordinal].append(number)
+    ruleChanges.noteUpdated(number, slot: toOne.slot, of: entity.number)
   }
 
   /// Deletes a stored object, and condemns what its own rules take along.
@@ -161,7 +161,7 @@ extension SaveTransaction {
     guard try withKey(number, { key throws(StoreError) in try tree.contains(key) }) else { return }
     let bytes = try storedBytes(number, entity, &transaction)
     try withKey(number) { key throws(StoreError) in _ = try tree.remove(key) }
-    touchedByRules[entity.ordinal].append(number)
+    ruleChanges.noteDeleted(number, of: entity.number)
     deletions.append((entity, number))
     try bytes.withUnsafeBytes { bytes in
       let record = RecordView(validated: bytes, layout: entity.layout)
@@ -242,9 +242,7 @@ extension SaveTransaction {
         try checkExists(owner, changes.source, changes.relationship.name, of: element(elements), &transaction)
         for element in elements.sorted() {
           try checkExists(element, destination, changes.relationship.name, of: owner, &transaction)
-          hasWritten = true
-          _ = try tree(changes.trees.forward, &transaction).put(KeyCoder.pair(owner, element), [])
-          _ = try tree(changes.trees.backward, &transaction).put(KeyCoder.pair(element, owner), [])
+          try addPair(owner, element, changes.trees, &transaction)
         }
       }
     }
@@ -252,13 +250,29 @@ extension SaveTransaction {
 
   private func element(_ elements: Set<ObjectNumber>) -> ObjectNumber { elements.min() ?? .none }
 
+  private func addPair(
+    _ owner: ObjectNumber,
+    _ element: ObjectNumber,
+    _ trees: PairTrees,
+    _ transaction: inout WriteTransaction
+  ) throws(StoreError) {
+    hasWritten = true
+    if try !tree(trees.forward, &transaction).put(KeyCoder.pair(owner, element), []) {
+      changeSet.noteAdded(.init(owner: owner, element: element), to: trees.relationship)
+    }
+    _ = try tree(trees.backward, &transaction).put(KeyCoder.pair(element, owner), [])
+  }
+
   private func removePair(
     _ owner: ObjectNumber,
     _ element: ObjectNumber,
     _ trees: PairTrees,
     _ transaction: inout WriteTransaction
   ) throws(StoreError) {
-    if try tree(trees.forward, &transaction).remove(KeyCoder.pair(owner, element)) { hasWritten = true }
+    if try tree(trees.forward, &transaction).remove(KeyCoder.pair(owner, element)) {
+      hasWritten = true
+      changeSet.noteRemoved(.init(owner: owner, element: element), from: trees.relationship)
+    }
     _ = try tree(trees.backward, &transaction).remove(KeyCoder.pair(element, owner))
   }
 

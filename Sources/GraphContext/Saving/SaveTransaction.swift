@@ -22,8 +22,9 @@ final class SaveTransaction {
   let commit: UInt64
   /// Whether errors show what is stored.
   let showsValues: Bool
-  /// Objects that rules changed or deleted, by the entity's ordinal.
-  var touchedByRules: [[ObjectNumber]]
+  /// Changes of this save, those by delete rules left out.
+  var changeSet: ChangeSet
+  var ruleChanges = RuleChanges()
   /// The numbers that are leased when this is committed.
   var leasedEnds: [LeaseEnd] = []
   /// Whether there is anything to commit. Links that others have removed as well leave nothing to do.
@@ -57,15 +58,15 @@ final class SaveTransaction {
     self.storeID = storeID
     self.commit = commit
     self.showsValues = showsValues
-    touchedByRules = schema.entities.map { _ in [] }
+    changeSet = ChangeSet(commit: commit)
     recordTrees = schema.entities.map { _ in nil }
     readers = schema.entities.map { _ in nil }
     added = schema.entities.map { entity in Array(repeating: KeyBatch(), count: entity.indexTreeNames.count) }
     removed = added
   }
 
-  /// Does all of it, and says which objects' records were changed or removed.
-  func run(_ transaction: inout WriteTransaction) throws -> CommitSummary {
+  /// Does all of it, and returns the changes of the commit.
+  func run(_ transaction: inout WriteTransaction) throws -> ChangeSet {
     hasWritten = !request.entities.allSatisfy(\.isEmpty)
     for changes in request.entities where !changes.isEmpty {
       try storeInserted(changes, &transaction)
@@ -78,15 +79,11 @@ final class SaveTransaction {
     try checkDestinations(&transaction)
     try checkUniqueness(&transaction)
     try leaseNumbers(&transaction)
-    return summary()
-  }
-
-  private func summary() -> CommitSummary {
-    var changed = touchedByRules
     for changes in request.entities {
-      changed[changes.entity.ordinal] += changes.updated.map(\.number) + changes.deleted
+      changeSet.setObjects(ChangeSet.Objects(changes), of: changes.entity.number)
     }
-    return CommitSummary(commit: commit, changed: changed)
+    changeSet.merge(ruleChanges)
+    return changeSet
   }
 
   func id(_ number: ObjectNumber, _ entity: StoredEntity) -> ManagedObjectID {
@@ -142,14 +139,19 @@ extension SaveTransaction {
     guard !changes.updated.isEmpty else { return }
     let entity = changes.entity
     let tree = try records(entity, &transaction)
-    for record in changes.updated {
-      let new = RecordView(validated: UnsafeRawBufferPointer(record.bytes), layout: entity.layout)
-      try withStored(record.number, entity, tree) { old in
-        try noteKeys(from: old, to: new, record.number, entity, changed: record.changed)
+    var encoder = RecordEncoder(layout: entity.layout)
+    for patch in changes.updated {
+      encoder.removeAll()
+      let values = RecordView(validated: patch.bytes, layout: entity.layout)
+      var bytes = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+      try withStored(patch.number, entity, tree) { old in
+        bytes = encoder.encode(old, patchedBy: values, in: patch.slots)
+        let new = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
+        try noteKeys(from: old, to: new, patch.number, entity, changed: patch.slots)
       }
-      RecordEncoder.stamp(record.bytes, commit: commit)
-      try withKey(record.number) { key throws(StoreError) in
-        _ = try tree.put(key, UnsafeRawBufferPointer(record.bytes))
+      RecordEncoder.stamp(bytes, commit: commit)
+      try withKey(patch.number) { key throws(StoreError) in
+        _ = try tree.put(key, UnsafeRawBufferPointer(bytes))
       }
     }
   }
@@ -279,5 +281,13 @@ extension RecordView {
   /// The number at a to-one relationship's slot; ``ObjectNumber/none`` for nil.
   func reference(_ slot: Int) -> ObjectNumber {
     isNull(slot) ? .none : ObjectNumber(rawValue: fixed(slot, as: UInt64.self))
+  }
+}
+
+extension ChangeSet.Objects {
+  fileprivate init(_ changes: EntityChanges) {
+    for record in changes.inserted { inserted.append(record.number) }
+    updated = changes.updated.map { ChangeSet.Update(number: $0.number, slots: $0.slots) }
+    deleted = changes.deleted
   }
 }

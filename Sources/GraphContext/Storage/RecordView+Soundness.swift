@@ -12,7 +12,7 @@ extension RecordView {
       slotCount % 8 == 0 || bytes[lastBits] >> UInt8(slotCount % 8) == 0
     else { return false }
     return layout.fields.indices.allSatisfy { slot in
-      !isNull(slot) || (fixedBytes(slot) ?? variable(slot)[...]).allSatisfy { $0 == 0 }
+      !isNull(slot) || valueBytes(slot).allSatisfy { $0 == 0 }
     }
   }
 
@@ -27,6 +27,9 @@ extension RecordView {
     default: return true
     }
   }
+
+  /// The stored bytes of a slot.
+  func valueBytes(_ slot: Int) -> Slice<UnsafeRawBufferPointer> { fixedBytes(slot) ?? variable(slot)[...] }
 
   private func fixedBytes(_ slot: Int) -> Slice<UnsafeRawBufferPointer>? {
     let field = layout.fields[slot]

@@ -43,10 +43,8 @@ extension StoreCoordinator {
   /// Leases a block for the entity, and for each other one that has no number left: objects of several come together.
   private func leaseBlocks(including entity: StoredEntity, _ timeout: Duration?) throws {
     let durability = store.options.durability == .none ? nil : Durability.full
-    var commit: UInt64 = 0
     let ends = try store.write(durability: durability, timeout: timeout) { transaction in
       try checkWritable()
-      commit = transaction.commit
       let catalogue = try transaction.tree(SchemaTree.name)
       // Another thread may have been quicker.
       let usedUp = numbers.usedUp
@@ -57,10 +55,6 @@ extension StoreCoordinator {
         : []
     }
     numbers.didLease(ends, isSettled: true)
-    // It changed no object.
-    if !ends.isEmpty {
-      commits.append(CommitSummary(commit: commit, changed: schema.entities.map { _ in [] }))
-    }
   }
 
   /// Nil when no number is left of an entity that needs none.

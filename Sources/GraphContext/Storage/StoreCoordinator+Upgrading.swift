@@ -21,15 +21,11 @@ extension StoreCoordinator {
         try monitor.checkCancellation()
         let chunk = try store.write { transaction in
           try checkWritable()
-          let chunk = try UpgradedChunk(entity, after: position, byteLimit: chunkByteCount, &transaction)
-          return (chunk, transaction.commit)
+          return try UpgradedChunk(entity, after: position, byteLimit: chunkByteCount, &transaction)
         }
-        if chunk.0.rewrittenCount > 0 {
-          commits.append(CommitSummary(commit: chunk.1, changed: schema.entities.map { _ in [] }))
-        }
-        position = chunk.0.position
-        progress.seen += chunk.0.seenCount
-        progress.rewritten += chunk.0.rewrittenCount
+        position = chunk.position
+        progress.seen += chunk.seenCount
+        progress.rewritten += chunk.rewrittenCount
         monitor.report(completedRowCount: min(progress.seen, total), totalRowCount: total)
       } while position != nil
     }

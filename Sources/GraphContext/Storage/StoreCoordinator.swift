@@ -19,7 +19,6 @@ package final class StoreCoordinator: Sendable {
   /// Whether a model's properties are in another order than the store's.
   let hasOtherLayouts: Bool
   let numbers: ObjectNumbers
-  let commits = CommitLog()
   /// Nil for one whose saves have nothing to add.
   private let companion: (any SaveCompanion)?
   let phase = Mutex(Phase.current)
@@ -89,14 +88,13 @@ package final class StoreCoordinator: Sendable {
     return StoreView(schema: schema, snapshot: snapshot)
   }
 
-  /// Saves what `request` returns in the writer's turn, and logs what changed. A reader that sees the commit before it is
-  /// in the log looks at all objects. Nil, without having called `request`, when there is no turn.
+  /// Saves what `request` returns in the writer's turn, and attaches the change set to the commit. Nil, without having called `request`, when
+  /// there is no turn.
   func write(
     _ durability: Durability?,
     turn: TurnRequest,
     _ request: () throws(ContextError) -> SaveRequest
   ) throws -> SaveOutcome? {
-    var isCommit = false
     var leased: [LeaseEnd] = []
     let outcome = try store.write(durability: durability, turn: turn) { transaction in
       try checkWritable()
@@ -110,15 +108,16 @@ package final class StoreCoordinator: Sendable {
         commit: transaction.commit,
         showsValues: showsValues
       )
-      let summary = try save.run(&transaction)
-      try companion?.accompany(request, summary, &transaction)
-      isCommit = save.hasWritten || companion != nil
+      let changes = try save.run(&transaction)
+      if let companion {
+        try companion.accompany(request, changes, &transaction)
+      } else {
+        transaction.attach(changes)
+      }
       leased = save.leasedEnds
-      return SaveOutcome(summary: summary, touchedByRules: save.touchedByRules)
+      return SaveOutcome(changes: changes, ruleChanges: save.ruleChanges)
     }
     numbers.didLease(leased, isSettled: (durability ?? store.options.durability) != .relaxed)
-    // A transaction that writes nothing is no commit: the next one has its number.
-    if isCommit, let summary = outcome?.summary { commits.append(summary) }
     return outcome
   }
 
@@ -148,10 +147,10 @@ package final class StoreCoordinator: Sendable {
 
 /// What takes part in the saves of a coordinator.
 protocol SaveCompanion: Sendable {
-  /// Adds to the transaction of a save, at its end. The save fails with what this throws.
+  /// Adds to the transaction of a save, at its end. The save fails with what this throws. Contexts of other coordinators don't get the changes.
   func accompany(
     _ request: SaveRequest,
-    _ summary: CommitSummary,
+    _ changes: ChangeSet,
     _ transaction: inout WriteTransaction
   ) throws
 }
@@ -159,7 +158,7 @@ protocol SaveCompanion: Sendable {
 /// What a save has done to the store.
 struct SaveOutcome {
   /// Nil when there was nothing to save.
-  var summary: CommitSummary?
-  /// Numbers of the objects that delete rules have changed, by the entity's ordinal.
-  var touchedByRules: [[ObjectNumber]] = []
+  var changes: ChangeSet?
+  /// Those of them that delete rules have made.
+  var ruleChanges = RuleChanges()
 }

@@ -45,6 +45,12 @@ package final class StoreView {
   /// The commit that the view shows; 0 if it shows none.
   package var commit: UInt64 { (try? source.get().commit) ?? 0 }
 
+  /// The changes of the commits between another view of the store and this one, in order. Empty if either shows nothing.
+  func changeSets(since other: StoreView) -> [ChangeSet] {
+    guard let other = try? other.source.get(), let snapshot = try? source.get() else { return [] }
+    return snapshot.attachments(after: other).compactMap { $0 as? ChangeSet }
+  }
+
   /// The same, with memory of its own for what it keeps.
   func another() -> StoreView { StoreView(schema, source) }
 }

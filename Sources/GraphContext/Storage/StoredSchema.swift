@@ -222,6 +222,8 @@ package struct StoredToMany: Sendable {
 
 /// The two trees of a many-to-many relationship, seen from one end, and the place of the relationship at the other end.
 package struct PairTrees: Sendable {
+  /// The relationship of the forward tree.
+  let relationship: ChangeSet.Relationship
   package let forward: String
   package let backward: String
   package let inverse: Int?

@@ -6,8 +6,8 @@ struct StoredSchemaBuilder {
   private let names: SchemaNames
   /// By the entity's place in the schema; nil for one that the store doesn't have.
   private let catalogued: [CataloguedEntity?]
-  /// The trees that relationships own, by the same place and by the relationship's name.
-  private let trees: [[String: String]]
+  /// By the same place and by name.
+  private let properties: [[String: CataloguedProperty]]
   var ordinals: [String: Int] { names.ordinals }
 
   init(_ schema: Schema, _ catalogue: CataloguedSchema) {
@@ -15,7 +15,7 @@ struct StoredSchemaBuilder {
     names = SchemaNames(schema.entities)
     let known = catalogue.entitiesByName
     catalogued = schema.entities.map { known[$0.name] }
-    trees = catalogued.map { $0?.treesOfRelationships ?? [:] }
+    properties = catalogued.map { $0?.propertiesByName ?? [:] }
   }
 
   /// O(entities, properties and indexes).
@@ -105,8 +105,10 @@ struct StoredSchemaBuilder {
     }
     // A relationship that is its own inverse (friends) has one tree, which holds each pair both ways.
     let ordinal = other.toManyPlace(named: inverse.name)
+    let known = try property(named: relationship.name, of: entity.name)
     return .pairs(
       PairTrees(
+        relationship: ChangeSet.Relationship(entity: known.entity, property: known.property.number),
         forward: try tree(of: relationship.name, entity.name),
         backward: try tree(of: inverse.name, target),
         inverse: ordinal
@@ -116,14 +118,28 @@ struct StoredSchemaBuilder {
 
   /// The tree that a relationship owns.
   private func tree(of relationship: String, _ entity: String) throws(ContextError) -> String {
-    guard let tree = ordinals[entity].flatMap({ trees[$0][relationship] }) else {
-      throw ContextError(
-        .unknownEntity,
-        "the store has no relationship \(entity).\(relationship)",
-        context: .init(entity: entity, properties: [relationship])
-      )
+    guard let tree = try property(named: relationship, of: entity).property.relationship?.tree else {
+      throw unknownRelationship(relationship, entity)
     }
     return tree
+  }
+
+  private func property(
+    named name: String,
+    of entity: String
+  ) throws(ContextError) -> (entity: EntityNumber, property: CataloguedProperty) {
+    guard let ordinal = ordinals[entity], let number = catalogued[ordinal]?.number,
+      let property = properties[ordinal][name]
+    else { throw unknownRelationship(name, entity) }
+    return (number, property)
+  }
+
+  private func unknownRelationship(_ name: String, _ entity: String) -> ContextError {
+    ContextError(
+      .unknownEntity,
+      "the store has no relationship \(entity).\(name)",
+      context: .init(entity: entity, properties: [name])
+    )
   }
 
   private func destination(

@@ -64,7 +64,8 @@ struct Replay {
       roots: state.roots,
       nextTreeID: state.nextTreeID,
       sequence: last.sequence,
-      durability: .full
+      durability: .full,
+      link: CommitLink(last.commit)
     )
   }
 

@@ -66,7 +66,8 @@ extension Committer {
       directory: base.directory,
       roots: base.roots,
       nextTreeID: base.nextTreeID,
-      generation: base.generation + 1
+      generation: base.generation + 1,
+      link: base.link
     )
     try checkpoint(draft)
   }
@@ -83,6 +84,7 @@ extension Committer {
       roots: version.roots,
       nextTreeID: version.nextTreeID,
       generation: version.generation,
+      link: version.link,
       changes: relocation.dirty
     )
     draft.relocationLimit = limit
@@ -106,6 +108,7 @@ extension Committer {
       roots: roots,
       nextTreeID: transaction.nextTreeID,
       generation: transaction.base.generation + 1,
+      link: transaction.link,
       changes: transaction.dirty,
       isUnseen: true
     )
@@ -130,6 +133,7 @@ extension Committer {
     var roots: [TreeRoot]
     var nextTreeID: UInt32
     var generation: UInt64
+    var link: CommitLink
     /// The pages of a transaction that is committed by it, or of a relocation.
     var changes: DirtySet?
     /// Whether the commit is only being made, so that nobody reads what it has changed.
@@ -176,7 +180,8 @@ extension Committer {
       roots: pages.roots,
       nextTreeID: draft.nextTreeID,
       sequence: appended.position.sequence,
-      durability: .full
+      durability: .full,
+      link: draft.link
     )
     pool.adopt(pages.images)
     versions.install(version)

@@ -73,7 +73,8 @@ extension Committer {
       directory: base.directory,
       roots: base.roots,
       nextTreeID: base.nextTreeID,
-      generation: base.generation
+      generation: base.generation,
+      link: base.link
     )
     draft.relocationLimit = limit
     dead.beginCheckpoint()

@@ -244,7 +244,8 @@ extension Version {
       roots: transaction.roots,
       nextTreeID: base.nextTreeID,
       sequence: base.sequence,
-      durability: base.durability
+      durability: base.durability,
+      link: base.link
     )
   }
 }

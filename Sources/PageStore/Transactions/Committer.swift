@@ -244,7 +244,8 @@ final class Committer: @unchecked Sendable {
         roots: roots,
         nextTreeID: transaction.nextTreeID,
         sequence: appended.position.sequence,
-        durability: durability
+        durability: durability,
+        link: transaction.link
       )
       versions.append(version)
       return version

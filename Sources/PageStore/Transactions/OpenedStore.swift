@@ -145,7 +145,8 @@ struct OpenedStore {
       roots: trees.roots,
       nextTreeID: checkpoint.content.nextTreeID,
       sequence: checkpoint.position.sequence,
-      durability: .full
+      durability: .full,
+      link: CommitLink(checkpoint.content.commit)
     )
   }
 

@@ -24,6 +24,13 @@ public final class Snapshot: Sendable {
   /// When that transaction was committed, in milliseconds since 1970; never below that of the commit before.
   public var timestamp: Int64 { version.timestamp }
 
+  /// The attachments of the commits between another snapshot of the store and this one, in order: of those after `other`, up to and including
+  /// this one's. If `other` is the later one, which the store has taken back, those of the commits that were taken back. O(commits between).
+  package func attachments(after other: Snapshot) -> [any Sendable] {
+    let (first, last) = other.commit <= commit ? (other, self) : (self, other)
+    return first.version.link.attachments(through: last.commit)
+  }
+
   /// The names of all trees, in order of their bytes.
   public var treeNames: [String] {
     get throws(StoreError) {

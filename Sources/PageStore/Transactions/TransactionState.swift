@@ -9,6 +9,8 @@ final class TransactionState {
 
   private(set) var directory: TreeDirectory
   private(set) var nextTreeID: UInt32
+  /// The object that readers of the commit get with it.
+  var attachment: (any Sendable)?
   /// By slot; made when a tree is first asked for.
   private var editors: [TreeEditor?]
   private var isEnded = false
@@ -26,6 +28,9 @@ final class TransactionState {
     nextTreeID = base.nextTreeID
     editors = Array(repeating: nil, count: base.roots.count)
   }
+
+  /// The commit's place among the others.
+  var link: CommitLink { CommitLink(commit, attachment: attachment) }
 
   func checkUsable() throws(StoreError) {
     if isEnded { throw StoreError(.transactionEnded, "the write transaction is over") }

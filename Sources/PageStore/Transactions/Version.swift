@@ -81,6 +81,8 @@ final class Version: Sendable {
   /// The log record that contains it, and what its writer waits for.
   let sequence: UInt64
   let durability: Durability
+  /// The place of the commit among the others of this process. Versions of one commit share it.
+  let link: CommitLink
 
   init(
     commit: UInt64,
@@ -90,7 +92,8 @@ final class Version: Sendable {
     roots: [TreeRoot],
     nextTreeID: UInt32,
     sequence: UInt64,
-    durability: Durability
+    durability: Durability,
+    link: CommitLink
   ) {
     self.commit = commit
     self.timestamp = timestamp
@@ -100,5 +103,6 @@ final class Version: Sendable {
     self.nextTreeID = nextTreeID
     self.sequence = sequence
     self.durability = durability
+    self.link = link
   }
 }

@@ -37,6 +37,7 @@ final class VersionTable: Sendable {
   /// Queues a version whose record has been appended to the log.
   func append(_ version: Version) {
     state.withLock {
+      $0.latest.link.append(version.link)
       $0.latest = version
       $0.queue.append(version)
     }
@@ -86,6 +87,7 @@ final class VersionTable: Sendable {
   /// A checkpoint's version: durable by itself, with nothing queued.
   func install(_ version: Version) {
     state.withLock { state in
+      state.latest.link.append(version.link)
       state.durable = version
       state.published = version
       state.latest = version

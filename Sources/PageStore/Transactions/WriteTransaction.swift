@@ -13,6 +13,9 @@ public struct WriteTransaction: ~Copyable {
   /// The number of the commit that it builds on.
   public var baseCommit: UInt64 { state.base.commit }
 
+  /// Has readers get an object with the commit: see ``Snapshot/attachments(after:)``. It is there before the first of them sees the commit.
+  package mutating func attach(_ attachment: any Sendable) { state.attachment = attachment }
+
   /// The names of all trees, in order of their bytes.
   public var treeNames: [String] { state.directory.sortedNames }
 

@@ -5,7 +5,7 @@ import Synchronization
 struct ReadOnlyGraph: SaveCompanion {
   func accompany(
     _ request: SaveRequest,
-    _ summary: CommitSummary,
+    _ changes: ChangeSet,
     _ transaction: inout WriteTransaction
   ) throws {
     throw ContextError(.saveNotAllowed, "the graph before a stage is read only")
@@ -44,14 +44,14 @@ final class StageSaves: SaveCompanion {
 
   func accompany(
     _ request: SaveRequest,
-    _ summary: CommitSummary,
+    _ changeSet: ChangeSet,
     _ transaction: inout WriteTransaction
   ) throws {
     guard let state = turn.withLock({ $0?.progress }) else {
       throw ContextError(.saveNotAllowed, "the graph that a stage makes is saved when the pass returns")
     }
     for ordinal in untouched.sorted() {
-      if !summary.changed[ordinal].isEmpty { throw notRebuilt(ordinal) }
+      if changeSet.objects[schema.entities[ordinal].number] != nil { throw notRebuilt(ordinal) }
     }
     let changes = request.entities.filter { !$0.isEmpty }
     if let wrong = changes.first(where: { untouched.contains($0.entity.ordinal) }) {

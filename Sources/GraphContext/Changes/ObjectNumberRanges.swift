@@ -1,0 +1,44 @@
+import Predicates
+
+/// Ascending object numbers, as the runs in which they follow one another: new objects have such numbers.
+struct ObjectNumberRanges: Sendable, Hashable {
+  /// Not empty, ascending, and apart from one another.
+  private var runs: [ClosedRange<UInt64>] = []
+  private(set) var count = 0
+
+  var isEmpty: Bool { runs.isEmpty }
+
+  /// Adds a number above all others. O(1) on average.
+  mutating func append(_ number: ObjectNumber) {
+    count += 1
+    if let last = runs.last, last.upperBound &+ 1 == number.rawValue {
+      runs[runs.count - 1] = last.lowerBound...number.rawValue
+    } else {
+      runs.append(number.rawValue...number.rawValue)
+    }
+  }
+
+  /// O(log runs).
+  func contains(_ number: ObjectNumber) -> Bool {
+    var (low, high) = (0, runs.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if runs[middle].upperBound < number.rawValue { low = middle + 1 } else { high = middle }
+    }
+    return low < runs.count && runs[low].contains(number.rawValue)
+  }
+
+  /// The others. O(count) if any of them is here.
+  func subtracting(_ numbers: Set<ObjectNumber>) -> ObjectNumberRanges {
+    guard numbers.contains(where: contains) else { return self }
+    var rest = ObjectNumberRanges()
+    for number in self where !numbers.contains(number) { rest.append(number) }
+    return rest
+  }
+}
+
+extension ObjectNumberRanges: Sequence {
+  func makeIterator() -> AnyIterator<ObjectNumber> {
+    AnyIterator(runs.lazy.joined().lazy.map { ObjectNumber(rawValue: $0) }.makeIterator())
+  }
+}
