@@ -28,6 +28,8 @@ public protocol ManagedObject: AnyObject, Identifiable, Hashable, PredicateRoot,
   static var _$model: ModelDescription { get }
   /// The model of this very object: the class's, unless the class has objects of several entities.
   var _$objectModel: ModelDescription { get }
+  // Borrowed: code that is generic over the class reads one field of the state without a copy of all of it.
+  @_borrowed
   var _$state: ObjectState { get set }
   /// Makes a fault: no value is loaded.
   init(_$state: consuming ObjectState)
@@ -44,9 +46,11 @@ extension ManagedObject {
   ///
   /// Traps for an object that was never inserted: it has none yet.
   public var objectID: ManagedObjectID {
-    if _$state.phase == .tracer { return tracer.identity(of: self) }
-    if _$state.phase == .new {
+    switch _$state.phase {
+    case .tracer: return tracer.identity(of: self)
+    case .new:
       fatalError("\(_$objectModel.entity.name) has no object ID before it is inserted in a context")
+    default: break
     }
     return ManagedObjectID(
       entity: entityLabel,

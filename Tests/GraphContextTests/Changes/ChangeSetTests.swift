@@ -53,36 +53,40 @@ import Testing
     }
   }
 
-  /// What a change set should say of two states.
-  private static func compare(_ changes: ChangeSet, from old: Dump, to new: Dump) {
+  private struct Difference: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+  }
+
+  /// - Throws: the first difference between a change set and what two states say.
+  private static func compare(_ changes: ChangeSet, from old: Dump, to new: Dump) throws {
     for entity in Set(old.values.keys).union(new.values.keys) {
       let (before, after) = (old.values[entity, default: [:]], new.values[entity, default: [:]])
       let found = changes.objects[entity] ?? ChangeSet.Objects()
-      #expect(Array(found.inserted) == after.keys.filter { before[$0] == nil }.sorted())
-      #expect(found.deleted == before.keys.filter { after[$0] == nil }.sorted())
-      var updates: [ChangeSet.Update] = []
+      var expected = ChangeSet.Objects()
+      for number in after.keys.filter({ before[$0] == nil }).sorted() { expected.inserted.append(number) }
+      expected.deleted = before.keys.filter { after[$0] == nil }.sorted()
       for (number, values) in before.sorted(by: { $0.key < $1.key }) {
         guard let newValues = after[number], newValues != values else { continue }
         let slots = values.indices.filter { values[$0] != newValues[$0] }
-        updates.append(.init(number: number, slots: slots.reduce(0) { $0 | 1 << UInt64($1) }))
+        expected.updated.append(.init(number: number, slots: slots.reduce(0) { $0 | 1 << UInt64($1) }))
       }
-      #expect(found.updated == updates)
+      if found != expected { throw Difference("entity \(entity): \(found) instead of \(expected)") }
     }
     // Each change of a link is told by one of the two ends.
     var links = old.links
     for (relationship, found) in changes.links {
       for link in found.removed {
-        #expect(links[relationship, default: []].remove(link) != nil)
+        if links[relationship, default: []].remove(link) == nil { throw Difference("\(link) was not there") }
         links[Self.inverse(relationship, links, new)]?.remove(.init(owner: link.element, element: link.owner))
       }
       for link in found.added {
-        #expect(links[relationship, default: []].insert(link).inserted)
+        if !links[relationship, default: []].insert(link).inserted { throw Difference("\(link) was there") }
         links[Self.inverse(relationship, links, new), default: []]
           .insert(.init(owner: link.element, element: link.owner))
       }
     }
-    let isSame = links.filter { !$0.value.isEmpty } == new.links
-    #expect(isSame)
+    if links.filter({ !$0.value.isEmpty }) != new.links { throw Difference("other links") }
   }
 
   /// The schema has two many-to-many ends: each other's inverse.
@@ -152,7 +156,7 @@ import Testing
       let changes = views[place].changeSets(since: views[place - 1])
       // A lease of numbers is a commit without changes.
       #expect(changes.count <= 1)
-      Self.compare(changes.first ?? ChangeSet(commit: 0), from: dumps[place - 1], to: dumps[place])
+      try Self.compare(changes.first ?? ChangeSet(commit: 0), from: dumps[place - 1], to: dumps[place])
       seen += changes.count
     }
     #expect(seen > 100)
