@@ -4,8 +4,8 @@ import Predicates
 ///
 /// The attribute may be reached through to-one relationships; where one of them is optional, the compiler wants the key path's root
 /// spelled out: `.max(\Flight.origin?.altitude)`. nil takes no part, and NaN in nothing but a count. A sum of nothing is 0, and an
-/// average, a least or greatest value and a median of nothing are nil; a sum of integers that doesn't fit in 64 bits is nil. `min`, `max`
-/// and `median` give 0.0 for −0.0. Sums, averages and medians of Decimals are exact and rounded once, to a Decimal.
+/// average, a least or greatest value and a median of nothing are nil; a sum that its type doesn't hold is nil. `min`, `max` and `median`
+/// give 0.0 for −0.0. Sums, averages and medians of Decimals are exact and rounded once, to a Decimal.
 public struct Aggregate<Root: ManagedObject, Value: AttributeType>: Sendable {
   let term: AggregateTerm
 
@@ -25,7 +25,7 @@ extension Aggregate {
     Aggregate(.count, keyPath)
   }
 
-  /// The sum; nil only where an integer or a Decimal doesn't fit.
+  /// The sum; nil only where its type doesn't hold it.
   public static func sum<Number: NumericAttribute>(_ keyPath: KeyPath<Root, Number>) -> Aggregate
   where Value == Number.Sum? { Aggregate(.sum, keyPath) }
 

@@ -100,7 +100,7 @@ extension ManagedObjectContext {
 // MARK: - One aggregate
 
 extension ManagedObjectContext {
-  /// The sum of an attribute of the objects that the request describes; 0 of nothing, and nil only where an integer doesn't fit.
+  /// The sum of an attribute of the objects that the request describes; 0 of nothing, and nil only where its type doesn't hold it.
   public func sum<Root: ManagedObject, Number: NumericAttribute>(
     _ keyPath: KeyPath<Root, Number>,
     _ request: From<Root> = From()

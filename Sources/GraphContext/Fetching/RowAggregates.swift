@@ -106,7 +106,7 @@ extension RowAggregates {
       let field = paths.field(for: path)
       var values: [AttributeValue] = []
       try part.forEachResult(&paths) { _, reader in
-        values.append(try reader.value(of: field).withoutNegativeZero)
+        values.append(try reader.value(of: field).withOneSpelling)
         return true
       }
       return values

@@ -4,8 +4,8 @@
 public enum AggregateFunction: String, Sendable, Hashable, Codable, CaseIterable {
   /// How many rows there are; of an attribute, how many values.
   case count
-  /// Of numbers. Exact for integers, and nil where no integer of 64 bits holds it; of Float and Double a Double, with the rounding of
-  /// each step made good; of Decimals the Decimal nearest to the exact sum, and nil beyond the greatest.
+  /// Of numbers; nil where ``NumericAttribute/Sum`` doesn't hold it. Exact for integers; of Float and Double a Double, with the rounding
+  /// of each step made good; of Decimals the Decimal nearest to the exact sum.
   case sum
   /// Of numbers, as a Double; of Decimals as a Decimal.
   case average = "avg"
@@ -15,6 +15,20 @@ public enum AggregateFunction: String, Sendable, Hashable, Codable, CaseIterable
   case maximum = "max"
   /// The value in the middle of the sorted ones, or the mean of the two in the middle: of numbers, as a Double; of Decimals as a Decimal.
   case median
+}
+
+extension AggregateFunction {
+  /// What a predicate calls it.
+  var aggregate: PredicateAggregate {
+    switch self {
+    case .count: .count
+    case .sum: .sum
+    case .average: .average
+    case .minimum: .minimum
+    case .maximum: .maximum
+    case .median: .median
+    }
+  }
 }
 
 /// An aggregate whose path was found in the schema, and whose kind goes with its function.

@@ -19,7 +19,8 @@ extension FilterCompiler {
       for argument in arguments { try write(argument, to: &code) }
       code.append(.call(function, count: arguments.count))
     case .aggregate(let aggregate, let collection):
-      code.append(.aggregate(aggregate, loop: try loop(collection)))
+      let loop = try loop(collection)
+      code.append(.aggregate(AggregateStep(aggregate, of: loops[loop].value), loop: loop))
     case .conditional(let condition, let first, let second):
       let step = try compile(
         Normaliser.normalise(condition),

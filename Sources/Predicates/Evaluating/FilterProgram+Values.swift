@@ -6,7 +6,7 @@ extension FilterProgram {
     case load(RowField)
     /// Takes so many values off the stack and puts the function's on it.
     case call(PredicateFunction, count: Int)
-    case aggregate(PredicateAggregate, loop: Int)
+    case aggregate(AggregateStep, loop: Int)
     /// Goes on if the steps accept the row, else skips so many instructions.
     case branch(step: Int32, skip: Int)
     case skip(Int)
@@ -47,8 +47,8 @@ extension FilterProgram {
         let value = function.value(of: Array(row.stack.suffix(count)))
         row.stack.removeLast(count)
         row.stack.append(value)
-      case .aggregate(let aggregate, let loop):
-        row.stack.append(try value(of: aggregate, loops[loop], &row))
+      case .aggregate(let step, let loop):
+        row.stack.append(try value(of: step, loops[loop], &row))
       case .branch(let step, let skip):
         if try !holds(from: step, &row) { position += skip }
       case .skip(let count): position += count
@@ -67,21 +67,21 @@ extension FilterProgram {
   }
 
   private func value(
-    of aggregate: PredicateAggregate,
+    of step: AggregateStep,
     _ loop: Loop,
     _ row: inout RowReader
   ) throws -> AttributeValue {
-    if aggregate == .count, loop.isCount {
+    if step.aggregate == .count, loop.isCount {
       return .int(Int64(try row.elementCount(of: loop.levels[0].owner, in: loop.levels[0].relationship)))
     }
-    var accumulator = AggregateAccumulator(aggregate)
+    var accumulator = Accumulator()
     var known: Set<AttributeValue> = []
     _ = try forEachElement(loop, from: 0, &row) { row in
-      let value = try row.value(of: loop.value)
-      if !loop.isDistinct || known.insert(value).inserted { accumulator.add(value) }
-      return !accumulator.isComplete
+      if loop.isDistinct, try !known.insert(row.value(of: loop.value)).inserted { return true }
+      try step.add(&row, to: &accumulator)
+      return !accumulator.isComplete(step.aggregate)
     }
-    return accumulator.value
+    return step.value(of: accumulator)
   }
 
   /// Calls `body` for each element that counts, until it returns false. Returns false if it did.

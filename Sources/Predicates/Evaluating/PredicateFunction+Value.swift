@@ -22,9 +22,9 @@ extension PredicateFunction {
       case .average: .average
       default: .sum
       }
-    var accumulator = AggregateAccumulator(aggregate)
-    for argument in arguments { accumulator.add(argument) }
-    return accumulator.value
+    var accumulator = Accumulator()
+    for argument in arguments { accumulator.add(argument, to: aggregate) }
+    return accumulator.value(of: aggregate, .ofNumbers(arguments))
   }
 
   // MARK: Two arguments
@@ -201,5 +201,18 @@ extension AttributeValue {
   /// The number; nil where finite arguments have led to none.
   static func real(_ value: Double, isFinite: Bool) -> AttributeValue {
     value.isFinite || !isFinite ? .double(value) : .null
+  }
+}
+
+extension AttributeKind {
+  /// The kind of the sum of several numbers: Double if there is one among them, else Decimal if there is one, else that of the integers
+  /// whose sum may have any 64 bits.
+  fileprivate static func ofNumbers(_ values: [AttributeValue]) -> AttributeKind {
+    var kind = AttributeKind.uint64
+    for value in values {
+      if case .double = value { return .double }
+      if case .decimal = value { kind = .decimal }
+    }
+    return kind
   }
 }

@@ -76,14 +76,14 @@ private struct SubjectEvaluator<Subject: PredicateSubject> {
     case .conditional(let condition, let first, let second):
       return try value(try holds(condition) ? first : second)
     case .aggregate(let aggregate, let collection):
-      var accumulator = AggregateAccumulator(aggregate)
+      var accumulator = Accumulator()
       var known: Set<AttributeValue> = []
       _ = try forEachElement(collection) { (element) throws(Subject.Failure) in
         let value = try element.elementValue(of: collection)
-        if !collection.isDistinct || known.insert(value).inserted { accumulator.add(value) }
-        return true
+        if !collection.isDistinct || known.insert(value).inserted { accumulator.add(value, to: aggregate) }
+        return !accumulator.isComplete(aggregate)
       }
-      return accumulator.value
+      return accumulator.value(of: aggregate, collection.value?.kind ?? .reference)
     }
   }
 

@@ -47,16 +47,19 @@ struct DecimalSum {
   }
 
   /// The nearest Decimal to the sum; nil beyond the greatest.
-  var value: Decimal? { quotient(1, places: 0) }
+  var value: Decimal? { quotient(1, places: 0)?.nearestDecimal }
+
+  /// The nearest Double to the sum.
+  var nearestDouble: Double? { quotient(1, places: 0)?.nearestDouble }
 
   /// The nearest Decimal to the sum divided by a count, which isn't 0.
   func average(of count: Int) -> Decimal? {
     // More places than a Decimal has: what is cut off behind them only says on which side of a half it is.
-    quotient(UInt64(count), places: 2 * DecimalParts.powersOfTen.count)
+    quotient(UInt64(count), places: 2 * DecimalParts.powersOfTen.count)?.nearestDecimal
   }
 
-  private func quotient(_ divisor: UInt64, places: Int) -> Decimal? {
-    guard let least = totals.map(\.exponent).min() else { return 0 }
+  private func quotient(_ divisor: UInt64, places: Int) -> DecimalDigits? {
+    let least = totals.map(\.exponent).min() ?? 0
     var (positive, negative) = (WideInteger(0), WideInteger(0))
     for total in totals {
       add(total.positive, scaledBy: total.exponent - least, to: &positive)
@@ -68,7 +71,7 @@ struct DecimalSum {
     positive.scale(tens: places)
     let remainder = divisor == 1 ? 0 : positive.divide(by: divisor)
     let text = "\(isNegative ? "-" : "")\(positive.digits)\(remainder > 0 ? ".1" : "")e\(least - places)"
-    return DecimalDigits(text)?.nearestDecimal
+    return DecimalDigits(text)
   }
 
   private func add(_ total: WideTotal, scaledBy tens: Int, to sum: inout WideInteger) {

@@ -71,11 +71,7 @@ import Testing
   /// So that a count above 0 means that there is a value that isn't nil, which is how it is answered.
   @Test func aNaNCountsAndTakesNoOtherPart() {
     func value(_ aggregate: PredicateAggregate) -> AttributeValue {
-      var accumulator = AggregateAccumulator(aggregate)
-      for value: AttributeValue in [.null, .double(.nan), .double(2), .decimal(.nan)] {
-        accumulator.add(value)
-      }
-      return accumulator.value
+      self.value(aggregate, of: [.null, .double(.nan), .double(2), .decimal(.nan)], .double)
     }
     #expect(value(.count) == .int(3))
     #expect(value(.sum) == .double(2))
@@ -84,12 +80,53 @@ import Testing
     #expect(value(.maximum) == .double(2))
   }
 
-  @Test func theMedianLiesBetweenTheValuesInTheMiddle() {
-    func median(_ values: [AttributeValue]) -> AttributeValue {
-      var accumulator = AggregateAccumulator(.median)
-      for value in values { accumulator.add(value) }
-      return accumulator.value
+  private func value(
+    _ aggregate: PredicateAggregate,
+    of values: [AttributeValue],
+    _ kind: AttributeKind
+  ) -> AttributeValue {
+    var accumulator = Accumulator()
+    for value in values { accumulator.add(value, to: aggregate) }
+    return accumulator.value(of: aggregate, kind)
+  }
+
+  @Test func aSumIsMadeGoodAndPassesThroughWhatIsBeyondADouble() {
+    func sum(_ values: [Double]) -> AttributeValue { value(.sum, of: values.map { .double($0) }, .double) }
+    func average(_ values: [Double]) -> AttributeValue {
+      value(.average, of: values.map { .double($0) }, .double)
     }
+    let greatest = Double.greatestFiniteMagnitude
+    #expect(sum([1, 1e100, 1, -1e100]) == .double(2))
+    #expect(sum([greatest, greatest, -greatest, -greatest, 1]) == .double(1))
+    #expect(sum([-greatest, -greatest, -greatest, greatest, greatest]) == .double(-greatest))
+    #expect(sum([greatest, greatest]) == .null)
+    #expect(sum([greatest, greatest, -.infinity]) == .double(-.infinity))
+    #expect(sum([.infinity, -.infinity]) == .double(.nan))
+    #expect(average([greatest, greatest, greatest]) == .double(greatest))
+    #expect(average([greatest, greatest, -greatest, 3]) == .double(greatest / 4))
+    #expect(value(.standardDeviation, of: [.double(greatest), .double(-greatest)], .double) == .null)
+  }
+
+  @Test func aSumHasTheTypeOfItsValuesThoughThereAreNone() {
+    #expect(value(.sum, of: [], .int16) == .int(0))
+    #expect(value(.sum, of: [.null], .float) == .double(0))
+    #expect(value(.sum, of: [.decimal(.nan)], .decimal) == .decimal(0))
+    #expect(value(.sum, of: [.int(.max), .int(1)], .int64) == .null)
+    #expect(value(.sum, of: [.int(.max), .int(1)], .uint64) == .uint(1 << 63))
+    #expect(value(.average, of: [], .double) == .null)
+  }
+
+  @Test func aSumOfSeveralKindsIsOfTheKindThatTheyHaveInCommon() {
+    func sum(_ values: AttributeValue...) -> AttributeValue { PredicateFunction.sum.value(of: values) }
+    #expect(sum(.int(.max), .int(1)) == .uint(1 << 63))
+    #expect(sum(.int(1), .decimal(0.5)) == .decimal(1.5))
+    #expect(sum(.int(1), .decimal(0.5), .double(0.25)) == .double(1.75))
+    #expect(sum(.int(1), .double(.nan)) == .double(1))
+    #expect(PredicateFunction.average.value(of: [.int(1), .null, .double(2)]) == .double(1.5))
+  }
+
+  @Test func theMedianLiesBetweenTheValuesInTheMiddle() {
+    func median(_ values: [AttributeValue]) -> AttributeValue { value(.median, of: values, .double) }
     let greatest = Double.greatestFiniteMagnitude
     #expect(median([.double(.infinity), .double(0), .double(.infinity)]) == .double(.infinity))
     #expect(median([.double(.infinity), .double(.infinity)]) == .double(.infinity))
@@ -125,8 +162,6 @@ import Testing
   }
 
   @Test func aPlaceBeyondAllElementsHoldsNil() {
-    var accumulator = AggregateAccumulator(.element(.max))
-    accumulator.add(.int(1))
-    #expect(accumulator.value == .null)
+    #expect(value(.element(.max), of: [.int(1)], .int64) == .null)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Predicates
 
 /// Several objects, or a value of each.
 struct PlainCollection {
@@ -16,6 +17,8 @@ struct PlainCollection {
   /// A path from the last step's variable; nil for the element itself.
   var value: [String]?
   var isDistinct = false
+  /// That of the values.
+  var kind = AttributeKind.int64
 }
 
 /// A to-many relationship, and the to-one relationship at the other end that it is made of.
@@ -60,21 +63,20 @@ enum PlainAggregate: String, CaseIterable {
 
 extension PlainAggregate {
   /// One value of several, in the order of the objects.
-  func value(of all: [Plain]) -> Plain {
+  func value(of all: [Plain], _ kind: AttributeKind) -> Plain {
     let values = all.filter { !$0.isMissing }
     let comparable = values.filter(\.isComparable)
     switch self {
     case .count: return .whole(Int128(values.count))
     case .sum:
-      if let sum = Self.decimals(comparable) { return sum.divided(by: 1) }
-      return comparable.reduce(.whole(0)) { Self.sum($0, $1) }.within64Bits
+      if kind == .decimal { return Self.decimals(comparable)?.divided(by: 1) ?? .decimal(0) }
+      guard kind.isInteger, let sum = Self.whole(comparable) else { return PlainReals(comparable).sum }
+      return kind == .uint64 || Int64(exactly: sum) != nil ? Plain.whole(sum).within64Bits : .missing
     case .average:
       if comparable.isEmpty { return .missing }
       if let sum = Self.decimals(comparable) { return sum.divided(by: comparable.count) }
-      let sum = comparable.reduce(.whole(0)) { Self.sum($0, $1) }
-      let count = Plain.whole(Int128(comparable.count))
-      if case .whole(let sum) = sum { return .real(Double(sum) / Double(comparable.count)) }
-      return PlainFunction.divide.value(of: [sum, count])
+      if let sum = Self.whole(comparable) { return .real(Double(sum) / Double(comparable.count)) }
+      return PlainReals(comparable).average
     case .minimum: return PlainFunction.minimum.value(of: comparable)
     case .maximum: return PlainFunction.maximum.value(of: comparable)
     case .median: return Self.median(comparable.sorted(by: Plain.precedes))
@@ -107,11 +109,11 @@ extension PlainAggregate {
     return decimals.isEmpty ? nil : PlainDecimals(sumOf: decimals)
   }
 
-  /// Without the bounds of 64 bits, which only the result has.
-  private static func sum(_ a: Plain, _ b: Plain) -> Plain {
-    switch (a, b) {
-    case (.whole(let a), .whole(let b)): .whole(a + b)
-    default: .real((a.nearestDouble ?? 0) + (b.nearestDouble ?? 0))
+  /// The sum of integers, without the bounds of 64 bits, which only the result has; nil for others.
+  private static func whole(_ values: [Plain]) -> Int128? {
+    values.reduce(0) { sum, value in
+      guard let sum, case .whole(let value) = value else { return nil }
+      return sum + value
     }
   }
 }

@@ -24,7 +24,7 @@ indirect enum PlainExpression {
           if !known.contains(where: { Plain.areEqual($0, value) }) { known.append(value) }
         }
       }
-      return aggregate.value(of: values)
+      return aggregate.value(of: values, collection.kind)
     }
   }
 }

@@ -100,6 +100,7 @@ extension PlainWorld {
       return kind == .number ? .aggregate(.count, collection) : literal(kind, &random)
     }
     collection.value = value.names
+    collection.kind = value.kind
     if random.chance(1, in: 6) {
       // Places are those of elements, not of values that differ.
       let others = collection.isDistinct ? [.mode] : PlainAggregate.places + [.mode]

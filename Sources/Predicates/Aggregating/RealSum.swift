@@ -1,0 +1,54 @@
+/// A sum of Doubles that makes the rounding of each step good (Neumaier, Zeitschrift für angewandte Mathematik und Mechanik 54, 1974).
+///
+/// A step may lie beyond the greatest Double: only the result has to be one. Infinities among the values add up as IEEE 754 says.
+struct RealSum {
+  private var total = 0.0
+  /// What rounding has taken from `total` so far.
+  private var compensation = 0.0
+  /// What was taken from `total` so that it stays finite, in units.
+  private var carries = 0
+
+  /// No two Doubles below it have a sum beyond the greatest Double.
+  private static let unit = 0x1p1023
+  /// A factor that brings the sum of any number of finite Doubles into their range.
+  private static let scale = 0x1p-64
+
+  @inline(__always)
+  mutating func add(_ value: Double) {
+    let sum = total + value
+    if !sum.isFinite && total.isFinite && value.isFinite { return addBeyondRange(value) }
+    compensation += abs(total) >= abs(value) ? (total - sum) + value : (value - sum) + total
+    total = sum
+  }
+
+  /// Takes a unit from one of the two that is a unit at least, which is exact, and adds them again.
+  @inline(never)
+  private mutating func addBeyondRange(_ value: Double) {
+    let sign = value < 0 ? -1 : 1
+    let unit = Double(sign) * Self.unit
+    carries += sign
+    if abs(total) >= Self.unit {
+      total -= unit
+      add(value)
+    } else {
+      add(value - unit)
+    }
+  }
+
+  /// The sum; nil where finite values have one beyond the greatest Double.
+  var value: Double? {
+    if !total.isFinite { return total }
+    let sum = carries == 0 ? total + compensation : scaledSum / Self.scale
+    return sum.isFinite ? sum : nil
+  }
+
+  /// The sum divided by a count of values, which isn't 0.
+  func average(of count: Int) -> Double {
+    if let value { return value / Double(count) }
+    return scaledSum / Double(count) / Self.scale
+  }
+
+  private var scaledSum: Double {
+    (total * Self.scale + Double(carries) * (Self.unit * Self.scale)) + compensation * Self.scale
+  }
+}
