@@ -116,6 +116,7 @@ public macro Unique<Root: ManagedObject>(
 ///
 /// A type of its own, as the compiler names a misspelt property in its literals, and not in those of `[PartialKeyPath<Root>]`.
 public struct IndexedProperties<Root: ManagedObject>: ExpressibleByArrayLiteral {
+  /// Takes key paths of stored properties. The array is read by the macro alone, and dropped.
   public init(arrayLiteral properties: PartialKeyPath<Root>...) {}
 }
 

@@ -77,6 +77,7 @@ extension ContextError {
     /// `showsValuesInErrors: false`.
     public var values: [AttributeValue]
 
+    /// Makes a context; what is left out is not known.
     public init(
       entity: String? = nil,
       objectID: ManagedObjectID? = nil,
@@ -141,6 +142,7 @@ extension ContextError {
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private let name: String
     private init(_ name: String) { self.name = name }
+    /// The code's name, such as `notUnique`.
     public var description: String { name }
 
     /// The page store failed; ``ContextError/storeError`` says how.
@@ -194,5 +196,6 @@ extension ContextError {
 }
 
 extension ContextError: CustomStringConvertible {
+  /// The code and the message.
   public var description: String { "\(code): \(message)" }
 }

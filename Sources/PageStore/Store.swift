@@ -17,6 +17,7 @@ public final class Store: Sendable {
 
   /// Where the store is; empty for one in memory.
   public var path: String { shared.path }
+  /// The options that the store was opened with.
   public var options: StoreOptions { shared.options }
   /// What tells this store from all others, for good.
   public var uuid: StoreUUID { committer.identity.uuid }

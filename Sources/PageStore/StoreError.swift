@@ -19,6 +19,7 @@ public struct StoreError: Error, Sendable {
     }
   }
 
+  /// Makes a failure, for tests of what handles it.
   @_spi(Testing)
   public init(_ code: Code, _ message: String, context: Context = Context(), systemError: SystemError? = nil)
   {
@@ -49,6 +50,7 @@ extension StoreError {
     /// The name or number of the tree.
     public var tree: String?
 
+    /// Makes a context; what is left out is not known.
     public init(path: String? = nil, page: UInt64? = nil, offset: UInt64? = nil, tree: String? = nil) {
       self.path = path
       self.page = page
@@ -59,9 +61,12 @@ extension StoreError {
 
   /// A system call's name and its `errno`.
   public struct SystemError: Sendable, Hashable {
+    /// The system call's name, such as `pwrite`.
     public let call: String
+    /// The positive number of the error, such as `ENOSPC`.
     public let errno: Int32
 
+    /// Makes the failure of a call.
     public init(call: String, errno: Int32) {
       self.call = call
       self.errno = errno
@@ -89,6 +94,7 @@ extension StoreError {
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private let name: String
     private init(_ name: String) { self.name = name }
+    /// The code's name, such as `notAStore`.
     public var description: String { name }
 
     /// The file is not a Cambium store, or too short to be one.
@@ -143,6 +149,7 @@ extension StoreError {
 }
 
 extension StoreError: CustomStringConvertible {
+  /// The code, the message and everything that the context knows, in a line.
   public var description: String {
     var text = "\(code): \(message)"
     var places: [String] = []

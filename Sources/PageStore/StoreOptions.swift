@@ -45,6 +45,7 @@ public struct StoreOptions: Sendable, Hashable {
   /// Bytes of the first log extent of a new store: 16 KiB at the least. Those that follow are larger.
   @_spi(Testing) public var initialLogByteCount: Int = 64 << 10
 
+  /// Makes the default options.
   public init() {}
 
   /// Whether a store that is open with these options does for an opening with others: whether a file may be made is over then.

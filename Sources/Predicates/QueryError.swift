@@ -11,6 +11,7 @@ public struct QueryError: Error, Sendable, Hashable {
   /// The key path that the mistake is about.
   public var keyPath: String?
 
+  /// Makes an error; what is left out is not known.
   public init(
     _ code: Code,
     _ message: String,
@@ -29,6 +30,7 @@ public struct QueryError: Error, Sendable, Hashable {
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private let name: String
     private init(_ name: String) { self.name = name }
+    /// The code's name, such as `syntax`.
     public var description: String { name }
 
     /// The text does not follow the grammar.

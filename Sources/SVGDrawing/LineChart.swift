@@ -4,11 +4,14 @@
 public struct LineChart: Sendable {
   /// A line through points, in ascending order of x.
   public struct Curve: Sendable {
+    /// The name in the legend.
     public var name: String
     /// Such as `#0072b2`.
     public var colour: String
+    /// The points, in ascending order of x.
     public var points: [(x: Double, y: Double)]
 
+    /// Makes a curve.
     public init(name: String, colour: String, points: [(x: Double, y: Double)]) {
       self.name = name
       self.colour = colour
@@ -20,10 +23,12 @@ public struct LineChart: Sendable {
   public struct Axis: Sendable {
     /// What the numbers count, such as `hour of the day`.
     public var label: String
+    /// The greatest number on the axis.
     public var end: Double
     /// Distance of the grid's lines.
     public var step: Double
 
+    /// Makes an axis from zero to `end`, with a line of the grid every `step`.
     public init(label: String, end: Double, step: Double) {
       self.label = label
       self.end = end
@@ -42,25 +47,34 @@ public struct LineChart: Sendable {
 
   /// A part of the x axis that is set off.
   public struct Band: Sendable {
+    /// The part of the x axis.
     public var range: ClosedRange<Double>
+    /// The text that is shown while the pointer is over the band.
     public var tooltip: String
 
+    /// Makes a band.
     public init(range: ClosedRange<Double>, tooltip: String) {
       self.range = range
       self.tooltip = tooltip
     }
   }
 
+  /// The title above the chart.
   public var title: String
   /// A line below the title.
   public var subtitle: String
+  /// The horizontal axis.
   public var xAxis: Axis
+  /// The vertical axis.
   public var yAxis: Axis
+  /// The curves, in the order of the legend.
   public var curves: [Curve]
+  /// The bands, drawn behind the curves.
   public var bands: [Band] = []
   /// What the bands are, for the legend.
   public var bandName = ""
 
+  /// Makes a chart without bands.
   public init(title: String, subtitle: String, xAxis: Axis, yAxis: Axis, curves: [Curve]) {
     self.title = title
     self.subtitle = subtitle

@@ -5,6 +5,7 @@
 public struct SVGDocument: Sendable {
   /// Where a text lies from its point.
   public enum Anchor: String, Sendable {
+    /// The point is at the text's start, its middle or its end.
     case start, middle, end
   }
 

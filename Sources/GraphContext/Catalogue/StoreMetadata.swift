@@ -12,6 +12,7 @@ import PageStore
 public struct StoreMetadata: Sendable, Hashable, Codable {
   /// One entity of the schema.
   public struct Entity: Sendable, Hashable, Codable {
+    /// The entity's name when the store was written last.
     public let name: String
     /// The number that the store gave the entity. It stays when the entity is renamed, and no other entity of the store ever has it.
     public let number: UInt32

@@ -27,6 +27,7 @@ public actor BackgroundContext {
 
   isolated deinit { context.end() }
 
+  /// The executor that runs the context's work, one block at a time.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// Runs `body` with the context, and returns what it returns. Throws what it throws, and what went wrong while values

@@ -4,12 +4,14 @@ import Predicates
 extension DynamicQuery {
   /// Something to compute of the objects of a group.
   public struct Aggregate: Sendable, Hashable {
+    /// What is computed.
     public var function: AggregateFunction
     /// Of which attribute; nil for the objects themselves, which can only be counted.
     public var keyPath: String?
     /// What the column is called; nil for `count`, `avg(arrDelay)`.
     public var name: String?
 
+    /// Makes a column: `Aggregate(.average, "arrDelay", named: "delay")`.
     public init(_ function: AggregateFunction, _ keyPath: String? = nil, named name: String? = nil) {
       self.function = function
       self.keyPath = keyPath

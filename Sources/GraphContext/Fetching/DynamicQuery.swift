@@ -13,16 +13,21 @@ public struct DynamicQuery: Sendable {
   public struct SortKey: Sendable, Hashable {
     /// A key path, through to-one relationships: `origin.name`.
     public var keyPath: String
+    /// Whether the least value comes first; nil before all values then.
     public var isAscending: Bool
 
+    /// Makes a key: `SortKey("origin.name", isAscending: false)`.
     public init(_ keyPath: String, isAscending: Bool = true) {
       self.keyPath = keyPath
       self.isAscending = isAscending
     }
   }
 
+  /// The name of the entity.
   public var entity: String
+  /// The condition that the objects meet.
   public var predicate: PredicateTree
+  /// What the results are sorted by; ties fall to the object's ID.
   public var sort: [SortKey] = []
   /// The key paths whose values make a row; all stored properties of the entity, in the order of their declaration,
   /// if there are none.
@@ -39,8 +44,10 @@ public struct DynamicQuery: Sendable {
   public var having = PredicateTree.constant(true)
   /// Not negative, and neither is ``offset``: a query that has one is refused.
   public var limit: Int?
+  /// How many results are left out at the start.
   public var offset = 0
 
+  /// Makes a query for the objects of `entity` that meet the condition: all of them unless one is given.
   public init(_ entity: String, where predicate: PredicateTree = .constant(true)) {
     self.entity = entity
     self.predicate = predicate
@@ -100,6 +107,7 @@ extension DynamicQuery {
 
 /// An object as a tool sees it: the values that a query selected.
 public struct QueryRecord: Sendable {
+  /// The object's ID.
   public let objectID: ManagedObjectID
   /// In the order of the query's columns. A relationship's value is the number of the object it leads to.
   public let values: [AttributeValue]

@@ -141,6 +141,7 @@ extension From {
 }
 
 extension From: CustomStringConvertible {
+  /// The query in a line, for people: `From<Song> where year > 1980 order by title ascending limit 20`.
   public var description: String {
     var text = "From<\(Root.entityName)> where \(mistake.map(\.description) ?? condition.description)"
     if !sort.isEmpty { text += " order by " + sort.map(\.description).joined(separator: ", ") }
@@ -191,6 +192,7 @@ extension PredicateRoot {
 }
 
 extension OrderBy: CustomStringConvertible {
+  /// The key path and the direction: `title ascending`.
   public var description: String {
     let name =
       switch names {

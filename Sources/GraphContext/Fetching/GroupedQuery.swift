@@ -161,18 +161,22 @@ public struct GroupOrder<Root: ManagedObject>: Sendable {
   let column: Column
   let isAscending: Bool
 
+  /// Sorts by a key of the groups, the least first.
   public static func ascending(_ keyPath: KeyPath<Root, some AttributeType>) -> GroupOrder {
     GroupOrder(column: .key(Root.names(of: keyPath)), isAscending: true)
   }
 
+  /// Sorts by a key of the groups, the greatest first.
   public static func descending(_ keyPath: KeyPath<Root, some AttributeType>) -> GroupOrder {
     GroupOrder(column: .key(Root.names(of: keyPath)), isAscending: false)
   }
 
+  /// Sorts by what is computed of each group, the least first.
   public static func ascending<Value>(_ aggregate: Aggregate<Root, Value>) -> GroupOrder {
     GroupOrder(column: .aggregate(aggregate.term), isAscending: true)
   }
 
+  /// Sorts by what is computed of each group, the greatest first.
   public static func descending<Value>(_ aggregate: Aggregate<Root, Value>) -> GroupOrder {
     GroupOrder(column: .aggregate(aggregate.term), isAscending: false)
   }

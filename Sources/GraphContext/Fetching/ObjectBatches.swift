@@ -9,11 +9,14 @@ import Predicates
 /// A context's batches are asked for where the context is. Between two of them the task is suspended for a moment, so that others get
 /// their turn, and `CancellationError` is thrown if it was cancelled.
 public struct ObjectBatches<Root: ManagedObject>: AsyncSequence {
+  /// A batch: never empty.
   public typealias Element = [Root]
   let stream: () -> ObjectStream<Root>
 
+  /// An iterator of its own, which settles which objects there are when it is first asked.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: stream()) }
 
+  /// Goes through the batches.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let stream: ObjectStream<Root>
 

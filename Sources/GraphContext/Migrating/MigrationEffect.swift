@@ -2,8 +2,11 @@
 public struct MigrationEffect: Sendable, Hashable, Codable {
   /// By its name in the schema that the stage leads to.
   public let entity: String
+  /// How many objects there are that were not there before.
   public internal(set) var insertedCount: Int
+  /// How many objects were there, and have changed.
   public internal(set) var updatedCount: Int
+  /// How many objects are gone.
   public internal(set) var deletedCount: Int
 
   init(_ changes: EntityChanges) {
@@ -21,6 +24,7 @@ public struct MigrationEffect: Sendable, Hashable, Codable {
 }
 
 extension MigrationEffect: CustomStringConvertible {
+  /// The effect in a line: `Song: 1 inserted, 20 updated, 0 deleted`.
   public var description: String {
     "\(entity): \(insertedCount) inserted, \(updatedCount) updated, \(deletedCount) deleted"
   }

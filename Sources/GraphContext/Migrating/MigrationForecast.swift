@@ -12,8 +12,11 @@ import Predicates
 public struct MigrationForecast: Sendable, Hashable, Codable {
   /// A value that objects get which have none.
   public struct Filling: Sendable, Hashable, Codable {
+    /// The entity, by its name in the new schema.
     public let entity: String
+    /// The attribute that the objects have no value of.
     public let property: String
+    /// The attribute's default value.
     public let value: AttributeValue
     /// Objects that get the value. No record of theirs is written.
     public let objectCount: Int
@@ -21,6 +24,7 @@ public struct MigrationForecast: Sendable, Hashable, Codable {
 
   /// A tree that is built or dropped.
   public struct Tree: Sendable, Hashable, Codable {
+    /// What a tree holds.
     public enum Kind: String, Sendable, Hashable, Codable {
       /// The records of an entity.
       case records
@@ -32,16 +36,19 @@ public struct MigrationForecast: Sendable, Hashable, Codable {
       case pairs
     }
 
+    /// What the tree holds.
     public let kind: Kind
     /// By the name of the new schema for a tree that is built, of the store's for one that is dropped.
     public let entity: String
     /// The index's or the relationship's name; nil for records.
     public let name: String?
+    /// How many entries the tree gets, or has.
     public let entryCount: Int
   }
 
   /// A tree that is built.
   public struct BuiltTree: Sendable, Hashable, Codable {
+    /// The tree.
     public let tree: Tree
     /// Bytes of the entries' keys together. What they take in the file depends on how full pages are.
     public let keyByteCount: Int
@@ -51,22 +58,28 @@ public struct MigrationForecast: Sendable, Hashable, Codable {
 
   /// Records of an entity that stay as they are, and are translated when they are read.
   public struct EarlierRecords: Sendable, Hashable, Codable {
+    /// The entity, by its name in the new schema.
     public let entity: String
+    /// How many records there are.
     public let count: Int
   }
 
+  /// The ID of the store.
   public let storeID: UUID
   /// The version of the schema that a stage of a plan leads to; nil without a plan.
   public let version: Schema.Version?
   /// The version of what the library wrote into the store; nil for a store that holds no models yet. Opening brings it to
   /// ``newFormatVersion``.
   public let formatVersion: UInt32?
+  /// The version that the library writes.
   public let newFormatVersion: UInt32
   /// What changes in the schema.
   public let difference: SchemaDifference
   /// Empty if something is in the way that can't be inferred, as are the other lists below.
   public internal(set) var fillings: [Filling] = []
+  /// The trees that are built.
   public internal(set) var builtTrees: [BuiltTree] = []
+  /// The trees that are dropped.
   public internal(set) var droppedTrees: [Tree] = []
   /// By entity; an entity that has none is left out.
   public internal(set) var earlierRecords: [EarlierRecords] = []
@@ -144,12 +157,14 @@ extension MigrationForecast: CustomStringConvertible {
 }
 
 extension MigrationForecast.Filling: CustomStringConvertible {
+  /// The filling in a line: `Song.track 1: 20 objects`.
   public var description: String {
     "\(entity).\(property) \(value.spelling): " + MigrationForecast.text(objectCount, "object", "objects")
   }
 }
 
 extension MigrationForecast.Tree: CustomStringConvertible {
+  /// The tree and its number of entries, in a line.
   public var description: String { "\(subject): " + MigrationForecast.text(entryCount, "entry", "entries") }
 
   private var subject: String {
@@ -162,11 +177,13 @@ extension MigrationForecast.Tree: CustomStringConvertible {
 }
 
 extension MigrationForecast.BuiltTree: CustomStringConvertible {
+  /// The tree, the number of its entries and the bytes of their keys, in a line.
   public var description: String {
     "\(tree), \(MigrationForecast.text(keyByteCount, "byte", "bytes")) of keys\(isReplacing ? ", anew" : "")"
   }
 }
 
 extension MigrationForecast.EarlierRecords: CustomStringConvertible {
+  /// The entity and the number of records: `Song: 20`.
   public var description: String { "\(entity): \(count)" }
 }

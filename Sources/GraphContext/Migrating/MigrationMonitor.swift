@@ -63,6 +63,7 @@ public final class MigrationMonitor: Sendable {
   private let onReport: (@Sendable (MigrationProgress) -> Void)?
   private let state = Mutex(State())
 
+  /// Makes a monitor; the migration chooses how much it does between two reports.
   public convenience init() { self.init(chunkByteCount: nil) }
 
   /// - Parameters:

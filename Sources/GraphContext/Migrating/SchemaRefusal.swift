@@ -28,7 +28,9 @@ public struct SchemaRefusal: Sendable, Hashable, Codable {
       case conversion
     }
 
+    /// The rule that the object breaks.
     public let rule: Rule
+    /// The object's ID.
     public let objectID: ManagedObjectID
     /// By the names of the new schema; of a conversion by those of the store's.
     public let properties: [String]
@@ -39,6 +41,7 @@ public struct SchemaRefusal: Sendable, Hashable, Codable {
   /// Offenders that a refusal lists at most.
   public static let listedOffenderCount = 10_000
 
+  /// The changes that can't be inferred.
   public internal(set) var obstacles: [Obstacle] = []
   /// The offenders, by entity and number; the first ``listedOffenderCount``.
   public internal(set) var offenders: [Offender] = []
@@ -67,6 +70,7 @@ extension SchemaRefusal: CustomStringConvertible {
 }
 
 extension SchemaRefusal.Offender: CustomStringConvertible {
+  /// The object and what is wrong with it, in a clause.
   public var description: String {
     let what = values.isEmpty ? properties : zip(properties, values).map { "\($0) \($1.spelling)" }
     let list = what.joined(separator: ", ")

@@ -5,9 +5,11 @@ import Predicates
 /// Equal descriptions agree in name, kind and optionality. The other two say how objects of an earlier version are taken up; they are no part of
 /// what is stored about the schema, nor of ``Schema/stableHash``.
 public struct AttributeDescription: Sendable, Codable {
+  /// The attribute's name.
   public var name: String
   /// How the values are stored.
   public var kind: AttributeKind
+  /// Whether nil is a value.
   public var isOptional: Bool
   /// What an object has that was stored before the attribute existed; nil where the schema doesn't say, never ``AttributeValue/null``.
   public var defaultValue: AttributeValue?

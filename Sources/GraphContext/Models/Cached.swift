@@ -10,6 +10,7 @@ public struct Cached<Value> {
   @inlinable
   public init() { stored = nil }
 
+  /// A value that was decoded or set.
   @inlinable
   public init(_ value: Value) { stored = value }
 
@@ -39,6 +40,7 @@ public struct ToOneReference<Target: ManagedObject> {
   @inlinable
   public init() {}
 
+  /// A reference to an object in no context; nothing is kept of one that is in a context.
   public init(_ target: Target?) { unattached = target.map(UnattachedTarget.init) }
 }
 
@@ -47,8 +49,10 @@ public struct ToOneReference<Target: ManagedObject> {
 public struct ToManyMembers<Target: ManagedObject> {
   @usableFromInline var unattached: UnattachedMembers<Target>?
 
+  /// No members.
   @inlinable
   public init() {}
 
+  /// Keeps the members of a collection that stands for no relationship of an object in a context.
   public init(_ members: some RelationshipCollection<Target>) { unattached = members.unattached }
 }

@@ -5,15 +5,18 @@ import Predicates
 /// A plain value. It is stored with the data, so a store can be read without the classes it was written with. Only its ``originalName`` is
 /// not stored, and takes no part in equality: it says how a store of an earlier version is taken up.
 public struct EntityDescription: Sendable, Codable {
+  /// The entity's name: of a model, the class's.
   public var name: String
   /// In the order of their declaration, which is the order of the values in a record.
   public var properties: [PropertyDescription]
+  /// The indexes that the model declares, in the order of their declaration. Each to-one relationship has another, which isn't declared.
   public var indexes: [IndexDescription]
   /// The entity's name in an earlier version of the schema; nil if it had no other.
   public var originalName: String?
 
   private enum CodingKeys: CodingKey { case name, properties, indexes }
 
+  /// Makes a description. A ``Schema`` checks it.
   public init(
     name: String,
     properties: [PropertyDescription],
@@ -26,10 +29,12 @@ public struct EntityDescription: Sendable, Codable {
     self.originalName = originalName
   }
 
+  /// The attributes, in the order of their declaration.
   public var attributes: [AttributeDescription] {
     properties.compactMap { if case .attribute(let attribute) = $0 { attribute } else { nil } }
   }
 
+  /// The relationships, in the order of their declaration.
   public var relationships: [RelationshipDescription] {
     properties.compactMap { if case .relationship(let relationship) = $0 { relationship } else { nil } }
   }
@@ -58,9 +63,12 @@ extension EntityDescription: Hashable {
 
 /// An attribute or a relationship of an entity.
 public enum PropertyDescription: Sendable, Hashable, Codable {
+  /// A value of the object's own.
   case attribute(AttributeDescription)
+  /// A link to objects.
   case relationship(RelationshipDescription)
 
+  /// The property's name.
   public var name: String {
     switch self {
     case .attribute(let attribute): attribute.name
@@ -76,6 +84,7 @@ public enum PropertyDescription: Sendable, Hashable, Codable {
     }
   }
 
+  /// Whether the property is a link to objects.
   public var isRelationship: Bool { if case .relationship = self { true } else { false } }
 
   /// Whether the property has no slot in the record.

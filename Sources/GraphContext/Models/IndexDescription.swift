@@ -5,6 +5,7 @@ import Predicates
 /// Its entries are ordered by the first property, then the second, and so on; it serves conditions on a leading run of
 /// them, and sorting by them.
 public struct IndexDescription: Sendable, Hashable, Codable {
+  /// The names of the attributes and to-one relationships, the first sorted by first.
   public var properties: [String]
   /// No two objects have equal values in all of the properties. An object with nil in one of them is free.
   public var isUnique: Bool
@@ -12,6 +13,7 @@ public struct IndexDescription: Sendable, Hashable, Codable {
   /// How the strings among the values are folded; nothing by default.
   public var folding: IndexFolding
 
+  /// Makes a description. A ``Schema`` checks it.
   public init(_ properties: [String], isUnique: Bool = false, folding: IndexFolding = []) {
     self.properties = properties
     self.isUnique = isUnique

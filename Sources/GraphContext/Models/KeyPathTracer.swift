@@ -169,6 +169,7 @@ extension ManagedObject {
     return tracer
   }
 
+  /// The names along a key path. It is followed once through objects that note what is asked of them; afterwards its names are looked up.
   public static func predicatePath(of keyPath: AnyKeyPath) throws(QueryError) -> [String] {
     if let names = TracedKeyPaths.shared[keyPath] { return names }
     let names = try KeyPathTracer.names(along: keyPath, from: Self.self)

@@ -25,9 +25,11 @@ public protocol ManagedObject: AnyObject, Identifiable, Hashable, PredicateRoot,
 {
   /// The name of the model's entity: the class's name.
   static var entityName: String { get }
+  /// What `@Model` says of the class.
   static var _$model: ModelDescription { get }
   /// The model of this very object: the class's, unless the class has objects of several entities.
   var _$objectModel: ModelDescription { get }
+  /// What the object knows of itself: its number, its context, which of its values are loaded.
   // Borrowed: code that is generic over the class reads one field of the state without a copy of all of it.
   @_borrowed
   var _$state: ObjectState { get set }
@@ -59,12 +61,14 @@ extension ManagedObject {
     )
   }
 
+  /// The same as ``objectID``.
   public var id: ManagedObjectID { objectID }
 
   public static func == (left: Self, right: Self) -> Bool { left === right }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
+  /// The object's identity in predicates; nil while it is in no context.
   public var objectReference: ObjectReference? {
     let number = _$state.number
     guard !number.isNone, _$state.phase != .tracer else { return nil }
@@ -76,6 +80,7 @@ extension ManagedObject {
     _$state.host?.entityLabel(of: self) ?? EntityLabel(_$state.entityLeft, name: _$objectModel.entity.name)
   }
 
+  /// What the schema says of the model.
   public static var entityDescription: EntityDescription { _$model.entity }
 }
 

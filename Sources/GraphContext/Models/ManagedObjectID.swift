@@ -63,6 +63,7 @@ extension ManagedObjectID: CustomStringConvertible {
     guard uriRepresentation == uri else { return nil }
   }
 
+  /// The same as ``uriRepresentation``.
   public var description: String { uriRepresentation }
 }
 
@@ -84,17 +85,20 @@ extension ManagedObjectID: Codable {
 }
 
 extension ManagedObjectID: ColumnType {
+  /// The ID of the object that a column of references leads to.
   public init?(columnValue: AttributeValue, of column: ColumnOrigin) {
     guard case .reference(let number) = columnValue, let entity = column.entityLabel else { return nil }
     self.init(entity: entity, number: number, storeID: column.storeID)
   }
 
+  /// Reads the ID of the object that a reference in a record leads to.
   public init?(record: borrowing RecordView, slot: Int, of column: ColumnOrigin) {
     self.init(columnValue: record.value(slot), of: column)
   }
 }
 
 extension ManagedObjectID: ObjectReferencing {
+  /// The identity that the ID stands for in predicates; nil for an ID with the number `none`.
   public var objectReference: ObjectReference? {
     if number.isNone { return nil }
     return ObjectReference(entity: entity, number: number, store: storeID)

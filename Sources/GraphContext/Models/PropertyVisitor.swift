@@ -4,7 +4,9 @@ import Predicates
 ///
 /// Which slots hold a value is in the object's state; a visitor that fills a cache says so there.
 public protocol PropertyVisitor {
+  /// Takes the cache of the attribute at `slot`.
   mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>)
+  /// Takes the cache of the to-one relationship at `slot`.
   mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>)
   /// `relationship` counts the to-many relationships of the model from 0.
   mutating func visit<Target: ManagedObject>(toMany relationship: Int, _ cache: inout ToManyMembers<Target>)

@@ -11,8 +11,11 @@ import Predicates
 /// whatever the relationship's size. Whatever the type, each object is a member at most once, and the order is that of
 /// the objects' insertion in their contexts.
 public protocol RelationshipCollection<RelatedObject> {
+  /// The model at the other end.
   associatedtype RelatedObject: ManagedObject
+  /// Makes a collection of objects, no two of which are the same.
   init(relatedObjects: [RelatedObject])
+  /// The members, listed.
   var relatedObjects: [RelatedObject] { get }
   /// The collection that stands for an object's relationship, if the type can stand for one without listing it.
   init?(_ relationship: ToManyRelationship)
@@ -25,11 +28,15 @@ public protocol RelationshipCollection<RelatedObject> {
 }
 
 extension RelationshipCollection {
+  /// Nil: the members are listed.
   public init?(_ relationship: ToManyRelationship) { nil }
+  /// Nil: the collection stands for none.
   public var relationship: ToManyRelationship? { nil }
+  /// Lists the members.
   public init(taking members: UnattachedMembers<RelatedObject>) {
     self.init(relatedObjects: members.takeList())
   }
+  /// The members, listed.
   public var unattached: UnattachedMembers<RelatedObject>? {
     let list = relatedObjects
     return list.isEmpty ? nil : UnattachedMembers(list)
@@ -37,12 +44,16 @@ extension RelationshipCollection {
 }
 
 extension Array: RelationshipCollection where Element: ManagedObject {
+  /// Makes an array of the members.
+  /// The members: the array itself.
   @inlinable public init(relatedObjects: [Element]) { self = relatedObjects }
   @inlinable public var relatedObjects: [Element] { self }
 }
 
 extension Set: RelationshipCollection where Element: ManagedObject {
+  /// Makes a set of the members.
   public init(relatedObjects: [Element]) { self.init(relatedObjects) }
+  /// The members, in no order. O(members).
   public var relatedObjects: [Element] { Array(self) }
 }
 

@@ -2,9 +2,11 @@
 ///
 /// Equal descriptions agree in everything but the original name, which is no part of what is stored about the schema.
 public struct RelationshipDescription: Sendable, Codable {
+  /// The relationship's name.
   public var name: String
   /// The entity at the other end.
   public var destination: String
+  /// How many objects the relationship can lead to.
   public var cardinality: Cardinality
   /// The relationship of the destination that leads back. Where only one end of a pair names its inverse, a ``Schema``
   /// fills in the other.
@@ -26,6 +28,7 @@ public struct RelationshipDescription: Sendable, Codable {
     case many
   }
 
+  /// Makes a description. A ``Schema`` checks it.
   public init(
     name: String,
     destination: String,
@@ -42,6 +45,7 @@ public struct RelationshipDescription: Sendable, Codable {
     self.originalName = originalName
   }
 
+  /// Whether the relationship leads to any number of objects.
   public var isToMany: Bool { cardinality == .many }
 }
 

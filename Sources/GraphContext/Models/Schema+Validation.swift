@@ -5,8 +5,10 @@ public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
   /// A sentence each, which names the entity and the property.
   public let problems: [String]
 
+  /// Makes an error of sentences.
   public init(problems: [String]) { self.problems = problems }
 
+  /// The problems, a line each.
   public var description: String { problems.joined(separator: "\n") }
 }
 

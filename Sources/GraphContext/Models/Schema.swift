@@ -73,8 +73,10 @@ public struct Schema: Sendable, Hashable {
 }
 
 extension Schema: SchemaProviding {
+  /// The entity of this name, or nil. O(1).
   public func entitySchema(named name: String) -> EntitySchema? { places[name].map { entitySchemas[$0] } }
 
+  /// The entity with this identifier. Traps for one of another schema that has more entities. O(1).
   public func entitySchema(_ id: EntityID) -> EntitySchema { entitySchemas[id.ordinal] }
 
   fileprivate mutating func nameEntitiesByNumber() {
@@ -212,6 +214,7 @@ extension Schema: CustomStringConvertible {
 }
 
 extension EntityDescription: CustomStringConvertible {
+  /// The properties and the indexes, a line each below the entity's name.
   public var description: String { text(of: lines) }
 
   /// As ``Schema/stableHash``, of this entity alone.
@@ -229,6 +232,7 @@ extension EntityDescription: CustomStringConvertible {
 }
 
 extension PropertyDescription: CustomStringConvertible {
+  /// The property in a line: `title: string`, `album: Album? inverse songs nullify`.
   public var description: String {
     switch self {
     case .attribute(let attribute): "\(attribute.name): \(attribute.kind)\(attribute.isOptional ? "?" : "")"
@@ -238,6 +242,7 @@ extension PropertyDescription: CustomStringConvertible {
 }
 
 extension RelationshipDescription: CustomStringConvertible {
+  /// The relationship in a line: `album: Album? inverse songs nullify`.
   public var description: String {
     let end =
       switch cardinality {
@@ -250,6 +255,7 @@ extension RelationshipDescription: CustomStringConvertible {
 }
 
 extension IndexDescription: CustomStringConvertible {
+  /// The index in a line: `unique isrc`, `index album,track`.
   public var description: String { "\(isUnique ? "unique" : "index") \(name)" }
 }
 

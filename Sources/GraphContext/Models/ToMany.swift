@@ -19,6 +19,7 @@ public struct ToMany<Element: ManagedObject> {
   }
   private var storage: Storage
 
+  /// Makes a collection without members.
   public init() { storage = .members(nil) }
 
   /// How many there are. O(log n) in a context.
@@ -29,6 +30,7 @@ public struct ToMany<Element: ManagedObject> {
     }
   }
 
+  /// Whether there are none. O(log n) in a context.
   public var isEmpty: Bool { count == 0 }
 
   /// O(log n) in a context, O(1) on average in none.
@@ -58,6 +60,7 @@ public struct ToMany<Element: ManagedObject> {
     return members
   }
 
+  /// Adds objects, as ``append(_:)`` adds each.
   public mutating func append(contentsOf elements: some Sequence<Element>) {
     for element in elements { append(element) }
   }
@@ -81,6 +84,7 @@ extension ToMany: Sequence {
     }
     fileprivate var source: Source
 
+    /// The next member, as a fault; nil behind the last.
     public mutating func next() -> Element? {
       switch source {
       case .members(var members):
@@ -93,6 +97,7 @@ extension ToMany: Sequence {
     }
   }
 
+  /// An iterator over the members that there are now, in the order of their insertion in their contexts. O(members).
   public func makeIterator() -> Iterator {
     switch storage {
     case .members(let members): Iterator(source: .members((members?.list ?? []).makeIterator()))
@@ -101,10 +106,12 @@ extension ToMany: Sequence {
     }
   }
 
+  /// The number of members.
   public var underestimatedCount: Int { count }
 }
 
 extension ToMany: ExpressibleByArrayLiteral {
+  /// Makes a collection of objects, each a member once however often it is listed.
   public init(arrayLiteral elements: Element...) {
     self.init()
     append(contentsOf: elements)
@@ -112,12 +119,15 @@ extension ToMany: ExpressibleByArrayLiteral {
 }
 
 extension ToMany: PredicateElements {
+  /// The model at the other end.
   public typealias PredicateElement = Element
 }
 
 extension ToMany: RelationshipCollection {
+  /// Makes a collection of objects, no two of which are the same.
   public init(relatedObjects: [Element]) { storage = .members(UnattachedMembers(relatedObjects)) }
 
+  /// The members, listed. O(members).
   public var relatedObjects: [Element] {
     switch storage {
     case .members(let members): members?.list ?? []
@@ -125,14 +135,18 @@ extension ToMany: RelationshipCollection {
     }
   }
 
+  /// Makes a collection that stands for the relationship.
   public init?(_ relationship: ToManyRelationship) { storage = .relationship(relationship) }
 
+  /// The relationship that the collection stands for; nil where it has members of its own.
   public var relationship: ToManyRelationship? {
     if case .relationship(let relationship) = storage { relationship } else { nil }
   }
 
+  /// Makes a collection of the members of an object in no context.
   public init(taking members: UnattachedMembers<Element>) { storage = .members(members) }
 
+  /// The members that the collection has, or that the relationship it stands for leads to.
   public var unattached: UnattachedMembers<Element>? {
     guard case .members(let members) = storage else { return UnattachedMembers(relatedObjects) }
     return members

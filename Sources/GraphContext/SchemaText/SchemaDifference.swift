@@ -6,11 +6,16 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
   /// By the entities' names; in an entity itself, properties, indexes.
   public let changes: [Change]
 
+  /// What has changed of one entity, property or index.
   public struct Change: Sendable, Hashable, Codable {
+    /// Whether the thing was added, removed or changed.
     public enum Kind: String, Sendable, Hashable, Codable { case added, removed, changed }
+    /// What kind of thing it is.
     public enum Subject: String, Sendable, Hashable, Codable { case entity, attribute, relationship, index }
 
+    /// Whether the thing was added, removed or changed.
     public var kind: Kind
+    /// What kind of thing it is.
     public var subject: Subject
     /// The entity; by its new name unless it is removed.
     public var entity: String
@@ -24,6 +29,7 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
 
   /// What the change of an aspect means for what is stored.
   public enum Effect: String, Sendable, Hashable, Codable {
+    /// The thing has another name.
     case renamed
     /// Every value of the old kind is one of the new.
     case widened
@@ -35,25 +41,36 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
     case required
     /// A relationship leads to another entity.
     case redirected
+    /// A relationship to one object leads to many now.
     case toMany
+    /// A relationship to many objects leads to one now.
     case toOne
+    /// Another relationship leads back, or none does.
     case inverse
+    /// Something else happens to the objects at the other end when an object is deleted.
     case deleteRule
+    /// An index is unique now.
     case unique
+    /// An index is not unique any more.
     case notUnique
   }
 
   /// One thing that has changed.
   public struct Aspect: Sendable, Hashable, Codable {
+    /// What the change means for what is stored.
     public var effect: Effect
     /// `name`, `kind`, `optional`, `destination`, `cardinality`, `inverse`, `delete rule` or `unique`.
     public var name: String
+    /// What the old schema says.
     public var old: String
+    /// What the new schema says.
     public var new: String
   }
 
+  /// Whether the schemas agree.
   public var isEmpty: Bool { changes.isEmpty }
 
+  /// Compares two schemas, without a store between them. O(properties and indexes).
   public init(from old: Schema, to new: Schema) {
     let known = CataloguedSchema(old)
     self.init(from: old, to: new, SchemaRenaming(from: known, to: SchemaChange(from: known, to: new).target))
@@ -207,6 +224,7 @@ extension SchemaDifference.Change: CustomStringConvertible {
 }
 
 extension SchemaDifference.Aspect: CustomStringConvertible {
+  /// The aspect in a line: `kind int32 → int64`.
   public var description: String { "\(name) \(old) → \(new)" }
 }
 

@@ -7,31 +7,46 @@ import Predicates
 public struct SchemaDocument: Sendable, Hashable, Codable {
   /// The version of the schema, if it has one.
   public var version: Schema.Version?
+  /// The entities, in the order of the schema.
   public var entities: [Entity]
 
+  /// An entity, as ``EntityDescription`` says it.
   public struct Entity: Sendable, Hashable, Codable {
+    /// The entity's name.
     public var name: String
+    /// The entity's name in an earlier version of the schema.
     public var originalName: String?
+    /// The attributes and relationships, in the order of their declaration.
     public var properties: [Property]
+    /// The indexes; nil is none.
     public var indexes: [Index]?
   }
 
+  /// An attribute or a relationship, as ``PropertyDescription`` says it.
   public struct Property: Sendable, Hashable {
+    /// The property's name.
     public var name: String
     /// An attribute's kind, such as `int64`; of a relationship `toOne` or `toMany`.
     public var kind: String
+    /// Whether nil is a value; nil is no. No word for a relationship to many.
     public var isOptional: Bool?
     /// What objects get that were stored before the attribute existed. A number, a string, true or false; a date in ISO 8601, data in Base64.
     public var defaultValue: AttributeValue?
+    /// The property's name in an earlier version of the schema.
     public var originalName: String?
     /// The entity that a relationship leads to.
     public var destination: String?
+    /// The relationship of the destination that leads back.
     public var inverse: String?
+    /// What happens to the objects at the other end when an object is deleted; nil is nullify.
     public var deleteRule: DeleteRule?
   }
 
+  /// An index, as ``IndexDescription`` says it.
   public struct Index: Sendable, Hashable, Codable {
+    /// The names of the properties, the first sorted by first.
     public var properties: [String]
+    /// Whether no two objects have equal values; nil is no.
     public var isUnique: Bool?
     /// `c`, `d` or `cd`.
     public var folding: IndexFolding?

@@ -2,7 +2,9 @@ import Predicates
 
 /// A schema as rows, one for each property: for whoever prints it.
 public struct SchemaTable: Sendable, Hashable, Codable {
+  /// One property of an entity.
   public struct Row: Sendable, Hashable, Codable {
+    /// The entity's name.
     public var entity: String
     /// Nil in the one row of an entity without properties.
     public var property: String?
@@ -12,7 +14,9 @@ public struct SchemaTable: Sendable, Hashable, Codable {
     public var isOptional: Bool
     /// The entity that a relationship leads to.
     public var destination: String?
+    /// The relationship of the destination that leads back; nil for an attribute, and where none does.
     public var inverse: String?
+    /// What happens to the objects at the other end when an object is deleted; nil for an attribute.
     public var deleteRule: DeleteRule?
     /// The indexes that the property is in, such as `unique isrc` and `index album,track`.
     public var indexes: [String]

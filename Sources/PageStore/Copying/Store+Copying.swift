@@ -2,6 +2,7 @@
 public struct CopyProgress: Sendable, Hashable {
   /// Number of entries copied so far, and of entries in all trees.
   public var copiedEntries: Int
+  /// Number of entries in all trees.
   public var totalEntries: Int
   /// Bytes of their keys and values.
   public var copiedBytes: UInt64

@@ -123,7 +123,9 @@ struct FormatIdentity: Hashable {
 
 /// What tells a store from all others; chosen at random when it is made.
 public struct StoreUUID: Hashable, Sendable, CustomStringConvertible {
+  /// The lower 64 bits.
   public let low: UInt64
+  /// The upper 64 bits.
   public let high: UInt64
 
   package init(low: UInt64, high: UInt64) {
@@ -131,6 +133,7 @@ public struct StoreUUID: Hashable, Sendable, CustomStringConvertible {
     self.high = high
   }
 
+  /// The 128 bits as 32 hexadecimal digits, the upper half first.
   public var description: String {
     [high, low].map { half in
       let digits = String(half, radix: 16)

@@ -15,11 +15,13 @@ public final class MemoryFile: RandomAccessFile {
   }
   private let contents: Mutex<Contents>
 
+  /// Makes a file that begins with `bytes`.
   public init(_ bytes: [UInt8] = []) {
     contents = Mutex(Contents())
     _ = bytes.withUnsafeBytes { write($0, at: 0) }
   }
 
+  /// Copies bytes, and returns how many: less than the buffer takes only at the end of the file.
   public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int {
     contents.withLock { contents in
       guard offset < UInt64(contents.byteCount) else { return 0 }
@@ -38,6 +40,7 @@ public final class MemoryFile: RandomAccessFile {
     }
   }
 
+  /// Writes all the bytes, and returns their count; -EFBIG beyond what an `Int` counts.
   public func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
     guard offset <= UInt64(Int.max) - UInt64(bytes.count) else { return -Int(EFBIG) }
     contents.withLock { contents in
@@ -55,12 +58,15 @@ public final class MemoryFile: RandomAccessFile {
     return bytes.count
   }
 
+  /// Writes as ``write(_:at:)`` does: nothing is more durable here.
   public func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
     write(bytes, at: offset)
   }
 
+  /// Does nothing, and returns 0.
   public func synchronize() -> Int32 { 0 }
 
+  /// Makes the file at least so long, with zeros. -EFBIG beyond what an `Int` counts.
   public func allocate(at offset: UInt64, byteCount: UInt64) -> Int32 {
     guard offset <= UInt64(Int.max) - byteCount else { return -EFBIG }
     contents.withLock { Self.extend(&$0, to: Int(offset + byteCount)) }
@@ -83,6 +89,7 @@ public final class MemoryFile: RandomAccessFile {
     return 0
   }
 
+  /// Makes the file exactly so long. -EFBIG beyond what an `Int` counts.
   public func truncate(to byteCount: UInt64) -> Int32 {
     guard byteCount <= UInt64(Int.max) else { return -EFBIG }
     contents.withLock { contents in
@@ -101,6 +108,7 @@ public final class MemoryFile: RandomAccessFile {
     return 0
   }
 
+  /// The file's size in bytes.
   public func byteCount() -> Int64 { contents.withLock { Int64($0.byteCount) } }
 
   /// Nothing to give back: the bytes stay until the last reference goes.

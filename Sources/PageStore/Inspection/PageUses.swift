@@ -26,6 +26,7 @@ public struct PageUses: Sendable, Sequence {
   public struct Run: Sendable, Hashable {
     /// Page numbers; never empty.
     public var pages: Range<UInt64>
+    /// The use of all these pages.
     public var use: PageUse
   }
 
@@ -53,6 +54,7 @@ public struct PageUses: Sendable, Sequence {
     zip(PageUse.allCases, bitmaps).first { $0.0 == use }?.1 ?? PageBitmap()
   }
 
+  /// An iterator from the first page of the file.
   public func makeIterator() -> Iterator { Iterator(bitmaps: bitmaps) }
 
   /// Goes through the runs.
@@ -62,6 +64,7 @@ public struct PageUses: Sendable, Sequence {
 
     fileprivate init(bitmaps: [PageBitmap]) { self.bitmaps = bitmaps }
 
+    /// The next run, or nil behind the last page. O(length of the run / 64).
     public mutating func next() -> Run? {
       for (use, bitmap) in zip(PageUse.allCases, bitmaps) where bitmap.contains(page) {
         let pages = bitmap.run(from: page)

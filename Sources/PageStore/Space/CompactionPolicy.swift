@@ -13,6 +13,7 @@ public struct CompactionPolicy: Sendable, Hashable {
   /// How long nobody may have written. Zero doesn't wait for that.
   public var idleTime: Duration = .seconds(2)
 
+  /// Makes the default policy.
   public init() {}
 
   /// Whether a file with so many bytes, of which `loose` could be given back, is to be made shorter.

@@ -24,7 +24,9 @@ public struct SpaceLedger: Sendable, Hashable {
 
   /// One tree's share.
   public struct Tree: Sendable, Hashable {
+    /// The tree's name.
     public var name: String
+    /// Bytes of the pages that the newest commit reaches through the tree.
     public var liveBytes: UInt64
   }
 

@@ -4,6 +4,7 @@ public struct CompactionProgress: Sendable, Hashable {
   public var movedBytes: UInt64
   /// Bytes that the file had at the start, and has now.
   public var startBytes: UInt64
+  /// Bytes that the file has now.
   public var currentBytes: UInt64
 }
 

@@ -2,14 +2,20 @@
 public struct KeyRange: Hashable, Sendable {
   /// One end of a range.
   public enum Bound: Hashable, Sendable {
+    /// The range goes on to the first or the last key.
     case unbounded
+    /// The range ends with this key.
     case including([UInt8])
+    /// The range ends right before this key; as the lower bound, it begins right behind it.
     case excluding([UInt8])
   }
 
+  /// Where the range begins.
   public var lower: Bound
+  /// Where the range ends. A range that ends before it begins is empty.
   public var upper: Bound
 
+  /// Makes a range between two bounds.
   public init(lower: Bound = .unbounded, upper: Bound = .unbounded) {
     self.lower = lower
     self.upper = upper

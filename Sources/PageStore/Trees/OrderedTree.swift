@@ -81,6 +81,7 @@ extension OrderedTree {
 
 /// A tree as a snapshot has it. Keeps the snapshot alive.
 public struct TreeReader: OrderedTree, Sendable {
+  /// The version that the snapshot has of the tree.
   public let core: TreeCore
   private let owner: any AnyObject & Sendable
 
@@ -90,6 +91,7 @@ public struct TreeReader: OrderedTree, Sendable {
     self.owner = owner
   }
 
+  /// A cursor over the entries whose key is in `range`.
   public func cursor(in range: KeyRange = .all) -> TreeCursor {
     TreeCursor(core: core, range: range, owner: owner, changes: core.pool.unchanging)
   }

@@ -25,6 +25,7 @@ public struct WriteTree: OrderedTree {
     self.recorder = recorder
   }
 
+  /// The version with all changes of the transaction so far. Throws `.transactionEnded` after the transaction, `.nestedWrite` in a bulk append.
   public var core: TreeCore {
     get throws(StoreError) {
       try editor.checkIntact()
@@ -32,6 +33,7 @@ public struct WriteTree: OrderedTree {
     }
   }
 
+  /// A cursor over the entries whose key is in `range`. Throws `.transactionEnded` after the transaction, `.nestedWrite` in a bulk append.
   public func cursor(in range: KeyRange = .all) throws(StoreError) -> TreeCursor {
     TreeCursor(core: try core, range: range, owner: editor, changes: UnsafePointer(editor.changes))
   }

@@ -27,6 +27,7 @@ public struct IntegrityProblem: Sendable, Hashable, CustomStringConvertible {
     self.offset = offset
   }
 
+  /// The message and the place, in a line.
   public var description: String {
     var places: [String] = []
     if let tree { places.append("tree \(treeTitle ?? tree)") }

@@ -85,6 +85,7 @@ extension Where {
   /// How many conditions `&&` or `||` join in a row: each operator copies those before it.
   public static var maximumJoinedCount: Int { 4_096 }
 
+  /// The opposite: it holds exactly where the condition doesn't.
   public static prefix func ! (condition: Where) -> Where {
     Where(condition.content.map(PredicateTree.not), depth: condition.depth + 1)
   }

@@ -1,20 +1,34 @@
 /// What an attribute of a record holds.
 public enum AttributeKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
+  /// A byte that is 0 or 1.
   case bool = 1
+  /// 8 bits with a sign.
   case int8 = 2
+  /// 16 bits with a sign.
   case int16 = 3
+  /// 32 bits with a sign.
   case int32 = 4
+  /// 64 bits with a sign; of `Int` too.
   case int64 = 5
+  /// 8 bits without a sign.
   case uint8 = 6
+  /// 16 bits without a sign.
   case uint16 = 7
+  /// 32 bits without a sign.
   case uint32 = 8
+  /// 64 bits without a sign; of `UInt` too.
   case uint64 = 9
+  /// A floating-point number of 32 bits.
   case float = 10
+  /// A floating-point number of 64 bits.
   case double = 11
   /// Seconds since the reference date (1 January 2001 UTC), as the bits of a Double.
   case date = 12
+  /// 128 bits.
   case uuid = 13
+  /// Text in UTF-8, of any length.
   case string = 14
+  /// Bytes, any number of them.
   case data = 15
   /// A to-one relationship: the destination's object ID.
   case reference = 16
@@ -34,8 +48,10 @@ public enum AttributeKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
     }
   }
 
+  /// Whether the values are integers, of any width.
   public var isInteger: Bool {
     (AttributeKind.int8.rawValue...AttributeKind.uint64.rawValue).contains(rawValue)
   }
+  /// Whether sums and averages can be made of the values.
   public var isNumeric: Bool { isInteger || self == .float || self == .double || self == .decimal }
 }

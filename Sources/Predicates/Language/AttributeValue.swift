@@ -6,19 +6,30 @@ import Foundation
 /// Kinds share a case where they share a meaning: every signed and unsigned integer up to 63 bits is `int`;
 /// `uint` holds only what `int` can't, so equal numbers are equal values. Float is `double`, exactly.
 public enum AttributeValue: Sendable {
+  /// A missing value.
   case null
+  /// True or false.
   case bool(Bool)
+  /// An integer that 64 bits with a sign hold.
   case int(Int64)
+  /// An integer from 2^63; less is ``int(_:)``.
   case uint(UInt64)
+  /// A floating-point number, of a Float too.
   case double(Double)
+  /// A decimal number, by its value: 1.0 and 1.00 are equal.
   case decimal(Decimal)
+  /// An instant.
   case date(Date)
+  /// An identifier of 128 bits.
   case uuid(UUID)
+  /// Text; equal where its UTF-8 is.
   case string(String)
+  /// Bytes.
   case data(Data)
   /// The number of an object of a known entity.
   case reference(ObjectNumber)
 
+  /// Whether the value is missing.
   public var isNull: Bool { if case .null = self { true } else { false } }
 
   /// The value of an unsigned integer: `int` where it fits.

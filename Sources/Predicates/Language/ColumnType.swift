@@ -12,6 +12,7 @@ public protocol ColumnType: Sendable {
 public struct ColumnOrigin: Sendable, Hashable {
   /// Of the objects that the column refers to; nil for values.
   public let entityName: String?
+  /// The ID of the store that the row comes from.
   public let storeID: UUID
   /// How the store knows that entity; nil also where the schema is of no store.
   package let entityIdentity: EntityIdentity?

@@ -3,6 +3,7 @@
 /// A literal is rounded only once, to the type of the attribute it is compared with; going by way of Double
 /// could round twice and land beside the nearest Float.
 public struct DecimalDigits: Sendable, Hashable {
+  /// Whether the number is below 0.
   public let isNegative: Bool
   /// Significant digits, without zeros at either end; empty for zero.
   public let digits: String

@@ -77,7 +77,9 @@ public struct EntitySchema: Sendable {
     shape = Shape(id, name, stored, toMany, indexes, layoutNumber, identity)
   }
 
+  /// Which entity of its schema it is.
   public var id: EntityID { shape.id }
+  /// The entity's name.
   public var name: String { shape.name }
   /// How the store knows the entity; nil where the schema is of no store.
   package var identity: EntityIdentity? { shape.identity }
@@ -111,12 +113,16 @@ extension EntitySchema: Hashable {
 
 /// An attribute, or a to-one relationship, of an entity.
 public struct StoredProperty: Sendable, Hashable, Codable {
+  /// The property's name.
   public var name: String
+  /// Its place among the stored properties of the model, from 0.
   public var slot: Int
   /// Which value of a record it is. Differs from the slot where a model's properties are in another order than those of
   /// the store.
   public var place: Int
+  /// How the values are stored; `reference` for a relationship.
   public var kind: AttributeKind
+  /// Whether nil is a value.
   public var isOptional: Bool
   /// The entity that a `reference` points to.
   public var destination: String?
@@ -141,11 +147,14 @@ public struct StoredProperty: Sendable, Hashable, Codable {
 
 /// A to-many relationship of an entity.
 public struct ToManyProperty: Sendable, Hashable, Codable {
+  /// The relationship's name.
   public var name: String
+  /// The entity at the other end.
   public var destination: String
   /// The relationship of the destination that leads back.
   public var inverse: String
 
+  /// Makes a property.
   public init(name: String, destination: String, inverse: String) {
     self.name = name
     self.destination = destination
@@ -166,5 +175,6 @@ public protocol SchemaProviding: Sendable {
 }
 
 extension SchemaProviding {
+  /// Nil: the schema is of no store.
   public var entityNamesByNumber: [UInt32: String]? { nil }
 }

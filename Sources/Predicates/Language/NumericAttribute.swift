@@ -22,10 +22,14 @@ extension UInt64: NumericAttribute { public typealias Sum = UInt }
 extension Float: NumericAttribute { public typealias Sum = Double }
 extension Double: NumericAttribute { public typealias Sum = Double }
 extension Decimal: NumericAttribute {
+  /// Exact while it is computed, and rounded once.
   public typealias Sum = Decimal
+  /// Exact while it is computed, and rounded once.
   public typealias Average = Decimal
 }
 extension Optional: NumericAttribute where Wrapped: NumericAttribute {
+  /// What a sum of the wrapped numbers is.
   public typealias Sum = Wrapped.Sum
+  /// What an average of the wrapped numbers is.
   public typealias Average = Wrapped.Average
 }

@@ -12,8 +12,10 @@
 /// `init(rawValue:)` takes any 64 bits, because numbers come from disk: ``isSound`` says whether a store can have given them.
 @frozen
 public struct ObjectNumber: RawRepresentable, Sendable, Hashable, Codable {
+  /// The class tag and the sequence.
   public let rawValue: UInt64
 
+  /// Takes any 64 bits.
   @inlinable
   public init(rawValue: UInt64) { self.rawValue = rawValue }
 
@@ -24,6 +26,7 @@ public struct ObjectNumber: RawRepresentable, Sendable, Hashable, Codable {
   /// 2^50 − 1: at a million objects a second, an entity comes this far in 35 years.
   @inlinable
   public static var greatestSequence: UInt64 { 1 << 50 - 1 }
+  /// 2^12 − 1.
   @inlinable
   public static var greatestClassTag: UInt16 { 1 << 12 - 1 }
 

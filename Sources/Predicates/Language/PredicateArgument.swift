@@ -1,11 +1,13 @@
 /// What can stand for a `%@` in a format string, and for a value in a dictionary: every ``AttributeType``, arrays, sets and
 /// ranges of them, objects and their IDs, and nil. Arguments are values: they are never read as text of the language.
 public protocol PredicateArgument {
+  /// The argument taken apart.
   var predicateArgument: FormatArgument { get }
 }
 
 /// An argument of a format string or a dictionary, taken apart.
 public enum FormatArgument: Sendable, Hashable {
+  /// One value.
   case value(AttributeValue)
   /// An object, by its identity.
   case object(ObjectReference)

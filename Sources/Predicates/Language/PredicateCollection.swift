@@ -5,8 +5,10 @@ public struct PredicateCollection: Sendable, Hashable {
   public struct Filter: Sendable, Hashable {
     /// What the condition calls the element, without `$`.
     public var variable: String
+    /// What the element has to meet. Paths that begin with the variable are of the element, others of the object.
     public var condition: PredicateTree
 
+    /// Makes a filter.
     public init(variable: String, condition: PredicateTree) {
       self.variable = variable
       self.condition = condition
@@ -25,6 +27,7 @@ public struct PredicateCollection: Sendable, Hashable {
   /// Whether equal values count once.
   public var isDistinct: Bool
 
+  /// Makes a collection: by default all the elements, as they are.
   public init(
     variable: String? = nil,
     names: [String],
@@ -46,9 +49,13 @@ public struct PredicateCollection: Sendable, Hashable {
 public enum PredicateAggregate: Sendable, Hashable {
   /// How many elements there are, or how many values that aren't nil.
   case count
+  /// The sum of the numbers.
   case sum
+  /// The average of the numbers: of Decimals a Decimal, of others a Double.
   case average
+  /// The least value.
   case minimum
+  /// The greatest value.
   case maximum
   /// The value in the middle of the sorted ones; the average of the two where there is none.
   case median

@@ -9,30 +9,45 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
   case add
   /// The difference; of two dates the seconds from the second to the first.
   case subtract
+  /// The product.
   case multiply
   /// The quotient; of two integers cut off towards 0.
   case divide
   /// The remainder, with the sign of the first argument.
   case modulus
+  /// The number with the other sign.
   case negate
   /// Always a floating-point number.
   case power
+  /// The square root, as a floating-point number; nil below 0.
   case squareRoot = "sqrt"
   /// To the base 10.
   case logarithm = "log"
+  /// The natural logarithm, as a floating-point number.
   case naturalLogarithm = "ln"
+  /// e raised to the argument, as a floating-point number.
   case exponential = "exp"
+  /// The greatest whole number that is not above the argument.
   case floor
+  /// The least whole number that is not below the argument.
   case ceiling
   /// Away from 0 at a half.
   case round
+  /// The whole number next to the argument on the side of 0.
   case truncate = "trunc"
+  /// The number without its sign.
   case absolute = "abs"
+  /// The bits that are set in both integers.
   case bitwiseAnd
+  /// The bits that are set in one of two integers, or in both.
   case bitwiseOr
+  /// The bits that are set in exactly one of two integers.
   case bitwiseXor
+  /// The first integer shifted to the left by the second; nil unless that is 0 to 63, and where 64 bits don't hold the result.
   case leftShift
+  /// The first integer shifted to the right by the second, keeping its sign; nil unless that is 0 to 63.
   case rightShift
+  /// The integer with every bit turned over.
   case onesComplement
 
   // MARK: Of any number of arguments
@@ -41,12 +56,16 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
   case minimum = "min"
   /// The greatest of them.
   case maximum = "max"
+  /// The sum of the arguments that are neither nil nor NaN; 0 of none.
   case sum
+  /// The average of the arguments that are neither nil nor NaN; nil of none.
   case average
 
   // MARK: Strings
 
+  /// The string in lower case, by no locale's rules.
   case lowercase
+  /// The string in upper case, by no locale's rules.
   case uppercase
   /// Characters (grapheme clusters), as Swift's `count`.
   case length
@@ -57,10 +76,15 @@ public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
 
   /// The instant at which the query began.
   case now
+  /// The year.
   case year
+  /// The month, 1 to 12.
   case month
+  /// The day of the month, from 1.
   case day
+  /// The hour, 0 to 23.
   case hour
+  /// The minute, 0 to 59.
   case minute
   /// With its fraction.
   case second

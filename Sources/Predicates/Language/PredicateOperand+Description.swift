@@ -1,4 +1,5 @@
 extension PredicateOperand: CustomStringConvertible {
+  /// The operand as it is written in a format string.
   public var description: String { formatText }
 
   /// The operand as it is written in a format string.

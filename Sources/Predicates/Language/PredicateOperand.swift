@@ -3,6 +3,7 @@
 /// Where an operand stood in a text is carried along for error messages; it takes no part in what the operand
 /// is equal to.
 public struct PredicateOperand: Sendable {
+  /// What an operand stands for.
   public indirect enum Content: Sendable, Hashable {
     /// Names from the fetched entity through relationships to a property: `origin.name`. Only what takes several values, such
     /// as `ANY`, goes with a path through a to-many relationship.
@@ -12,6 +13,7 @@ public struct PredicateOperand: Sendable {
     case variable(String, [String])
     /// The fetched object itself.
     case object
+    /// A value that is spelled out, or captured.
     case value(AttributeValue)
     /// A number whose digits no `AttributeValue` keeps. It is rounded once, to the type it is compared with.
     case digits(DecimalDigits)
@@ -27,19 +29,26 @@ public struct PredicateOperand: Sendable {
     case aggregate(PredicateAggregate, PredicateCollection)
   }
 
+  /// What the operand stands for.
   public var content: Content
+  /// Where the operand stands in a text; nil if it comes from none.
   public var location: SourceLocation?
 
+  /// Makes an operand.
   public init(_ content: Content, at location: SourceLocation? = nil) {
     self.content = content
     self.location = location
   }
 
+  /// The operand of a path: names from the fetched entity to a property.
   public static func path(_ names: [String]) -> PredicateOperand { PredicateOperand(.path(names)) }
+  /// The operand of a value.
   public static func value(_ value: AttributeValue) -> PredicateOperand { PredicateOperand(.value(value)) }
+  /// The operand of another object.
   public static func reference(_ object: ObjectReference) -> PredicateOperand {
     PredicateOperand(.reference(object))
   }
+  /// The operand of the fetched object itself.
   public static var object: PredicateOperand { PredicateOperand(.object) }
 
   /// Whether the operand is a value that is spelled out.
@@ -67,6 +76,7 @@ public struct SourceLocation: Sendable, Hashable {
   /// For a path that is spelled out: the offset of each of its names.
   public let nameOffsets: [Int]
 
+  /// Makes a location. Offsets count UTF-8 bytes.
   public init(text: String, offset: Int, nameOffsets: [Int] = []) {
     self.text = text
     self.offset = offset

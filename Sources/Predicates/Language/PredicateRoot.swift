@@ -24,6 +24,7 @@ public struct ObjectReference: Sendable, Codable {
 
   private enum CodingKeys: CodingKey { case entity, number }
 
+  /// Makes the identity of an object. Without a store, it is that of an object of whichever store is asked.
   public init(entity: String, number: ObjectNumber, store: UUID? = nil) {
     self.entity = entity
     self.number = number
@@ -49,6 +50,7 @@ public protocol ObjectReferencing: PredicateArgument {
 }
 
 extension ObjectReferencing {
+  /// The object's identity, or that it has none yet.
   public var predicateArgument: FormatArgument {
     objectReference.map(FormatArgument.object) ?? .objectWithoutID
   }

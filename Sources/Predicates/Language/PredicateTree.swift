@@ -6,6 +6,7 @@
 public indirect enum PredicateTree: Sendable, Hashable {
   /// Matches everything, or nothing.
   case constant(Bool)
+  /// A comparison of two operands; strings are folded first as the options say.
   case comparison(PredicateOperand, ComparisonOperator, PredicateOperand, StringOptions)
   /// `IN`: the operand equals one of these.
   case membership(PredicateOperand, [PredicateOperand], StringOptions)
@@ -13,6 +14,7 @@ public indirect enum PredicateTree: Sendable, Hashable {
   case between(PredicateOperand, PredicateOperand, PredicateOperand)
   /// A comparison, membership or range whose left side has several values, and for how many of them it has to hold.
   case quantified(PredicateQuantifier, PredicateTree)
+  /// The opposite of a condition.
   case not(PredicateTree)
   /// All of them; of none, true.
   case and([PredicateTree])
@@ -46,14 +48,23 @@ extension PredicateTree {
 
 /// How two operands are compared.
 public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterable {
+  /// The values are equal, or both missing.
   case equal = "=="
+  /// The values differ, or one alone is missing.
   case notEqual = "!="
+  /// The left value is less. As with all that follow, nothing holds of a missing value.
   case less = "<"
+  /// The left value is less or equal.
   case lessOrEqual = "<="
+  /// The left value is greater.
   case greater = ">"
+  /// The left value is greater or equal.
   case greaterOrEqual = ">="
+  /// The left string begins with the right one.
   case beginsWith = "BEGINSWITH"
+  /// The left string ends with the right one.
   case endsWith = "ENDSWITH"
+  /// The left string contains the right one.
   case contains = "CONTAINS"
   /// A pattern of wildcards that the whole string fits; see ``LikePattern``.
   case like = "LIKE"
@@ -94,16 +105,23 @@ public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterabl
 
 /// A range of values. A nil bound is open; a value that is null or NaN is in no range.
 public struct ValueRange: Sendable, Hashable {
+  /// One end of a range.
   public struct Bound: Sendable, Hashable {
+    /// The value at the end.
     public var value: AttributeValue
+    /// Whether that value is in the range.
     public var isIncluded: Bool
+    /// Makes a bound.
     public init(_ value: AttributeValue, isIncluded: Bool) {
       self.value = value
       self.isIncluded = isIncluded
     }
   }
+  /// The least value; nil if there is none.
   public var lower: Bound?
+  /// The greatest value; nil if there is none.
   public var upper: Bound?
+  /// Makes a range between two bounds.
   public init(lower: Bound?, upper: Bound?) {
     self.lower = lower
     self.upper = upper

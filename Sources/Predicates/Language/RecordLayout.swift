@@ -23,6 +23,7 @@ public struct RecordLayout: Sendable, Hashable {
 
   /// One stored value's place.
   public struct Field: Sendable, Hashable {
+    /// How the value is stored.
     public let kind: AttributeKind
     /// The bit of ``nullByte`` that is set where the value is nil.
     public let nullMask: UInt8

@@ -4,7 +4,9 @@ import Foundation
 ///
 /// The view does not own the bytes; it must not outlive them.
 public struct RecordView {
+  /// The record's bytes.
   public let bytes: UnsafeRawBufferPointer
+  /// Where each value lies in them.
   public let layout: RecordLayout
 
   /// Nil when the bytes are too few to be a record of this layout, or its table of ends is wrong. O(variable
@@ -39,6 +41,7 @@ public struct RecordView {
   /// The commit that last changed the record.
   public var commit: UInt64 { UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) }
 
+  /// Whether the value at a slot is missing. Traps for a slot that the layout doesn't have.
   @inlinable
   public func isNull(_ slot: Int) -> Bool {
     let field = layout.fields[slot]

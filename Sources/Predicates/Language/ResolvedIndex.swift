@@ -3,6 +3,7 @@
 /// Its entries are ordered by the encoded values in the order of the columns, each ascending with nil first and NaN last,
 /// ties by object ID. Made once for each schema, and shared by all who use it.
 public final class ResolvedIndex: Sendable {
+  /// What an index comes from.
   public enum Origin: Sendable, Hashable {
     /// One that the model declares: every object has an entry.
     case declared
@@ -10,22 +11,27 @@ public final class ResolvedIndex: Sendable {
     case relationship
   }
 
+  /// One of the properties that an index is over.
   public struct Column: Sendable, Hashable {
+    /// The slot of the property in its entity.
     public let slot: Int
     /// How the slot's strings are folded before they become keys; nothing for what is no string. The column serves
     /// comparisons with the same options, and no others.
     public let folding: StringOptions
 
+    /// Makes a column.
     public init(slot: Int, folding: StringOptions = []) {
       self.slot = slot
       self.folding = folding
     }
   }
 
+  /// Which index of its schema it is.
   public let id: IndexID
   /// For messages and plans; unique within the entity's indexes of one origin: the names of the properties joined by a comma,
   /// such as `month,day`, and the folding: `title[cd]`.
   public let name: String
+  /// What the index comes from.
   public let origin: Origin
   /// In key order.
   public let columns: [Column]

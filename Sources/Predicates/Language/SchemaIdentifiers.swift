@@ -1,15 +1,20 @@
 /// Which entity of a schema: its place among the schema's entities. Means nothing in another schema.
 public struct EntityID: Sendable, Hashable {
+  /// The entity's place in its schema, from 0.
   public let ordinal: Int
 
+  /// The entity at a place of a schema.
   public init(_ ordinal: Int) { self.ordinal = ordinal }
 }
 
 /// Which index of a schema: its place among its entity's indexes, the declared ones before those of to-one relationships.
 public struct IndexID: Sendable, Hashable {
+  /// The entity that the index is of.
   public let entity: EntityID
+  /// The index's place among those of the entity, from 0.
   public let ordinal: Int
 
+  /// The index at a place among those of an entity.
   public init(_ entity: EntityID, _ ordinal: Int) {
     self.entity = entity
     self.ordinal = ordinal

@@ -3,7 +3,9 @@
 /// With any of the options, canonically equivalent strings are equal: “é” in one scalar and in two. Nothing depends on a
 /// locale.
 public struct StringOptions: OptionSet, Sendable, Hashable, Codable {
+  /// The options as bits.
   public let rawValue: UInt8
+  /// Makes a set of options of its bits.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// `[c]`: letters of different case are equal, by Unicode's full case folding.

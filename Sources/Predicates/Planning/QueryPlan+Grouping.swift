@@ -16,12 +16,15 @@ extension QueryPlan {
 
     /// What the groups are by; empty where all rows are one.
     public var keys: [String]
+    /// What is computed of each group, in the order of the columns.
     public var aggregates: [Aggregate]
     /// What is tested on each group.
     public var condition: String?
     /// What the groups are sorted by, before their keys.
     public var order: [String]
+    /// How many groups are returned at most; nil for all.
     public var limit: Int?
+    /// How many groups are left out at the start.
     public var offset: Int
 
     package init(

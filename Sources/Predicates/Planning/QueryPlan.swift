@@ -28,9 +28,11 @@ public struct QueryPlan: Sendable, Hashable, Codable {
 
   /// A range of an index.
   public struct Range: Sendable, Hashable, Codable {
+    /// The index's name: `month,day`.
     public var index: String
     /// The condition that the range's rows meet, as a format string.
     public var condition: String
+    /// How many rows the range has.
     public var rowCount: Int
     /// Whether ``rowCount`` is counted, not estimated. Always, in this version.
     public var isExact: Bool
@@ -41,6 +43,7 @@ public struct QueryPlan: Sendable, Hashable, Codable {
   /// What two conditions have in common can't be counted. Where a choice depends on it, some rows are tested, spread over the
   /// smallest range.
   public struct Estimate: Sendable, Hashable, Codable {
+    /// How many rows are thought to match.
     public var rowCount: Int
     /// How many rows were tested.
     public var sampleCount: Int
@@ -48,10 +51,13 @@ public struct QueryPlan: Sendable, Hashable, Codable {
 
   /// A condition on objects at the other end of a relationship, found there first.
   public struct Lookup: Sendable, Hashable, Codable {
+    /// The entity at the other end.
     public var entity: String
     /// Nil for a pass over all the objects.
     public var index: String?
+    /// The condition that is met there, as a format string.
     public var condition: String
+    /// How many objects meet it, at most.
     public var rowCount: Int
   }
 
@@ -65,6 +71,7 @@ public struct QueryPlan: Sendable, Hashable, Codable {
 
   /// What is done instead when rows that come in order turn out to match too rarely.
   public struct Fallback: Sendable, Hashable, Codable {
+    /// Where the rows come from then.
     public var access: Access
     /// How many rows that plan reads, at most.
     public var rowCount: Int
@@ -72,9 +79,13 @@ public struct QueryPlan: Sendable, Hashable, Codable {
     public var rowBudget: Int
   }
 
+  /// The entity's name.
   public var entity: String
+  /// Where the rows come from.
   public var access: Access
+  /// The ranges of indexes that are read; empty for other kinds of access.
   public var ranges: [Range]
+  /// The conditions on other objects that were met first.
   public var lookups: [Lookup]
   /// How many rows the access path yields, at most.
   public var rowCount: Int
@@ -84,11 +95,15 @@ public struct QueryPlan: Sendable, Hashable, Codable {
   public var isCovering: Bool
   /// What is tested on each row, as a format string.
   public var filter: String?
+  /// How the results get into order.
   public var order: Order
   /// Whether of equal rows only the first is returned; limit and offset count those.
   public var isDistinct = false
+  /// How many results are returned at most; nil for all.
   public var limit: Int?
+  /// How many results are left out at the start.
   public var offset: Int
+  /// What is done instead when too few rows match; nil where the plan is kept in any case.
   public var fallback: Fallback?
   /// What is computed of the rows; nil where they themselves are the results.
   public var grouping: Grouping?

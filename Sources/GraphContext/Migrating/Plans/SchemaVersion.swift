@@ -1,10 +1,14 @@
 extension Schema {
   /// The version of an app's schema, which the store keeps: `Schema.Version(2, 1)` is 2.1.0.
   public struct Version: Sendable, Hashable {
+    /// The first number, which is compared first.
     public let major: UInt32
+    /// The second number.
     public let minor: UInt32
+    /// The third number.
     public let patch: UInt32
 
+    /// Makes a version; what is left out is 0.
     public init(_ major: UInt32, _ minor: UInt32 = 0, _ patch: UInt32 = 0) {
       self.major = major
       self.minor = minor

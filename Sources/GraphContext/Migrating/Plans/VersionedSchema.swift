@@ -13,6 +13,7 @@
 /// The newest version of a ``MigrationPlan`` has the classes that the app uses. A version between needs a schema, from classes or
 /// described; the oldest ones need neither: a store knows its own schema.
 public protocol VersionedSchema: SendableMetatype {
+  /// The version's number, which no other version of a plan has.
   static var version: Schema.Version { get }
   /// The model classes. Empty, unless a version says otherwise, for one whose classes the app doesn't have any more.
   static var models: [any ManagedObject.Type] { get }
@@ -26,7 +27,10 @@ public protocol VersionedSchema: SendableMetatype {
 }
 
 extension VersionedSchema {
+  /// None.
   public static var models: [any ManagedObject.Type] { [] }
+  /// The schema of ``models``; nil of none. Throws everything that is wrong with them.
   public static func schema() throws(SchemaError) -> Schema? { models.isEmpty ? nil : try Schema(models) }
+  /// None.
   public static var stableHash: UInt64? { nil }
 }

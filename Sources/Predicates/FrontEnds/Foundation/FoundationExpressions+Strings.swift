@@ -13,6 +13,7 @@ extension PredicateExpressions {
     let text: Text
     let part: Part
 
+    /// Whether the text contains the part, whatever the case and the accents of their letters. Throws what the two sides throw.
     public func evaluate(_ bindings: PredicateBindings) throws -> Bool {
       ValueComparison.holds(
         .string(String(try text.evaluate(bindings))),
@@ -31,6 +32,7 @@ extension PredicateExpressions {
     let text: Text
     let other: Other
 
+    /// The order of the two texts, whatever the case of their letters. Throws what the two sides throw.
     public func evaluate(_ bindings: PredicateBindings) throws -> ComparisonResult {
       let (left, right) = (String(try text.evaluate(bindings)), String(try other.evaluate(bindings)))
       let order = ValueComparison.order(.string(left), .string(right), .caseInsensitive) ?? 0

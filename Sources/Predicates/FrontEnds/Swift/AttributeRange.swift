@@ -2,6 +2,7 @@
 ///
 /// A value that is missing or NaN is in no range.
 public protocol AttributeRange<Bound> {
+  /// The type of the values.
   associatedtype Bound: Comparable
   /// The lower bound, and whether it is in the range.
   var lowerAttributeBound: (value: Bound, isIncluded: Bool)? { get }

@@ -2,10 +2,12 @@
 // again. A key path's value may be optional, so each operator comes for the value and for what it wraps.
 
 extension KeyPath where Root: PredicateRoot, Value: AttributeType {
+  /// Whether the property has this value; `nil` asks for a missing one.
   public static func == (left: KeyPath<Root, Value>, right: Value) -> Where<Root> {
     ValueExpression<Root, Value>(left).compare(.equal, right.operand)
   }
 
+  /// Whether the property has another value, or none; of `nil`, whether it has any.
   public static func != (left: KeyPath<Root, Value>, right: Value) -> Where<Root> {
     ValueExpression<Root, Value>(left).compare(.notEqual, right.operand)
   }
@@ -17,18 +19,22 @@ extension KeyPath where Root: PredicateRoot, Value: AttributeType {
 }
 
 extension KeyPath where Root: PredicateRoot, Value: AttributeType & Comparable {
+  /// Whether the property's value is less. False where it is missing, and for `nil`.
   public static func < (left: KeyPath<Root, Value>, right: Value?) -> Where<Root> {
     ValueExpression<Root, Value>(left) < right
   }
 
+  /// Whether the property's value is less or equal. False where it is missing, and for `nil`.
   public static func <= (left: KeyPath<Root, Value>, right: Value?) -> Where<Root> {
     ValueExpression<Root, Value>(left) <= right
   }
 
+  /// Whether the property's value is greater. False where it is missing, and for `nil`.
   public static func > (left: KeyPath<Root, Value>, right: Value?) -> Where<Root> {
     ValueExpression<Root, Value>(left) > right
   }
 
+  /// Whether the property's value is greater or equal. False where it is missing, and for `nil`.
   public static func >= (left: KeyPath<Root, Value>, right: Value?) -> Where<Root> {
     ValueExpression<Root, Value>(left) >= right
   }
@@ -42,6 +48,7 @@ extension KeyPath where Root: PredicateRoot, Value: AttributeType & Comparable {
 // MARK: - Optional values
 
 extension KeyPath where Root: PredicateRoot {
+  /// Whether the property's value is less. False where it is missing, and for `nil`.
   public static func < <Wrapped: AttributeType & Comparable>(
     left: KeyPath<Root, Value>,
     right: Wrapped?
@@ -49,6 +56,7 @@ extension KeyPath where Root: PredicateRoot {
     ValueExpression<Root, Wrapped>(left) < right
   }
 
+  /// Whether the property's value is less or equal. False where it is missing, and for `nil`.
   public static func <= <Wrapped: AttributeType & Comparable>(
     left: KeyPath<Root, Value>,
     right: Wrapped?
@@ -56,6 +64,7 @@ extension KeyPath where Root: PredicateRoot {
     ValueExpression<Root, Wrapped>(left) <= right
   }
 
+  /// Whether the property's value is greater. False where it is missing, and for `nil`.
   public static func > <Wrapped: AttributeType & Comparable>(
     left: KeyPath<Root, Value>,
     right: Wrapped?
@@ -63,6 +72,7 @@ extension KeyPath where Root: PredicateRoot {
     ValueExpression<Root, Wrapped>(left) > right
   }
 
+  /// Whether the property's value is greater or equal. False where it is missing, and for `nil`.
   public static func >= <Wrapped: AttributeType & Comparable>(
     left: KeyPath<Root, Value>,
     right: Wrapped?
@@ -70,6 +80,7 @@ extension KeyPath where Root: PredicateRoot {
     ValueExpression<Root, Wrapped>(left) >= right
   }
 
+  /// Whether the property's value is in the range: `1980...1989 ~= \.year`. False where it is missing.
   public static func ~= <Wrapped: AttributeType & Comparable>(
     range: some AttributeRange<Wrapped>,
     keyPath: KeyPath<Root, Value>
@@ -81,6 +92,7 @@ extension KeyPath where Root: PredicateRoot {
 // MARK: - Objects
 
 extension KeyPath where Root: PredicateRoot {
+  /// Whether the relationship leads to this object; `nil` asks for one that leads to none.
   public static func == <Object: ObjectReferencing>(
     left: KeyPath<Root, Value>,
     right: Value
@@ -88,6 +100,7 @@ extension KeyPath where Root: PredicateRoot {
     ValueExpression<Root, Object>(left) == right
   }
 
+  /// Whether the relationship leads to another object, or to none; of `nil`, whether it leads to any.
   public static func != <Object: ObjectReferencing>(
     left: KeyPath<Root, Value>,
     right: Value
@@ -105,6 +118,7 @@ extension KeyPath where Root: PredicateRoot {
     ValueExpression<Root, Object>(left) == right
   }
 
+  /// Whether the relationship leads to another object, or to none.
   public static func != <Object: ObjectReferencing>(
     left: KeyPath<Root, Value>,
     right: some ObjectReferencing
@@ -122,14 +136,17 @@ extension KeyPath where Root: PredicateRoot {
 }
 
 extension KeyPath where Root: PredicateRoot, Value: ObjectReferencing {
+  /// Whether the relationship leads to this object.
   public static func == (left: KeyPath<Root, Value>, right: some ObjectReferencing) -> Where<Root> {
     ValueExpression<Root, Value>(left) == right
   }
 
+  /// Whether the relationship leads to another object.
   public static func != (left: KeyPath<Root, Value>, right: some ObjectReferencing) -> Where<Root> {
     ValueExpression<Root, Value>(left) != right
   }
 
+  /// Whether the relationship leads to one of these objects.
   public static func ~= (objects: [some ObjectReferencing], keyPath: KeyPath<Root, Value>) -> Where<Root> {
     ValueExpression<Root, Value>(keyPath).in(objects)
   }

@@ -6,10 +6,12 @@ extension KeyPath where Root: PredicateRoot, Value == String {
     ValueExpression<Root, String>(self).hasPrefix(prefix, options)
   }
 
+  /// Whether the string ends with another: `(\Song.title).hasSuffix("ey")`.
   public func hasSuffix(_ suffix: String?, _ options: StringOptions = []) -> Where<Root> {
     ValueExpression<Root, String>(self).hasSuffix(suffix, options)
   }
 
+  /// Whether the string contains another: `(\Song.title).contains("are")`.
   public func contains(_ part: String?, _ options: StringOptions = []) -> Where<Root> {
     ValueExpression<Root, String>(self).contains(part, options)
   }
@@ -36,10 +38,12 @@ extension KeyPath where Root: PredicateRoot, Value == String? {
     ValueExpression<Root, String>(self).hasPrefix(prefix, options)
   }
 
+  /// Whether the string ends with another: `(\Song.title).hasSuffix("ey")`.
   public func hasSuffix(_ suffix: String?, _ options: StringOptions = []) -> Where<Root> {
     ValueExpression<Root, String>(self).hasSuffix(suffix, options)
   }
 
+  /// Whether the string contains another: `(\Song.title).contains("are")`.
   public func contains(_ part: String?, _ options: StringOptions = []) -> Where<Root> {
     ValueExpression<Root, String>(self).contains(part, options)
   }

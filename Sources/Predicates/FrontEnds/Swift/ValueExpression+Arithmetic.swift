@@ -38,15 +38,23 @@ extension PredicateOperand {
 // MARK: - Numbers
 
 extension ValueExpression where Value: AttributeType & Numeric {
+  /// The sum; nil where an integer doesn't fit 64 bits.
   public static func + (left: Self, right: Value) -> Self { left.call(.add, right.operand) }
+  /// The sum; nil where an integer doesn't fit 64 bits.
   public static func + (left: Self, right: Self) -> Self { call(.add, left, right) }
+  /// The difference; nil where an integer doesn't fit 64 bits.
   public static func - (left: Self, right: Value) -> Self { left.call(.subtract, right.operand) }
+  /// The difference; nil where an integer doesn't fit 64 bits.
   public static func - (left: Self, right: Self) -> Self { call(.subtract, left, right) }
+  /// The product; nil where an integer doesn't fit 64 bits.
   public static func * (left: Self, right: Value) -> Self { left.call(.multiply, right.operand) }
+  /// The product; nil where an integer doesn't fit 64 bits.
   public static func * (left: Self, right: Self) -> Self { call(.multiply, left, right) }
-  /// The quotient; of integers cut off towards 0.
+  /// The quotient; of integers cut off towards 0. Nil for a division by 0.
   public static func / (left: Self, right: Value) -> Self { left.call(.divide, right.operand) }
+  /// The quotient; of integers cut off towards 0. Nil for a division by 0.
   public static func / (left: Self, right: Self) -> Self { call(.divide, left, right) }
+  /// The number with the other sign; nil where an integer doesn't fit 64 bits.
   public static prefix func - (value: Self) -> Self { value.call(.negate) }
 
   /// The number as a Double: `$0.seconds.double / 60 > 2.5`.
@@ -56,14 +64,16 @@ extension ValueExpression where Value: AttributeType & Numeric {
 }
 
 extension ValueExpression where Value: AttributeType & BinaryInteger {
-  /// The remainder, with the sign of the left side.
+  /// The remainder, with the sign of the left side. Nil for a division by 0.
   public static func % (left: Self, right: Value) -> Self { left.call(.modulus, right.operand) }
+  /// The remainder, with the sign of the left side. Nil for a division by 0.
   public static func % (left: Self, right: Self) -> Self { call(.modulus, left, right) }
 }
 
 extension ValueExpression where Value: AttributeType & BinaryFloatingPoint {
   /// The number rounded to an integer, away from 0 at a half.
   public func rounded() -> Self { call(.round) }
+  /// The square root; nil of a number below 0.
   public func squareRoot() -> Self { call(.squareRoot) }
 }
 
@@ -91,15 +101,20 @@ extension ValueExpression where Value == Bool {
 // MARK: - Strings
 
 extension ValueExpression where Value == String {
+  /// The string with another behind it.
   public static func + (left: Self, right: String) -> Self { left.call(.add, right.operand) }
+  /// The string with another behind it.
   public static func + (left: Self, right: Self) -> Self { call(.add, left, right) }
 
+  /// The string in lower case, by no locale's rules.
   public func lowercased() -> Self { call(.lowercase) }
+  /// The string in upper case, by no locale's rules.
   public func uppercased() -> Self { call(.uppercase) }
   /// Without white space at both ends.
   public func trimmed() -> Self { call(.trim) }
   /// How many characters there are.
   public var count: ValueExpression<Root, Int> { call(.length) }
+  /// Whether the string has no characters. False where it is missing.
   public var isEmpty: Where<Root> { compare(.equal, "".operand) }
 }
 
@@ -113,18 +128,22 @@ extension ValueExpression where Value == Date {
   public func timeIntervalSince(_ other: Self) -> ValueExpression<Root, Double> {
     Self.call(.subtract, self, other)
   }
+  /// The seconds since another instant.
   public func timeIntervalSince(_ other: Date) -> ValueExpression<Root, Double> {
     call(.subtract, other.operand)
   }
 
   // Parts of the date in UTC and the proleptic Gregorian calendar.
 
+  /// The year.
   public var year: ValueExpression<Root, Int> { call(.year) }
   /// 1 to 12.
   public var month: ValueExpression<Root, Int> { call(.month) }
   /// The day of the month, from 1.
   public var day: ValueExpression<Root, Int> { call(.day) }
+  /// The hour, 0 to 23.
   public var hour: ValueExpression<Root, Int> { call(.hour) }
+  /// The minute, 0 to 59.
   public var minute: ValueExpression<Root, Int> { call(.minute) }
   /// 1 for Sunday to 7 for Saturday.
   public var weekday: ValueExpression<Root, Int> { call(.weekday) }

@@ -5,10 +5,12 @@ public protocol PredicateElements {
 }
 
 extension Array: PredicateElements where Element: PredicateRoot {
+  /// The model at the other end.
   public typealias PredicateElement = Element
 }
 
 extension Set: PredicateElements where Element: PredicateRoot {
+  /// The model at the other end.
   public typealias PredicateElement = Element
 }
 
@@ -59,6 +61,7 @@ extension ValueExpression where Value: PredicateElements {
     filter(condition).count
   }
 
+  /// Whether there are no elements.
   public var isEmpty: Where<Root> { count == 0 }
 
   /// The sum of a property of all elements, those apart that have none; 0 of nothing.
@@ -66,6 +69,7 @@ extension ValueExpression where Value: PredicateElements {
     _ keyPath: KeyPath<Value.PredicateElement, Number>
   ) -> ValueExpression<Root, Number> { aggregate(.sum, keyPath) }
 
+  /// The sum of a property of all elements, those apart that have none; 0 of nothing.
   public func sum<Number: AttributeType & Numeric>(
     _ keyPath: KeyPath<Value.PredicateElement, Number?>
   ) -> ValueExpression<Root, Number> { aggregate(.sum, keyPath) }
@@ -80,6 +84,7 @@ extension ValueExpression where Value: PredicateElements {
     _ keyPath: KeyPath<Value.PredicateElement, Property>
   ) -> ValueExpression<Root, Property> { aggregate(.minimum, keyPath) }
 
+  /// The least value of a property, elements apart that have none; nil of nothing.
   public func min<Property: AttributeType & Comparable>(
     _ keyPath: KeyPath<Value.PredicateElement, Property?>
   ) -> ValueExpression<Root, Property> { aggregate(.minimum, keyPath) }
@@ -89,6 +94,7 @@ extension ValueExpression where Value: PredicateElements {
     _ keyPath: KeyPath<Value.PredicateElement, Property>
   ) -> ValueExpression<Root, Property> { aggregate(.maximum, keyPath) }
 
+  /// The greatest value of a property, elements apart that have none; nil of nothing.
   public func max<Property: AttributeType & Comparable>(
     _ keyPath: KeyPath<Value.PredicateElement, Property?>
   ) -> ValueExpression<Root, Property> { aggregate(.maximum, keyPath) }

@@ -5,25 +5,37 @@
 // The right side is always optional, so that `nil` and captured optionals go with every operator.
 
 extension ValueExpression where Value: AttributeType {
+  /// Whether the value is this one; `nil` asks for a missing one.
   public static func == (left: Self, right: Value?) -> Where<Root> { left.compare(.equal, right.operand) }
+  /// Whether the value is another, or missing; of `nil`, whether there is one.
   public static func != (left: Self, right: Value?) -> Where<Root> { left.compare(.notEqual, right.operand) }
+  /// Whether the two values are equal, or both missing.
   public static func == (left: Self, right: Self) -> Where<Root> { left.compare(.equal, right) }
+  /// Whether the two values differ, or one alone is missing.
   public static func != (left: Self, right: Self) -> Where<Root> { left.compare(.notEqual, right) }
 }
 
 extension ValueExpression where Value: AttributeType & Comparable {
+  /// Whether the value is less. False where one of the two is missing, as with the other operators of this kind.
   public static func < (left: Self, right: Value?) -> Where<Root> { left.compare(.less, right.operand) }
+  /// Whether the value is less or equal.
   public static func <= (left: Self, right: Value?) -> Where<Root> {
     left.compare(.lessOrEqual, right.operand)
   }
+  /// Whether the value is greater.
   public static func > (left: Self, right: Value?) -> Where<Root> { left.compare(.greater, right.operand) }
+  /// Whether the value is greater or equal.
   public static func >= (left: Self, right: Value?) -> Where<Root> {
     left.compare(.greaterOrEqual, right.operand)
   }
 
+  /// Whether the left value is less. False where one of the two is missing.
   public static func < (left: Self, right: Self) -> Where<Root> { left.compare(.less, right) }
+  /// Whether the left value is less or equal. False where one of the two is missing.
   public static func <= (left: Self, right: Self) -> Where<Root> { left.compare(.lessOrEqual, right) }
+  /// Whether the left value is greater. False where one of the two is missing.
   public static func > (left: Self, right: Self) -> Where<Root> { left.compare(.greater, right) }
+  /// Whether the left value is greater or equal. False where one of the two is missing.
   public static func >= (left: Self, right: Self) -> Where<Root> { left.compare(.greaterOrEqual, right) }
 
   /// Whether the value is in the range.
@@ -45,14 +57,17 @@ extension ValueExpression where Value: AttributeType {
 // MARK: - Strings
 
 extension ValueExpression where Value == String {
+  /// Whether the string begins with another. False where one of the two is missing.
   public func hasPrefix(_ prefix: String?, _ options: StringOptions = []) -> Where<Root> {
     compare(.beginsWith, prefix.operand, options)
   }
 
+  /// Whether the string ends with another. False where one of the two is missing.
   public func hasSuffix(_ suffix: String?, _ options: StringOptions = []) -> Where<Root> {
     compare(.endsWith, suffix.operand, options)
   }
 
+  /// Whether the string contains another. False where one of the two is missing.
   public func contains(_ part: String?, _ options: StringOptions = []) -> Where<Root> {
     compare(.contains, part.operand, options)
   }
@@ -93,13 +108,17 @@ extension ValueExpression where Value == String {
 // MARK: - Objects
 
 extension ValueExpression where Value: ObjectReferencing {
+  /// Whether it is this object; `nil` asks for none.
   public static func == (left: Self, right: Value?) -> Where<Root> {
     left.compare(.equal, toObjectIfAny: right)
   }
+  /// Whether it is another object, or none; of `nil`, whether there is one.
   public static func != (left: Self, right: Value?) -> Where<Root> {
     left.compare(.notEqual, toObjectIfAny: right)
   }
+  /// Whether it is the same object on both sides, or none on both.
   public static func == (left: Self, right: Self) -> Where<Root> { left.compare(.equal, right) }
+  /// Whether it isn't the same object on both sides.
   public static func != (left: Self, right: Self) -> Where<Root> { left.compare(.notEqual, right) }
 
   /// An object's ID, or anything else that stands for an object.
@@ -107,6 +126,7 @@ extension ValueExpression where Value: ObjectReferencing {
     left.compare(.equal, toObjectIfAny: right)
   }
 
+  /// Whether it is another object than the one that this stands for, or none.
   public static func != (left: Self, right: (some ObjectReferencing)?) -> Where<Root> {
     left.compare(.notEqual, toObjectIfAny: right)
   }
