@@ -29,7 +29,8 @@ struct ModelProperty {
 
   var isToMany: Bool { if case .toMany = kind { true } else { false } }
 
-  /// Names that a property can't have, because every model has a member of that name and means something by it.
+  /// Names that a property can't have, because every model has a member of that name and means something by it. The member may
+  /// begin with an underscore, as the storage of each property does.
   private static let takenNames: Set<String> = [
     "entityDescription", "entityName", "hasChanges", "hashValue", "isDeleted", "isFault", "isInserted",
     "objectID",

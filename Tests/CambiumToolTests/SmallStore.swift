@@ -178,7 +178,7 @@ extension SmallStore {
     [
       ("Box", try rows(of: Box.self, in: context, values(of:))),
       ("Sample", try rows(of: Sample.self, in: context, values(of:))),
-      ("Tag", try rows(of: Tag.self, in: context) { ["id": id($0), "word": $0.word.attributeValue] }),
+      ("Tag", try rows(of: Tag.self, in: context) { ["id": id($0), "word": $0.word._attributeValue] }),
     ]
   }
 
@@ -195,20 +195,20 @@ extension SmallStore {
   }
 
   private static func values(of box: Box) -> Values {
-    ["id": id(box), "name": box.name.attributeValue, "shelf": box.shelf.attributeValue]
+    ["id": id(box), "name": box.name._attributeValue, "shelf": box.shelf._attributeValue]
   }
 
   private static func values(of sample: Sample) -> Values {
     [
-      "id": id(sample), "flag": sample.flag.attributeValue, "tiny": sample.tiny.attributeValue,
-      "short": sample.short.attributeValue, "medium": sample.medium.attributeValue,
-      "long": sample.long.attributeValue, "byte": sample.byte.attributeValue,
-      "word": sample.word.attributeValue, "dozen": sample.dozen.attributeValue,
-      "wide": sample.wide.attributeValue, "single": sample.single.attributeValue,
-      "double": sample.double.attributeValue, "exact": sample.exact.attributeValue,
-      "moment": sample.moment.attributeValue, "key": sample.key.attributeValue,
-      "text": sample.text.attributeValue, "note": sample.note.attributeValue,
-      "bytes": sample.bytes.attributeValue, "box": id(sample.box),
+      "id": id(sample), "flag": sample.flag._attributeValue, "tiny": sample.tiny._attributeValue,
+      "short": sample.short._attributeValue, "medium": sample.medium._attributeValue,
+      "long": sample.long._attributeValue, "byte": sample.byte._attributeValue,
+      "word": sample.word._attributeValue, "dozen": sample.dozen._attributeValue,
+      "wide": sample.wide._attributeValue, "single": sample.single._attributeValue,
+      "double": sample.double._attributeValue, "exact": sample.exact._attributeValue,
+      "moment": sample.moment._attributeValue, "key": sample.key._attributeValue,
+      "text": sample.text._attributeValue, "note": sample.note._attributeValue,
+      "bytes": sample.bytes._attributeValue, "box": id(sample.box),
     ]
   }
 }

@@ -199,13 +199,13 @@ struct TypedColumns {
   /// - Throws: `corrupt` where the value isn't one of the type: nil, because an object on the way is missing, for a type without nil.
   mutating func nextKey<Key: ColumnType>(_ type: Key.Type) throws(ContextError) -> Key {
     defer { place += 1 }
-    return try checked(Key(columnValue: values[place], of: keyOrigins[place]))
+    return try checked(Key(_columnValue: values[place], of: keyOrigins[place]))
   }
 
   /// The value of an aggregate.
   mutating func nextValue<Value: AttributeType>(_ type: Value.Type) throws(ContextError) -> Value {
     defer { place += 1 }
-    return try checked(Value(attributeValue: values[place]))
+    return try checked(Value(_attributeValue: values[place]))
   }
 
   private func checked<Value>(_ value: Value?) throws(ContextError) -> Value {

@@ -54,5 +54,5 @@ public struct ToManyMembers<Target: ManagedObject> {
   public init() {}
 
   /// Keeps the members of a collection that stands for no relationship of an object in a context.
-  public init(_ members: some RelationshipCollection<Target>) { unattached = members.unattached }
+  public init(_ members: some RelationshipCollection<Target>) { unattached = members._unattached }
 }

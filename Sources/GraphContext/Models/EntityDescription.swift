@@ -108,9 +108,9 @@ extension PropertyDescription {
     .attribute(
       AttributeDescription(
         name: name,
-        kind: type.attributeKind,
-        isOptional: type.isOptionalAttribute,
-        defaultValue: value?.attributeValue,
+        kind: type._attributeKind,
+        isOptional: type._isOptionalAttribute,
+        defaultValue: value?._attributeValue,
         originalName: originalName
       )
     )

@@ -69,7 +69,7 @@ final class KeyPathTracer: ObjectHost {
   private func isLeaf(_ end: Any) -> Bool {
     if let identity { return end as? ManagedObjectID == identity }
     if endsAtToMany { return end is any RelationshipCollection }
-    if let leaf { return (end as? any AttributeType)?.attributeValue == leaf }
+    if let leaf { return (end as? any AttributeType)?._attributeValue == leaf }
     guard let current, let object = end as? any ManagedObject else { return false }
     return object === current
   }
@@ -96,9 +96,9 @@ final class KeyPathTracer: ObjectHost {
   /// Notes that an attribute was read. The value is one to recognise it by.
   func value<Value: AttributeType>(of object: any ManagedObject, slot: Int) -> Value {
     note(object, slot)
-    let value = Value(attributeValue: mark(Value.attributeKind)) ?? Value.anyValue
+    let value = Value(_attributeValue: mark(Value._attributeKind)) ?? Value.anyValue
     current = nil
-    leaf = value.attributeValue
+    leaf = value._attributeValue
     return value
   }
 

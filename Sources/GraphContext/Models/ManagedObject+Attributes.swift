@@ -8,7 +8,7 @@ extension ManagedObject {
   public func _$load<Value: AttributeType>(_ slot: Int, _ cache: inout Cached<Value>) -> Value {
     if _$state.isLoaded(slot) { return cache.value }
     guard let bytes = _$state.currentRecord ?? _$findRecord() else { return _$unavailable(slot) }
-    guard let value = Value(record: RecordView(validated: bytes, layout: _$layout), slot: slot)
+    guard let value = Value(_record: RecordView(validated: bytes, layout: _$layout), slot: slot)
     else {
       return _$unreadable(slot)
     }
@@ -65,5 +65,5 @@ extension ManagedObject {
 
 extension AttributeType {
   /// What a getter returns when there is no value to return: nil, or for a type without nil any value.
-  fileprivate static var unreadable: Self { Self(attributeValue: .null) ?? anyValue }
+  fileprivate static var unreadable: Self { Self(_attributeValue: .null) ?? anyValue }
 }

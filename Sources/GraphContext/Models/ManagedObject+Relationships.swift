@@ -67,7 +67,7 @@ extension ManagedObject {
     _ ordinal: Int,
     _ isWhole: Bool
   ) {
-    let list = members.unattached?.list ?? []
+    let list = members._unattached?.list ?? []
     guard let host = list.suffix(isWhole ? list.count : 16).lazy.compactMap({ $0._$state.host }).first else {
       return
     }
@@ -95,34 +95,34 @@ extension ManagedObject {
   /// The objects that a to-many relationship leads to.
   public func _$toMany<Members: RelationshipCollection>(
     _ ordinal: Int,
-    _ cache: inout ToManyMembers<Members.RelatedObject>
+    _ cache: inout ToManyMembers<Members.Element>
   ) -> Members {
     if _$state.phase == .tracer {
       // One member, because a key path may go on to the first.
-      return Members(relatedObjects: [tracer.touchToMany(of: self, ordinal: ordinal)])
+      return Members(_relatedObjects: [tracer.touchToMany(of: self, ordinal: ordinal)])
     }
     guard let relationship = ToManyRelationship(of: self, ordinal: ordinal), _$state.phase != .tracer else {
-      return Members(relatedObjects: cache.unattached?.list ?? [])
+      return Members(_relatedObjects: cache.unattached?.list ?? [])
     }
-    return Members(relationship) ?? Members(relatedObjects: relationship.objects())
+    return Members(_relationship: relationship) ?? Members(_relatedObjects: relationship.objects())
   }
 
   /// The same, to be changed in place and given to ``_$putToMany(_:_:)`` afterwards. The members are moved out where they are kept, so that
   /// an array grows without being copied.
   public func _$takeToMany<Members: RelationshipCollection>(
     _ ordinal: Int,
-    _ cache: inout ToManyMembers<Members.RelatedObject>
+    _ cache: inout ToManyMembers<Members.Element>
   ) -> Members {
     guard let relationship = ToManyRelationship(of: self, ordinal: ordinal), _$state.phase != .tracer else {
-      return cache.unattached.take().map { Members(taking: $0) } ?? Members(relatedObjects: [])
+      return cache.unattached.take().map { Members(_taking: $0) } ?? Members(_relatedObjects: [])
     }
-    if let view = Members(relationship) { return view }
+    if let view = Members(_relationship: relationship) { return view }
     if relationship.host.hasListing(of: self, toMany: ordinal), let listed = cache.unattached.take() {
-      return Members(taking: listed)
+      return Members(_taking: listed)
     }
-    let objects: [Members.RelatedObject] = relationship.objects()
+    let objects: [Members.Element] = relationship.objects()
     relationship.host.noteListing(objects, of: self, toMany: ordinal)
-    return Members(relatedObjects: objects)
+    return Members(_relatedObjects: objects)
   }
 
   /// Makes these the members, and returns what the object keeps of them. If it is in a context, they enter it too, and the inverses
@@ -133,14 +133,14 @@ extension ManagedObject {
     _ ordinal: Int,
     _ members: Members,
     isWhole: Bool = false
-  ) -> ToManyMembers<Members.RelatedObject> {
+  ) -> ToManyMembers<Members.Element> {
     if _$state.host == nil { enterContext(ofMembers: members, ordinal, isWhole) }
     guard let relationship = ToManyRelationship(of: self, ordinal: ordinal) else {
       return ToManyMembers(members)
     }
     // A view of this very relationship has written through already.
-    if let same = members.relationship, same.isSame(as: relationship) { return ToManyMembers() }
-    let list = members.relatedObjects
+    if let same = members._relationship, same.isSame(as: relationship) { return ToManyMembers() }
+    let list = members._relatedObjects
     switch relationship.host.extendListing(to: list, of: self, toMany: ordinal) {
     case .listed: return ToManyMembers(list)
     case .added: break

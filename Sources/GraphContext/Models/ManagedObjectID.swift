@@ -86,14 +86,14 @@ extension ManagedObjectID: Codable {
 
 extension ManagedObjectID: ColumnType {
   /// The ID of the object that a column of references leads to.
-  public init?(columnValue: AttributeValue, of column: ColumnOrigin) {
-    guard case .reference(let number) = columnValue, let entity = column.entityLabel else { return nil }
+  public init?(_columnValue stored: AttributeValue, of column: ColumnOrigin) {
+    guard case .reference(let number) = stored, let entity = column.entityLabel else { return nil }
     self.init(entity: entity, number: number, storeID: column.storeID)
   }
 
   /// Reads the ID of the object that a reference in a record leads to.
-  public init?(record: borrowing RecordView, slot: Int, of column: ColumnOrigin) {
-    self.init(columnValue: record.value(slot), of: column)
+  public init?(_record record: borrowing RecordView, slot: Int, of column: ColumnOrigin) {
+    self.init(_columnValue: record.value(slot), of: column)
   }
 }
 

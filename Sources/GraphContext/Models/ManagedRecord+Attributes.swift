@@ -30,7 +30,7 @@ extension ManagedRecord {
   ) throws(ContextError) -> Value? {
     let stored = try self[name]
     if stored.isNull { return nil }
-    guard let value = Value(attributeValue: stored) else {
+    guard let value = Value(_attributeValue: stored) else {
       throw error(.wrongValue, name, "is no \(type)")
     }
     return value
@@ -52,7 +52,7 @@ extension ManagedRecord {
 
   /// The same for a value of a Swift type, which must have the attribute's kind: `Int` is an `int64`, and no `double`.
   public func set<Value: AttributeType>(_ name: String, to value: Value) throws(ContextError) {
-    try set(name, to: value.attributeValue)
+    try set(name, to: value._attributeValue)
   }
 
   private func attributeSlot(_ name: String) throws(ContextError) -> Int {

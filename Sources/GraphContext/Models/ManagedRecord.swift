@@ -51,7 +51,7 @@ public final class ManagedRecord: ManagedObject {
     } else {
       var cache = Cached(RecordValue(values[property]))
       visitor.visit(attribute: property, &cache)
-      values[property] = cache.value.attributeValue
+      values[property] = cache.value._attributeValue
     }
   }
 
@@ -59,8 +59,8 @@ public final class ManagedRecord: ManagedObject {
   func value(at slot: Int) -> AttributeValue {
     if _$state.isLoaded(slot) { return values[slot] }
     var cache = Cached<RecordValue>()
-    let value = _$load(slot, &cache).attributeValue
-    if let loaded = cache.stored { values[slot] = loaded.attributeValue }
+    let value = _$load(slot, &cache)._attributeValue
+    if let loaded = cache.stored { values[slot] = loaded._attributeValue }
     return value
   }
 

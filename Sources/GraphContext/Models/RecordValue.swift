@@ -3,17 +3,17 @@ import Predicates
 
 /// The type of a record's attributes, whatever their kinds: the entity's description has those.
 struct RecordValue: AttributeType {
-  let attributeValue: AttributeValue
+  let _attributeValue: AttributeValue
 
-  init(_ value: AttributeValue) { attributeValue = value }
+  init(_ value: AttributeValue) { _attributeValue = value }
 
-  init?(attributeValue: AttributeValue) { self.init(attributeValue) }
+  init?(_attributeValue stored: AttributeValue) { self.init(stored) }
 
-  init?(record: borrowing RecordView, slot: Int) { self.init(record.value(slot)) }
+  init?(_record record: borrowing RecordView, slot: Int) { self.init(record.value(slot)) }
 
   /// Asked of the attributes of classes that a container is made with, which have no attribute of this type.
-  static var attributeKind: AttributeKind { fatalError("a record's attributes have no common kind") }
-  static var isOptionalAttribute: Bool { true }
+  static var _attributeKind: AttributeKind { fatalError("a record's attributes have no common kind") }
+  static var _isOptionalAttribute: Bool { true }
   static var tracerValue: RecordValue? { RecordValue(.null) }
 }
 
@@ -21,7 +21,7 @@ extension AttributeKind {
   /// The value as an attribute of this kind has it; nil where it is of another kind or out of range.
   func value(from value: AttributeValue) -> AttributeValue? {
     func converted<Value: AttributeType>(_ type: Value.Type) -> AttributeValue? {
-      Value(attributeValue: value)?.attributeValue
+      Value(_attributeValue: value)?._attributeValue
     }
     return switch self {
     case .bool: converted(Bool.self)

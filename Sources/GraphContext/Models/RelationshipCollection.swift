@@ -10,51 +10,49 @@ import Predicates
 /// in place lists the relationship first. A ``ToMany`` is a view: its count, additions and removals cost the same
 /// whatever the relationship's size. Whatever the type, each object is a member at most once, and the order is that of
 /// the objects' insertion in their contexts.
-public protocol RelationshipCollection<RelatedObject> {
-  /// The model at the other end.
-  associatedtype RelatedObject: ManagedObject
+public protocol RelationshipCollection<Element>: Sequence where Element: ManagedObject {
   /// Makes a collection of objects, no two of which are the same.
-  init(relatedObjects: [RelatedObject])
+  init(_relatedObjects objects: [Element])
   /// The members, listed.
-  var relatedObjects: [RelatedObject] { get }
+  var _relatedObjects: [Element] { get }
   /// The collection that stands for an object's relationship, if the type can stand for one without listing it.
-  init?(_ relationship: ToManyRelationship)
+  init?(_relationship relationship: ToManyRelationship)
   /// The relationship that the collection stands for, if it stands for one.
-  var relationship: ToManyRelationship? { get }
+  var _relationship: ToManyRelationship? { get }
   /// Takes the members of an object in no context, which doesn't keep them.
-  init(taking members: UnattachedMembers<RelatedObject>)
+  init(_taking members: UnattachedMembers<Element>)
   /// What an object in no context keeps of these members; nil of none.
-  var unattached: UnattachedMembers<RelatedObject>? { get }
+  var _unattached: UnattachedMembers<Element>? { get }
 }
 
 extension RelationshipCollection {
   /// Nil: the members are listed.
-  public init?(_ relationship: ToManyRelationship) { nil }
+  public init?(_relationship relationship: ToManyRelationship) { nil }
   /// Nil: the collection stands for none.
-  public var relationship: ToManyRelationship? { nil }
+  public var _relationship: ToManyRelationship? { nil }
   /// Lists the members.
-  public init(taking members: UnattachedMembers<RelatedObject>) {
-    self.init(relatedObjects: members.takeList())
+  public init(_taking members: UnattachedMembers<Element>) {
+    self.init(_relatedObjects: members.takeList())
   }
   /// The members, listed.
-  public var unattached: UnattachedMembers<RelatedObject>? {
-    let list = relatedObjects
+  public var _unattached: UnattachedMembers<Element>? {
+    let list = _relatedObjects
     return list.isEmpty ? nil : UnattachedMembers(list)
   }
 }
 
 extension Array: RelationshipCollection where Element: ManagedObject {
   /// Makes an array of the members.
+  @inlinable public init(_relatedObjects objects: [Element]) { self = objects }
   /// The members: the array itself.
-  @inlinable public init(relatedObjects: [Element]) { self = relatedObjects }
-  @inlinable public var relatedObjects: [Element] { self }
+  @inlinable public var _relatedObjects: [Element] { self }
 }
 
 extension Set: RelationshipCollection where Element: ManagedObject {
   /// Makes a set of the members.
-  public init(relatedObjects: [Element]) { self.init(relatedObjects) }
+  public init(_relatedObjects objects: [Element]) { self.init(objects) }
   /// The members, in no order. O(members).
-  public var relatedObjects: [Element] { Array(self) }
+  public var _relatedObjects: [Element] { Array(self) }
 }
 
 /// One to-many relationship of one object that is in a context.

@@ -118,17 +118,14 @@ extension ToMany: ExpressibleByArrayLiteral {
   }
 }
 
-extension ToMany: PredicateElements {
-  /// The model at the other end.
-  public typealias PredicateElement = Element
-}
+extension ToMany: PredicateElements {}
 
 extension ToMany: RelationshipCollection {
   /// Makes a collection of objects, no two of which are the same.
-  public init(relatedObjects: [Element]) { storage = .members(UnattachedMembers(relatedObjects)) }
+  public init(_relatedObjects objects: [Element]) { storage = .members(UnattachedMembers(objects)) }
 
   /// The members, listed. O(members).
-  public var relatedObjects: [Element] {
+  public var _relatedObjects: [Element] {
     switch storage {
     case .members(let members): members?.list ?? []
     case .relationship(let relationship): relationship.objects()
@@ -136,19 +133,19 @@ extension ToMany: RelationshipCollection {
   }
 
   /// Makes a collection that stands for the relationship.
-  public init?(_ relationship: ToManyRelationship) { storage = .relationship(relationship) }
+  public init?(_relationship relationship: ToManyRelationship) { storage = .relationship(relationship) }
 
   /// The relationship that the collection stands for; nil where it has members of its own.
-  public var relationship: ToManyRelationship? {
+  public var _relationship: ToManyRelationship? {
     if case .relationship(let relationship) = storage { relationship } else { nil }
   }
 
   /// Makes a collection of the members of an object in no context.
-  public init(taking members: UnattachedMembers<Element>) { storage = .members(members) }
+  public init(_taking members: UnattachedMembers<Element>) { storage = .members(members) }
 
   /// The members that the collection has, or that the relationship it stands for leads to.
-  public var unattached: UnattachedMembers<Element>? {
-    guard case .members(let members) = storage else { return UnattachedMembers(relatedObjects) }
+  public var _unattached: UnattachedMembers<Element>? {
+    guard case .members(let members) = storage else { return UnattachedMembers(_relatedObjects) }
     return members
   }
 }

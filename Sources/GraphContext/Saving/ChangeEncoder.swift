@@ -139,7 +139,7 @@ struct SlotEncoder: PropertyVisitor {
   init(_ changes: EntityChanges) { self.changes = changes }
 
   mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
-    if !changes.encoder.set(cache.value.attributeValue, at: slot) { refusedSlot = refusedSlot ?? slot }
+    if !changes.encoder.set(cache.value._attributeValue, at: slot) { refusedSlot = refusedSlot ?? slot }
   }
 
   mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {

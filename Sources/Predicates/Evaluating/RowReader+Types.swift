@@ -8,13 +8,13 @@ extension RowReader {
     as type: Value.Type,
     in column: ColumnOrigin
   ) throws -> Value? {
-    if field.isObjectID { return Value(columnValue: try value(of: field), of: column) }
+    if field.isObjectID { return Value(_columnValue: try value(of: field), of: column) }
     guard let record = try record(of: field), !field.isNull(in: record) else {
-      return Value(columnValue: .null, of: column)
+      return Value(_columnValue: .null, of: column)
     }
     if field.kind.fixedByteCount == nil, field.bytes(in: record) == nil { throw damage(of: field) }
     return Value(
-      record: RecordView(validated: record, layout: paths.places[field.place].entity.layout),
+      _record: RecordView(validated: record, layout: paths.places[field.place].entity.layout),
       slot: field.slot,
       of: column
     )

@@ -15,24 +15,35 @@ import Foundation
 /// }
 /// ```
 ///
-/// A type without a raw value conforms by converting to and from ``attributeValue``. Equal values must convert to equal values, and back to
-/// what they were; `attributeKind` says of which kind they all are. A stored value that ``init(attributeValue:)`` refuses makes its
-/// object's next fetch or save throw `corrupt`.
+/// A type without a raw value conforms once it is given one. Equal values must have equal raw values, and come back from them as what they
+/// were:
+///
+/// ```swift
+/// extension Version: RawRepresentable, AttributeType {
+///   var rawValue: String { "\(major).\(minor)" }
+///   init?(rawValue: String) { … }
+///   static var tracerValue: Version? { Version(major: 1, minor: 0) }
+/// }
+/// ```
+///
+/// A stored value whose raw value is refused makes its object's next fetch or save throw `corrupt`.
+///
+/// The requirements with an underscore are the library's own: other types than those that it declares have them from their raw values.
 public protocol AttributeType: ColumnType, PredicateArgument {
   /// What the type's values are but for nil: of an optional what it wraps, else the type itself.
   associatedtype Present: AttributeType = Self
   /// How the type is stored. An optional has the kind of what it wraps.
-  static var attributeKind: AttributeKind { get }
+  static var _attributeKind: AttributeKind { get }
   /// Whether nil is a value of the type.
-  static var isOptionalAttribute: Bool { get }
+  static var _isOptionalAttribute: Bool { get }
   /// The value outside a record; `null` for nil.
-  var attributeValue: AttributeValue { get }
+  var _attributeValue: AttributeValue { get }
   /// Nil when the value is not one of this type: another kind, out of range, or a raw value that no case has.
-  init?(attributeValue: AttributeValue)
+  init?(_attributeValue stored: AttributeValue)
   /// Reads the value at a slot of a record. Nil when it is missing, or not one of this type.
   ///
-  /// The default goes by way of ``init(attributeValue:)``; types with a fixed width read their bytes.
-  init?(record: borrowing RecordView, slot: Int)
+  /// The default goes by way of ``init(_attributeValue:)``; types with a fixed width read their bytes.
+  init?(_record record: borrowing RecordView, slot: Int)
   /// Any value at all: what an attribute of a tracer object has while a key path is turned into names, and what a getter returns
   /// where the store fails and the type has no nil. Never stored.
   ///
@@ -43,25 +54,26 @@ public protocol AttributeType: ColumnType, PredicateArgument {
 }
 
 extension AttributeType {
-  public static var isOptionalAttribute: Bool { false }
+  public static var _isOptionalAttribute: Bool { false }
 
   @inlinable
-  public init?(record: borrowing RecordView, slot: Int) {
-    self.init(attributeValue: record.value(slot))
+  public init?(_record record: borrowing RecordView, slot: Int) {
+    self.init(_attributeValue: record.value(slot))
   }
 }
 
 // MARK: - Numbers
 
 extension AttributeType where Self: FixedWidthInteger & BitwiseCopyable {
+  /// 0.
   public static var tracerValue: Self? { 0 }
 
-  public var attributeValue: AttributeValue {
+  public var _attributeValue: AttributeValue {
     Int64(exactly: self).map(AttributeValue.int) ?? .uint(UInt64(self))
   }
 
-  public init?(attributeValue: AttributeValue) {
-    switch attributeValue {
+  public init?(_attributeValue stored: AttributeValue) {
+    switch stored {
     case .int(let value): self.init(exactly: value)
     case .uint(let value): self.init(exactly: value)
     default: return nil
@@ -69,9 +81,9 @@ extension AttributeType where Self: FixedWidthInteger & BitwiseCopyable {
   }
 
   @inlinable
-  public init?(record: borrowing RecordView, slot: Int) {
-    guard record.layout.fields[slot].kind == Self.attributeKind else {
-      self.init(attributeValue: record.value(slot))
+  public init?(_record record: borrowing RecordView, slot: Int) {
+    guard record.layout.fields[slot].kind == Self._attributeKind else {
+      self.init(_attributeValue: record.value(slot))
       return
     }
     if record.isNull(slot) { return nil }
@@ -79,31 +91,32 @@ extension AttributeType where Self: FixedWidthInteger & BitwiseCopyable {
   }
 }
 
-extension Int: AttributeType { @inlinable public static var attributeKind: AttributeKind { .int64 } }
-extension Int8: AttributeType { @inlinable public static var attributeKind: AttributeKind { .int8 } }
-extension Int16: AttributeType { @inlinable public static var attributeKind: AttributeKind { .int16 } }
-extension Int32: AttributeType { @inlinable public static var attributeKind: AttributeKind { .int32 } }
-extension Int64: AttributeType { @inlinable public static var attributeKind: AttributeKind { .int64 } }
-extension UInt: AttributeType { @inlinable public static var attributeKind: AttributeKind { .uint64 } }
-extension UInt8: AttributeType { @inlinable public static var attributeKind: AttributeKind { .uint8 } }
-extension UInt16: AttributeType { @inlinable public static var attributeKind: AttributeKind { .uint16 } }
-extension UInt32: AttributeType { @inlinable public static var attributeKind: AttributeKind { .uint32 } }
-extension UInt64: AttributeType { @inlinable public static var attributeKind: AttributeKind { .uint64 } }
+extension Int: AttributeType { @inlinable public static var _attributeKind: AttributeKind { .int64 } }
+extension Int8: AttributeType { @inlinable public static var _attributeKind: AttributeKind { .int8 } }
+extension Int16: AttributeType { @inlinable public static var _attributeKind: AttributeKind { .int16 } }
+extension Int32: AttributeType { @inlinable public static var _attributeKind: AttributeKind { .int32 } }
+extension Int64: AttributeType { @inlinable public static var _attributeKind: AttributeKind { .int64 } }
+extension UInt: AttributeType { @inlinable public static var _attributeKind: AttributeKind { .uint64 } }
+extension UInt8: AttributeType { @inlinable public static var _attributeKind: AttributeKind { .uint8 } }
+extension UInt16: AttributeType { @inlinable public static var _attributeKind: AttributeKind { .uint16 } }
+extension UInt32: AttributeType { @inlinable public static var _attributeKind: AttributeKind { .uint32 } }
+extension UInt64: AttributeType { @inlinable public static var _attributeKind: AttributeKind { .uint64 } }
 
 extension Double: AttributeType {
-  @inlinable public static var attributeKind: AttributeKind { .double }
+  @inlinable public static var _attributeKind: AttributeKind { .double }
+  /// 0.
   public static var tracerValue: Double? { 0 }
-  public var attributeValue: AttributeValue { .double(self) }
+  public var _attributeValue: AttributeValue { .double(self) }
 
-  public init?(attributeValue: AttributeValue) {
-    guard case .double(let value) = attributeValue else { return nil }
+  public init?(_attributeValue stored: AttributeValue) {
+    guard case .double(let value) = stored else { return nil }
     self = value
   }
 
   @inlinable
-  public init?(record: borrowing RecordView, slot: Int) {
+  public init?(_record record: borrowing RecordView, slot: Int) {
     guard record.layout.fields[slot].kind == .double else {
-      self.init(attributeValue: record.value(slot))
+      self.init(_attributeValue: record.value(slot))
       return
     }
     if record.isNull(slot) { return nil }
@@ -112,35 +125,37 @@ extension Double: AttributeType {
 }
 
 extension Float: AttributeType {
-  @inlinable public static var attributeKind: AttributeKind { .float }
+  @inlinable public static var _attributeKind: AttributeKind { .float }
+  /// 0.
   public static var tracerValue: Float? { 0 }
   /// The same number as a Double: every Float is one.
-  public var attributeValue: AttributeValue { .double(Double(self)) }
+  public var _attributeValue: AttributeValue { .double(Double(self)) }
 
   /// Nil for a Double that no Float equals. Any NaN is a NaN.
-  public init?(attributeValue: AttributeValue) {
-    guard case .double(let value) = attributeValue else { return nil }
+  public init?(_attributeValue stored: AttributeValue) {
+    guard case .double(let value) = stored else { return nil }
     if value.isNaN { self = .nan } else { self.init(exactly: value) }
   }
 
   @inlinable
-  public init?(record: borrowing RecordView, slot: Int) {
+  public init?(_record record: borrowing RecordView, slot: Int) {
     guard record.layout.fields[slot].kind == .float, !record.isNull(slot) else { return nil }
     self.init(bitPattern: record.fixed(slot, as: UInt32.self))
   }
 }
 
 extension Decimal: AttributeType {
-  @inlinable public static var attributeKind: AttributeKind { .decimal }
+  @inlinable public static var _attributeKind: AttributeKind { .decimal }
+  /// 0.
   public static var tracerValue: Decimal? { 0 }
-  public var attributeValue: AttributeValue { .decimal(self) }
+  public var _attributeValue: AttributeValue { .decimal(self) }
 
-  public init?(attributeValue: AttributeValue) {
-    guard case .decimal(let value) = attributeValue else { return nil }
+  public init?(_attributeValue stored: AttributeValue) {
+    guard case .decimal(let value) = stored else { return nil }
     self = value
   }
 
-  public init?(record: borrowing RecordView, slot: Int) {
+  public init?(_record record: borrowing RecordView, slot: Int) {
     guard record.layout.fields[slot].kind == .decimal, !record.isNull(slot),
       let value = record.decimal(slot)
     else { return nil }
@@ -149,17 +164,18 @@ extension Decimal: AttributeType {
 }
 
 extension Bool: AttributeType {
-  @inlinable public static var attributeKind: AttributeKind { .bool }
+  @inlinable public static var _attributeKind: AttributeKind { .bool }
+  /// False.
   public static var tracerValue: Bool? { false }
-  public var attributeValue: AttributeValue { .bool(self) }
+  public var _attributeValue: AttributeValue { .bool(self) }
 
-  public init?(attributeValue: AttributeValue) {
-    guard case .bool(let value) = attributeValue else { return nil }
+  public init?(_attributeValue stored: AttributeValue) {
+    guard case .bool(let value) = stored else { return nil }
     self = value
   }
 
   @inlinable
-  public init?(record: borrowing RecordView, slot: Int) {
+  public init?(_record record: borrowing RecordView, slot: Int) {
     guard record.layout.fields[slot].kind == .bool, !record.isNull(slot) else { return nil }
     self = record.fixed(slot, as: UInt8.self) != 0
   }
@@ -168,57 +184,61 @@ extension Bool: AttributeType {
 // MARK: - Text, bytes, instants, identifiers
 
 extension String: AttributeType {
-  @inlinable public static var attributeKind: AttributeKind { .string }
+  @inlinable public static var _attributeKind: AttributeKind { .string }
+  /// The empty string.
   public static var tracerValue: String? { "" }
-  public var attributeValue: AttributeValue { .string(self) }
+  public var _attributeValue: AttributeValue { .string(self) }
 
-  public init?(attributeValue: AttributeValue) {
-    guard case .string(let value) = attributeValue else { return nil }
+  public init?(_attributeValue stored: AttributeValue) {
+    guard case .string(let value) = stored else { return nil }
     self = value
   }
 
   @inlinable
-  public init?(record: borrowing RecordView, slot: Int) {
+  public init?(_record record: borrowing RecordView, slot: Int) {
     guard record.layout.fields[slot].kind == .string, !record.isNull(slot) else { return nil }
     self.init(decoding: record.variable(slot), as: UTF8.self)
   }
 }
 
 extension Data: AttributeType {
-  @inlinable public static var attributeKind: AttributeKind { .data }
+  @inlinable public static var _attributeKind: AttributeKind { .data }
+  /// No bytes.
   public static var tracerValue: Data? { Data() }
-  public var attributeValue: AttributeValue { .data(self) }
+  public var _attributeValue: AttributeValue { .data(self) }
 
-  public init?(attributeValue: AttributeValue) {
-    guard case .data(let value) = attributeValue else { return nil }
+  public init?(_attributeValue stored: AttributeValue) {
+    guard case .data(let value) = stored else { return nil }
     self = value
   }
 }
 
 extension Date: AttributeType {
-  @inlinable public static var attributeKind: AttributeKind { .date }
+  @inlinable public static var _attributeKind: AttributeKind { .date }
+  /// 1 January 2001, 0:00 UTC.
   public static var tracerValue: Date? { Date(timeIntervalSinceReferenceDate: 0) }
-  public var attributeValue: AttributeValue { .date(self) }
+  public var _attributeValue: AttributeValue { .date(self) }
 
-  public init?(attributeValue: AttributeValue) {
-    guard case .date(let value) = attributeValue else { return nil }
+  public init?(_attributeValue stored: AttributeValue) {
+    guard case .date(let value) = stored else { return nil }
     self = value
   }
 
   @inlinable
-  public init?(record: borrowing RecordView, slot: Int) {
+  public init?(_record record: borrowing RecordView, slot: Int) {
     guard record.layout.fields[slot].kind == .date, !record.isNull(slot) else { return nil }
     self.init(timeIntervalSinceReferenceDate: Double(bitPattern: record.fixed(slot, as: UInt64.self)))
   }
 }
 
 extension UUID: AttributeType {
-  @inlinable public static var attributeKind: AttributeKind { .uuid }
+  @inlinable public static var _attributeKind: AttributeKind { .uuid }
+  /// Zeros.
   public static var tracerValue: UUID? { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
-  public var attributeValue: AttributeValue { .uuid(self) }
+  public var _attributeValue: AttributeValue { .uuid(self) }
 
-  public init?(attributeValue: AttributeValue) {
-    guard case .uuid(let value) = attributeValue else { return nil }
+  public init?(_attributeValue stored: AttributeValue) {
+    guard case .uuid(let value) = stored else { return nil }
     self = value
   }
 }
@@ -226,33 +246,34 @@ extension UUID: AttributeType {
 // MARK: - Optionals
 
 extension Optional: PredicateArgument where Wrapped: PredicateArgument {
-  public var predicateArgument: FormatArgument { self?.predicateArgument ?? .value(.null) }
+  public var _predicateArgument: FormatArgument { self?._predicateArgument ?? .value(.null) }
 }
 
 extension Optional: AttributeType where Wrapped: AttributeType {
+  /// What the optional wraps.
   public typealias Present = Wrapped
-  @inlinable public static var attributeKind: AttributeKind { Wrapped.attributeKind }
-  public static var isOptionalAttribute: Bool { true }
+  @inlinable public static var _attributeKind: AttributeKind { Wrapped._attributeKind }
+  public static var _isOptionalAttribute: Bool { true }
   /// Some value: a key path that looks through the optional has to find one.
   public static var tracerValue: Wrapped?? { Wrapped.tracerValue.map { .some($0) } }
-  public var attributeValue: AttributeValue { self?.attributeValue ?? .null }
+  public var _attributeValue: AttributeValue { self?._attributeValue ?? .null }
 
-  public init?(attributeValue: AttributeValue) {
-    if attributeValue.isNull {
+  public init?(_attributeValue stored: AttributeValue) {
+    if stored.isNull {
       self = .none
       return
     }
-    guard let wrapped = Wrapped(attributeValue: attributeValue) else { return nil }
+    guard let wrapped = Wrapped(_attributeValue: stored) else { return nil }
     self = .some(wrapped)
   }
 
   @inlinable
-  public init?(record: borrowing RecordView, slot: Int) {
+  public init?(_record record: borrowing RecordView, slot: Int) {
     if record.isNull(slot) {
       self = .none
       return
     }
-    guard let wrapped = Wrapped(record: record, slot: slot) else { return nil }
+    guard let wrapped = Wrapped(_record: record, slot: slot) else { return nil }
     self = .some(wrapped)
   }
 }
@@ -260,17 +281,17 @@ extension Optional: AttributeType where Wrapped: AttributeType {
 // MARK: - Raw values
 
 extension AttributeType where Self: RawRepresentable, RawValue: AttributeType {
-  @inlinable public static var attributeKind: AttributeKind { RawValue.attributeKind }
-  public var attributeValue: AttributeValue { rawValue.attributeValue }
+  @inlinable public static var _attributeKind: AttributeKind { RawValue._attributeKind }
+  public var _attributeValue: AttributeValue { rawValue._attributeValue }
 
-  public init?(attributeValue: AttributeValue) {
-    guard let rawValue = RawValue(attributeValue: attributeValue) else { return nil }
+  public init?(_attributeValue stored: AttributeValue) {
+    guard let rawValue = RawValue(_attributeValue: stored) else { return nil }
     self.init(rawValue: rawValue)
   }
 
   @inlinable
-  public init?(record: borrowing RecordView, slot: Int) {
-    guard let rawValue = RawValue(record: record, slot: slot) else { return nil }
+  public init?(_record record: borrowing RecordView, slot: Int) {
+    guard let rawValue = RawValue(_record: record, slot: slot) else { return nil }
     self.init(rawValue: rawValue)
   }
 

@@ -3,9 +3,9 @@ import Foundation
 /// A type that a column of a query's rows can have: the type of an attribute, or an object's ID.
 public protocol ColumnType: Sendable {
   /// Nil when the value is not one of this type.
-  init?(columnValue: AttributeValue, of column: ColumnOrigin)
+  init?(_columnValue stored: AttributeValue, of column: ColumnOrigin)
   /// Reads the value at a slot of a record. Nil when it is missing, or not one of this type.
-  init?(record: borrowing RecordView, slot: Int, of column: ColumnOrigin)
+  init?(_record record: borrowing RecordView, slot: Int, of column: ColumnOrigin)
 }
 
 /// What a column's values don't say themselves: whose objects its references are.
@@ -26,33 +26,33 @@ public struct ColumnOrigin: Sendable, Hashable {
 
 extension AttributeType {
   @inlinable
-  public init?(columnValue: AttributeValue, of column: ColumnOrigin) {
-    self.init(attributeValue: columnValue)
+  public init?(_columnValue stored: AttributeValue, of column: ColumnOrigin) {
+    self.init(_attributeValue: stored)
   }
 
   @inlinable
-  public init?(record: borrowing RecordView, slot: Int, of column: ColumnOrigin) {
-    self.init(record: record, slot: slot)
+  public init?(_record record: borrowing RecordView, slot: Int, of column: ColumnOrigin) {
+    self.init(_record: record, slot: slot)
   }
 }
 
 extension Optional: ColumnType where Wrapped: ColumnType {
-  public init?(columnValue: AttributeValue, of column: ColumnOrigin) {
-    if columnValue.isNull {
+  public init?(_columnValue stored: AttributeValue, of column: ColumnOrigin) {
+    if stored.isNull {
       self = .none
       return
     }
-    guard let wrapped = Wrapped(columnValue: columnValue, of: column) else { return nil }
+    guard let wrapped = Wrapped(_columnValue: stored, of: column) else { return nil }
     self = .some(wrapped)
   }
 
   @inlinable
-  public init?(record: borrowing RecordView, slot: Int, of column: ColumnOrigin) {
+  public init?(_record record: borrowing RecordView, slot: Int, of column: ColumnOrigin) {
     if record.isNull(slot) {
       self = .none
       return
     }
-    guard let wrapped = Wrapped(record: record, slot: slot, of: column) else { return nil }
+    guard let wrapped = Wrapped(_record: record, slot: slot, of: column) else { return nil }
     self = .some(wrapped)
   }
 }

@@ -2,7 +2,7 @@
 /// ranges of them, objects and their IDs, and nil. Arguments are values: they are never read as text of the language.
 public protocol PredicateArgument {
   /// The argument taken apart.
-  var predicateArgument: FormatArgument { get }
+  var _predicateArgument: FormatArgument { get }
 }
 
 /// An argument of a format string or a dictionary, taken apart.
@@ -20,23 +20,23 @@ public enum FormatArgument: Sendable, Hashable {
 }
 
 extension AttributeType {
-  public var predicateArgument: FormatArgument { .value(attributeValue) }
+  public var _predicateArgument: FormatArgument { .value(_attributeValue) }
 }
 
 extension AttributeValue: PredicateArgument {
-  public var predicateArgument: FormatArgument { .value(self) }
+  public var _predicateArgument: FormatArgument { .value(self) }
 }
 
 extension Array: PredicateArgument where Element: PredicateArgument {
-  public var predicateArgument: FormatArgument { .list(map(\.predicateArgument)) }
+  public var _predicateArgument: FormatArgument { .list(map(\._predicateArgument)) }
 }
 
 extension Set: PredicateArgument where Element: PredicateArgument {
-  public var predicateArgument: FormatArgument { .list(map(\.predicateArgument)) }
+  public var _predicateArgument: FormatArgument { .list(map(\._predicateArgument)) }
 }
 
 extension AttributeRange where Bound: AttributeType {
-  public var predicateArgument: FormatArgument { .range(valueRange) }
+  public var _predicateArgument: FormatArgument { .range(valueRange) }
 }
 
 extension ClosedRange: PredicateArgument where Bound: AttributeType {}

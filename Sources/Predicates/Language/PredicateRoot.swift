@@ -51,7 +51,7 @@ public protocol ObjectReferencing: PredicateArgument {
 
 extension ObjectReferencing {
   /// The object's identity, or that it has none yet.
-  public var predicateArgument: FormatArgument {
+  public var _predicateArgument: FormatArgument {
     objectReference.map(FormatArgument.object) ?? .objectWithoutID
   }
 }

@@ -15,7 +15,9 @@ extension PredicateTree {
   public func replacingVariables(
     _ values: [String: (any PredicateArgument)?]
   ) throws(QueryError) -> PredicateTree {
-    try VariableReplacement(values: values.mapValues { $0?.predicateArgument ?? .value(.null) }).replace(self)
+    try VariableReplacement(values: values.mapValues { $0?._predicateArgument ?? .value(.null) }).replace(
+      self
+    )
   }
 }
 

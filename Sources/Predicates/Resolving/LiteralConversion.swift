@@ -151,7 +151,7 @@ extension AttributeKind {
   /// The least and the greatest integer of the kind; nil for other kinds.
   var integerBounds: (least: AttributeValue, greatest: AttributeValue)? {
     func bounds<T: FixedWidthInteger & AttributeType>(_ type: T.Type) -> (AttributeValue, AttributeValue) {
-      (T.min.attributeValue, T.max.attributeValue)
+      (T.min._attributeValue, T.max._attributeValue)
     }
     return switch self {
     case .int8: bounds(Int8.self)

@@ -167,7 +167,7 @@ extension FetchWorld {
     let greatest = texts.max { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
     let (first, last, textCount) = try context.aggregate(request, .min(\.t), .max(\.t), .count(\.t))
     #expect(
-      first.attributeValue == least.attributeValue && last.attributeValue == greatest.attributeValue,
+      first._attributeValue == least._attributeValue && last._attributeValue == greatest._attributeValue,
       "\(plan)"
     )
     #expect(textCount == texts.count, "\(plan)")
@@ -186,33 +186,33 @@ extension FetchWorld {
   func checkGroups(_ context: ManagedObjectContext, _ random: inout SeededGenerator) throws {
     let (request, rows) = try request(&random)
     let most = random.number(in: 0...8)
-    try check(context, request.groupBy(\.n).aggregate(.count), rows, { [$0.n.attributeValue] }) {
-      [$0.count.attributeValue]
+    try check(context, request.groupBy(\.n).aggregate(.count), rows, { [$0.n._attributeValue] }) {
+      [$0.count._attributeValue]
     }
-    try check(context, request.groupBy(\.m).aggregate(.count, .count), rows, { [$0.m.attributeValue] }) {
-      [$0.count.attributeValue, $0.count.attributeValue]
+    try check(context, request.groupBy(\.m).aggregate(.count, .count), rows, { [$0.m._attributeValue] }) {
+      [$0.count._attributeValue, $0.count._attributeValue]
     }
     let pairs = request.groupBy(\.t, \.m).aggregate(.count)
-    try check(context, pairs, rows, { [$0.t.attributeValue, $0.m.attributeValue] }) {
-      [$0.count.attributeValue]
+    try check(context, pairs, rows, { [$0.t._attributeValue, $0.m._attributeValue] }) {
+      [$0.count._attributeValue]
     }
     let grouped = request.groupBy(\.t).aggregate(.sum(\.n), .max(\Item.shelf?.height))
     let large = grouped.having { $0.count > most }
-    try check(context, large, rows, { [$0.t.attributeValue] }) { group in
+    try check(context, large, rows, { [$0.t._attributeValue] }) { group in
       if group.count <= most { return nil }
       let sum = group.compactMap(\.n).reduce(0, +)
-      return [sum.attributeValue, group.compactMap { $0.shelf?.height }.max().attributeValue]
+      return [sum._attributeValue, group.compactMap { $0.shelf?.height }.max()._attributeValue]
     }
     let flagged = request.groupBy(\.flag).aggregate(.count).having { $0.key(\.flag) && $0.count > most }
-    try check(context, flagged, rows, { [$0.flag.attributeValue] }) { group in
-      group[0].flag && group.count > most ? [group.count.attributeValue] : nil
+    try check(context, flagged, rows, { [$0.flag._attributeValue] }) { group in
+      group[0].flag && group.count > most ? [group.count._attributeValue] : nil
     }
     let medians = request.groupBy(\.shelf?.code, \.flag).aggregate(.median(\.n))
-    try check(context, medians, rows, { [($0.shelf?.code).attributeValue, $0.flag.attributeValue] }) {
-      [Self.median($0.compactMap { $0.n.map(Double.init) }).attributeValue]
+    try check(context, medians, rows, { [($0.shelf?.code)._attributeValue, $0.flag._attributeValue] }) {
+      [Self.median($0.compactMap { $0.n.map(Double.init) })._attributeValue]
     }
-    try check(context, request.groupBy(\.d).aggregate(.min(\.t)), rows, { [$0.d.attributeValue] }) {
-      [Self.least($0.compactMap(\.t)).attributeValue]
+    try check(context, request.groupBy(\.d).aggregate(.min(\.t)), rows, { [$0.d._attributeValue] }) {
+      [Self.least($0.compactMap(\.t))._attributeValue]
     }
     try checkGroupsOfObjects(context, request, rows)
     let ordered = request.groupBy(\.n).aggregate(.count).having { $0.key(\.n) != 4 }
@@ -263,7 +263,7 @@ extension FetchWorld {
       }
     let found = try context.fetch(query).map { row in
       var values: [AttributeValue] = []
-      for value in repeat each row { values.append(value.attributeValue) }
+      for value in repeat each row { values.append(value._attributeValue) }
       return values
     }
     let plan = try context.explain(query)

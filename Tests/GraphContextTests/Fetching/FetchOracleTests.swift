@@ -41,7 +41,7 @@ import Testing
       try context.save()
       let request = From<Item>().where(format: "n > 2 AND shelf.height != nil").orderBy(.descending(\.t))
         .limit(40)
-      return try context.fetch(request).map { [$0.t.attributeValue, ($0.shelf?.code).attributeValue] }
+      return try context.fetch(request).map { [$0.t._attributeValue, ($0.shelf?.code)._attributeValue] }
     }
     #expect(!expected.isEmpty)
     let store = try DynamicStore(container.coordinator.store)

@@ -127,7 +127,7 @@ extension FetchWorld {
       let plan = try context.explain(selection)
       let found = try context.fetch(selection).map { row in
         var values: [AttributeValue] = []
-        for value in repeat each row { values.append(value.attributeValue) }
+        for value in repeat each row { values.append(value._attributeValue) }
         return values
       }
       #expect(
@@ -141,14 +141,16 @@ extension FetchWorld {
         "distinct \(request)\n\(plan)"
       )
     }
-    try check(request.select(\.n)) { [$0.n.attributeValue] }
-    try check(request.select(\.d)) { [$0.d.attributeValue] }
-    try check(request.select(\.t, \.m)) { [$0.t.attributeValue, $0.m.attributeValue] }
+    try check(request.select(\.n)) { [$0.n._attributeValue] }
+    try check(request.select(\.d)) { [$0.d._attributeValue] }
+    try check(request.select(\.t, \.m)) { [$0.t._attributeValue, $0.m._attributeValue] }
     try check(request.select(\.w, \.u, \.flag)) {
-      [$0.w.attributeValue, $0.u.attributeValue, $0.flag.attributeValue]
+      [$0.w._attributeValue, $0.u._attributeValue, $0.flag._attributeValue]
     }
-    try check(request.select(\.shelf?.code, \.n)) { [($0.shelf?.code).attributeValue, $0.n.attributeValue] }
-    try check(request.select(\.shelf?.next?.height)) { [($0.shelf?.next?.height).attributeValue] }
+    try check(request.select(\.shelf?.code, \.n)) {
+      [($0.shelf?.code)._attributeValue, $0.n._attributeValue]
+    }
+    try check(request.select(\.shelf?.next?.height)) { [($0.shelf?.next?.height)._attributeValue] }
     let ids = request.select(\.objectID, \.shelf?.objectID, \.shelf?.next?.objectID)
     #expect(
       try context.fetch(ids).map { [$0, $1, $2] }

@@ -166,7 +166,7 @@ private struct MuseumRun {
 
   private func set(_ name: String, of exhibit: Museum.Exhibit, to value: AttributeValue) throws {
     func given<Value: AttributeType>(_ type: Value.Type = Value.self) throws -> Value {
-      try #require(Value(attributeValue: value))
+      try #require(Value(_attributeValue: value))
     }
     switch name {
     case "flag": exhibit.flag = try given()

@@ -16,7 +16,7 @@ struct Spelling: Sendable, CustomTestStringConvertible {
     _ closure: (ValueExpression<Flight, Flight>) -> Where<Flight>
   ) {
     self.format = format
-    self.arguments = arguments.map(\.predicateArgument)
+    self.arguments = arguments.map(\._predicateArgument)
     self.keyPath = keyPath
     self.closure = Where(closure)
   }
@@ -25,7 +25,7 @@ struct Spelling: Sendable, CustomTestStringConvertible {
 }
 
 extension FormatArgument: PredicateArgument {
-  public var predicateArgument: FormatArgument { self }
+  public var _predicateArgument: FormatArgument { self }
 }
 
 @Suite struct SpellingTests {

@@ -2,9 +2,27 @@ import Foundation
 import Predicates
 import Testing
 
+/// A type that had no raw value, and is given one for the store.
+private struct Version: Equatable {
+  var major: Int
+  var minor: Int
+}
+
+extension Version: RawRepresentable, AttributeType {
+  var rawValue: String { "\(major).\(minor)" }
+
+  init?(rawValue: String) {
+    let numbers = rawValue.split(separator: ".").compactMap { Int($0) }
+    guard numbers.count == 2 else { return nil }
+    self.init(major: numbers[0], minor: numbers[1])
+  }
+
+  static var tracerValue: Version? { Version(major: 1, minor: 0) }
+}
+
 @Suite struct AttributeTypeTests {
   private func comesBack<T: AttributeType & Equatable>(_ values: T...) -> Bool {
-    values.allSatisfy { T(attributeValue: $0.attributeValue) == $0 }
+    values.allSatisfy { T(_attributeValue: $0._attributeValue) == $0 }
   }
 
   @Test func everyTypeComesBackFromItsValue() {
@@ -22,27 +40,34 @@ import Testing
   }
 
   @Test func equalNumbersAreEqualValues() {
-    #expect(UInt64(5).attributeValue == Int8(5).attributeValue)
-    #expect(UInt64.max.attributeValue == .uint(.max))
-    #expect(Float(0.5).attributeValue == 0.5.attributeValue)
+    #expect(UInt64(5)._attributeValue == Int8(5)._attributeValue)
+    #expect(UInt64.max._attributeValue == .uint(.max))
+    #expect(Float(0.5)._attributeValue == 0.5._attributeValue)
   }
 
   @Test func whatIsNoValueOfTheTypeIsRefused() {
-    #expect(Int8(attributeValue: .int(128)) == nil)
-    #expect(UInt8(attributeValue: .int(-1)) == nil)
-    #expect(Int(attributeValue: .uint(.max)) == nil)
-    #expect(Int(attributeValue: .null) == nil)
-    #expect(Int(attributeValue: .double(1)) == nil)
-    #expect(Float(attributeValue: .double(0.1)) == nil)
-    #expect(Cabin(attributeValue: .int(7)) == nil)
-    #expect(Status(attributeValue: .string("lost")) == nil)
-    #expect(Status?(attributeValue: .string("lost")) == nil)
+    #expect(Int8(_attributeValue: .int(128)) == nil)
+    #expect(UInt8(_attributeValue: .int(-1)) == nil)
+    #expect(Int(_attributeValue: .uint(.max)) == nil)
+    #expect(Int(_attributeValue: .null) == nil)
+    #expect(Int(_attributeValue: .double(1)) == nil)
+    #expect(Float(_attributeValue: .double(0.1)) == nil)
+    #expect(Cabin(_attributeValue: .int(7)) == nil)
+    #expect(Status(_attributeValue: .string("lost")) == nil)
+    #expect(Status?(_attributeValue: .string("lost")) == nil)
+  }
+
+  @Test func aTypeIsStoredByTheRawValueThatItIsGiven() {
+    #expect(comesBack(Version(major: 2, minor: 10), Version(major: 0, minor: 0)))
+    #expect(Version(major: 2, minor: 10)._attributeValue == .string("2.10"))
+    #expect(Version(_attributeValue: .string("two")) == nil)
+    #expect(Version._attributeKind == .string && Version?.tracerValue == Version(major: 1, minor: 0))
   }
 
   @Test func tracerValuesExist() {
     #expect(Cabin.tracerValue == .economy)
     #expect(Status.tracerValue == .planned)
     #expect(Int?.tracerValue == 0)
-    #expect(Status?.attributeKind == .string && Status?.isOptionalAttribute && !Status.isOptionalAttribute)
+    #expect(Status?._attributeKind == .string && Status?._isOptionalAttribute && !Status._isOptionalAttribute)
   }
 }

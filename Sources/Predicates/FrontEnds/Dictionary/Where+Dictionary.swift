@@ -51,7 +51,7 @@ extension PredicateTree {
       throw QueryError(.keyPath, message, keyPath: keyPath)
     }
     let operand: PredicateOperand = names.isEmpty ? .object : .path(names)
-    switch value?.predicateArgument ?? .value(.null) {
+    switch value?._predicateArgument ?? .value(.null) {
     case .range(let range): self = range.tree(for: operand)
     case .list(let elements):
       var operands: [PredicateOperand] = []

@@ -31,6 +31,6 @@ extension PredicateTree {
   ///
   /// - Throws: `QueryError` of code `syntax`, `arguments` or `tooComplex`, with the column.
   public init(format: String, arguments: [(any PredicateArgument)?] = []) throws(QueryError) {
-    self = try FormatParser.parse(format, arguments.map { $0?.predicateArgument ?? .value(.null) })
+    self = try FormatParser.parse(format, arguments.map { $0?._predicateArgument ?? .value(.null) })
   }
 }

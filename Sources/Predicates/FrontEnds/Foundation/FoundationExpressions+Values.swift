@@ -64,11 +64,11 @@ extension AttributeType {
   fileprivate static func isStoredValue(_ keyPath: AnyKeyPath) -> Bool {
     let numbers = [0, 1, 2, 3, 5, 8, 90].map(AttributeValue.int)
     let samples =
-      (numbers + [.string(" aZ\u{E9}9 ")]).compactMap { Self(attributeValue: $0) }
+      (numbers + [.string(" aZ\u{E9}9 ")]).compactMap { Self(_attributeValue: $0) }
       + [tracerValue].compactMap(\.self)
     return samples.allSatisfy { sample in
       guard let value = sample[keyPath: keyPath] as? any AttributeType else { return false }
-      return value.attributeValue == sample.attributeValue
+      return value._attributeValue == sample._attributeValue
     }
   }
 }

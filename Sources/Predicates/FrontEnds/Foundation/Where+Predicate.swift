@@ -142,7 +142,8 @@ struct FoundationConversion {
     if let value = value as? any AttributeType { return .operand(value.operand) }
     if let range = value as? any AttributeRange { return .range(Self.test(range)) }
     if let object = value as? any ObjectReferencing { return .operand(try object.referenceOperand.get()) }
-    if let argument = value as? any PredicateArgument, case .list(let elements) = argument.predicateArgument {
+    if let argument = value as? any PredicateArgument, case .list(let elements) = argument._predicateArgument
+    {
       var operands: [PredicateOperand] = []
       for element in elements {
         switch element {
@@ -168,8 +169,8 @@ struct FoundationConversion {
         return .comparison(operand, bound.isIncluded ? comparisons.0 : comparisons.1, value.operand, [])
       }
       let bounds = [
-        bound(range.lowerAttributeBound, (.greaterOrEqual, .greater)),
-        bound(range.upperAttributeBound, (.lessOrEqual, .less)),
+        bound(range._lowerAttributeBound, (.greaterOrEqual, .greater)),
+        bound(range._upperAttributeBound, (.lessOrEqual, .less)),
       ]
       return .all(bounds.compactMap { $0 })
     }

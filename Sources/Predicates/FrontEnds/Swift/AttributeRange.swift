@@ -5,41 +5,41 @@ public protocol AttributeRange<Bound> {
   /// The type of the values.
   associatedtype Bound: Comparable
   /// The lower bound, and whether it is in the range.
-  var lowerAttributeBound: (value: Bound, isIncluded: Bool)? { get }
+  var _lowerAttributeBound: (value: Bound, isIncluded: Bool)? { get }
   /// The upper bound, and whether it is in the range.
-  var upperAttributeBound: (value: Bound, isIncluded: Bool)? { get }
+  var _upperAttributeBound: (value: Bound, isIncluded: Bool)? { get }
 }
 
 extension ClosedRange: AttributeRange {
-  public var lowerAttributeBound: (value: Bound, isIncluded: Bool)? { (lowerBound, true) }
-  public var upperAttributeBound: (value: Bound, isIncluded: Bool)? { (upperBound, true) }
+  public var _lowerAttributeBound: (value: Bound, isIncluded: Bool)? { (lowerBound, true) }
+  public var _upperAttributeBound: (value: Bound, isIncluded: Bool)? { (upperBound, true) }
 }
 
 extension Range: AttributeRange {
-  public var lowerAttributeBound: (value: Bound, isIncluded: Bool)? { (lowerBound, true) }
-  public var upperAttributeBound: (value: Bound, isIncluded: Bool)? { (upperBound, false) }
+  public var _lowerAttributeBound: (value: Bound, isIncluded: Bool)? { (lowerBound, true) }
+  public var _upperAttributeBound: (value: Bound, isIncluded: Bool)? { (upperBound, false) }
 }
 
 extension PartialRangeFrom: AttributeRange {
-  public var lowerAttributeBound: (value: Bound, isIncluded: Bool)? { (lowerBound, true) }
-  public var upperAttributeBound: (value: Bound, isIncluded: Bool)? { nil }
+  public var _lowerAttributeBound: (value: Bound, isIncluded: Bool)? { (lowerBound, true) }
+  public var _upperAttributeBound: (value: Bound, isIncluded: Bool)? { nil }
 }
 
 extension PartialRangeThrough: AttributeRange {
-  public var lowerAttributeBound: (value: Bound, isIncluded: Bool)? { nil }
-  public var upperAttributeBound: (value: Bound, isIncluded: Bool)? { (upperBound, true) }
+  public var _lowerAttributeBound: (value: Bound, isIncluded: Bool)? { nil }
+  public var _upperAttributeBound: (value: Bound, isIncluded: Bool)? { (upperBound, true) }
 }
 
 extension PartialRangeUpTo: AttributeRange {
-  public var lowerAttributeBound: (value: Bound, isIncluded: Bool)? { nil }
-  public var upperAttributeBound: (value: Bound, isIncluded: Bool)? { (upperBound, false) }
+  public var _lowerAttributeBound: (value: Bound, isIncluded: Bool)? { nil }
+  public var _upperAttributeBound: (value: Bound, isIncluded: Bool)? { (upperBound, false) }
 }
 
 extension AttributeRange where Bound: AttributeType {
   var valueRange: ValueRange {
     ValueRange(
-      lower: lowerAttributeBound.map { .init($0.value.attributeValue, isIncluded: $0.isIncluded) },
-      upper: upperAttributeBound.map { .init($0.value.attributeValue, isIncluded: $0.isIncluded) }
+      lower: _lowerAttributeBound.map { .init($0.value._attributeValue, isIncluded: $0.isIncluded) },
+      upper: _upperAttributeBound.map { .init($0.value._attributeValue, isIncluded: $0.isIncluded) }
     )
   }
 

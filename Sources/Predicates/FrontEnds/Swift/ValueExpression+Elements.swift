@@ -1,24 +1,15 @@
 /// A type that a to-many relationship can be declared with, as far as conditions need to know it.
-public protocol PredicateElements {
-  /// What the relationship leads to.
-  associatedtype PredicateElement: PredicateRoot
-}
+public protocol PredicateElements: Sequence where Element: PredicateRoot {}
 
-extension Array: PredicateElements where Element: PredicateRoot {
-  /// The model at the other end.
-  public typealias PredicateElement = Element
-}
+extension Array: PredicateElements where Element: PredicateRoot {}
 
-extension Set: PredicateElements where Element: PredicateRoot {
-  /// The model at the other end.
-  public typealias PredicateElement = Element
-}
+extension Set: PredicateElements where Element: PredicateRoot {}
 
 // Conditions on the elements of a to-many relationship, and values made of them.
 
 extension ValueExpression where Value: PredicateElements {
   /// An element, in a condition on it.
-  public typealias ElementExpression = ValueExpression<Root, Value.PredicateElement>
+  public typealias ElementExpression = ValueExpression<Root, Value.Element>
 
   /// Whether an element meets the condition: `$0.songs.any { $0.seconds > 600 }`. The condition may speak of the object too.
   public func any(_ condition: (ElementExpression) -> Where<Root>) -> Where<Root> {
@@ -66,37 +57,37 @@ extension ValueExpression where Value: PredicateElements {
 
   /// The sum of a property of all elements, those apart that have none; 0 of nothing.
   public func sum<Number: AttributeType & Numeric>(
-    _ keyPath: KeyPath<Value.PredicateElement, Number>
+    _ keyPath: KeyPath<Value.Element, Number>
   ) -> ValueExpression<Root, Number> { aggregate(.sum, keyPath) }
 
   /// The sum of a property of all elements, those apart that have none; 0 of nothing.
   public func sum<Number: AttributeType & Numeric>(
-    _ keyPath: KeyPath<Value.PredicateElement, Number?>
+    _ keyPath: KeyPath<Value.Element, Number?>
   ) -> ValueExpression<Root, Number> { aggregate(.sum, keyPath) }
 
   /// The average of a property of all elements, those apart that have none; nil of nothing.
   public func average(
-    _ keyPath: KeyPath<Value.PredicateElement, some AttributeType>
+    _ keyPath: KeyPath<Value.Element, some AttributeType>
   ) -> ValueExpression<Root, Double> { aggregate(.average, keyPath) }
 
   /// The least value of a property; nil of nothing.
   public func min<Property: AttributeType & Comparable>(
-    _ keyPath: KeyPath<Value.PredicateElement, Property>
+    _ keyPath: KeyPath<Value.Element, Property>
   ) -> ValueExpression<Root, Property> { aggregate(.minimum, keyPath) }
 
   /// The least value of a property, elements apart that have none; nil of nothing.
   public func min<Property: AttributeType & Comparable>(
-    _ keyPath: KeyPath<Value.PredicateElement, Property?>
+    _ keyPath: KeyPath<Value.Element, Property?>
   ) -> ValueExpression<Root, Property> { aggregate(.minimum, keyPath) }
 
   /// The greatest value of a property; nil of nothing.
   public func max<Property: AttributeType & Comparable>(
-    _ keyPath: KeyPath<Value.PredicateElement, Property>
+    _ keyPath: KeyPath<Value.Element, Property>
   ) -> ValueExpression<Root, Property> { aggregate(.maximum, keyPath) }
 
   /// The greatest value of a property, elements apart that have none; nil of nothing.
   public func max<Property: AttributeType & Comparable>(
-    _ keyPath: KeyPath<Value.PredicateElement, Property?>
+    _ keyPath: KeyPath<Value.Element, Property?>
   ) -> ValueExpression<Root, Property> { aggregate(.maximum, keyPath) }
 
   /// Whether the object is an element.
@@ -113,10 +104,10 @@ extension ValueExpression where Value: PredicateElements {
 extension ValueExpression where Value: PredicateElements {
   private func aggregate<Result>(
     _ aggregate: PredicateAggregate,
-    _ keyPath: PartialKeyPath<Value.PredicateElement>? = nil
+    _ keyPath: PartialKeyPath<Value.Element>? = nil
   ) -> ValueExpression<Root, Result> {
     let names = keyPath.map { keyPath in
-      Swift.Result { () throws(QueryError) in try Value.PredicateElement.predicatePath(of: keyPath) }
+      Swift.Result { () throws(QueryError) in try Value.Element.predicatePath(of: keyPath) }
     }
     return ValueExpression<Root, Result>(
       collection.flatMap { collection in

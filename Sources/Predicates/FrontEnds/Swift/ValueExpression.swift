@@ -119,7 +119,7 @@ extension ObjectReferencing {
 }
 
 extension AttributeType {
-  var operand: PredicateOperand { .value(attributeValue) }
+  var operand: PredicateOperand { .value(_attributeValue) }
 }
 
 extension QueryError {
