@@ -40,6 +40,7 @@ release: deps-library ## build everything for use
 
 lint: ## check layout and the rules of the source tree
 	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
+	python3 -B -m unittest discover -q -s Scripts
 	python3 Scripts/check-source.py
 
 format: ## lay out every source file

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Checks the rules of the source tree that the compiler does not: the arrows between modules, the marks that
-want a reason, the length of files, the code in the guides. Prints every breach and exits 1 if there is one."""
+want a reason, the length of files, the doc comments of public declarations, the code in the guides. Prints every breach and exits 1 if there is one."""
 
 import re
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
+
+sys.dont_write_bytecode = True
+from public_declarations import undocumented  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 LONGEST_FILE = 500
@@ -41,7 +44,8 @@ def swift_files():
 
 def breaches(path):
     relative = path.relative_to(ROOT)
-    lines = path.read_text(encoding="utf-8").splitlines()
+    source = path.read_text(encoding="utf-8")
+    lines = source.splitlines()
     if len(lines) > LONGEST_FILE:
         yield f"{relative}: {len(lines)} lines; more than {LONGEST_FILE} is several ideas in one file"
     if relative.parts[0] != "Sources":
@@ -56,6 +60,8 @@ def breaches(path):
             yield f"{relative}:{number}: {line.strip()}"
         if NEEDS_REASON.search(code) and not has_reason(lines, number - 1):
             yield f"{relative}:{number}: says nothing of why it is safe (a line `// Safety: …` above it)"
+    for number, declaration in undocumented(source):
+        yield f"{relative}:{number}: public, and has no doc comment: {declaration}"
 
 
 def has_reason(lines, index):

@@ -9,9 +9,25 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
   /// What has changed of one entity, property or index.
   public struct Change: Sendable, Hashable, Codable {
     /// Whether the thing was added, removed or changed.
-    public enum Kind: String, Sendable, Hashable, Codable { case added, removed, changed }
+    public enum Kind: String, Sendable, Hashable, Codable {
+      /// Only the new schema has the thing.
+      case added
+      /// Only the old schema has the thing.
+      case removed
+      /// Both schemas have the thing, and say different things of it.
+      case changed
+    }
     /// What kind of thing it is.
-    public enum Subject: String, Sendable, Hashable, Codable { case entity, attribute, relationship, index }
+    public enum Subject: String, Sendable, Hashable, Codable {
+      /// An entity.
+      case entity
+      /// An attribute of an entity.
+      case attribute
+      /// A relationship of an entity.
+      case relationship
+      /// An index of an entity.
+      case index
+    }
 
     /// Whether the thing was added, removed or changed.
     public var kind: Kind
