@@ -1,4 +1,3 @@
-import PageStore
 import Predicates
 
 /// A failure of a container or a context: what kind, of which objects and properties, and what lies below it.
@@ -93,15 +92,6 @@ extension ContextError {
     }
   }
 
-  /// The failure of a store below a context.
-  package init(_ error: StoreError) {
-    if error.code == .closed {
-      self.init(.closed, error.message, storeError: error)
-    } else {
-      self.init(.store, error.description, storeError: error)
-    }
-  }
-
   /// Somebody else has changed or deleted an object that is to be saved.
   static func conflict(_ id: ManagedObjectID, _ what: String) -> ContextError {
     ContextError(
@@ -109,6 +99,11 @@ extension ContextError {
       "\(id.entityName) \(id.number) was \(what) by another context after this one had read it",
       context: Context(entity: id.entityName, objectID: id)
     )
+  }
+
+  /// Bytes are no record of their entity.
+  static func damagedRecord(_ number: ObjectNumber, of entity: String) -> ContextError {
+    ContextError(.corrupt, "the record of \(entity) \(number) is damaged", context: .init(entity: entity))
   }
 
   /// Two objects have equal values where they must not.
@@ -125,15 +120,6 @@ extension ContextError {
       context.values = []
     }
     return ContextError(.notUnique, "\(rule) have \(list)", context: context)
-  }
-
-  /// Any error as this type: what a transaction's closure threw.
-  package init(any error: any Error) {
-    switch error {
-    case let error as ContextError: self = error
-    case let error as StoreError: self.init(error)
-    default: self.init(.store, String(describing: error))
-    }
   }
 }
 

@@ -74,13 +74,13 @@ enum SmallStore {
       try context.fetch(From<Sample>().where(\.text == "long")).first?.note = overflow
       try context.save()
     }
-    try await container.coordinator.store.write { transaction in
+    try await container.store.write { transaction in
       for letter in "abcdef".utf8 { try transaction.tree("scratch").put([letter], [letter]) }
       try transaction.tree("gone").put([0], [0])
     }
     try container.checkpoint()
     try await container.performBackgroundTask { try change($0) }
-    try await container.coordinator.store.write { transaction in
+    try await container.store.write { transaction in
       let scratch = try transaction.tree("scratch")
       try transaction.dropTree("gone")
       try scratch.removeRange(KeyRange(lower: .including([0x62]), upper: .excluding([0x65])))

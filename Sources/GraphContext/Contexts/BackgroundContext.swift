@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import PageStore
 
 /// A context of its own, on a queue of its own: a handle that can be sent anywhere, while the context inside it and its
 /// objects can't leave the blocks that work with them.

@@ -6,12 +6,13 @@ import Predicates
 /// an entry that doesn't fit its object's phase any more is skipped, and so is the second entry of an object that left
 /// and came back; and so is one that was taken back before it was saved and is in another context now.
 package struct ChangedObjects {
-  private unowned let host: ObjectHost
+  /// The context.
+  private let host: ObjectIdentifier
   private var insertedEntries: [any ManagedObject] = []
   private var updatedEntries: [any ManagedObject] = []
   private var deletedEntries: [any ManagedObject] = []
 
-  init(in host: ObjectHost) { self.host = host }
+  init(in host: ObjectHost) { self.host = ObjectIdentifier(host) }
 
   package var isEmpty: Bool { insertedEntries.isEmpty && updatedEntries.isEmpty && deletedEntries.isEmpty }
 
@@ -22,7 +23,9 @@ package struct ChangedObjects {
       || deletedEntries.contains { isDeleted($0._$state) }
   }
 
-  private func isInserted(_ state: ObjectState) -> Bool { state.phase == .inserted && state.host === host }
+  private func isInserted(_ state: ObjectState) -> Bool {
+    state.phase == .inserted && state.host.map { ObjectIdentifier($0) } == host
+  }
   private func isUpdated(_ state: ObjectState) -> Bool { state.phase == .persistent && state.changed != 0 }
   private func isDeleted(_ state: ObjectState) -> Bool { state.phase == .deleted }
 
@@ -36,6 +39,12 @@ package struct ChangedObjects {
   package var updated: [any ManagedObject] { entries(updatedEntries, where: isUpdated) }
   /// Deleted, not counting those that were never saved, by number.
   package var deleted: [any ManagedObject] { entries(deletedEntries, where: isDeleted) }
+
+  /// The numbers of all of them.
+  var numbers: [ObjectNumber] {
+    if isEmpty { return [] }
+    return (inserted + updated + deleted).map(\._$state.number)
+  }
 
   private func entries(
     _ entries: [any ManagedObject],
@@ -53,5 +62,9 @@ package struct ChangedObjects {
     return result
   }
 
-  mutating func removeAll() { self = ChangedObjects(in: host) }
+  mutating func removeAll() {
+    insertedEntries = []
+    updatedEntries = []
+    deletedEntries = []
+  }
 }

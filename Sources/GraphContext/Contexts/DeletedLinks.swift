@@ -85,7 +85,7 @@ extension ManagedObjectContext {
 
   private func pair(_ link: DeletedLinks.Link, _ entity: StoredEntity, _ place: Int) -> (String, Int, Bool) {
     let relationship = entity.toManys[place]
-    let isThere = pendingPairs[entity.ordinal][place].isLinked(link.source, link.target) == true
+    let isThere = entities[entity.ordinal].pairs[place].isLinked(link.source, link.target) == true
     return (relationship.name, relationship.destination, isThere)
   }
 }

@@ -9,24 +9,24 @@ extension ManagedObjectContext {
   /// object in no context is left alone. One in another context is too, and the next fetch or save throws `otherContext`, until
   /// the context is rolled back.
   public func delete(_ object: some ManagedObject) {
-    if let host = object._$state.host, host !== self { return noteOther(object, "deleted") }
+    if let host = object._$state.host, host !== self { return deferred.note(Self.isOther(object, "deleted")) }
     var queue: [any ManagedObject] = [object]
     while let next = queue.popLast() {
       guard next._$state.host === self else { continue }
       switch next._$state.phase {
-      case .persistent, .inserted: remove(next, &queue)
+      case .persistent, .inserted: delete(next, &queue)
       default: continue
       }
     }
   }
 
-  private func remove(_ object: any ManagedObject, _ queue: inout [any ManagedObject]) {
+  private func delete(_ object: any ManagedObject, _ queue: inout [any ManagedObject]) {
     listings.removeAll()
     let entity = entity(of: object)
     let number = object._$state.number
     let isSaved = object._$state.phase == .persistent
     // An object may only be deleted if the relationships it leads to can be read.
-    let toManys = entity.toManys.map { listElements(of: object, toMany: $0.ordinal) }
+    let toManys = entity.toManys.map { elements(of: object, toMany: $0.ordinal) }
     for toOne in entity.toOnes { release(toOne, of: object, entity, &queue) }
     for (relationship, elements) in zip(entity.toManys, toManys) {
       release(relationship, elements, of: object, &queue)
@@ -35,13 +35,14 @@ extension ManagedObjectContext {
     if isSaved {
       object._$state.phase = .deleted
       object._$state.announcesChange = false
-      changes[entity.ordinal].noteDeleted(object)
+      entities[entity.ordinal].changes.noteDeleted(object)
     } else {
-      for relationship in entity.toManys { pendingPairs[entity.ordinal][relationship.ordinal].forget(number) }
-      objects[entity.ordinal].remove(number)
+      for position in entity.toManys.indices { entities[entity.ordinal].pairs[position].forget(number) }
+      entities[entity.ordinal].known.remove(number)
       object.detach()
     }
-    encodedChanges[entity.ordinal]?.noteStale(number)
+    entities[entity.ordinal].encoded?.noteStale(number)
+    tellChildren(ofReplaced: [number], entity)
   }
 
   /// What a deleted object's to-one relationship leads to loses its link back, or is deleted too.
@@ -55,7 +56,7 @@ extension ManagedObjectContext {
     let number = object._$state.number
     let isSaved = object._$state.phase == .persistent
     guard !target.isNone else { return }
-    relink(number, entity, toOne, from: target, to: .none)
+    relationships.relink(number, entity, toOne, from: target, to: .none)
     let destination = self.entity(toOne.destination)
     switch toOne.deleteRule {
     case .cascade: queue.append(self.object(target, of: destination))
@@ -64,7 +65,7 @@ extension ManagedObjectContext {
     }
     if case .toOne(let inverse) = toOne.inverse {
       let other = self.object(target, of: destination)
-      if other.reference(at: inverse) == number { set(other, slot: inverse, to: .none) }
+      if other.reference(at: inverse) == number { relationships.set(other, slot: inverse, to: .none) }
     }
   }
 
@@ -80,10 +81,10 @@ extension ManagedObjectContext {
       let element = self.object(number, of: destination)
       switch relationship.deleteRule {
       case .cascade:
-        if case .pairs = relationship.storage { unlink(element, from: object, toMany: relationship.ordinal) }
+        if case .pairs = relationship.storage { remove(element, from: object, toMany: relationship.ordinal) }
         queue.append(element)
       case .deny where isSaved: break
-      case .deny, .nullify: unlink(element, from: object, toMany: relationship.ordinal)
+      case .deny, .nullify: remove(element, from: object, toMany: relationship.ordinal)
       }
     }
   }
@@ -92,17 +93,13 @@ extension ManagedObjectContext {
   private func releaseUnnamed(_ object: any ManagedObject, _ entity: StoredEntity) {
     let number = object._$state.number
     for incoming in entity.incoming where incoming.toOne.inverse == .none {
-      let source = self.entity(incoming.source)
-      guard let place = source.toOnes.firstIndex(where: { $0.slot == incoming.toOne.slot }) else { continue }
-      let pending = pendingReferences(source, place)
-      let stored = noting([]) { () throws(ContextError) in
-        try view.elements(of: number, in: incoming.toOne.treeName)
+      let links = incoming.toOne.links
+      let stored = deferringError([]) { () throws(ContextError) in try source.elements(of: number, in: links)
       }
-      let referrers = Set(stored).subtracting(pending?.removed[number] ?? []).union(
-        pending?.added[number] ?? []
-      )
-      for referrer in referrers.sorted() {
-        set(self.object(referrer, of: source), slot: incoming.toOne.slot, to: .none)
+      let referrers = pendingLinks(in: links)?.elements(of: number, stored: stored) ?? stored
+      let entity = self.entity(incoming.source)
+      for referrer in referrers {
+        relationships.set(self.object(referrer, of: entity), slot: incoming.toOne.slot, to: .none)
       }
     }
   }

@@ -1,4 +1,3 @@
-import PageStore
 import Predicates
 
 // Rolling back, starting afresh, and moving to a newer snapshot.
@@ -8,50 +7,66 @@ extension ManagedObjectContext {
   /// deleted ones are back; those that another context has deleted are gone. Clears what went wrong while values were
   /// read. The context stays at its snapshot.
   public func rollback() {
-    for (ordinal, pending) in changes.enumerated() {
-      for object in pending.inserted {
-        objects[ordinal].remove(object._$state.number)
+    let changed = entities.map { $0.changes.numbers }
+    for ordinal in entities.indices {
+      let changes = entities[ordinal].changes
+      for object in changes.inserted {
+        entities[ordinal].known.remove(object._$state.number)
         object.detach()
       }
-      for object in pending.updated + pending.deleted {
+      for object in changes.updated + changes.deleted {
         object._$state.phase = .persistent
         object._$state.forgetChanges()
-        if conflicts[ordinal].contains(object._$state.number) { leaveIfDeleted(object, ordinal) }
+        if entities[ordinal].conflicts.contains(object._$state.number) { leaveIfDeleted(object, ordinal) }
       }
     }
     forgetChanges()
-    failure = nil
+    deferred.clear()
+    children.forEach { $0.parentDidReplace(changed) }
+  }
+
+  /// Tells the children that objects of an entity were deleted.
+  func tellChildren(ofReplaced numbers: [ObjectNumber], _ entity: StoredEntity) {
+    children.forEach { child in
+      child.parentDidReplace(entities.map { $0.entity === entity ? numbers : [] })
+    }
   }
 
   /// Lets go of an object that the snapshot no longer has.
   private func leaveIfDeleted(_ object: any ManagedObject, _ ordinal: Int) {
     let number = object._$state.number
-    let exists = noting(true) { () throws(ContextError) in try view.contains(number, of: entity(ordinal)) }
+    let exists = deferringError(true) { () throws(ContextError) in
+      try source.contains(number, of: entity(ordinal))
+    }
     if exists { return }
-    objects[ordinal].remove(number)
+    entities[ordinal].known.remove(number)
     object._$state.leave(entity(ordinal).number)
   }
 
-  /// Lets go of every object, saved or not, and moves to the newest commit. Objects that somebody still holds are gone:
-  /// what was read of them stays readable, and they are in no context any more.
+  /// Lets go of every object, saved or not, and moves to the newest commit, or a child to what its parent shows. Objects that the program
+  /// still holds are gone: what was read of them stays readable, and they are in no context any more. Children are reset too.
   public func reset() {
     leaveAll()
-    noting(()) { () throws(ContextError) in
-      let newest = try coordinator.newestView()
-      show(newest)
+    deferringError(()) { () throws(ContextError) in
+      if let parent { show(ParentSource(parent)) } else { show(try coordinator.engine.newestSource()) }
     }
+    children.forEach { $0.reset() }
   }
 
-  /// The same without a new snapshot: the context will not be used again.
-  package func end() { leaveAll() }
+  /// Lets go of every object: the context will not be used again.
+  package func end() {
+    children.forEach { $0.end() }
+    leaveAll()
+  }
 
-  private func leaveAll() {
-    for ordinal in objects.indices {
+  /// Makes every object leave the context.
+  func leaveAll() {
+    for ordinal in entities.indices {
       let number = entity(ordinal).number
-      for object in objects[ordinal].removeAll() { knownObject(object, ordinal)._$state.leave(number) }
+      for object in entities[ordinal].known.removeAll() { knownObject(object, ordinal)._$state.leave(number) }
     }
     forgetChanges()
-    failure = nil
+    deferred.clear()
   }
 
   private func knownObject(_ object: AnyObject, _ ordinal: Int) -> any ManagedObject {
@@ -63,29 +78,15 @@ extension ManagedObjectContext {
 
   /// Forgets what there was to save.
   func forgetChanges() {
-    for ordinal in changes.indices {
-      changes[ordinal].removeAll()
-      conflicts[ordinal] = []
-      for place in pendingPairs[ordinal].indices { pendingPairs[ordinal][place] = PendingLinks() }
-    }
-    forgetPendingReferences()
-    forgetEncodedChanges()
+    for ordinal in entities.indices { entities[ordinal].forgetChanges() }
     listings.removeAll()
     deletedLinks.removeAll()
   }
 
-  private func forgetPendingReferences() {
-    for ordinal in pendingReferences.indices {
-      for place in pendingReferences[ordinal].indices { pendingReferences[ordinal][place] = nil }
-    }
-  }
-
-  private func show(_ newest: StoreView) {
-    view = newest
-    generation &+= 1
+  private func show(_ newest: any ObjectSource) {
+    source = newest
     expectNothingKept()
-    forgetPendingReferences()
-    forgetEncodedChanges()
+    for ordinal in entities.indices { entities[ordinal].forgetDerived() }
     listings.removeAll()
   }
 }
@@ -95,11 +96,11 @@ extension ManagedObjectContext {
 extension ManagedObjectContext {
   /// Moves to the newest commit. Values that have unsaved changes here keep them; all others are as they are now in the
   /// store. An object that was changed both here and elsewhere is a conflict: saving it fails, until it is rolled back.
-  /// Objects that were deleted elsewhere are gone.
+  /// Objects that were deleted elsewhere are gone. A child moves with its parent, and its parent with it.
   public func refresh() throws(ContextError) {
     try checkUsable()
     listings.removeAll()
-    try moveToNewest()
+    if let parent { try parent.refresh() } else { try moveToNewest() }
     try checkUsable()
   }
 
@@ -108,7 +109,7 @@ extension ManagedObjectContext {
   public func refresh(_ object: some ManagedObject) {
     guard object._$state.host === self, object._$state.phase == .persistent else { return }
     object._$state.forgetUnchangedValues()
-    if object._$state.hasChanges { noteChange(of: object) }
+    if object._$state.hasChanges { willChange(object) }
   }
 
   /// - Parameters:
@@ -118,41 +119,56 @@ extension ManagedObjectContext {
     after own: ChangeSet? = nil,
     _ ruleChanges: RuleChanges = RuleChanges()
   ) throws(ContextError) {
-    let newest = try coordinator.newestView()
-    guard newest.commit != view.commit else { return }
-    let changeSets = newest.changeSets(since: view)
+    let newest = try coordinator.engine.newestSource()
+    guard newest.commit != source.commit else { return }
+    let changes = coordinator.engine.changeSets(from: source, to: newest).filter { $0.commit != own?.commit }
+    move(to: newest, changes, ruleChanges)
+  }
+
+  /// Shows a newer state, and brings the objects up to date that differ in it.
+  private func move(to newest: any ObjectSource, _ changeSets: [ChangeSet], _ ruleChanges: RuleChanges) {
     show(newest)
     for (entity, changes) in ruleChanges.objects {
       update(changes.updated.keys, of: entity)
       update(changes.deleted, of: entity)
     }
-    for changes in changeSets where changes.commit != own?.commit {
+    for changes in changeSets {
       for (entity, objects) in changes.objects {
         update(objects.updated.lazy.map(\.number), of: entity)
         update(objects.deleted, of: entity)
       }
     }
-    normalisePendingPairs()
+    normalisePairs()
+    children.forEach { $0.move(to: ParentSource(self), changeSets, ruleChanges) }
   }
 
   private func update(_ numbers: some Sequence<ObjectNumber>, of entity: EntityNumber) {
     // A context that knows no object of the entity has nothing to update.
-    guard let entity = coordinator.schema.entity(entity), !objects[entity.ordinal].isEmpty else { return }
-    for number in numbers { update(number, entity) }
+    guard let entity = coordinator.schema.entity(entity), !entities[entity.ordinal].known.isEmpty else {
+      return
+    }
+    for number in numbers { update(number, entity, changedBy: .store) }
   }
 
-  /// Brings an object up to date, if it is here, whose record somebody changed or removed.
-  private func update(_ number: ObjectNumber, _ entity: StoredEntity) {
+  /// The origin of a change below a context.
+  enum ChangeOrigin {
+    case store
+    case parent
+  }
+
+  /// Brings an object up to date, if it is here, that was changed or removed below the context.
+  func update(_ number: ObjectNumber, _ entity: StoredEntity, changedBy origin: ChangeOrigin) {
     let ordinal = entity.ordinal
     guard let object = knownObject(number, of: entity), object._$state.phase != .inserted else { return }
-    noting(()) { () throws(ContextError) in
-      let exists = try view.contains(number, of: entity)
+    deferringError(()) { () throws(ContextError) in
+      let exists = try source.contains(number, of: entity)
       switch (object._$state.hasChanges, exists) {
       case (true, true):
-        conflicts[ordinal].insert(number)
+        if origin == .store { entities[ordinal].conflicts.insert(number) }
         object._$state.forgetUnchangedValues()
+        entities[ordinal].encoded?.noteStale(number)
       case (true, false):
-        conflicts[ordinal].insert(number)
+        entities[ordinal].conflicts.insert(number)
         // What it led to may be gone as well, and nothing in the snapshot leads back from there.
         object._$state.forgetUnchangedValues(in: entity.referenceSlots)
       case (false, true): object._$state.becomeFault()
@@ -163,32 +179,19 @@ extension ManagedObjectContext {
 
   /// Pending links stay differences to what the store has: a link that somebody else has added or removed as well is
   /// no longer pending.
-  private func normalisePendingPairs() {
-    for (ordinal, relationships) in pendingPairs.enumerated() {
-      for (place, links) in relationships.enumerated() where !links.isEmpty {
-        guard case .pairs(let trees) = entity(ordinal).toManys[place].storage else { continue }
-        noting(()) { () throws(ContextError) in
-          pendingPairs[ordinal][place] = try links.filter { owner, element, isAdded throws(ContextError) in
-            try isStored(owner, element, in: trees.forward) != isAdded
+  func normalisePairs() {
+    for ordinal in entities.indices {
+      for (position, links) in entities[ordinal].pairs.enumerated() where !links.isEmpty {
+        let table = entity(ordinal).toManys[position].links
+        deferringError(()) { () throws(ContextError) in
+          entities[ordinal].pairs[position] = try links.filter {
+            owner,
+            element,
+            isAdded throws(ContextError) in
+            try source.isLinked(owner, element, in: table) != isAdded
           }
         }
       }
     }
-  }
-}
-
-extension PendingLinks {
-  /// The links for which `isIncluded` says so; its last argument is whether the link was added.
-  func filter(
-    _ isIncluded: (ObjectNumber, ObjectNumber, Bool) throws(ContextError) -> Bool
-  ) throws(ContextError) -> PendingLinks {
-    var result = PendingLinks()
-    for (owner, elements) in added {
-      for element in elements where try isIncluded(owner, element, true) { result.link(owner, element) }
-    }
-    for (owner, elements) in removed {
-      for element in elements where try isIncluded(owner, element, false) { result.unlink(owner, element) }
-    }
-    return result
   }
 }

@@ -1,5 +1,3 @@
-import PageStore
-
 extension ManagedObjectContext {
   /// Saves everything that has changed, as one transaction: all of it is in the store afterwards, or nothing is.
   ///
@@ -10,9 +8,21 @@ extension ManagedObjectContext {
   /// Waits for its turn to write for as long as ``saveTimeout`` says; then it throws a ``ContextError`` whose `storeError`
   /// has the code `timedOut`, and nothing has happened.
   ///
-  /// - Parameter durability: when the save counts as done, if not as the container's options say.
+  /// A child saves to its parent: in memory, without waiting. What needs the store is checked when the store is saved to.
+  ///
+  /// - Parameter durability: when the save counts as done, if not as the container's options say. A child's save has none.
   public func save(durability: Durability? = nil) throws(ContextError) {
+    if let parent { return try save(to: parent) }
     try save(durability, turn: .waiting(timeout: saveTimeout))
+  }
+
+  /// Makes the changes those of the parent.
+  private func save(to parent: ManagedObjectContext) throws(ContextError) {
+    try checkUsable()
+    listings.removeAll()
+    guard hasChanges else { return }
+    try parent.accept(try ChangeEncoder(self).encode())
+    finishSave()
   }
 
   /// ``save(durability:)`` for a context whose thread must not wait: the main actor's, while others write or the disk is
@@ -28,23 +38,19 @@ extension ManagedObjectContext {
   public nonisolated(nonsending) func saveWithoutBlocking(
     durability: Durability? = nil
   ) async throws(ContextError) {
-    let options = coordinator.store.options
-    let wanted = durability ?? options.durability
-    let first = wanted == .full ? .relaxed : durability
+    if let parent { return try save(to: parent) }
     let holder = holder
     defer { withExtendedLifetime(holder) {} }
-    var queue = SaveQueue(coordinator.store, timeout: saveTimeout)
-    while try !save(first, turn: .ifFree) {
-      let reservation = try await queue.reserveTurn()
-      defer { coordinator.store.cancel(reservation) }
-      if try save(first, turn: .reserved(reservation)) { break }
+    try await coordinator.engine.commitWithoutBlocking(durability, timeout: saveTimeout) {
+      durability,
+      turn throws(ContextError) in
+      try save(durability, turn: turn)
     }
-    if wanted == .full, !options.isReadOnly { try await coordinator.makeDurable() }
   }
 
   /// False, with nothing done, if there is no turn as `turn` asks for it.
   @discardableResult
-  private func save(_ durability: Durability?, turn: TurnRequest) throws(ContextError) -> Bool {
+  private func save(_ durability: Durability?, turn: SaveTurn) throws(ContextError) -> Bool {
     try checkUsable()
     listings.removeAll()
     guard hasChanges else { return true }
@@ -58,19 +64,18 @@ extension ManagedObjectContext {
       }
       request = encoded
     }
-    let outcome: SaveOutcome?
-    do {
-      outcome = try coordinator.write(durability, turn: turn) { () throws(ContextError) in
-        if let request { request } else { try ChangeEncoder(self).encode() }
-      }
-    } catch {
-      throw ContextError(any: error)
+    let outcome = try coordinator.engine.commit(
+      durability,
+      turn: turn,
+      showsValues: coordinator.showsValues
+    ) { () throws(ContextError) in
+      if let request { request } else { try ChangeEncoder(self).encode() }
     }
     guard let outcome else { return false }
     finishSave()
     guard let changes = outcome.changes else { return true }
     // The save is done: if the context can't move on, that is the next call's failure.
-    noting(()) { () throws(ContextError) in
+    deferringError(()) { () throws(ContextError) in
       try moveToNewest(after: changes, outcome.ruleChanges)
     }
     coordinator.tellListeners()
@@ -79,10 +84,11 @@ extension ManagedObjectContext {
 
   /// The objects are as the store has them now.
   private func finishSave() {
-    for (ordinal, pending) in changes.enumerated() {
-      for object in pending.inserted + pending.updated { object._$state.becomeSaved() }
-      for object in pending.deleted {
-        objects[ordinal].remove(object._$state.number)
+    for ordinal in entities.indices {
+      let changes = entities[ordinal].changes
+      for object in changes.inserted + changes.updated { object._$state.becomeSaved() }
+      for object in changes.deleted {
+        entities[ordinal].known.remove(object._$state.number)
         object._$state.leave(entity(ordinal).number)
       }
     }

@@ -80,51 +80,62 @@ struct MemberListings {
   }
 }
 
-// MARK: - What objects ask
+/// Keeps a context's listings, as its objects ask for it.
+struct ListKeeper {
+  private let context: ManagedObjectContext
 
-extension ManagedObjectContext {
-  func isListed(_ object: any ManagedObject, toMany: Int) -> Bool {
-    let entity = entity(of: object)
-    let sweepNumber = objects[entity.toManys[toMany].destination].sweepNumber
-    return listings.handOut(entity.ordinal, toMany, owner: object._$state.number, sweepNumber: sweepNumber)
+  init(_ context: ManagedObjectContext) { self.context = context }
+
+  func hasListing(of object: any ManagedObject, toMany: Int) -> Bool {
+    let entity = context.entity(of: object)
+    return context.listings.handOut(
+      entity.ordinal,
+      toMany,
+      owner: object._$state.number,
+      sweepNumber: sweepNumber(entity, toMany)
+    )
   }
 
-  func list(_ members: [some ManagedObject], of object: any ManagedObject, toMany: Int) {
-    let entity = entity(of: object)
+  func noteListing(_ members: [some ManagedObject], of object: any ManagedObject, toMany: Int) {
+    let entity = context.entity(of: object)
     let listing = MemberListings.Listing(
       owner: object,
       toMany: toMany,
       members: members.map { ObjectIdentifier($0) },
       last: members.last?._$state.number ?? .none,
-      sweepNumber: objects[entity.toManys[toMany].destination].sweepNumber
+      sweepNumber: sweepNumber(entity, toMany)
     )
-    listings.note(listing, entity.ordinal)
+    context.listings.note(listing, entity.ordinal)
   }
 
-  func extendList(
+  func extendListing(
     to members: [some ManagedObject],
     of object: any ManagedObject,
     toMany: Int
   ) -> ListExtension {
-    let entity = entity(of: object)
+    let entity = context.entity(of: object)
     let owner = object._$state.number
-    guard var listing = listings.listing(entity.ordinal, toMany, owner: owner),
-      listing.sweepNumber == objects[entity.toManys[toMany].destination].sweepNumber,
-      let added = listing.added(in: members)
+    guard var listing = context.listings.listing(entity.ordinal, toMany, owner: owner),
+      listing.sweepNumber == sweepNumber(entity, toMany), let added = listing.added(in: members)
     else {
-      listings.drop(entity.ordinal, toMany, owner: owner)
+      context.listings.drop(entity.ordinal, toMany, owner: owner)
       return .otherList
     }
     // What comes into the context with a member may become one too, or take one away: then the listing is dropped on the way.
-    let adopted = members.suffix(added).filter { adopt($0) }
-    var isRight = listings.take(entity.ordinal, toMany, owner: owner) != nil && adopted.count == added
+    let adopted = members.suffix(added).filter { context.adopt($0) }
+    var isRight = context.listings.take(entity.ordinal, toMany, owner: owner) != nil && adopted.count == added
     for member in adopted {
       isRight = isRight && member._$state.number > listing.last
-      link(member, to: object, toMany: toMany)
+      context.add(member, to: object, toMany: toMany)
       listing.members.append(ObjectIdentifier(member))
       listing.last = member._$state.number
     }
-    if isRight { listings.note(listing, entity.ordinal) }
+    if isRight { context.listings.note(listing, entity.ordinal) }
     return isRight ? .listed : .added
+  }
+
+  /// Of the identity map of the members.
+  private func sweepNumber(_ entity: StoredEntity, _ toMany: Int) -> Int {
+    context.entities[entity.toManys[toMany].destination].known.sweepNumber
   }
 }

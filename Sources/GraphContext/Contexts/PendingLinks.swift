@@ -19,7 +19,29 @@ struct PendingLinks {
     if !Self.take(element, of: owner, from: &added) { removed[owner, default: []].insert(element) }
   }
 
-  /// What is known of a link without asking the store: there, not there, or nil.
+  /// An element leads to another owner; `none` stands for no owner.
+  mutating func move(_ element: ObjectNumber, from old: ObjectNumber, to new: ObjectNumber) {
+    guard old != new else { return }
+    if !old.isNone { unlink(old, element) }
+    if !new.isNone { link(new, element) }
+  }
+
+  /// Forgets a change that makes no difference any more, because the link is there, or isn't.
+  mutating func settle(_ owner: ObjectNumber, _ element: ObjectNumber, isLinked: Bool) {
+    if isLinked {
+      _ = Self.take(element, of: owner, from: &added)
+    } else {
+      _ = Self.take(element, of: owner, from: &removed)
+    }
+  }
+
+  /// Adds changes that were made after these.
+  mutating func merge(_ later: PendingLinks) {
+    for (owner, elements) in later.removed { for element in elements { unlink(owner, element) } }
+    for (owner, elements) in later.added { for element in elements { link(owner, element) } }
+  }
+
+  /// Whether a link is there, as far as the changes tell without the store; nil where they don't.
   func isLinked(_ owner: ObjectNumber, _ element: ObjectNumber) -> Bool? {
     if added[owner]?.contains(element) == true { return true }
     if removed[owner]?.contains(element) == true { return false }
@@ -55,5 +77,19 @@ struct PendingLinks {
     guard links[owner]?.remove(element) != nil else { return false }
     if links[owner]?.isEmpty == true { links[owner] = nil }
     return true
+  }
+
+  /// The links for which `isIncluded` returns true; its last argument says whether the link was added.
+  func filter(
+    _ isIncluded: (ObjectNumber, ObjectNumber, Bool) throws(ContextError) -> Bool
+  ) throws(ContextError) -> PendingLinks {
+    var result = PendingLinks()
+    for (owner, elements) in added {
+      for element in elements where try isIncluded(owner, element, true) { result.link(owner, element) }
+    }
+    for (owner, elements) in removed {
+      for element in elements where try isIncluded(owner, element, false) { result.unlink(owner, element) }
+    }
+    return result
   }
 }

@@ -1,5 +1,4 @@
 import Dispatch
-import PageStore
 import Synchronization
 
 /// Keeps the view context, and moves it on after saves of other contexts.
@@ -9,22 +8,9 @@ final class ViewContextHolder {
   private let coordinator: StoreCoordinator
   private var listener: UInt64 = 0
 
-  /// - Parameter store: the container's handle.
-  init(_ coordinator: StoreCoordinator, _ store: Store) {
+  init(_ coordinator: StoreCoordinator, _ source: any ObjectSource) {
     self.coordinator = coordinator
-    // A container that is closed by now has no snapshot, and one that gave its store up none with its schema; the context says so
-    // where it can throw.
-    var failure: ContextError?
-    let source = Result { () throws(StoreError) in
-      let snapshot = try store.snapshot()
-      do throws(ContextError) { try coordinator.checkShows(snapshot) } catch {
-        failure = error
-        throw .closed(error.message)
-      }
-      return snapshot
-    }
-    context = ManagedObjectContext(coordinator, showing: StoreView(coordinator.schema, source))
-    if let failure { context.failure = failure }
+    context = ManagedObjectContext(coordinator, showing: source)
     context.name = "view"
     context.automaticallyMergesChangesFromParent = true
     // A user interface that hangs should say why sooner or later.
@@ -49,7 +35,7 @@ final class ViewContextHolder {
   /// Moves the context to the newest commit, if it follows the others.
   private func moveOn() {
     guard context.automaticallyMergesChangesFromParent else { return }
-    context.noting(()) { () throws(ContextError) in try context.moveToNewest() }
+    context.deferringError(()) { () throws(ContextError) in try context.moveToNewest() }
   }
 
   /// Whether a turn of the main actor is on its way.

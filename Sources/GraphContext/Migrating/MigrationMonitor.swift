@@ -1,5 +1,4 @@
 import Foundation
-import PageStore
 import Synchronization
 
 /// How far a change of a store's schema has come.
@@ -56,8 +55,8 @@ public final class MigrationMonitor: Sendable {
     var isFinished = false
   }
 
-  private static let largestChunkByteCount = 16 << 20
-  private let chunkByteCount: Int?
+  /// Bytes of keys and records that one commit of the change holds; nil for what the store's options suggest.
+  let chunkByteCount: Int?
   /// The same as ``updates()``. The unit is a row; all stages of a plan count as many as the one at hand.
   public let progress: Progress
   private let onReport: (@Sendable (MigrationProgress) -> Void)?
@@ -102,11 +101,6 @@ public final class MigrationMonitor: Sendable {
   /// schema goes on where this one stopped. If the store was to be taken over, the other containers go on with it instead, and the change
   /// begins anew the next time. Does nothing after the switch.
   public func cancel() { state.withLock { $0.isCancelled = true } }
-
-  /// Bytes of keys and records that one commit of the change holds, about.
-  func chunkByteCount(in store: Store) -> Int {
-    chunkByteCount ?? max(1 << 20, min(Self.largestChunkByteCount, store.options.dirtyMemoryBytes / 4))
-  }
 
   func checkCancellation() throws(ContextError) {
     if state.withLock(\.isCancelled) {

@@ -14,6 +14,8 @@ final class KeyPathTracer: ObjectHost {
   private var round = 0
   private var names: [String] = []
   private var mistake: String?
+  /// Every object that was made: it must not know this tracer any more when this one is done.
+  private var made: [any ManagedObject] = []
   /// The tracer object whose property may be read next.
   private var current: (any ManagedObject)?
   /// What the end of the key path must be if the last property that was read is its end.
@@ -48,8 +50,7 @@ final class KeyPathTracer: ObjectHost {
     }
     let object = makeObject(of: root)
     current = object
-    // The objects hold this tracer; let go of the last of them, or nobody ever does.
-    defer { current = nil }
+    defer { for object in made { object._$state.leaveTracer() } }
     guard let end = object[keyPath: keyPath] else {
       throw Self.mistake(keyPath, root, "is not one of \(root.entityName)'s")
     }
@@ -88,7 +89,9 @@ final class KeyPathTracer: ObjectHost {
     var state = ObjectState(fault: .none, in: self)
     state.phase = .tracer
     state.announcesChange = false
-    return Root(_$state: state)
+    let object = Root(_$state: state)
+    made.append(object)
+    return object
   }
 
   // MARK: What the getters of tracer objects call

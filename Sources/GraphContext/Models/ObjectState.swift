@@ -24,7 +24,9 @@ public struct ObjectState {
   /// The object's number within its entity; none before the object is inserted.
   @usableFromInline package var number = ObjectNumber.none
   /// The context that the object lives in; nil before insertion and after the object left its context.
-  @usableFromInline package var host: ObjectHost?
+  // Safety: every object whose host is a context is in the context's identity map, and the context's deinit makes all of them leave. The
+  // other host, the tracer of key paths, lets go of its objects in the same way.
+  @usableFromInline package unowned(unsafe) var host: ObjectHost?
   /// The record in the context's snapshot; nil until it is looked for, and for objects that have none.
   @usableFromInline package var record: UnsafeRawPointer?
   /// The length of the record. An object that is gone has none: here is the number of its entity then, or 0 where nobody knows it.
@@ -177,6 +179,12 @@ extension ObjectState {
     recordByteCount = entity.rawValue
     changed = 0
     announcesChange = false
+  }
+
+  /// The tracer of a key path is done with the object. Code of the model may have kept it.
+  mutating func leaveTracer() {
+    phase = .gone
+    host = nil
   }
 
   /// An insertion was rolled back: the object is in no context again, and keeps its attributes. Its number is not used

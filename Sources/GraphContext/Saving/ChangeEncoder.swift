@@ -8,14 +8,14 @@ struct ChangeEncoder {
 
   init(_ context: ManagedObjectContext) {
     self.context = context
-    request = SaveRequest(baseCommit: context.view.commit, conflicts: context.conflicts)
+    request = SaveRequest(baseCommit: context.source.commit, conflicts: context.entities.map(\.conflicts))
   }
 
   consuming func encode() throws(ContextError) -> SaveRequest {
     try context.checkDeletedLinks()
     for entity in context.coordinator.schema.entities {
       let changes = EntityChanges(entity)
-      let pending = context.changes[entity.ordinal]
+      let pending = context.entities[entity.ordinal].changes
       for object in pending.inserted { try encode(inserted: object, changes) }
       for object in pending.updated { try encode(updated: object, changes) }
       for object in pending.deleted {
@@ -46,7 +46,7 @@ struct ChangeEncoder {
     let entity = changes.entity
     let number = object._$state.number
     let known = object._$state.currentRecord
-    guard let stored = if let known { known } else { try context.view.record(number, of: entity) } else {
+    guard let stored = if let known { known } else { try context.source.record(number, of: entity) } else {
       throw request.conflicts[entity.ordinal].contains(number)
         ? .conflict(context.id(number, entity), "deleted") : context.notFound(number, entity)
     }
@@ -121,7 +121,7 @@ struct ChangeEncoder {
   private mutating func encodePairs(of entity: StoredEntity) {
     for relationship in entity.toManys {
       guard case .pairs(let trees) = relationship.storage else { continue }
-      let links = context.pendingPairs[entity.ordinal][relationship.ordinal]
+      let links = context.entities[entity.ordinal].pairs[relationship.ordinal]
       if links.isEmpty { continue }
       request.pairs.append(
         PairChanges(source: entity, relationship: relationship, trees: trees, links: links)

@@ -136,7 +136,7 @@ import Testing
     var generator = SeededGenerator()
     let store = try Store.inMemory()
     let container = try PersistentContainer("songs", schema: Self.schema(), on: store)
-    var views = [try container.coordinator.newestView()]
+    var views = [try container.newestView()]
     // Two contexts, so that delete rules meet what the other one has saved since.
     for _ in 0..<150 {
       let contexts = [try container.context(), try container.context()]
@@ -145,7 +145,7 @@ import Testing
       }
       for context in contexts {
         do throws(ContextError) { try context.save() } catch { context.rollback() }
-        let view = try container.coordinator.newestView()
+        let view = try container.newestView()
         if view.commit > views[views.count - 1].commit { views.append(view) }
         context.end()
       }
@@ -171,11 +171,11 @@ import Testing
     let context = try container.context()
     let song = try context.make("Song", ["title": .string("a"), "plays": .int(1)])
     try context.save()
-    let before = try container.coordinator.newestView()
+    let before = try container.newestView()
     try song.set("title", to: .string("a"))
     try song.set("plays", to: .int(2))
     try context.save()
-    let changes = try #require(try container.coordinator.newestView().changeSets(since: before).first)
+    let changes = try #require(try container.newestView().changeSets(since: before).first)
     let entity = try #require(container.coordinator.schema.entity(named: "Song"))
     let slot = try #require(entity.schema.stored.firstIndex { $0.name == "plays" })
     #expect(

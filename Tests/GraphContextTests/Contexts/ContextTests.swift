@@ -129,7 +129,7 @@ import Testing
     writers[3].rank = -3
     // A transaction that the log of commits doesn't know.
     try writing.save()
-    try await library.coordinator.store.write { _ = try $0.tree("elsewhere").put([1], [2]) }
+    try await library.store.write { _ = try $0.tree("elsewhere").put([1], [2]) }
     try reading.refresh()
     #expect(same[3].rank == -3)
     #expect(same[4].rank == 4)
@@ -222,7 +222,7 @@ import Testing
       try context.save()
     }
     let ordinal = context.entity(of: Book.self).ordinal
-    #expect(context.objects[ordinal].count <= 4_096)
+    #expect(context.entities[ordinal].known.count <= 4_096)
     #expect(publisher.books.count == 20_000)
     context.end()
   }

@@ -87,6 +87,6 @@ extension PersistentContainer {
 
   /// Leases the first numbers of all entities: the next insertions don't need the writer's turn.
   func leaseNumbers() throws {
-    _ = try coordinator.takeNumber(of: coordinator.schema.entities[0], timeout: nil)
+    _ = try engine.takeNumber(of: coordinator.schema.entities[0], timeout: nil)
   }
 }

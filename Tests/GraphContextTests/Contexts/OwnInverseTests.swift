@@ -16,13 +16,13 @@ import Testing
 
 /// Relationships that lead back by themselves.
 @Suite struct OwnInverseTests {
-  private static func people() async throws -> (container: PersistentContainer, people: [Person]) {
+  private static func people() async throws -> (PersistentContainer, ManagedObjectContext, [Person]) {
     let container = try await PersistentContainer("People", models: Person.self, at: .inMemory)
     let context = try container.context()
     let people = ["a", "b", "c"].map(Person.init)
     for person in people { context.insert(person) }
     try context.save()
-    return (container, people)
+    return (container, context, people)
   }
 
   /// What another context finds, by name.
@@ -37,8 +37,7 @@ import Testing
   }
 
   @Test func friendsAreFriendsOfEachOther() async throws {
-    let (container, people) = try await Self.people()
-    let context = try #require(people[0]._$state.host as? ManagedObjectContext)
+    let (container, context, people) = try await Self.people()
     people[0].friends = [people[0], people[1], people[2]]
     #expect(people[1].friends == [people[0]])
     people[1].friends.insert(people[2])
@@ -55,8 +54,7 @@ import Testing
   }
 
   @Test func aSpouseIsMarriedToOne() async throws {
-    let (container, people) = try await Self.people()
-    let context = try #require(people[0]._$state.host as? ManagedObjectContext)
+    let (container, context, people) = try await Self.people()
     people[0].spouse = people[1]
     #expect(people[1].spouse === people[0])
     try context.save()
@@ -77,8 +75,7 @@ import Testing
   }
 
   @Test func twoContextsMayBothMakeThemFriends() async throws {
-    let (container, people) = try await Self.people()
-    let context = try #require(people[0]._$state.host as? ManagedObjectContext)
+    let (container, context, people) = try await Self.people()
     let other = try container.context()
     let theirs = try people.map { try other.existingObject(Person.self, with: $0.objectID) }
     people[0].friends.insert(people[1])

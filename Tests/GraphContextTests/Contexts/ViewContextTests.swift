@@ -36,7 +36,7 @@ import Testing
     let library = try await Library.open()
     let context = library.viewContext
     context.saveTimeout = .milliseconds(20)
-    let store = library.coordinator.store
+    let store = library.store
     try library.leaseNumbers()
     let (hasBegun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let other = Task.detached {
@@ -73,7 +73,7 @@ import Testing
     )
     let context = try #require(library?.viewContext)
     let coordinator = try #require(library?.coordinator)
-    let store = coordinator.store
+    let store = try #require(coordinator.engine as? PageStoreEngine).store
     try library?.leaseNumbers()
     let (hasBegun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let other = Task.detached {
@@ -91,14 +91,14 @@ import Testing
     try await context.saveWithoutBlocking()
     await release.value
     try await other.value
-    let view = try coordinator.newestView()
+    let view = try #require(try coordinator.engine.newestSource() as? StoreView)
     #expect(try view.records(of: #require(coordinator.entity(of: Writer.self)))?.count == 1)
   }
 
   @Test func changesMadeWhileASaveIsWaitedForAreNotLost() async throws {
     let library = try await PersistentContainer("Library", models: Library.models, at: .inMemory)
     let context = library.viewContext
-    let store = library.coordinator.store
+    let store = library.store
     try library.leaseNumbers()
     let (hasBegun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let other = Task.detached {

@@ -124,7 +124,7 @@ extension AttributeValue {
 extension ManagedObjectContext {
   fileprivate func rows(_ query: DynamicQuery) throws -> [[AttributeValue]] {
     try query.resolvedGroups(in: coordinator.schema.schema, store: storeID)
-      .rows(in: viewForValues(), context: self)
+      .rows(in: source.another(), over: unsavedLayers)
   }
 }
 

@@ -248,7 +248,7 @@ final class Invoice {
       context.insert(Invoice(4, 7))
       try context.save()
     }
-    let store = try DynamicStore(container.coordinator.store)
+    let store = try DynamicStore(container.store)
     var query = DynamicQuery("Invoice")
     query.groupBy = ["paid"]
     query.aggregates = try [
@@ -273,7 +273,7 @@ final class Invoice {
     let entity = try #require(container.coordinator.schema.entity(named: "Invoice"))
     let slot = try #require(entity.schema.storedProperty(named: "amount")?.slot)
     let position = entity.layout.fields[slot].position
-    try await container.coordinator.store.write { transaction in
+    try await container.store.write { transaction in
       let tree = try transaction.tree(entity.treeName)
       var record = try #require(try tree.value(for: KeyCoder.key(objectID: 1)))
       record[position] = 0xEE

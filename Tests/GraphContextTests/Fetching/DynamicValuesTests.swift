@@ -27,7 +27,7 @@ import Testing
       }
       try context.save()
     }
-    try body(DynamicStore(container.coordinator.store))
+    try body(DynamicStore(container.store))
   }
 
   @Test func groupsAreAskedForInWords() async throws {

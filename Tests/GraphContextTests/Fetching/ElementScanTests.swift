@@ -139,10 +139,10 @@ import Testing
     for name in ["books", "fans"] {
       let entity = try #require(view.schema.entity(named: "Writer"))
       let toMany = try #require(entity.toManys.first { $0.name == name })
-      let elements = StoredElements(ToManyID(entity.id, toMany.ordinal), in: view) { _, _ in nil }
+      let elements = StoredElements(toMany.links, in: view, nil)
       for _ in 0..<3_000 {
         let owner = ObjectNumber(rawValue: UInt64(random.number(in: 0...620)))
-        #expect(try elements.numbers(of: owner) == view.elements(of: owner, in: toMany.treeName))
+        #expect(try elements.numbers(of: owner) == view.elements(of: owner, in: toMany.links))
       }
     }
   }

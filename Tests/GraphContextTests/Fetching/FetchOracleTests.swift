@@ -44,7 +44,7 @@ import Testing
       return try context.fetch(request).map { [$0.t._attributeValue, ($0.shelf?.code)._attributeValue] }
     }
     #expect(!expected.isEmpty)
-    let store = try DynamicStore(container.coordinator.store)
+    let store = try DynamicStore(container.store)
     var query = DynamicQuery("Item", where: try PredicateTree(format: "n > 2 AND shelf.height != nil"))
     query.sort = [.init("t", isAscending: false)]
     query.select = ["t", "shelf.code"]

@@ -156,7 +156,7 @@ import Testing
 
   @Test func aNameThatAToolGetsWrongIsNamed() async throws {
     let container = try await PersistentContainer("fetch", models: Item.self, Shelf.self, at: .inMemory)
-    let store = try DynamicStore(container.coordinator.store)
+    let store = try DynamicStore(container.store)
     var query = DynamicQuery("Shelf")
     query.select = ["code", "next.hight"]
     let error = #expect(throws: QueryError.self) { try store.rows(query) }

@@ -51,7 +51,7 @@ final class Bag {
 
   @Test func textThatCouldMeanEitherIsRefused() async throws {
     let container = try await PersistentContainer("bags", models: Bag.self, at: .inMemory)
-    let store = try DynamicStore(container.coordinator.store)
+    let store = try DynamicStore(container.store)
     var query = DynamicQuery("Bag")
     query.groupBy = ["count"]
     query.aggregates = [.init(.count)]

@@ -55,7 +55,7 @@ import Testing
 
   /// A hash of all records, byte for byte.
   private func records(in context: ManagedObjectContext) throws -> UInt64 {
-    let view = try context.coordinator.newestView()
+    let view = try context.newestView()
     var cursor = try view.snapshot.tree("e/1").cursor()
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     while try cursor.next() {

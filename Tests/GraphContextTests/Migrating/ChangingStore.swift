@@ -149,7 +149,7 @@ extension ManagedObjectContext {
   /// The layouts of an entity's records, and the commits that changed them, in the order of their numbers.
   func headers(_ entity: String) throws -> [(layout: UInt32?, commit: UInt64)] {
     let entity = try #require(coordinator.schema.entity(named: entity))
-    guard var cursor = try coordinator.newestView().snapshot.treeIfPresent(entity.treeName)?.cursor() else {
+    guard var cursor = try newestView().snapshot.treeIfPresent(entity.treeName)?.cursor() else {
       return []
     }
     var headers: [(UInt32?, UInt64)] = []

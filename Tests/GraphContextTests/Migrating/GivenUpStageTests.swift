@@ -85,7 +85,7 @@ import Testing
     try context.save()
     let ids = Mutex<[ManagedObjectID]>([])
     #expect(throws: (any Error).self) {
-      _ = try old.coordinator.handOver(MigrationMonitor()) { () throws(ContextError) in
+      _ = try old.engine.handOver(MigrationMonitor()) { () throws(ContextError) in
         do {
           try takeStage(
             store,
@@ -100,7 +100,7 @@ import Testing
             }
           )
         } catch { throw ContextError(any: error) }
-        return old.coordinator
+        return OpenedStore(coordinator: old.coordinator, engine: old.engine)
       }
     }
     for _ in 0..<6_000 { try context.make("Item", ["code": .int(-1)]); try context.save() }

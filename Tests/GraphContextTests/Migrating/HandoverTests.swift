@@ -78,7 +78,7 @@ import Testing
       } catch {
         look.saving = (error as? ContextError)?.code
       }
-      do { _ = try old.coordinator.upgradeRecords(MigrationMonitor()) } catch {
+      do { _ = try old.engine.upgradeRecords(MigrationMonitor()) } catch {
         look.upgrading = (error as? ContextError)?.code
       }
       looks.withLock { $0.append(look) }
@@ -104,7 +104,7 @@ import Testing
     #expect(try kept.values("Song", "title").count == Self.count)
     #expect(code { try kept.refresh() } == .schemaChanged)
     #expect(code { _ = try old.context() } == .schemaChanged)
-    #expect(code { _ = try old.coordinator.upgradeRecords(MigrationMonitor()) } == .schemaChanged)
+    #expect(code { _ = try old.engine.upgradeRecords(MigrationMonitor()) } == .schemaChanged)
     #expect(code { _ = try old.verify() } == .schemaChanged)
     kept.end()
     #expect(try new.context().records("Song").count == Self.count)
@@ -135,9 +135,9 @@ import Testing
     let kept = try old.context()
     try kept.records("Song")[7].set("code", to: .int(-7))
     try kept.make("Song", ["code": .int(-1)])
-    let trees = try old.coordinator.newestView().snapshot.treeNames.sorted()
+    let trees = try old.newestView().snapshot.treeNames.sorted()
     #expect(code { _ = try takeOver(Reports().monitor(cancellingAfter: commits)) } == .cancelled)
-    #expect(try old.coordinator.newestView().snapshot.treeNames.sorted() == trees)
+    #expect(try old.newestView().snapshot.treeNames.sorted() == trees)
     try kept.save()
     #expect(try old.verify().map(\.description) == [])
     kept.end()
@@ -154,7 +154,7 @@ import Testing
     #expect(code { _ = try Self.open(store, required, ContainerOpening(takesOver: true)) } == .schemaMismatch)
     try kept.save()
     #expect(try kept.records("Song").count == Self.count + 1)
-    #expect(try old.coordinator.upgradeRecords(MigrationMonitor()) == Self.count)
+    #expect(try old.engine.upgradeRecords(MigrationMonitor()) == Self.count)
     kept.end()
   }
 
@@ -173,7 +173,7 @@ import Testing
   @Test func aWriteUnderWayEndsFirst() throws {
     let isWriting = DispatchSemaphore(value: 0)
     let isDone = DispatchSemaphore(value: 0)
-    let coordinator = old.coordinator
+    let (coordinator, engine) = (old.coordinator, old.engine)
     Thread.detachNewThread {
       defer {
         isWriting.signal()
@@ -183,9 +183,9 @@ import Testing
         let context = try ManagedObjectContext(coordinator: coordinator)
         try context.make("Song", ["code": .int(-1)])
         let encoded = try ChangeEncoder(context).encode()
-        _ = try coordinator.write(nil, turn: .waiting(timeout: nil)) {
+        _ = try engine.commit(nil, turn: .waiting(timeout: nil), showsValues: true) {
           isWriting.signal()
-          while (try? coordinator.checkWritable()) != nil { sched_yield() }
+          while (try? engine.checkWritable()) != nil { sched_yield() }
           return encoded
         }
         context.end()

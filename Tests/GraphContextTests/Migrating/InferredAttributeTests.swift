@@ -324,7 +324,7 @@ import Testing
       var query = DynamicQuery("Item")
       query.groupBy = [name]
       query.sort = [.init(name)]
-      return try DynamicStore(context.coordinator.store).groups(query).map(\.values)
+      return try DynamicStore(context.store).groups(query).map(\.values)
     }
     #expect(groups[0] == groups[1] && groups[0].count == values.count)
   }

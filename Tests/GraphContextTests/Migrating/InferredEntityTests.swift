@@ -44,7 +44,7 @@ import Testing
     try await fill()
     let trees = try await store.open(entity("Album", [name])) { context throws in
       #expect(try context.values("Album", "name") == [.string("Blue")])
-      return try context.coordinator.newestView().snapshot.treeNames
+      return try context.newestView().snapshot.treeNames
     }
     #expect(trees.sorted() == ["e/1", "schema"])
     // The name is used again: nothing of the old entity is there, and no number of an object is that of another entity's.

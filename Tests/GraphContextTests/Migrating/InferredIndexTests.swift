@@ -56,7 +56,7 @@ import Testing
     try await fill(IndexDescription(["title"]), IndexDescription(["seconds"], isUnique: true))
     try await check()
     try await store.open(song()) { context throws in
-      #expect(try context.coordinator.newestView().snapshot.treeNames.filter { $0.hasPrefix("i/") } == [])
+      #expect(try context.newestView().snapshot.treeNames.filter { $0.hasPrefix("i/") } == [])
       try context.make("Song", ["title": .string("Twin"), "seconds": .int(199)])
     }
   }
@@ -75,7 +75,7 @@ import Testing
   }
 
   private func trees(of context: ManagedObjectContext) throws -> [String] {
-    try context.coordinator.newestView().snapshot.treeNames.sorted()
+    try context.newestView().snapshot.treeNames.sorted()
   }
 
   @Test func uniquenessIsRefusedWithEveryTwin() async throws {

@@ -200,7 +200,7 @@ private func plan(
     #expect(planes.allSatisfy { $0.model.planes.contains($0) })
     #expect(try context.count(From<FleetV4.AircraftModel>()) == 5)
     #expect(try container.verify().map(\.description) == [])
-    let snapshot = try container.coordinator.newestView().snapshot
+    let snapshot = try container.newestView().snapshot
     #expect(try SchemaTree.migration(in: snapshot) == nil)
     #expect(container.coordinator.schema.catalogue.version == FleetV4.version)
     let owned = Set(container.coordinator.schema.catalogue.entities.flatMap(\.trees) + ["schema"])
@@ -368,7 +368,7 @@ private func plan(
     try interrupted.close()
     let third = try open(disk, MigrationPlan([FleetV1.self, FleetV2.self, FleetV3.self]))
     #expect(try third.verify().map(\.description) == [])
-    let snapshot = try third.coordinator.newestView().snapshot
+    let snapshot = try third.newestView().snapshot
     #expect(try SchemaTree.migration(in: snapshot) == nil)
     let owned = Set(third.coordinator.schema.catalogue.entities.flatMap(\.trees) + ["schema"])
     #expect(try snapshot.treeNames.allSatisfy(owned.contains))

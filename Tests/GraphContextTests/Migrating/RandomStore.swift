@@ -289,7 +289,7 @@ extension RandomSchema {
   mutating func upgrade(_ container: PersistentContainer) throws {
     let before = try headers(container)
     let monitor = MigrationMonitor(chunkByteCount: RandomStore.chunkByteCount)
-    let upgraded = try container.coordinator.upgradeRecords(monitor)
+    let upgraded = try container.engine.upgradeRecords(monitor)
     try #require(upgraded == before.count { !$0.isNewest })
     let after = try headers(container)
     try #require(after.allSatisfy(\.isNewest) && after.map(\.commit) == before.map(\.commit))
@@ -321,7 +321,7 @@ extension RandomSchema {
   }
 
   private func headers(_ container: PersistentContainer) throws -> [RecordHeader] {
-    let snapshot = try container.coordinator.store.snapshot()
+    let snapshot = try container.store.snapshot()
     var headers: [RecordHeader] = []
     for entity in container.coordinator.schema.entities {
       guard var cursor = try snapshot.treeIfPresent(entity.treeName)?.cursor() else { continue }

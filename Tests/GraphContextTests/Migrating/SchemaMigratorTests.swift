@@ -113,7 +113,7 @@ private enum Second {
     #expect(try container.verify().map(\.description) == [])
     #expect(monitor.progress.fractionCompleted == 1)
     #expect(monitor.progress.totalUnitCount == Int64(2 * Self.songCount + 3 * Self.songCount / 4))
-    let snapshot = try container.coordinator.newestView().snapshot
+    let snapshot = try container.newestView().snapshot
     #expect(try SchemaTree.migration(in: snapshot) == nil)
     let owned = Set(container.coordinator.schema.catalogue.entities.flatMap(\.trees) + ["schema"])
     #expect(try snapshot.treeNames.allSatisfy(owned.contains))
@@ -186,7 +186,7 @@ private enum Second {
     }
     let old = try open(disk, First.models)
     #expect(try firstDump(old) == before)
-    #expect(try SchemaTree.migration(in: old.coordinator.newestView().snapshot) == nil)
+    #expect(try SchemaTree.migration(in: old.newestView().snapshot) == nil)
     #expect(try old.verify().map(\.description) == [])
     let context = try ManagedObjectContext(coordinator: old.coordinator)
     context.insert(First.Song(9_999, "last"))

@@ -55,7 +55,7 @@ private enum After {
 
   /// How many records have the layout, and their commits.
   private func records(_ container: PersistentContainer, layout: UInt32) throws -> [UInt64] {
-    let view = try container.coordinator.newestView()
+    let view = try container.newestView()
     let entity = view.schema.entities[0]
     var commits: [UInt64] = []
     var cursor = try #require(try view.records(of: entity)).cursor()

@@ -233,7 +233,7 @@ struct AccessorTests {
     let context: ManagedObjectContext
     let badgeID: ManagedObjectID
     let markID: ManagedObjectID
-    var store: Store { container.coordinator.store }
+    var store: Store { container.store }
 
     init(_ container: PersistentContainer) throws {
       self.container = container

@@ -73,7 +73,7 @@ import Testing
     let forecast = try MigrationForecast(at: url, to: schema)
     let dropped = try Self.trees(of: forecast.droppedTrees, at: url)
     let music = try await PersistentContainer("Music", schema: schema, at: url)
-    let snapshot = try music.coordinator.store.snapshot()
+    let snapshot = try music.store.snapshot()
     #expect(forecast.builtTrees.count == 4 && forecast.droppedTrees.count == 3)
     for built in forecast.builtTrees {
       let tree = try snapshot.tree(music.tree(built.tree.label))

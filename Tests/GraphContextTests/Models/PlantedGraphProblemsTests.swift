@@ -81,7 +81,7 @@ private enum Shop {
     try await Shop.fill(shop)
     #expect(try shop.verify() == [])
     let schema = shop.coordinator.schema
-    try await shop.coordinator.store.write { transaction in
+    try await shop.store.write { transaction in
       for plant in plants { try plant(&transaction, schema) }
     }
     return try shop.verify()
@@ -367,7 +367,7 @@ private enum Shop {
       record(2_000) { bytes, _, _ in bytes.removeLast() },
       put("schema", schema.numbersKey("Tag"), SchemaTree.bytes(UInt64(1))),
     ]
-    try await shop.coordinator.store.write { transaction in
+    try await shop.store.write { transaction in
       for plant in plants { try plant(&transaction, schema) }
     }
     try shop.close()

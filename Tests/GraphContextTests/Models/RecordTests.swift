@@ -311,7 +311,7 @@ import Testing
     #expect(sum == 5_000 * 4_999 / 2)
     #expect(mostKept > 0 && mostKept <= 100 * 64)
     #expect(try context.count(DynamicQuery("Room", where: PredicateTree(format: "number == -1"))) == 5)
-    #expect(context.objects.map(\.count).max() ?? 0 < 2_100)
+    #expect(context.entities.map(\.known.count).max() ?? 0 < 2_100)
     var batches = 0
     for try await rooms in context.batches(of: 500, DynamicQuery("Room")) { batches += rooms.isEmpty ? 0 : 1 }
     #expect(batches == 10)

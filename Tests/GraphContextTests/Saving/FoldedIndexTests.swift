@@ -127,7 +127,7 @@ private enum Folded {
     let folder = try TemporaryFolder()
     let path = folder.file("tracks.cambium")
     func folding(_ container: PersistentContainer) throws -> [UInt8]? {
-      try container.coordinator.newestView().snapshot.tree(SchemaTree.name).value(for: SchemaTree.foldingKey)
+      try container.newestView().snapshot.tree(SchemaTree.name).value(for: SchemaTree.foldingKey)
     }
     let plain = try await open(path, Plain.Track.self)
     try await plain.performBackgroundTask { context in
@@ -140,23 +140,23 @@ private enum Folded {
     #expect(try await find("title ==[cd] 'elan'", in: folded).0.count == 3)
     #expect(try folding(folded) == Array(StringFolding.tables.utf8))
     let tree = folded.tree("i/Track/title[cd]")
-    #expect(try folded.coordinator.newestView().snapshot.treeNames.contains(tree))
+    #expect(try folded.newestView().snapshot.treeNames.contains(tree))
     #expect(try folded.verify().map(\.description) == [])
     try folded.close()
     let again = try await open(path, Plain.Track.self)
     #expect(try folding(again) == nil)
-    #expect(try !again.coordinator.newestView().snapshot.treeNames.contains(tree))
+    #expect(try !again.newestView().snapshot.treeNames.contains(tree))
     try again.close()
   }
 
   /// Makes the store one that was folded by other tables, and its index one that finds nothing.
   private func makeForeign(_ path: String) async throws {
     let container = try await open(path)
-    if try container.coordinator.newestView().records(of: container.coordinator.schema.entities[0]) == nil {
+    if try container.newestView().records(of: container.coordinator.schema.entities[0]) == nil {
       try await fill(container)
     }
     let tree = container.tree("i/Track/title[cd]")
-    try await container.coordinator.store.write { transaction in
+    try await container.store.write { transaction in
       try transaction.tree(SchemaTree.name).put(SchemaTree.foldingKey, Array("1/1.0".utf8))
       try transaction.dropTree(tree)
     }
@@ -171,7 +171,7 @@ private enum Folded {
     let (found, plan) = try await find("title ==[cd] 'elan'", in: container)
     #expect(found.count == 3 && plan.contains("index title[cd]"))
     #expect(try container.verify().map(\.description) == [])
-    #expect(try SchemaTree.isFoldedAsHere(container.coordinator.newestView().snapshot))
+    #expect(try SchemaTree.isFoldedAsHere(container.newestView().snapshot))
     try container.close()
   }
 

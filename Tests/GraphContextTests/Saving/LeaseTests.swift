@@ -8,7 +8,7 @@ import Testing
 
 /// Numbers are handed out under leases that the store has committed.
 @Suite struct LeaseTests {
-  private func commitCount(_ library: PersistentContainer) -> UInt64 { library.coordinator.store.lastCommit }
+  private func commitCount(_ library: PersistentContainer) -> UInt64 { library.store.lastCommit }
 
   private func open(_ disk: SimulatedDisk, _ durability: Durability) throws -> PersistentContainer {
     var options = StoreOptions()
@@ -149,7 +149,7 @@ import Testing
     let library = try open(SimulatedDisk(), .full)
     let context = try library.context()
     let desk = Desk(1)
-    try library.coordinator.store.write { _ in context.insert(desk) }
+    try library.store.write { _ in context.insert(desk) }
     let error = #expect(throws: ContextError.self) { try context.save() }
     #expect(error?.storeError?.code == .nestedWrite)
     #expect(context.insertedObjects.isEmpty)

@@ -99,7 +99,7 @@ import Testing
     let path = folder.file("library.cambium")
     let library = try await Library.open(at: path)
     let key = library.coordinator.schema.numbersKey("Writer")
-    try await library.coordinator.store.write { transaction in
+    try await library.store.write { transaction in
       _ = try transaction.tree(SchemaTree.name).put(key, lease)
     }
     try library.close()
@@ -113,7 +113,7 @@ import Testing
     let path = folder.file("library.cambium")
     let library = try await Library.open(at: path)
     let key = library.coordinator.schema.numbersKey("Writer")
-    try await library.coordinator.store.write { transaction in
+    try await library.store.write { transaction in
       let lease = SchemaTree.bytes(ObjectNumbers.greatest)
       _ = try transaction.tree(SchemaTree.name).put(key, lease)
     }
@@ -366,7 +366,7 @@ private enum Paired {
       #expect(error?.code == .notUnique)
     }
     #expect(try container.verify().map(\.description) == [])
-    #expect(!(try container.coordinator.newestView().snapshot.treeNames.contains("i/Item/amount,name")))
+    #expect(!(try container.newestView().snapshot.treeNames.contains("i/Item/amount,name")))
     try container.close()
   }
 
@@ -421,19 +421,19 @@ private enum Paired {
       try context.save()
     }
     #expect(try library.verify().isEmpty)
-    let key: [UInt8] = try await library.coordinator.store.write { transaction in
+    let key: [UInt8] = try await library.store.write { transaction in
       let tree = try transaction.tree(library.tree("i/Book/title"))
       let key = try #require(try tree.entry(at: 3)).key
       _ = try tree.remove(key)
       return key
     }
     #expect(try library.verify().contains { $0.tree == library.tree("i/Book/title") })
-    try await library.coordinator.store.write { transaction in
+    try await library.store.write { transaction in
       _ = try transaction.tree(library.tree("i/Book/title")).put(key, [])
       _ = try transaction.tree(library.tree("r/Book/publisher")).put(KeyCoder.pair(1, 99), [])
     }
     #expect(try library.verify().map(\.tree) == [library.tree("r/Book/publisher")])
-    try await library.coordinator.store.write { transaction in
+    try await library.store.write { transaction in
       _ = try transaction.tree(library.tree("r/Book/publisher")).remove(KeyCoder.pair(1, 99))
       _ = try transaction.tree(library.tree("e/Publisher")).remove(KeyCoder.key(objectID: 1))
     }
@@ -451,7 +451,7 @@ private enum Paired {
     #expect(try library.verify().isEmpty)
     let writer = try #require(library.coordinator.schema.entity(named: "Writer"))
     let toDesk = try #require(writer.toOnes.first { $0.name == "desk" })
-    try await library.coordinator.store.write { transaction in
+    try await library.store.write { transaction in
       let tree = try transaction.tree(library.tree("e/Writer"))
       var record = try #require(try tree.value(for: KeyCoder.key(objectID: 1)))
       let field = writer.layout.fields[toDesk.slot]

@@ -215,7 +215,7 @@ private enum After {
 
   private static func commit(_ container: PersistentContainer) throws -> UInt64 {
     defer { try? container.close() }
-    return try container.coordinator.newestView().commit
+    return try container.newestView().commit
   }
 
   @Test func oneClassServesStoresOfBothOrdersAtOnce() async throws {

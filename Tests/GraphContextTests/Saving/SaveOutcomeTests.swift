@@ -64,7 +64,7 @@ import Testing
     disk.setFailedSyncBehavior(behavior)
     disk.inject(fault)
     let coordinator = context.coordinator
-    let store = coordinator.store
+    let store = context.store
     let listener = coordinator.addListener { if isSyncedBetween { try? store.makeDurable() } }
     defer { coordinator.removeListener(listener) }
     context.insert(Writer("tried"))
@@ -127,11 +127,11 @@ import Testing
       environment: .simulated(seed: 7)
     )
     return try ManagedObjectContext(
-      coordinator: StoreCoordinator.open(
+      coordinator: OpenedStore.open(
         store,
         models: ContainerModels(classes: Library.models),
         as: ContainerOpening()
-      )
+      ).coordinator
     )
   }
 

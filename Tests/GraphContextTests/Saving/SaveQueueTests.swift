@@ -13,7 +13,7 @@ import Testing
   /// turn is its own.
   @Test func aSaveThatDoesNotBlockWaitsInTheQueueOfAllWriters() async throws {
     let library = try await PersistentContainer("Library", models: Library.models, at: .inMemory)
-    let store = library.coordinator.store
+    let store = library.store
     let turn = try await reservedTurn(of: store)
     let turns = Turns()
     for _ in 0..<8 {
@@ -52,7 +52,7 @@ import Testing
     let library = try await PersistentContainer("Library", models: Library.models, at: .inMemory)
     let context = library.viewContext
     context.saveTimeout = .milliseconds(20)
-    let store = library.coordinator.store
+    let store = library.store
     try library.leaseNumbers()
     let turn = try await reservedTurn(of: store)
     context.insert(Writer("A", rank: 1))
@@ -67,7 +67,7 @@ import Testing
   /// Two contexts on one actor: the one that blocks the actor can't wait for the one whose turn it is.
   @Test func aSaveThatBlocksTheActorTakesTheTurnOfOneThatDoesNot() async throws {
     let library = try await PersistentContainer("Library", models: Library.models, at: .inMemory)
-    let store = library.coordinator.store
+    let store = library.store
     try library.leaseNumbers()
     let turn = try await reservedTurn(of: store)
     let other = try ManagedObjectContext(coordinator: library.coordinator)

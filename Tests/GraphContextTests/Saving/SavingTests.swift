@@ -72,16 +72,16 @@ import Testing
     let context = try library.context()
     let publisher = Publisher("Ace")
     for number in 0..<100 { context.insert(Book("b\(number)", publisher: publisher)) }
-    let before = library.coordinator.store.lastCommit
+    let before = library.store.lastCommit
     try context.save()
-    #expect(library.coordinator.store.lastCommit == before + 1)
+    #expect(library.store.lastCommit == before + 1)
     try context.save()
-    #expect(library.coordinator.store.lastCommit == before + 1)
+    #expect(library.store.lastCommit == before + 1)
     publisher.name = "Ace"
     #expect(context.hasChanges)
     try context.save()
     #expect(!context.hasChanges)
-    #expect(library.coordinator.store.lastCommit == before + 1)
+    #expect(library.store.lastCommit == before + 1)
     context.end()
   }
 
@@ -91,12 +91,12 @@ import Testing
     let writer = Writer("A", email: "same")
     context.insert(writer)
     try context.save()
-    let commit = pair.library.coordinator.store.lastCommit
+    let commit = pair.library.store.lastCommit
     let twin = Writer("B", email: "same")
     context.insert(twin)
     writer.rank = 5
     #expect(code { try context.save() } == .notUnique)
-    #expect(pair.library.coordinator.store.lastCommit == commit)
+    #expect(pair.library.store.lastCommit == commit)
     #expect(twin.isInserted && writer.hasChanges && writer.rank == 5)
     twin.email = "other"
     try context.save()
@@ -397,7 +397,7 @@ import Testing
     let publisher = Publisher("Ace")
     pair.first.insert(publisher)
     try pair.first.save()
-    let commit = pair.library.coordinator.store.lastCommit
+    let commit = pair.library.store.lastCommit
     let book = Book("T", publisher: publisher)
     pair.first.insert(book)
     #expect(publisher.books.count == 1)
@@ -405,7 +405,7 @@ import Testing
     #expect(publisher.books.isEmpty)
     #expect(!pair.first.hasChanges)
     try pair.first.save()
-    #expect(pair.library.coordinator.store.lastCommit == commit)
+    #expect(pair.library.store.lastCommit == commit)
     try pair.end()
   }
 

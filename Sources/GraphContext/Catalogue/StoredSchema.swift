@@ -1,0 +1,237 @@
+import Predicates
+
+/// A schema, worked out: which trees hold what, and what refers to what. Made once for each container.
+package final class StoredSchema: Sendable {
+  package let schema: Schema
+  /// The schema with its numbers, as the store has it.
+  package let catalogue: CataloguedSchema
+  /// In the schema's order; `entities[i].ordinal == i`.
+  package let entities: [StoredEntity]
+  private let ordinals: [String: Int]
+  private let ordinalsByNumber: [EntityNumber: Int]
+
+  /// - Parameters:
+  ///   - catalogue: what the store says of itself.
+  ///   - schema: the same entities and properties in the order of the models that use the store.
+  /// - Throws: `unknownEntity` when the two differ.
+  package init(_ catalogue: CataloguedSchema, as schema: Schema) throws(ContextError) {
+    let placed = schema.placed(in: catalogue)
+    let builder = StoredSchemaBuilder(placed, catalogue)
+    self.schema = placed
+    self.catalogue = catalogue
+    self.entities = try builder.build()
+    self.ordinals = builder.ordinals
+    ordinalsByNumber = entities.dictionary(by: \.number).mapValues(\.ordinal)
+  }
+
+  /// The schema in the order in which the store has it.
+  ///
+  /// - Throws: `corrupt` when the catalogue has something that can't be declared.
+  package convenience init(_ catalogue: CataloguedSchema) throws(ContextError) {
+    let schema: Schema
+    do throws(SchemaError) { schema = try catalogue.schema() } catch {
+      throw SchemaTree.damaged("the schema (\(error))")
+    }
+    try self.init(catalogue, as: schema)
+  }
+
+  /// The schema that a new store gets.
+  package convenience init(_ schema: Schema) throws(ContextError) {
+    try self.init(CataloguedSchema(schema), as: schema)
+  }
+
+  /// The same without folded indexes: for a reader that folds strings in another way.
+  package func withoutFoldedIndexes() throws(ContextError) -> StoredSchema {
+    try StoredSchema(catalogue, as: schema.withoutFoldedIndexes)
+  }
+
+  func entity(_ number: EntityNumber) -> StoredEntity? { ordinalsByNumber[number].map { entities[$0] } }
+
+  /// The entity that an object ID names: by its number, or by its name if the ID has no number.
+  func entity(_ label: EntityLabel) -> StoredEntity? {
+    if let number = label.number { return entity(number) }
+    return entity(named: label.name)
+  }
+
+  /// The slot of a property; nil for one that has none. O(entities + properties).
+  func slot(of property: PropertyNumber, in entity: StoredEntity) -> Int? {
+    let name = catalogue.entity(entity.number)?.property(property)?.name
+    return name.flatMap { entity.schema.storedProperty(named: $0)?.slot }
+  }
+
+  /// An index by its number. O(entities + indexes).
+  func index(_ number: IndexNumber, of entity: StoredEntity) -> ResolvedIndex? {
+    let tree = catalogue.entity(entity.number)?.indexes.first { $0.number == number }?.tree
+    return tree.flatMap { tree in entity.declaredIndexes.first { entity.treeName(of: $0.id) == tree } }
+  }
+
+  package func entity(named name: String) -> StoredEntity? { ordinals[name].map { entities[$0] } }
+
+  package subscript(id: EntityID) -> StoredEntity { entities[id.ordinal] }
+
+  /// The to-many relationship, and the entity that has it.
+  package subscript(id: ToManyID) -> (relationship: StoredToMany, entity: StoredEntity) {
+    let entity = self[id.entity]
+    return (entity.toManys[id.ordinal], entity)
+  }
+
+  /// The tree of an index of any entity.
+  package func treeName(of index: IndexID) -> String { self[index.entity].treeName(of: index) }
+}
+
+/// One entity: its records' layout, its trees, its relationships in both directions.
+package final class StoredEntity: Sendable {
+  package let ordinal: Int
+  package let number: EntityNumber
+  package let name: String
+  /// What the IDs of the entity's objects say of it.
+  package let label: EntityLabel
+  package let schema: EntitySchema
+  package let layout: RecordLayout
+  /// How records of the layouts before ``layout`` are read, by the layout's number.
+  private let translations: [LayoutTranslation?]
+  /// What ``translations`` were made of: the layouts before ``layout``, and the properties of the slots.
+  private let (earlierLayouts, slots): ([CataloguedLayout], [CataloguedProperty])
+  /// The slots in the order in which a record is written.
+  package let slotsByPlace: [Int]
+  /// The tree of the records: object number → record.
+  package let treeName: String
+  /// Components and object number → nothing.
+  package let declaredIndexes: [ResolvedIndex]
+  /// The trees of all indexes, by their ordinals: the declared ones first, then those of the to-one relationships.
+  package let indexTreeNames: [String]
+  /// To-one relationships, in slot order.
+  package let toOnes: [StoredToOne]
+  /// To-many relationships, in the order of their declaration.
+  package let toManys: [StoredToMany]
+  /// To-one relationships that lead here, of every entity.
+  package let incoming: [IncomingToOne]
+  /// Bits of the slots that must not be nil.
+  package let requiredSlots: UInt64
+  /// Bits of the slots of to-one relationships.
+  package let referenceSlots: UInt64
+
+  init(
+    ordinal: Int,
+    schema: EntitySchema,
+    catalogued: CataloguedEntity,
+    toOnes: [StoredToOne],
+    toManys: [StoredToMany],
+    incoming: [IncomingToOne]
+  ) {
+    self.ordinal = ordinal
+    self.number = catalogued.number
+    self.label = .known(catalogued.identity)
+    self.name = schema.name
+    self.schema = schema
+    self.layout = schema.layout
+    self.slotsByPlace = layout.slotsByPlace
+    self.treeName = catalogued.tree
+    self.declaredIndexes = schema.declaredIndexes
+    let treesOfIndexes = catalogued.treesOfIndexes
+    self.indexTreeNames =
+      schema.declaredIndexes.map { treesOfIndexes[$0.name, default: ""] } + toOnes.map(\.treeName)
+    let properties = catalogued.propertiesByName
+    let slots = schema.stored.compactMap { properties[$0.name] }
+    earlierLayouts = catalogued.layouts.dropLast()
+    translations = earlierLayouts.map { LayoutTranslation($0, to: schema.layout, slots: slots) }
+    self.slots = slots
+    self.toOnes = toOnes
+    self.toManys = toManys
+    self.incoming = incoming
+    self.referenceSlots = toOnes.reduce(0) { $0 | 1 << UInt64($1.slot) }
+    self.requiredSlots = schema.stored.reduce(0) { $1.isOptional ? $0 : $0 | 1 << UInt64($1.slot) }
+  }
+
+  package var id: EntityID { schema.id }
+
+  /// The tree of one of the entity's indexes. O(1).
+  package func treeName(of index: IndexID) -> String { indexTreeNames[index.ordinal] }
+
+  /// Whether there may be records of other layouts than ``layout``.
+  var hasEarlierLayouts: Bool { !translations.isEmpty }
+
+  /// How records of an earlier layout are read; nil if the entity never had it. O(1) for all slots, else O(slots).
+  ///
+  /// - Parameter wanted: bits of the slots that are read. The others are in no defined state.
+  func translation(from layout: UInt32, reading wanted: UInt64 = .max) -> LayoutTranslation? {
+    guard layout < translations.count else { return nil }
+    if wanted == .max { return translations[Int(layout)] }
+    return LayoutTranslation(earlierLayouts[Int(layout)], to: self.layout, slots: slots, reading: wanted)
+  }
+
+  /// The to-one relationship at this slot. O(relationships).
+  package func toOne(slot: Int) -> StoredToOne? { toOnes.first { $0.slot == slot } }
+}
+
+/// A to-one relationship and the tree that answers who refers to an object: destination and object number → nothing.
+package struct StoredToOne: Sendable {
+  package let name: String
+  package let slot: Int
+  /// Ordinal of the entity at the other end.
+  package let destination: Int
+  /// Links from the destination to the object.
+  package let links: LinkTable
+  package let isRequired: Bool
+  package let deleteRule: DeleteRule
+  package let inverse: Inverse
+
+  package var treeName: String { links.treeName }
+
+  /// The relationship that leads back.
+  package enum Inverse: Sendable, Equatable {
+    case none
+    /// A to-one relationship: its slot.
+    case toOne(Int)
+    /// A to-many relationship: its place among those of the destination.
+    case toMany(Int)
+  }
+}
+
+extension StoredEntity {
+  /// Whether the relationship at a slot, or at a place after the slots for those to many, has an inverse.
+  func hasInverse(_ property: Int) -> Bool {
+    let place = property - schema.stored.count
+    if place < 0 { return toOne(slot: property).map { $0.inverse != .none } ?? false }
+    guard case .pairs(let trees) = toManys[place].storage else { return true }
+    return trees.inverse != nil
+  }
+}
+
+/// A to-many relationship: where its elements are found.
+package struct StoredToMany: Sendable {
+  package let name: String
+  package let ordinal: Int
+  /// Ordinal of the entity at the other end.
+  package let destination: Int
+  package let deleteRule: DeleteRule
+  package let storage: Storage
+
+  package enum Storage: Sendable {
+    /// The other end is the to-one relationship at this slot: its tree has the elements.
+    case references(slot: Int, treeName: String)
+    /// Pairs of numbers, kept from both ends: owner and element → nothing, element and owner → nothing.
+    case pairs(PairTrees)
+  }
+
+  /// Links from the owner to the element.
+  let links: LinkTable
+}
+
+/// The two trees of a many-to-many relationship, seen from one end, and the place of the relationship at the other end.
+package struct PairTrees: Sendable {
+  /// The relationship of the forward tree.
+  let relationship: ChangeSet.Relationship
+  package let forward: String
+  package let backward: String
+  package let inverse: Int?
+}
+
+/// A to-one relationship, seen from where it leads to.
+package struct IncomingToOne: Sendable {
+  /// Ordinal of the entity that has the relationship.
+  package let source: Int
+  package let toOne: StoredToOne
+  /// What the deletion of a destination does to the objects that refer to it: the rule of the inverse, or nullify.
+  package let rule: DeleteRule
+}

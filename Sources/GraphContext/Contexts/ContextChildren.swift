@@ -1,0 +1,17 @@
+/// The children of a context, which it doesn't keep.
+struct ContextChildren {
+  private struct Reference {
+    weak var child: ManagedObjectContext?
+  }
+  private var references: [Reference] = []
+
+  mutating func add(_ child: ManagedObjectContext) {
+    references.removeAll { $0.child == nil }
+    references.append(Reference(child: child))
+  }
+
+  /// Calls `body` with each child that is still there.
+  func forEach(_ body: (ManagedObjectContext) -> Void) {
+    for reference in references { if let child = reference.child { body(child) } }
+  }
+}

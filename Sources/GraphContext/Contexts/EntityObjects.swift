@@ -1,0 +1,97 @@
+import Predicates
+
+/// The objects of one entity that a context has in memory, and their unsaved changes.
+struct EntityObjects {
+  let entity: StoredEntity
+  /// Every object of the entity that is in the context.
+  var known = IdentityMap()
+  /// The objects with unsaved changes.
+  var changes: ChangedObjects
+  /// The records that queries have encoded of `changes`; nil until a query asks.
+  var encoded: EncodedChanges?
+  /// Objects with unsaved changes that another context has changed in the store.
+  var conflicts: Set<ObjectNumber> = []
+  /// Unsaved changes of the to-one relationships, by their positions: links from the destination to the object. Made when a to-many
+  /// relationship is first asked for; nil before.
+  private(set) var references: [PendingLinks?]
+  /// Unsaved changes of the to-many relationships that are stored as pairs, by their positions.
+  var pairs: [PendingLinks]
+
+  init(_ entity: StoredEntity, in host: ObjectHost) {
+    self.entity = entity
+    changes = ChangedObjects(in: host)
+    references = entity.toOnes.map { _ in nil }
+    pairs = entity.toManys.map { _ in PendingLinks() }
+  }
+
+  /// Whether there is anything to save. O(objects with unsaved changes).
+  var hasChanges: Bool { changes.hasAny || pairs.contains { !$0.isEmpty } }
+
+  /// Forgets all unsaved changes.
+  mutating func forgetChanges() {
+    changes.removeAll()
+    conflicts = []
+    pairs = entity.toManys.map { _ in PendingLinks() }
+    forgetDerived()
+  }
+
+  /// Forgets what was worked out from the unsaved changes and the snapshot, either of which is another one now.
+  mutating func forgetDerived() {
+    encoded = nil
+    forgetReferences()
+  }
+
+  /// Forgets the links of to-one relationships that were worked out.
+  mutating func forgetReferences() {
+    for position in references.indices { references[position] = nil }
+  }
+}
+
+// MARK: - Links of to-one relationships
+
+extension EntityObjects {
+  /// The unsaved changes of a to-one relationship, seen from its destinations: worked out from the changed objects when
+  /// they are first asked for, kept up to date from then on. An import that asks no to-many relationship pays nothing.
+  ///
+  /// - Parameters:
+  ///   - position: of the relationship among the entity's to-one relationships.
+  ///   - storedReference: returns what the snapshot has in a slot.
+  /// - Returns: nil when no object of the entity has changes.
+  mutating func links(
+    ofReference position: Int,
+    _ storedReference: (any ManagedObject, _ slot: Int) -> ObjectNumber
+  ) -> PendingLinks? {
+    if changes.isEmpty { return nil }
+    if let links = references[position] { return links }
+    let links = collectLinks(entity.toOnes[position].slot, storedReference)
+    references[position] = links
+    return links
+  }
+
+  private func collectLinks(
+    _ slot: Int,
+    _ storedReference: (any ManagedObject, _ slot: Int) -> ObjectNumber
+  ) -> PendingLinks {
+    var links = PendingLinks()
+    for object in changes.inserted {
+      links.move(object._$state.number, from: .none, to: object.reference(at: slot))
+    }
+    for object in changes.updated where object._$state.changed & 1 << UInt64(slot) != 0 {
+      links.move(object._$state.number, from: storedReference(object, slot), to: object.reference(at: slot))
+    }
+    for object in changes.deleted {
+      links.move(object._$state.number, from: storedReference(object, slot), to: .none)
+    }
+    return links
+  }
+
+  /// Notes that an object's reference leads elsewhere, if the links of the relationship were asked for.
+  mutating func moveReference(
+    _ position: Int,
+    of number: ObjectNumber,
+    from old: ObjectNumber,
+    to new: ObjectNumber
+  ) {
+    references[position]?.move(number, from: old, to: new)
+  }
+}

@@ -1,0 +1,222 @@
+import Predicates
+
+// Child contexts. A child shows what its parent shows, with the parent's unsaved changes, at every moment: before an object changes in the
+// parent, the child forgets what it has read of it.
+
+extension ManagedObjectContext {
+  /// Makes a context that saves to this one: for a form that can be cancelled, or for a step of an import that can fail.
+  ///
+  /// ```swift
+  /// let draft = context.makeChild()
+  /// let song = try draft.object(Song.self, with: id)
+  /// song.title = "Carey"
+  /// try draft.save()      // The parent has the change now, unsaved.
+  /// try context.save()    // The store has it.
+  /// ```
+  ///
+  /// The child shows what this context shows, its unsaved changes included, and follows it at every moment. Properties that were changed in the
+  /// child keep their values there. Saving the child makes its changes those of this context: the values of a property that was changed in
+  /// both are the child's. An object that was deleted here and changed in the child is a conflict. A child that is not saved changes nothing.
+  /// What needs the store is checked when the store is saved to: uniqueness, and deletions that other objects deny.
+  ///
+  /// New objects have their final IDs. A child can have children. It belongs to the task that this context belongs to. It lives as long as
+  /// the program holds it: afterwards its objects are gone, as after a reset. O(entities).
+  ///
+  /// - Parameter name: what to call the child in messages.
+  public func makeChild(name: String? = nil) -> ManagedObjectContext {
+    let child = ManagedObjectContext(coordinator, showing: ParentSource(self), parent: self)
+    child.cancellation = cancellation
+    child.saveTimeout = saveTimeout
+    child.name = name
+    children.add(child)
+    return child
+  }
+
+  /// An object is about to be changed in the parent.
+  func parentWillChange(_ number: ObjectNumber, _ ordinal: Int) {
+    parentLinksWillChange(ofReferencesIn: ordinal)
+    if let object = knownObject(number, of: entity(ordinal)), object._$state.phase == .persistent {
+      object._$state.forgetUnchangedValues()
+      if object._$state.hasChanges { entities[ordinal].encoded?.noteStale(number) }
+    }
+    children.forEach { $0.parentWillChange(number, ordinal) }
+  }
+
+  /// References of an entity's objects are about to be changed in the parent.
+  private func parentLinksWillChange(ofReferencesIn ordinal: Int) {
+    listings.removeAll()
+    entities[ordinal].forgetReferences()
+  }
+
+  /// Lists of members are about to change in the parent.
+  func parentMembersWillChange(ofReferencesIn ordinal: Int) {
+    parentLinksWillChange(ofReferencesIn: ordinal)
+    children.forEach { $0.parentMembersWillChange(ofReferencesIn: ordinal) }
+  }
+
+  /// A pair was linked or unlinked in the parent: a change of the same pair here is none any more.
+  func parentDidChangePair(_ owner: ObjectNumber, _ element: ObjectNumber, _ table: LinkTable, isLinked: Bool)
+  {
+    guard case .pairs(let ordinal, let position) = table.origin else { return }
+    listings.removeAll()
+    let known = entities[ordinal].pairs[position].isLinked(owner, element)
+    entities[ordinal].pairs[position].settle(owner, element, isLinked: isLinked)
+    // What this context shows has not changed if it had the pair linked or unlinked itself.
+    if known == nil {
+      children.forEach { $0.parentDidChangePair(owner, element, table, isLinked: isLinked) }
+    }
+  }
+
+  /// Objects changed in the parent otherwise than by their setters: they were deleted, or changes of them were rolled back.
+  func parentDidReplace(_ numbers: [[ObjectNumber]]) {
+    listings.removeAll()
+    for (ordinal, numbers) in numbers.enumerated() where !numbers.isEmpty {
+      entities[ordinal].forgetReferences()
+      for number in numbers { update(number, entity(ordinal), changedBy: .parent) }
+    }
+    normalisePairs()
+    children.forEach { $0.parentDidReplace(numbers) }
+  }
+}
+
+// MARK: - Saving to the parent
+
+extension ManagedObjectContext {
+  /// Makes the changes of a child this context's own. All of them, or none.
+  ///
+  /// - Throws: `conflict` for an object that the child has changed and that was deleted here.
+  func accept(_ request: SaveRequest) throws(ContextError) {
+    try checkUsable()
+    try checkExistence(request)
+    for changes in request.entities { accept(conflicts: request, changes) }
+    for changes in request.entities { for record in changes.inserted { insert(record, changes.entity) } }
+    for changes in request.entities {
+      for record in changes.inserted {
+        let bytes = UnsafeRawBufferPointer(record.bytes)
+        acceptReferences(record.number, bytes, changes.entity, in: .max, isNew: true)
+      }
+      for patch in changes.updated { accept(patch, changes.entity) }
+    }
+    for pairs in request.pairs { accept(pairs) }
+    for changes in request.entities {
+      for number in changes.deleted { delete(object(number, of: changes.entity)) }
+    }
+    for changes in request.entities { announceChanges(changes) }
+    try checkUsable()
+  }
+
+  private func checkExistence(_ request: SaveRequest) throws(ContextError) {
+    for changes in request.entities {
+      let ordinal = changes.entity.ordinal
+      // Only the deletion of an object that is changed in the child is noted there: no other can be missing.
+      let noted = request.conflicts[ordinal]
+      if noted.isEmpty { continue }
+      for number in changes.updated.map(\.number) + changes.deleted where noted.contains(number) {
+        if try !shows(number, changes.entity) { throw .conflict(id(number, changes.entity), "deleted") }
+      }
+    }
+  }
+
+  /// Whether the context shows an object, unsaved changes included.
+  private func shows(_ number: ObjectNumber, _ entity: StoredEntity) throws(ContextError) -> Bool {
+    if let known = knownObject(number, of: entity) { return known._$state.phase != .deleted }
+    return try source.contains(number, of: entity)
+  }
+
+  /// Objects that were changed in the store since the child had read them are in conflict here too.
+  private func accept(conflicts request: SaveRequest, _ changes: EntityChanges) {
+    let ordinal = changes.entity.ordinal
+    let changed = Set(changes.updated.map(\.number) + changes.deleted)
+    entities[ordinal].conflicts.formUnion(request.conflicts[ordinal].intersection(changed))
+  }
+
+  private func insert(_ record: EntityChanges.Record, _ entity: StoredEntity) {
+    func make<Object: ManagedObject>(_ type: Object.Type) -> any ManagedObject {
+      coordinator.makeObject(type, ObjectState(), entity.ordinal)
+    }
+    let object = make(coordinator.types[entity.ordinal])
+    var loader = RecordLoader(UnsafeRawBufferPointer(record.bytes), entity.layout)
+    for slot in entity.schema.stored.indices { object._$visit(slot, &loader) }
+    object._$state.enter(self, number: record.number)
+    entities[entity.ordinal].known.insert(object, number: record.number)
+    entities[entity.ordinal].changes.noteInserted(object)
+    entities[entity.ordinal].encoded?.noteStale(record.number)
+  }
+
+  private func accept(_ patch: EntityChanges.Patch, _ entity: StoredEntity) {
+    let object = object(patch.number, of: entity)
+    var loader = RecordLoader(patch.bytes, entity.layout)
+    for slot in entity.schema.stored.indices
+    where patch.slots & ~entity.referenceSlots & 1 << UInt64(slot) != 0 {
+      object._$willSet(slot)
+      object._$visit(slot, &loader)
+    }
+    acceptReferences(patch.number, patch.bytes, entity, in: patch.slots, isNew: false)
+  }
+
+  /// - Parameter isNew: whether the object has the references of the record already, and nothing leads back yet.
+  private func acceptReferences(
+    _ number: ObjectNumber,
+    _ bytes: UnsafeRawBufferPointer,
+    _ entity: StoredEntity,
+    in slots: UInt64,
+    isNew: Bool
+  ) {
+    let record = RecordView(validated: bytes, layout: entity.layout)
+    for toOne in entity.toOnes where slots & 1 << UInt64(toOne.slot) != 0 {
+      let object = object(number, of: entity)
+      let new = record.reference(toOne.slot)
+      let old = isNew ? .none : object.reference(at: toOne.slot)
+      guard old != new else { continue }
+      if !isNew { object.setReference(at: toOne.slot, to: new) }
+      didSetToOne(of: object, slot: toOne.slot, from: old, to: new)
+    }
+  }
+
+  private func accept(_ pairs: PairChanges) {
+    let (source, destination) = (pairs.source, entity(pairs.relationship.destination))
+    let position = pairs.relationship.ordinal
+    for (owner, elements) in pairs.links.removed {
+      for element in elements {
+        remove(object(element, of: destination), from: object(owner, of: source), toMany: position)
+      }
+    }
+    for (owner, elements) in pairs.links.added {
+      for element in elements {
+        add(object(element, of: destination), to: object(owner, of: source), toMany: position)
+      }
+    }
+  }
+
+  /// The child keeps the values that it has given: it has to hear of the next change.
+  private func announceChanges(_ changes: EntityChanges) {
+    for number in changes.inserted.map(\.number) + changes.updated.map(\.number) {
+      knownObject(number, of: changes.entity)?._$state.announcesChange = true
+    }
+  }
+}
+
+/// Fills the caches of an object with the values of a record.
+private struct RecordLoader: PropertyVisitor {
+  private let bytes: UnsafeRawBufferPointer
+  private let layout: RecordLayout
+
+  init(_ bytes: UnsafeRawBufferPointer, _ layout: RecordLayout) {
+    self.bytes = bytes
+    self.layout = layout
+  }
+
+  mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
+    // The record was encoded from a value of this type.
+    if let value = Value(_record: RecordView(validated: bytes, layout: layout), slot: slot) {
+      cache = Cached(value)
+    }
+  }
+
+  mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {
+    cache.number = RecordView(validated: bytes, layout: layout).reference(slot)
+    cache.unattached = nil
+  }
+
+  mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {}
+}

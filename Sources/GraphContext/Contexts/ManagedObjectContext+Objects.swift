@@ -1,0 +1,171 @@
+import Predicates
+
+// Objects by number and by ID.
+
+// MARK: - Faulting
+
+extension ManagedObjectContext {
+  /// Gives the memory of kept records back if they have become many.
+  func releaseKeptIfMany() {
+    if kept.areMany(source.keptByteCount) { releaseKept() }
+  }
+
+  func releaseKept() {
+    source.releaseKept()
+    expectNothingKept()
+  }
+
+  /// The source keeps no records yet, or none any more: pointers to records are stale.
+  func expectNothingKept() {
+    generation &+= 1
+    kept = KeptRecords()
+  }
+
+  /// Whether an object that the snapshot doesn't have is here because of unsaved changes, its own or references to it:
+  /// then another context has deleted it, which is no failure of the store. The save will say so.
+  func isKeptByChanges(_ number: ObjectNumber, _ entity: StoredEntity) -> Bool {
+    if entities[entity.ordinal].conflicts.contains(number) { return true }
+    if entities[entity.ordinal].pairs.contains(where: { $0.added[number] != nil }) { return true }
+    return entity.incoming.contains { pendingLinks(in: $0.toOne.links)?.added[number] != nil }
+  }
+
+  func notFound(_ number: ObjectNumber, _ entity: StoredEntity) -> ContextError {
+    ContextError(
+      .objectNotFound,
+      "there is no \(entity.name) \(number)",
+      context: .init(entity: entity.name, objectID: id(number, entity))
+    )
+  }
+
+  func id(_ number: ObjectNumber, _ entity: StoredEntity) -> ManagedObjectID {
+    ManagedObjectID(entity: entity.label, number: number, storeID: storeID)
+  }
+
+  /// The one object of this number: the one that is already here, or a fault. O(1).
+  package func object<Object: ManagedObject>(_ type: Object.Type, number: ObjectNumber) -> Object {
+    object(type, number: number, entity(of: type).ordinal)
+  }
+
+  /// The object of a number of the entity of this ordinal, whose class is given.
+  func object<Object: ManagedObject>(_ type: Object.Type, number: ObjectNumber, _ ordinal: Int) -> Object {
+    // The map of an entity holds objects of its one class.
+    if let known = entities[ordinal].known[number] { return unsafeDowncast(known, to: type) }
+    return added(ObjectState(fault: number, in: self), ordinal)
+  }
+
+  private func added<Object: ManagedObject>(_ state: consuming ObjectState, _ ordinal: Int) -> Object {
+    let number = state.number
+    let object = coordinator.makeObject(Object.self, state, ordinal)
+    entities[ordinal].known.insert(object, number: number)
+    return object
+  }
+
+  /// The object of a number with its record, which it then needn't look for. The bytes were accepted by
+  /// `RecordView(_:layout:)` and belong to ``source``.
+  func object<Object: ManagedObject>(
+    _ type: Object.Type,
+    number: ObjectNumber,
+    record: UnsafeRawBufferPointer,
+    _ ordinal: Int
+  ) -> Object {
+    if let known = entities[ordinal].known[number] {
+      let known = unsafeDowncast(known, to: type)
+      if known._$state.phase == .persistent { known._$state.setRecord(record, generation: generation) }
+      return known
+    }
+    var state = ObjectState(fault: number, in: self)
+    state.setRecord(record, generation: generation)
+    return added(state, ordinal)
+  }
+
+  /// The object of a number, of an entity whose class isn't known statically.
+  func object(_ number: ObjectNumber, of entity: StoredEntity) -> any ManagedObject {
+    object(coordinator.types[entity.ordinal], number: number, entity.ordinal)
+  }
+
+  /// The object of a number if it is in the context already.
+  func knownObject(_ number: ObjectNumber, of entity: StoredEntity) -> (any ManagedObject)? {
+    entities[entity.ordinal].known[number] == nil ? nil : object(number, of: entity)
+  }
+}
+
+// MARK: - Objects by ID
+
+extension ManagedObjectContext {
+  /// The object of an ID, as a fault: whether it exists shows when a value is read. Use
+  /// ``existingObject(_:with:)`` to know at once.
+  ///
+  /// - Throws: `unknownEntity` when the ID is of another store or another entity, or the container was made without the model.
+  public func object<Object: ManagedObject>(
+    _ type: Object.Type = Object.self,
+    with id: ManagedObjectID
+  ) throws(ContextError) -> Object {
+    try check(id, type)
+    return object(type, number: id.number)
+  }
+
+  /// The object of an ID, if it exists in the context's snapshot or among its unsaved objects.
+  ///
+  /// - Throws: `objectNotFound` when there is none, or it was deleted in this context.
+  public func existingObject<Object: ManagedObject>(
+    _ type: Object.Type = Object.self,
+    with id: ManagedObjectID
+  ) throws(ContextError) -> Object {
+    try check(id, type)
+    return try existingObject(type, number: id.number, modelEntity(of: type))
+  }
+
+  /// The object of a number of an entity whose class is given, if it exists.
+  func existingObject<Object: ManagedObject>(
+    _ type: Object.Type,
+    number: ObjectNumber,
+    _ entity: StoredEntity
+  ) throws(ContextError) -> Object {
+    try checkUsable()
+    if let known = entities[entity.ordinal].known[number].map({ unsafeDowncast($0, to: type) }) {
+      switch known._$state.phase {
+      case .inserted: return known
+      case .deleted, .gone: throw notFound(number, entity)
+      case .persistent where known._$state.currentRecord != nil: return known
+      default: break
+      }
+    }
+    releaseKeptIfMany()
+    guard let record = try source.record(number, of: entity) else { throw notFound(number, entity) }
+    return object(type, number: number, record: record, entity.ordinal)
+  }
+
+  /// The object of an ID if the context has it in memory, and nil otherwise.
+  public func registeredObject<Object: ManagedObject>(
+    _ type: Object.Type = Object.self,
+    with id: ManagedObjectID
+  ) -> Object? {
+    guard id.storeID == storeID, let entity = coordinator.entity(of: type) else { return nil }
+    guard coordinator.schema.entity(id.entity) === entity else { return nil }
+    return entities[entity.ordinal].known[id.number].map { unsafeDowncast($0, to: Object.self) }
+  }
+
+  private func check(_ id: ManagedObjectID, _ type: any ManagedObject.Type) throws(ContextError) {
+    let entity = try modelEntity(of: type)
+    try check(id, entity)
+    guard coordinator.schema.entity(id.entity) === entity else {
+      throw ContextError(
+        .unknownEntity,
+        "\(id) is no \(type.entityName)",
+        context: .init(entity: type.entityName, objectID: id)
+      )
+    }
+  }
+
+  /// - Throws: for an ID of another store, or one that names no object of any.
+  func check(_ id: ManagedObjectID, _ entity: StoredEntity) throws(ContextError) {
+    if id.number.isNone { throw notFound(.none, entity) }
+    try checkStore(of: id)
+  }
+
+  func checkStore(of id: ManagedObjectID) throws(ContextError) {
+    guard id.storeID == storeID else {
+      throw ContextError(.unknownEntity, "\(id) is of another store", context: .init(objectID: id))
+    }
+  }
+}

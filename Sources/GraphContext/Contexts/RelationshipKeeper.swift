@@ -1,0 +1,187 @@
+import Predicates
+
+/// Keeps the relationships of a context's objects: inverses follow what is set, and to-many relationships are what the source has with the
+/// pending links worked in.
+struct RelationshipKeeper {
+  private let context: ManagedObjectContext
+
+  init(_ context: ManagedObjectContext) { self.context = context }
+
+  // MARK: To-one
+
+  /// A reference was set: its inverse, and the inverse of its inverse, follow.
+  func didSetToOne(
+    of object: any ManagedObject,
+    slot: Int,
+    from old: ObjectNumber,
+    to new: ObjectNumber
+  ) {
+    let entity = context.entity(of: object)
+    guard let toOne = entity.toOne(slot: slot) else { return }
+    if object._$state.phase == .deleted {
+      // Its deletion has taken its links away.
+      if !new.isNone { context.noteReference(ofDeleted: object, entity, slot: slot, to: new) }
+      return
+    }
+    let number = object._$state.number
+    relink(number, entity, toOne, from: old, to: new)
+    guard case .toOne(let inverseSlot) = toOne.inverse else { return }
+    let destination = context.entity(toOne.destination)
+    if !old.isNone { clear(context.object(old, of: destination), slot: inverseSlot, ifLeadingTo: number) }
+    guard !new.isNone else { return }
+    let target = context.object(new, of: destination)
+    let rival = target.reference(at: inverseSlot)
+    guard rival != number else { return }
+    if !rival.isNone { clear(context.object(rival, of: entity), slot: slot, ifLeadingTo: new) }
+    set(target, slot: inverseSlot, to: number)
+  }
+
+  private func clear(_ object: any ManagedObject, slot: Int, ifLeadingTo number: ObjectNumber) {
+    if object.reference(at: slot) == number { set(object, slot: slot, to: .none) }
+  }
+
+  /// Sets a reference whose inverse is looked after by the caller.
+  func set(_ object: any ManagedObject, slot: Int, to new: ObjectNumber) {
+    let entity = context.entity(of: object)
+    guard let toOne = entity.toOne(slot: slot) else { return }
+    let old = object.reference(at: slot)
+    if object._$state.phase == .deleted {
+      if !new.isNone { context.noteReference(ofDeleted: object, entity, slot: slot, to: new) }
+      return object.setReference(at: slot, to: new)
+    }
+    guard old != new else { return }
+    object.setReference(at: slot, to: new)
+    relink(object._$state.number, entity, toOne, from: old, to: new)
+  }
+
+  /// Brings pending links up to date, if there are any yet.
+  func relink(
+    _ number: ObjectNumber,
+    _ entity: StoredEntity,
+    _ toOne: StoredToOne,
+    from old: ObjectNumber,
+    to new: ObjectNumber
+  ) {
+    if case .toMany(let inverse) = toOne.inverse {
+      context.listings.drop(toOne.destination, inverse, owner: old)
+      context.listings.drop(toOne.destination, inverse, owner: new)
+    }
+    context.children.forEach { $0.parentMembersWillChange(ofReferencesIn: entity.ordinal) }
+    guard let position = entity.toOnes.firstIndex(where: { $0.slot == toOne.slot }) else { return }
+    context.entities[entity.ordinal].moveReference(position, of: number, from: old, to: new)
+  }
+
+  // MARK: To-many
+
+  func elements(of object: any ManagedObject, toMany: Int) -> [ObjectNumber] {
+    let links = context.entity(of: object).toManys[toMany].links
+    let pending = context.pendingLinks(in: links)
+    let owner = object._$state.number
+    return context.deferringError([]) { () throws(ContextError) in
+      let stored = try context.source.elements(of: owner, in: links)
+      let elements = pending?.elements(of: owner, stored: stored) ?? stored
+      context.source.counters.membersListed += elements.count
+      return elements
+    }
+  }
+
+  func elementCount(of object: any ManagedObject, toMany: Int) -> Int {
+    let links = context.entity(of: object).toManys[toMany].links
+    let pending = context.pendingLinks(in: links)
+    let owner = object._$state.number
+    return context.deferringError(0) { () throws(ContextError) in
+      try context.source.elementCount(of: owner, in: links) + (pending?.difference(of: owner) ?? 0)
+    }
+  }
+
+  func isElement(_ number: ObjectNumber, of object: any ManagedObject, toMany: Int) -> Bool {
+    let links = context.entity(of: object).toManys[toMany].links
+    let owner = object._$state.number
+    if let answer = context.pendingLinks(in: links)?.isLinked(owner, number) { return answer }
+    return context.deferringError(false) { () throws(ContextError) in
+      try context.source.isLinked(owner, number, in: links)
+    }
+  }
+
+  func add(_ element: any ManagedObject, to object: any ManagedObject, toMany: Int) {
+    let relationship = context.entity(of: object).toManys[toMany]
+    switch relationship.storage {
+    case .references(let slot, _): set(element, slot: slot, to: object._$state.number)
+    case .pairs:
+      context.notePairIfDeleted(object, element, context.entity(of: object), toMany: toMany)
+      guard !isElement(element._$state.number, of: object, toMany: toMany) else { return }
+      forEachEnd(of: relationship, object, element) { entity, position, owner, element in
+        context.entities[entity].pairs[position].link(owner, element)
+        context.tellChildren(ofPair: owner, element, entity, position, isLinked: true)
+      }
+    }
+  }
+
+  func remove(_ element: any ManagedObject, from object: any ManagedObject, toMany: Int) {
+    let relationship = context.entity(of: object).toManys[toMany]
+    switch relationship.storage {
+    case .references(let slot, _):
+      if element.reference(at: slot) == object._$state.number { set(element, slot: slot, to: .none) }
+    case .pairs:
+      guard isElement(element._$state.number, of: object, toMany: toMany) else { return }
+      forEachEnd(of: relationship, object, element) { entity, position, owner, element in
+        context.entities[entity].pairs[position].unlink(owner, element)
+        context.tellChildren(ofPair: owner, element, entity, position, isLinked: false)
+      }
+    }
+  }
+
+  /// Calls `body` for a pair that changes, seen from its one end and from the other: with the ordinal of the entity, the position of its
+  /// relationship, and the numbers of owner and element.
+  private func forEachEnd(
+    of relationship: StoredToMany,
+    _ object: any ManagedObject,
+    _ element: any ManagedObject,
+    _ body: (Int, Int, ObjectNumber, ObjectNumber) -> Void
+  ) {
+    guard case .pairs(let trees) = relationship.storage else { return }
+    let entity = context.entity(of: object).ordinal
+    let (owner, number) = (object._$state.number, element._$state.number)
+    context.listings.drop(entity, relationship.ordinal, owner: owner)
+    body(entity, relationship.ordinal, owner, number)
+    guard let inverse = trees.inverse else { return }
+    let isOwnInverse = relationship.destination == entity && relationship.ordinal == inverse
+    if isOwnInverse, owner == number { return }
+    context.listings.drop(relationship.destination, inverse, owner: number)
+    body(relationship.destination, inverse, number, owner)
+  }
+}
+
+extension ManagedObjectContext {
+  fileprivate func tellChildren(
+    ofPair owner: ObjectNumber,
+    _ element: ObjectNumber,
+    _ entity: Int,
+    _ position: Int,
+    isLinked: Bool
+  ) {
+    let table = self.entity(entity).toManys[position].links
+    children.forEach { $0.parentDidChangePair(owner, element, table, isLinked: isLinked) }
+  }
+}
+
+// MARK: - Pending links
+
+extension ManagedObjectContext {
+  /// The unsaved changes of a table of links; nil for none.
+  func pendingLinks(in table: LinkTable) -> PendingLinks? {
+    switch table.origin {
+    case .pairs(let entity, let position): return entities[entity].pairs[position]
+    case .reference(let ordinal, let slot):
+      let entity = entities[ordinal].entity
+      guard !entities[ordinal].changes.isEmpty,
+        let position = entity.toOnes.firstIndex(where: { $0.slot == slot })
+      else { return nil }
+      return entities[ordinal].links(ofReference: position) { object, slot in
+        deferringError(.none) { () throws(ContextError) in
+          try source.reference(at: slot, of: object._$state.number, entity)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Predicates
+import Synchronization
+
+/// What the contexts of a store share: its engine, the classes of its objects, and the news of commits.
+///
+/// There is one for each open store in a process, however many containers were opened on it.
+package final class StoreCoordinator: Sendable {
+  let engine: any StoreEngine
+  /// The model classes, by the entity's ordinal: `ManagedRecord` of an entity without one.
+  package let types: [any ManagedObject.Type]
+  /// What the objects are made after, by the entity's ordinal.
+  let models: [ModelDescription]
+  /// Whether a model's properties are in another order than the store's.
+  let hasOtherLayouts: Bool
+  private let hidesValues = Atomic(false)
+  private let ordinals: [ObjectIdentifier: Int]
+  private let listeners = Mutex<[UInt64: @Sendable () -> Void]>([:])
+  private let nextListener = Atomic<UInt64>(1)
+
+  init(_ engine: any StoreEngine, types: [any ManagedObject.Type]) {
+    self.engine = engine
+    self.types = types
+    let models = zip(engine.schema.schema.entities, types).map { entity, type in
+      type == ManagedRecord.self ? ModelDescription(entity) : type._$model
+    }
+    self.models = models
+    hasOtherLayouts = zip(engine.schema.entities, models).contains { !$0.layout.hasPlaces(of: $1.layout) }
+    ordinals = Dictionary(
+      zip(types, models).enumerated().map { ordinal, pair in
+        let (type, model) = pair
+        return (type == ManagedRecord.self ? ObjectIdentifier(model) : ObjectIdentifier(type), ordinal)
+      },
+      uniquingKeysWith: { first, _ in first }
+    )
+  }
+
+  package var schema: StoredSchema { engine.schema }
+  package var storeID: UUID { engine.storeID }
+
+  /// Whether errors show what is stored.
+  var showsValues: Bool { !hidesValues.load(ordering: .relaxed) }
+
+  /// From now on errors show no values, to whichever container.
+  func hideValues() { hidesValues.store(true, ordering: .relaxed) }
+
+  /// The entity of a model class, or nil when it isn't among the models.
+  func entity(of type: any ManagedObject.Type) -> StoredEntity? { entity(withKey: ObjectIdentifier(type)) }
+
+  /// The entity of objects with this key, or nil when they are of none.
+  func entity(withKey key: ObjectIdentifier) -> StoredEntity? { ordinals[key].map { schema.entities[$0] } }
+
+  /// Makes an object of the entity of this ordinal, whose class is given.
+  func makeObject<Object: ManagedObject>(
+    _ type: Object.Type,
+    _ state: consuming ObjectState,
+    _ ordinal: Int
+  ) -> Object {
+    if type == ManagedRecord.self {
+      return unsafeDowncast(ManagedRecord(state, of: models[ordinal]), to: type)
+    }
+    return Object(_$state: state)
+  }
+
+  // MARK: News
+
+  /// Tells listeners that there is a newer commit.
+  func tellListeners() {
+    for listener in listeners.withLock({ Array($0.values) }) { listener() }
+  }
+
+  /// `listener` is called after each save, on the thread of the save. It must be quick, and must not save.
+  func addListener(_ listener: @escaping @Sendable () -> Void) -> UInt64 {
+    let token = nextListener.add(1, ordering: .relaxed).newValue
+    listeners.withLock { $0[token] = listener }
+    return token
+  }
+
+  func removeListener(_ token: UInt64) { listeners.withLock { $0[token] = nil } }
+}

@@ -1,0 +1,133 @@
+import Predicates
+
+/// What a context reads: one state of a store, or what a parent context shows with its unsaved changes.
+///
+/// A source belongs to one task at a time, like the context that reads it.
+protocol ObjectSource: AnyObject {
+  var schema: StoredSchema { get }
+  /// The commit that the source shows; 0 if it shows none.
+  var commit: UInt64 { get }
+  /// Why the source shows nothing; nil if it shows a state. Then everything else throws this.
+  var failure: ContextError? { get }
+  /// What the source has read so far, and what it keeps.
+  var counters: QueryCounters { get set }
+  /// Set where the source is read outside of the task that waits for it.
+  var cancellation: Cancellation? { get set }
+
+  /// A source of the same state with memory of its own.
+  func another() -> any ObjectSource
+
+  // MARK: Records
+
+  /// The record of an object, checked, in the newest layout; nil when there is none. The bytes stay where they are until
+  /// ``releaseKept()``.
+  func record(_ number: ObjectNumber, of entity: StoredEntity) throws(ContextError) -> UnsafeRawBufferPointer?
+
+  /// What an object has in the slot of a to-one relationship; `none` for nil, and where there is no such object.
+  func reference(
+    at slot: Int,
+    of number: ObjectNumber,
+    _ entity: StoredEntity
+  ) throws(ContextError) -> ObjectNumber
+
+  func contains(_ number: ObjectNumber, of entity: StoredEntity) throws(ContextError) -> Bool
+
+  /// A copy of a record, which stays where it is until ``releaseKept()``; an empty one of bytes that are no record of the entity.
+  func keep(_ record: UnsafeRawBufferPointer, of entity: StoredEntity) -> UnsafeRawBufferPointer
+
+  /// Bytes of records that are kept.
+  var keptByteCount: Int { get }
+
+  /// Gives the memory of all kept records back.
+  func releaseKept()
+
+  // MARK: Links
+
+  /// The numbers linked to `owner`, ascending.
+  func elements(of owner: ObjectNumber, in links: LinkTable) throws(ContextError) -> [ObjectNumber]
+
+  func elementCount(of owner: ObjectNumber, in links: LinkTable) throws(ContextError) -> Int
+
+  func isLinked(
+    _ owner: ObjectNumber,
+    _ element: ObjectNumber,
+    in links: LinkTable
+  ) throws(ContextError) -> Bool
+
+  // MARK: Queries
+
+  /// The objects that a query describes, in its order.
+  ///
+  /// - Parameters:
+  ///   - layers: unsaved changes that take part.
+  ///   - needsRecords: whether the rows of objects without unsaved changes come with their records, which are kept.
+  func rows(
+    of query: ResolvedQuery,
+    over layers: UnsavedLayers?,
+    needsRecords: Bool
+  ) throws -> [QueryRow]
+
+  /// How many objects a query describes; limit and offset count.
+  func count(of query: ResolvedQuery, over layers: UnsavedLayers?) throws -> Int
+
+  /// The objects that a query describes, to be taken a few at a time.
+  func cursor(of query: ResolvedQuery, over layers: UnsavedLayers?) throws -> any RowCursor
+
+  /// Calls `body` with each row that a selection describes, in order, until it returns false: with a reader that has begun the row, and
+  /// where the columns are.
+  func forEachRow(
+    of selection: ResolvedSelection,
+    over layers: UnsavedLayers?,
+    _ body: (QueryRow, inout RowReader, [RowField]) throws -> Bool
+  ) throws
+
+  /// The groups of a query, in no order: condition, order, limit and offset of groups are applied above the source.
+  func groups(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws -> GroupRows
+
+  /// How the source answers a request.
+  func plan(of request: ResolvedRequest, over layers: UnsavedLayers?) throws -> QueryPlan
+}
+
+/// The results of a query, a few at a time, all of one state.
+protocol RowCursor: AnyObject {
+  /// The next `count` results, fewer at the end; those of objects without unsaved changes with their records, as `keep` returns them.
+  func next(_ count: Int, _ keep: (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer) throws -> [QueryRow]
+}
+
+/// A request for objects, values or groups whose names are found in the schema.
+enum ResolvedRequest {
+  case objects(ResolvedQuery)
+  case values(ResolvedSelection)
+  case groups(ResolvedGrouping)
+}
+
+/// A table of links between objects, owner and element.
+package struct LinkTable: Sendable, Hashable {
+  /// Where the links come from.
+  package enum Origin: Sendable, Hashable {
+    /// A to-one relationship: its object is the element, what it leads to the owner.
+    case reference(entity: Int, slot: Int)
+    /// A relationship that is stored as pairs, by its position among the to-many relationships of the owner's entity.
+    case pairs(entity: Int, position: Int)
+  }
+  package let origin: Origin
+  /// The name of the tree that has the links.
+  package let treeName: String
+}
+
+extension ObjectSource {
+  /// How the source answers a request, with what that has read if it is measured.
+  func explain(_ request: ResolvedRequest, over layers: UnsavedLayers?, analyze: Bool) throws -> QueryPlan {
+    let plan = try plan(of: request, over: layers)
+    return try analyze ? plan.measured(on: self) { try rowCount(of: request, over: layers) } : plan
+  }
+
+  /// How many rows there are, each of them read.
+  private func rowCount(of request: ResolvedRequest, over layers: UnsavedLayers?) throws -> Int {
+    switch request {
+    case .objects(let query): try rows(of: query, over: layers, needsRecords: true).count
+    case .values(let selection): try selection.count(in: self, over: layers)
+    case .groups(let grouping): try grouping.rows(in: self, over: layers).count
+    }
+  }
+}

@@ -1,0 +1,85 @@
+/// What a container is made with: classes for the objects of some entities, and where the other entities come from, whose
+/// objects are records.
+struct ContainerModels: Sendable {
+  /// The entities without classes.
+  enum Others: Sendable {
+    case none
+    /// Those of a schema. Of an entity that has a class, the class's description counts.
+    case schema(Schema)
+    /// Those that the store has.
+    case stored
+  }
+  let classes: [any ManagedObject.Type]
+  var others = Others.none
+  /// How stores of earlier versions get to these models; nil where every change is inferred.
+  private(set) var plan: MigrationPlan?
+
+  /// The schema that these make with a store.
+  ///
+  /// - Parameter stored: the store's; empty if it has none yet.
+  /// - Throws: `schemaMismatch` when they make none.
+  func schema(in stored: CataloguedSchema) throws(ContextError) -> Schema {
+    if case .stored = others, stored.entities.isEmpty {
+      throw ContextError(.schemaMismatch, "the store holds no models")
+    }
+    do throws(SchemaError) {
+      switch others {
+      case .none: return try Schema(classes)
+      case .schema(let schema): return try completed(schema)
+      case .stored: return try completed(stored.schema())
+      }
+    } catch {
+      throw ContextError(.schemaMismatch, "\(error)")
+    }
+  }
+
+  /// The classes' schema, and what another one has beside.
+  private func completed(_ schema: Schema) throws(SchemaError) -> Schema {
+    let described = try Schema(classes)
+    let others = schema.entities.filter { described.entity(named: $0.name) == nil }
+    return try Schema(entities: described.entities + others)
+  }
+
+  /// The schemas that a store of this schema has on its way to the models.
+  ///
+  /// - Throws: `schemaMismatch` when the models make no schema, or the plan leads from nowhere to them.
+  func steps(from stored: CataloguedSchema) throws(ContextError) -> [UpgradeStep] {
+    if let plan { return try ResolvedPlan(plan).steps(from: stored) }
+    return [UpgradeStep(schema: try schema(in: stored), version: nil)]
+  }
+
+  /// The class of an entity's objects.
+  func type(named name: String) -> any ManagedObject.Type {
+    classes.first { $0._$model.entity.name == name } ?? ManagedRecord.self
+  }
+
+  /// Whether a store that is open with other models, or the same, does for these.
+  func areServed(by known: OpenedStore) throws(ContextError) -> Bool {
+    let knownClasses = known.coordinator.types.filter { $0 != ManagedRecord.self }
+    // A coordinator serves one version, even where another one has the same schema.
+    if let plan {
+      let steps = try ResolvedPlan(plan).steps(from: known.engine.schema.catalogue)
+      guard steps.allSatisfy({ $0.custom == nil }) else { return false }
+    }
+    guard Set(knownClasses.map { ObjectIdentifier($0) }) == Set(classes.map { ObjectIdentifier($0) }) else {
+      return false
+    }
+    switch others {
+    case .none: return knownClasses.count == known.coordinator.types.count
+    case .stored: return true
+    case .schema:
+      let catalogue = known.engine.schema.catalogue
+      return SchemaChange(from: catalogue, to: try schema(in: catalogue)).isEmpty
+    }
+  }
+}
+
+extension ContainerModels {
+  /// What a container is made with that follows a plan: the classes of the newest version, or its schema.
+  ///
+  /// - Throws: `schemaMismatch` for a plan with mistakes.
+  init(_ plan: MigrationPlan) throws(ContextError) {
+    let resolved = try ResolvedPlan(plan)
+    self.init(classes: resolved.newest.models, others: .schema(resolved.newestSchema), plan: plan)
+  }
+}

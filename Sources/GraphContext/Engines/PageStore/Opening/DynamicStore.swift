@@ -1,0 +1,126 @@
+import Foundation
+import PageStore
+import Predicates
+
+/// A store opened without its model classes: the schema is the one that the store holds.
+///
+/// Tools read through it. Everything is read from the newest commit at the time of the call.
+public final class DynamicStore: Sendable {
+  /// The store itself.
+  public let store: Store
+  /// The entities of the store.
+  public let schema: Schema
+  private let storedSchema: StoredSchema
+  private let storeID: UUID
+
+  /// Opens the file for reading only.
+  ///
+  /// - Throws: `ContextError`: `store` when the file can't be opened, `schemaMismatch` when it is newer than this library or
+  ///   holds no models, `corrupt` when its schema is damaged.
+  public convenience init(at path: String) throws(ContextError) {
+    var options = StoreOptions()
+    options.isReadOnly = true
+    options.createsIfMissing = false
+    let store: Store
+    do throws(StoreError) { store = try Store.open(at: path, options: options) } catch {
+      throw ContextError(error)
+    }
+    try self.init(store)
+  }
+
+  /// The dynamic face of a store that is open.
+  public init(_ store: Store) throws(ContextError) {
+    let snapshot: Snapshot
+    do throws(StoreError) { snapshot = try store.snapshot() } catch { throw ContextError(error) }
+    guard let readable = try SchemaTree.readableSchema(in: snapshot) else {
+      throw ContextError(.schemaMismatch, "the store holds no models")
+    }
+    self.store = store
+    schema = readable.schema
+    storedSchema = readable
+    storeID = UUID(store.uuid)
+  }
+
+  private func view() throws(ContextError) -> StoreView {
+    do throws(StoreError) {
+      return StoreView(schema: storedSchema, snapshot: try store.snapshot())
+    } catch {
+      throw ContextError(error)
+    }
+  }
+}
+
+extension DynamicStore {
+  /// How many objects an entity has; nil for an unknown one. O(1).
+  public func count(of entity: String) throws -> Int? {
+    guard let entity = storedSchema.entity(named: entity) else { return nil }
+    return try view().records(of: entity)?.count ?? 0
+  }
+
+  /// How many rows, or groups, the query has; limit and offset count.
+  ///
+  /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read.
+  public func count(_ query: DynamicQuery) throws -> Int {
+    if query.isGrouped { return try groups(query).count }
+    let selection = try selection(query)
+    if selection.isDistinct { return try selection.count(in: view()) }
+    return try view().count(of: selection.query, over: nil)
+  }
+
+  /// How the query would be answered.
+  ///
+  /// - Parameter analyze: whether to run the query and measure what it does.
+  public func explain(_ query: DynamicQuery, analyze: Bool = false) throws -> QueryPlan {
+    let request: ResolvedRequest =
+      try query.isGrouped
+      ? .groups(query.resolvedGroups(in: schema, store: storeID)) : .values(selection(query))
+    return try view().explain(request, over: nil, analyze: analyze)
+  }
+
+  /// The names of the query's columns: key paths and, for groups, aggregates.
+  public func columns(of query: DynamicQuery) throws(QueryError) -> [String] {
+    if query.isGrouped { return try query.resolvedGroups(in: schema, store: storeID).names }
+    return try selection(query).columns.map(\.name)
+  }
+
+  /// The groups of a query with ``DynamicQuery/groupBy`` or ``DynamicQuery/aggregates``; without the former, one.
+  ///
+  /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read.
+  public func groups(_ query: DynamicQuery) throws -> [GroupRecord] {
+    let resolved = try query.resolvedGroups(in: schema, store: storeID)
+    let names = QueryRecord.Columns(resolved.names)
+    return try resolved.rows(in: view()).map { GroupRecord(values: $0, columns: names) }
+  }
+
+  /// Calls `body` with each row of the query, in order, until it returns false. Values are decoded row by row.
+  ///
+  /// - Throws: `QueryError` for a mistake in the query, or one for groups; `ContextError` when the store can't be read; what `body`
+  ///   throws.
+  public func forEach(_ query: DynamicQuery, _ body: (QueryRecord) throws -> Bool) throws {
+    if query.isGrouped { throw QueryError(.arguments, "The query is for groups, which are no objects.") }
+    let selection = try selection(query)
+    let names = QueryRecord.Columns(selection.columns.map(\.name))
+    let entity = storedSchema.entity(named: query.entity)?.label ?? EntityLabel(nil, name: query.entity)
+    try view().forEachRow(of: selection, over: nil) { row, reader, fields in
+      let id = ManagedObjectID(entity: entity, number: row.number, storeID: storeID)
+      return try body(
+        QueryRecord(objectID: id, values: try fields.map { try reader.value(of: $0) }, columns: names)
+      )
+    }
+  }
+
+  private func selection(_ query: DynamicQuery) throws(QueryError) -> ResolvedSelection {
+    let (resolved, columns) = try query.resolved(in: schema, store: storeID)
+    return ResolvedSelection(query: resolved, columns: columns, isDistinct: query.isDistinct)
+  }
+
+  /// The rows of the query. Use ``forEach(_:_:)`` where they are many.
+  public func rows(_ query: DynamicQuery) throws -> [QueryRecord] {
+    var rows: [QueryRecord] = []
+    try forEach(query) { row in
+      rows.append(row)
+      return true
+    }
+    return rows
+  }
+}

@@ -1,0 +1,161 @@
+import Dispatch
+import Foundation
+import Logging
+import PageStore
+import Predicates
+
+/// Where a container keeps its objects.
+public enum StoreLocation: Sendable, Hashable {
+  /// In a file, made if there is none.
+  case file(URL)
+  /// In memory, as long as the container lives.
+  case inMemory
+}
+
+extension PersistentContainer {
+  /// Opens a store in a file.
+  ///
+  /// - Parameters:
+  ///   - showsValuesInErrors: whether errors (`notUnique`) show the values of properties, or their names alone, for programs whose logs must
+  ///     not have them. Containers on the same file share it: if one says false, it holds for all.
+  ///   - logger: where to log what was recovered, checkpoints, entities that were removed, and what failed; nil for nowhere.
+  ///   - monitor: watches a change of the store's schema, and can cancel it.
+  ///   - takesOver: whether to take the store over from containers that this process has open on it with other models. Otherwise there must be none.
+  ///     Their contexts read on while the schema changes, and save nothing: `schemaChanging`. Afterwards they keep what they show, and
+  ///     everything else throws `schemaChanged`. If opening fails, they go on as before.
+  public convenience init<each Model: ManagedObject>(
+    _ name: String,
+    models: repeat (each Model).Type,
+    at url: URL,
+    options: StoreOptions = StoreOptions(),
+    showsValuesInErrors: Bool = true,
+    logger: Logger? = nil,
+    monitor: MigrationMonitor = MigrationMonitor(),
+    takesOver: Bool = false
+  ) async throws(ContextError) {
+    try await self.init(
+      name,
+      models: repeat each models,
+      at: .file(url),
+      options: options,
+      showsValuesInErrors: showsValuesInErrors,
+      logger: logger,
+      monitor: monitor,
+      takesOver: takesOver
+    )
+  }
+
+  /// Opens a store in a file or in memory.
+  public convenience init<each Model: ManagedObject>(
+    _ name: String,
+    models: repeat (each Model).Type,
+    at location: StoreLocation,
+    options: StoreOptions = StoreOptions(),
+    showsValuesInErrors: Bool = true,
+    logger: Logger? = nil,
+    monitor: MigrationMonitor = MigrationMonitor(),
+    takesOver: Bool = false
+  ) async throws(ContextError) {
+    var list: [any ManagedObject.Type] = []
+    repeat list.append((each models).self)
+    try await self.init(
+      name,
+      models: list,
+      at: location,
+      options: options,
+      showsValuesInErrors: showsValuesInErrors,
+      logger: logger,
+      monitor: monitor,
+      takesOver: takesOver
+    )
+  }
+
+  /// The same for a list of models.
+  ///
+  /// - Throws: `schemaMismatch` when the models don't go together with each other, or the store can't be brought to them; `missingValue`,
+  ///   `notUnique` or `indexedValueTooLong` when objects in the store break a rule of the models; `invalidURL` for a URL that isn't a file's;
+  ///   `store` when the store can't be opened.
+  public convenience init(
+    _ name: String,
+    models: [any ManagedObject.Type],
+    at location: StoreLocation,
+    options: StoreOptions = StoreOptions(),
+    showsValuesInErrors: Bool = true,
+    logger: Logger? = nil,
+    monitor: MigrationMonitor = MigrationMonitor(),
+    takesOver: Bool = false
+  ) async throws(ContextError) {
+    try await self.init(
+      name,
+      ContainerModels(classes: models),
+      at: location,
+      ContainerOpening(
+        options: options,
+        showsValues: showsValuesInErrors,
+        logger: logger,
+        monitor: monitor,
+        takesOver: takesOver
+      )
+    )
+  }
+
+  convenience init(
+    _ name: String,
+    _ models: ContainerModels,
+    at location: StoreLocation,
+    _ opening: ContainerOpening
+  ) async throws(ContextError) {
+    defer { opening.monitor.finish() }
+    let queue = DispatchQueue(label: "cambium.\(name)", attributes: .concurrent)
+    let handle = try await queue.run { () throws(ContextError) in
+      try StoreHandle(Self.open(location, opening), models, opening)
+    }
+    self.init(name, handle, on: queue)
+  }
+
+  /// A container of a store that is open: for tests, whose stores are on simulated disks.
+  @_spi(Testing)
+  public convenience init(
+    _ name: String,
+    models: [any ManagedObject.Type],
+    on store: Store,
+    monitor: MigrationMonitor = MigrationMonitor(),
+    takesOver: Bool = false
+  ) throws(ContextError) {
+    let opening = ContainerOpening(monitor: monitor, takesOver: takesOver)
+    try self.init(name, ContainerModels(classes: models), on: store, opening)
+  }
+
+  convenience init(
+    _ name: String,
+    _ models: ContainerModels,
+    on store: Store,
+    _ opening: ContainerOpening = ContainerOpening()
+  ) throws(ContextError) {
+    let queue = DispatchQueue(label: "cambium.\(name)", attributes: .concurrent)
+    self.init(name, try StoreHandle(store, models, opening), on: queue)
+  }
+
+  private static func open(
+    _ location: StoreLocation,
+    _ opening: ContainerOpening
+  ) throws(ContextError) -> Store {
+    do {
+      switch location {
+      case .file(let url):
+        return try Store.open(at: path(of: url), options: opening.options, logger: opening.logger)
+      case .inMemory: return try Store.inMemory(options: opening.options)
+      }
+    } catch {
+      throw ContextError(any: error)
+    }
+  }
+
+  static func path(of url: URL) throws(ContextError) -> String {
+    if url.isFileURL { return url.path }
+    throw ContextError(
+      .invalidURL,
+      "\(url.absoluteString) is not the URL of a file; make one by URL(fileURLWithPath:)"
+    )
+  }
+}

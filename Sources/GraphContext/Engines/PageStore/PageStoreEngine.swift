@@ -1,0 +1,133 @@
+import Dispatch
+import Foundation
+import PageStore
+import Predicates
+import Synchronization
+
+/// The engine of apps: a store of pages, its trees named by the schema's catalogue.
+final class PageStoreEngine: StoreEngine {
+  /// Of use until the last container is closed; the containers have the handles that count.
+  let store: Store
+  let schema: StoredSchema
+  let storeID: UUID
+  let capabilities: EngineCapabilities = [.ranks, .exactCounts, .coveringScans, .faulting]
+  let numbers: ObjectNumbers
+  /// Nil for one whose saves have nothing to add.
+  private let companion: (any SaveCompanion)?
+  let phase = Mutex(Phase.current)
+
+  init(
+    store: Store,
+    schema: StoredSchema,
+    numbers: ObjectNumbers,
+    companion: (any SaveCompanion)? = nil
+  ) {
+    self.store = store
+    self.schema = schema
+    self.numbers = numbers
+    self.companion = companion
+    storeID = UUID(store.uuid)
+  }
+
+  func newestSource() throws(ContextError) -> any ObjectSource { try newestView() }
+
+  /// The store as its last commit left it.
+  ///
+  /// - Throws: `schemaChanged` when another container has taken the store over.
+  func newestView() throws(ContextError) -> StoreView {
+    let snapshot: Snapshot
+    do throws(StoreError) { snapshot = try store.snapshot() } catch { throw ContextError(error) }
+    try checkShows(snapshot)
+    return StoreView(schema: schema, snapshot: snapshot)
+  }
+
+  func changeSets(from old: any ObjectSource, to new: any ObjectSource) -> [ChangeSet] {
+    guard let old = old as? StoreView, let new = new as? StoreView else { return [] }
+    return new.changeSets(since: old)
+  }
+}
+
+// MARK: - Saving
+
+extension PageStoreEngine {
+  /// Saves what `request` returns in the writer's turn, and attaches the change set to the commit.
+  func commit(
+    _ durability: Durability?,
+    turn: SaveTurn,
+    showsValues: Bool,
+    _ request: () throws(ContextError) -> SaveRequest
+  ) throws(ContextError) -> SaveOutcome? {
+    var leased: [LeaseEnd] = []
+    do {
+      let outcome = try store.write(durability: durability, turn: TurnRequest(turn)) { transaction in
+        try checkWritable()
+        let request = try request()
+        guard !request.isEmpty else { return SaveOutcome() }
+        let save = SaveTransaction(
+          request,
+          schema: schema,
+          numbers: numbers,
+          storeID: storeID,
+          commit: transaction.commit,
+          showsValues: showsValues
+        )
+        let changes = try save.run(&transaction)
+        if let companion {
+          try companion.accompany(request, changes, &transaction)
+        } else {
+          transaction.attach(changes)
+        }
+        leased = save.leasedEnds
+        return SaveOutcome(changes: changes, ruleChanges: save.ruleChanges)
+      }
+      numbers.didLease(leased, isSettled: (durability ?? store.options.durability) != .relaxed)
+      return outcome
+    } catch {
+      throw ContextError(any: error)
+    }
+  }
+
+  nonisolated(nonsending) func commitWithoutBlocking(
+    _ durability: Durability?,
+    timeout: Duration?,
+    _ attempt: (Durability?, SaveTurn) throws(ContextError) -> Bool
+  ) async throws(ContextError) {
+    let wanted = durability ?? store.options.durability
+    let first = wanted == .full ? .relaxed : durability
+    var queue = SaveQueue(store, timeout: timeout)
+    while try !attempt(first, .ifFree) {
+      let reservation = try await queue.reserveTurn()
+      defer { store.cancel(reservation) }
+      if try attempt(first, .reserved(reservation)) { break }
+    }
+    if wanted == .full, !store.options.isReadOnly { try await makeDurable() }
+  }
+
+  /// Makes durable what was saved so far. Waits on a thread of the global queue, not of the caller.
+  private func makeDurable() async throws(ContextError) {
+    try await DispatchQueue.global().run { () throws(ContextError) in
+      do throws(StoreError) { try self.settleLeases() } catch { throw ContextError(error) }
+    }
+  }
+}
+
+extension TurnRequest {
+  fileprivate init(_ turn: SaveTurn) {
+    switch turn {
+    case .waiting(let timeout): self = .waiting(timeout: timeout)
+    case .reserved(let reservation as TurnReservation): self = .reserved(reservation)
+    // A reservation of another engine is none here.
+    case .ifFree, .reserved: self = .ifFree
+    }
+  }
+}
+
+/// What takes part in the saves of an engine.
+protocol SaveCompanion: Sendable {
+  /// Adds to the transaction of a save, at its end. The save fails with what this throws. Contexts of other engines don't get the changes.
+  func accompany(
+    _ request: SaveRequest,
+    _ changes: ChangeSet,
+    _ transaction: inout WriteTransaction
+  ) throws
+}

@@ -1,0 +1,87 @@
+import Foundation
+import PageStore
+
+// What a container does with its store as a whole.
+
+extension PersistentContainer {
+  /// Writes everything since the last checkpoint to its place, so that the next open has nothing to replay.
+  public func checkpoint() throws(ContextError) {
+    do throws(StoreError) { try handle.store.checkpoint() } catch { throw ContextError(error) }
+  }
+
+  /// Writes everything as the newest commit left it to a new file, as small as it can be, while others read and save: a backup. The file
+  /// appears at `url` when it is complete and durable. O(size of the store).
+  ///
+  /// - Parameters:
+  ///   - keepsObjectIDs: whether the copy's objects have the IDs that they have here, as they should in a backup that may take this file's
+  ///     place. Otherwise the copy is a store of its own, and an ID of one of them names nothing in the other.
+  /// - Throws: `store` if there is a file at `url`, or it can't be written; nothing is left there then. Also after a folder could not be synced, with
+  ///   the code `outcomeUnknown`: then the copy may be gone after a power failure.
+  public func copy(to url: URL, keepsObjectIDs: Bool = true) async throws(ContextError) {
+    try await queue.run { [handle] () throws(ContextError) in
+      do { try handle.store.copy(to: Self.path(of: url), keepsUUID: keepsObjectIDs) } catch {
+        throw ContextError(any: error)
+      }
+    }
+  }
+
+  /// Rewrites the records that were stored before the schema changed in the form that new ones have, while others read and save.
+  ///
+  /// Reading such a record costs a little more than reading a new one, until its object is saved for another reason or this was called; nothing
+  /// else depends on it. Objects don't change. Waits for the writer's turn for each commit. O(records of entities that have changed).
+  ///
+  /// - Parameter monitor: tells how far it has come, and can cancel it.
+  /// - Returns: how many records were rewritten.
+  /// - Throws: `cancelled`; `store` when something can't be written. What was rewritten stays so.
+  @discardableResult
+  public func upgradeRecords(
+    monitor: MigrationMonitor = MigrationMonitor()
+  ) async throws(ContextError) -> Int {
+    defer { monitor.finish() }
+    try handle.checkOpen()
+    return try await queue.run { [handle] () throws(ContextError) in
+      do { return try handle.engine.upgradeRecords(monitor) } catch { throw ContextError(any: error) }
+    }
+  }
+
+  /// Closes the container. What was saved is durable afterwards.
+  ///
+  /// Containers on the same file are counted: each is closed once. Closing it again does nothing, and a container that is let go of without
+  /// being closed counts no more. Closing the last one closes the store: it writes a checkpoint and gives up the process's lock on
+  /// the file, and contexts can't be used any more, whichever container they are of. Until then contexts that are there can be used; a
+  /// closed container gives no new ones.
+  ///
+  /// - Throws: `store` if something could not be written; the container is closed all the same. Inside a save it throws the same with a
+  ///   `storeError` of code `nestedWrite`, and does nothing.
+  public func close() throws(ContextError) {
+    do throws(StoreError) { try handle.store.close() } catch { throw ContextError(error) }
+  }
+
+  /// What the store has done since it was opened, and how big it is.
+  public var statistics: StoreStatistics {
+    get throws(ContextError) {
+      do throws(StoreError) { return try handle.store.statistics } catch { throw ContextError(error) }
+    }
+  }
+
+  /// Counts the bytes of the store's file by use: live, dead, pinned by snapshots, log, reserved, free. Exact at every commit.
+  public func spaceLedger() throws(ContextError) -> SpaceLedger {
+    do throws(StoreError) { return try handle.store.spaceLedger() } catch { throw ContextError(error) }
+  }
+
+  /// Reads everything and compares everything with everything: pages, the schema, records, index entries, relationships. Returns
+  /// every problem found; what can't be read is one, and the rest is looked at all the same. O(size of the store).
+  ///
+  /// - Parameter includingWarnings: whether to return, too, what is whole but rests on the last of two copies.
+  public func verify(includingWarnings: Bool = false) throws(ContextError) -> [IntegrityProblem] {
+    try handle.checkOpen()
+    let problems: [IntegrityProblem]
+    do throws(StoreError) {
+      problems = try handle.store.verifyObjects(as: coordinator.schema, includingWarnings: includingWarnings)
+    } catch {
+      throw ContextError(error)
+    }
+    try handle.engine.checkCurrent()
+    return problems
+  }
+}

@@ -1,0 +1,184 @@
+import Predicates
+
+/// The unsaved records that take part in one query: it sees these in place of the stored ones.
+final class PendingRecords {
+  /// By the entity's ordinal; nil where nothing is pending.
+  private let changes: [UnsavedRecords?]
+  private let layers: UnsavedLayers
+  /// The entities that have changes.
+  let hiddenEntities: Set<EntityID>
+  /// Of the relationships that the query goes through, those with unsaved links.
+  let hiddenRelationships: Set<ToManyID>
+
+  /// The part of unsaved changes that matters to a query that reads these paths as well; nil for nothing.
+  init?(
+    for query: ResolvedQuery,
+    reading paths: [ResolvedPath],
+    of entity: StoredEntity,
+    in layers: UnsavedLayers,
+    _ schema: StoredSchema
+  ) {
+    var (read, relationships) = Self.collections(of: query)
+    // Links between objects that are unchanged themselves may be unsaved too.
+    if relationships.isEmpty, !layers.hasChangedObjects { return nil }
+    func note(_ path: ResolvedPath) { read.formUnion(path.hops.map(\.destination)) }
+    query.predicate.forEachPath(note)
+    for key in query.sort { note(key.path) }
+    for path in paths { note(path) }
+    var (changes, hidden) = ([UnsavedRecords?](repeating: nil, count: schema.entities.count), Set<EntityID>())
+    for entity in [entity] + read.map({ schema[$0] }) where changes[entity.ordinal] == nil {
+      guard let records = layers.records(of: entity) else { continue }
+      changes[entity.ordinal] = records
+      hidden.insert(entity.id)
+    }
+    if hidden.isEmpty, relationships.isEmpty { return nil }
+    self.changes = changes
+    self.layers = layers
+    hiddenEntities = hidden
+    hiddenRelationships = relationships.filter { layers.links(in: schema[$0].relationship.links) != nil }
+  }
+
+  /// The entities that the query's collections lead to, and the relationships that they go through.
+  private static func collections(of query: ResolvedQuery) -> (Set<EntityID>, Set<ToManyID>) {
+    var (entities, relationships): (Set<EntityID>, Set<ToManyID>) = ([], [])
+    query.predicate.forEachCollection { collection in
+      for step in collection.steps {
+        entities.insert(step.destination)
+        relationships.insert(step.relationship)
+      }
+    }
+    return (entities, relationships)
+  }
+
+  func changes(of entity: StoredEntity) -> UnsavedRecords? { changes[entity.ordinal] }
+
+  /// The unsaved links of a relationship; nil for none.
+  func links(in table: LinkTable) -> PendingLinks? { layers.links(in: table) }
+}
+
+/// Follows relationships in a snapshot with unsaved changes worked in.
+final class ViewRecordSource: RecordSource {
+  private let view: StoreView
+  private let pending: PendingRecords?
+  /// The entity of each place.
+  private let entities: [StoredEntity]
+  private let relationships: [StoredElements]
+  /// Where the records of each place are looked for; nil where none was yet.
+  private var finders: [RecordFinder?]
+  /// Records found before, by place and the low bits of the number: rows often lead to the same few objects. A row follows
+  /// a place to one object, so that the next record in the same home is that of another row.
+  private var known: [KnownRecord?]
+  private static let knownCount = 512
+  /// Memory of the known records.
+  private(set) var knownByteCount = 0
+  /// From here on they are forgotten at the next row.
+  private static let knownByteLimit = 16 << 20
+  /// Elements since it was asked last whether the query is still wanted.
+  private var uncheckedCount = 0
+
+  init(_ paths: RowPaths, in view: StoreView, pending: PendingRecords?) {
+    self.view = view
+    self.pending = pending
+    entities = paths.places.map { view.schema[$0.entity.id] }
+    relationships = paths.relationships.map { relationship in
+      StoredElements(view.schema[relationship].relationship.links, in: view, pending)
+    }
+    finders = Array(repeating: nil, count: entities.count)
+    known = Array(repeating: nil, count: paths.followsRelationships ? entities.count * Self.knownCount : 0)
+  }
+
+  func record(_ number: ObjectNumber, at place: Int) throws -> UnsafeRawBufferPointer? {
+    let entity = entities[place]
+    if let changes = pending?.changes(of: entity) {
+      if let record = changes.record(number) { return record }
+      if changes.hidden.contains(number) { return nil }
+    }
+    let home = place * Self.knownCount + Int(truncatingIfNeeded: number.rawValue) & (Self.knownCount - 1)
+    let known = self.known[home] ?? KnownRecord()
+    self.known[home] = known
+    if known.number != number {
+      view.counters.recordsLookedUp += 1
+      known.number = .none
+      knownByteCount -= known.capacity
+      defer { knownByteCount += known.capacity }
+      known.isThere = try finder(of: entity, at: place).find(number) { known.set($0) }
+      known.number = number
+    }
+    return known.isThere ? known.bytes : nil
+  }
+
+  private func finder(of entity: StoredEntity, at place: Int) throws -> RecordFinder {
+    if let finder = finders[place] { return finder }
+    let finder = try RecordFinder(entity, in: view)
+    finders[place] = finder
+    return finder
+  }
+
+  /// - Throws: `CancellationError` too: one row with collections in collections may lead to any number of elements.
+  func elements(of owner: ObjectNumber, in relationship: Int) throws -> [ObjectNumber] {
+    let elements = try relationships[relationship].numbers(of: owner)
+    uncheckedCount += elements.count + 1
+    if uncheckedCount >= StoreView.rowsBetweenChecks {
+      uncheckedCount = 0
+      try view.checkCancellation()
+    }
+    return elements
+  }
+
+  func elementCount(of owner: ObjectNumber, in relationship: Int) throws -> Int {
+    try relationships[relationship].count(of: owner)
+  }
+
+  // Each stays until another takes its home, unless they are large.
+  func releaseRecords() {
+    guard knownByteCount > Self.knownByteLimit else { return }
+    for home in known.indices { known[home] = nil }
+    knownByteCount = 0
+  }
+}
+
+/// Looks for the records of one entity, in neighbourly steps where their numbers ascend.
+private final class RecordFinder {
+  private let entity: StoredEntity
+  private var walker: RecordWalker
+
+  init(_ entity: StoredEntity, in view: StoreView) throws {
+    self.entity = entity
+    walker = try RecordWalker(entity, in: view)
+  }
+
+  /// Calls `body` with the record, checked; false where there is none. The bytes are good until `body` returns.
+  func find(_ number: ObjectNumber, _ body: (UnsafeRawBufferPointer) -> Void) throws -> Bool {
+    guard let bytes = try walker.record(number) else { return false }
+    guard RecordView(bytes, layout: entity.layout) != nil else {
+      throw StoreView.damaged(number, of: entity)
+    }
+    body(bytes)
+    return true
+  }
+}
+
+/// A copy of the record that was found last for a home.
+private final class KnownRecord {
+  /// The object's number; `none` before the first.
+  var number = ObjectNumber.none
+  var isThere = false
+  private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+  private var count = 0
+
+  deinit { buffer.deallocate() }
+
+  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
+
+  /// Bytes of memory.
+  var capacity: Int { buffer.count }
+
+  func set(_ bytes: UnsafeRawBufferPointer) {
+    if buffer.count < bytes.count {
+      buffer.deallocate()
+      buffer = .allocate(byteCount: 2 * bytes.count, alignment: 8)
+    }
+    buffer.copyMemory(from: bytes)
+    count = bytes.count
+  }
+}

@@ -1,0 +1,113 @@
+import PageStore
+import Predicates
+
+/// What the planner asks, answered by the counted trees of a snapshot.
+struct StoreCounting: IndexCounting {
+  let view: StoreView
+
+  func count(of entity: EntityID) throws -> Int {
+    Self.plausible(try view.records(of: view.schema[entity])?.count ?? 0)
+  }
+
+  func count(_ range: IndexRange, in index: ResolvedIndex) throws -> Int {
+    guard let tree = try view.tree(of: index) else { return 0 }
+    if range == .all { return Self.plausible(try tree.count) }
+    return Self.plausible(try tree.count(in: IndexKeys.keys(range, in: index)))
+  }
+
+  /// Counts come from the file, and a forged one is no reason to trap: sums of what this returns don't overflow.
+  private static func plausible(_ count: Int) -> Int { min(max(0, count), 1 << 48) }
+
+  func objectIDs(_ range: IndexRange, in index: ResolvedIndex) throws -> [ObjectNumber] {
+    guard let tree = try view.tree(of: index) else { return [] }
+    var numbers: [ObjectNumber] = []
+    var cursor = tree.cursor(in: IndexKeys.keys(range, in: index))
+    while try cursor.next() { numbers.append(try cursor.objectID()) }
+    return numbers
+  }
+
+  func owners(of elements: [ObjectNumber], in relationship: ToManyID) throws -> [ObjectNumber] {
+    let toMany = view.schema[relationship].relationship
+    var owners: Set<ObjectNumber> = []
+    switch toMany.storage {
+    case .references(let slot, _):
+      for element in elements {
+        let owner = try view.withRecord(element, of: view.schema.entities[toMany.destination]) { record in
+          record.isNull(slot) ? nil : record.reference(slot)
+        }
+        if let owner = owner ?? nil { owners.insert(owner) }
+      }
+    case .pairs(let trees):
+      for element in elements { owners.formUnion(try view.elements(of: element, inTree: trees.backward)) }
+    }
+    return owners.sorted()
+  }
+}
+
+extension StoreCounting {
+  func objectIDs(
+    of entity: EntitySchema,
+    where condition: NormalPredicate,
+    scope: Int,
+    atMost limit: Int
+  ) throws -> [ObjectNumber]? {
+    let program = try FilterProgram(
+      compiling: condition,
+      paths: RowPaths(entity, in: view.schema.schema, scope: scope)
+    )
+    let all = AccessPath.fullScan(rows: try count(of: entity.id))
+    var rows = FilteredRows(
+      try RowStream(
+        all,
+        of: view.schema[entity.id],
+        in: view,
+        isReversed: false,
+        reading: program.paths.ownSlots
+      ),
+      program,
+      RowReader(program.paths, source: ViewRecordSource(program.paths, in: view, pending: nil)),
+      in: view,
+      hiding: [],
+      rowBudget: .max
+    )
+    var numbers: [ObjectNumber] = []
+    while let row = try rows.next() {
+      if numbers.count == limit { return nil }
+      numbers.append(row.number)
+    }
+    return numbers
+  }
+}
+
+extension StoreCounting: RowSampling {
+  func hits(
+    at ranks: [Int],
+    of access: AccessPath,
+    in entity: EntitySchema,
+    passing tests: [NormalPredicate]
+  ) throws -> [Int] {
+    var paths = RowPaths(entity, in: view.schema.schema)
+    let programs = try tests.map { test in
+      let program = try FilterProgram(compiling: test, paths: paths)
+      paths = program.paths
+      return program
+    }
+    var reader = RowReader(paths, source: ViewRecordSource(paths, in: view, pending: nil))
+    var hits = tests.map { _ in 0 }
+    for rank in ranks {
+      var rows = try RowStream(
+        access,
+        of: view.schema[entity.id],
+        in: view,
+        isReversed: false,
+        skipping: rank,
+        reading: paths.ownSlots,
+        firstBatchCount: 1
+      )
+      guard let row = try rows.next(), let record = row.record else { continue }
+      try reader.begin(row.number, record)
+      for (place, program) in programs.enumerated() where try program.matches(&reader) { hits[place] += 1 }
+    }
+    return hits
+  }
+}

@@ -1,0 +1,63 @@
+import Predicates
+
+// Queries for groups, and for aggregates of all rows.
+
+extension StoreView {
+  func groups(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws -> GroupRows {
+    if grouping.keys.isEmpty {
+      let aggregates = RowAggregates(grouping.query, grouping.aggregates, in: self, over: layers)
+      return GroupRows([try aggregates.values()])
+    }
+    var executor = try executor(of: grouping, over: layers)
+    if let counted = try IndexGroups(executor, by: grouping.keys, grouping.aggregates)?.rows() {
+      return GroupRows(counted)
+    }
+    return GroupRows(try executor.aggregate(grouping.aggregates, by: grouping.keys))
+  }
+
+  func plan(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws -> QueryPlan {
+    if grouping.keys.isEmpty {
+      return try RowAggregates(grouping.query, grouping.aggregates, in: self, over: layers).plan()
+    }
+    let executor = try executor(of: grouping, over: layers)
+    var plan = executor.plan.explanation
+    let index = try IndexGroups(executor, by: grouping.keys, grouping.aggregates)?.index
+    plan.grouping = grouping.explanation(source: index.map { "index \($0.name)" })
+    return plan
+  }
+
+  private func executor(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws -> QueryExecutor {
+    try QueryExecutor(
+      grouping.query,
+      for: .aggregates(grouping.aggregates, by: grouping.keys, of: grouping.query),
+      in: self,
+      over: layers
+    )
+  }
+}
+
+extension QueryPlanner.Purpose {
+  /// To read what aggregates and their keys are of.
+  static func aggregates(
+    _ aggregates: [ResolvedAggregate],
+    by keys: [ResolvedPath],
+    of query: ResolvedQuery
+  ) -> QueryPlanner.Purpose {
+    // Which rows a limit leaves depends on their order.
+    .values(keys + aggregates.compactMap(\.path), isOrdered: query.limit != nil || query.offset > 0)
+  }
+}
+
+extension QueryExecutor {
+  /// The groups, or the one group of all results: in one pass over the results' bytes.
+  mutating func aggregate(
+    _ aggregates: [ResolvedAggregate],
+    by keys: [ResolvedPath]
+  ) throws -> Aggregation {
+    covering = .values
+    var paths = RowPaths(entity.schema, in: view.schema.schema)
+    var aggregation = Aggregation(aggregates, by: keys, &paths)
+    try forEachResultInAnyOrder(&paths) { try aggregation.add(&$0) }
+    return aggregation
+  }
+}

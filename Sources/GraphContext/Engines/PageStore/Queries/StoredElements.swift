@@ -1,0 +1,98 @@
+import PageStore
+import Predicates
+
+/// The elements of one to-many relationship, by their owners, in a snapshot with unsaved links worked in.
+final class StoredElements {
+  private let view: StoreView
+  private let table: LinkTable
+  private let pending: PendingLinks?
+  /// Nil until elements are asked for.
+  private var walker: LinkWalker?
+
+  init(_ table: LinkTable, in view: StoreView, _ pending: PendingRecords?) {
+    self.view = view
+    self.table = table
+    self.pending = pending?.links(in: table)
+  }
+
+  /// The elements' numbers, ascending. O(log n + elements); O(elements) for the owner after the one before.
+  func numbers(of owner: ObjectNumber) throws(ContextError) -> [ObjectNumber] {
+    let stored: [ObjectNumber]
+    do throws(StoreError) {
+      if walker == nil { walker = try view.tree(named: table.treeName).map { LinkWalker($0) } }
+      stored = try walker?.elements(of: owner) ?? []
+    } catch {
+      throw ContextError(error)
+    }
+    return pending?.elements(of: owner, stored: stored) ?? stored
+  }
+
+  /// How many there are. O(log n).
+  func count(of owner: ObjectNumber) throws(ContextError) -> Int {
+    try view.elementCount(of: owner, in: table) + (pending?.difference(of: owner) ?? 0)
+  }
+}
+
+/// Goes through a tree of pairs of numbers, the owner's and the element's: the elements of one owner after the other's, in neighbourly
+/// steps where the owners ascend.
+private struct LinkWalker: ~Copyable {
+  private var cursor: TreeCursor
+
+  init(_ tree: TreeReader) { cursor = tree.cursor() }
+
+  mutating func elements(of owner: ObjectNumber) throws(StoreError) -> [ObjectNumber] {
+    // No key is as short as the owner's number: the cursor moves to the first that begins with it, or comes after.
+    _ = try withKey(owner) { key throws(StoreError) in try cursor.find(near: key) }
+    var elements: [ObjectNumber] = []
+    var isAtEntry = cursor.isAtEntry
+    while isAtEntry {
+      let key = try cursor.key()
+      guard KeyCoder.begins(key, with: owner) else { break }
+      if let number = KeyCoder.objectID(ending: key) { elements.append(number) }
+      isAtEntry = try cursor.next()
+    }
+    return elements
+  }
+}
+
+extension StoreView {
+  func elements(of owner: ObjectNumber, in links: LinkTable) throws(ContextError) -> [ObjectNumber] {
+    try elements(of: owner, inTree: links.treeName)
+  }
+
+  /// The numbers linked to `owner` in a tree of pairs of numbers, ascending. O(log n + elements).
+  func elements(of owner: ObjectNumber, inTree name: String) throws(ContextError) -> [ObjectNumber] {
+    do throws(StoreError) {
+      guard let tree = try tree(named: name) else { return [] }
+      var elements: [ObjectNumber] = []
+      var cursor = tree.cursor(in: .prefix(KeyCoder.key(objectID: owner)))
+      while try cursor.next() {
+        if let number = KeyCoder.objectID(ending: try cursor.key()) { elements.append(number) }
+      }
+      return elements
+    } catch {
+      throw ContextError(error)
+    }
+  }
+
+  /// How many there are. O(log n).
+  func elementCount(of owner: ObjectNumber, in links: LinkTable) throws(ContextError) -> Int {
+    do throws(StoreError) {
+      return try tree(named: links.treeName)?.count(in: .prefix(KeyCoder.key(objectID: owner))) ?? 0
+    } catch {
+      throw ContextError(error)
+    }
+  }
+
+  func isLinked(
+    _ owner: ObjectNumber,
+    _ element: ObjectNumber,
+    in links: LinkTable
+  ) throws(ContextError) -> Bool {
+    do throws(StoreError) {
+      return try tree(named: links.treeName)?.contains(KeyCoder.pair(owner, element)) ?? false
+    } catch {
+      throw ContextError(error)
+    }
+  }
+}

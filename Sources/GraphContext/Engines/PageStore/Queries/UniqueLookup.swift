@@ -1,0 +1,62 @@
+import PageStore
+import Predicates
+
+/// The usual case of a key: a query whose whole condition is that a unique attribute equals a value.
+///
+/// There is at most one such object in the store, so there is nothing to plan, to count or to sort: one descent in the
+/// index, one in the records. The answer is the one that ``QueryExecutor`` would give.
+struct UniqueLookup {
+  private let query: ResolvedQuery
+  private let entity: StoredEntity
+  private let index: ResolvedIndex
+  private let slot: Int
+  /// The value's component in the index, with which only its own entries begin.
+  private let key: [UInt8]
+
+  /// Nil for any other query.
+  init?(_ query: ResolvedQuery, of entity: StoredEntity) {
+    guard case .compare(let path, .equal, let value, let options) = query.predicate, options.isEmpty,
+      path.hops.isEmpty, case .slot(let slot, _) = path.leaf, !value.isNull,
+      let index = entity.declaredIndexes.first(where: {
+        $0.isUnique && $0.columns.count == 1 && $0.columns[0] == ResolvedIndex.Column(slot: slot)
+      })
+    else { return nil }
+    self.query = query
+    self.entity = entity
+    self.index = index
+    self.slot = slot
+    var key: [UInt8] = []
+    key.reserveCapacity(64)
+    KeyCoder.append(value, to: &key)
+    self.key = key
+  }
+
+  /// The result, at most one row; nil where there may be more, because unsaved objects have the value too.
+  ///
+  /// - Parameter needsRecord: whether a row from the store must come with its record. One of an unsaved object has none.
+  func rows(in view: StoreView, over layers: UnsavedLayers?, needsRecord: Bool) throws -> [QueryRow]? {
+    let pending = layers?.records(of: entity)
+    var numbers = pending?.numbers(withKey: key, at: slot) ?? []
+    if numbers.count > 1 { return nil }
+    let stored = try ContextError.mapping { try storedNumbers(in: view) }
+      .filter { pending?.hidden.contains($0) != true }
+    if numbers.count + stored.count > 1 { return nil }
+    guard query.offset == 0, query.limit != 0 else { return [] }
+    guard needsRecord, !stored.isEmpty else {
+      numbers += stored
+      return numbers.map { QueryRow(number: $0, record: nil) }
+    }
+    return try ContextError.mapping {
+      try RecordWalker.rows(stored, of: entity, in: view) { view.keep($0, of: entity) }
+    }
+  }
+
+  /// The objects of the first two entries; a second one is for others to judge.
+  private func storedNumbers(in view: StoreView) throws -> [ObjectNumber] {
+    guard let tree = try view.tree(of: index) else { return [] }
+    var cursor = tree.cursor(in: .prefix(key))
+    var numbers: [ObjectNumber] = []
+    while numbers.count < 2, try cursor.next() { numbers.append(try cursor.objectID()) }
+    return numbers
+  }
+}

@@ -1,0 +1,198 @@
+import PageStore
+import Predicates
+
+/// One snapshot of a store, read as records and index trees. What a context faults from and a query runs on.
+///
+/// Belongs to one task at a time, like the context that made it: it keeps the trees it has opened.
+package final class StoreView: ObjectSource {
+  package let schema: StoredSchema
+  private let source: Result<Snapshot, ContextError>
+  /// By the entity's ordinal.
+  private var recordTrees: [Opened]
+  private var otherTrees: [String: Opened] = [:]
+  /// By the entity's ordinal; nil until a record of it is looked up.
+  private var readers: [RecordReader?]
+  /// Copies of records, because objects and rows point to them and pages come and go.
+  private var kept = RecordArena()
+  /// What queries have touched.
+  var counters = QueryCounters()
+  /// Where the view is read outside of the task that waits for it.
+  var cancellation: Cancellation?
+
+  private enum Opened {
+    case notYet
+    case missing
+    case tree(TreeReader)
+  }
+
+  package convenience init(schema: StoredSchema, snapshot: Snapshot) {
+    self.init(schema, .success(snapshot))
+  }
+
+  /// - Parameter source: the snapshot, or why there is none: then every look at the view throws the error.
+  init(_ schema: StoredSchema, _ source: Result<Snapshot, ContextError>) {
+    self.schema = schema
+    self.source = source
+    recordTrees = Array(repeating: .notYet, count: schema.entities.count)
+    readers = Array(repeating: nil, count: schema.entities.count)
+  }
+
+  /// - Throws: `closed` for a view that shows no snapshot; see ``failure``.
+  package var snapshot: Snapshot {
+    get throws(StoreError) {
+      switch source {
+      case .success(let snapshot): return snapshot
+      case .failure(let error): throw error.storeError ?? .closed(error.message)
+      }
+    }
+  }
+
+  /// Why the view shows nothing; nil if it shows a snapshot.
+  var failure: ContextError? { if case .failure(let error) = source { error } else { nil } }
+
+  /// The commit that the view shows; 0 if it shows none.
+  package var commit: UInt64 { (try? source.get().commit) ?? 0 }
+
+  /// The changes of the commits between another view of the store and this one, in order. Empty if either shows nothing.
+  func changeSets(since other: StoreView) -> [ChangeSet] {
+    guard let other = try? other.source.get(), let snapshot = try? source.get() else { return [] }
+    return snapshot.attachments(after: other).compactMap { $0 as? ChangeSet }
+  }
+
+  func another() -> any ObjectSource {
+    let view = StoreView(schema, source)
+    view.cancellation = cancellation
+    return view
+  }
+}
+
+// MARK: - Trees
+
+extension StoreView {
+  /// The tree of an entity's records: object number, 8 bytes big-endian → record. Nil while there was none yet.
+  package func records(of entity: StoredEntity) throws(StoreError) -> TreeReader? {
+    switch recordTrees[entity.ordinal] {
+    case .tree(let tree): return tree
+    case .missing: return nil
+    case .notYet:
+      let tree = try snapshot.treeIfPresent(entity.treeName)
+      recordTrees[entity.ordinal] = tree.map(Opened.tree) ?? .missing
+      return tree
+    }
+  }
+
+  /// The tree of an index, or nil while there was none yet. Of a declared one: the components' keys (``KeyCoder``) and the
+  /// object number → nothing; of a relationship's: destination's and object's number, 8 bytes each → nothing.
+  package func tree(of index: ResolvedIndex) throws(StoreError) -> TreeReader? {
+    try tree(named: schema.treeName(of: index.id))
+  }
+
+  /// The tree of a to-one relationship: destination's and object's number, 8 bytes each → nothing.
+  package func tree(of toOne: StoredToOne) throws(StoreError) -> TreeReader? {
+    try tree(named: toOne.treeName)
+  }
+
+  /// A tree by its name in ``TreeName``, or nil while there was none yet.
+  package func tree(named name: String) throws(StoreError) -> TreeReader? {
+    switch otherTrees[name] ?? .notYet {
+    case .tree(let tree): return tree
+    case .missing: return nil
+    case .notYet:
+      let tree = try snapshot.treeIfPresent(name)
+      otherTrees[name] = tree.map(Opened.tree) ?? .missing
+      return tree
+    }
+  }
+}
+
+// MARK: - Records
+
+extension StoreView {
+  /// The record of an object, checked, or nil when there is none. The bytes stay where they are until ``releaseKept()``.
+  /// O(log n).
+  package func record(
+    _ number: ObjectNumber,
+    of entity: StoredEntity
+  ) throws(ContextError) -> UnsafeRawBufferPointer? {
+    try withRecord(number, of: entity) { kept.copy($0.bytes) }
+  }
+
+  func reference(
+    at slot: Int,
+    of number: ObjectNumber,
+    _ entity: StoredEntity
+  ) throws(ContextError) -> ObjectNumber {
+    try withRecord(number, of: entity) { $0.reference(slot) } ?? .none
+  }
+
+  /// Calls `body` with the record of an object, checked; returns nil when there is none. `body` must not look up another one. O(log n).
+  package func withRecord<R>(
+    _ number: ObjectNumber,
+    of entity: StoredEntity,
+    _ body: (RecordView) -> R
+  ) throws(ContextError) -> R? {
+    let reader = reader(of: entity)
+    let result: R?? = try mapping { () throws(StoreError) in
+      guard let tree = try records(of: entity) else { return .some(nil) }
+      return try withKey(number) { key throws(StoreError) in
+        guard let found = try tree.find(key) else { return .some(nil) }
+        return found.withBytes { bytes in reader.view(bytes).map(body) }
+      }
+    }
+    guard let result else { throw Self.damaged(number, of: entity) }
+    return result
+  }
+
+  private func reader(of entity: StoredEntity) -> RecordReader {
+    if let reader = readers[entity.ordinal] { return reader }
+    let reader = RecordReader(entity)
+    readers[entity.ordinal] = reader
+    return reader
+  }
+
+  /// A copy of a record of the newest layout, which stays where it is until ``releaseKept()``; an empty one of bytes that are no record of the entity. They are
+  /// looked at here, while they are at hand.
+  package func keep(_ record: UnsafeRawBufferPointer, of entity: StoredEntity) -> UnsafeRawBufferPointer {
+    guard RecordView(record, layout: entity.layout) != nil else {
+      return UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+    return kept.copy(record)
+  }
+
+  /// Bytes of records that are kept.
+  var keptByteCount: Int { kept.byteCount }
+
+  /// Gives the memory of all kept records back.
+  func releaseKept() { kept.removeAll() }
+
+  /// Whether there is such an object. O(log n).
+  package func contains(_ number: ObjectNumber, of entity: StoredEntity) throws(ContextError) -> Bool {
+    try mapping { () throws(StoreError) in
+      guard let tree = try records(of: entity) else { return false }
+      return try withKey(number) { key throws(StoreError) in try tree.contains(key) }
+    }
+  }
+
+  private func mapping<R>(_ body: () throws(StoreError) -> R) throws(ContextError) -> R {
+    do throws(StoreError) { return try body() } catch { throw ContextError(error) }
+  }
+
+  /// What is wrong when bytes are no record of their entity.
+  package static func damaged(_ number: ObjectNumber, of entity: StoredEntity) -> ContextError {
+    damaged(number, of: entity.name)
+  }
+
+  static func damaged(_ number: ObjectNumber, of entity: String) -> ContextError {
+    .damagedRecord(number, of: entity)
+  }
+}
+
+/// Calls `body` with the key of an object's record.
+@inline(__always)
+func withKey<R, E: Error>(
+  _ number: ObjectNumber,
+  _ body: (UnsafeRawBufferPointer) throws(E) -> R
+) throws(E) -> R {
+  var key = number.rawValue.bigEndian
+  return try withUnsafeBytes(of: &key) { bytes throws(E) in try body(bytes) }
+}

@@ -1,0 +1,90 @@
+import Predicates
+
+/// The objects that a query describes, in batches: however many they are, only one batch of records is in memory.
+///
+/// Which objects there are, and in which order, is settled when the first batch is asked for, unsaved changes included: what is changed,
+/// saved or merged afterwards doesn't change it. The objects are the context's and show what it shows; one that has been deleted since is
+/// left out.
+///
+/// A context's batches are asked for where the context is. Between two of them the task is suspended for a moment, so that others get
+/// their turn, and `CancellationError` is thrown if it was cancelled.
+public struct ObjectBatches<Root: ManagedObject>: AsyncSequence {
+  /// A batch: never empty.
+  public typealias Element = [Root]
+  let stream: () -> ObjectStream<Root>
+
+  /// An iterator of its own, which settles which objects there are when it is first asked.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(stream: stream()) }
+
+  /// Goes through the batches.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let stream: ObjectStream<Root>
+
+    /// The next batch, or nil when there are no more.
+    ///
+    /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read; `CancellationError`.
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws -> [Root]? {
+      if stream.hasBegun { await Task.yield() }
+      try Task.checkCancellation()
+      return try stream.next()
+    }
+  }
+}
+
+/// The batches behind ``ObjectBatches`` and `forEach`.
+final class ObjectStream<Root: ManagedObject> {
+  private let context: ManagedObjectContext
+  /// The query, and the entity whose objects it is for.
+  private let resolve: (ManagedObjectContext) throws -> (query: ResolvedQuery, entity: StoredEntity)
+  private let batchCount: Int
+  private var results: Results?
+  private var isOver = false
+
+  private struct Results {
+    let cursor: any RowCursor
+    let source: any ObjectSource
+    let entity: StoredEntity
+  }
+
+  init(
+    _ context: ManagedObjectContext,
+    batchCount: Int,
+    _ resolve: @escaping (ManagedObjectContext) throws -> (query: ResolvedQuery, entity: StoredEntity)
+  ) {
+    self.context = context
+    self.resolve = resolve
+    self.batchCount = batchCount
+  }
+
+  var hasBegun: Bool { results != nil }
+
+  /// The next objects, at least one; nil when there are no more. Forgets the records of those before.
+  func next() throws -> [Root]? {
+    while !isOver {
+      let results = try results ?? begin()
+      try results.source.checkCancellation()
+      context.releaseKept()
+      // Objects point to records of the context's own snapshot only. Below a child, the parent may have changed.
+      let isCurrent = results.source.commit == context.source.commit && context.parent == nil
+      let rows = try results.cursor.next(batchCount) {
+        isCurrent ? context.source.keep($0, of: results.entity) : $0
+      }
+      isOver = rows.count < batchCount
+      let objects = try context.objects(rows, results.entity, of: Root.self, haveRecords: isCurrent)
+      if !objects.isEmpty { return objects }
+    }
+    return nil
+  }
+
+  private func begin() throws -> Results {
+    try QueryError.checkBatch(of: batchCount)
+    let (query, entity) = try resolve(context)
+    let source = context.source.another()
+    let cursor = try source.cursor(of: query, over: context.unsavedLayers)
+    let begun = Results(cursor: cursor, source: source, entity: entity)
+    results = begun
+    return begun
+  }
+}

@@ -1,0 +1,33 @@
+import Predicates
+
+/// What queries over a source have touched so far.
+struct QueryCounters {
+  var rowsRead = 0
+  var entriesWalked = 0
+  var recordsLookedUp = 0
+  /// Members of to-many relationships that were listed for the program.
+  var membersListed = 0
+}
+
+extension QueryPlan {
+  /// The plan with what its query does, measured now.
+  ///
+  /// - Parameters:
+  ///   - source: what the query reads; nothing else may read it meanwhile.
+  ///   - run: runs the query and returns how many rows it has.
+  func measured(on source: any ObjectSource, _ run: () throws -> Int) rethrows -> QueryPlan {
+    let before = source.counters
+    let start = ContinuousClock.now
+    let rowsMatched = try run()
+    let elapsed = (ContinuousClock.now - start).components
+    var plan = self
+    plan.measurement = Measurement(
+      rowsRead: source.counters.rowsRead - before.rowsRead,
+      rowsMatched: rowsMatched,
+      entriesWalked: source.counters.entriesWalked - before.entriesWalked,
+      recordsLookedUp: source.counters.recordsLookedUp - before.recordsLookedUp,
+      nanoseconds: elapsed.seconds * 1_000_000_000 + elapsed.attoseconds / 1_000_000_000
+    )
+    return plan
+  }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import Predicates
+
+/// A query for groups, or for aggregates of all rows, whose names are found in the schema.
+struct ResolvedGrouping {
+  /// Which rows take part.
+  let query: ResolvedQuery
+  let keys: [ResolvedPath]
+  /// Whose objects the keys are that are objects.
+  let keyOrigins: [ColumnOrigin]
+  /// Those of the columns first, then those that only the condition or the order need.
+  private(set) var aggregates: [ResolvedAggregate]
+  private let aggregateColumnCount: Int
+  private var condition = ResolvedPredicate.constant(true)
+  private let conditionText: String
+  private var columns: GroupColumns
+  private var sort: [(column: Int, isAscending: Bool)] = []
+  private(set) var limit: Int?
+  private(set) var offset = 0
+
+  /// What a grouping says beyond its columns.
+  struct Options {
+    var condition = PredicateTree.constant(true)
+    /// By the names of columns.
+    var sort: [(name: String, isAscending: Bool)] = []
+    /// Aggregates that these are about.
+    var aggregates: [ResolvedAggregate] = []
+    var limit: Int?
+    var offset = 0
+  }
+
+  init(
+    _ query: ResolvedQuery,
+    by keyColumns: [QueryColumn],
+    _ aggregates: [ResolvedAggregate],
+    options: Options = Options()
+  ) throws(QueryError) {
+    self.query = query
+    keys = keyColumns.map(\.path)
+    keyOrigins = keyColumns.map(\.origin)
+    self.aggregates = aggregates
+    aggregateColumnCount = aggregates.count
+    for extra in options.aggregates where !self.aggregates.contains(extra) { self.aggregates.append(extra) }
+    columns = GroupColumns(
+      keys.map { .init($0.name, $0.kind) } + self.aggregates.map { .init($0.name, $0.kind) },
+      title: "A group of \(query.entity.name)"
+    )
+    conditionText = options.condition.description
+    condition = try options.condition.resolved(for: columns.entity, in: columns)
+    try checkThatConditionIsAboutColumns()
+    for key in options.sort {
+      guard let column = columns.place(of: key.name) else {
+        throw QueryError(
+          .unknownName,
+          "The groups are neither by “\(key.name)” nor have such an aggregate: they can't be sorted by it.",
+          keyPath: key.name
+        )
+      }
+      try checkThatOneColumnIsCalled(key.name)
+      sort.append((column, key.isAscending))
+    }
+    limit = options.limit
+    offset = options.offset
+  }
+
+  /// The condition finds the objects on the way to a key too, which are no columns: `origin` where groups are by `origin.name`.
+  private func checkThatConditionIsAboutColumns() throws(QueryError) {
+    var names: [String] = []
+    condition.forEachPath { names.append($0.name) }
+    for name in names {
+      guard columns.place(of: name) != nil else {
+        throw QueryError(
+          .unknownName,
+          "The groups are neither by “\(name)” nor have such an aggregate: no condition can be about it.",
+          keyPath: name
+        )
+      }
+      try checkThatOneColumnIsCalled(name)
+    }
+  }
+
+  /// In text, groups by an attribute `count` have a key of that name, and how many objects they have is called so too.
+  private func checkThatOneColumnIsCalled(_ name: String) throws(QueryError) {
+    let keys = Set(keys.filter { $0.name == name })
+    let aggregates = Set(aggregates.filter { $0.name == name })
+    if keys.count + aggregates.count == 1 { return }
+    throw QueryError(
+      .arguments,
+      "Two columns of the groups are called “\(name)”: neither a condition nor an order can tell them apart.",
+      keyPath: name
+    )
+  }
+
+  /// What the rows are made of.
+  var names: [String] { keys.map(\.name) + aggregates.prefix(aggregateColumnCount).map(\.name) }
+
+  /// The rows: keys, then aggregates.
+  func rows(in source: any ObjectSource, over layers: UnsavedLayers? = nil) throws -> [[AttributeValue]] {
+    if limit == 0 { return [] }
+    let groups = try source.groups(of: self, over: layers)
+    var rows: [[AttributeValue]]
+    if condition == .constant(true) {
+      rows = groups.candidates(wanted, by: order[0].column, isAscending: order[0].isAscending)
+    } else {
+      rows = groups.rows
+      rows.removeAll { !condition.matches(columns.row($0)) }
+    }
+    sort(&rows)
+    let columnCount = keys.count + aggregateColumnCount
+    let rest = rows.dropFirst(offset)
+    return (limit.map { rest.prefix($0) } ?? rest).map { Array($0.prefix(columnCount)) }
+  }
+
+  /// How many rows, in their order, can be among the results.
+  private var wanted: Int {
+    guard let sum = limit?.addingReportingOverflow(offset), !sum.overflow else { return .max }
+    return sum.partialValue
+  }
+
+  /// By the sort keys, then by the groups' own, or what there is where all rows are one group.
+  private var order: [(column: Int, isAscending: Bool)] {
+    sort + (keys.isEmpty ? 0..<1 : keys.indices).map { (column: $0, isAscending: true) }
+  }
+
+  private func sort(_ rows: inout [[AttributeValue]]) {
+    let order = order
+    rows.sort { a, b in
+      for key in order {
+        let order = ValueComparison.sortOrder(a[key.column], b[key.column])
+        if order != 0 { return (order < 0) == key.isAscending }
+      }
+      return false
+    }
+  }
+
+  /// What a plan says of the groups.
+  ///
+  /// - Parameter source: where aggregates are looked up; nil where they are computed row by row.
+  func explanation(source: String?) -> QueryPlan.Grouping {
+    QueryPlan.Grouping(
+      keys: keys.map(\.name),
+      aggregates: aggregates.map { .init(name: $0.name, source: source) },
+      condition: condition == .constant(true) ? nil : conditionText,
+      order: sort.map { "\(columnName($0.column)) \($0.isAscending ? "ascending" : "descending")" },
+      limit: limit,
+      offset: offset
+    )
+  }
+
+  private func columnName(_ column: Int) -> String {
+    column < keys.count ? keys[column].name : aggregates[column - keys.count].name
+  }
+}

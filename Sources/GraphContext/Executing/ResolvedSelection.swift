@@ -1,0 +1,19 @@
+import Predicates
+
+/// A query for values whose names are found in the schema.
+struct ResolvedSelection {
+  var query: ResolvedQuery
+  let columns: [QueryColumn]
+  let isDistinct: Bool
+
+  /// How many rows there are, each of them read.
+  func count(in source: any ObjectSource, over layers: UnsavedLayers? = nil) throws -> Int {
+    var count = 0
+    try source.forEachRow(of: self, over: layers) { _, reader, fields in
+      for field in fields { _ = try reader.value(of: field) }
+      count += 1
+      return true
+    }
+    return count
+  }
+}

@@ -1,0 +1,132 @@
+import Predicates
+
+// What is computed of objects without making them. It sees unsaved changes as fetches do.
+
+extension ManagedObjectContext {
+  /// Several aggregates of the objects that the request describes, its limit and offset included:
+  /// `let (flights, delay) = try context.aggregate(request, .count, .average(\.arrDelay))`.
+  ///
+  /// What an index tells is read there in O(log n): counts, and the least, greatest and middle value of its attribute. The rest is
+  /// computed in one pass over the records' bytes. ``explain(_:_:)`` shows which is which.
+  ///
+  /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read.
+  public func aggregate<Root: ManagedObject, each Value: AttributeType>(
+    _ request: From<Root>,
+    _ aggregates: repeat Aggregate<Root, each Value>
+  ) throws -> (repeat each Value) {
+    var terms: [AggregateTerm] = []
+    for aggregate in repeat each aggregates { terms.append(aggregate.term) }
+    var columns = try columns(of: terms, request)
+    func next<Next: AttributeType>(_ type: Next.Type) throws -> Next { try columns.nextValue(type) }
+    return (repeat try next((each Value).self))
+  }
+
+  /// One aggregate of the objects that the request describes: `try context.aggregate(request, .max(\.seconds)) ?? 0`.
+  ///
+  /// - Throws: What ``aggregate(_:_:)`` for several aggregates throws.
+  public func aggregate<Root: ManagedObject, Value: AttributeType>(
+    _ request: From<Root>,
+    _ aggregate: Aggregate<Root, Value>
+  ) throws -> Value {
+    var columns = try columns(of: [aggregate.term], request)
+    return try columns.nextValue(Value.self)
+  }
+
+  /// How ``aggregate(_:_:)`` would go about it.
+  ///
+  /// - Parameter analyze: whether to run the query and measure what it does.
+  public func explain<Root: ManagedObject, each Value: AttributeType>(
+    _ request: From<Root>,
+    _ aggregates: repeat Aggregate<Root, each Value>,
+    analyze: Bool = false
+  ) throws -> QueryPlan {
+    var terms: [AggregateTerm] = []
+    for aggregate in repeat each aggregates { terms.append(aggregate.term) }
+    return try explain(.groups(resolved(request, terms)), analyze: analyze)
+  }
+
+  /// The rows of the groups that the query describes, in its order.
+  ///
+  /// Where only counts are asked for and an index begins with the groups' attributes, its entries are counted; else the records' bytes
+  /// are read in one pass. Memory is that of the groups and, where all their attributes lie behind one relationship, of a number for each
+  /// object that it leads to, as those attributes are then read once an object.
+  ///
+  /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read.
+  public func fetch<Root: ManagedObject, Row>(_ groups: GroupedQuery<Root, Row>) throws -> [Row] {
+    let resolved = try resolved(groups)
+    return try resolved.rows(in: source.another(), over: unsavedLayers).map { values in
+      try groups.row(TypedColumns(entity: Root.entityName, values: values, keyOrigins: resolved.keyOrigins))
+    }
+  }
+
+  /// How ``fetch(_:)`` would go about the groups.
+  ///
+  /// - Parameter analyze: whether to run the query and measure what it does.
+  public func explain<Root: ManagedObject, Row>(
+    _ groups: GroupedQuery<Root, Row>,
+    analyze: Bool = false
+  ) throws -> QueryPlan {
+    try explain(.groups(resolved(groups)), analyze: analyze)
+  }
+
+  /// The values of aggregates of all the objects.
+  private func columns<Root: ManagedObject>(
+    of terms: [AggregateTerm],
+    _ request: From<Root>
+  ) throws -> TypedColumns {
+    let values = try resolved(request, terms).rows(in: source.another(), over: unsavedLayers)[0]
+    return TypedColumns(entity: Root.entityName, values: values, keyOrigins: [])
+  }
+
+  private func resolved<Root: ManagedObject>(
+    _ request: From<Root>,
+    _ terms: [AggregateTerm]
+  ) throws -> ResolvedGrouping {
+    try resolved(GroupedQuery<Root, Void>(request: request, keys: [], terms: terms) { _ in })
+  }
+
+  private func resolved<Root: ManagedObject, Row>(
+    _ groups: GroupedQuery<Root, Row>
+  ) throws -> ResolvedGrouping {
+    try checkUsable()
+    return try groups.resolved(
+      for: modelEntity(of: Root.self).schema,
+      in: coordinator.schema.schema,
+      store: storeID
+    )
+  }
+}
+
+// MARK: - One aggregate
+
+extension ManagedObjectContext {
+  /// The sum of an attribute of the objects that the request describes; 0 of nothing, and nil only where its type doesn't hold it.
+  public func sum<Root: ManagedObject, Number: NumericAttribute>(
+    _ keyPath: KeyPath<Root, Number>,
+    _ request: From<Root> = From()
+  ) throws -> Number.Sum? { try aggregate(request, .sum(keyPath)) }
+
+  /// The average; nil of nothing.
+  public func average<Root: ManagedObject, Number: NumericAttribute>(
+    _ keyPath: KeyPath<Root, Number>,
+    _ request: From<Root> = From()
+  ) throws -> Number.Average? { try aggregate(request, .average(keyPath)) }
+
+  /// The least value; nil of nothing. O(log n) where an index begins with the attribute, or has it right after what the conditions fix.
+  public func min<Root: ManagedObject, Value: AttributeType>(
+    _ keyPath: KeyPath<Root, Value>,
+    _ request: From<Root> = From()
+  ) throws -> Value.Present? { try aggregate(request, .min(keyPath)) }
+
+  /// The greatest value, like ``min(_:_:)``.
+  public func max<Root: ManagedObject, Value: AttributeType>(
+    _ keyPath: KeyPath<Root, Value>,
+    _ request: From<Root> = From()
+  ) throws -> Value.Present? { try aggregate(request, .max(keyPath)) }
+
+  /// The value in the middle, or the mean of the two in the middle; nil of nothing.
+  public func median<Root: ManagedObject, Number: NumericAttribute>(
+    _ keyPath: KeyPath<Root, Number>,
+    _ request: From<Root> = From()
+  ) throws -> Number.Average? { try aggregate(request, .median(keyPath)) }
+}

@@ -1,0 +1,79 @@
+import Predicates
+
+// Queries whose results are taken a few at a time.
+
+extension ManagedObjectContext {
+  /// The objects that the query describes, in batches of so many: `for try await songs in context.batches(of: 500, request) { … }`.
+  /// A batch of none is a mistake, thrown when the first is asked for.
+  public func batches<Root: ManagedObject>(
+    of count: Int = 500,
+    _ request: From<Root>
+  ) -> ObjectBatches<Root> {
+    ObjectBatches { self.stream(request, batchCount: count) }
+  }
+
+  /// Calls `body` with each object that the query describes, in its order, with the records of no more than `count` in memory, which is
+  /// at least one.
+  ///
+  /// Which objects they are is settled at the start, as ``ObjectBatches`` says; the body may change and save.
+  ///
+  /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read; `CancellationError` when the task is
+  ///   cancelled; what `body` throws.
+  public func forEach<Root: ManagedObject>(
+    _ request: From<Root>,
+    inBatchesOf count: Int = 500,
+    _ body: (Root) throws -> Void
+  ) throws {
+    try forEach(stream(request, batchCount: count), body)
+  }
+
+  func forEach<Root: ManagedObject>(_ stream: ObjectStream<Root>, _ body: (Root) throws -> Void) throws {
+    while let batch = try stream.next() {
+      for object in batch { try body(object) }
+    }
+  }
+
+  /// Calls `body` with each row of values that the selection describes, in its order. Rows that come in the order of an index, or in no
+  /// other than that of their objects, are read one by one; others are sorted first.
+  ///
+  /// The stored rows are those of the start. An object with unsaved changes is read when its turn comes: the body should leave those alone
+  /// that the selection describes.
+  public func forEach<Root: ManagedObject, each Value: ColumnType>(
+    _ selection: Selection<Root, repeat each Value>,
+    _ body: (repeat each Value) throws -> Void
+  ) throws {
+    try forEachRow(of: selection, body)
+  }
+
+  /// Calls `body` with each value of a selection with one column, as ``forEach(_:_:)`` does with rows of several.
+  public func forEach<Root: ManagedObject, Value: ColumnType>(
+    _ selection: Selection<Root, Value>,
+    _ body: (Value) throws -> Void
+  ) throws {
+    try forEachRow(of: selection, body)
+  }
+
+  /// The objects of rows of an older snapshot, or this one, as far as they still exist.
+  func objects<Root: ManagedObject>(
+    _ rows: [QueryRow],
+    _ entity: StoredEntity,
+    of type: Root.Type,
+    haveRecords: Bool
+  ) throws -> [Root] {
+    entities[entity.ordinal].known.reserve(rows.count)
+    return try rows.compactMap { row in
+      if let known = entities[entity.ordinal].known[row.number] {
+        let object = unsafeDowncast(known, to: type)
+        if object._$state.phase == .deleted { return nil }
+        if object._$state.phase == .inserted { return object }
+      }
+      if haveRecords, row.record != nil { return try object(row, entity) }
+      return try source.contains(row.number, of: entity)
+        ? object(type, number: row.number, entity.ordinal) : nil
+    }
+  }
+
+  private func stream<Root: ManagedObject>(_ request: From<Root>, batchCount: Int) -> ObjectStream<Root> {
+    ObjectStream(self, batchCount: batchCount) { context in try context.resolved(request) }
+  }
+}

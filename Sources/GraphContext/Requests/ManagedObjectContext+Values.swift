@@ -1,0 +1,68 @@
+import Predicates
+
+// Queries for values. They see unsaved changes as fetches do, and make no objects. What they read is given back when they end.
+
+extension ManagedObjectContext {
+  /// The rows of values that the selection describes, in its order: tuples of as many elements as it has columns.
+  ///
+  /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read, or holds no value of a column's
+  ///   type: nil, because an object on the way is missing, for a type without nil.
+  public func fetch<Root: ManagedObject, each Value: ColumnType>(
+    _ selection: Selection<Root, repeat each Value>
+  ) throws -> [(repeat each Value)] {
+    var rows: [(repeat each Value)] = []
+    try forEachRow(of: selection) { (value: repeat each Value) in rows.append((repeat each value)) }
+    return rows
+  }
+
+  /// The values of a selection with one column, in its order: `Set(try context.fetch(From<Song>().select(\.title)))`.
+  ///
+  /// - Throws: What ``fetch(_:)`` for several columns throws.
+  public func fetch<Root: ManagedObject, Value: ColumnType>(
+    _ selection: Selection<Root, Value>
+  ) throws -> [Value] {
+    // The compiler takes the one element of a pack for a tuple. With a type parameter of its own it is the value.
+    var values: [Value] = []
+    try forEachRow(of: selection) { (value: Value) in values.append(value) }
+    return values
+  }
+
+  /// Calls `body` with the columns of each row.
+  func forEachRow<Root: ManagedObject, each Value: ColumnType>(
+    of selection: Selection<Root, repeat each Value>,
+    _ body: (repeat each Value) throws -> Void
+  ) throws {
+    let resolved = try resolved(selection)
+    try source.another().forEachRow(of: resolved, over: unsavedLayers) { _, reader, fields in
+      let row = try selection.row(&reader, fields, resolved.columns)
+      try body(repeat each row)
+      return true
+    }
+  }
+
+  /// How ``fetch(_:)`` would go about the selection.
+  ///
+  /// - Parameter analyze: whether to run the query and measure what it does.
+  public func explain<Root: ManagedObject, each Value: ColumnType>(
+    _ selection: Selection<Root, repeat each Value>,
+    analyze: Bool = false
+  ) throws -> QueryPlan {
+    try explain(.values(resolved(selection)), analyze: analyze)
+  }
+
+  func resolved<Root: ManagedObject, each Value: ColumnType>(
+    _ selection: Selection<Root, repeat each Value>
+  ) throws -> ResolvedSelection {
+    try checkUsable()
+    return try selection.resolved(
+      for: modelEntity(of: Root.self).schema,
+      in: coordinator.schema.schema,
+      store: storeID
+    )
+  }
+
+  /// How the source answers a request, read with memory of its own: what the query keeps goes with it.
+  func explain(_ request: ResolvedRequest, analyze: Bool) throws -> QueryPlan {
+    try source.another().explain(request, over: unsavedLayers, analyze: analyze)
+  }
+}
