@@ -12,7 +12,7 @@ final class SharedStore: Sendable {
   let file: StoreFile
   let pool: PagePool
   let versions: VersionTable
-  let turn = WriterTurn()
+  let writerLock = WriterLock()
   let committer: Committer
   let environment: StoreEnvironment
   /// What the process knows the open file by; nil for one that was handed in, of which there is one handle.
@@ -24,15 +24,15 @@ final class SharedStore: Sendable {
   let isTidying = Atomic(false)
   let isCompacting = Atomic(false)
 
-  init(opened: OpenedStore, path: String, options: StoreOptions, registration: PosixFile.Identity?) {
+  init(_ committer: Committer, path: String, options: StoreOptions, registration: PosixFile.Identity?) {
     self.path = path
     self.options = options
     self.registration = registration
-    committer = opened.committer
-    environment = opened.committer.environment
-    file = opened.committer.file
-    pool = opened.committer.pool
-    versions = opened.committer.versions
+    self.committer = committer
+    environment = committer.environment
+    file = committer.file
+    pool = committer.pool
+    versions = committer.versions
   }
 
   deinit {
@@ -55,9 +55,9 @@ final class SharedStore: Sendable {
     return try committer.state.withLock { () throws(StoreError) in try committer.spaceLedger() }
   }
 
-  func withTurn<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-    try turn.acquire()
-    defer { turn.release() }
+  func withWriterLock<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    try writerLock.acquire()
+    defer { writerLock.release() }
     return try body()
   }
 
@@ -89,10 +89,10 @@ final class SharedStore: Sendable {
   // MARK: Upkeep
 
   /// The checkpoint that the store makes by itself, now and on this thread: commits can go on beside it.
-  func checkpointBeside() throws(StoreError) {
+  func checkpointConcurrently() throws(StoreError) {
     isCheckpointing.store(true, ordering: .releasing)
     defer { isCheckpointing.store(false, ordering: .releasing) }
-    try committer.checkpointBeside()
+    try committer.checkpointConcurrently()
   }
 
   /// A commit that made the log long enough, or changed enough pages, starts a checkpoint. If there was none for so long
@@ -103,12 +103,12 @@ final class SharedStore: Sendable {
   func checkpointIfDue() {
     switch committer.checkpointNeed() {
     case .none: break
-    case .overdue: try? committer.checkpointBeside(if: .overdue)
+    case .overdue: try? committer.checkpointConcurrently(if: .overdue)
     case .due:
       guard !isCheckpointing.exchange(true, ordering: .acquiringAndReleasing) else { return }
-      environment.runBeside { [weak self] in
+      environment.runConcurrently { [weak self] in
         guard let self else { return }
-        try? committer.checkpointBeside(if: .due)
+        try? committer.checkpointConcurrently(if: .due)
         isCheckpointing.store(false, ordering: .releasing)
       }
     }
@@ -122,7 +122,7 @@ final class SharedStore: Sendable {
     case .overdue: try? committer.sync()
     case .due:
       guard !isSyncing.exchange(true, ordering: .acquiringAndReleasing) else { return }
-      environment.runBeside { [weak self] in
+      environment.runConcurrently { [weak self] in
         guard let self else { return }
         try? committer.sync()
         isSyncing.store(false, ordering: .releasing)
@@ -153,8 +153,8 @@ final class SharedStore: Sendable {
       if (try? log.drain()) != nil { settleLater() }
       return
     }
-    guard turn.acquireIfFree() else { return settleLater() }
-    defer { turn.release() }
+    guard writerLock.acquireIfFree() else { return settleLater() }
+    defer { writerLock.release() }
     if (try? file.checkOpen()) != nil { try? committer.vouchForLastRecord() }
   }
 }

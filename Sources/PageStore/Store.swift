@@ -25,7 +25,7 @@ public final class Store: Sendable {
   var file: StoreFile { shared.file }
   var pool: PagePool { shared.pool }
   var versions: VersionTable { shared.versions }
-  var turn: WriterTurn { shared.turn }
+  var writerLock: WriterLock { shared.writerLock }
   var committer: Committer { shared.committer }
   var environment: StoreEnvironment { shared.environment }
 
@@ -133,9 +133,9 @@ public final class Store: Sendable {
     let outcome: Outcome<Result>
     do {
       (base, outcome) = try runTurn(durability, body)
-      turn.release()
+      writerLock.release()
     } catch {
-      turn.release()
+      writerLock.release()
       throw error
     }
     switch outcome {
@@ -159,10 +159,10 @@ public final class Store: Sendable {
   private func takeTurn(_ request: TurnRequest) throws(StoreError) -> Bool {
     switch request {
     case .waiting(let timeout):
-      try turn.acquire(timeout: timeout)
+      try writerLock.acquire(timeout: timeout)
       return true
-    case .ifFree: return turn.acquireIfFree()
-    case .reserved(let reservation): return turn.claim(reservation)
+    case .ifFree: return writerLock.acquireIfFree()
+    case .reserved(let reservation): return writerLock.claim(reservation)
     }
   }
 
@@ -212,16 +212,16 @@ public final class Store: Sendable {
   /// by itself when the log has grown by ``StoreOptions/checkpointLogBytes``.
   public func checkpoint() throws(StoreError) {
     try checkWritable()
-    try withTurn { () throws(StoreError) in
+    try withWriterLock { () throws(StoreError) in
       if !committer.isCheckpointed { try committer.checkpoint() }
     }
   }
 
   /// The checkpoint that the store makes by itself, now and on this thread: commits can go on beside it.
   @_spi(Testing)
-  public func checkpointBeside() throws(StoreError) {
+  public func checkpointConcurrently() throws(StoreError) {
     try checkWritable()
-    try shared.checkpointBeside()
+    try shared.checkpointConcurrently()
   }
 
   /// Closes this handle. Whatever was committed is durable afterwards.
@@ -238,7 +238,7 @@ public final class Store: Sendable {
   public func close() throws(StoreError) {
     guard isCounted, !isClosed.load(ordering: .relaxed) else { return }
     try file.checkForked()
-    let othersAreLeft = try shared.withTurn { () throws(StoreError) in
+    let othersAreLeft = try shared.withWriterLock { () throws(StoreError) in
       guard !isClosed.exchange(true, ordering: .relaxed) else { return false }
       try file.checkOpen()
       return try !shared.closeHandle()
@@ -280,8 +280,8 @@ public final class Store: Sendable {
     }
   }
 
-  func withTurn<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-    try shared.withTurn(body)
+  func withWriterLock<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    try shared.withWriterLock(body)
   }
 
   func checkWritable() throws(StoreError) {

@@ -26,11 +26,11 @@ struct StoreEvents: Sendable {
     }
   }
 
-  func wroteCheckpoint(of commit: UInt64, pageCount: UInt64, isBesideCommits: Bool) {
+  func wroteCheckpoint(of commit: UInt64, pageCount: UInt64, isConcurrent: Bool) {
     logger?.debug(
       "wrote a checkpoint",
       metadata: [
-        "commit": "\(commit)", "pages": "\(pageCount)", "beside commits": "\(isBesideCommits)",
+        "commit": "\(commit)", "pages": "\(pageCount)", "concurrent": "\(isConcurrent)",
       ]
     )
   }

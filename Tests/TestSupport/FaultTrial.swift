@@ -11,7 +11,7 @@ public struct FaultTrial: Sendable {
     case relaxedCommit = "commit, relaxed"
     case largeValue = "large value"
     case range, abort, checkpoint
-    case checkpointBeside = "checkpoint beside"
+    case concurrentCheckpoint = "concurrent checkpoint"
     case groupCommit = "group commit"
     case bulk = "bulk transaction"
     case compaction
@@ -122,7 +122,7 @@ public struct FaultTrial: Sendable {
     case 3: .relaxedCommit
     case 4: .range
     case 5: .groupCommit
-    case 6: .checkpointBeside
+    case 6: .concurrentCheckpoint
     case 7: .compaction
     default: .commit
     }
@@ -163,7 +163,7 @@ public struct FaultTrial: Sendable {
     case .abort:
       try subject.abort()
       return []
-    case .checkpointBeside: return try checkpointBeside(subject)
+    case .concurrentCheckpoint: return try checkpointConcurrently(subject)
     case .groupCommit:
       return try subject.groupCommit(
         (0...generator.number(in: 1...4)).map { _ in generator.pick([.full, .full, .relaxed]) }
@@ -189,9 +189,9 @@ public struct FaultTrial: Sendable {
   }
 
   /// A checkpoint with a commit at each point where others may, up to the first that fails.
-  private func checkpointBeside(_ subject: StoreUnderTest) throws -> [StoreUnderTest.Outcome] {
+  private func checkpointConcurrently(_ subject: StoreUnderTest) throws -> [StoreUnderTest.Outcome] {
     var outcomes: [StoreUnderTest.Outcome] = []
-    try subject.checkpointBeside {
+    try subject.checkpointConcurrently {
       if let last = outcomes.last {
         guard case .committed = last else { return }
       }

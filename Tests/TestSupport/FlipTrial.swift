@@ -10,7 +10,7 @@ public struct FlipTrial: Sendable {
     /// The same, and more commits, which vouch for them.
     case groupCommitVouchedFor = "group commit, then others, killed"
     /// Commits before, beside and after a checkpoint.
-    case checkpointBeside = "checkpoint beside, killed"
+    case concurrentCheckpoint = "concurrent checkpoint, killed"
     /// A transaction that was written as a checkpoint.
     case bulk = "bulk transaction, killed"
     /// One with a record too long for the log. Many megabytes, so only a few of its bits can be flipped.
@@ -70,8 +70,8 @@ public struct FlipTrial: Sendable {
     case .groupCommitVouchedFor:
       try group(on: subject)
       for _ in 0..<2 { try commit(on: subject) }
-    case .checkpointBeside:
-      try subject.checkpointBeside { try commit(on: subject) }
+    case .concurrentCheckpoint:
+      try subject.checkpointConcurrently { try commit(on: subject) }
       for _ in 0..<2 { try commit(on: subject) }
     case .bulk:
       // A value that goes into pages at once, and not into the log.

@@ -55,7 +55,7 @@ public struct FullDiskTrial: Sendable {
     case 16, 17:
       var outcomes: [StoreUnderTest.Outcome] = []
       outcomes += try refusable {
-        try subject.checkpointBeside { outcomes.append(try subject.commit(.growth)) }
+        try subject.checkpointConcurrently { outcomes.append(try subject.commit(.growth)) }
       }
       return outcomes
     case 18, 19:

@@ -73,8 +73,8 @@ public struct RotTrial: Sendable {
       _ = try subject.groupCommit([.full, .relaxed, .full])
       return .groupCommit
     case 5:
-      try subject.checkpointBeside { _ = try subject.commit(.small, durability: .full) }
-      return .checkpointBeside
+      try subject.checkpointConcurrently { _ = try subject.commit(.small, durability: .full) }
+      return .concurrentCheckpoint
     default: _ = try subject.commit(generator.pick([.small, .small, .range, .trees]))
     }
     return nil

@@ -18,7 +18,7 @@ extension StoreEnvironment {
       random: { source.random() },
       schedule: { _, work in deferred?.add(work) }
     )
-    if let beside { environment.besideCheckpoint = { beside.run() } }
+    if let beside { environment.duringCheckpoint = { beside.run() } }
     return environment
   }
 }

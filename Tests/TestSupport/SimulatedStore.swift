@@ -59,14 +59,14 @@ open class SimulatedStore<State: Sendable> {
 
   /// Lets a checkpoint run beside `commits`, which is called several times until the checkpoint is done, on another thread; not
   /// while the log is so long that a commit would wait for the checkpoint.
-  public final func checkpointBeside(_ commits: @escaping () throws -> Void) throws {
+  public final func checkpointConcurrently(_ commits: @escaping () throws -> Void) throws {
     let store = try openStore()
     let newest = ledger.model.newest
     let limit = UInt64(2 * options.checkpointLogBytes)
     try beside.perform {
       if try store.statistics.logBytes < limit { try commits() }
     } during: {
-      try store.checkpointBeside()
+      try store.checkpointConcurrently()
     }
     ledger.change { $0.requireAtLeast(newest) }
   }

@@ -81,7 +81,8 @@ struct FaultScenario {
 
   /// What deserves more failing calls than its share of a store's life. A large transaction takes long.
   private static let focuses: [FaultTrial.Step] = [
-    .groupCommit, .groupCommit, .groupCommit, .checkpointBeside, .checkpointBeside, .compaction, .compaction,
+    .groupCommit, .groupCommit, .groupCommit, .concurrentCheckpoint, .concurrentCheckpoint, .compaction,
+    .compaction,
     .largeValue, .bulk,
   ]
 

@@ -69,7 +69,7 @@ struct CrashScenario {
       try step(.checkpoint) { try $0.checkpoint() }
     case 18, 26:
       try maybeGrow()
-      try checkpointBesideCommits()
+      try checkpointConcurrentlyWithCommits()
     case 19:
       try subject.abort()
       try step(.idle) { $0.idle() }
@@ -106,14 +106,14 @@ struct CrashScenario {
   }
 
   /// A checkpoint while small commits of all durabilities go on.
-  private mutating func checkpointBesideCommits() throws {
+  private mutating func checkpointConcurrentlyWithCommits() throws {
     let besideSeed = generator.next()
     let isUnsynced = subject.options.durability == .none
     // A checkpoint that has no pages to write syncs nothing with them, nor the anchor before its own.
-    if generator.chance(1, in: 2) { try step(.checkpointBeside) { try $0.checkpointBeside {} } }
-    try step(.checkpointBeside) { subject in
+    if generator.chance(1, in: 2) { try step(.concurrentCheckpoint) { try $0.checkpointConcurrently {} } }
+    try step(.concurrentCheckpoint) { subject in
       var generator = SeededGenerator(seed: besideSeed)
-      try subject.checkpointBeside {
+      try subject.checkpointConcurrently {
         for _ in 0..<generator.number(in: 0...2) {
           let durability: Durability? = isUnsynced ? nil : generator.pick([.full, .relaxed])
           try Self.commit(generator.pick([.small, .trees]), durability: durability, on: subject)

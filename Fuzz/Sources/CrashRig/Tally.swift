@@ -28,7 +28,7 @@ enum Operation: String, CaseIterable, Sendable {
   case groupCommit = "group commit"
   case bulk = "bulk transaction"
   case checkpoint
-  case checkpointBeside = "checkpoint beside"
+  case concurrentCheckpoint = "concurrent checkpoint"
   case compaction
   case refusedSave = "refused save"
   case migration = "change of schema"
@@ -41,7 +41,7 @@ enum Operation: String, CaseIterable, Sendable {
   /// Whether anchors are what it is mostly about.
   var writesAnchors: Bool {
     switch self {
-    case .checkpoint, .checkpointBeside, .compaction, .largeValue, .close, .firstCommit, .recovery: true
+    case .checkpoint, .concurrentCheckpoint, .compaction, .largeValue, .close, .firstCommit, .recovery: true
     default: false
     }
   }

@@ -9,7 +9,7 @@ final class BlobTable: Sendable {
     var free: [UInt64] = []
     var next: UInt64 = 1
     var usedByteCount = 0
-    var limbo = Limbo<Buffer>(batchCount: 8)
+    var retired = RetiredPages<Buffer>(batchCount: 8)
   }
 
   /// The start of a buffer: its length, then its bytes.
@@ -36,7 +36,7 @@ final class BlobTable: Sendable {
   deinit {
     buffers.forEach { UnsafeMutableRawPointer(bitPattern: $0)?.deallocate() }
     state.withLock { state in
-      for buffer in state.limbo.all { buffer.start.deallocate() }
+      for buffer in state.retired.all { buffer.start.deallocate() }
     }
     buffers.deallocate()
     places.deallocate()
@@ -74,8 +74,8 @@ final class BlobTable: Sendable {
     places.set(place, at: index)
     state.withLock { state in
       guard let buffer = take(index, &state) else { return }
-      state.limbo.insert(buffer, at: buffer.start, readers)
-      for buffer in state.limbo.sweep(readers) { buffer.start.deallocate() }
+      state.retired.insert(buffer, at: buffer.start, readers)
+      for buffer in state.retired.sweep(readers) { buffer.start.deallocate() }
     }
   }
 
@@ -87,7 +87,7 @@ final class BlobTable: Sendable {
       for index in indexes {
         if let buffer = take(index, &state) {
           if mayBeNamed {
-            state.limbo.insert(buffer, at: buffer.start, readers)
+            state.retired.insert(buffer, at: buffer.start, readers)
           } else {
             buffer.start.deallocate()
           }
@@ -95,7 +95,7 @@ final class BlobTable: Sendable {
         places.clear(index)
       }
       state.free.append(contentsOf: indexes)
-      for buffer in state.limbo.sweep(readers) { buffer.start.deallocate() }
+      for buffer in state.retired.sweep(readers) { buffer.start.deallocate() }
     }
   }
 

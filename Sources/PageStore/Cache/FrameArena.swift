@@ -15,7 +15,7 @@ final class FrameArena: Sendable {
     /// a store is opened.
     var bases: [SlabBase] = []
 
-    /// The place among `bases` of the first that isn't below the address.
+    /// The index in `bases` of the first slab that isn't below the address.
     func lowerBound(of address: UInt) -> Int {
       var (low, high) = (0, bases.count)
       while low < high {
@@ -26,10 +26,10 @@ final class FrameArena: Sendable {
     }
   }
 
-  /// A slab's address, and its place among the slabs.
+  /// A slab's address and its slot in ``slabs``.
   private struct SlabBase {
     var address: UInt
-    var place: UInt64
+    var slot: UInt64
   }
 
   let geometry: PageGeometry
@@ -93,7 +93,7 @@ final class FrameArena: Sendable {
     let offset = address & UInt(Self.slabByteCount - 1)
     let base = state.withLock { $0.bases[$0.lowerBound(of: address - offset)] }
     if base.address != address - offset { fatalError("an address outside of the arena") }
-    return base.place << UInt64(Self.slabShift - geometry.pageShift) + UInt64(offset)
+    return base.slot << UInt64(Self.slabShift - geometry.pageShift) + UInt64(offset)
       >> UInt64(geometry.pageShift)
   }
 
@@ -144,7 +144,7 @@ final class FrameArena: Sendable {
     // The first slab stays in small pages: a small store shouldn't take two megabytes.
     if index > 0 { madvise(slab, Self.slabByteCount, MADV_HUGEPAGE) }
     let address = UInt(bitPattern: slab)
-    state.bases.insert(SlabBase(address: address, place: index), at: state.lowerBound(of: address))
+    state.bases.insert(SlabBase(address: address, slot: index), at: state.lowerBound(of: address))
     entry.pointee.store(UInt(bitPattern: slab), ordering: .releasing)
   }
 }

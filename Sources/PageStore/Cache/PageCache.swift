@@ -18,7 +18,7 @@ final class PageCache: Sendable {
   private struct State {
     var queues = FrameQueues()
     var ghosts: GhostList
-    var limbo = Limbo<Evicted>(batchCount: PageCache.batchCount)
+    var retired = RetiredPages<Evicted>(batchCount: PageCache.batchCount)
     var evictedFrameCount = 0
     var loads: UInt64 = 0
     var evictions: UInt64 = 0
@@ -96,9 +96,9 @@ final class PageCache: Sendable {
         state.queues.remove(frame)
         places.clear(frame)
       }
-      if state.limbo.count > 0 {
+      if state.retired.count > 0 {
         let gone = Set(stored)
-        state.limbo.removeAll { $0.isReferredTo && gone.contains($0.frame) }
+        state.retired.removeAll { $0.isReferredTo && gone.contains($0.frame) }
       }
     }
   }
@@ -128,7 +128,7 @@ final class PageCache: Sendable {
 
   /// Takes the memory of what was put out of reach and nobody reads any more.
   private func sweep(_ state: inout State) {
-    for evicted in state.limbo.sweep(readers) {
+    for evicted in state.retired.sweep(readers) {
       if evicted.isReferredTo {
         arena.giveBack(evicted.frame)
       } else {
@@ -160,7 +160,7 @@ final class PageCache: Sendable {
       header(of: frame).markEvicted()
       state.queues.markEvicted(frame)
       state.evictedFrameCount += 1
-      state.limbo.insert(Evicted(frame: frame, isReferredTo: true), at: arena.address(frame), readers)
+      state.retired.insert(Evicted(frame: frame, isReferredTo: true), at: arena.address(frame), readers)
     } else {
       let number = PageImage(UnsafeRawPointer(arena.address(frame))).number
       putOutOfReach(page: frame, number: number, &state)
@@ -170,7 +170,7 @@ final class PageCache: Sendable {
 
   private func putOutOfReach(page frame: UInt64, number: UInt64, _ state: inout State) {
     table.remove(number)
-    state.limbo.insert(Evicted(frame: frame, isReferredTo: false), at: arena.address(frame), readers)
+    state.retired.insert(Evicted(frame: frame, isReferredTo: false), at: arena.address(frame), readers)
   }
 
   private func header(of frame: UInt64) -> FrameHeader { FrameHeader(arena.address(frame)) }
@@ -248,19 +248,19 @@ struct GhostList {
 
   mutating func insert(_ number: UInt64) {
     if numbers.isEmpty { numbers = Array(repeating: 0, count: count) }
-    numbers[place(number)] = UInt32(truncatingIfNeeded: number)
+    numbers[slot(of: number)] = UInt32(truncatingIfNeeded: number)
   }
 
   /// Forgets a number; returns whether it was there.
   mutating func remove(_ number: UInt64) -> Bool {
     if numbers.isEmpty { return false }
-    let place = place(number)
-    guard numbers[place] == UInt32(truncatingIfNeeded: number) else { return false }
-    numbers[place] = 0
+    let slot = slot(of: number)
+    guard numbers[slot] == UInt32(truncatingIfNeeded: number) else { return false }
+    numbers[slot] = 0
     return true
   }
 
-  private func place(_ number: UInt64) -> Int {
+  private func slot(of number: UInt64) -> Int {
     Int(truncatingIfNeeded: (number &* 0x9E37_79B9_7F4A_7C15) >> 33) % count
   }
 }

@@ -33,7 +33,7 @@ final class PagePool: Sendable {
   private let loader: any PageLoader
   private let table: PageTable
   /// Frames that are free but for the cursors of expired snapshots.
-  private let named = Mutex(Limbo<UInt64>(batchCount: 32))
+  private let named = Mutex(RetiredPages<UInt64>(batchCount: 32))
   // Safety: written once, before anybody can see it.
   nonisolated(unsafe) private let mapFields: UnsafeMutablePointer<PageMap.Fields>
 
@@ -266,7 +266,7 @@ final class PagePool: Sendable {
     if !numbers.isEmpty { blobs.free(numbers, mayBeNamed: mayBeNamed) }
   }
 
-  private func hold(_ frames: [UInt64], _ named: inout Limbo<UInt64>) {
+  private func hold(_ frames: [UInt64], _ named: inout RetiredPages<UInt64>) {
     for frame in frames { named.insert(frame, at: arena.address(frame), readers) }
     arena.free(named.sweep(readers))
   }

@@ -86,7 +86,7 @@ struct StoreCopy {
     var state = CopyProgress(copiedEntries: 0, totalEntries: total, copiedBytes: 0)
     var position = Position()
     while position.tree < names.count {
-      try copy.withTurn { () throws(StoreError) in
+      try copy.withWriterLock { () throws(StoreError) in
         try copy.committer.load { (transaction) throws(StoreError) in
           try copyBatch(from: &position, of: names, into: &transaction, &state)
         }

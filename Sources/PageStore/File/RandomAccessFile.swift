@@ -64,9 +64,9 @@ public struct StoreEnvironment: Sendable {
   /// Runs the work once, on some other thread or later on this one, so many milliseconds from now.
   public var schedule: @Sendable (_ milliseconds: Int, _ work: @escaping @Sendable () -> Void) -> Void
   /// Runs the work once, beside whatever the store does meanwhile: a checkpoint.
-  public var runBeside: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
+  public var runConcurrently: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
   /// Called at several points of a checkpoint at which others may commit.
-  public var besideCheckpoint: @Sendable () -> Void = {}
+  public var duringCheckpoint: @Sendable () -> Void = {}
   /// Makes the name of the store's file durable, where it has one.
   public var synchronizeFolder: @Sendable () throws(StoreError) -> Void = {}
   /// Where events are logged; nil for nowhere.
@@ -75,17 +75,17 @@ public struct StoreEnvironment: Sendable {
   public var makeSpillFile: @Sendable () throws(StoreError) -> any RandomAccessFile = { MemoryFile() }
 
   /// Without a `schedule`, work that a store puts off (the sync of relaxed commits, the watermark of an idle
-  /// store) waits for the next call that needs it; without `runBeside`, a checkpoint is written by the commit that made it
+  /// store) waits for the next call that needs it; without `runConcurrently`, a checkpoint is written by the commit that made it
   /// due. That is what a repeatable test wants.
   public init(
     now: @escaping @Sendable () -> Int64,
     random: @escaping @Sendable () -> UInt64,
     schedule: @escaping @Sendable (Int, @escaping @Sendable () -> Void) -> Void = { _, _ in },
-    runBeside: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() }
+    runConcurrently: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { $0() }
   ) {
     self.now = now
     self.random = random
     self.schedule = schedule
-    self.runBeside = runBeside
+    self.runConcurrently = runConcurrently
   }
 }

@@ -10,8 +10,8 @@ import Synchronization
 /// Applications Recover from fsync Failures?*, ATC 2020).
 final class StoreFile: Sendable {
   let path: String
-  /// Where the file is, links resolved; nil for one whose place is nobody's business.
-  private let place: String?
+  /// The file's path with links resolved; nil if the path isn't checked.
+  private let resolvedPath: String?
   private let file: any RandomAccessFile
   private let forkGeneration: UInt64
   private let calls = CallCount()
@@ -29,10 +29,10 @@ final class StoreFile: Sendable {
   /// So often in a row may a call transfer nothing or be interrupted before it counts as failed.
   private static let patience = 1_000
 
-  init(_ file: any RandomAccessFile, path: String, place: String? = nil) {
+  init(_ file: any RandomAccessFile, path: String, resolvedPath: String? = nil) {
     self.file = file
     self.path = path
-    self.place = place
+    self.resolvedPath = resolvedPath
     forkGeneration = ForkGuard.generation
   }
 
@@ -62,11 +62,11 @@ final class StoreFile: Sendable {
   }
 
   /// Throws `fileGone` if the file has no name any more, or another file has its place. Two system calls.
-  func checkPlace() throws(StoreError) {
-    guard let place else { return }
+  func checkPath() throws(StoreError) {
+    guard let resolvedPath else { return }
     try begin()
     defer { calls.end() }
-    guard !file.isFound(at: place) else { return }
+    guard !file.isFound(at: resolvedPath) else { return }
     throw StoreError(
       .fileGone,
       "the store's file was deleted or replaced while it was open: nobody would find there what is written now",

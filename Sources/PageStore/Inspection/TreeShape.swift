@@ -63,11 +63,11 @@ extension TreeCore {
     }
     let (frame, page) = try pool.copy(reference, identity: identity(level))
     defer { pool.arena.free(CollectionOfOne(frame)) }
-    let place = shape.levels.count - 1 - level
-    shape.levels[place].pages += 1
-    shape.levels[place].entries += page.count
-    shape.levels[place].unusedBytes += page.freeBytes + page.garbage
-    shape.levels[place].prefixBytes += page.prefixLength
+    let slot = shape.levels.count - 1 - level
+    shape.levels[slot].pages += 1
+    shape.levels[slot].entries += page.count
+    shape.levels[slot].unusedBytes += page.freeBytes + page.garbage
+    shape.levels[slot].prefixBytes += page.prefixLength
     if reference.location.isFrame, pool.storedPlace(ofPage: reference).isNone { shape.pagesInMemoryOnly += 1 }
     for index in 0..<page.count {
       for offset in page.overflowReferences(index) {

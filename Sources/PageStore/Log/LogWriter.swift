@@ -348,7 +348,7 @@ final class LogWriter: @unchecked Sendable {
   private func write(_ batch: [UInt8], at offset: UInt64, syncs: Bool, hasUnsynced: Bool) -> StoreError? {
     do throws(StoreError) {
       // Nothing is said to be durable in a file that nobody finds.
-      if syncs { try file.checkPlace() }
+      if syncs { try file.checkPath() }
       try batch.withBytes { bytes throws(StoreError) in
         if syncs && !hasUnsynced && !bytes.isEmpty {
           // guard: sync-record, without it: try file.write(bytes, at: offset)

@@ -19,7 +19,7 @@ struct PageWriter {
     /// nobody needs any more are listed, and leaves are packed.
     case replacing
     /// Others go on building on the frames, which therefore stay: it is listed where each has been written.
-    case beside
+    case concurrent
   }
 
   private let pool: PagePool
@@ -113,7 +113,7 @@ struct PageWriter {
     case .replacing:
       images.pages.append((number: written.location.number, frame: frame))
       replacedFrames.append(RetiredItem(reference: old, treeID: treeID))
-    case .beside:
+    case .concurrent:
       stored.frames.append((old.location.number, written.place))
       pool.arena.free(CollectionOfOne(frame))
     }
@@ -315,7 +315,7 @@ struct PageWriter {
     written.checksum = try composer.write(to: sink)
     switch mode {
     case .replacing: replacedBlobs.append(RetiredItem(reference: reference, treeID: treeID))
-    case .beside: stored.blobs.append((reference.location.number, written.place))
+    case .concurrent: stored.blobs.append((reference.location.number, written.place))
     }
     return written
   }

@@ -9,12 +9,12 @@ struct ReplayBatch {
     let value: UnsafeRawBufferPointer?
   }
 
-  /// A change's place among the others in the order of keys.
+  /// A change's sort key.
   private struct Rank {
     /// The key's first eight bytes, zeros after its end: most comparisons need no more.
     let head: UInt64
-    /// Where it is in the order of time.
-    let place: UInt32
+    /// The position in `changes`, which are in the order of time.
+    let position: UInt32
   }
 
   private var changes: [Change] = []
@@ -22,16 +22,16 @@ struct ReplayBatch {
 
   mutating func append(_ change: Change) {
     let head = ByteComparison.head(change.key.start, change.key.count, as: UInt64.self)
-    ranks.append(Rank(head: head, place: UInt32(changes.count)))
+    ranks.append(Rank(head: head, position: UInt32(changes.count)))
     changes.append(change)
   }
 
   /// Makes the changes. O(*n* log *n*).
   func makeChanges(in tree: TreeEditor) throws(StoreError) {
-    let ranks = ranks.sorted { order($0, $1) < 0 || (order($0, $1) == 0 && $0.place < $1.place) }
+    let ranks = ranks.sorted { order($0, $1) < 0 || (order($0, $1) == 0 && $0.position < $1.position) }
     for (index, rank) in ranks.enumerated() {
       if index + 1 < ranks.count, order(rank, ranks[index + 1]) == 0 { continue }
-      let change = changes[Int(rank.place)]
+      let change = changes[Int(rank.position)]
       if let value = change.value {
         _ = try tree.put(near: change.key, value)
       } else {
@@ -43,6 +43,6 @@ struct ReplayBatch {
   /// Of their keys.
   private func order(_ left: Rank, _ right: Rank) -> Int {
     if left.head != right.head { return left.head < right.head ? -1 : 1 }
-    return ByteComparison.compare(changes[Int(left.place)].key, changes[Int(right.place)].key)
+    return ByteComparison.compare(changes[Int(left.position)].key, changes[Int(right.position)].key)
   }
 }

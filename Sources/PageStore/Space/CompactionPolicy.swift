@@ -35,7 +35,7 @@ extension SharedStore {
       isTidying.store(false, ordering: .releasing)
       guard (try? file.checkOpen()) != nil else { return }
       if policy.idleTime > .zero, newestCommit != commit { return tidyLater() }
-      environment.runBeside { [weak self] in self?.tidy(policy) }
+      environment.runConcurrently { [weak self] in self?.tidy(policy) }
     }
   }
 
@@ -59,8 +59,8 @@ extension SharedStore {
         var compaction = try Compaction(store: self)
         try compaction.run(packing: false) { _ in isToGoOn() }
       } else if policy.idleTime > .zero, committer.limits.isLong(ledger.logBytes, storing: ledger.liveBytes) {
-        try committer.checkpointBeside()
-        try committer.shortenFile(turn)
+        try committer.checkpointConcurrently()
+        try committer.shortenFile(writerLock)
       }
     } catch let error as StoreError where error.code != .closed {
       committer.events.compactionFailed(error)

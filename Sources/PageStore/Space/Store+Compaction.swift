@@ -51,7 +51,7 @@ struct Compaction {
   mutating func run(packing: Bool, _ progress: (CompactionProgress) throws -> Bool) throws {
     if packing { guard try run(.pack, progress) else { return } }
     // What was removed before is free only when a checkpoint has said so.
-    try store.committer.checkpointBeside()
+    try store.committer.checkpointConcurrently()
     for _ in 0..<Self.roundLimit {
       let before = state
       guard try move(progress), try cut(progress) else { return }
@@ -63,7 +63,7 @@ struct Compaction {
   private mutating func move(_ progress: (CompactionProgress) throws -> Bool) throws -> Bool {
     let committer = store.committer
     for _ in 0..<Self.roundLimit {
-      try committer.restateBeside()
+      try committer.restateConcurrently()
       let before = state.movedBytes
       guard
         let limit = try committer.state.withLock({ () throws(StoreError) in try committer.compactionLimit() })
@@ -76,7 +76,7 @@ struct Compaction {
 
   /// Makes the file shorter. False if it was cancelled.
   private mutating func cut(_ progress: (CompactionProgress) throws -> Bool) throws -> Bool {
-    try store.committer.shortenFile(store.turn)
+    try store.committer.shortenFile(store.writerLock)
     return try report(progress)
   }
 
@@ -84,18 +84,18 @@ struct Compaction {
     _ pass: Committer.CompactionPass,
     _ progress: (CompactionProgress) throws -> Bool
   ) throws -> Bool {
-    let batch = min(Self.batchPageCount, store.committer.pageCountBesideCommits)
+    let batch = min(Self.batchPageCount, store.committer.concurrentPageCount)
     var position: Committer.CompactionPosition? = .init()
     while position != nil {
       var count = 0
       while position != nil, count < batch {
-        store.turn.letOthersGoFirst(for: .milliseconds(5))
-        count += try store.withTurn { () throws(StoreError) in
+        store.writerLock.letOthersGoFirst(for: .milliseconds(5))
+        count += try store.withWriterLock { () throws(StoreError) in
           try store.file.checkOpen()
-          return try store.committer.runBesideCommits(pass, from: &position, pageLimit: Self.slicePageCount)
+          return try store.committer.runConcurrently(pass, from: &position, pageLimit: Self.slicePageCount)
         }
       }
-      if count > 0 { try store.committer.checkpointBeside(after: pass) }
+      if count > 0 { try store.committer.checkpointConcurrently(after: pass) }
       state.movedBytes += UInt64(count) * store.committer.pageSize
       guard try report(progress) else { return false }
     }

@@ -1,6 +1,6 @@
 /// Checkpoints that have the writer's turn: what the newest version has only in memory becomes pages of the file, the
 /// version itself is replaced by one of these pages, and all of the log before is dispensable. For closing, for large
-/// transactions, and whenever somebody asks; ``checkpointBeside(if:_:)`` is what a store does by itself.
+/// transactions, and whenever somebody asks; ``checkpointConcurrently(if:_:)`` is what a store does by itself.
 ///
 /// The order is what makes them safe. (1) Everything in the log is made durable. (2) Pages go to space that nothing
 /// refers to, and are synced. (3) The checkpoint record goes to the log, synced. (4) The older anchor is rewritten.
@@ -196,7 +196,7 @@ extension Committer {
     let finished = [draft.changes, plan.editor.dirty, plan.spaceEditor.dirty]
     for case let dirty? in finished { retire(dirty.finish(), from: version.generation) }
     retire(pages.replaced, from: version.generation)
-    events.wroteCheckpoint(of: draft.commit, pageCount: pages.count, isBesideCommits: false)
+    events.wroteCheckpoint(of: draft.commit, pageCount: pages.count, isConcurrent: false)
     return version
   }
 

@@ -15,13 +15,13 @@ extension Committer {
 
   /// Where a pass has come to.
   struct CompactionPosition {
-    /// The tree's place in the directory.
+    /// The tree's slot in the directory.
     var slot = 0
     var key: [UInt8] = []
   }
 
   /// Pages that a compaction may change at once without commits having to wait for the checkpoint that writes them.
-  var pageCountBesideCommits: UInt64 {
+  var concurrentPageCount: UInt64 {
     state.withLock {
       let pinned = reclamation.heldPageCount * pageSize
       return limits.dirtyByteCountMeanwhile(storing: storedPageCount * pageSize, pinning: pinned) / 4
@@ -98,7 +98,7 @@ extension Committer {
 
   /// Goes on with a pass beside commits: ``run(_:from:pageLimit:)`` as a version of its own. Called with the writer's
   /// turn. Returns how many pages were changed. Throws `diskFull` if there is no room to write them.
-  func runBesideCommits(
+  func runConcurrently(
     _ pass: CompactionPass,
     from position: inout CompactionPosition?,
     pageLimit: Int
@@ -179,15 +179,15 @@ extension Committer {
   }
 
   /// Lets the log go on in front, cuts the file's free end, and lets the file system have it. Commits wait for some ten syncs.
-  func shortenFile(_ turn: WriterTurn) throws(StoreError) {
+  func shortenFile(_ writerLock: WriterLock) throws(StoreError) {
     // Whoever has the turn shouldn't wait for all of a checkpoint.
     checkpointing.withLock {}
-    try turn.acquire()
+    try writerLock.acquire()
     do throws(StoreError) {
       try parkLogAndCut()
-      turn.release()
+      writerLock.release()
     } catch {
-      turn.release()
+      writerLock.release()
       throw error
     }
     try truncateFile { (body) throws(StoreError) in try state.withLock(body) }

@@ -14,7 +14,7 @@ extension Committer {
     var stored = StoredFrames()
     do throws(StoreError) {
       try spill.writePart { (first, sink) throws(StoreError) in
-        var writer = PageWriter(pool: pool, mode: .beside, placement: .consecutive(from: first))
+        var writer = PageWriter(pool: pool, mode: .concurrent, placement: .consecutive(from: first))
         let sink: PageWriter.Sink = { (_, image) throws(StoreError) in try sink(image) }
         for item in held.frames where Self.isSpillable(frame: item, in: pool) {
           _ = try writer.writePage(item.reference, treeID: item.treeID, to: sink)

@@ -174,8 +174,8 @@ final class Committer: @unchecked Sendable {
       do {
         if state.withLock({ dead.count > 0 }) {
           // One makes the deaths durable, a second record frees the room.
-          try checkpointBeside()
-          try restateBeside()
+          try checkpointConcurrently()
+          try restateConcurrently()
         }
       } catch  where !log.isFenced {
         throw error

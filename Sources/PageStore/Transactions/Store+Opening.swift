@@ -46,18 +46,18 @@ extension Store {
       environment.logger = logger
       environment.makeSpillFile = { () throws(StoreError) in try PosixFile.openUnnamed(beside: path) }
       // A link's own folder knows nothing of the file's name, and what the link leads to later is another matter.
-      let place = Result { () throws(StoreError) in try PosixFile.resolved(path) }
+      let resolvedPath = Result { () throws(StoreError) in try PosixFile.resolved(path) }
       environment.synchronizeFolder = { () throws(StoreError) in
-        try PosixFile.synchronizeFolder(of: place.get())
+        try PosixFile.synchronizeFolder(of: resolvedPath.get())
       }
-      let opened = try OpenedStore.open(
-        StoreFile(file, path: path, place: try? place.get()),
+      let committer = try StoreOpener(
+        file: StoreFile(file, path: path, resolvedPath: try? resolvedPath.get()),
         options: options,
         environment: environment
-      )
+      ).open()
       // Nothing can fail from here on: a store that is let go closes the file.
       isUsed = true
-      return SharedStore(opened: opened, path: path, options: options, registration: identity)
+      return SharedStore(committer, path: path, options: options, registration: identity)
     }.map { Store($0) }
   }
 
@@ -78,8 +78,12 @@ extension Store {
     options: StoreOptions,
     environment: StoreEnvironment
   ) throws(StoreError) -> Store {
-    let opened = try OpenedStore.open(StoreFile(file, path: path), options: options, environment: environment)
-    return Store(SharedStore(opened: opened, path: path, options: options, registration: nil))
+    let committer = try StoreOpener(
+      file: StoreFile(file, path: path),
+      options: options,
+      environment: environment
+    ).open()
+    return Store(SharedStore(committer, path: path, options: options, registration: nil))
   }
 }
 
@@ -94,6 +98,6 @@ extension StoreEnvironment {
     },
     random: { UInt64.random(in: .min ... .max) },
     schedule: { BackgroundThread.shared.schedule(milliseconds: $0, $1) },
-    runBeside: { DetachedThread.run($0) }
+    runConcurrently: { DetachedThread.run($0) }
   )
 }

@@ -27,10 +27,10 @@ extension Store {
     patience: Duration
   ) throws(StoreError) -> TurnReservation {
     try checkWritable()
-    try turn.acquire(timeout: timeout)
-    return turn.reserve(patience: patience)
+    try writerLock.acquire(timeout: timeout)
+    return writerLock.reserve(patience: patience)
   }
 
   /// Gives a reserved turn back. Does nothing if it was claimed, or if the reservation has ended.
-  package func cancel(_ reservation: TurnReservation) { turn.cancel(reservation) }
+  package func cancel(_ reservation: TurnReservation) { writerLock.cancel(reservation) }
 }

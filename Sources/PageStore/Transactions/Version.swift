@@ -1,12 +1,12 @@
-/// The names of a store's trees, and their place in the versions' arrays of roots. Copies share their storage, so versions
+/// The names of a store's trees, and their slots in the versions' arrays of roots. Copies share their storage, so versions
 /// share it until a tree is made or dropped.
 struct TreeDirectory: Sendable {
-  /// Name by place; nil where a dropped tree was.
+  /// Name by slot; nil where a dropped tree was.
   private(set) var names: [String?]
-  /// Places in order of their names' bytes. No dictionary: making the first one of its kind takes a process longer than
+  /// Slots in order of their names' bytes. No dictionary: making the first one of its kind takes a process longer than
   /// reading the catalogue.
   private var sortedSlots: [Int]
-  /// Places of dropped trees, for new ones.
+  /// Slots of dropped trees, for new ones.
   private var freeSlots: [Int] = []
 
   /// The names have to be in order of their bytes.
@@ -18,13 +18,13 @@ struct TreeDirectory: Sendable {
   /// Trees in the store.
   var count: Int { sortedSlots.count }
 
-  /// The place of the tree with this name: O(log n).
+  /// The slot of the tree with this name. O(log n).
   func slot(of name: String) -> Int? {
     let (rank, isFound) = rank(of: name)
     return isFound ? sortedSlots[rank] : nil
   }
 
-  /// Gives a new tree a place.
+  /// Gives a new tree a slot, and returns it.
   mutating func add(_ name: String) -> Int {
     let (rank, _) = rank(of: name)
     let slot = freeSlots.popLast() ?? names.count

@@ -9,24 +9,24 @@ extension TreeCursor {
     try checkUnchanged()
     let key = SearchKey(key)
     if isAtEntry {
-      let place = try place(of: key)
+      let position = try position(of: key)
       // Between two keys of the leaf, or on one. Before its first and after its last, another leaf may be the right one.
-      if place.index < end, place.index > lowest || place.isEqual { return try value(at: place) }
-      if place.index == leaf.count, end == leaf.count, try moveToNextLeaf(for: key) {
-        let place = try self.place(of: key)
-        if place.index >= lowest, place.index < end { return try value(at: place) }
+      if position.index < end, position.index > lowest || position.isEqual { return try value(at: position) }
+      if position.index == leaf.count, end == leaf.count, try moveToNextLeaf(for: key) {
+        let position = try self.position(of: key)
+        if position.index >= lowest, position.index < end { return try value(at: position) }
       }
     }
     guard try seek(to: UnsafeRawBufferPointer(start: key.start, count: key.count)) else { return nil }
-    return try value(at: place(of: key))
+    return try value(at: position(of: key))
   }
 
   /// Moves to an entry of the leaf that is the first of the range not below a key; returns its value if it has the key.
   private mutating func value(
-    at place: (index: Int, isEqual: Bool)
+    at position: (index: Int, isEqual: Bool)
   ) throws(StoreError) -> UnsafeRawBufferPointer? {
-    index = max(place.index, lowest)
-    return place.isEqual && place.index == index ? try value() : nil
+    index = max(position.index, lowest)
+    return position.isEqual && position.index == index ? try value() : nil
   }
 
   /// Moves to the next leaf under the same parent if its separators tell that the key is there and nowhere else. The cursor is at
@@ -50,7 +50,7 @@ extension TreeCursor {
   }
 
   /// Where in the leaf a key is.
-  private mutating func place(of key: SearchKey) throws(StoreError) -> (index: Int, isEqual: Bool) {
+  private mutating func position(of key: SearchKey) throws(StoreError) -> (index: Int, isEqual: Bool) {
     // Only keys that overflow lead out of the leaf.
     if leaf.flags & PageFlags.hasOverflow == 0 { return try leaf.lowerBound(of: key, in: core.pages) }
     return try walking { cursor throws(StoreError) in
@@ -60,19 +60,19 @@ extension TreeCursor {
 }
 
 extension OrderedTree {
-  /// Calls `body` for each of the keys, in their order, with its place in the list and its value, or nil when there is none.
+  /// Calls `body` for each of the keys, in their order, with its position among them and its value, or nil when there is none.
   ///
   /// Keys may come in any order; where they ascend, and lie close together in the tree, a lookup costs a step instead of
   /// O(log *n*).
   public func forEachValue(
     for keys: some Sequence<[UInt8]>,
-    _ body: (_ place: Int, _ value: RawSpan?) throws -> Void
+    _ body: (_ position: Int, _ value: RawSpan?) throws -> Void
   ) throws {
     var cursor = try cursor(in: .all)
-    for (place, key) in keys.enumerated() {
+    for (position, key) in keys.enumerated() {
       try key.withUnsafeBytes { key in
         let value = try cursor.find(near: key)
-        try body(place, value?.bytes)
+        try body(position, value?.bytes)
       }
     }
   }

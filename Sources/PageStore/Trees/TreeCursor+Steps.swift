@@ -129,8 +129,8 @@ extension TreeCursor {
   ) throws(StoreError) -> Int {
     guard let key = bound.key else { return try descend(to: edge) }
     let isAfterEqual = bound.isIncluding == (edge == .last)
-    let place = try key.withBytes { key throws(StoreError) in try descend(to: SearchKey(key)) }
-    return place.index + (isAfterEqual && place.isEqual ? 1 : 0)
+    let position = try key.withBytes { key throws(StoreError) in try descend(to: SearchKey(key)) }
+    return position.index + (isAfterEqual && position.isEqual ? 1 : 0)
   }
 
   /// Goes to the leaf where a key is or would be, and returns its index there.
@@ -143,9 +143,9 @@ extension TreeCursor {
       page = try core.child(page, child, below: level)
       level -= 1
     }
-    let place = try page.lowerBound(of: key, in: core.pages)
+    let position = try page.lowerBound(of: key, in: core.pages)
     try enter(page)
-    return place
+    return position
   }
 
   private mutating func descend(to edge: Edge) throws(StoreError) -> Int {
@@ -217,11 +217,11 @@ extension TreeCursor {
     case .unbounded:
       return nil
     case .including(let key):
-      let place = try page.lowerBound(of: key, in: core.pages)
-      return place.index + (inclusiveSkips && place.isEqual ? 1 : 0)
+      let position = try page.lowerBound(of: key, in: core.pages)
+      return position.index + (inclusiveSkips && position.isEqual ? 1 : 0)
     case .excluding(let key):
-      let place = try page.lowerBound(of: key, in: core.pages)
-      return place.index + (!inclusiveSkips && place.isEqual ? 1 : 0)
+      let position = try page.lowerBound(of: key, in: core.pages)
+      return position.index + (!inclusiveSkips && position.isEqual ? 1 : 0)
     }
   }
 }

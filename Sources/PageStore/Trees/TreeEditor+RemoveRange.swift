@@ -65,11 +65,11 @@ extension TreeEditor {
     skipsEqual: Bool
   ) throws(StoreError) -> Int? {
     guard let key = bound.key else { return nil }
-    let place = try key.withBytes { key throws(StoreError) in
+    let position = try key.withBytes { key throws(StoreError) in
       try page.lowerBound(of: SearchKey(key), in: map)
     }
     let skips = bound.isIncluding ? skipsEqual : !skipsEqual
-    return place.index + (skips && place.isEqual ? 1 : 0)
+    return position.index + (skips && position.isEqual ? 1 : 0)
   }
 
   private func trimBranch(

@@ -82,25 +82,25 @@ final class TreeEditor {
         startTree(with: key, value)
         return false
       }
-      let place = try descend(to: SearchKey(key))
+      let position = try descend(to: SearchKey(key))
       try makePathWritable()
-      try put(key, value, at: place)
-      return place.isEqual
+      try put(key, value, at: position)
+      return position.isEqual
     }
   }
 
-  /// Stores a value at a place of the path's leaf.
+  /// Stores a value at a position in the path's leaf.
   @inline(__always)
   private func put(
     _ key: UnsafeRawBufferPointer,
     _ value: UnsafeRawBufferPointer,
-    at place: (index: Int, isEqual: Bool)
+    at position: (index: Int, isEqual: Bool)
   ) throws(StoreError) {
-    if place.isEqual {
-      try replaceValue(at: place.index, keyCount: key.count, with: value)
+    if position.isEqual {
+      try replaceValue(at: position.index, keyCount: key.count, with: value)
     } else {
       addToCounts(1)
-      try insert(makeEntry(key, value), at: place.index)
+      try insert(makeEntry(key, value), at: position.index)
     }
   }
 
@@ -112,19 +112,20 @@ final class TreeEditor {
   ) throws(StoreError) -> Bool {
     guard fingerChanges == changes.pointee else { return try put(key, value) }
     try Self.checkLengths(key, value)
-    let place = try reading { () throws(StoreError) in
+    let position = try reading { () throws(StoreError) in
       try path[0].page.lowerBound(of: SearchKey(key), in: map)
     }
     // Between two keys of the leaf, or on one, or behind the tree's last. Before the leaf's first and after its last, another leaf may
     // be the right one.
-    guard place.isEqual || place.index > 0 && (place.index < path[0].page.count || isPathAtEnd) else {
+    guard position.isEqual || position.index > 0 && (position.index < path[0].page.count || isPathAtEnd)
+    else {
       return try put(key, value)
     }
     try change { () throws(StoreError) in
-      path[0].index = place.index
-      try put(key, value, at: place)
+      path[0].index = position.index
+      try put(key, value, at: position)
     }
-    return place.isEqual
+    return position.isEqual
   }
 
   /// Ends the editor's life with its transaction: nothing can be read or changed through it any more.
@@ -184,7 +185,7 @@ final class TreeEditor {
 
   // MARK: The path
 
-  /// Notes the pages from the root to the leaf where `key` is or would be, and finds its place there.
+  /// Notes the pages from the root to the leaf where `key` is or would be, and finds its position there.
   @inline(__always)
   func descend(to key: SearchKey) throws(StoreError) -> (index: Int, isEqual: Bool) {
     fingerChanges = Self.noFinger
@@ -197,9 +198,9 @@ final class TreeEditor {
       page = try core.child(page, index, below: level)
       level &-= 1
     }
-    let place = try page.lowerBound(of: key, in: map)
-    path[0] = PathStep(page: page, index: place.index)
-    return place
+    let position = try page.lowerBound(of: key, in: map)
+    path[0] = PathStep(page: page, index: position.index)
+    return position
   }
 
   /// Makes the path lead to the tree's last leaf.

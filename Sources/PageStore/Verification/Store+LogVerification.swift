@@ -21,11 +21,11 @@ extension Store {
   private func verifyAnchors(_ blocks: FixedBlocks) throws(StoreError) -> [IntegrityProblem] {
     var problems: [IntegrityProblem] = []
     let budget = LogReadBudget(fileByteCount: blocks.byteCount)
-    for (place, anchor) in blocks.anchors.enumerated() {
+    for (position, anchor) in blocks.anchors.enumerated() {
       func report(_ message: String) {
         problems.append(IntegrityProblem(message: message, offset: anchor.checkpoint.offset))
       }
-      if place > 0, anchor.isClosed { report("The older anchor says that the store was closed.") }
+      if position > 0, anchor.isClosed { report("The older anchor says that the store was closed.") }
       let image = try LogExtentImage(anchor.checkpoint.use, from: file, budget)
       let found = try image.record(at: anchor.checkpoint.offset)
       guard let found, found.header.kind == .checkpoint,

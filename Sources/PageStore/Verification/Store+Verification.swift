@@ -10,7 +10,7 @@ extension Store {
   /// - Throws: `closed`, or what keeps the log's last records from being written.
   public func verify(includingWarnings: Bool = false) throws(StoreError) -> [IntegrityProblem] {
     try checkOpen()
-    return try withTurn { () throws(StoreError) in
+    return try withWriterLock { () throws(StoreError) in
       if !options.isReadOnly && !committer.log.isFenced { try committer.log.drain() }
       return try committer.withoutCheckpoint { () throws(StoreError) in
         var problems = problems { () throws(StoreError) in try verifyLog() } + verifyTrees()

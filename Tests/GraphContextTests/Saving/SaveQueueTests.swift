@@ -45,7 +45,7 @@ import Testing
 
   /// Returns when so many threads wait for the turn.
   private func sleepers(_ count: Int, in store: Store) async throws {
-    while store.turn.sleeperCount < count { try await Task.sleep(for: .milliseconds(1)) }
+    while store.writerLock.sleeperCount < count { try await Task.sleep(for: .milliseconds(1)) }
   }
 
   @Test func aSaveThatDoesNotBlockHasATimeoutToo() async throws {

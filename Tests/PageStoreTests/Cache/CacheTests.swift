@@ -114,7 +114,7 @@ import Testing
           try transaction.tree("large").put(bytes("page"), [UInt8](repeating: UInt8(round), count: 3_000))
         }
       }
-      try store.checkpointBeside()
+      try store.checkpointConcurrently()
       let statistics = try store.statistics
       #expect(statistics.cachedBytes <= UInt64(Self.budget))
       let tree = try store.snapshot().tree("t")

@@ -26,7 +26,7 @@ import Testing
 
   @Test func aPageThatIsEvictedWhileItIsCopiedForAChangeIsWholeInTheCopy() throws {
     let fixture = try Self.makeTree(cacheByteBudget: 1 << 20)
-    try fixture.checkpointBeside()
+    try fixture.checkpointConcurrently()
     try fixture.write { editor in
       try editor.makeWritable(Self.key(7)) { page in
         // What another thread does at this moment.
@@ -42,7 +42,7 @@ import Testing
   @Test func lookingForAnEvictedLeafTakesNoMemoryForItsFrame() throws {
     let fixture = try Self.makeTree(cacheByteBudget: 64 << 10)
     let frames = Self.leafFrames(fixture)
-    try fixture.checkpointBeside()
+    try fixture.checkpointConcurrently()
     for _ in 0..<3 {
       for index in 0..<Self.count {
         #expect(try fixture.reader.value(for: Self.key(index)) == bytes("value \(index)"))

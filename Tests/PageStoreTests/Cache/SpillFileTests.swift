@@ -67,7 +67,7 @@ import Testing
     var snapshots: [Snapshot] = []
     for round in 0..<200 {
       try Self.write(round, 0..<100, to: store)
-      try store.checkpointBeside()
+      try store.checkpointConcurrently()
       snapshots.append(try store.snapshot())
     }
     #expect(openCount.value.load(ordering: .relaxed) == 0)
@@ -85,7 +85,7 @@ import Testing
     var snapshots: [Snapshot] = []
     for round in 0..<200 {
       try Self.write(round, 0..<100, to: store)
-      try store.checkpointBeside()
+      try store.checkpointConcurrently()
       snapshots.append(try store.snapshot())
       try Self.write(round + 1, 0..<2, to: store)
       snapshots.append(try store.snapshot())

@@ -68,7 +68,7 @@ import Testing
   @Test func aCrashAtAnyCallOfAGroupLeavesWhatWasAcknowledged() throws {
     var generator = SeededGenerator()
     for _ in 0..<15 {
-      let step = generator.pick([FaultTrial.Step.groupCommit, .checkpointBeside])
+      let step = generator.pick([FaultTrial.Step.groupCommit, .concurrentCheckpoint])
       let call = generator.pick([DiskCall.write, .writeDurably, .synchronize])
       let fault = DiskFault(call, at: generator.number(in: 0...3), .error(EIO))
       let behavior = generator.pick(Array(FailedSyncBehavior.allCases))

@@ -160,7 +160,7 @@ import Testing
     try commit(on: store, through: 5)
     try store.checkpoint()
     try commit(on: store, through: 9)
-    let moments = try Self.moments(of: disk) { try store.checkpointBeside() }
+    let moments = try Self.moments(of: disk) { try store.checkpointConcurrently() }
     // Pages, their sync, the record with its own, the anchor.
     let sync = try #require(moments.firstIndex { $0.call == .synchronize && !$0.point.hasUnsynced })
     let record = try #require(moments.firstIndex { $0.call == .writeDurably })

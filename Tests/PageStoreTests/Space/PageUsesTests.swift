@@ -66,7 +66,7 @@ import Testing
     let fixture = StoreFixture(disk)
     let watched = Mutex<(store: Store?, sums: [[UInt64]])>((nil, []))
     var environment = fixture.environment
-    environment.besideCheckpoint = {
+    environment.duringCheckpoint = {
       guard let store = watched.withLock({ $0.store }) else { return }
       guard let uses = try? store.pageUses(), let ledger = try? store.spaceLedger() else { return }
       let sums = [
@@ -80,7 +80,7 @@ import Testing
     watched.withLock { $0.store = store }
     for round in 0..<6 {
       for part in 0..<20 { try fill(store, part * 100..<part * 100 + 100, Character("\(round)")) }
-      try store.checkpointBeside()
+      try store.checkpointConcurrently()
       try checked(store)
     }
     watched.withLock { $0.store = nil }

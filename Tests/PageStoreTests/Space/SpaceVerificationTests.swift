@@ -40,8 +40,8 @@ import Testing
       return "checkpoint"
     case 7, 8:
       let shape = generator.pick([StoreWorkload.Shape.small, .trees, .range, .growth])
-      try subject.checkpointBeside { _ = try subject.commit(shape) }
-      return "checkpoint beside \(shape)"
+      try subject.checkpointConcurrently { _ = try subject.commit(shape) }
+      return "concurrent checkpoint \(shape)"
     case 9:
       try subject.close()
       try subject.open()

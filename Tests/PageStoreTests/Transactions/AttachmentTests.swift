@@ -24,7 +24,7 @@ import Testing
       // Every third commit has none.
       try commit(number, to: store, attaching: number % 3 == 0 ? nil : number)
       if number == 4 { try store.checkpoint() }
-      if number == 6 { try store.checkpointBeside() }
+      if number == 6 { try store.checkpointConcurrently() }
       snapshots.append(try store.snapshot())
     }
     for (first, other) in snapshots.enumerated() {

@@ -74,7 +74,7 @@ import Testing
     return group
   }
 
-  @Test func aFencedStoreIsClosedWhenTheCheckpointBesideHasEnded() throws {
+  @Test func aFencedStoreIsClosedWhenTheConcurrentCheckpointHasEnded() throws {
     let file = SlowFile()
     let fixture = StoreFixture()
     let store = try Store.open(
@@ -85,7 +85,7 @@ import Testing
     )
     try store.put("a", "1")
     file.holdNextWrite()
-    let checkpoint = start { try? store.checkpointBeside() }
+    let checkpoint = start { try? store.checkpointConcurrently() }
     file.waitUntilHeld()
     file.disk.inject(DiskFault(.writeDurably, at: 0, .error(EIO)))
     #expect(code { try store.put("a", "2") } == .outcomeUnknown)
@@ -117,7 +117,7 @@ import Testing
     }
     file.waitUntilHeld()
     file.disk.inject(DiskFault(.synchronize, at: 0, .error(EIO)))
-    #expect(code { try store.checkpointBeside() } == .outcomeUnknown)
+    #expect(code { try store.checkpointConcurrently() } == .outcomeUnknown)
     let closing = start { try? store.close() }
     #expect(closing.wait(timeout: .now() + .milliseconds(100)) == .timedOut)
     #expect(!file.isClosed)

@@ -42,7 +42,7 @@ import Testing
     }
     let store = try open(fixture.disk)
     for round in 0..<3 { try store.put("key", "\(round)") }
-    try store.checkpointBeside()
+    try store.checkpointConcurrently()
     #expect(lines.all == ["debug: opened", "debug: wrote a checkpoint"])
 
     let later = try open(fixture.disk.afterProcessDeath())

@@ -74,7 +74,7 @@ import Testing
       wasAcknowledged.withLock { $0 = false }
       if code({ try store.put("b", "3") }) == nil { wasAcknowledged.withLock { $0 = true } }
     }
-    #expect(code { try store.checkpointBeside() } == .outcomeUnknown)
+    #expect(code { try store.checkpointConcurrently() } == .outcomeUnknown)
     let acknowledged = wasAcknowledged.withLock { $0 }
     #expect(acknowledged != nil)
     if acknowledged == true {

@@ -34,23 +34,23 @@ import Testing
   }
 
   @Test func aSleeperIsPassedOverNoMoreThanSoOften() throws {
-    let turn = WriterTurn()
+    let lock = WriterLock()
     let tally = Tally()
-    try turn.acquire()
+    try lock.acquire()
     DetachedThread.run {
-      try? turn.acquire()
+      try? lock.acquire()
       tally.isServed.store(true, ordering: .releasing)
-      turn.release()
+      lock.release()
     }
-    while turn.sleeperCount == 0 { usleep(200) }
+    while lock.sleeperCount == 0 { usleep(200) }
     // Whoever asks right after giving the turn back is always quicker than a thread that has to be woken.
     while !tally.isServed.load(ordering: .acquiring) {
-      turn.release()
-      try turn.acquire()
+      lock.release()
+      try lock.acquire()
       tally.turns.add(1, ordering: .relaxed)
     }
-    turn.release()
-    #expect(tally.turns.load(ordering: .relaxed) <= WriterTurn.bypassLimit + 1)
+    lock.release()
+    #expect(tally.turns.load(ordering: .relaxed) <= WriterLock.bypassLimit + 1)
   }
 
   @Test func theTurnIsOneThreadsAndNobodyIsForgotten() {
@@ -59,25 +59,25 @@ import Testing
       var turns = 0
       let timeouts = Atomic(0)
     }
-    let turn = WriterTurn()
+    let lock = WriterLock()
     let count = Count()
     onThreads(12) { index in
       for round in 0..<400 {
         // Some give up, at about the time when they would get the turn.
         let timeout: Duration? = (index + round) % 3 == 0 ? .microseconds(round % 100) : nil
         do {
-          try turn.acquire(timeout: timeout)
+          try lock.acquire(timeout: timeout)
           count.turns += 1
           if round % 50 == 0 { usleep(50) }
-          turn.release()
+          lock.release()
         } catch {
           count.timeouts.add(1, ordering: .relaxed)
         }
       }
     }
     #expect(count.turns + count.timeouts.load(ordering: .relaxed) == 12 * 400)
-    #expect(turn.sleeperCount == 0)
-    #expect(turn.acquireIfFree())
+    #expect(lock.sleeperCount == 0)
+    #expect(lock.acquireIfFree())
   }
 
   @Test func commitsOfAllDurabilitiesAreAllAcknowledged() throws {

@@ -41,10 +41,10 @@ struct ReservationTests {
     let mayEnd = DispatchSemaphore(value: 0)
     let done = DispatchGroup()
     DetachedThread.run { [store] in
-      try? store.turn.acquire()
+      try? store.writerLock.acquire()
       hasBegun.signal()
       mayEnd.wait()
-      _ = store.turn.reserve(patience: .milliseconds(1))
+      _ = store.writerLock.reserve(patience: .milliseconds(1))
     }
     hasBegun.wait()
     for _ in 0..<2 {
@@ -54,7 +54,7 @@ struct ReservationTests {
         done.leave()
       }
     }
-    while store.turn.sleeperCount < 2 {}
+    while store.writerLock.sleeperCount < 2 {}
     mayEnd.signal()
     done.wait()
   }
@@ -68,7 +68,7 @@ struct ReservationTests {
     let claimed = try store.reserveTurn(timeout: nil, patience: .seconds(60))
     try store.write(turn: .reserved(claimed)) { _ in
       store.cancel(claimed)
-      onAnotherThread { [store] in #expect(!store.turn.acquireIfFree()) }
+      onAnotherThread { [store] in #expect(!store.writerLock.acquireIfFree()) }
     }
   }
 

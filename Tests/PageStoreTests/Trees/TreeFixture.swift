@@ -88,9 +88,9 @@ final class TreeFixture {
 
   /// The same, with the version in memory staying what it is.
   @discardableResult
-  func checkpointBeside() throws -> UInt64 {
+  func checkpointConcurrently() throws -> UInt64 {
     let memory = root
-    let (writer, count) = try write(.beside)
+    let (writer, count) = try write(.concurrent)
     root = memory
     pool.note(writer.stored)
     return count

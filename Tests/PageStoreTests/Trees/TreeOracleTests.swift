@@ -22,7 +22,7 @@ import Testing
         try compareSamples(editor.reader, oracle, style, &generator)
       }
       #expect(sameEntries(try before.version.list(), before.entries))
-      if generator.chance(1, in: 2) { try fixture.checkpointBeside() }
+      if generator.chance(1, in: 2) { try fixture.checkpointConcurrently() }
       if generator.chance(1, in: 4) { try fixture.checkpoint() }
       if generator.chance(1, in: 5) { try fixture.reopen() }
       #expect(fixture.problems() == [])
@@ -139,10 +139,10 @@ import Testing
       #expect(cursor.isAtEntry == isInside)
       if isInside { #expect(try cursor.position == target) }
     }
-    try tree.forEachValue(for: keys) { place, value in
+    try tree.forEachValue(for: keys) { position, value in
       var found: [UInt8]?
       if let value { found = value.withUnsafeBytes { [UInt8]($0) } }
-      #expect(found == oracle.value(for: keys[place]))
+      #expect(found == oracle.value(for: keys[position]))
     }
   }
 

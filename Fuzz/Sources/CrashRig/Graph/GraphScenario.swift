@@ -57,7 +57,7 @@ struct GraphScenario {
       try relaxedSave(imageCount: 1)
       try step(.idle) { $0.idle() }
     case 16: try step(.checkpoint) { try $0.checkpoint() }
-    case 17, 18: try checkpointBesideSaves()
+    case 17, 18: try checkpointConcurrentlyWithSaves()
     case 19: try compaction()
     case 20:
       try step(.close) { try $0.close() }
@@ -92,11 +92,11 @@ struct GraphScenario {
   }
 
   /// A checkpoint while small saves of all durabilities go on.
-  private mutating func checkpointBesideSaves() throws {
+  private mutating func checkpointConcurrentlyWithSaves() throws {
     let (besideSeed, isUnsynced) = (generator.next(), isUnsynced)
-    try step(.checkpointBeside) { subject in
+    try step(.concurrentCheckpoint) { subject in
       var generator = SeededGenerator(seed: besideSeed)
-      try subject.checkpointBeside {
+      try subject.checkpointConcurrently {
         for _ in 0..<generator.number(in: 0...2) {
           let durability: Durability? = isUnsynced ? nil : generator.pick([.full, .relaxed])
           let saver = generator.pick(GraphUnderTest.Saver.allCases)

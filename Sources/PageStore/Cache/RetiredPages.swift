@@ -1,5 +1,5 @@
 /// Memory that nobody can find any more, and that some reader may still be reading.
-struct Limbo<Element> {
+struct RetiredPages<Element> {
   private struct Entry {
     var element: Element
     var address: UInt

@@ -6,7 +6,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// Checkpoints that are written while commits go on.
-@Suite struct CheckpointBesideTests {
+@Suite struct ConcurrentCheckpointTests {
   /// Commits something at each point of a checkpoint at which others may.
   private final class Companion: Sendable {
     let store = Mutex<Store?>(nil)
@@ -19,11 +19,11 @@ import Testing
     }
   }
 
-  @Test func whatIsCommittedBesideACheckpointSurvives() throws {
+  @Test func whatIsCommittedDuringACheckpointSurvives() throws {
     let fixture = StoreFixture()
     let companion = Companion()
     var environment = fixture.environment
-    environment.besideCheckpoint = { companion.commit() }
+    environment.duringCheckpoint = { companion.commit() }
     let store = try Store.open(
       file: fixture.disk,
       path: "test",
@@ -32,7 +32,7 @@ import Testing
     )
     for index in 0..<300 { try store.put("before\(index)", String(repeating: "x", count: 100)) }
     companion.store.withLock { $0 = store }
-    try store.checkpointBeside()
+    try store.checkpointConcurrently()
     companion.store.withLock { $0 = nil }
     #expect(store.lastCommit == 304)
     #expect(try store.statistics.checkpointCommit == 300)
@@ -51,11 +51,11 @@ import Testing
       let tree = try transaction.tree("t")
       for index in 0..<5_000 { try tree.put(bytes("key\(index)"), bytes("value")) }
     }
-    try store.checkpointBeside()
+    try store.checkpointConcurrently()
     let first = try store.statistics.pagesWritten
     #expect(first > 40)
     try store.put("key7", "changed")
-    try store.checkpointBeside()
+    try store.checkpointConcurrently()
     // The leaf, the branches above it, the catalogue.
     #expect(try store.statistics.pagesWritten - first < 6)
     try store.put("key8", "changed")
@@ -67,7 +67,7 @@ import Testing
     #expect(try reopened.value("key4999") == "value")
   }
 
-  @Test func theLogBeforeACheckpointBesideIsUsedAgain() throws {
+  @Test func theLogBeforeAConcurrentCheckpointIsUsedAgain() throws {
     var fixture = StoreFixture()
     fixture.options.checkpointLogBytes = 64 << 10
     let store = try fixture.open()
@@ -78,16 +78,16 @@ import Testing
     #expect(try fixture.reopened(powerFailed: true).value("key") == "round 2999")
   }
 
-  @Test func aCheckpointThatFailsBesideLeavesTheStoreAsItWas() throws {
+  @Test func aConcurrentCheckpointThatFailsLeavesTheStoreAsItWas() throws {
     let fixture = StoreFixture()
     let store = try fixture.open()
     for index in 0..<200 { try store.put("key\(index)", String(repeating: "y", count: 200)) }
     let before = try store.statistics
     fixture.disk.inject(DiskFault(.write, at: 0, .error(5)))
-    #expect(code { try store.checkpointBeside() } == .inputOutput)
+    #expect(code { try store.checkpointConcurrently() } == .inputOutput)
     #expect(try store.statistics.checkpointCommit == before.checkpointCommit)
     try store.put("after", "all")
-    try store.checkpointBeside()
+    try store.checkpointConcurrently()
     #expect(try store.statistics.checkpointCommit == 201)
     #expect(try fixture.reopened(powerFailed: true).value("after") == "all")
   }
@@ -96,7 +96,7 @@ import Testing
     let fixture = StoreFixture()
     let companion = Companion()
     var environment = fixture.environment
-    environment.besideCheckpoint = { companion.commit() }
+    environment.duringCheckpoint = { companion.commit() }
     let store = try Store.open(
       file: fixture.disk,
       path: "test",
@@ -109,7 +109,7 @@ import Testing
     var failureCount = 0
     for _ in 0..<100 {
       fixture.disk.inject(DiskFault(.write, at: 0, .error(5)))
-      if code({ try store.checkpointBeside() }) != nil { failureCount += 1 }
+      if code({ try store.checkpointConcurrently() }) != nil { failureCount += 1 }
     }
     // Now and then it is a commit's write that makes the file longer.
     #expect(failureCount > 90)
@@ -120,7 +120,7 @@ import Testing
     #expect(try store.verify().isEmpty)
   }
 
-  @Test func aCheckpointThatFailedBesideOnAFullDiskLeavesRoomForTheNext() throws {
+  @Test func aConcurrentCheckpointThatFailedOnAFullDiskLeavesRoomForTheNext() throws {
     var fixture = StoreFixture()
     // All of the log has a place, so that only pages take room at the end of the file.
     fixture.options.initialLogByteCount = 4 << 20
@@ -147,16 +147,16 @@ import Testing
     // The commit that was refused has tried a checkpoint, which has written what was changed.
     try store.write { _ = try $0.tree("t").remove(key(2)) }
     fixture.disk.inject(DiskFault(.write, at: 0, .error(5)))
-    #expect(code { try store.checkpointBeside() } == .inputOutput)
+    #expect(code { try store.checkpointConcurrently() } == .inputOutput)
     // What had been set aside for that checkpoint is there for the next, and for transactions that only remove.
     #expect(code { try store.write { _ = try $0.tree("t").remove(key(1)) } } == nil)
-    #expect(code { try store.checkpointBeside() } == nil)
+    #expect(code { try store.checkpointConcurrently() } == nil)
     #expect(try store.verify() == [])
     withExtendedLifetime(snapshot) {}
     #expect(try fixture.reopened(powerFailed: true).value("100000") == "changed")
   }
 
-  @Test func commitsOfManyThreadsGoOnBesideCheckpoints() throws {
+  @Test func manyThreadsCommitDuringCheckpoints() throws {
     let folder = try TemporaryFolder()
     var options = StoreOptions()
     options.durability = .relaxed

@@ -1,25 +1,20 @@
 /// Opens the store in a file: makes it if there is none, recovers it otherwise.
-struct OpenedStore {
-  let committer: Committer
+struct StoreOpener {
+  let file: StoreFile
+  let options: StoreOptions
+  let environment: StoreEnvironment
 
-  static func open(
-    _ file: StoreFile,
-    options: StoreOptions,
-    environment: StoreEnvironment
-  ) throws(StoreError) -> OpenedStore {
+  /// Returns the committer of the store. Every error names the file.
+  func open() throws(StoreError) -> Committer {
     try options.check()
     do {
-      return try openLocated(file, options: options, environment: environment)
+      return try openLocated()
     } catch {
       throw error.context.path == nil ? error.adding { $0.path = file.path } : error
     }
   }
 
-  private static func openLocated(
-    _ file: StoreFile,
-    options: StoreOptions,
-    environment: StoreEnvironment
-  ) throws(StoreError) -> OpenedStore {
+  private func openLocated() throws(StoreError) -> Committer {
     var finding = try FixedBlocks.read(file)
     var isNew = false
     if case .store(let blocks) = finding {
@@ -27,27 +22,22 @@ struct OpenedStore {
       if try Recovery.isUnfinishedCreation(file, blocks) { finding = .nothing }
     }
     if case .nothing = finding {
-      guard options.createsIfMissing, !options.isReadOnly else { throw notAStore(file, "it is empty") }
+      guard options.createsIfMissing, !options.isReadOnly else { throw notAStore("it is empty") }
       try StoreCreation(file: file, options: options, environment: environment).run()
       isNew = true
       finding = try FixedBlocks.read(file)
     }
-    guard case .store(let blocks) = finding else { throw notAStore(file, "it does not begin like one") }
-    let opened = try OpenedStore(file, blocks, options: options, environment: environment)
-    if isNew { opened.committer.areHeadersDurable = true }
-    return opened
+    guard case .store(let blocks) = finding else { throw notAStore("it does not begin like one") }
+    let committer = try recover(blocks)
+    if isNew { committer.areHeadersDurable = true }
+    return committer
   }
 
-  private static func notAStore(_ file: StoreFile, _ reason: String) -> StoreError {
+  private func notAStore(_ reason: String) -> StoreError {
     StoreError(.notAStore, "the file is not a store: \(reason)", context: .init(path: file.path))
   }
 
-  private init(
-    _ file: StoreFile,
-    _ blocks: FixedBlocks,
-    options: StoreOptions,
-    environment: StoreEnvironment
-  ) throws(StoreError) {
+  private func recover(_ blocks: FixedBlocks) throws(StoreError) -> Committer {
     let recovery = try Recovery(file, blocks)
     let spill = SpillFile(
       pageSize: Int(blocks.identity.pageSize),
@@ -72,17 +62,7 @@ struct OpenedStore {
     let replay = try transactions.isEmpty ? nil : Replay(start, pool: pool, transactions: transactions)
     let version = replay?.version ?? start
 
-    committer = Self.committer(
-      file,
-      blocks,
-      recovery,
-      pool: pool,
-      spill: spill,
-      version: version,
-      trees,
-      options: options,
-      environment: environment
-    )
+    let committer = committer(blocks, recovery, pool: pool, spill: spill, version: version, trees)
     committer.setDirtyPageCount(replay?.dirtyPageCount ?? 0)
     committer.dead.add(committer.filePages(of: replay?.retired ?? RetiredMemory()), from: version.generation)
     committer.events.opened(
@@ -90,31 +70,38 @@ struct OpenedStore {
       replaying: transactions.count,
       isHeaderIntact: recovery.isHeaderIntact
     )
-    if !options.isReadOnly {
-      // Whoever made the file, or put it in its place, may have ended before its name was durable.
-      if !committer.wasClosed { try environment.synchronizeFolder() }
-      // A checkpoint that finds no room for its anchor would fence the store.
-      if blocks.anchors.count < FileLayout.anchorOffsets.count {
-        try file.allocate(0..<FileLayout.fixedByteCount)
-      }
-      if !recovery.isClean { try persistAgain() }
-      if !recovery.isHeaderIntact { try restoreHeader(blocks.identity, file, now: environment.now()) }
+    if !options.isReadOnly { try prepareForWriting(committer, blocks, recovery) }
+    return committer
+  }
+
+  private func prepareForWriting(
+    _ committer: Committer,
+    _ blocks: FixedBlocks,
+    _ recovery: Recovery
+  ) throws(StoreError) {
+    // The process that made the file, or renamed it, may have ended before the name was durable.
+    if !committer.wasClosed { try environment.synchronizeFolder() }
+    // A checkpoint that finds no room for its anchor would fence the store.
+    if blocks.anchors.count < FileLayout.anchorOffsets.count {
+      try file.allocate(0..<FileLayout.fixedByteCount)
     }
+    if !recovery.isClean { try persistAgain(committer) }
+    if !recovery.isHeaderIntact { try restoreHeader(blocks.identity) }
   }
 
   /// What recovery accepted may exist in the page cache alone, behind a sync that failed. Before anything is built on it,
   /// it is made durable again, elsewhere: as a checkpoint, in a log extent of its own.
-  private func persistAgain() throws(StoreError) {
+  private func persistAgain(_ committer: Committer) throws(StoreError) {
     let checkpointBytes = LogRecordHeader.encodedByteCount + CheckpointRecord.fixedByteCount
     do throws(StoreError) {
-      try persistAgain(in: committer.smallLogExtent(forRecord: checkpointBytes))
+      try persistAgain(committer, in: committer.smallLogExtent(forRecord: checkpointBytes))
     } catch  where error.code == .diskFull && !committer.log.isFenced {
       // On a full disk there is still what earlier commits had set aside for pages.
-      try persistAgain(in: committer.logExtentAmongPages(forRecord: checkpointBytes))
+      try persistAgain(committer, in: committer.logExtentAmongPages(forRecord: checkpointBytes))
     }
   }
 
-  private func persistAgain(in use: LogExtentUse) throws(StoreError) {
+  private func persistAgain(_ committer: Committer, in use: LogExtentUse) throws(StoreError) {
     try committer.log.begin(use)
     try committer.checkpoint()
     // No link leads to this log extent, and a walk may not find it: it can lie in a gap, or before the end that an older
@@ -126,8 +113,8 @@ struct OpenedStore {
 
   /// A header that is damaged is written anew from its copies; durably, because one that a crash leaves as zeros would
   /// look like that of a creation which was never finished.
-  private func restoreHeader(_ identity: FormatIdentity, _ file: StoreFile, now: Int64) throws(StoreError) {
-    try FileHeader.encoded(identity, created: now).withBytes { bytes throws(StoreError) in
+  private func restoreHeader(_ identity: FormatIdentity) throws(StoreError) {
+    try FileHeader.encoded(identity, created: environment.now()).withBytes { bytes throws(StoreError) in
       // guard: sync-restored-header, without it: try file.write(bytes, at: FileLayout.headerOffset)
       try file.writeDurably(bytes, at: FileLayout.headerOffset)
     }
@@ -150,16 +137,13 @@ struct OpenedStore {
     )
   }
 
-  private static func committer(
-    _ file: StoreFile,
+  private func committer(
     _ blocks: FixedBlocks,
     _ recovery: Recovery,
     pool: PagePool,
     spill: SpillFile,
     version: Version,
-    _ trees: Catalogue.Content,
-    options: StoreOptions,
-    environment: StoreEnvironment
+    _ trees: Catalogue.Content
   ) -> Committer {
     var content = recovery.chain.checkpoint.content
     content.replayStart = content.replayStart ?? recovery.chain.tail

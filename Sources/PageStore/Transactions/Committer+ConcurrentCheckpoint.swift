@@ -6,7 +6,7 @@
 /// The record comes in the log after those of the commits that went on meanwhile, and is durable only when they are.
 extension Committer {
   /// Writes a checkpoint of the newest version, if it is still needed so much when nobody else writes one.
-  func checkpointBeside(if need: UpkeepNeed) throws(StoreError) {
+  func checkpointConcurrently(if need: UpkeepNeed) throws(StoreError) {
     try checkpointing.withLock { () throws(StoreError) in
       if !isClosed, checkpointNeed() >= need { try checkpointPinned() }
     }
@@ -15,7 +15,7 @@ extension Committer {
   /// Writes a checkpoint of the newest version. If it throws and the store isn't fenced, nothing has changed.
   ///
   /// - Parameter limit: the page from which on the store's own trees move to the front; the file is then cut as well.
-  func checkpointBeside(behind limit: UInt64? = nil) throws(StoreError) {
+  func checkpointConcurrently(behind limit: UInt64? = nil) throws(StoreError) {
     try checkpointing.withLock { () throws(StoreError) in
       if isClosed { return }
       try checkpointPinned(behind: limit)
@@ -27,17 +27,17 @@ extension Committer {
   }
 
   /// Writes what a pass of a compaction has changed, and frees what that replaces.
-  func checkpointBeside(after pass: CompactionPass) throws(StoreError) {
+  func checkpointConcurrently(after pass: CompactionPass) throws(StoreError) {
     switch pass {
     case .pack:
-      try checkpointBeside()
-      try restateBeside()
-    case .move(let limit): try checkpointBeside(behind: limit)
+      try checkpointConcurrently()
+      try restateConcurrently()
+    case .move(let limit): try checkpointConcurrently(behind: limit)
     }
   }
 
   /// Frees what the last checkpoint has replaced.
-  func restateBeside() throws(StoreError) {
+  func restateConcurrently() throws(StoreError) {
     try checkpointing.withLock { () throws(StoreError) in
       if isClosed || state.withLock({ dead.awaitingCount == 0 }) { return }
       try restate(keeping: .max / 2) { (body) throws(StoreError) in try state.withLock(body) }
@@ -81,7 +81,7 @@ extension Committer {
     do throws(StoreError) {
       let start = CheckpointStart(
         base: base,
-        plan: try CheckpointPlan(draft, in: self, .beside),
+        plan: try CheckpointPlan(draft, in: self, .concurrent),
         replayStart: log.tail,
         loggedByteCount: log.appendedByteCount
       )
@@ -103,9 +103,9 @@ extension Committer {
   }
 
   private func finishCheckpoint(_ start: CheckpointStart) throws(StoreError) {
-    environment.besideCheckpoint()
+    environment.duringCheckpoint()
     let written = try write(start.plan) { (body) throws(StoreError) in try state.withLock(body) }
-    environment.besideCheckpoint()
+    environment.duringCheckpoint()
     let draft = start.plan.draft
     var record = lastRecord
     do throws(StoreError) {
@@ -113,10 +113,10 @@ extension Committer {
         record = self.record(draft, written, replayStart: start.replayStart)
         return try append(&record)
       }
-      environment.besideCheckpoint()
+      environment.duringCheckpoint()
       try log.wait(for: appended.position.sequence, isDurable: true)
       try writeAnchor(appended, commit: draft.commit)
-      environment.besideCheckpoint()
+      environment.duringCheckpoint()
     } catch {
       state.withLock { takeBack(written.space) }
       pool.discard(written.pages.images)
@@ -141,7 +141,7 @@ extension Committer {
     pool.free(start.plan.editor.dirty.finish())
     pool.free(start.plan.spaceEditor.dirty.finish())
     pool.free(pages.replaced)
-    events.wroteCheckpoint(of: draft.commit, pageCount: pages.count, isBesideCommits: true)
+    events.wroteCheckpoint(of: draft.commit, pageCount: pages.count, isConcurrent: true)
   }
 
   /// Undoes the start. What was written lies in room that is free again.

@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// A thread that has waited can leave the turn to a ``TurnReservation``, which a thread that must not wait claims later.
 // Safety: everything mutable is only touched with the monitor's lock held, except the atomic hint.
-final class WriterTurn: @unchecked Sendable {
+final class WriterLock: @unchecked Sendable {
   private final class Waiter {
     let condition = Monitor.Condition()
     let thread = pthread_self()
