@@ -76,13 +76,16 @@ extension WriteTree {
     try recorder.recordPut(treeID: editor.root.treeID, key: key, value: value)
   }
 
-  /// Stores many entries. Returns how many of the keys had a value before.
+  /// Stores many entries; a key that the tree has gets the new value. Returns how many of the keys had a value before.
   ///
-  /// Keys may come in any order; where they ascend, neighbours in the same page share the way to it. ``append(sorted:)`` is
-  /// quicker still for what lies behind the tree's last key.
+  /// The keys may come in any order, which is not checked, and more than once: the last value stays. O(*n* log *m*) for *n* entries
+  /// and *m* in the tree. Ascending keys are quicker: neighbours in one leaf share the search for it. Keys that are all above the
+  /// tree's last are quicker still with ``append(sorted:)``.
+  ///
+  /// Throws `.keyTooLong` or `.valueTooLong` at the first entry that is; the entries before it stay.
   @discardableResult
   public func put(
-    sorted entries: some Sequence<(key: [UInt8], value: [UInt8])>
+    contentsOf entries: some Sequence<(key: [UInt8], value: [UInt8])>
   ) throws(StoreError) -> Int {
     var replacedCount = 0
     for entry in entries {
@@ -121,11 +124,13 @@ extension WriteTree {
     return removed
   }
 
-  /// Appends entries whose keys ascend, the first one above the tree's last key, and fills pages as it goes:
-  /// the quickest way to load sorted data. Returns how many there were.
+  /// Appends entries whose keys ascend strictly, the first one above the tree's last key: a bulk load, which fills each page before it
+  /// begins the next. Returns how many entries there were.
   ///
-  /// Throws `.keysOutOfOrder` at the first key that doesn't ascend; the entries before it stay. While `entries` is asked
-  /// for the next one, the tree can neither be read nor changed: `.nestedWrite`.
+  /// O(*n* + log *m*) for *n* entries and *m* in the tree.
+  ///
+  /// Throws `.keysOutOfOrder` at the first key that isn't above the one before it; the entries before it stay. While `entries` is asked
+  /// for its next element, the tree can neither be read nor changed: `.nestedWrite`.
   @discardableResult
   public func append(
     sorted entries: some Sequence<(key: [UInt8], value: [UInt8])>
