@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// One process writes a store at a time, and nobody else may have it open meanwhile; any number may read one that nobody
 /// writes. A `Store` is a *handle*: opening a file that this process has open already gives another one on the same store, with the
-/// same cache and one lock. Each is closed for itself (``close()``).
+/// same cache and one lock. Each is closed for itself, by `close()`.
 public final class Store: Sendable {
   let shared: SharedStore
   /// Whether the store stays open for this handle.
@@ -111,7 +111,7 @@ public final class Store: Sendable {
     return result
   }
 
-  /// ``write(durability:timeout:_:)`` that comes by its turn as `turn` says. Nil, without having run `body`, when it
+  /// `write(durability:timeout:_:)` that comes by its turn as `turn` says. Nil, without having run `body`, when it
   /// has no turn.
   @discardableResult
   package func write<Result>(

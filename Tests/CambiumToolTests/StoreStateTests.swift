@@ -137,7 +137,7 @@ struct StoreStateTests {
       _ = try transaction.tree("stray").put([1], [])
       _ = try transaction.tree("schema").remove(SchemaTree.numbersKey(author.number))
     }
-    try store.close()
+    try await store.close()
     var bytes = try Data(contentsOf: URL(fileURLWithPath: library.path))
     var place = bytes.firstRange(of: Data("Volume 77".utf8))
     while let found = place {

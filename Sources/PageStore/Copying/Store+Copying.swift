@@ -40,7 +40,7 @@ extension Store {
     return try copy(to: place, pageSize: pageSize, keepsUUID: keepsUUID, progress: progress)
   }
 
-  /// ``copy(to:pageSize:keepsUUID:progress:)`` to a place that was handed in.
+  /// `copy(to:pageSize:keepsUUID:progress:)` to a place that was handed in.
   @_spi(Testing)
   public func copy(
     to place: any CopyPlace,
@@ -65,7 +65,7 @@ extension Store {
     return try copy.run(in: place, progress)
   }
 
-  /// Writes the store at `path` anew, as ``copy(to:pageSize:keepsUUID:progress:)`` does, and puts the copy in its place: with
+  /// Writes the store at `path` anew, as `copy(to:pageSize:keepsUUID:progress:)` does, and puts the copy in its place: with
   /// the same UUID, commit number, permissions and owner, but no extended attributes. The store must not be open in any process, and opening it
   /// throws `storeInUse` meanwhile. A symbolic link stays; what it leads to is replaced.
   ///

@@ -83,7 +83,7 @@ extension Store {
   /// meanwhile: O(pages of the file / 64 + pages that died and aren't free yet), and 4 KiB are read for each extent.
   ///
   /// Throws `closed`, `inputOutput`, and `corrupt` where the headers of the extents, or the record of the pages in use, don't
-  /// fit what the trees are said to have: ``verify()`` says more.
+  /// fit what the trees are said to have: `verify()` says more.
   public func pageUses() throws(StoreError) -> PageUses {
     try checkOpen()
     return try committer.state.withLock { () throws(StoreError) in try committer.pageUses() }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// When a store makes its file shorter by itself, beside those who use it: ``Store/compact(progress:)`` without packing.
+/// When a store makes its file shorter by itself, beside those who use it: `Store.compact(progress:)` without packing.
 ///
 /// Free pages are written over by later checkpoints. Compaction is for a file of which much more was used once than is now. It writes
 /// at most the file's live bytes; with the default share, one and a half times as many have to become loose before the next.

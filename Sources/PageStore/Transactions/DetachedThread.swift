@@ -13,6 +13,17 @@ enum DetachedThread {
     if !start(body) { body() }
   }
 
+  /// Runs `body` on a thread of its own while the task is suspended; returns or throws what it does. Cancelling the task has no effect on
+  /// it.
+  static func result<Value: Sendable, Failure: Error>(
+    of body: @escaping @Sendable () throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let result = await withCheckedContinuation { continuation in
+      run { continuation.resume(returning: Result { () throws(Failure) in try body() }) }
+    }
+    return try result.get()
+  }
+
   /// Starts a thread that runs `body`. False if the system has none to give.
   static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
     let work = Unmanaged.passRetained(Work(body))

@@ -3,7 +3,7 @@ import Logging
 
 extension Store {
   /// Opens the store at `path`, and makes it if there is none and the options say so. After a crash this recovers it. If the process
-  /// has it open already, this gives another handle (``close()``).
+  /// has it open already, this gives another handle, to be closed for itself.
   ///
   /// Throws `storeInUse` while another process has it open for writing (or at all, if this opening is for writing), or
   /// while this process has it open with options that differ in more than `createsIfMissing`; `notAStore`; `unsupportedFormat`; `corrupt`; `inputOutput`.

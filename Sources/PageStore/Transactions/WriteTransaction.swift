@@ -1,4 +1,4 @@
-/// The one write transaction of the moment: what ``Store/write(durability:_:)`` lends to its closure.
+/// The one write transaction of the moment: what `Store.write(durability:timeout:_:)` lends to its closure.
 ///
 /// It sees the store as the last commit left it and its own changes. Nobody else sees those before they are committed.
 public struct WriteTransaction: ~Copyable {

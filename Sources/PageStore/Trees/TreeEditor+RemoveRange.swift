@@ -152,7 +152,7 @@ extension TreeEditor {
   }
 
   /// The same for a page of the file, which leaves no trace in the cache. Below one that is damaged nothing is found to give
-  /// up: its room stays in use, as ``Store/verify()`` says.
+  /// up: its room stays in use, as `Store.verify()` says.
   private func dropContents(ofStored reference: ChildReference, level: Int) throws(StoreError) {
     do throws(StoreError) {
       let (frame, page) = try pool.copy(reference, identity: core.identity(level))

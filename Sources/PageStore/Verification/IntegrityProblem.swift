@@ -1,4 +1,4 @@
-/// Something that is wrong with a store, found by ``Store/verify(includingWarnings:)``.
+/// Something that is wrong with a store, found by `Store.verify(includingWarnings:)`.
 public struct IntegrityProblem: Sendable, Hashable, CustomStringConvertible {
   /// What is wrong.
   public let message: String

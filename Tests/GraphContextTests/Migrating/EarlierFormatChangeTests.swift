@@ -104,7 +104,7 @@ import Testing
       schema,
       ContainerOpening(monitor: Reports(chunkByteCount: 40).monitor(cancellingAfter: 1))
     )
-    try store.close()
+    try await store.close()
     var readOnly = StoreOptions()
     readOnly.isReadOnly = true
     var failures: [String] = []
@@ -129,7 +129,7 @@ import Testing
     }
     #expect(failures == [])
     store = try Store.open(at: path)
-    try store.close()
+    try await store.close()
     _ = folder
   }
 

@@ -51,7 +51,7 @@ import Testing
     let folder = try TemporaryFolder()
     #expect(await error { try await PersistentContainer("Museum", at: url(folder)) }?.code == .store)
     #expect(!FileManager.default.fileExists(atPath: url(folder).path))
-    try Store.open(at: url(folder).path).close()
+    try await Store.open(at: url(folder).path).close()
     #expect(await error { try await PersistentContainer("Museum", at: url(folder)) }?.code == .schemaMismatch)
   }
 

@@ -44,7 +44,7 @@ import Testing
     let reader = try Store.openToRead(url)
     #expect(try StoreMetadata(at: url).storeID == UUID(reader.uuid))
     #expect(try MigrationForecast(at: url, to: MusicSchemas.old()).isCurrent)
-    try reader.close()
+    try await reader.close()
   }
 
   @Test func aStoreWithoutModelsHasNoFormat() throws {

@@ -188,7 +188,7 @@ private enum Folded {
     let query = DynamicQuery("Track", where: try PredicateTree(format: "title ==[cd] 'elan'"))
     #expect(try store.count(query) == 3)
     #expect(try store.explain(query).access == .fullScan)
-    try store.store.close()
+    try await store.store.close()
   }
 
   @Test func aReaderNamesTheIndexesThatItWouldHaveToBuild() async throws {

@@ -201,7 +201,7 @@ private enum After {
     #expect(tool.indexes.map(\.name).contains("isSharp,code"))
     let sharp = try PredicateTree(format: "isSharp = true AND code BEGINSWITH \"t2\"")
     #expect(try store.count(DynamicQuery("Tool", where: sharp)) == 6)
-    try store.store.close()
+    try await store.store.close()
   }
 
   @Test func openingInAnotherOrderWritesNothing() async throws {
@@ -252,7 +252,7 @@ private enum After {
     try await store.write { transaction in
       try SchemaTree.store(catalogue, replacing: nil, in: &transaction)
     }
-    try store.close()
+    try await store.close()
     var options = StoreOptions()
     options.durability = .relaxed
     return try await PersistentContainer(

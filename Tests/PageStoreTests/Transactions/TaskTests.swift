@@ -1,9 +1,11 @@
 import Dispatch
-@_spi(Testing) import PageStore
+import Synchronization
 import TestSupport
 import Testing
 
-/// Writing from tasks.
+@_spi(Testing) @testable import PageStore
+
+/// Writing, and other work that waits, from tasks.
 @Suite struct TaskTests {
   @Test func tasksThatCommitTogetherShareSyncs() async throws {
     let folder = try TemporaryFolder()
@@ -25,8 +27,8 @@ import Testing
     #expect(store.lastCommit == 320)
     #expect(try store.statistics.syncs - before < 320)
     #expect(try store.snapshot().tree("t").count == 320)
-    #expect(try store.verify().isEmpty)
-    try store.close()
+    #expect(try await store.verify().isEmpty)
+    try await store.close()
   }
 
   @Test func aTransactionWaitsForItsTurnNoLongerThanItIsTold() async throws {
@@ -57,6 +59,107 @@ import Testing
     try await other.value
     #expect(write(timeout: .seconds(60)) == nil)
     #expect(store.lastCommit == 2)
+  }
+
+  @Test func anAsynchronousTransactionWaitsForItsTurnNoLongerThanItIsTold() async throws {
+    let store = try Store.inMemory()
+    let hasBegun = Signal()
+    let mayEnd = Signal()
+    let first = Task {
+      try await store.write { transaction in
+        hasBegun.set()
+        mayEnd.wait()
+        try transaction.tree("t").put(bytes("a"), bytes("1"))
+      }
+    }
+    await Task.detached { hasBegun.wait() }.value
+    let hasRun = Atomic(false)
+    @Sendable func write(timeout: Duration?) async throws {
+      try await store.write(timeout: timeout) { transaction in
+        hasRun.store(true, ordering: .relaxed)
+        try transaction.tree("t").put(bytes("b"), bytes("2"))
+      }
+    }
+    for timeout in [Duration.milliseconds(20), .zero] {
+      let error = await #expect(throws: StoreError.self) { try await write(timeout: timeout) }
+      #expect(error?.code == .timedOut)
+    }
+    let ran = hasRun.load(ordering: .relaxed)
+    #expect(!ran)
+    mayEnd.set()
+    try await first.value
+    #expect(store.lastCommit == 1)
+    #expect(try store.snapshot().tree("t").value(for: bytes("b")) == nil)
+    try await write(timeout: .seconds(60))
+    #expect(store.lastCommit == 2)
+  }
+
+  @Test func aTransactionOutlivesItsTask() async throws {
+    let store = try Store.inMemory()
+    let hasBegun = Signal()
+    let mayEnd = Signal()
+    let task = Task {
+      try await store.write(timeout: .seconds(60)) { transaction in
+        hasBegun.set()
+        mayEnd.wait()
+        try transaction.tree("t").put(bytes("a"), bytes("1"))
+      }
+    }
+    await Task.detached { hasBegun.wait() }.value
+    task.cancel()
+    mayEnd.set()
+    try await task.value
+    #expect(store.lastCommit == 1)
+  }
+
+  /// What waits for a writer waits on a thread of its own: with as many calls as the runtime has threads, and more, another task runs.
+  @Test func callsThatWaitBlockNoThreadOfTheRuntime() async throws {
+    let folder = try TemporaryFolder()
+    let store = try Store.open(at: folder.file("tasks.cambium"))
+    let hasBegun = Signal()
+    let mayEnd = Signal()
+    let writer = Task {
+      try await store.write { transaction in
+        hasBegun.set()
+        mayEnd.wait()
+        try transaction.tree("t").put(bytes("a"), bytes("1"))
+      }
+    }
+    await Task.detached { hasBegun.wait() }.value
+    let checks = (0..<64).map { number in
+      Task {
+        if number.isMultiple(of: 2) { try await store.checkpoint() } else { _ = try await store.verify() }
+      }
+    }
+    while store.writerLock.sleeperCount < checks.count { try await Task.sleep(for: .milliseconds(1)) }
+    mayEnd.set()
+    try await writer.value
+    for check in checks { try await check.value }
+    #expect(try store.statistics.checkpointCommit == 1)
+    try await store.close()
+  }
+
+  @Test func asynchronousCallsDoWhatTheSynchronousOnesDo() async throws {
+    let folder = try TemporaryFolder()
+    let store = try Store.open(at: folder.file("tasks.cambium"))
+    try await store.write(durability: .relaxed) { try $0.tree("t").put(bytes("a"), bytes("1")) }
+    try await store.makeDurable()
+    #expect(!store.committer.log.hasUnsynced)
+    try await store.checkpoint()
+    #expect(try store.statistics.checkpointCommit == 1)
+    #expect(try await store.compact().currentBytes == store.spaceLedger().totalBytes)
+    #expect(try await !store.copy(to: folder.file("ended.cambium")) { _ in false })
+    #expect(try await store.copy(to: folder.file("copy.cambium"), keepsUUID: true))
+    #expect(try await store.verify(includingWarnings: true) == [])
+    try await store.close()
+    let makingDurable = await #expect(throws: StoreError.self) { try await store.makeDurable() }
+    #expect(makingDurable?.code == .closed)
+    let checkpoint = await #expect(throws: StoreError.self) { try await store.checkpoint() }
+    #expect(checkpoint?.code == .closed)
+    let copy = try Store.open(at: folder.file("copy.cambium"))
+    #expect(copy.uuid == store.uuid)
+    #expect(try copy.snapshot().tree("t").value(for: bytes("a")) == bytes("1"))
+    try await copy.close()
   }
 
   /// A moment that threads wait for.
