@@ -63,7 +63,8 @@ final class SharedStore: Sendable {
 
   // MARK: Handles
 
-  /// One counted handle less, because it is closed; the last one closes the store. Called with the turn. False if others are left.
+  /// Releases a counted handle that is being closed; the last one closes the store. Called with the writer
+  /// lock held. False if others are left.
   func closeHandle() throws(StoreError) -> Bool {
     if let registration,
       !ProcessRegistry.shared.releaseHandle(of: ObjectIdentifier(self), registration, isClosing: true)
@@ -143,8 +144,8 @@ final class SharedStore: Sendable {
   /// Syncs what is unsynced. If nothing was committed since the last time, the last records get a watermark that vouches
   /// for them; otherwise this happens again later. A failure fences, which every later call reports.
   ///
-  /// It never waits for the writer's turn: a transaction that takes long must not hold up the sync that those before it
-  /// were promised, or that of another store, and while somebody writes the store isn't idle.
+  /// It never waits for the writer lock: a long transaction must not delay the sync that earlier commits were
+  /// promised, or that of another store. While a transaction runs the store isn't idle.
   private func settle() {
     isSettling.store(false, ordering: .releasing)
     let log = committer.log

@@ -93,8 +93,8 @@ public final class Store: Sendable {
 
   // MARK: Writing
 
-  /// Waits for its turn, runs `body` in a write transaction, and commits it if `body` returns. If it throws, nothing of
-  /// it remains, and the error is passed on.
+  /// Waits for the writer lock, runs `body` in a write transaction, and commits the transaction if `body`
+  /// returns. If `body` throws, nothing of the transaction remains, and the error is passed on.
   ///
   /// When it returns, the commit is as durable as asked for. `outcomeUnknown` says that the system failed to say
   /// whether it is; then, and from then on, the store shows the last durable state, refuses to write (`fenced`) and wants
@@ -107,12 +107,12 @@ public final class Store: Sendable {
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
     let result = try write(durability: durability, turn: .waiting(timeout: timeout), body)
-    guard let result else { fatalError("whoever waits for the writer's turn has it, or an error") }
+    guard let result else { fatalError("waiting for the writer lock ends with the lock or an error") }
     return result
   }
 
-  /// `write(durability:timeout:_:)` that comes by its turn as `turn` says. Nil, without having run `body`, when it
-  /// has no turn.
+  /// `write(durability:timeout:_:)` that gets the writer lock as `turn` says. Returns nil, without having run
+  /// `body`, if it doesn't get it.
   @discardableResult
   package func write<Result>(
     durability: Durability? = nil,
@@ -197,7 +197,8 @@ public final class Store: Sendable {
     try committer.log.wait(for: version.sequence, isDurable: version.durability == .full)
   }
 
-  /// Makes durable what was committed so far, at whatever level. Waits for the device, not for the writer's turn.
+  /// Makes durable what was committed so far, at whatever level. Waits for the device, not for the writer
+  /// lock.
   ///
   /// - Throws: `fileGone` if the file was deleted or replaced; `outcomeUnknown` if a write or sync failed, now or since something was committed that isn't durable: whether that survives is
   ///   known after reopening.
@@ -212,9 +213,7 @@ public final class Store: Sendable {
   /// by itself when the log has grown by ``StoreOptions/checkpointLogBytes``.
   public func checkpoint() throws(StoreError) {
     try checkWritable()
-    try withWriterLock { () throws(StoreError) in
-      if !committer.isCheckpointed { try committer.checkpoint() }
-    }
+    try withWriterLock { () throws(StoreError) in try committer.checkpoint(onlyIfNeeded: true) }
   }
 
   /// The checkpoint that the store makes by itself, now and on this thread: commits can go on beside it.

@@ -123,7 +123,7 @@ extension StoreError {
     /// A write transaction was begun inside another of the same thread, or a tree was used in the middle of a bulk append
     /// to it.
     public static let nestedWrite = Code("nestedWrite")
-    /// Others were writing for longer than the transaction was to wait for its turn; nothing was done.
+    /// Other transactions held the writer lock for longer than this one was to wait for it; nothing was done.
     public static let timedOut = Code("timedOut")
     /// The transaction has ended or has failed; it can't be used any more.
     public static let transactionEnded = Code("transactionEnded")

@@ -69,7 +69,7 @@ final class BlobTable: Sendable {
     return ValueBytes(borrowing: Buffer(start: start).bytes, in: start)
   }
 
-  /// Gives up a buffer that a checkpoint has written; its number stays. For one checkpoint at a time.
+  /// Gives up a buffer that was written to a page; its number stays. Called with ``Committer/state`` held.
   func evict(_ index: UInt64, storedAt place: StoredPlace) {
     places.set(place, at: index)
     state.withLock { state in

@@ -134,7 +134,7 @@ final class FrameArena: Sendable {
     state.withLock { (Int($0.next) - 1 - $0.free.count) << geometry.pageShift }
   }
 
-  /// Called with the lock held, so a slab is mapped once.
+  /// Called with the mutex of `state` locked, so that a slab is mapped once.
   private func addSlabIfNeeded(for frame: UInt64, _ state: inout State) {
     let index = frame >> UInt64(Self.slabShift - geometry.pageShift)
     if index >= Self.slabCount { fatalError("out of frames") }

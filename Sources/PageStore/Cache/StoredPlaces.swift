@@ -1,7 +1,7 @@
 /// Where checkpoints have written the frames, or the buffers, that the trees in memory consist of: by frame or buffer.
 ///
-/// Asked by checkpoints, and by readers of what was evicted. Set by one checkpoint at a time, and cleared when nobody refers to
-/// the frame any more.
+/// Checkpoints read it, and so do readers of what was evicted, without a lock. Entries are set with
+/// ``Committer/state`` held, and cleared when no version refers to the frame any more.
 struct StoredPlaces {
   /// Two words for each: the checksum, and the number, which is stored last and looked at first.
   private let words = AtomicTable()

@@ -129,8 +129,9 @@ struct StoreCopy {
 }
 
 extension Committer {
-  /// Commits what `fill` puts into the trees as a part of the last commit, whose number stays: how the copy of a store is filled, of which
-  /// nobody has seen anything yet. Written at once, as a checkpoint; nothing is logged. Called with the writer's turn.
+  /// Commits what `fill` puts into the trees as a part of the last commit, whose number stays: how the copy
+  /// of a store is filled, of which nobody has seen anything yet. Written at once, as a checkpoint; nothing
+  /// is logged. Called with the writer lock held.
   func load(_ fill: (inout WriteTransaction) throws(StoreError) -> Void) throws(StoreError) {
     try log.checkFence()
     let base = versions.latest

@@ -15,7 +15,8 @@ enum ForkGuard {
     return forks.load(ordering: .relaxed)
   }
 
-  /// The locks that all stores share are held across the fork, so that the child finds what they guard whole, and free.
+  /// The monitors that all stores share are locked across the fork: the child finds what they guard
+  /// consistent, and the monitors unlocked.
   private static let installed: Bool = {
     clinux_at_fork(
       {

@@ -6,7 +6,7 @@ import Glibc
 /// file is opened again by then. Entries hold their store weakly. An entry whose store is gone, or is being closed, stays until the store's file is
 /// closed, so a second opening can tell "on its way out" from "held by somebody else". A store takes out its own entry
 /// only: by the time it is let go, a later store of the same file may be registered.
-// Safety: `entries`, what is in it, and `opening` are only touched with the monitor's lock held.
+// Safety: `entries`, its elements, and `opening` are only touched with `monitor` locked.
 final class ProcessRegistry: @unchecked Sendable {
   static let shared = ProcessRegistry()
 
@@ -40,7 +40,8 @@ final class ProcessRegistry: @unchecked Sendable {
     path: String,
     make: () throws(StoreError) -> SharedStore?
   ) throws(StoreError) -> SharedStore? {
-    // Let go of only when the lock is free: if this has become the last reference, the store's deinit takes the lock.
+    // Released only when `monitor` is unlocked: if this has become the last reference, the store's deinit
+    // locks it.
     var found: SharedStore?
     defer { withExtendedLifetime(found) {} }
     monitor.lock()
@@ -53,7 +54,8 @@ final class ProcessRegistry: @unchecked Sendable {
       guard let entry = entry(of: file) else { break }
       if !entry.isClosing { found = entry.store }
       guard let store = found else {
-        // Another thread is closing it or running its deinit, and takes the entry out when the lock is free.
+        // Another thread is closing the store or running its deinit, and removes the entry when `monitor` is
+        // unlocked.
         monitor.wait()
         continue
       }
@@ -72,7 +74,7 @@ final class ProcessRegistry: @unchecked Sendable {
     return store
   }
 
-  /// Runs `make` without the lock, which the caller has before and after.
+  /// Runs `make` with `monitor` unlocked. The caller has it locked before and after.
   private func opening(
     _ file: PosixFile.Identity,
     _ make: () throws(StoreError) -> SharedStore?

@@ -79,8 +79,9 @@ public struct PageUses: Sendable, Sequence {
 extension Store {
   /// What each page of the file is used for, at this moment. The bytes of each use are those of ``spaceLedger()`` at the same moment.
   ///
-  /// Works beside readers and writers, and on a store that was opened for reading only; there is nothing pinned then. Commits wait
-  /// meanwhile: O(pages of the file / 64 + pages that died and aren't free yet), and 4 KiB are read for each extent.
+  /// Snapshots can be read meanwhile; commits wait. Works on a store that was opened for reading only, too,
+  /// where no page is pinned. O(pages of the file / 64 + pages that died and aren't free yet), and reads 4
+  /// KiB of each extent.
   ///
   /// Throws `closed`, `inputOutput`, and `corrupt` where the headers of the extents, or the record of the pages in use, don't
   /// fit what the trees are said to have: `verify()` says more.

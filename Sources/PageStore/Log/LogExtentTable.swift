@@ -1,4 +1,5 @@
-/// The log extents of a store, in use or free. Used only by whoever has the writer's turn.
+/// The log extents of a store, in use or free. Guarded by ``Committer/state``: commits and concurrent
+/// checkpoints both take extents.
 struct LogExtentTable {
   /// The newest use of each extent. A use whose epoch lies below ``freeBelow`` is over.
   private(set) var uses: [LogExtentUse]

@@ -8,19 +8,19 @@ struct LogTail: Hashable, Sendable {
 
 /// Appends records to the log and makes them durable, many at a time.
 ///
-/// Whoever has the committer's lock appends, which only puts the record into a buffer. Whoever waits for a record and
-/// finds nobody writing becomes the leader: it takes all that has gathered, writes it with one call, wakes one of those
-/// whose records have gathered meanwhile, to lead next, and then those whose records it has written, and nobody else. There
-/// is no artificial delay.
+/// A thread that holds ``Committer/state`` appends, which only puts the record into a buffer. A thread that
+/// waits for a record while no other writes becomes the leader: it takes all gathered records and writes them
+/// with one call. Then it wakes one of the threads whose records have gathered meanwhile, to lead next, and
+/// all threads whose records it has written. There is no artificial delay.
 ///
 /// Invariants:
 /// 1. `durableSequence` ≤ `writtenSequence` < the tail's sequence.
 /// 2. `pending` holds the records after `writtenSequence` that no leader has taken, in order, contiguous in the
 ///    file from `pendingOffset`.
 /// 3. Once `failure` is set nothing is written any more.
-// Safety: everything mutable is only touched with the monitor's lock held, except `tail`, which only the holder of the
-// committer's lock changes; it does so under the monitor's too, and alone may read it without; and `closingAnchor`, which
-// belongs to that lock.
+// Safety: mutable state is only touched with `monitor` locked, with two exceptions. `tail` is changed with
+// both `Committer.state` and `monitor` locked, and read with either. `closingAnchor` is only touched with
+// `Committer.state` locked. Opening a store begins its log before other threads can see it.
 final class LogWriter: @unchecked Sendable {
   /// Called with each advance, in order: all records up to `written` are in the file, up to `durable` on the device.
   typealias Advance = @Sendable (_ written: UInt64, _ durable: UInt64) -> Void
@@ -32,8 +32,8 @@ final class LogWriter: @unchecked Sendable {
   private let monitor = Monitor()
 
   private(set) var tail: LogTail
-  /// The anchor with the closing mark, as long as it has it, and where it is. Only the holder of the committer's lock
-  /// touches it.
+  /// The anchor with the closing mark and its offset, as long as the mark is set. Guarded by
+  /// ``Committer/state``.
   private var closingAnchor: (anchor: Anchor, offset: UInt64)?
   private var pending: [UInt8] = []
   private var pendingOffset: UInt64 = 0
@@ -87,7 +87,7 @@ final class LogWriter: @unchecked Sendable {
     durableSequence = writtenSequence
   }
 
-  // MARK: Appending, by the holder of the committer's lock
+  // MARK: Appending, with `Committer.state` held
 
   /// Whether the file says that nothing follows the last checkpoint.
   var hasClosingMark: Bool { closingAnchor != nil }
@@ -284,7 +284,8 @@ final class LogWriter: @unchecked Sendable {
     }
   }
 
-  /// Makes all that was appended durable, before more is written. Needs no writer's turn. Throws `fenced` if nothing more may be written.
+  /// Makes all appended records durable. The caller needs no lock. Throws `fenced` if nothing more may be
+  /// written.
   func drain() throws(StoreError) {
     let newest = try monitor.withLock { () throws(StoreError) in
       try checkNotFenced()
@@ -306,7 +307,7 @@ final class LogWriter: @unchecked Sendable {
     }
   }
 
-  /// Writes and syncs what has gathered. Called with the lock held, which it gives up meanwhile.
+  /// Writes and syncs what has gathered. Called with `monitor` locked; unlocks it during the write.
   private func lead() {
     isLed = true
     var batch = spare

@@ -53,8 +53,8 @@ extension PagePool {
     return stored
   }
 
-  /// Notes what a checkpoint has written and synced. Called by one checkpoint at a time, while a snapshot holds the version
-  /// that was written.
+  /// Notes where frames and buffers were written, once that is synced or spilled. Called with
+  /// ``Committer/state`` held, while a pin or a snapshot holds the versions that refer to them.
   ///
   /// From then on leaves are part of the cache, and buffers are given up: overflow is read as pages. Branches stay, and so do leaves
   /// with overflow: their images lead to pages, and they alone lead to what is in memory below them.

@@ -9,9 +9,11 @@ struct PageRun: Hashable, Sendable {
   var range: Range<UInt64> { first..<first + count }
 }
 
-/// Pages of the file that have died, until their death is durable twice: the last checkpoint doesn't reach them, nor does
-/// the one before. Then checkpoint *n* − 1 and the log behind it lead to the same state as checkpoint *n*, whatever is
-/// written over them.
+/// Pages of the file that have died, until their death is durable twice. Guarded by ``Committer/state``.
+///
+/// A death is durable twice when neither the last checkpoint nor the one before it reaches the page. Then
+/// checkpoint *n* − 1 and the log behind it lead to the same state as checkpoint *n*, whatever is written
+/// over the page.
 struct DeadPages {
   /// Pages that one version no longer reaches.
   struct Deaths {

@@ -1,5 +1,5 @@
-/// Room in the file: takes it for pages and log extents, makes the file longer and shorter. Only touched with the
-/// committer's `state` held.
+/// The room in the file: takes pages and log extents from it, and makes the file longer and shorter. Guarded
+/// by ``Committer/state``: commits set room aside while a concurrent checkpoint takes and gives back its own.
 ///
 /// The file is tiled by extents from its first page behind the anchors up to its end. A page extent may grow and shrink at
 /// the end of the file: its header is then written again where it is (``ExtentHeaders``).

@@ -71,7 +71,7 @@ extension Committer {
     return try withSpace { (space) throws(StoreError) in ledger(of: space) }
   }
 
-  /// Who reads, and what that keeps. Called with `state` held.
+  /// The snapshots that are alive, and what each keeps. Called with `state` held.
   func readers() -> [SnapshotReader] {
     reclaimUnread()
     let now = ContinuousClock.now
@@ -122,7 +122,7 @@ extension Committer {
     return ledger
   }
 
-  /// Pages of the free ones that are kept.
+  /// The number of free pages that are kept in reserve. Called with `state` held.
   func reservedFreePageCount(of space: PageSpace) -> UInt64 {
     min(space.map.freeCount, reservedPageCount(end: space.map.end))
   }

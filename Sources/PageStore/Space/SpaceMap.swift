@@ -1,4 +1,5 @@
-/// What every page of the file is used for, in memory. Only touched with the committer's `state` held.
+/// What every page of the file is used for, in memory. A part of ``PageSpace``, and like it guarded by
+/// ``Committer/state``.
 ///
 /// Each page below ``end`` is in use or free, and a free one is *ready*, which means that the file system has given it
 /// blocks, or *bare*: the next write to it may meet a full disk.

@@ -2,7 +2,7 @@ import Glibc
 
 /// One thread for the whole process that does small things later. It starts with the first of them, and ends when there
 /// is nothing left to do.
-// Safety: everything mutable is only touched with the monitor's lock held.
+// Safety: mutable state is only touched with `monitor` locked.
 final class BackgroundThread: @unchecked Sendable {
   static let shared = BackgroundThread()
 

@@ -11,7 +11,8 @@ struct CheckpointPlan {
   let demand: PageDemand
   let taken: PageSpace.Taken
 
-  /// Counts and takes room. Called with `state` held. Throws `diskFull` with nothing taken.
+  /// Counts and takes room. Called with `checkpointing` and `state` held. Throws `diskFull`, with nothing
+  /// taken.
   init(_ draft: Committer.Draft, in committer: Committer, _ mode: PageWriter.Mode) throws(StoreError) {
     self.draft = draft
     self.mode = mode
@@ -108,11 +109,12 @@ struct SealedSpace {
 }
 
 extension Committer {
-  /// Runs a part of writing a checkpoint with `state` held: takes it, or has it all the time.
+  /// Runs a part of writing a checkpoint with `state` held: a concurrent checkpoint takes it for that part,
+  /// others hold it throughout.
   typealias WithState = (() throws(StoreError) -> Void) throws(StoreError) -> Void
 
-  /// Writes everything that is only in memory, and what follows from that for the room in the file, and syncs it. Needs no
-  /// lock but `checkpointing`, and for a moment `state`.
+  /// Writes and syncs everything that is only in memory, and the record of pages in use that results. Called
+  /// with `checkpointing` held; `withState` runs the parts that need `state`.
   func write(_ plan: CheckpointPlan, withState: WithState) throws(StoreError) -> WrittenCheckpoint {
     let output = PageOutput(file: file, pageSize: pageSize)
     let sink: PageWriter.Sink = { (number, image) throws(StoreError) in try output.append(image, at: number) }
@@ -188,7 +190,8 @@ extension Committer {
     return counts
   }
 
-  /// Settles what the checkpoint says of the pages in use and of the file. Called with `state` held.
+  /// Settles what the checkpoint says of the pages in use and of the file. Called with `checkpointing` and
+  /// `state` held.
   private func seal(_ plan: CheckpointPlan, _ pages: CheckpointPages) throws(StoreError) -> SealedSpace {
     let deaths = filePages(of: plan.replaced)
     let givenUp = extents.giveUp(keeping: keptLogByteCount)

@@ -1,23 +1,31 @@
-/// Checkpoints that have the writer's turn: what the newest version has only in memory becomes pages of the file, the
-/// version itself is replaced by one of these pages, and all of the log before is dispensable. For closing, for large
-/// transactions, and whenever somebody asks; ``checkpointConcurrently(if:_:)`` is what a store does by itself.
+/// Checkpoints that hold `checkpointing` and `state` throughout, so that nothing is committed meanwhile: what
+/// the newest version has only in memory becomes pages of the file, the version itself is replaced by one of
+/// these pages, and the log before it is no longer needed. Closing, large transactions and
+/// `Store.checkpoint()` write such checkpoints. What a store writes by itself is concurrent:
+/// ``checkpointConcurrently(if:)``.
 ///
 /// The order is what makes them safe. (1) Everything in the log is made durable. (2) Pages go to space that nothing
 /// refers to, and are synced. (3) The checkpoint record goes to the log, synced. (4) The older anchor is rewritten.
 /// It needs no sync of its own until the store is closed: until it is durable, the other anchor and the log lead to the
 /// same state, and the next checkpoint's step 2 comes before anything that the other anchor needs is reused.
 extension Committer {
-  /// Makes the newest version the one that recovery begins with.
-  func checkpoint() throws(StoreError) {
+  /// Makes the newest version the one that recovery begins with. Called with the writer lock held, or before
+  /// the store is shared.
+  ///
+  /// - Parameter onlyIfNeeded: whether to do nothing if the last checkpoint contains the newest version. That
+  ///   is read with both locks held, because a concurrent checkpoint changes it.
+  func checkpoint(onlyIfNeeded: Bool = false) throws(StoreError) {
     try checkpointing.withLock { () throws(StoreError) in
       try state.withLock { () throws(StoreError) in
+        if onlyIfNeeded && isCheckpointed { return }
         try checkpointLatest()
         restateIfWorthwhile { (body) throws(StoreError) in try body() }
       }
     }
   }
 
-  /// Runs `body` while no checkpoint is under way.
+  /// Runs `body` with `checkpointing` and `state` held: no checkpoint is under way, and nothing is appended
+  /// to the log.
   func withoutCheckpoint<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
     try checkpointing.withLock { () throws(StoreError) in try state.withLock(body) }
   }
@@ -53,7 +61,8 @@ extension Committer {
     }
   }
 
-  /// Whether the last checkpoint has everything, and recovery has nothing to replay.
+  /// Whether the last checkpoint contains the newest version, so that recovery has nothing to replay. Called
+  /// with `state` held.
   var isCheckpointed: Bool { log.bytesSinceCheckpoint == 0 && checkpointCommit == versions.latest.commit }
 
   func checkpointLatest() throws(StoreError) {

@@ -50,8 +50,9 @@ extension Committer {
     }
   }
 
-  /// Goes on with a pass at `position`, which is nil when it is through, until it has changed or looked at some `pageLimit` pages.
-  /// Returns the changes as a transaction after which every tree has the same entries. Called with the writer's turn.
+  /// Goes on with a pass at `position`, which is nil when it is through, until it has changed or looked at
+  /// some `pageLimit` pages. Returns the changes as a transaction that leaves every tree's entries as they
+  /// are. Called with the writer lock held.
   func run(
     _ pass: CompactionPass,
     from position: inout CompactionPosition?,
@@ -96,8 +97,9 @@ extension Committer {
     return CompactionPosition(slot: position.slot + 1)
   }
 
-  /// Goes on with a pass beside commits: ``run(_:from:pageLimit:)`` as a version of its own. Called with the writer's
-  /// turn. Returns how many pages were changed. Throws `diskFull` if there is no room to write them.
+  /// Continues a pass concurrently with commits: ``run(_:from:pageLimit:)`` as a version of its own. Called
+  /// with the writer lock held. Returns how many pages were changed. Throws `diskFull` if there is no room to
+  /// write them.
   func runConcurrently(
     _ pass: CompactionPass,
     from position: inout CompactionPosition?,
@@ -135,8 +137,8 @@ extension Committer {
   /// Pages that are moved before a checkpoint writes them.
   private static let batchPageCount = 4_096
 
-  /// Makes the file as short as it can be in a few rounds, if it is much longer than what is in it. Called with the writer's turn,
-  /// `checkpointing` and `state` held, and everything in the file.
+  /// Makes the file as short as it can be in a few rounds, if it is much longer than what is in it. Called
+  /// with the writer lock, `checkpointing` and `state` held, after a checkpoint has written everything.
   func tighten() throws(StoreError) {
     defer { keepsFreeLog = true }
     if try isLoose() { try moveToTheFront() }
@@ -178,9 +180,11 @@ extension Committer {
     }
   }
 
-  /// Lets the log go on in front, cuts the file's free end, and lets the file system have it. Commits wait for some ten syncs.
+  /// Continues the log at the front of the file, cuts off the file's free end, and gives it back to the file
+  /// system. Takes the writer lock; commits wait for some ten syncs.
   func shortenFile(_ writerLock: WriterLock) throws(StoreError) {
-    // Whoever has the turn shouldn't wait for all of a checkpoint.
+    // Waits for a checkpoint under way before it takes the writer lock: otherwise writers would wait for all
+    // of it.
     checkpointing.withLock {}
     try writerLock.acquire()
     do throws(StoreError) {
@@ -221,7 +225,8 @@ extension Committer {
     try restate(keeping: 0) { (body) throws(StoreError) in try body() }
   }
 
-  /// Goes on with the log in the free extent furthest to the front of the file, if the present one is behind that.
+  /// Continues the log in the free extent furthest to the front of the file, if that lies before the present
+  /// one. Called with `state` held.
   func parkLog() throws(StoreError) {
     let needed = LogWriter.extentByteCount(forRecord: 4 * CheckpointRecord.fixedByteCount)
     guard let free = extents.freeExtent(byteCount: needed),

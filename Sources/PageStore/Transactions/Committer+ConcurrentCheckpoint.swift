@@ -1,9 +1,11 @@
-/// Checkpoints beside commits: the newest version at the start is written while others go on committing.
+/// Concurrent checkpoints: the newest version at the start is written while other threads commit. They hold
+/// `checkpointing` throughout, and need no writer lock.
 ///
-/// Versions are immutable, so one that is pinned can be written without any lock. Only three short moments need the
-/// state's lock: the start, which notes where in the log replay will begin and takes room; the appending of the record;
-/// and the end. The trees in memory stay what they are; their frames learn where they were written (``StoredPlace``).
-/// The record comes in the log after those of the commits that went on meanwhile, and is durable only when they are.
+/// Versions are immutable, so a pinned one can be written without `state`. Four short moments need `state`:
+/// the start, which notes where in the log replay will begin and takes room; settling which pages are in use;
+/// appending the record; and the end. The trees in memory don't change; it is noted where their frames were
+/// written (``StoredPlace``). The checkpoint's record follows those of the commits made meanwhile in the log,
+/// and is durable only when they are.
 extension Committer {
   /// Writes a checkpoint of the newest version, if it is still needed so much when nobody else writes one.
   func checkpointConcurrently(if need: UpkeepNeed) throws(StoreError) {

@@ -4,8 +4,8 @@
 /// being changed hold ever more of them. Past a part of ``StoreOptions/dirtyMemoryBytes`` they are written to the ``SpillFile``;
 /// from then on they are part of the cache, like pages that a checkpoint has written.
 extension Committer {
-  /// Writes what is held and isn't in any file, if that has become much. Called with `state` held. A failure leaves it in memory,
-  /// until more has gathered.
+  /// Writes what snapshots hold and no file has, if that has become much. Called with `state` held. After a
+  /// failure it stays in memory until more has gathered.
   func spillIfNeeded() {
     guard reclamation.newlyHeldByteCount > limits.heldByteCount else { return }
     reclamation.newlyHeldByteCount = 0

@@ -1,12 +1,16 @@
 /// Turns transactions into log records and versions, and versions into checkpoints.
 ///
-/// Three locks, taken in this order and never in another:
+/// Three locks serialise the work. They are always taken in this order:
 ///
-/// 1. The *writer's turn*, which the store hands out: whoever has it runs a transaction.
-/// 2. `checkpointing`: whoever has it writes a checkpoint. One that runs beside commits takes this without the turn.
-/// 3. `state`: whoever has it appends to the log and takes room in the file.
-// Safety: everything mutable is only touched with `state` held, except `spareRecord`, which belongs to the turn, and the
-// catalogue and the anchors, which belong to `checkpointing`.
+/// 1. The *writer lock* (``WriterLock``), which the store owns: its holder runs a transaction.
+/// 2. `checkpointing`: its holder writes a checkpoint. A concurrent checkpoint takes it without the writer
+///    lock.
+/// 3. `state`: its holder appends to the log and takes room in the file. A concurrent checkpoint holds it for
+///    short moments only.
+// Safety: mutable state is only touched with `state` held, with these exceptions. `spareRecord` is guarded by
+// the writer lock. `anchors`, `nextAnchorSlot`, `isAnchorDurable` and `isClosed` are guarded by
+// `checkpointing`. `lastRecord` and `catalogued` are written with both `checkpointing` and `state` held, and
+// read with either. Opening a store touches all of it before other threads can see it.
 final class Committer: @unchecked Sendable {
   let file: StoreFile
   let identity: FormatIdentity
@@ -43,7 +47,7 @@ final class Committer: @unchecked Sendable {
   var nextAnchorSlot: Int
   /// False while the newest anchor may exist in the page cache alone; after a process that died it may from the start.
   var isAnchorDurable = false
-  /// Whether the store is closed; only touched with `checkpointing` held.
+  /// Whether the store is closed. Guarded by `checkpointing`.
   var isClosed = false
   var checkpointCount: UInt64 = 0
   var pagesWritten: UInt64 = 0
@@ -59,7 +63,7 @@ final class Committer: @unchecked Sendable {
   var dirtyRunPageCount: UInt64 = 0
   /// Frames born by this commit, or earlier, are written or being written.
   var dirtyAfterCommit: UInt64
-  /// What a checkpoint beside commits is writing.
+  /// What a concurrent checkpoint is writing.
   var beingWritten: BeingWritten?
   /// The last transaction's record buffer, for the next.
   private var spareRecord: [UInt8] = []

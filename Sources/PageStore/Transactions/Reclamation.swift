@@ -30,7 +30,7 @@ struct RetiredMemory: Sendable {
   }
 }
 
-/// Memory that died with some version, until nobody can reach it any more.
+/// Memory that died with some version, until no reader can reach it any more. Guarded by ``Committer/state``.
 ///
 /// An item was reachable in the versions from the commit that made it up to the one that replaced it. A snapshot keeps only
 /// what its own version reaches; what was made after it, and has died since, goes at once, however long the snapshot lives.

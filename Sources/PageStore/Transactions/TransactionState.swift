@@ -1,4 +1,5 @@
-/// What the handles of one write transaction share. Used by one thread at a time, the one with the writer's turn.
+/// What the handles of one write transaction share. Used by the thread that holds the writer lock, or by the
+/// one that opens the store, to replay its log.
 final class TransactionState {
   /// The number that the transaction gets when it is committed; its base's if it stamps its pages with that.
   let commit: UInt64

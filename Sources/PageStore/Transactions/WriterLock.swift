@@ -2,54 +2,57 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// Who may write: one thread at a time.
+/// The lock that serialises the writers of a store. One thread at a time holds it, from the beginning of a
+/// write transaction to the appending of its record; one such holding is a *turn*.
 ///
-/// Most transactions take less time than waking a thread. So a turn that is given back is free for whoever asks first, and
-/// a thread that finds it taken spins for a few microseconds before it goes to sleep. The one that has slept longest is
-/// woken meanwhile, to try again; if it was passed over ``bypassLimit`` times, it gets the turn handed over. So a thread
-/// waits for no more than `bypassLimit + 1` turns for itself and each of those that slept when it came.
+/// Most transactions take less time than waking a thread. So a released lock goes to the first thread that
+/// asks for it, and a thread that finds it held spins for a few microseconds before it sleeps. A release
+/// wakes the thread that has slept longest, to try again; after it was passed over ``bypassLimit`` times, the
+/// lock is handed to it. So a thread waits for no more than `bypassLimit + 1` turns for itself and for each
+/// of the threads that slept when it came.
 ///
-/// A thread that has waited can leave the turn to a ``TurnReservation``, which a thread that must not wait claims later.
-// Safety: everything mutable is only touched with the monitor's lock held, except the atomic hint.
+/// A thread that has waited can leave the lock to a ``TurnReservation``, which a thread that must not wait
+/// claims later.
+// Safety: mutable state is only touched with `monitor` locked, except the atomic hint.
 final class WriterLock: @unchecked Sendable {
   private final class Waiter {
     let condition = Monitor.Condition()
     let thread = pthread_self()
-    /// Whether the turn was handed over to it.
+    /// Whether the lock was handed to it.
     var isServed = false
-    /// Whether it has been woken and hasn't had the lock since.
+    /// Whether it was woken and hasn't locked `monitor` since.
     var isWoken = false
-    /// How often somebody else took the turn while it was the first in the queue.
+    /// How often another thread took the lock while it was the first in the queue.
     var bypassCount = 0
   }
 
-  /// So often can others take the turn before the first in the queue.
+  /// How often other threads can take the lock before the first in the queue.
   static let bypassLimit = 16
   private static let longestSpin = 512
   private static let shortestSpin = 8
-  /// With one processor, nobody gives the turn back while somebody spins. Asked for when two threads meet for the first time: the
-  /// system reads a file for it.
+  /// With one processor, no thread releases the lock while another spins. Evaluated when two threads meet for
+  /// the first time: the system reads a file for it.
   private static let longestUsefulSpin = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1 ? longestSpin : 0
 
   private enum Holder {
     case thread(pthread_t)
-    /// No thread writes until the reservation is claimed. From `expiry` on, any thread may take the turn.
+    /// No thread writes until the reservation is claimed. From `expiry` on, any thread may take the lock.
     case reservation(TurnReservation, expiry: timespec)
   }
 
   private let monitor = Monitor()
   private var holder: Holder?
   private var reservationCount: UInt64 = 0
-  /// In the order they came. If nobody has the turn, the first one is on its way.
+  /// Threads that sleep, in the order in which they came. If the lock is free, the first of them was woken.
   private var waiting: [Waiter] = []
-  /// How long it is worth while to spin: twice as long as last time if that helped, half as long if it didn't.
+  /// How many rounds to spin: twice as many as last time if that helped, half as many if it didn't.
   private lazy var spin = Self.longestUsefulSpin
   private var isSpinning = false
-  /// What ``holder`` says, for the one who spins.
+  /// Whether ``holder`` is nil, for the thread that spins without `monitor`.
   private let isFree = Atomic(true)
 
-  /// Waits for the turn. Throws `nestedWrite` if this thread has it already, for it would wait for itself; `timedOut` if
-  /// `timeout` passes first.
+  /// Waits for the lock. Throws `nestedWrite` if this thread holds it, because it would wait for itself;
+  /// `timedOut` if `timeout` passes first.
   func acquire(timeout: Duration? = nil) throws(StoreError) {
     monitor.lock()
     defer { monitor.unlock() }
@@ -74,8 +77,9 @@ final class WriterLock: @unchecked Sendable {
     }
   }
 
-  /// Sleeps until woken, or until a reservation ends that keeps the first in the queue waiting. False when the deadline
-  /// has passed. Called with the lock held, which it gives up meanwhile.
+  /// Sleeps until the waiter is woken, or, if it is the first in the queue, until the reservation that it
+  /// waits for ends. False when the deadline has passed. Called with `monitor` locked; unlocks it during the
+  /// sleep.
   private func sleep(_ waiter: Waiter, until deadline: timespec?) -> Bool {
     var alarm = deadline
     if case .reservation(_, let expiry) = holder, waiting.first === waiter {
@@ -89,20 +93,20 @@ final class WriterLock: @unchecked Sendable {
     return deadline.map { Self.isBefore(Self.now(), $0) } ?? true
   }
 
-  /// Takes the turn if nobody has it; never waits.
+  /// Takes the lock if it is free. Never waits.
   func acquireIfFree() -> Bool { monitor.withLock { takeIfFree() } }
 
-  /// Returns when nobody sleeps until it gets the turn, or after some time: for work that can wait.
+  /// Returns when no thread sleeps until it gets the lock, or after `limit`: for work that can wait.
   func letOthersGoFirst(for limit: Duration) {
     guard sleeperCount > 0 else { return }
     let end = ContinuousClock.now + limit
     while sleeperCount > 0, ContinuousClock.now < end { usleep(50) }
   }
 
-  /// Threads that sleep until they get the turn.
+  /// The number of threads that sleep until they get the lock.
   var sleeperCount: Int { monitor.withLock { waiting.count } }
 
-  /// Gives the turn back, or hands it to the one who was passed over too often.
+  /// Releases the lock, or hands it to the first in the queue if that was passed over too often.
   func release() {
     monitor.lock()
     guard let first = waiting.first else {
@@ -124,19 +128,20 @@ final class WriterLock: @unchecked Sendable {
     if wakes { first.condition.wakeOne() }
   }
 
-  /// Called with the lock held.
+  /// Called with `monitor` locked.
   private func wakeFirst() {
     guard let first = waiting.first, !first.isWoken else { return }
     first.isWoken = true
     first.condition.wakeOne()
   }
 
+  /// Called with `monitor` locked.
   private func free() {
     holder = nil
     isFree.store(true, ordering: .relaxed)
   }
 
-  /// Called with the lock held.
+  /// Takes the lock if it is free, or if the reservation on it has ended. Called with `monitor` locked.
   private func takeIfFree(_ waiter: Waiter? = nil) -> Bool {
     switch holder {
     case .thread: return false
@@ -149,7 +154,8 @@ final class WriterLock: @unchecked Sendable {
     return true
   }
 
-  /// Called with the lock held, which it gives up meanwhile. One thread spins at a time.
+  /// Takes the lock after spinning for it; false if it stayed held. One thread spins at a time. Called with
+  /// `monitor` locked; unlocks it while it spins.
   private func takeBySpinning() -> Bool {
     guard !isSpinning, spin > 0 else { return false }
     isSpinning = true
@@ -168,8 +174,8 @@ final class WriterLock: @unchecked Sendable {
 
   // MARK: Reservations
 
-  /// Leaves the turn, which this thread has, to whoever claims the reservation. Others take the turn when they have waited
-  /// for that as long as `patience` says.
+  /// Leaves the lock, which this thread holds, to the thread that claims the reservation. From `patience` on,
+  /// any other thread may take the lock.
   func reserve(patience: Duration) -> TurnReservation {
     monitor.withLock {
       reservationCount += 1
@@ -180,7 +186,8 @@ final class WriterLock: @unchecked Sendable {
     }
   }
 
-  /// Takes the reserved turn; false if another thread has taken it because the reservation had ended. Never waits.
+  /// Takes the reserved lock; false if another thread has taken it because the reservation had ended. Never
+  /// waits.
   func claim(_ reservation: TurnReservation) -> Bool {
     monitor.withLock {
       guard case .reservation(reservation, _) = holder else { return false }
@@ -189,7 +196,7 @@ final class WriterLock: @unchecked Sendable {
     }
   }
 
-  /// Gives the reserved turn back, unless it was claimed or the reservation has ended.
+  /// Releases the reserved lock, unless it was claimed or the reservation has ended.
   func cancel(_ reservation: TurnReservation) {
     if claim(reservation) { release() }
   }

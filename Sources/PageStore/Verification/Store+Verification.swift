@@ -3,7 +3,8 @@ extension Store {
   /// the file and in memory. Returns every problem; none means that the store is whole. What can't be read is a problem, too, and the rest
   /// is looked at all the same.
   ///
-  /// Nobody writes meanwhile. O(size of the store), whatever the file says.
+  /// Writers, checkpoints and questions for the store's statistics wait meanwhile. O(size of the store),
+  /// whatever the file says.
   ///
   /// - Parameter includingWarnings: whether to return, too, what is whole but rests on the last of two copies. A crash may leave that, and
   ///   the next checkpoints mend it.
