@@ -1,12 +1,13 @@
 import Glibc
 import Synchronization
 
-/// A store that is open, which all handles on it (``Store``) share. What the store does by itself, it does here: a handle may go at any moment.
+/// An open store, which all handles on it (``Store``) share. The store's background work belongs to it,
+/// because a handle may be deallocated at any moment.
 ///
-/// It is closed when the last counted handle is. If that one was let go of instead, it stays open as long as snapshots, and what else has
-/// it, are there.
+/// It is closed together with its last counted handle. If that handle is deallocated without being closed,
+/// the store stays open as long as snapshots or other objects refer to it.
 final class SharedStore: Sendable {
-  /// Where the store is; empty for one in memory.
+  /// The path of the store; empty for a store in memory.
   let path: String
   let options: StoreOptions
   let file: StoreFile
@@ -15,13 +16,15 @@ final class SharedStore: Sendable {
   let writerLock = WriterLock()
   let committer: Committer
   let environment: StoreEnvironment
-  /// What the process knows the open file by; nil for one that was handed in, of which there is one handle.
+  /// The identity under which the process registry has the file; nil for a file that the caller provided,
+  /// which has one handle.
   private let registration: PosixFile.Identity?
   private let isSettling = Atomic(false)
   private let isCheckpointing = Atomic(false)
   private let isSyncing = Atomic(false)
-  /// Whether somebody looks later whether the file is too long, and whether it is being made shorter.
+  /// Whether ``tidy(_:)`` is scheduled.
   let isTidying = Atomic(false)
+  /// Whether the store is making its file shorter by itself.
   let isCompacting = Atomic(false)
 
   init(_ committer: Committer, path: String, options: StoreOptions, registration: PosixFile.Identity?) {
@@ -36,8 +39,8 @@ final class SharedStore: Sendable {
   }
 
   deinit {
-    // A store that is let go without being closed leaves what a crash would leave, but keeps its promises: relaxed
-    // commits are synced. A failure has nobody to be told to, and recovery copes with it.
+    // A store that is deallocated without being closed leaves the file as a crash would, but keeps its
+    // promises: relaxed commits are synced. A failure can't be reported here; recovery handles it.
     if (try? file.checkOpen()) != nil, !options.isReadOnly, options.durability != .none,
       committer.log.hasUnsynced
     {
@@ -46,10 +49,10 @@ final class SharedStore: Sendable {
     closeFile()
   }
 
-  /// The newest commit that the log has taken up, whether or not readers see it yet.
+  /// The newest commit whose record was appended to the log, whether or not readers see it yet.
   var newestCommit: UInt64 { versions.latest.commit }
 
-  /// What the bytes of the file are used for.
+  /// The uses of the file's bytes.
   func spaceLedger() throws(StoreError) -> SpaceLedger {
     try file.checkOpen()
     return try committer.state.withLock { () throws(StoreError) in try committer.spaceLedger() }
@@ -76,7 +79,7 @@ final class SharedStore: Sendable {
     return true
   }
 
-  /// One counted handle less, because it was let go of.
+  /// Releases a counted handle that is deallocated without having been closed.
   func dropHandle() {
     guard let registration else { return }
     _ = ProcessRegistry.shared.releaseHandle(of: ObjectIdentifier(self), registration, isClosing: false)
@@ -89,18 +92,18 @@ final class SharedStore: Sendable {
 
   // MARK: Upkeep
 
-  /// The checkpoint that the store makes by itself, now and on this thread: commits can go on beside it.
+  /// Writes a concurrent checkpoint on this thread: other threads can commit meanwhile.
   func checkpointConcurrently() throws(StoreError) {
     isCheckpointing.store(true, ordering: .releasing)
     defer { isCheckpointing.store(false, ordering: .releasing) }
     try committer.checkpointConcurrently()
   }
 
-  /// A commit that made the log long enough, or changed enough pages, starts a checkpoint. If there was none for so long
-  /// that memory would grow without bound, the commit waits for one.
+  /// Called after a commit. Starts a checkpoint if the log is long enough, or enough pages were changed. If
+  /// one is overdue, so that memory would grow without bound, the commit waits for it.
   ///
-  /// The commit is done, so a failure isn't its own; if it was serious the store is fenced, otherwise the next commit
-  /// tries again.
+  /// The commit is done, so a failure of the checkpoint isn't the commit's. A failure of the log has fenced
+  /// the store; after any other, the next commit tries again.
   func checkpointIfDue() {
     switch committer.checkpointNeed() {
     case .none: break
@@ -115,8 +118,9 @@ final class SharedStore: Sendable {
     }
   }
 
-  /// Syncs relaxed commits when what they have replaced takes much memory: beside the commits that follow, or, if they
-  /// are quicker than that, in this one. A failure isn't this commit's own: it fences the store.
+  /// Called after a commit. Syncs relaxed commits when the memory that they have replaced takes too much
+  /// room: on another thread, or, if that is too slow for the commits, on this one. A failure isn't this
+  /// commit's: it fences the store.
   func syncIfDue() {
     switch committer.syncNeed() {
     case .none: break
@@ -131,7 +135,7 @@ final class SharedStore: Sendable {
     }
   }
 
-  /// Relaxed commits are synced, and a store that goes idle gets a watermark, within a second.
+  /// Schedules ``settle()``: relaxed commits are synced, and an idle store gets a watermark, within a second.
   func settleLater() {
     guard options.durability != .none, !isSettling.exchange(true, ordering: .acquiringAndReleasing) else {
       return
@@ -141,8 +145,8 @@ final class SharedStore: Sendable {
 
   private static let settlingMilliseconds = 500
 
-  /// Syncs what is unsynced. If nothing was committed since the last time, the last records get a watermark that vouches
-  /// for them; otherwise this happens again later. A failure fences, which every later call reports.
+  /// Syncs unsynced records. If there are none, appends a watermark that vouches for the last ones; otherwise
+  /// this runs again later. A failure fences the store, which later calls report.
   ///
   /// It never waits for the writer lock: a long transaction must not delay the sync that earlier commits were
   /// promised, or that of another store. While a transaction runs the store isn't idle.

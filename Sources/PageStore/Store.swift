@@ -3,23 +3,24 @@ import Synchronization
 
 /// An ordered, transactional key-value store in one file: named trees of byte strings.
 ///
-/// Any number of threads read, each from a ``Snapshot``; one at a time writes. A write transaction takes effect as a
-/// whole or not at all, in memory and after a crash.
+/// Any number of threads can read, each from a ``Snapshot``; one thread at a time writes. A write transaction
+/// takes effect completely or not at all, in memory and after a crash.
 ///
-/// One process writes a store at a time, and nobody else may have it open meanwhile; any number may read one that nobody
-/// writes. A `Store` is a *handle*: opening a file that this process has open already gives another one on the same store, with the
-/// same cache and one lock. Each is closed for itself, by `close()`.
+/// A process that opens a store for writing excludes all other processes; any number of processes can have a
+/// store open for reading. A `Store` is a *handle*: opening a file that this process has open already gives
+/// another handle on the same store, with the same cache and the same locks. Each handle is closed by its own
+/// `close()`.
 public final class Store: Sendable {
   let shared: SharedStore
-  /// Whether the store stays open for this handle.
+  /// Whether this handle keeps the store open.
   private let isCounted: Bool
   private let isClosed = Atomic(false)
 
-  /// Where the store is; empty for one in memory.
+  /// The path of the store; empty for a store in memory.
   public var path: String { shared.path }
   /// The options that the store was opened with.
   public var options: StoreOptions { shared.options }
-  /// What tells this store from all others, for good.
+  /// The permanent identifier of the store, different from that of every other.
   public var uuid: StoreUUID { committer.identity.uuid }
 
   var file: StoreFile { shared.file }
@@ -29,7 +30,7 @@ public final class Store: Sendable {
   var committer: Committer { shared.committer }
   var environment: StoreEnvironment { shared.environment }
 
-  /// A handle; it has been counted if `isCounted`.
+  /// - Parameter isCounted: whether the handle was counted.
   init(_ shared: SharedStore, isCounted: Bool = true) {
     self.shared = shared
     self.isCounted = isCounted
@@ -37,14 +38,15 @@ public final class Store: Sendable {
 
   deinit { if isCounted, !isClosed.load(ordering: .relaxed) { shared.dropHandle() } }
 
-  /// The same for all handles on one open store.
+  /// The identity of the open store, equal for all its handles.
   package var identifier: ObjectIdentifier { ObjectIdentifier(shared) }
 
-  /// A handle for what all handles of a process share: it is of use until the last of the others is closed, and doesn't keep the store open
-  /// for itself. Closing it does nothing.
+  /// A handle that isn't counted, for objects that all handles of a process share: it is usable until the
+  /// last counted one is closed, and doesn't keep the store open. Closing it does nothing.
   package func uncounted() -> Store { Store(shared, isCounted: false) }
 
-  /// Throws `closed` if this handle has been closed, or the store, or if the process is a fork of the one that opened it.
+  /// Throws `closed` if this handle or the store has been closed, or if the process is a fork of the one that
+  /// opened it.
   package func checkOpen() throws(StoreError) {
     try file.checkOpen()
     if isClosed.load(ordering: .relaxed) {
@@ -57,15 +59,16 @@ public final class Store: Sendable {
   /// The newest commit that readers see.
   public var lastCommit: UInt64 { versions.published.commit }
 
-  /// The newest commit that the log has taken up, whether or not readers see it yet. Waits for nobody.
+  /// The newest commit whose record was appended to the log, whether or not readers see it yet. Never blocks.
   @_spi(Testing) public var newestCommit: UInt64 { shared.newestCommit }
 
-  /// The newest committed version, to read from for as long as the snapshot is kept.
+  /// A snapshot of the newest committed version, which can be read as long as the snapshot exists.
   ///
   /// - Parameters:
-  ///   - label: what the snapshot is for, as ``readers()`` tells it.
-  ///   - lifetime: how long it may be read at most. A moment later what only it reaches is used again, and reading from it
-  ///     throws `snapshotExpired`; a cursor may come to the end of the leaf that it is in. Nil for as long as it is kept.
+  ///   - label: the purpose of the snapshot, which ``readers()`` returns.
+  ///   - lifetime: how long the snapshot may be read. Soon after, memory and pages that only it reaches are
+  ///     reused, and reading from it throws `snapshotExpired`; a cursor may still move within its leaf. Nil
+  ///     for no limit.
   public func snapshot(label: String = "", lifetime: Duration? = nil) throws(StoreError) -> Snapshot {
     try checkOpen()
     let snapshot = Snapshot(of: shared, label: label, lifetime: lifetime)
@@ -73,13 +76,15 @@ public final class Store: Sendable {
     return snapshot
   }
 
-  /// The snapshots that are alive, oldest first, and what each keeps from being used again. O(pages that are kept).
+  /// The snapshots that are alive, oldest first, and the bytes that each keeps from being reused. O(pages
+  /// that are kept).
   public func readers() throws(StoreError) -> [SnapshotReader] {
     try checkOpen()
     return committer.state.withLock { committer.readers() }
   }
 
-  /// What the bytes of the file are used for, at this moment. Exact at every commit. O(pages that died and aren't free yet).
+  /// The uses of the file's bytes at this moment. Exact after every commit. O(pages that died and aren't free
+  /// yet).
   public func spaceLedger() throws(StoreError) -> SpaceLedger {
     try checkOpen()
     return try shared.spaceLedger()
@@ -96,10 +101,11 @@ public final class Store: Sendable {
   /// Waits for the writer lock, runs `body` in a write transaction, and commits the transaction if `body`
   /// returns. If `body` throws, nothing of the transaction remains, and the error is passed on.
   ///
-  /// When it returns, the commit is as durable as asked for. `outcomeUnknown` says that the system failed to say
-  /// whether it is; then, and from then on, the store shows the last durable state, refuses to write (`fenced`) and wants
-  /// to be reopened. `body` must not begin another transaction of this store: `nestedWrite`. If others write for longer than
-  /// `timeout`, it throws `timedOut` without having run `body`; nil waits for as long as it takes.
+  /// When this returns, the commit is as durable as `durability` says. `outcomeUnknown` means that a write or
+  /// sync failed, so that it is unknown whether the commit survives; from then on the store shows the last
+  /// durable state and refuses to write (`fenced`) until it is reopened. A transaction that `body` begins on
+  /// this store throws `nestedWrite`. If other transactions hold the writer lock for longer than `timeout`,
+  /// this throws `timedOut` without having run `body`; nil waits for as long as it takes.
   @discardableResult
   public func write<Result>(
     durability: Durability? = nil,
@@ -147,7 +153,7 @@ public final class Store: Sendable {
       shared.tidyLater()
       return result
     case .unchanged(let result):
-      // What was read must not be taken back after this returns.
+      // A failed sync must not take back what `body` has read after this returns.
       try wait(for: base)
       return result
     case .abandoned(let error):
@@ -197,11 +203,12 @@ public final class Store: Sendable {
     try committer.log.wait(for: version.sequence, isDurable: version.durability == .full)
   }
 
-  /// Makes durable what was committed so far, at whatever level. Waits for the device, not for the writer
-  /// lock.
+  /// Makes all commits so far durable, whichever durability they had. Waits for the device, not for the
+  /// writer lock.
   ///
-  /// - Throws: `fileGone` if the file was deleted or replaced; `outcomeUnknown` if a write or sync failed, now or since something was committed that isn't durable: whether that survives is
-  ///   known after reopening.
+  /// - Throws: `fileGone` if the file was deleted or replaced; `outcomeUnknown` if a write or sync fails, or
+  ///   has failed since the first commit that isn't durable: whether such commits survive is known after
+  ///   reopening.
   public func makeDurable() throws(StoreError) {
     try checkWritable()
     try committer.log.settle()
@@ -209,31 +216,32 @@ public final class Store: Sendable {
 
   // MARK: Upkeep
 
-  /// Writes what is only in memory and in the log as pages, so that opening has nothing to replay. The store does this
-  /// by itself when the log has grown by ``StoreOptions/checkpointLogBytes``.
+  /// Writes the pages that are only in memory, so that opening the store has nothing to replay. The store
+  /// does this by itself when the log has grown by ``StoreOptions/checkpointLogBytes``.
   public func checkpoint() throws(StoreError) {
     try checkWritable()
     try withWriterLock { () throws(StoreError) in try committer.checkpoint(onlyIfNeeded: true) }
   }
 
-  /// The checkpoint that the store makes by itself, now and on this thread: commits can go on beside it.
+  /// Writes a concurrent checkpoint, as the store does by itself, on this thread: other threads can commit
+  /// meanwhile.
   @_spi(Testing)
   public func checkpointConcurrently() throws(StoreError) {
     try checkWritable()
     try shared.checkpointConcurrently()
   }
 
-  /// Closes this handle. Whatever was committed is durable afterwards.
+  /// Closes this handle. Afterwards all commits are durable.
   ///
-  /// Handles are counted: each opening of the file gives one, and each is closed once. Closing it again does nothing, and a handle that is let
-  /// go of without being closed counts no more. Closing the last one closes the store: it writes a checkpoint, waits for the calls
-  /// under way, and gives the process's lock on the file back. From then on snapshots can't read what they haven't read yet; until then
-  /// those of a closed handle can be read. If the last handle is let go of instead, there is no checkpoint, and the lock is given back
-  /// when the snapshots are gone as well.
+  /// Handles are counted: each opening of the file gives one, and each is closed once. Closing a handle again
+  /// does nothing, and a handle that is deallocated without being closed no longer counts. Closing the last
+  /// handle closes the store: it writes a checkpoint, waits for calls under way, and releases the process's
+  /// lock on the file. Snapshots of a closed handle can be read until then, and not after. If the last handle
+  /// is deallocated instead, no checkpoint is written, and the lock is released when no snapshot is left.
   ///
-  /// If it throws, the handle is closed all the same, and so is the store if it was the last; what was committed is found by the next opening; after a
-  /// write or sync that failed (`fenced`, `outcomeUnknown`) relaxed commits may be missing. Only inside a write transaction it throws
-  /// `nestedWrite` and does nothing.
+  /// If this throws, the handle is closed nevertheless, and so is the store if the handle was the last; the
+  /// next opening finds the commits. After a write or sync that failed (`fenced`, `outcomeUnknown`) relaxed
+  /// commits may be missing. Inside a write transaction this throws `nestedWrite` and does nothing.
   public func close() throws(StoreError) {
     guard isCounted, !isClosed.load(ordering: .relaxed) else { return }
     try file.checkForked()
@@ -245,7 +253,7 @@ public final class Store: Sendable {
     if othersAreLeft, !options.isReadOnly { try committer.log.settle() }
   }
 
-  /// What the store has done since it was opened, and how large it is.
+  /// Counters of the store's work since it was opened, and its sizes.
   public var statistics: StoreStatistics {
     get throws(StoreError) {
       try checkOpen()

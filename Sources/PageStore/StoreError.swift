@@ -1,9 +1,9 @@
-/// A failure of a store: what kind, where, and what lies below it.
+/// A failure of a store: its kind, its place, and the system error that caused it, if any.
 ///
-/// Decide on ``code``; ``description`` is for people. The context is boxed, so the error is one word wide and
-/// typed throws stay cheap on the success path.
+/// Programs decide by ``code``; ``description`` is for people. The context is boxed, so that typed throws are
+/// cheap when nothing is thrown.
 public struct StoreError: Error, Sendable {
-  /// What kind of failure this is.
+  /// The kind of failure.
   public let code: Code
   private let details: Details
 
@@ -19,7 +19,7 @@ public struct StoreError: Error, Sendable {
     }
   }
 
-  /// Makes a failure, for tests of what handles it.
+  /// Makes a failure, for tests of error handling.
   @_spi(Testing)
   public init(_ code: Code, _ message: String, context: Context = Context(), systemError: SystemError? = nil)
   {
@@ -27,19 +27,19 @@ public struct StoreError: Error, Sendable {
     self.details = Details(message: message, context: context, systemError: systemError)
   }
 
-  /// The error of a store that its user is to take for closed.
+  /// An error that says that the store is closed.
   package static func closed(_ message: String) -> StoreError { StoreError(.closed, message) }
 
-  /// What went wrong, and what to do about it where something can be done.
+  /// A sentence about the failure, and what to do about it if something can be done.
   public var message: String { details.message }
-  /// Where it went wrong, as far as it is known.
+  /// Where the failure happened, as far as it is known.
   public var context: Context { details.context }
-  /// The system call that failed, if one did.
+  /// The failed system call, if there is one.
   public var systemError: SystemError? { details.systemError }
 }
 
 extension StoreError {
-  /// Where a failure happened. Every field that is not known is nil.
+  /// Where a failure happened. Unknown fields are nil.
   public struct Context: Sendable, Hashable {
     /// The store's path.
     public var path: String?
@@ -50,7 +50,7 @@ extension StoreError {
     /// The name or number of the tree.
     public var tree: String?
 
-    /// Makes a context; what is left out is not known.
+    /// Makes a context; omitted fields are unknown.
     public init(path: String? = nil, page: UInt64? = nil, offset: UInt64? = nil, tree: String? = nil) {
       self.path = path
       self.page = page
@@ -63,17 +63,17 @@ extension StoreError {
   public struct SystemError: Sendable, Hashable {
     /// The system call's name, such as `pwrite`.
     public let call: String
-    /// The positive number of the error, such as `ENOSPC`.
+    /// The positive error number, such as `ENOSPC`.
     public let errno: Int32
 
-    /// Makes the failure of a call.
+    /// Makes the failure of a system call.
     public init(call: String, errno: Int32) {
       self.call = call
       self.errno = errno
     }
   }
 
-  /// The same failure, with what `fill` adds to its context.
+  /// A copy of the failure with the context that `fill` has changed.
   package func adding(_ fill: (inout Context) -> Void) -> StoreError {
     var context = self.context
     fill(&context)
@@ -82,7 +82,7 @@ extension StoreError {
 }
 
 extension StoreError {
-  /// The error where numbers end.
+  /// The error for a store that has no numbers left.
   static func numbersUsedUp(_ what: String) -> StoreError {
     StoreError(
       .numbersUsedUp,
@@ -101,31 +101,31 @@ extension StoreError {
     public static let notAStore = Code("notAStore")
     /// The file's format, or a feature it uses, is newer than this library.
     public static let unsupportedFormat = Code("unsupportedFormat")
-    /// Bytes in the file are not what was written: a checksum, an order, a count or a bound is wrong.
+    /// Bytes in the file are not those that were written: a checksum, an order, a count or a bound is wrong.
     public static let corrupt = Code("corrupt")
-    /// Another process or another incompatible handle holds the store; the message names the holder.
+    /// Another process, or a handle with other options, holds the store; the message names the holder.
     public static let storeInUse = Code("storeInUse")
     /// The file system refused to open, create, lock or read the file.
     public static let inputOutput = Code("inputOutput")
-    /// There is no room for the change; the transaction was aborted and nothing of it remains.
+    /// There is no room for the change; nothing of the transaction remains.
     public static let diskFull = Code("diskFull")
     /// A write or sync failed while committing: whether the commit survives is known after reopening.
     public static let outcomeUnknown = Code("outcomeUnknown")
-    /// An earlier write or sync failed. Reads go on; reopen the store to write again.
+    /// An earlier write or sync failed. The store can still be read; reopen it to write again.
     public static let fenced = Code("fenced")
-    /// The file of the open store was deleted, or replaced by another. What was committed since the last sync before that is in
-    /// no file that is found under its name; reads go on.
+    /// The file of the open store was deleted, or replaced by another. Commits since the last sync before
+    /// that are lost; the store can still be read.
     public static let fileGone = Code("fileGone")
     /// The store was opened read-only.
     public static let readOnly = Code("readOnly")
     /// The store is closed, or was inherited across a fork.
     public static let closed = Code("closed")
-    /// A write transaction was begun inside another of the same thread, or a tree was used in the middle of a bulk append
-    /// to it.
+    /// A write transaction was begun inside another of the same thread, or a tree was used in the middle of a
+    /// bulk append to it.
     public static let nestedWrite = Code("nestedWrite")
     /// Other transactions held the writer lock for longer than this one was to wait for it; nothing was done.
     public static let timedOut = Code("timedOut")
-    /// The transaction has ended or has failed; it can't be used any more.
+    /// The transaction has ended or has failed, and can't be used any more.
     public static let transactionEnded = Code("transactionEnded")
     /// A cursor over a write transaction's tree was moved after the tree had changed.
     public static let cursorInvalidated = Code("cursorInvalidated")
@@ -133,23 +133,24 @@ extension StoreError {
     public static let snapshotExpired = Code("snapshotExpired")
     /// No tree has this name.
     public static let noSuchTree = Code("noSuchTree")
-    /// So many trees were made that there is no number left for another.
+    /// No number is left for another tree, because too many were made.
     public static let tooManyTrees = Code("tooManyTrees")
-    /// The store is about to run out of numbers for commits, records of the log or uses of its extents; nothing was written.
+    /// The store has no numbers left for commits, records of the log or uses of its extents; nothing was
+    /// written.
     public static let numbersUsedUp = Code("numbersUsedUp")
     /// A key is longer than the limit.
     public static let keyTooLong = Code("keyTooLong")
     /// A value is longer than the limit.
     public static let valueTooLong = Code("valueTooLong")
-    /// Keys given to a bulk append don't ascend.
+    /// The keys of a bulk append don't ascend.
     public static let keysOutOfOrder = Code("keysOutOfOrder")
-    /// An option has a value outside its limits, or differs from those the store is already open with.
+    /// An option has a value outside its limits, or can't be combined with those of the open store.
     public static let invalidOptions = Code("invalidOptions")
   }
 }
 
 extension StoreError: CustomStringConvertible {
-  /// The code, the message and everything that the context knows, in a line.
+  /// The code, the message and the context, in one line.
   public var description: String {
     var text = "\(code): \(message)"
     var places: [String] = []

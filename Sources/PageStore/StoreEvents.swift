@@ -1,11 +1,11 @@
 import Logging
 
-/// What a store does that is worth a line: what it found when it was opened, checkpoints, what failed. Nothing of what is in it,
+/// Logs the events of a store: opening and recovery, checkpoints, failures. It logs no contents of the store,
 /// and nothing for each commit.
 struct StoreEvents: Sendable {
   private let logger: Logger?
 
-  /// - Parameter logger: where the lines go; nil for nowhere.
+  /// - Parameter logger: the logger for the lines; nil for none.
   init(_ logger: Logger?, path: String) {
     var logger = logger
     logger?[metadataKey: "store"] = "\(path)"

@@ -1,12 +1,12 @@
 /// When a commit counts as done.
 public enum Durability: UInt8, Sendable, Hashable, CaseIterable {
-  /// Synced to the device before `write` returns: it survives a power failure.
+  /// Synced to the device before `write` returns: the commit survives a power failure.
   case full = 0
-  /// Written, but synced a little later: the store is consistent after a power failure, the last moments may
-  /// be missing.
+  /// Written, but synced a little later: after a power failure the store is consistent, but the newest
+  /// commits may be missing.
   case relaxed = 1
-  /// Never synced until the store is closed or checkpointed. For a whole store only (tests, imports that can be
-  /// repeated): a power failure may lose everything since the last checkpoint.
+  /// Never synced until the store is closed or checkpointed. For a whole store only (tests, imports that can
+  /// be repeated): a power failure may lose everything since the last checkpoint.
   case none = 2
 }
 
@@ -16,39 +16,48 @@ public struct StoreOptions: Sendable, Hashable {
   public var durability: Durability = .full
   /// Bytes in a page of a new store: a power of two from 4,096 to 65,536. An existing store keeps its own.
   public var pageSize: Int = 8_192
-  /// Opens for reading only: takes the shared lock and writes nothing, not even to recover.
+  /// Opens the store for reading only: takes the shared lock of the file and writes nothing, not even to
+  /// recover.
   public var isReadOnly: Bool = false
   /// Creates the file when there is none; otherwise a missing file is an error.
   public var createsIfMissing: Bool = true
-  /// Who may read and write the file of a new store, as the bits of its mode, less the process's umask; the owner must be able to. By default
-  /// nobody else. An existing store keeps its own.
+  /// The permission bits of the file of a new store, less the process's umask. The owner must be able to read
+  /// and write it; by default no other user can. An existing store keeps its own.
   public var filePermissions: UInt16 = 0o600
-  /// Bytes of log after which a commit starts a checkpoint, which is written beside the commits that follow. They wait for
-  /// it only if the log grows to four times as much. Up to the default, a sixteenth of what is stored, or a mebibyte, is the limit if
-  /// that is less: the file of a small store stays small. More than the default is taken as it is.
+  /// Bytes of log after which a commit starts a concurrent checkpoint. Later commits wait for it only if the
+  /// log grows to four times as much. Up to the default, the limit is no more than a sixteenth of the stored
+  /// bytes, or a mebibyte if that is more, so that the file of a small store stays small. A value above the
+  /// default is used as it is.
   public var checkpointLogBytes: Int = 16 << 20
-  /// Bytes of changed pages that may be in memory and not in the file. A checkpoint starts at half of it; at the whole of it
-  /// commits wait. Up to the default, nine sixteenths of what is stored (of a large store, up to seven eighths), or four mebibytes, start one if that is less; more than the
-  /// default is taken as it is. While snapshots pin old pages of the file, less starts one: down to a forty-eighth of what is
-  /// stored, or a mebibyte. What commits replaced that no sync has made durable yet counts too: a sync starts at an eighth, at a quarter
-  /// commits wait for it. Snapshots hold a quarter more at most, and then spill it. Each checkpoint writes every page that was changed, so a small number makes many small changes
-  /// dear; a mebibyte is the least.
+  /// Bytes of changed pages that may be in memory and not in the file; a mebibyte at least. Each checkpoint
+  /// writes every changed page, so a small value makes many small changes expensive.
+  ///
+  /// A checkpoint starts at half of these bytes; at all of them commits wait. Up to the default, it starts at
+  /// nine sixteenths of the stored bytes (at up to seven eighths in a large store), or four mebibytes if that
+  /// is more, where these are fewer. A value above the default is used as it is. While snapshots pin old
+  /// pages of the file, a checkpoint starts earlier: down to a forty-eighth of the stored bytes, or a
+  /// mebibyte.
+  ///
+  /// Memory that commits have replaced counts as well until a sync makes them durable: a sync starts at an
+  /// eighth of these bytes; at a quarter commits wait for it. Snapshots hold another quarter at most; more
+  /// than that is spilled to a file.
   public var dirtyMemoryBytes: Int = 256 << 20
-  /// Bytes of memory for what could be read from the file again: pages that were read, and leaves that were changed and have
-  /// been written since. 64 KiB are the least. Beyond it there are what ``dirtyMemoryBytes`` limits, the branches above
-  /// changed leaves, and pages that somebody is reading at the moment.
+  /// Bytes of memory for pages that could be read from the file again: pages that were read, and leaves that
+  /// were changed and have been written since; 64 KiB at least. In addition, memory is taken by what
+  /// ``dirtyMemoryBytes`` limits, by the branches above changed leaves, and by pages that are being read.
   public var cacheBytes: Int = 256 << 20
 
   /// When the store makes its file shorter by itself while it is open; nil for never.
   public var compaction: CompactionPolicy? = CompactionPolicy()
 
-  /// Bytes of the first log extent of a new store: 16 KiB at the least. Those that follow are larger.
+  /// Bytes of the first log extent of a new store, 16 KiB at least. Later log extents are larger.
   @_spi(Testing) public var initialLogByteCount: Int = 64 << 10
 
   /// Makes the default options.
   public init() {}
 
-  /// Whether a store that is open with these options does for an opening with others: whether a file may be made is over then.
+  /// Whether a store that is open with these options can serve an opening with others. `createsIfMissing` may
+  /// differ, because the file exists.
   func openTheSame(as other: StoreOptions) -> Bool {
     var other = other
     other.createsIfMissing = createsIfMissing
@@ -58,11 +67,12 @@ public struct StoreOptions: Sendable, Hashable {
 
 /// Limits of the format. Docs/FileFormat.md states them too; a test compares the two.
 public enum StoreLimits {
-  /// The longest key, in bytes, whatever the page size.
+  /// The longest key, in bytes, for every page size.
   public static let keyByteCount = 4_096
   /// The longest value, in bytes.
   public static let valueByteCount = Int(UInt32.max)
-  /// Values up to this many bytes travel inside the log record; longer ones are written ahead of it.
+  /// Values up to this many bytes are part of the log record. A transaction with a longer one is written as a
+  /// checkpoint.
   public static let loggedValueByteCount = 64 << 10
   /// A transaction whose record would be longer than this is written as a checkpoint.
   public static let logRecordByteCount = 4 << 20

@@ -7,10 +7,10 @@ import Synchronization
 /// word leads to memory that was written before it was published, which is why loads acquire and stores
 /// release.
 // Safety: the directory is never replaced, its words are only touched atomically, and a second-level block
-// that has been published stays until `deallocate`, which the owner calls when nobody can read any more.
+// that has been published stays until `deallocate`, which the owner calls when no reader is left.
 struct AtomicTable: @unchecked Sendable {
   private let directory: UnsafeMutablePointer<Atomic<UInt>>
-  /// One more than the highest index that was ever stored at.
+  /// One more than the highest index at which a word was ever stored.
   private let limit: UnsafeMutablePointer<Atomic<UInt64>>
 
   private static let blockBits = 16
@@ -33,19 +33,19 @@ struct AtomicTable: @unchecked Sendable {
     return words[Int(truncatingIfNeeded: index) & (Self.blockCount &- 1)].load(ordering: .acquiring)
   }
 
-  /// Puts `value` where zero was. Returns false, and changes nothing, when there is another value already.
+  /// Stores `value` if the word is zero. Returns false, and changes nothing, if it has another value already.
   func publish(_ value: UInt, at index: UInt64) -> Bool {
     word(index).pointee.compareExchange(expected: 0, desired: value, ordering: .acquiringAndReleasing)
       .exchanged
   }
 
-  /// Replaces the word at `index` and returns what was there.
+  /// Replaces the word at `index` and returns the old value.
   @discardableResult
   func exchange(_ value: UInt, at index: UInt64) -> UInt {
     word(index).pointee.exchange(value, ordering: .acquiringAndReleasing)
   }
 
-  /// Replaces the word at `index`, to which something was stored before, if it is still `old`.
+  /// Replaces the word at `index` if it is still `old`. Its block must exist: a word was stored there before.
   @inline(__always)
   func replace(_ old: UInt, by new: UInt, at index: UInt64) {
     let block = directory[Int(truncatingIfNeeded: index >> UInt64(Self.blockBits))].load(ordering: .acquiring)
@@ -54,7 +54,7 @@ struct AtomicTable: @unchecked Sendable {
       .compareExchange(expected: old, desired: new, ordering: .relaxed)
   }
 
-  /// Calls `body` with every word that isn't zero. Only when nobody else uses the table.
+  /// Calls `body` with every word that isn't zero. Only when no other thread uses the table.
   func forEach(_ body: (UInt) -> Void) {
     for index in 0..<limit.pointee.load(ordering: .relaxed) {
       let value = load(index)
@@ -62,7 +62,7 @@ struct AtomicTable: @unchecked Sendable {
     }
   }
 
-  /// Gives the memory back. Only when nobody else uses the table.
+  /// Gives the memory back. Only when no other thread uses the table.
   func deallocate() {
     let blocks = (Int(limit.pointee.load(ordering: .relaxed)) + Self.blockCount - 1) >> Self.blockBits
     for block in 0..<blocks {
@@ -106,7 +106,7 @@ struct AtomicTable: @unchecked Sendable {
   }
 }
 
-/// Zeroed memory straight from the kernel: costs nothing until it is touched.
+/// Zeroed memory straight from the kernel. It takes no room until it is touched.
 enum AnonymousMemory {
   /// Maps `byteCount` bytes. Running out of address space stops the process, as it does everywhere in Swift.
   static func map(byteCount: Int) -> UnsafeMutableRawPointer {
@@ -122,7 +122,8 @@ enum AnonymousMemory {
     return address
   }
 
-  /// The same, at an address that is a multiple of `byteCount`, so that the kernel can use huge pages.
+  /// Maps `byteCount` bytes at an address that is a multiple of `byteCount`, so that the kernel can use huge
+  /// pages.
   static func mapAligned(byteCount: Int) -> UnsafeMutableRawPointer {
     let address = map(byteCount: 2 * byteCount)
     let misalignment = Int(bitPattern: address) & (byteCount - 1)

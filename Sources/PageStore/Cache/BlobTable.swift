@@ -2,8 +2,8 @@ import Synchronization
 
 /// Buffers for overflowing values and keys that no checkpoint has written yet, numbered from 1.
 ///
-/// Reading takes no lock. Allocation and release are safe from any thread; whoever releases a buffer has made
-/// sure that nobody reads it.
+/// Reading takes no lock. Allocation and release are safe from any thread. The caller that releases a buffer
+/// has made sure that no reader uses it.
 final class BlobTable: Sendable {
   private struct State {
     var free: [UInt64] = []
@@ -22,9 +22,9 @@ final class BlobTable: Sendable {
     }
   }
 
-  /// Address of each buffer; 0 for one that was evicted.
+  /// The address of each buffer; 0 for one that was evicted.
   private let buffers = AtomicTable()
-  /// Where evicted buffers were written.
+  /// The pages to which buffers were written.
   let places = StoredPlaces()
   private let readers: ReaderTable
   private let state = Mutex(State())
@@ -42,7 +42,7 @@ final class BlobTable: Sendable {
     places.deallocate()
   }
 
-  /// A buffer with a copy of `bytes`.
+  /// Allocates a buffer with a copy of `bytes`, and returns its number.
   func allocate(copying bytes: UnsafeRawBufferPointer) -> UInt64 {
     let start = UnsafeMutableRawPointer.allocate(
       byteCount: Self.headerByteCount + bytes.count,
@@ -62,14 +62,15 @@ final class BlobTable: Sendable {
     return index
   }
 
-  /// The bytes of an allocated buffer; nil if it was evicted. The caller has begun to read (``ReaderTable``), or knows that
-  /// nobody has written it.
+  /// The bytes of an allocated buffer; nil if it was evicted. The caller has begun to read (``ReaderTable``),
+  /// or knows that the buffer isn't written to a page yet, so that it can't be evicted.
   func bytes(_ index: UInt64) -> ValueBytes? {
     guard let start = UnsafeMutableRawPointer(bitPattern: buffers.load(index)) else { return nil }
     return ValueBytes(borrowing: Buffer(start: start).bytes, in: start)
   }
 
-  /// Gives up a buffer that was written to a page; its number stays. Called with ``Committer/state`` held.
+  /// Evicts a buffer that was written to a page. Its number stays in use. Called with ``Committer/state``
+  /// held.
   func evict(_ index: UInt64, storedAt place: StoredPlace) {
     places.set(place, at: index)
     state.withLock { state in
@@ -79,9 +80,10 @@ final class BlobTable: Sendable {
     }
   }
 
-  /// Takes buffers back.
+  /// Frees buffers and their numbers.
   ///
-  /// - Parameter mayBeNamed: true if a cursor of an expired snapshot may still protect a buffer by its address.
+  /// - Parameter mayBeNamed: true if a cursor of an expired snapshot may still protect a buffer by its
+  ///   address.
   func free(_ indexes: [UInt64], mayBeNamed: Bool) {
     state.withLock { state in
       for index in indexes {
@@ -99,7 +101,7 @@ final class BlobTable: Sendable {
     }
   }
 
-  /// From now on nobody finds the buffer.
+  /// Takes a buffer out of the table, so that no new reader finds it.
   private func take(_ index: UInt64, _ state: inout State) -> Buffer? {
     guard let start = UnsafeMutableRawPointer(bitPattern: buffers.exchange(0, at: index)) else { return nil }
     let buffer = Buffer(start: start)
@@ -107,6 +109,6 @@ final class BlobTable: Sendable {
     return buffer
   }
 
-  /// Bytes of buffers that are in use.
+  /// Bytes in all buffers that can be found.
   var usedByteCount: Int { state.withLock { $0.usedByteCount } }
 }

@@ -4,15 +4,15 @@ import Synchronization
 /// Memory for pages: frames of one page each, numbered from 1, carved from slabs that are never moved.
 ///
 /// A frame's address is one load and a shift away from its number. Allocation and release are safe from any
-/// thread; whoever releases a frame has made sure that nobody reads it.
+/// thread. The caller that releases a frame has made sure that no reader uses it.
 final class FrameArena: Sendable {
   private struct State {
     var free: [UInt32] = []
     var next: UInt32 = 1
-    /// Slabs of which memory was given back.
+    /// Slabs with frames whose memory was given back to the system.
     var sparseSlabs: Set<Int> = []
-    /// Where each slab begins, ascending. An array: making a dictionary's type at run time takes a sixth of the time in which
-    /// a store is opened.
+    /// The addresses of the slabs, ascending. An array, because making a dictionary's type at run time takes
+    /// a sixth of the time in which a store is opened.
     var bases: [SlabBase] = []
 
     /// The index in `bases` of the first slab that isn't below the address.
@@ -43,11 +43,11 @@ final class FrameArena: Sendable {
   /// The most slabs: 512 GiB.
   private static let slabCount = 1 << 18
 
-  /// Whether the system can take a frame's memory and leave that of its neighbours alone: the system's pages, in which it does
-  /// so, are larger than a store's on some machines.
+  /// Whether a frame's memory can be given back to the system without that of its neighbours. On some
+  /// machines the system's pages are larger than a store's.
   let canGiveBack: Bool
 
-  /// - Parameter systemPageSize: bytes of the pages in which the system gives and takes memory.
+  /// - Parameter systemPageSize: bytes in a page of the system.
   init(geometry: PageGeometry, systemPageSize: Int = sysconf(Int32(_SC_PAGESIZE))) {
     self.geometry = geometry
     canGiveBack = systemPageSize > 0 && geometry.pageSize % systemPageSize == 0
@@ -83,11 +83,12 @@ final class FrameArena: Sendable {
     let shift = UInt64(truncatingIfNeeded: Self.slabShift &- geometry.pageShift)
     let slab = slabs[Int(truncatingIfNeeded: frame &>> shift)].load(ordering: .acquiring)
     let offset = Int(truncatingIfNeeded: frame & ((1 &<< shift) &- 1)) &<< geometry.pageShift
-    // A frame's slab is there before its number is handed out, and only memory's own references hold numbers.
+    // The slab of a frame exists before the frame's number is handed out, and only references in memory hold
+    // frame numbers.
     return UnsafeRawPointer(bitPattern: slab).unsafelyUnwrapped + offset
   }
 
-  /// The number of the frame at an address that is a frame's. Slabs are aligned to their size.
+  /// The number of the frame at `page`, which is the address of a frame. Slabs are aligned to their size.
   func frame(at page: UnsafeRawPointer) -> UInt64 {
     let address = UInt(bitPattern: page)
     let offset = address & UInt(Self.slabByteCount - 1)
@@ -97,7 +98,7 @@ final class FrameArena: Sendable {
       >> UInt64(geometry.pageShift)
   }
 
-  /// A frame whose bytes are undefined.
+  /// Allocates a frame, whose bytes are undefined.
   func allocate() -> UInt64 {
     let frame = state.withLock { state in
       if let frame = state.free.popLast() { return frame }
@@ -108,28 +109,28 @@ final class FrameArena: Sendable {
     return UInt64(frame)
   }
 
-  /// Takes frames back.
+  /// Frees frames.
   func free(_ frames: some Sequence<UInt64>) {
     state.withLock { state in
       state.free.append(contentsOf: frames.lazy.map { UInt32(truncatingIfNeeded: $0) })
     }
   }
 
-  /// Gives the memory of a frame back to the system, which must be possible: ``canGiveBack``. The frame stays allocated, and
-  /// reads as zeros.
+  /// Gives the memory of a frame back to the system, which ``canGiveBack`` must allow. The frame stays
+  /// allocated, and reads as zeros.
   func giveBack(_ frame: UInt64) {
-    if !canGiveBack { fatalError("the memory of a frame's neighbours would go with it") }
+    if !canGiveBack { fatalError("a frame's memory can't be given back without that of its neighbours") }
     let index = Int(frame >> UInt64(Self.slabShift - geometry.pageShift))
     state.withLock { state in
       guard state.sparseSlabs.insert(index).inserted else { return }
-      // The kernel would fill the holes again sooner or later to make huge pages of what is between them.
+      // The kernel would sooner or later fill the holes again, to merge what is between them into huge pages.
       let slab = UnsafeMutableRawPointer(bitPattern: slabs[index].load(ordering: .relaxed))
       madvise(slab, Self.slabByteCount, MADV_NOHUGEPAGE)
     }
     madvise(address(frame), pageSize, MADV_DONTNEED)
   }
 
-  /// Bytes of frames that are in use.
+  /// Bytes in allocated frames.
   var usedByteCount: Int {
     state.withLock { (Int($0.next) - 1 - $0.free.count) << geometry.pageShift }
   }

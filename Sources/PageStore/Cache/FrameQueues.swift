@@ -1,10 +1,10 @@
-/// Which frames eviction chooses from: two queues, each frame in one of them or in none. Linked lists in one array, so that a
-/// frame is found, moved and taken out in constant time.
+/// The two queues from which eviction chooses frames. Each frame is in one of them or in none. They are
+/// linked lists in one array, so that a frame is found, moved and removed in O(1).
 struct FrameQueues {
   enum Name: UInt8 {
     case none
     case young, main
-    /// No queue: the mark of a frame whose memory is gone while versions still refer to it.
+    /// In no queue: the mark of a frame whose memory was given back while versions still refer to it.
     case evicted
   }
 
@@ -20,23 +20,23 @@ struct FrameQueues {
     var count = 0
   }
 
-  /// By frame.
+  /// Indexed by frame number.
   private var nodes: [Node] = []
   private var young = Ends()
   private var main = Ends()
 
   func count(_ queue: Name) -> Int { ends(queue).count }
 
-  /// The queue that a frame is in.
+  /// The queue of a frame.
   func queue(of frame: UInt64) -> Name { frame < nodes.count ? nodes[Int(frame)].queue : .none }
 
-  /// The frame that has been in a queue longest.
+  /// The frame that has been in a queue for longest.
   func oldest(_ queue: Name) -> UInt64? {
     let frame = ends(queue).oldest
     return frame == 0 ? nil : UInt64(frame)
   }
 
-  /// Notes that a frame that is in no queue is evicted.
+  /// Marks a frame that is in no queue as evicted.
   mutating func markEvicted(_ frame: UInt64) { nodes[Int(frame)].queue = .evicted }
 
   /// Puts a frame that is in no queue at the new end of one.
@@ -53,7 +53,7 @@ struct FrameQueues {
     setEnds(queue, ends)
   }
 
-  /// Takes a frame out of its queue, or its mark from it, if it has one.
+  /// Removes a frame from its queue, or clears its mark.
   mutating func remove(_ frame: UInt64) {
     guard frame < nodes.count else { return }
     let node = nodes[Int(frame)]

@@ -1,19 +1,20 @@
 import Glibc
 import Synchronization
 
-/// Keeps what is in memory only for speed within its budget: pages that were read, and leaves that were changed and have been
-/// written since.
+/// Keeps the memory for pages that could be read from the file again within a budget: pages that were read,
+/// and leaves that were changed and have been written since.
 ///
-/// Which page goes is decided as S3-FIFO does (J. Yang and others, FIFO queues are all you need for cache eviction, SOSP
-/// 2023): a page that was read starts in a short queue, and gets into the long one if it is looked at a second time. A scan
-/// passes through the short queue and leaves the rest of the cache alone. A page that comes back soon after it was evicted
-/// goes to the long queue at once. Nothing is written when a page is looked at but a bit, and that only once.
+/// Pages are evicted by S3-FIFO (J. Yang and others, FIFO queues are all you need for cache eviction, SOSP
+/// 2023): a page that was read starts in a short queue, and moves to the long one if it is looked up a second
+/// time. A scan passes through the short queue and leaves the rest of the cache alone. A page that comes back
+/// soon after it was evicted goes to the long queue at once. A lookup writes nothing but one bit, and that
+/// only once.
 ///
-/// How memory is taken from under readers who take no lock is told in ``ReaderTable``.
+/// ``ReaderTable`` says how memory is taken back from readers that take no lock.
 ///
-/// A frame that versions refer to keeps its number when it is evicted: only its memory goes back to the system. Its header is
-/// marked, and then reads as zeros, so that whoever follows a reference to it sees that it isn't the page that is looked for,
-/// and reads from the file what a checkpoint has written (``StoredPlaces``).
+/// A frame that versions refer to keeps its number when it is evicted: only its memory goes back to the
+/// system. Its header is marked, and then reads as zeros. So a reader that follows a reference to it sees
+/// that the page is not there, and reads from the file what a checkpoint has written (``StoredPlaces``).
 final class PageCache: Sendable {
   private struct State {
     var queues = FrameQueues()
@@ -24,14 +25,14 @@ final class PageCache: Sendable {
     var evictions: UInt64 = 0
   }
 
-  /// A frame out of reach.
+  /// A frame that was taken out of reach.
   private struct Evicted {
     var frame: UInt64
-    /// Whether versions refer to the frame: then it isn't used for another page.
+    /// Whether versions refer to the frame; then it isn't used for another page.
     var isReferredTo: Bool
   }
 
-  /// Pages that may stay.
+  /// The number of pages that may stay.
   let capacity: Int
   private let arena: FrameArena
   private let table: PageTable
@@ -40,9 +41,9 @@ final class PageCache: Sendable {
   private let state: Mutex<State>
 
   private static let batchCount = 32
-  /// The short queue's share of the cache is one in so many.
+  /// The short queue may have one in so many of the cache's pages.
   private static let youngShare = 10
-  /// Fewer pages would be thrown out while they are needed.
+  /// With fewer, pages would be evicted while they are needed.
   private static let smallestCapacity = 16
 
   init(
@@ -60,11 +61,11 @@ final class PageCache: Sendable {
     state = Mutex(State(ghosts: GhostList(count: capacity)))
   }
 
-  // MARK: What comes and goes
+  // MARK: Adding and dropping
 
-  /// Takes charge of a frame with a page of the file that was just published under its number.
+  /// Adds a frame with a page of the file that was just published under its number.
   ///
-  /// - Parameter isLoaded: whether it was read for somebody, and not written by a checkpoint.
+  /// - Parameter isLoaded: whether the page was read from the file, and not written by a checkpoint.
   func insert(page frame: UInt64, number: UInt64, isLoaded: Bool) {
     state.withLock { state in
       if isLoaded { state.loads += 1 }
@@ -73,8 +74,9 @@ final class PageCache: Sendable {
     }
   }
 
-  /// Takes charge of leaves that versions refer to and that a checkpoint has written. They were changed not long ago, so they
-  /// are worth more than what was read once. Where their memory can't be given back they simply stay.
+  /// Adds leaves that versions refer to and that a checkpoint has written. They were changed recently, so
+  /// they are worth more than pages that were read once. If their memory can't be given back, they stay in
+  /// memory without being added.
   func insert(written frames: some Sequence<UInt64>) {
     guard arena.canGiveBack else { return }
     state.withLock { state in
@@ -86,7 +88,7 @@ final class PageCache: Sendable {
     }
   }
 
-  /// Lets go of frames that no version refers to any more. They may be used for something else when this returns.
+  /// Forgets frames that no version refers to any more. They may be reused when this returns.
   func forget(_ frames: [UInt64]) {
     let stored = frames.filter { places.isStored($0) }
     if stored.isEmpty { return }
@@ -103,14 +105,14 @@ final class PageCache: Sendable {
     }
   }
 
-  /// Lets go of pages of the file that no version refers to any more, so that their memory serves for what takes their place
-  /// instead of memory that was never touched.
+  /// Drops pages of the file that no version refers to any more, so that their memory is reused before memory
+  /// that was never touched.
   func drop(_ numbers: some Sequence<UInt64>) {
     state.withLock { state in
       for number in numbers {
         guard let page = table.lookUp(number) else { continue }
         let frame = arena.frame(at: page)
-        // One that was published a moment ago goes in its turn.
+        // A page that was published a moment ago isn't in a queue yet; eviction will drop it.
         guard state.queues.queue(of: frame) != .none else { continue }
         state.queues.remove(frame)
         putOutOfReach(page: frame, number: number, &state)
@@ -126,7 +128,7 @@ final class PageCache: Sendable {
     sweep(&state)
   }
 
-  /// Takes the memory of what was put out of reach and nobody reads any more.
+  /// Frees the memory of retired frames that no reader uses any more.
   private func sweep(_ state: inout State) {
     for evicted in state.retired.sweep(readers) {
       if evicted.isReferredTo {
@@ -137,7 +139,7 @@ final class PageCache: Sendable {
     }
   }
 
-  /// Looks at one page, which is evicted or gets another chance.
+  /// Looks at one page: evicts it, or moves it to the long queue if it was used.
   private func step(_ state: inout State) {
     let isYoung = state.queues.count(.young) * Self.youngShare > capacity || state.queues.count(.main) == 0
     guard let frame = state.queues.oldest(isYoung ? .young : .main) else { return }
@@ -178,9 +180,9 @@ final class PageCache: Sendable {
   // MARK: Counters
 
   struct Statistics {
-    /// Pages that the budget is spent on.
+    /// Pages that count towards the budget.
     var pageCount = 0
-    /// Pages of versions that have no memory.
+    /// Frames that versions refer to and whose memory was given back.
     var evictedFrameCount = 0
     var loads: UInt64 = 0
     var evictions: UInt64 = 0
@@ -198,13 +200,15 @@ final class PageCache: Sendable {
   }
 }
 
-/// The parts of a frame's header that mean something in memory alone, where they are written while others read the page.
+/// The parts of a frame's header that have a meaning in memory only, and are written while other threads read
+/// the page.
 struct FrameHeader {
   private let base: UnsafeMutableRawPointer
 
   init(_ base: UnsafeMutableRawPointer) { self.base = base }
 
-  // Safety: frames are aligned like pages, and these words are only touched atomically once others can see the frame.
+  // Safety: frames are aligned like pages, and these words are only touched atomically once other threads can
+  // see the frame.
   private var use: UnsafeMutablePointer<Atomic<UInt64>> {
     (base + PageHeader.checksum).assumingMemoryBound(to: Atomic<UInt64>.self)
   }
@@ -213,7 +217,7 @@ struct FrameHeader {
     (base + PageHeader.flags).assumingMemoryBound(to: Atomic<UInt16>.self)
   }
 
-  /// Notes that the page was looked at. A frame has no checksum; its place is where this is noted.
+  /// Notes that the page was looked up, in the checksum's field: a frame has no checksum.
   @inline(__always)
   func noteUse() {
     if use.pointee.load(ordering: .relaxed) == 0 { use.pointee.store(1, ordering: .relaxed) }
@@ -223,12 +227,13 @@ struct FrameHeader {
 
   func clearUsed() { use.pointee.store(0, ordering: .relaxed) }
 
-  /// From now on nobody takes the frame for the page that it was. Those who did may go on reading.
+  /// Marks the frame as evicted: new readers no longer accept it as its page. Readers that did may continue.
   func markEvicted() {
     flags.pointee.bitwiseOr(PageFlags.evicted.littleEndian, ordering: .sequentiallyConsistent)
   }
 
-  /// Of a copy that nobody else sees yet: the page may have been evicted since it was found, and the mark copied with it.
+  /// Clears the mark in a copy that no other thread sees yet: the page may have been evicted after it was
+  /// found, and the mark copied with it.
   func clearEvicted() {
     base.storeLittle(
       base.loadLittle(PageHeader.flags, as: UInt16.self) & ~PageFlags.evicted,
@@ -237,13 +242,13 @@ struct FrameHeader {
   }
 }
 
-/// The numbers of pages that were evicted not long ago: a table in which a new number takes the place of an older one now and
-/// then, so that it never grows.
+/// The numbers of recently evicted pages: a hash table of fixed size, in which a new number replaces an older
+/// one of the same slot.
 struct GhostList {
   private var numbers: [UInt32] = []
   private let count: Int
 
-  /// - Parameter count: about how many numbers to remember.
+  /// - Parameter count: the number of slots.
   init(count: Int) { self.count = count }
 
   mutating func insert(_ number: UInt64) {

@@ -1,22 +1,22 @@
 import Synchronization
 
-/// The way from a reference to a page's bytes: what every lookup goes through.
+/// Finds the bytes of the page that a reference leads to. Every lookup goes through it.
 ///
-/// One pointer to a few words that never change, so that a version of a tree is a plain value: copying it,
-/// and walking down the tree, touches no reference count that readers on other threads would touch too. The
-/// pool that made it is asked only for pages that aren't in memory.
+/// It is one pointer to a few words that never change, so that a version of a tree is a plain value: copying
+/// it and walking down the tree touch no reference count that readers on other threads share. Only pages that
+/// aren't in memory are asked of the pool.
 ///
-/// Whoever asks for pages has entered first. What was found is good until the end of the walk; then eviction may take it,
-/// unless it was protected.
-// Safety: what it points to is written once, before the pool is shared, and lives as long as the pool, which
-// the store keeps alive for its snapshots and transactions.
+/// The caller has called ``enter()``. A page that was found stays until the end of the walk; then it may be
+/// evicted, unless it is protected.
+// Safety: the fields are written once, before the pool is shared, and live as long as the pool, which the
+// store keeps alive for its snapshots and transactions.
 struct PageMap: @unchecked Sendable {
   private let fields: UnsafePointer<Fields>
 
   struct Fields {
-    /// Frames: address of each slab.
+    /// The address of each slab of frames.
     let slabs: UnsafePointer<Atomic<UInt>>
-    /// Pages of the cache.
+    /// The cached pages of the file.
     let pages: PageTable
     let geometry: PageGeometry
     let readers: Unmanaged<ReaderTable>
@@ -28,33 +28,33 @@ struct PageMap: @unchecked Sendable {
   @inline(__always)
   var geometry: PageGeometry { fields.pointee.geometry }
 
-  /// The pool, for what isn't in memory yet.
+  /// The pool, for pages that aren't in memory.
   var pool: PagePool { fields.pointee.pool.takeUnretainedValue() }
 
-  /// Begins to read; ends with ``Reader/leave(visiting:)``.
+  /// Begins to read. The caller ends it with ``Reader/leave(visiting:)``.
   @inline(__always)
   func enter() -> Reader { fields.pointee.readers._withUnsafeGuaranteedRef { $0.enter() } }
 
-  /// The page that the reference at `bytes` leads to, which must be what `identity` says.
+  /// The page that the reference at `bytes` leads to. Throws `corrupt` if its identity isn't `identity`.
   @inline(__always)
   func page(referredToAt bytes: UnsafeRawPointer, identity: UInt64) throws(StoreError) -> PageImage {
     if let image = residentPage(PageLocation(rawValue: bytes.loadLittle(0)), identity) { return image }
     return try fetch(ChildReference(loading: bytes), identity: identity)
   }
 
-  /// The page that `reference` leads to, which must be what `identity` says.
+  /// The page that `reference` leads to. Throws `corrupt` if its identity isn't `identity`.
   @inline(__always)
   func page(_ reference: ChildReference, identity: UInt64) throws(StoreError) -> PageImage {
     if let image = residentPage(reference.location, identity) { return image }
     return try fetch(reference, identity: identity)
   }
 
-  /// The bytes of an overflowing value or key's rest.
+  /// The bytes of an overflowing value, or of the rest of a key.
   func overflow(_ reference: ChildReference, treeID: UInt32) throws(StoreError) -> ValueBytes {
     try pool.overflow(reference, treeID: treeID)
   }
 
-  /// The page, if it is in memory and is what it should be.
+  /// The page, if it is in memory and has the identity.
   @inline(__always)
   private func residentPage(_ location: PageLocation, _ identity: UInt64) -> PageImage? {
     guard location.isFrame else {
@@ -63,7 +63,7 @@ struct PageMap: @unchecked Sendable {
     }
     let frame = FrameArena.address(location.number, in: fields.pointee.slabs, fields.pointee.geometry)
     let image = PageImage(frame)
-    // Writing to a frame that was evicted would bring its memory back.
+    // Only then the use is noted: writing to an evicted frame would bring its memory back.
     guard image.identity == identity else { return nil }
     FrameHeader(UnsafeMutableRawPointer(mutating: frame)).noteUse()
     return image
@@ -74,12 +74,12 @@ struct PageMap: @unchecked Sendable {
     fields.pointee.pages.lookUp(location.rawValue).map { PageImage($0) }
   }
 
-  /// A page that isn't in memory, or isn't what it should be.
+  /// The page of a reference that ``residentPage(_:_:)`` didn't find.
   @inline(never)
   private func fetch(_ reference: ChildReference, identity: UInt64) throws(StoreError) -> PageImage {
     var reference = reference
     if reference.location.isFrame {
-      // Only what was written is evicted.
+      // Only frames that were written are evicted.
       let place = pool.storedPlace(ofPage: reference)
       guard !place.isNone else { throw PagePool.misplaced(reference.location) }
       reference = reference.moved(to: place)

@@ -4,7 +4,7 @@ import Synchronization
 protocol PageLoader: AnyObject, Sendable {
   /// Fills `buffer` with the file's bytes from the start of page `number`. Fails when the file is shorter.
   func loadPages(from number: UInt64, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError)
-  /// The file's path, for errors; nil where there is none.
+  /// The file's path, for errors; nil if it has none.
   var path: String? { get }
 }
 
@@ -12,7 +12,8 @@ extension PageLoader {
   var path: String? { nil }
 }
 
-/// The pages of one store in memory: frames that no checkpoint has written yet, and a cache of the file's pages.
+/// The pages of one store in memory: frames that no checkpoint has written yet, and a cache of the file's
+/// pages.
 ///
 /// Readers take no lock: a child reference leads to a page's bytes through a table of atomic words. A page is
 /// read from the file and verified when it is needed and isn't in memory.
@@ -20,7 +21,8 @@ extension PageLoader {
 ///
 /// 1. A page that others can reach is never changed; a transaction changes only frames it made itself.
 /// 2. A page that came from the file is published only after ``PageImage/validate(_:as:)``.
-/// 3. A frame of a version is released only when no snapshot can reach it; the caller of ``free(_:)`` answers for that.
+/// 3. A frame of a version is released only when no snapshot can reach it. The caller of
+///    ``free(_:mayBeNamed:)`` makes sure of that.
 /// 4. A page of the cache is released only when no reader can be reading it: ``ReaderTable``.
 final class PagePool: Sendable {
   let geometry: PageGeometry
@@ -28,20 +30,21 @@ final class PagePool: Sendable {
   let blobs: BlobTable
   let readers: ReaderTable
   let cache: PageCache
-  /// Where frames were written.
+  /// The pages to which frames were written.
   let places: StoredPlaces
   private let loader: any PageLoader
   private let table: PageTable
-  /// Frames that are free but for the cursors of expired snapshots.
+  /// Freed frames that cursors of expired snapshots may still protect by address.
   private let named = Mutex(RetiredPages<UInt64>(batchCount: 32))
-  // Safety: written once, before anybody can see it.
+  // Safety: written once, before the pool is shared.
   nonisolated(unsafe) private let mapFields: UnsafeMutablePointer<PageMap.Fields>
 
-  // Safety: written once, before anybody can see it.
-  /// Never changes: what cursors over an immutable version watch instead of a transaction's change counter.
+  // Safety: written once, before the pool is shared.
+  /// A word that never changes. Cursors over an immutable version watch it instead of a transaction's change
+  /// counter.
   nonisolated(unsafe) let unchanging: UnsafePointer<UInt64>
 
-  /// - Parameter cacheByteBudget: how much memory may be spent on what could be read from the file again.
+  /// - Parameter cacheByteBudget: bytes of memory for pages that could be read from the file again.
   init(pageSize: Int, loader: any PageLoader, cacheByteBudget: Int = StoreOptions().cacheBytes) {
     geometry = PageGeometry(pageSize: pageSize)
     arena = FrameArena(geometry: geometry)
@@ -79,26 +82,26 @@ final class PagePool: Sendable {
     mapFields.deallocate()
   }
 
-  /// The way to the pages, good as long as the pool lives.
+  /// The map of the pool's pages, valid as long as the pool lives.
   var map: PageMap { PageMap(mapFields) }
 
   // MARK: Pages
 
-  /// The page of a reference that isn't in memory: reads it, verifies it and publishes it. Two threads may do so at once;
-  /// the first one's copy stays. The caller has begun to read (``ReaderTable``).
+  /// Reads, verifies and publishes the page of a reference that isn't in memory. If two threads do so at
+  /// once, the first one's copy stays. The caller has begun to read (``ReaderTable``).
   func load(_ reference: ChildReference, identity: UInt64) throws(StoreError) -> PageImage {
     let (frame, image) = try read(reference, identity: identity)
     return PageImage(publish(frame, number: image.number, isLoaded: true))
   }
 
-  /// A copy of a page in a frame of its own, which the caller gives back to ``arena``: for those who look at each page once,
-  /// and for a while. It comes from the file if the file has it.
+  /// A copy of a page in a frame of its own, which the caller frees in ``arena``: for walks that look at each
+  /// page once. The copy is read from the file if the page is there.
   func copy(_ reference: ChildReference, identity: UInt64) throws(StoreError) -> (UInt64, PageImage) {
     let place = reference.location.isFrame ? storedPlace(ofPage: reference) : .none
     guard reference.location.isFrame, place.isNone else {
       return try read(place.isNone ? reference : reference.moved(to: place), identity: identity)
     }
-    // A frame that no checkpoint has written can't be evicted, unless one writes it just now.
+    // A frame that no checkpoint has written can't be evicted, unless a checkpoint writes it at this moment.
     let reader = readers.enter()
     defer { reader.leave() }
     let image = try map.page(reference, identity: identity)
@@ -109,7 +112,7 @@ final class PagePool: Sendable {
     return (frame, PageImage(UnsafeRawPointer(bytes)))
   }
 
-  /// Reads a page of the file into a fresh frame, and verifies it.
+  /// Reads a page of the file into a new frame, and verifies it.
   private func read(_ reference: ChildReference, identity: UInt64) throws(StoreError) -> (UInt64, PageImage) {
     let number = reference.location.rawValue
     try checkNumber(number)
@@ -130,16 +133,17 @@ final class PagePool: Sendable {
     }
   }
 
-  /// The failure of a page, with the file that it is in.
+  /// The error, with the file's path in its context.
   private func located(_ error: StoreError) -> StoreError {
     error.context.path == nil ? error.adding { $0.path = loader.path } : error
   }
 
-  /// Makes a verified image the one that everybody finds under `number`, unless another was quicker.
+  /// Publishes a verified image under `number`. Returns the image that is found there, which another thread
+  /// may have published first.
   private func publish(_ frame: UInt64, number: UInt64, isLoaded: Bool) -> UnsafeRawPointer {
     let bytes = UnsafeRawPointer(arena.address(frame))
     while !table.publish(bytes, number: number) {
-      // The other one may be evicted before it is found.
+      // The image of the other thread may be evicted before this lookup.
       guard let other = table.lookUp(number) else { continue }
       arena.free(CollectionOfOne(frame))
       return other
@@ -168,8 +172,8 @@ final class PagePool: Sendable {
 
   // MARK: Overflow
 
-  /// The bytes of an overflowing value or key's rest. Those of several pages are read anew each time. The caller has begun to
-  /// read (``ReaderTable``).
+  /// The bytes of an overflowing value, or of the rest of a key. Overflows of several pages are read from the
+  /// file each time. The caller has begun to read (``ReaderTable``).
   func overflow(_ reference: ChildReference, treeID: UInt32) throws(StoreError) -> ValueBytes {
     if reference.location.isFrame {
       if let bytes = blobs.bytes(reference.location.number) { return bytes }
@@ -190,7 +194,7 @@ final class PagePool: Sendable {
     return ValueBytes(borrowing: image.payload, in: page)
   }
 
-  /// The bytes as the file has them, page after page.
+  /// Reads the bytes of an overflow from the file, page after page.
   private func readOverflow(_ reference: ChildReference, treeID: UInt32) throws(StoreError) -> ValueBytes {
     do throws(StoreError) {
       return try OverflowReader(geometry: geometry, loader: loader).read(reference, treeID: treeID)
@@ -199,7 +203,7 @@ final class PagePool: Sendable {
     }
   }
 
-  /// The same, from the file if the file has it, and leaving no trace in memory.
+  /// The bytes of an overflow, read from the file if they are there. Nothing is added to the cache.
   func copyOverflow(_ reference: ChildReference, treeID: UInt32) throws(StoreError) -> ValueBytes {
     var reference = reference
     if reference.location.isFrame {
@@ -248,16 +252,17 @@ final class PagePool: Sendable {
 
   // MARK: Release
 
-  /// Takes back what a finished transaction replaced. Only when no snapshot that could reach it is left.
+  /// Frees memory that a finished transaction has replaced. Only when no snapshot is left that could reach
+  /// it.
   ///
-  /// - Parameter mayBeNamed: true if a cursor of an expired snapshot may still protect a frame or buffer by its address. It is then
-  ///   reused when no cursor protects it.
+  /// - Parameter mayBeNamed: true if a cursor of an expired snapshot may still protect a frame or buffer by
+  ///   its address. It is then reused once no cursor protects it.
   func free(_ memory: RetiredMemory, mayBeNamed: Bool = false) {
     free(frames: memory.frames.map(\.number), blobs: memory.blobs.map(\.number), mayBeNamed: mayBeNamed)
     if !memory.pages.isEmpty { cache.drop(memory.pages.lazy.map(\.first)) }
   }
 
-  /// The same, by number.
+  /// Frees frames and overflow buffers by number, as ``free(_:mayBeNamed:)`` does.
   func free(frames: [UInt64], blobs numbers: [UInt64], mayBeNamed: Bool = false) {
     if !frames.isEmpty {
       cache.forget(frames)
@@ -271,14 +276,15 @@ final class PagePool: Sendable {
     arena.free(named.sweep(readers))
   }
 
-  /// Makes pages that a checkpoint has written findable under their numbers, so that nobody reads them again.
+  /// Publishes the images of pages that a checkpoint has written under their numbers, so that they need not
+  /// be read from the file.
   func adopt(_ written: WrittenPages) {
     for (number, frame) in written.pages + written.converted {
       _ = publish(frame, number: number, isLoaded: false)
     }
   }
 
-  /// Takes back the images of a checkpoint that failed.
+  /// Frees the images of a checkpoint that failed.
   func discard(_ written: WrittenPages) {
     arena.free(written.pages.lazy.map(\.frame))
   }
@@ -289,11 +295,12 @@ final class PagePool: Sendable {
   }
 }
 
-/// The images of a checkpoint: what to put into the cache once they are safely in the file.
+/// The images of a checkpoint, which go into the cache when they are durable.
 struct WrittenPages: Sendable {
   /// Copies of frames.
   var pages: [(number: UInt64, frame: UInt64)] = []
-  /// Frames of a transaction that became images themselves; they go with it if it fails.
+  /// Frames of a transaction that became images themselves. If the checkpoint fails, they are freed with the
+  /// transaction.
   var converted: [(number: UInt64, frame: UInt64)] = []
 
   static func += (left: inout WrittenPages, right: WrittenPages) {

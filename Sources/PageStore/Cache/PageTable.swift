@@ -1,8 +1,8 @@
-/// Where each page of the file is in memory, by number. Lookups take no lock.
+/// The addresses in memory of pages of the file, by page number. Lookups take no lock.
 ///
-/// A word is the address of the page's frame. Its lowest bit, which addresses of pages don't need, says whether anybody looked
-/// the page up since eviction came by last; it is written only when it isn't set, so that readers of the same page don't
-/// take its cache line from each other.
+/// A word is the address of the page's frame. Its lowest bit, which page addresses don't need, says whether
+/// the page was looked up since eviction last cleared the bit. The bit is written only if it isn't set, so
+/// that readers of one page don't contend for its cache line.
 struct PageTable {
   private let words = AtomicTable()
 
@@ -11,7 +11,7 @@ struct PageTable {
   /// Page numbers are below this.
   static let count = AtomicTable.count
 
-  /// The page's bytes, or nil if they aren't in memory. They stay as ``ReaderTable`` says.
+  /// The page's bytes, or nil if they aren't in memory. ``ReaderTable`` says how long they stay.
   @inline(__always)
   func lookUp(_ number: UInt64) -> UnsafeRawPointer? {
     let word = words.load(number)
@@ -22,12 +22,12 @@ struct PageTable {
     return UnsafeRawPointer(bitPattern: word & ~Self.usedBit)
   }
 
-  /// Makes a page findable. Returns false, and changes nothing, if there is one of this number already.
+  /// Publishes a page. Returns false, and changes nothing, if there is a page of this number already.
   func publish(_ page: UnsafeRawPointer, number: UInt64) -> Bool {
     words.publish(UInt(bitPattern: page), at: number)
   }
 
-  /// Whether the page was looked up since the last call.
+  /// Whether the page was looked up since the last call; clears the bit.
   func takeUsed(_ number: UInt64) -> Bool {
     let word = words.load(number)
     guard word & Self.usedBit != 0 else { return false }
@@ -35,9 +35,9 @@ struct PageTable {
     return true
   }
 
-  /// From now on nobody finds the page.
+  /// Removes a page: later lookups don't find it.
   func remove(_ number: UInt64) { words.exchange(0, at: number) }
 
-  /// Gives the table's own memory back. Only when nobody else uses it.
+  /// Frees the table's own memory. Only when no other thread uses it.
   func deallocate() { words.deallocate() }
 }

@@ -1,23 +1,23 @@
 import Glibc
 import Synchronization
 
-/// Who is reading pages at this moment: what eviction asks before it gives memory to another page.
+/// The readers of pages at this moment. Eviction consults it before it reuses the memory of a page.
 ///
-/// Readers take no lock and wait for nobody. Each has a slot of its own, and protects what it reads in two ways:
+/// Readers take no lock and never block. Each has a slot of its own, and protects what it reads in two ways:
 ///
-/// - Between ``Reader/begin()`` and ``Reader/end(visiting:)`` whatever was reachable at the start stays where it is. The
-///   slot holds the epoch at which the reader began; memory that was taken out of reach in epoch *e* may be used again when
-///   no reader is left that began in *e* or before (epoch-based reclamation: K. Fraser, Practical lock-freedom, 2004).
-///   That is for a walk down a tree.
-/// - A page, and a value's buffer, whose addresses the slot names stay as long as it does (hazard pointers: M. Michael, Hazard
-///   Pointers, 2004). That is for a cursor's leaf, and a value that is in somebody's hands: they are held for as long as a
-///   program likes, and hold up nothing but themselves.
+/// - Between ``Reader/begin()`` and ``Reader/end(visiting:)`` all memory that was reachable at the start
+///   stays. The slot holds the epoch at which the reader began; memory that was taken out of reach in epoch
+///   *e* may be reused when no reader is left that began in *e* or before (epoch-based reclamation: K.
+///   Fraser, Practical lock-freedom, 2004). This is for a walk down a tree.
+/// - A page and a value's buffer stay while the slot has their addresses (hazard pointers: M. Michael, Hazard
+///   Pointers, 2004). This is for the leaf of a cursor, and for a value that a program is using: both may be
+///   held for long, and keep no other memory from being reused.
 final class ReaderTable: Sendable {
-  // Safety: blocks are only added, their words are only touched atomically, and they are given back with the table, which
-  // the store keeps as long as anybody reads.
+  // Safety: blocks are only added, their words are only touched atomically, and they are freed with the
+  // table, which the store keeps as long as there are readers.
   nonisolated(unsafe) private let first: UnsafeMutablePointer<ReaderSlot>
 
-  /// Slots in a block, the first of which leads to the next block.
+  /// Slots in a block. The first slot of a block leads to the next block.
   private static let blockCount = 256
   private static let blockByteCount = blockCount * MemoryLayout<ReaderSlot>.stride
 
@@ -39,17 +39,17 @@ final class ReaderTable: Sendable {
     let block = AnonymousMemory.map(byteCount: blockByteCount)
       .bindMemory(to: ReaderSlot.self, capacity: blockCount)
     for index in 0..<blockCount { (block + index).initialize(to: ReaderSlot(clock: epoch ?? block)) }
-    // The first slot of the first block is the clock that all look at.
+    // The first slot of the first block is the clock of all readers.
     if epoch == nil { block.pointee.state.store(ReaderSlot.firstEpoch, ordering: .releasing) }
     return block
   }
 
   // MARK: Readers
 
-  /// A reader that has begun. It ends with ``Reader/leave(visiting:)``.
+  /// A reader that has begun. The caller ends it with ``Reader/leave(visiting:)``.
   @inline(__always)
   func enter() -> Reader {
-    // Threads begin to look at different places, and mostly find their slot free, and in their processor's cache.
+    // Threads start to look at different slots, and mostly find theirs free and in their processor's cache.
     let thread = UInt64(pthread_self()) >> 12
     let home = Int(truncatingIfNeeded: (thread &* 0x9E37_79B9_7F4A_7C15) >> 40) % (Self.blockCount &- 1) &+ 1
     let slot = first + home
@@ -84,17 +84,19 @@ final class ReaderTable: Sendable {
 
   // MARK: Reclamation
 
-  /// Ends the epoch in which memory was taken out of reach, and returns it.
+  /// Ends the current epoch, in which the caller has taken memory out of reach, and returns it.
   func endEpoch() -> UInt64 {
     first.pointee.state.add(1, ordering: .sequentiallyConsistent).oldValue
   }
 
-  /// What readers protect now, and what memory that is put out of reach from now on has nothing to do with.
+  /// What readers protect at this moment. The answer holds only for memory that was taken out of reach before
+  /// the call.
   func protection() -> Protection {
     ReaderFence.order()
     var protection = Protection()
     forEachSlot { slot in
-      // The epoch before the addresses: a reader names them before its section ends.
+      // The epoch is read before the addresses, because a reader stores the addresses before its section
+      // ends.
       let state = slot.pointee.state.load(ordering: .sequentiallyConsistent)
       guard state != ReaderSlot.free else { return }
       if state >= ReaderSlot.firstEpoch { protection.oldestEpoch = min(protection.oldestEpoch, state) }
@@ -109,18 +111,18 @@ final class ReaderTable: Sendable {
   }
 
   struct Protection {
-    /// The epoch of the reader that began first, of those that haven't ended.
+    /// The lowest epoch of a reader that hasn't ended.
     var oldestEpoch = UInt64.max
-    /// What readers name.
+    /// Addresses that readers protect.
     var addresses: Set<UInt> = []
 
-    /// Whether nobody can be reading memory that was taken out of reach in `epoch`.
+    /// Whether no reader can be reading memory at `address` that was taken out of reach in `epoch`.
     func allowsReuse(of address: UInt, retiredIn epoch: UInt64) -> Bool {
       epoch < oldestEpoch && !addresses.contains(address)
     }
   }
 
-  /// Pages that readers have looked at since the table was made.
+  /// The number of pages that readers have visited since the table was made.
   var visitCount: UInt64 {
     var count: UInt64 = 0
     forEachSlot { count &+= $0.pointee.visits.load(ordering: .relaxed) }
@@ -136,14 +138,14 @@ final class ReaderTable: Sendable {
   }
 }
 
-/// One reader's line of memory: 64 bytes that no other reader writes to.
+/// The slot of one reader: a cache line of 64 bytes that no other reader writes to.
 struct ReaderSlot: ~Copyable {
-  /// Whose it is, and since which epoch the owner reads.
+  /// ``free``, ``idle``, or the epoch at which the owner began to read.
   let state = Atomic<UInt64>(Self.free)
   /// Addresses that the owner protects; 0 for none.
   let page = Atomic<UInt>(0)
   let value = Atomic<UInt>(0)
-  /// Pages that its owners have looked at.
+  /// The number of pages that the owners of the slot have visited.
   let visits = Atomic<UInt64>(0)
   /// The slot whose state is the current epoch.
   let clock: UnsafeMutablePointer<ReaderSlot>
@@ -156,17 +158,18 @@ struct ReaderSlot: ~Copyable {
   static let idle: UInt64 = 1
   static let firstEpoch: UInt64 = 2
 
-  /// Of a block's first slot: where the next block is.
+  /// The next block; only for the first slot of a block.
   var nextBlock: UnsafeMutablePointer<ReaderSlot>? {
     UnsafeMutablePointer(bitPattern: page.load(ordering: .acquiring))
   }
 }
 
-/// A reader of pages: the owner of a slot. A plain address; whoever made it calls ``leave(visiting:)`` once.
+/// A reader of pages: the owner of a slot. A plain address; the code that made it calls ``leave(visiting:)``
+/// once.
 struct Reader {
   private let slot: UnsafeMutablePointer<ReaderSlot>
 
-  /// Takes a slot and begins, if it is free.
+  /// Takes the slot and begins to read, if the slot is free.
   @inline(__always)
   fileprivate static func entering(_ slot: UnsafeMutablePointer<ReaderSlot>) -> Reader? {
     guard slot.pointee.state.load(ordering: .relaxed) == ReaderSlot.free else { return nil }
@@ -181,7 +184,7 @@ struct Reader {
     return Reader(slot: slot)
   }
 
-  /// From here on, what is reachable stays where it is.
+  /// Begins a section: memory that is reachable now stays until its end.
   @inline(__always)
   func begin() {
     let epoch = slot.pointee.clock.pointee.state.load(ordering: .acquiring)
@@ -189,30 +192,30 @@ struct Reader {
     ReaderFence.order()
   }
 
-  /// Nothing stays any longer but what is protected by address.
+  /// Ends a section: only memory that is protected by address stays.
   @inline(__always)
   func end(visiting count: Int) {
     note(count)
     slot.pointee.state.store(ReaderSlot.idle, ordering: .releasing)
   }
 
-  /// Gives the slot back.
+  /// Frees the slot.
   @inline(__always)
   func leave(visiting count: Int = 0) {
     note(count)
-    // Whoever sees that an address isn't named any more must not overtake the last look at what is there.
+    // Releasing: a thread that sees the address gone must also see that all reads of the memory are over.
     slot.pointee.page.store(0, ordering: .releasing)
     slot.pointee.value.store(0, ordering: .releasing)
     slot.pointee.state.store(ReaderSlot.free, ordering: .releasing)
   }
 
-  /// Keeps a page that was reached since ``begin()`` where it is until another takes its place.
+  /// Protects a page that was reached since ``begin()``, until the slot protects another.
   @inline(__always)
   func protect(page: UnsafeRawPointer) {
     slot.pointee.page.store(UInt(bitPattern: page), ordering: .releasing)
   }
 
-  /// The same for the page or buffer that an overflowing value is in.
+  /// Protects the page or buffer of an overflowing value, until the slot protects another; nil protects none.
   @inline(__always)
   func protect(value: UnsafeRawPointer?) {
     slot.pointee.value.store(UInt(bitPattern: value), ordering: .releasing)
@@ -220,18 +223,18 @@ struct Reader {
 
   @inline(__always)
   private func note(_ count: Int) {
-    // Nobody else adds to it, so that a load and a store do.
+    // No other thread writes this word, so a load and a store are enough.
     let visits = slot.pointee.visits.load(ordering: .relaxed)
     slot.pointee.visits.store(visits &+ UInt64(truncatingIfNeeded: count), ordering: .relaxed)
   }
 }
 
-/// The order between a reader's "I am here" and its first look, and between eviction's "it is gone" and its look at the readers:
-/// one of the two sees the other.
+/// The order between a reader's storing of its epoch and its first read of a page, and between eviction's
+/// removal of a page and its look at the readers: at least one of the two sees the other.
 enum ReaderFence {
   @inline(__always)
   static func order() {
-    // On x86 the exchange that comes before is one already.
+    // On x86 the atomic exchange before it is already a fence.
     #if !arch(x86_64)
       atomicMemoryFence(ordering: .sequentiallyConsistent)
     #endif

@@ -1,4 +1,5 @@
-/// Memory that nobody can find any more, and that some reader may still be reading.
+/// Pages and buffers in memory that were taken out of reach (*retired*), and that a reader may still be
+/// reading: no new reader can find them.
 struct RetiredPages<Element> {
   private struct Entry {
     var element: Element
@@ -7,11 +8,11 @@ struct RetiredPages<Element> {
   }
 
   private var entries: [Entry] = []
-  /// How many there must be for another look at the readers to be worth it.
+  /// The number of entries at which looking at the readers again is worth its cost.
   private var sweepCount: Int
   private let batchCount: Int
 
-  /// - Parameter batchCount: how many entries to gather before looking.
+  /// - Parameter batchCount: how many entries to gather before looking at the readers.
   init(batchCount: Int) {
     self.batchCount = batchCount
     sweepCount = batchCount
@@ -19,12 +20,13 @@ struct RetiredPages<Element> {
 
   var count: Int { entries.count }
 
-  /// Adds what was just taken out of reach.
+  /// Adds a page or buffer that was just taken out of reach.
   mutating func insert(_ element: Element, at address: UnsafeRawPointer, _ readers: ReaderTable) {
     entries.append(Entry(element: element, address: UInt(bitPattern: address), epoch: readers.endEpoch()))
   }
 
-  /// What nobody reads any more, once there are enough entries to look.
+  /// Removes and returns the elements that no reader uses any more. Returns nothing while there are too few
+  /// entries for a look at the readers.
   mutating func sweep(_ readers: ReaderTable) -> [Element] {
     guard entries.count >= sweepCount else { return [] }
     let protection = readers.protection()
@@ -38,11 +40,11 @@ struct RetiredPages<Element> {
     return freed
   }
 
-  /// Takes out the entries that meet a condition.
+  /// Removes the entries that meet a condition.
   mutating func removeAll(where isUnwanted: (Element) -> Bool) {
     entries.removeAll { isUnwanted($0.element) }
   }
 
-  /// Everything, when there are no readers any more.
+  /// All elements, for a table without readers.
   var all: [Element] { entries.map(\.element) }
 }

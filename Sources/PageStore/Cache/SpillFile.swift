@@ -1,19 +1,21 @@
 import Glibc
 import Synchronization
 
-/// A file beside the store's, without a name, for pages that no checkpoint has written, that are dead, and that some snapshot
-/// still reaches: when there are more of them than memory is meant for.
+/// A file without a name in the store's folder, for dead pages that no checkpoint has written and that a
+/// snapshot still reaches. It is used when they take more memory than is meant for them.
 ///
-/// Nothing in the store's file ever refers to it, and it is gone with the process. Its pages have numbers that no page of a
-/// store's file has, so that they are found, cached and verified like all others. Numbers are given out once.
+/// Nothing in the store's file refers to it, and it ends with the process. Its pages have numbers that no
+/// page of a store's file has, so that they are found, cached and verified like all others. A number is used
+/// once.
 ///
-/// It consists of parts, each written in one go; a part is given back when none of its pages is needed any more.
+/// It consists of parts, each of which is written in one call. A part is closed when none of its pages is
+/// needed any more.
 final class SpillFile: Sendable {
-  /// The lowest number of a spilled page; those of the store's file are below.
+  /// The lowest number of a spilled page. The pages of the store's file have lower numbers.
   static let firstNumber: UInt64 = PageTable.count - PageTable.count / 16
 
   private struct Part {
-    /// Closed when nobody has it any more: somebody may be reading from it when the part is given back.
+    /// Closed with its last reference: a thread may be reading from it when the part is removed.
     var file: any RandomAccessFile
     var numbers: Range<UInt64>
     var neededCount: UInt64
@@ -21,7 +23,7 @@ final class SpillFile: Sendable {
 
   private struct State {
     var nextNumber = SpillFile.firstNumber
-    /// In order of their numbers.
+    /// The parts, in order of their numbers.
     var parts: [Part] = []
   }
 
@@ -29,14 +31,14 @@ final class SpillFile: Sendable {
   private let state = Mutex(State())
   private let makeFile: @Sendable () throws(StoreError) -> any RandomAccessFile
 
-  /// - Parameter makeFile: makes an empty file for one part.
+  /// - Parameter makeFile: makes an empty file for a part.
   init(pageSize: Int, makeFile: @escaping @Sendable () throws(StoreError) -> any RandomAccessFile) {
     self.pageSize = pageSize
     self.makeFile = makeFile
   }
 
-  /// Writes a part: `body` gives the pages to its second argument, the first of which gets the number that is its first. Without
-  /// pages there is no part, and no file.
+  /// Writes a part. `body` gets the number of the part's first page, and a closure that takes the pages.
+  /// Without pages there is no part, and no file.
   func writePart(
     _ body: (_ firstNumber: UInt64, (UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) ->
       Void
@@ -76,7 +78,7 @@ final class SpillFile: Sendable {
     }
   }
 
-  /// Says that pages are not needed any more.
+  /// Notes that pages are no longer needed.
   func release(_ number: UInt64, count: UInt64) {
     state.withLock { state in
       guard let index = Self.index(of: number, in: state) else { return }
@@ -85,7 +87,7 @@ final class SpillFile: Sendable {
     }
   }
 
-  /// Bytes in the file.
+  /// Bytes in all parts.
   var byteCount: UInt64 {
     state.withLock { $0.parts.reduce(0) { $0 + UInt64($1.numbers.count) } } * UInt64(pageSize)
   }

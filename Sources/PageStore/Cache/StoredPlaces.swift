@@ -1,9 +1,10 @@
-/// Where checkpoints have written the frames, or the buffers, that the trees in memory consist of: by frame or buffer.
+/// The pages to which the frames, or the overflow buffers, of the trees in memory were written: by frame or
+/// buffer number.
 ///
 /// Checkpoints read it, and so do readers of what was evicted, without a lock. Entries are set with
 /// ``Committer/state`` held, and cleared when no version refers to the frame any more.
 struct StoredPlaces {
-  /// Two words for each: the checksum, and the number, which is stored last and looked at first.
+  /// Two words for each: the page number, which is stored last and read first, and the checksum.
   private let words = AtomicTable()
 
   subscript(index: UInt64) -> StoredPlace {
@@ -23,6 +24,6 @@ struct StoredPlaces {
     if isStored(index) { words.exchange(0, at: 2 * index) }
   }
 
-  /// Gives the table's own memory back. Only when nobody else uses it.
+  /// Frees the table's own memory. Only when no other thread uses it.
   func deallocate() { words.deallocate() }
 }

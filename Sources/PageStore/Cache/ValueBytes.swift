@@ -1,9 +1,9 @@
-/// A value's bytes where a walk has found them: in a page, in a buffer, or in memory of their own.
+/// The bytes of a value as a walk has found them: in a page, in a buffer, or in memory of their own.
 ///
-/// Good until the walk ends, unless ``base`` is protected.
+/// Valid until the walk ends, unless ``base`` is protected.
 struct ValueBytes {
   let bytes: UnsafeRawBufferPointer
-  /// The page or buffer that must stay; nil for memory that this struct keeps alive.
+  /// The page or buffer that has the bytes; nil for memory that this struct keeps alive.
   let base: UnsafeRawPointer?
   private let owner: OverflowBuffer?
 
@@ -20,7 +20,7 @@ struct ValueBytes {
     self.owner = owner
   }
 
-  /// The bytes in memory of their own.
+  /// A copy of the bytes in memory of its own.
   func copy() -> ValueBytes {
     guard base != nil else { return self }
     let copy = OverflowBuffer()
@@ -28,7 +28,7 @@ struct ValueBytes {
     return ValueBytes(owner: copy)
   }
 
-  /// Calls `body` with the bytes, kept alive until it returns.
+  /// Calls `body` with the bytes, which are kept alive until it returns.
   @inline(__always)
   func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     defer { withExtendedLifetime(owner) {} }
@@ -36,12 +36,13 @@ struct ValueBytes {
   }
 }
 
-/// The value of a key, where it lies. It stays there as long as this exists, whatever the cache does meanwhile.
+/// The value of a key, without a copy wherever possible. Its page or buffer stays in memory as long as this
+/// exists.
 package struct FoundValue: ~Copyable {
   private let value: ValueBytes
   private let reader: Reader
 
-  /// Takes charge of a reader whose walk has ended, and that protects the value.
+  /// Owns a reader whose walk has ended, and which protects the value.
   @inline(__always)
   init(_ value: ValueBytes, protectedBy reader: Reader) {
     self.value = value
@@ -59,7 +60,7 @@ package struct FoundValue: ~Copyable {
   }
 }
 
-/// An overflowing value as it was read from the file.
+/// The bytes of an overflowing value that was read from the file.
 final class OverflowBuffer {
   private var storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
   private var count = 0
@@ -68,7 +69,7 @@ final class OverflowBuffer {
 
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: storage[..<count]) }
 
-  /// Adds bytes. The buffer grows by doubling, but not beyond `limit`, which it must not come to exceed.
+  /// Adds bytes. The buffer grows by doubling, up to `limit`, which its contents must not exceed.
   func append(_ bytes: UnsafeRawBufferPointer, limit: Int) {
     if count + bytes.count > storage.count {
       let size = min(limit, max(2 * storage.count, count + bytes.count))

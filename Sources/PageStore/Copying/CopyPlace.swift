@@ -1,10 +1,10 @@
 import Glibc
 
-/// The destination of a copy of a store. The copy is written under a temporary name and renamed when it is complete. A protocol, so
-/// that tests can put a simulated folder in the place of the file system.
+/// The destination of a copy of a store. The copy is written under a temporary name and renamed when it is
+/// complete. A protocol, so that tests can simulate the folder.
 ///
-/// Called in this order, each once: ``makeFile()``, ``synchronizeFile()``, ``publish()``, ``synchronizeFolder()``; or, after any
-/// of the first three, ``discard()``.
+/// The functions are called once each, in this order: ``makeFile()``, ``synchronizeFile()``, ``publish()``,
+/// ``synchronizeFolder()``. Any of the first three may be followed by ``discard()`` instead.
 @_spi(Testing)
 public protocol CopyPlace: AnyObject {
   /// The path of the unfinished copy, for errors.
@@ -21,13 +21,13 @@ public protocol CopyPlace: AnyObject {
   func discard()
 }
 
-/// A place in a folder of the file system.
+/// A destination in a folder of the file system.
 final class PosixCopyPlace: CopyPlace {
-  /// What publishing the copy does.
+  /// The effect of publishing the copy.
   enum Aim {
-    /// It appears where no file is, with these permissions.
+    /// It becomes a new file, with these permissions.
     case newFile(permissions: UInt32)
-    /// It takes the place of this file, which is locked.
+    /// It replaces this file, which is locked.
     case replacing(PosixFile)
   }
 
@@ -74,7 +74,7 @@ final class PosixCopyPlace: CopyPlace {
       guard try PosixFile.identity(at: path) == original.identity() else {
         throw StoreError(
           .storeInUse,
-          "somebody has put another file in the place of the store meanwhile",
+          "the store's file was replaced by another one meanwhile",
           context: .init(path: path)
         )
       }
@@ -87,7 +87,8 @@ final class PosixCopyPlace: CopyPlace {
 
   func discard() {
     guard let file else { return }
-    // The name is removed before the lock is released: afterwards another process could have made a file of this name.
+    // The name is removed before the lock is released: afterwards another process could have made a file of
+    // this name.
     PosixFile.remove(temporaryPath)
     file.close()
     self.file = nil

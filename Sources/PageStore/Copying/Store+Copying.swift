@@ -9,25 +9,30 @@ public struct CopyProgress: Sendable, Hashable {
 }
 
 extension Store {
-  /// Writes what the newest snapshot shows to a new file: the same trees with the same entries, and the same commit number
-  /// and timestamp. Others read and write meanwhile.
+  /// Writes what the newest snapshot shows to a new file: the same trees with the same entries, and the same
+  /// commit number and timestamp. Other threads can read and write meanwhile.
   ///
-  /// The file appears at `path` when it is complete and durable. Until then it lies beside it, with `.cambium-copy` added to its name; what
-  /// a crash leaves there is removed by the next copy to the same path. Pages are filled one after the other. At most a
-  /// sixty-fourth of the live bytes, 256 KiB and 16 pages of the new file are not live. The new file has the permissions of this store's file, that of a
-  /// store in memory ``StoreOptions/filePermissions``; it belongs to the user of this process.
+  /// The file appears at `path` when it is complete and durable. Until then it has a temporary name in the
+  /// same folder, with `.cambium-copy` added; a file that a crash leaves there is removed by the next copy to
+  /// the same path. Pages are filled one after the other. The new file is longer than its live bytes by a
+  /// sixty-fourth of them, 256 KiB and 16 pages at most. The new file has the permissions of this store's
+  /// file, that of a store in memory ``StoreOptions/filePermissions``; it belongs to the user of this
+  /// process.
   ///
-  /// O(size of the store). Needs memory for some 32 MiB of pages, and for two copies of the longest value.
+  /// O(size of the store). Takes some 32 MiB of memory for pages, and room for two copies of the longest
+  /// value.
   ///
   /// - Parameters:
-  ///   - pageSize: bytes in a page of the copy, from 4,096 to 65,536; this store's if nil.
-  ///   - keepsUUID: true gives the copy this store's UUID, which a copy that is to replace the store needs. False gives it a
-  ///     new UUID, so that programs can tell the two stores apart.
-  ///   - progress: called now and then, on this thread; if it returns false, or throws, nothing remains of the copy.
+  ///   - pageSize: bytes in a page of the copy, from 4,096 to 65,536; nil for that of this store.
+  ///   - keepsUUID: true gives the copy this store's UUID, which a copy that is to replace the store needs.
+  ///     False gives it a new UUID, so that programs can tell the two stores apart.
+  ///   - progress: called repeatedly, on this thread; if it returns false, or throws, nothing remains of the
+  ///     copy.
   /// - Returns: false if `progress` ended it.
-  /// - Throws: `inputOutput` if there is a file at `path`, `diskFull`, `storeInUse` if another copy to the same path is being
-  ///   made, `invalidOptions`, `corrupt`; nothing remains of the copy then. `outcomeUnknown` if the folder can't be synced: then the copy is
-  ///   at `path`, and may be gone after a power failure.
+  /// - Throws: `inputOutput` if there is a file at `path`, `diskFull`, `storeInUse` if another copy to the
+  ///   same path is being made, `invalidOptions`, `corrupt`; nothing remains of the copy then.
+  ///   `outcomeUnknown` if the folder can't be synced: then the copy is at `path`, and may be gone after a
+  ///   power failure.
   @discardableResult
   public func copy(
     to path: String,
@@ -40,7 +45,7 @@ extension Store {
     return try copy(to: place, pageSize: pageSize, keepsUUID: keepsUUID, progress: progress)
   }
 
-  /// `copy(to:pageSize:keepsUUID:progress:)` to a place that was handed in.
+  /// `copy(to:pageSize:keepsUUID:progress:)` to a destination that the caller provides.
   @_spi(Testing)
   public func copy(
     to place: any CopyPlace,
@@ -48,7 +53,7 @@ extension Store {
     keepsUUID: Bool,
     progress: (CopyProgress) throws -> Bool = { _ in true }
   ) throws -> Bool {
-    // A feature that this library does not know would be missing in the copy.
+    // The copy would lack features of the file that this library doesn't know.
     try committer.identity.checkSupported(forWriting: true)
     var options = StoreOptions()
     options.pageSize = pageSize ?? Int(committer.identity.pageSize)
@@ -65,18 +70,22 @@ extension Store {
     return try copy.run(in: place, progress)
   }
 
-  /// Writes the store at `path` anew, as `copy(to:pageSize:keepsUUID:progress:)` does, and puts the copy in its place: with
-  /// the same UUID, commit number, permissions and owner, but no extended attributes. The store must not be open in any process, and opening it
-  /// throws `storeInUse` meanwhile. A symbolic link stays; what it leads to is replaced.
+  /// Copies the store at `path`, as `copy(to:pageSize:keepsUUID:progress:)` does, and replaces it by the
+  /// copy, which has the same UUID, commit number, permissions and owner, but no extended attributes. The
+  /// store must not be open in any process, and opening it throws `storeInUse` meanwhile. If `path` is a
+  /// symbolic link, the file that it leads to is replaced.
   ///
-  /// After a crash at any moment either the old file or the new one is there, complete. The folder has to have room for both.
+  /// After a crash at any moment the file is either the old or the new one, complete. The file system must
+  /// have room for both.
   ///
   /// - Parameters:
-  ///   - pageSize: bytes in a page from then on, from 4,096 to 65,536; as before if nil.
-  ///   - progress: called now and then, on this thread; if it returns false, or throws, the store stays as it was.
+  ///   - pageSize: bytes in a page of the new file, from 4,096 to 65,536; nil for the same as before.
+  ///   - progress: called repeatedly, on this thread; if it returns false, or throws, the store stays as it
+  ///     was.
   /// - Returns: false if `progress` ended it.
-  /// - Throws: `storeInUse`, `diskFull`, `corrupt`, `inputOutput`, also if the owner can't be kept; the store is as it was then. `outcomeUnknown` if the folder
-  ///   can't be synced: after a power failure either file may be there.
+  /// - Throws: `storeInUse`, `diskFull`, `corrupt`, `inputOutput`, also if the owner can't be kept; the store
+  ///   is as it was then. `outcomeUnknown` if the folder can't be synced: after a power failure either file
+  ///   may be there.
   @discardableResult
   public static func rewrite(
     at path: String,
@@ -87,7 +96,7 @@ extension Store {
     // The original and the copy stay locked until the rename is durable, so that no process can open either.
     defer { original.close() }
     var options = StoreOptions()
-    // What recovery finds stays in memory: the original is not touched.
+    // Read-only: what recovery replays stays in memory, and the original isn't changed.
     options.isReadOnly = true
     options.createsIfMissing = false
     options.cacheBytes = StoreCopy.cacheByteCount

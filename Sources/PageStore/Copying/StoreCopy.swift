@@ -1,19 +1,20 @@
-/// Makes a store that holds what a snapshot shows, in a place of its own.
+/// Makes a store with the contents of a snapshot at a ``CopyPlace``.
 ///
-/// The copy is not closed before its name is durable. Should the process end between the two, whoever opens the copy next
-/// finds it not closed, and syncs the folder before the first commit: no commit is lost with the name.
+/// The copy isn't closed before its name is durable. If the process ends between the two, the next opening
+/// finds that the copy wasn't closed, and syncs the folder before the first commit: so no commit is lost with
+/// the name.
 struct StoreCopy {
   let snapshot: Snapshot
   let uuid: StoreUUID
   let options: StoreOptions
   let environment: StoreEnvironment
 
-  /// What the cache of the copy may hold, and that of a store which is open for nothing else: little is read twice but the right edges of
-  /// the copy's trees.
+  /// The cache of the copy, and of a store that was opened only to be copied. Little is read twice but the
+  /// right edges of the copy's trees.
   static let cacheByteCount = 4 << 20
-  /// Bytes of keys and values that are gathered before they are written.
+  /// Bytes of keys and values that are gathered for one checkpoint.
   private static let batchByteCount = 12 << 20
-  /// What an entry takes in a leaf besides its key and its value, about.
+  /// About the bytes that an entry takes in a leaf in addition to its key and value.
   private static let entryByteCount = 12
 
   /// Returns false, with nothing left of the copy, if `progress` ends it.
@@ -43,13 +44,13 @@ struct StoreCopy {
         systemError: error.systemError
       )
     }
-    // All is durable by now: a copy that can't be closed is recovered when it is opened.
+    // Everything is durable: a copy that can't be closed is recovered when it is opened.
     try? copy.close()
     return true
   }
 
-  /// A failure before the copy has its name. A store whose writing fails can't tell what of it is on the device; of a copy that is
-  /// discarded nothing is.
+  /// The error for a failure before the copy has its name. A store whose write fails doesn't know which part
+  /// of it is on the device; but of a discarded copy nothing is.
   private static func known(_ error: any Error) -> any Error {
     guard let error = error as? StoreError, [.outcomeUnknown, .fenced].contains(error.code),
       let cause = error.systemError
@@ -70,11 +71,11 @@ struct StoreCopy {
 
   // MARK: Entries
 
-  /// Where the copying goes on.
+  /// Where the next batch begins.
   private struct Position {
     /// The tree, in order of names.
     var tree = 0
-    /// The last key that was copied of it; nil at its start.
+    /// The last key of the tree that was copied; nil at the tree's start.
     var key: [UInt8]?
   }
 
@@ -96,7 +97,7 @@ struct StoreCopy {
     return true
   }
 
-  /// Copies entries, and trees, until there are enough for a checkpoint.
+  /// Copies entries, of one tree after another, until there are enough for a checkpoint.
   private func copyBatch(
     from position: inout Position,
     of names: [String],
@@ -129,9 +130,9 @@ struct StoreCopy {
 }
 
 extension Committer {
-  /// Commits what `fill` puts into the trees as a part of the last commit, whose number stays: how the copy
-  /// of a store is filled, of which nobody has seen anything yet. Written at once, as a checkpoint; nothing
-  /// is logged. Called with the writer lock held.
+  /// Commits what `fill` puts into the trees as a part of the last commit, which keeps its number: for
+  /// filling the copy of a store, which no other thread can see. A checkpoint writes it at once; nothing is
+  /// logged. Called with the writer lock held.
   func load(_ fill: (inout WriteTransaction) throws(StoreError) -> Void) throws(StoreError) {
     try log.checkFence()
     let base = versions.latest

@@ -1,12 +1,12 @@
-/// Says where the newest checkpoint is. Two slots are rewritten in turn, one at each checkpoint; with both lost, the
-/// checkpoint is found by walking the extents. Docs/FileFormat.md, section 2.
+/// The position of the newest checkpoint. Two slots are rewritten in turn, one at each checkpoint. If both
+/// are lost, a walk over the extents finds the checkpoint. Docs/FileFormat.md, section 2.
 struct Anchor: Hashable {
   var checkpoint: LogPosition
   var recordByteCount: UInt32
   var recordChecksum: UInt64
   var commit: UInt64
-  /// The *closing mark*: the store was closed after this checkpoint, whose record is the last of the log. Taken back
-  /// before anything is appended.
+  /// The *closing mark*: the store was closed after this checkpoint, whose record is the last of the log. It
+  /// is removed before anything is appended.
   var isClosed = false
 
   enum Offset {
@@ -37,7 +37,8 @@ struct Anchor: Hashable {
     }
   }
 
-  /// The anchor in a sector of the store that `identity` names; nil if it is not one, or is damaged.
+  /// The anchor in a sector; nil if the sector isn't an anchor of the store with this identity, or is
+  /// damaged.
   init?(block bytes: UnsafeRawBufferPointer, of identity: FormatIdentity) {
     guard FormatIdentity(block: bytes, kind: .anchor) == identity else { return nil }
     let extent = Extent(

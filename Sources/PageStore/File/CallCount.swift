@@ -1,20 +1,20 @@
 import Synchronization
 
-/// Counts the calls on a file that are under way, so that the file is closed after the last of them and none begins later.
+/// Counts the calls on a file that are under way, so that the file is closed after the last of them, and no
+/// call begins later.
 ///
-/// The number of a closed descriptor is given out again at once: a call that is late by an instant would read or write whatever
-/// file has it by then.
+/// The system reuses the number of a closed descriptor at once: a late call would read or write another file.
 struct CallCount: ~Copyable, Sendable {
-  /// Calls under way, and in the highest bit whether any more may begin.
+  /// The number of calls under way; the highest bit is set when no more may begin.
   private let word = Atomic<UInt64>(0)
   private let monitor = Monitor()
 
   private static let closed: UInt64 = 1 << 63
 
-  /// Whether no call may begin any more.
+  /// Whether no more calls may begin.
   var isClosed: Bool { word.load(ordering: .relaxed) & Self.closed != 0 }
 
-  /// Begins a call, which ``end()`` ends. False if no call may begin any more; there is nothing to end then.
+  /// Begins a call, which ``end()`` ends. False if no more calls may begin; then there is nothing to end.
   func begin() -> Bool {
     if word.wrappingAdd(1, ordering: .acquiring).oldValue & Self.closed == 0 { return true }
     end()
@@ -26,12 +26,12 @@ struct CallCount: ~Copyable, Sendable {
     monitor.withLock { monitor.wakeAll() }
   }
 
-  /// Lets no more calls begin. True for the first who asks.
+  /// Lets no more calls begin. True for the first call of this function.
   func close() -> Bool {
     word.bitwiseOr(Self.closed, ordering: .acquiringAndReleasing).oldValue & Self.closed == 0
   }
 
-  /// Returns when no call is under way. After ``close()``.
+  /// Blocks until no call is under way. Called after ``close()``.
   func waitForLast() {
     monitor.withLock {
       while word.load(ordering: .acquiring) != Self.closed { monitor.wait() }

@@ -1,4 +1,4 @@
-/// A run of the file that was allocated as one, on page boundaries, and says at its start what it is.
+/// A run of the file that was allocated as one, on page boundaries. A header at its start says what it holds.
 struct Extent: Hashable, Sendable {
   /// Bytes from the start of the file.
   var offset: UInt64
@@ -7,10 +7,10 @@ struct Extent: Hashable, Sendable {
   var end: UInt64 { offset + byteCount }
   var range: Range<UInt64> { offset..<end }
 
-  /// The furthest byte a store's file may reach: the pool's table holds so many pages, besides those that are spilled.
+  /// The largest size of a store's file: the pool's table has room for these pages and for spilled ones.
   static func addressLimit(pageSize: UInt64) -> UInt64 { SpillFile.firstNumber * pageSize }
 
-  /// Whether an extent could look like this. What is read from a file is asked before it is used.
+  /// Whether offset and length are possible. Checked for every extent that is read from a file.
   func isPlausible(pageSize: UInt64) -> Bool {
     offset % pageSize == 0 && byteCount % pageSize == 0 && byteCount >= pageSize
       && offset >= FileLayout.firstExtentOffset(pageSize: pageSize)
@@ -18,8 +18,8 @@ struct Extent: Hashable, Sendable {
   }
 }
 
-/// The static header of an extent, in two copies. Of two that differ the one of the higher revision counts. Docs/FileFormat.md,
-/// section 3.
+/// The static header of an extent, in two copies. If they differ, the one with the higher revision counts.
+/// Docs/FileFormat.md, section 3.
 struct ExtentHeader: Hashable {
   enum Kind: CaseIterable {
     case pages
@@ -42,12 +42,13 @@ struct ExtentHeader: Hashable {
   /// Number of times the header was rewritten; the copy with the higher number counts.
   var revision: UInt64 = 0
 
-  /// No store rewrites a header so often. Bytes that claim more are a forgery, which no later header could outdo.
+  /// More revisions than any store writes. A header that claims more is forged; no later header could have a
+  /// higher number.
   static let revisionLimit: UInt64 = 1 << 62
 
   /// The second copy lies in another sector, and in another half of the block.
   static let copyOffset = 2_048
-  /// What the headers take at the start of an extent. In a page extent they have a page to themselves.
+  /// Bytes that the headers take at the start of an extent. In a page extent they have a page to themselves.
   static let byteCount = 4_096
 
   enum Offset {
@@ -68,22 +69,23 @@ struct ExtentHeader: Hashable {
     }
   }
 
-  /// The header's block with both copies.
+  /// The block with both copies of the header.
   func encodedBlock(_ identity: FormatIdentity) -> [UInt8] {
     let sector = encoded(identity)
     let gap = [UInt8](repeating: 0, count: Self.copyOffset - sector.count)
     return sector + gap + sector + gap
   }
 
-  /// The header at the start of `bytes`, from either copy, if it is one of this store and belongs at `offset`.
+  /// The header at the start of `bytes`, from either copy; nil if there is none of this store and this
+  /// offset.
   init?(block bytes: UnsafeRawBufferPointer, at offset: UInt64, of identity: FormatIdentity) {
     let copies = Self.copies(in: bytes, at: offset, of: identity).compactMap(\.self)
-    // Of two with the same number, either.
+    // Of two copies with the same number, either one.
     guard let newest = copies.max(by: { $0.revision < $1.revision }) else { return nil }
     self = newest
   }
 
-  /// The two copies of the header at the start of `bytes`; nil for one that isn't legible.
+  /// The two copies of the header at the start of `bytes`; nil for a copy that isn't legible.
   static func copies(
     in bytes: UnsafeRawBufferPointer,
     at offset: UInt64,

@@ -1,4 +1,4 @@
-/// The first block of the file: written once, when the store is made. Docs/FileFormat.md, section 1.
+/// The first block of the file, written once, when the store is made. Docs/FileFormat.md, section 1.
 enum FileHeader {
   enum Offset {
     /// Milliseconds since 1970.

@@ -1,14 +1,17 @@
 import CLinux
 import Glibc
 
-/// The lock that keeps processes apart: an open-file-description lock on one byte far beyond any data, shared by
-/// readers, exclusive for the writer. It dies with its holder, so there is nothing stale to clean up.
+/// The lock by which processes exclude each other: an open-file-description lock on one byte far beyond any
+/// data, shared by readers, exclusive for the writer. The system releases it when its holder ends, so no
+/// stale lock remains.
 enum FileLock {
-  /// Past the largest file there can be, so no file system's mandatory locking is in the way of reads and writes.
+  /// Past the largest possible file, so that mandatory locking of a file system doesn't affect reads and
+  /// writes.
   static let offset: Int64 = 1 << 62
 
-  /// Takes the lock or throws `storeInUse`, naming the holders where /proc tells: all who have the descriptor. A child that was forked from
-  /// the holder shares the lock, and keeps it when the holder ends.
+  /// Takes the lock or throws `storeInUse`, which names the processes that have the descriptor, as far as
+  /// /proc shows them. A child that was forked from the holder shares the lock, and keeps it when the holder
+  /// ends.
   static func acquire(_ file: PosixFile, path: String, isExclusive: Bool) throws(StoreError) {
     var result = clinux_lock(file.descriptor, isExclusive ? 1 : 0, offset, 1)
     while result == -EINTR { result = clinux_lock(file.descriptor, isExclusive ? 1 : 0, offset, 1) }
@@ -29,7 +32,7 @@ enum FileLock {
     )
   }
 
-  /// Gives the lock back, for every descriptor of the same opening. Nothing happens where there is none.
+  /// Releases the lock, for every descriptor of the same opening. Does nothing if there is no lock.
   static func release(_ descriptor: Int32) { _ = clinux_unlock(descriptor, offset, 1) }
 
   /// A process that holds a store's lock.
@@ -39,7 +42,8 @@ enum FileLock {
     var description: String { "process \(process) (\(command))" }
   }
 
-  /// Searches /proc for processes whose descriptors hold a store lock on the file. Those of other users can't be seen.
+  /// Searches /proc for processes whose descriptors hold a store lock on the file. Processes of other users
+  /// aren't visible there.
   static func holders(of file: PosixFile.Identity) -> [Holder] {
     folderEntries("/proc").compactMap { Int32($0) }.sorted().compactMap { process in
       let descriptors = "/proc/\(process)/fdinfo"

@@ -1,11 +1,11 @@
 import CLinux
 import Synchronization
 
-/// Knows whether the process is still the one that opened a file.
+/// Tells whether the process is still the one that opened a file.
 ///
-/// A forked child inherits descriptors, memory and, with the descriptors, the file's locks; two processes that
-/// believe to be the writer would ruin a store. So the child's count of forks moves on, every ``StoreFile`` compares it
-/// with the one it was opened under, and refuses.
+/// A forked child inherits descriptors, memory and, with the descriptors, the file's locks; two processes
+/// that both act as the writer would ruin a store. So the child's count of forks is increased, and every
+/// ``StoreFile`` refuses calls if the count differs from that at its opening.
 enum ForkGuard {
   private static let forks = Atomic<UInt64>(0)
 

@@ -1,13 +1,15 @@
-/// The 64 bytes that begin the header, every anchor and every extent: which format, which store.
+/// The 64 bytes at the start of the header, of every anchor and of every extent: they identify the format and
+/// the store.
 ///
-/// They are repeated so that one bad sector, be it the first, doesn't lose the file. Docs/FileFormat.md, section 1.
+/// They are repeated so that no single bad sector, not even the first, loses the file. Docs/FileFormat.md,
+/// section 1.
 struct FormatIdentity: Hashable {
   var version: UInt32
-  /// Features that a library which doesn't know them may ignore.
+  /// Features that a library may ignore if it doesn't know them.
   var compatibleFeatures: UInt64
-  /// Features that a library which doesn't know them may read past, but must not write.
+  /// Features with which a library may read the file without knowing them, but must not write it.
   var readOnlyCompatibleFeatures: UInt64
-  /// Features without which the file can't be read.
+  /// Features that a library must know to read the file.
   var incompatibleFeatures: UInt64
   var uuid: StoreUUID
   var pageSize: UInt32
@@ -16,7 +18,7 @@ struct FormatIdentity: Hashable {
   static let magic: UInt64 = 0x006D_7569_626D_6143
   static let currentVersion: UInt32 = 4
   static let byteCount = 64
-  /// Blocks are one sector: the smallest unit that a disk writes as a whole.
+  /// Blocks are one sector, the smallest unit that a disk writes as a whole.
   static let blockByteCount = 512
   static let checksumOffset = 504
 
@@ -32,7 +34,7 @@ struct FormatIdentity: Hashable {
     static let reserved = 60
   }
 
-  /// What a block is.
+  /// The kind of a block.
   enum BlockKind: UInt32, CaseIterable {
     case header = 1
     case anchor = 2
@@ -50,7 +52,7 @@ struct FormatIdentity: Hashable {
     self.pageSize = pageSize
   }
 
-  /// A sector with this identity, what `fill` puts in between, and the checksum.
+  /// A sector with this identity at its start, the contents that `fill` writes, and the checksum at its end.
   func block(_ kind: BlockKind, fill: (UnsafeMutableRawBufferPointer) -> Void) -> [UInt8] {
     var sector = [UInt8](repeating: 0, count: Self.blockByteCount)
     sector.withUnsafeMutableBytes { bytes in
@@ -70,7 +72,7 @@ struct FormatIdentity: Hashable {
     return sector
   }
 
-  /// The identity in a sector of this kind; nil if the sector is not one, or is damaged.
+  /// The identity in a sector; nil if the sector isn't of this kind, or is damaged.
   init?(block bytes: UnsafeRawBufferPointer, kind: BlockKind) {
     guard bytes.count >= Self.blockByteCount,
       bytes.integer(at: Offset.magic, as: UInt64.self) == Self.magic,
@@ -92,7 +94,8 @@ struct FormatIdentity: Hashable {
     pageSize = bytes.integer(at: Offset.pageSize, as: UInt32.self)
   }
 
-  /// Throws `unsupportedFormat` unless this library knows all that it must know.
+  /// Throws `unsupportedFormat` unless this library knows every feature that it must know to read, or to
+  /// write, the file.
   func checkSupported(forWriting: Bool) throws(StoreError) {
     guard version == Self.currentVersion else {
       throw StoreError(
@@ -121,7 +124,7 @@ struct FormatIdentity: Hashable {
   private func hex(_ bits: UInt64) -> String { String(bits, radix: 16) }
 }
 
-/// What tells a store from all others; chosen at random when it is made.
+/// The identifier of a store, different from that of every other; chosen at random when the store is made.
 public struct StoreUUID: Hashable, Sendable, CustomStringConvertible {
   /// The lower 64 bits.
   public let low: UInt64
@@ -142,7 +145,7 @@ public struct StoreUUID: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Where the fixed parts of a file are.
+/// The offsets of the fixed parts of a file.
 enum FileLayout {
   static let headerOffset: UInt64 = 0
   /// Each anchor has a block of 4 KiB to itself, so that a torn write of one can't touch the other.
@@ -152,6 +155,6 @@ enum FileLayout {
 
   static func isValidPageSize(_ pageSize: Int) -> Bool { pageSizes.contains(pageSize) }
 
-  /// Where the first extent begins: the first page after the fixed parts.
+  /// The offset of the first extent: the first page after the fixed parts.
   static func firstExtentOffset(pageSize: UInt64) -> UInt64 { fixedByteCount.roundedUp(to: pageSize) }
 }

@@ -1,4 +1,4 @@
-/// Integers at fixed places of a block. Everything in a store's file is little-endian.
+/// Integers at fixed offsets of a block. Everything in a store's file is little-endian.
 extension UnsafeRawBufferPointer {
   /// The integer at `offset`, which needs no alignment. The caller has checked that it lies inside.
   @inline(__always)
@@ -8,15 +8,15 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UnsafeMutableRawBufferPointer {
-  /// Puts an integer at `offset`, which needs no alignment. The caller has checked that it lies inside.
+  /// Stores an integer at `offset`, which needs no alignment. The caller has checked that it lies inside.
   @inline(__always)
   func setInteger<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at offset: Int) {
     storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
   }
 }
 
-/// Reads fields one after the other from bytes that may be anything: every read is checked, and fails with
-/// nil instead of running over the end.
+/// Reads fields one after the other from untrusted bytes: every read is checked, and returns nil instead of
+/// passing the end.
 struct ByteReader {
   private let bytes: UnsafeRawBufferPointer
   private(set) var offset = 0
@@ -59,7 +59,7 @@ struct ByteReader {
   }
 }
 
-/// The counterpart of ``ByteReader``.
+/// Appends the fields that ``ByteReader`` reads.
 extension [UInt8] {
   mutating func appendInteger<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value) {
     Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
@@ -81,7 +81,7 @@ extension [UInt8] {
 }
 
 extension UInt64 {
-  /// The next multiple of `step` that is not below.
+  /// The least multiple of `step` that is not below this number.
   @inline(__always)
   func roundedUp(to step: UInt64) -> UInt64 { (self + step - 1) / step * step }
 }

@@ -1,10 +1,10 @@
 import Glibc
 import Synchronization
 
-/// A file that lives in memory: what a store without a path is kept in. Syncs are free and change nothing.
+/// A file in memory, for stores without a path. Syncs do nothing.
 ///
-/// The bytes are held in blocks of 64 KiB that are allocated when first written, so neither growing nor leaving gaps
-/// copies anything.
+/// The bytes are in blocks of 64 KiB that are allocated at their first write, so that neither growth nor gaps
+/// copy anything.
 @_spi(Testing)
 public final class MemoryFile: RandomAccessFile {
   private static let blockByteCount = 64 << 10
@@ -21,7 +21,8 @@ public final class MemoryFile: RandomAccessFile {
     _ = bytes.withUnsafeBytes { write($0, at: 0) }
   }
 
-  /// Copies bytes, and returns how many: less than the buffer takes only at the end of the file.
+  /// Copies bytes into the buffer, and returns how many: fewer than the buffer takes only at the end of the
+  /// file.
   public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int {
     contents.withLock { contents in
       guard offset < UInt64(contents.byteCount) else { return 0 }
@@ -40,7 +41,7 @@ public final class MemoryFile: RandomAccessFile {
     }
   }
 
-  /// Writes all the bytes, and returns their count; -EFBIG beyond what an `Int` counts.
+  /// Writes all the bytes, and returns their count; -EFBIG if the file would be longer than `Int.max`.
   public func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
     guard offset <= UInt64(Int.max) - UInt64(bytes.count) else { return -Int(EFBIG) }
     contents.withLock { contents in
@@ -58,7 +59,7 @@ public final class MemoryFile: RandomAccessFile {
     return bytes.count
   }
 
-  /// Writes as ``write(_:at:)`` does: nothing is more durable here.
+  /// Writes as ``write(_:at:)`` does: memory knows no durability.
   public func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int {
     write(bytes, at: offset)
   }
@@ -66,14 +67,14 @@ public final class MemoryFile: RandomAccessFile {
   /// Does nothing, and returns 0.
   public func synchronize() -> Int32 { 0 }
 
-  /// Makes the file at least so long, with zeros. -EFBIG beyond what an `Int` counts.
+  /// Extends the file to the end of the range, with zeros. -EFBIG if it would be longer than `Int.max`.
   public func allocate(at offset: UInt64, byteCount: UInt64) -> Int32 {
     guard offset <= UInt64(Int.max) - byteCount else { return -EFBIG }
     contents.withLock { Self.extend(&$0, to: Int(offset + byteCount)) }
     return 0
   }
 
-  /// Gives whole blocks back.
+  /// Frees the whole blocks of the range, and zeroes the rest of it.
   public func punchHole(at offset: UInt64, byteCount: UInt64) -> Int32 {
     contents.withLock { contents in
       guard offset < UInt64(contents.byteCount) else { return }
@@ -89,7 +90,7 @@ public final class MemoryFile: RandomAccessFile {
     return 0
   }
 
-  /// Makes the file exactly so long. -EFBIG beyond what an `Int` counts.
+  /// Sets the file's length. -EFBIG if that is more than `Int.max`.
   public func truncate(to byteCount: UInt64) -> Int32 {
     guard byteCount <= UInt64(Int.max) else { return -EFBIG }
     contents.withLock { contents in
@@ -111,10 +112,10 @@ public final class MemoryFile: RandomAccessFile {
   /// The file's size in bytes.
   public func byteCount() -> Int64 { contents.withLock { Int64($0.byteCount) } }
 
-  /// Nothing to give back: the bytes stay until the last reference goes.
+  /// Does nothing: the bytes are freed with the last reference to the file.
   public func close() {}
 
-  /// Everything in the file.
+  /// The contents of the file.
   public var bytes: [UInt8] {
     [UInt8](unsafeUninitializedCapacity: Int(byteCount())) { buffer, count in
       count = read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
@@ -132,8 +133,8 @@ public final class MemoryFile: RandomAccessFile {
     if missing > 0 { contents.blocks.append(contentsOf: repeatElement([], count: missing)) }
   }
 
-  /// Calls `body` for each block that the range touches: its index, where in it the part starts, how many bytes came
-  /// before, and how many the part has.
+  /// Calls `body` for each block that the range touches, with four numbers: the block's index, the offset in
+  /// the block, the bytes of the range before it, and the bytes in it.
   private static func forEachPart(at offset: Int, byteCount: Int, _ body: (Int, Int, Int, Int) -> Void) {
     var done = 0
     while done < byteCount {

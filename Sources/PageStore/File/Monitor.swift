@@ -1,17 +1,19 @@
 import Glibc
 
-/// A mutex with a condition to wait on, which `Synchronization.Mutex` lacks. More conditions can be waited on with its lock.
-// Safety: the mutex lives at a stable address, is made for use by many threads, and everything else here is immutable.
+/// A mutex with a condition to wait for, which `Synchronization.Mutex` lacks. A thread can wait for other
+/// conditions with the same mutex.
+// Safety: the mutex has a stable address and is made for use by many threads; everything else here is
+// immutable.
 final class Monitor: @unchecked Sendable {
-  /// Something to wait for.
-  // Safety: the POSIX object lives at a stable address and is made for use by many threads.
+  /// A condition to wait for.
+  // Safety: the POSIX object has a stable address and is made for use by many threads.
   final class Condition: @unchecked Sendable {
     fileprivate let condition: UnsafeMutablePointer<pthread_cond_t>
 
     init() {
       condition = .allocate(capacity: 1)
       condition.initialize(to: pthread_cond_t())
-      // Deadlines are on a clock that nobody sets.
+      // Deadlines are on the monotonic clock, which isn't set.
       var attributes = pthread_condattr_t()
       pthread_condattr_init(&attributes)
       pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -44,10 +46,10 @@ final class Monitor: @unchecked Sendable {
 
   func lock() { pthread_mutex_lock(mutex) }
   func unlock() { pthread_mutex_unlock(mutex) }
-  /// Gives the lock up, sleeps until woken (perhaps for nothing), and has the lock again.
+  /// Unlocks the mutex, sleeps until woken, perhaps spuriously, and locks the mutex again.
   func wait() { wait(on: condition) }
   func wait(on condition: Condition) { pthread_cond_wait(condition.condition, mutex) }
-  /// The same until a moment of the monotonic clock; false when it has passed.
+  /// Waits until woken, or until a moment of the monotonic clock; false if that has passed.
   func wait(on condition: Condition, until deadline: timespec) -> Bool {
     var deadline = deadline
     return pthread_cond_timedwait(condition.condition, mutex, &deadline) != ETIMEDOUT

@@ -1,12 +1,13 @@
 import CLinux
 import Glibc
 
-/// Opening files that others may open, replace or remove at the same moment.
+/// Opening files that other processes may open, replace or remove at the same moment.
 extension PosixFile {
-  /// So often may another file be found at a path before that counts as an error.
+  /// How often another file may be found at a path before an error is thrown.
   static let patience = 100
 
-  /// The file at `path`, opened for writing, locked, and still there. Throws `storeInUse`.
+  /// Opens the file at `path` for writing and locks it. On return it is still the file at `path`. Throws
+  /// `storeInUse`.
   static func openLocked(path: String) throws(StoreError) -> PosixFile {
     for _ in 0..<patience {
       let file = try open(path: path, isReadOnly: false, createsIfMissing: false)
@@ -16,7 +17,8 @@ extension PosixFile {
     throw keepsChanging(path)
   }
 
-  /// An empty file at `path`, made and locked; removes what somebody has left there who is gone. Throws `storeInUse`.
+  /// Makes an empty file at `path` and locks it. A file that is there and that no process has locked was left
+  /// by a crash, and is removed. Throws `storeInUse`.
   static func makeLocked(path: String, permissions: mode_t) throws(StoreError) -> PosixFile {
     for _ in 0..<patience {
       do throws(StoreError) {
@@ -49,10 +51,10 @@ extension PosixFile {
     StoreError(.storeInUse, "others keep replacing the file", context: .init(path: path))
   }
 
-  // MARK: What is at a path
+  // MARK: Paths
 
-  /// Whether this file is the one at `path`. Only whoever has locked it can rely on the answer: somebody may have replaced the file
-  /// between its being opened and locked.
+  /// Whether this file is the one at `path`. The answer is reliable only for a locked file: another process
+  /// may replace the file between its opening and its locking.
   func isAt(_ path: String) throws(StoreError) -> Bool { try Self.identity(at: path) == identity() }
 
   func isFound(at path: String) -> Bool {
@@ -60,12 +62,13 @@ extension PosixFile {
     guard clinux_identity(descriptor, nil, &device, &inode, &links) == 0 else { return true }
     if links == 0 { return false }
     let own = Identity(device: device, inode: inode)
-    // One that isn't found there has other names: it was moved, or the process sees other folders by now.
+    // A file that isn't found at the path has another name: it was moved, or the process's root folder has
+    // changed.
     guard clinux_identity(descriptor, path, &device, &inode, &links) == 0 else { return true }
     return Identity(device: device, inode: inode) == own
   }
 
-  /// What tells the file at `path` from all others; nil if there is none.
+  /// The identity of the file at `path`; nil if there is none.
   static func identity(at path: String) throws(StoreError) -> Identity? {
     var status = stat()
     guard stat(path, &status) == 0 else {
@@ -75,7 +78,7 @@ extension PosixFile {
     return identity(of: status)
   }
 
-  /// Whether there is anything at `path`, be it a link that leads nowhere.
+  /// Whether anything is at `path`, even a link that leads nowhere.
   static func isAnything(at path: String) throws(StoreError) -> Bool {
     var status = stat()
     if lstat(path, &status) == 0 { return true }
@@ -83,7 +86,7 @@ extension PosixFile {
     throw .system("lstat", errno).adding { $0.path = path }
   }
 
-  /// Where `path` leads when every link on the way is followed.
+  /// The path that results when every link in `path` is followed.
   static func resolved(_ path: String) throws(StoreError) -> String {
     guard let resolved = realpath(path, nil) else {
       throw .system("realpath", errno).adding { $0.path = path }
@@ -94,7 +97,7 @@ extension PosixFile {
 
   // MARK: Changing names
 
-  /// Renames a file, over whatever has the new name.
+  /// Renames a file. A file that has the new name is replaced.
   static func rename(_ old: String, _ new: String) throws(StoreError) {
     guard Glibc.rename(old, new) == 0 else { throw .system("rename", errno).adding { $0.path = new } }
   }
@@ -105,7 +108,7 @@ extension PosixFile {
     guard result == 0 else { throw .system("renameat2", -result).adding { $0.path = new } }
   }
 
-  /// Removes a name, if it is there.
+  /// Removes a name if it exists.
   static func remove(_ path: String) { _ = unlink(path) }
 
   // MARK: Owner and permissions
@@ -114,7 +117,7 @@ extension PosixFile {
     guard fchmod(descriptor, mode_t(permissions)) == 0 else { throw .system("fchmod", errno) }
   }
 
-  /// Gives the file the owner, the group and the permissions of another one.
+  /// Gives the file the owner, the group and the permissions of `original`.
   func takeOwnerAndPermissions(of original: PosixFile) throws(StoreError) {
     let (wanted, own) = (try original.status(), try status())
     if wanted.st_uid != own.st_uid || wanted.st_gid != own.st_gid {

@@ -36,7 +36,7 @@ final class PosixFile: RandomAccessFile {
     let path = "/proc/self/fd/\(descriptor)"
     var apart = Glibc.open(path, O_RDWR | O_CLOEXEC)
     while apart < 0, errno == EINTR { apart = Glibc.open(path, O_RDWR | O_CLOEXEC) }
-    // Where there is no /proc, or no descriptor left, a shared sync is better than none.
+    // Without /proc, or without a free descriptor, a shared sync is better than none.
     guard apart >= 0 else { return synchronize() }
     defer { _ = Glibc.close(apart) }
     return fdatasync(apart) == 0 ? 0 : -errno
@@ -66,7 +66,8 @@ final class PosixFile: RandomAccessFile {
   func close() {
     let open = descriptorStorage.exchange(-1, ordering: .relaxed)
     guard open >= 0 else { return }
-    // A child that was forked meanwhile shares the lock, and would keep it. It must not give its parent's lock back either.
+    // The file's lock is released explicitly, because a forked child shares it and would keep it. The child
+    // must not release its parent's lock.
     if forkGeneration == ForkGuard.generation { FileLock.release(open) }
     _ = Glibc.close(open)
   }
@@ -77,7 +78,7 @@ final class PosixFile: RandomAccessFile {
 }
 
 extension PosixFile {
-  /// What tells a file from all others, whatever path led to it.
+  /// The identity of a file, whichever path led to it.
   struct Identity: Hashable {
     var device: UInt64
     var inode: UInt64
@@ -95,8 +96,8 @@ extension PosixFile {
     return status
   }
 
-  /// Opens the file at `path`, making an empty one if it is missing and `createsIfMissing`. Throws `notAStore` for
-  /// anything but a file of bytes: a device, a pipe, a folder.
+  /// Opens the file at `path`, or makes an empty one if it is missing and `createsIfMissing` is true. Throws
+  /// `notAStore` for anything but a regular file, such as a device, a pipe or a folder.
   static func open(
     path: String,
     isReadOnly: Bool,
@@ -107,9 +108,10 @@ extension PosixFile {
     return try open(path: path, flags: flags, permissions: mode_t(permissions))
   }
 
-  /// The same with the call's own flags.
+  /// Opens the file at `path` with the flags of `open(2)`. Throws `notAStore` for anything but a regular
+  /// file.
   static func open(path: String, flags: Int32, permissions: mode_t = 0o600) throws(StoreError) -> PosixFile {
-    // A pipe is not waited for, and a terminal doesn't become the process's own.
+    // So that opening a pipe doesn't block, and a terminal doesn't become the controlling one.
     let flags = flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
     var descriptor = Glibc.open(path, flags, permissions)
     while descriptor < 0 {
@@ -127,7 +129,7 @@ extension PosixFile {
     return file
   }
 
-  /// Opens a file in the folder of `path` that has no name and goes when it is closed.
+  /// Opens a file without a name in the folder of `path`. It is deleted when it is closed.
   static func openUnnamed(beside path: String) throws(StoreError) -> PosixFile {
     let folder = folder(of: path)
     let descriptor = clinux_open_unnamed(folder)
@@ -139,7 +141,7 @@ extension PosixFile {
     path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
   }
 
-  /// Makes the name of a new file survive a power failure: syncs the folder it is in.
+  /// Syncs the folder of `path`, so that the name of a new file survives a power failure.
   static func synchronizeFolder(of path: String) throws(StoreError) {
     let folder = folder(of: path)
     let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -1,11 +1,13 @@
 import Glibc
 
-/// The stores that this process has open, by file, and the handles on each: opening a file twice gives two handles on one store.
+/// The stores that this process has open, by file, and the handles on each: opening a file twice gives two
+/// handles on one store.
 ///
-/// A store that lost its last handle without being closed stays until its last reference goes, and gets another handle if the
-/// file is opened again by then. Entries hold their store weakly. An entry whose store is gone, or is being closed, stays until the store's file is
-/// closed, so a second opening can tell "on its way out" from "held by somebody else". A store takes out its own entry
-/// only: by the time it is let go, a later store of the same file may be registered.
+/// A store that lost its last handle without being closed stays until its last reference is released, and
+/// gets another handle if the file is opened again by then. Entries hold their store weakly. An entry whose
+/// store was deallocated, or is being closed, stays until the store's file is closed: so an opening can tell
+/// a store that this process is closing from one that another process holds. A store removes only its own
+/// entry: when it is deallocated, a later store of the same file may be registered.
 // Safety: `entries`, its elements, and `opening` are only touched with `monitor` locked.
 final class ProcessRegistry: @unchecked Sendable {
   static let shared = ProcessRegistry()
@@ -27,13 +29,14 @@ final class ProcessRegistry: @unchecked Sendable {
   }
 
   private let monitor = Monitor()
-  /// A process has few stores open. No dictionary: making the first one of its kind takes longer than opening a store.
+  /// An array, because a process has few stores open, and making the first dictionary of its kind takes
+  /// longer than opening a store.
   private var entries: [Entry] = []
-  /// Files that threads are opening stores in.
+  /// Files whose stores threads are opening.
   private var opening: [PosixFile.Identity] = []
 
-  /// The open store of this file, or the one that `make` opens, with one handle more; nil if that makes none. Nobody else opens the same
-  /// file meanwhile; other files may be opened, however long this takes.
+  /// The open store of this file, or the one that `make` opens, with one more handle; nil if `make` returns
+  /// nil. Other threads that open the same file wait; other files may be opened meanwhile.
   func store(
     for file: PosixFile.Identity,
     options: StoreOptions,
@@ -91,8 +94,8 @@ final class ProcessRegistry: @unchecked Sendable {
 
   private func entry(of file: PosixFile.Identity) -> Entry? { entries.first { $0.file == file } }
 
-  /// One handle of this store less. True if it was the last one and `isClosing`: then the caller closes the store and calls
-  /// ``remove(_:of:)``.
+  /// Releases one handle of this store. True if it was the last one and `isClosing`: then the caller closes
+  /// the store and calls ``remove(_:of:)``.
   func releaseHandle(of store: ObjectIdentifier, _ file: PosixFile.Identity, isClosing: Bool) -> Bool {
     monitor.withLock {
       guard let entry = entry(of: file), entry.identifier == store else { return false }
@@ -102,7 +105,7 @@ final class ProcessRegistry: @unchecked Sendable {
     }
   }
 
-  /// Forgets a store whose file has been closed, unless that was done before.
+  /// Forgets a store whose file has been closed, unless it was forgotten before.
   func remove(_ file: PosixFile.Identity, of store: ObjectIdentifier) {
     monitor.withLock {
       guard let entry = entry(of: file), entry.identifier == store else { return }
@@ -114,7 +117,7 @@ final class ProcessRegistry: @unchecked Sendable {
   func lockForFork() { monitor.lock() }
   func unlockAfterFork() { monitor.unlock() }
 
-  /// In the child: the parent's stores are not this process's.
+  /// Called in the child: the parent's stores are not this process's.
   func forgetAfterFork() {
     entries.removeAll()
     opening.removeAll()

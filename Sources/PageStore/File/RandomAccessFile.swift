@@ -1,82 +1,87 @@
 import Glibc
 import Logging
 
-/// The system calls a store makes on its file, behind a seam: a real file, memory, or the tests' simulated disk.
+/// The system calls that a store makes on its file, as a protocol: a real file, memory, or the simulated disk
+/// of the tests implements it.
 ///
-/// Each function returns what the call returns, or the negated `errno`. Nothing here loops or retries: short
-/// transfers and `EINTR` are handled above, once, by ``StoreFile``, so that the tests reach that code too.
+/// Each function returns the result of its call, or the negated `errno`. Implementations don't loop or retry:
+/// ``StoreFile`` retries interrupted and partial calls, so that the tests reach that code too.
 @_spi(Testing)
 public protocol RandomAccessFile: AnyObject, Sendable {
   /// `pread`: bytes read, 0 at the end of the file.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int
   /// `pwrite`: bytes written.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int
-  /// `pwritev2` with `RWF_DSYNC`: bytes written and durable; -EOPNOTSUPP where that can't be had.
+  /// `pwritev2` with `RWF_DSYNC`: bytes written and durable; -EOPNOTSUPP if the file system can't do that.
   func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Int
   /// `fdatasync`.
   func synchronize() -> Int32
-  /// The same through another opening of the file, so that a failure is reported to both: the kernel tells each opening
-  /// once of what it couldn't write, and whoever else syncs through that one at the same moment is told that all is well.
+  /// `fdatasync` through another opening of the file, so that both report a failure: the kernel reports a
+  /// failed write once for each opening, and another thread that syncs through the same opening at the same
+  /// moment would be told that all is well.
   func synchronizeApart() -> Int32
-  /// `fallocate` mode 0: the range has blocks, and the file is at least that long. -EOPNOTSUPP where it can't.
+  /// `fallocate` mode 0: gives the range blocks, and extends the file if it is shorter. -EOPNOTSUPP if the
+  /// file system can't do that.
   func allocate(at offset: UInt64, byteCount: UInt64) -> Int32
-  /// `fallocate` with `PUNCH_HOLE`: the range has no blocks any more and reads as zeros; the size stays. -EOPNOTSUPP where it can't.
+  /// `fallocate` with `PUNCH_HOLE`: takes the range's blocks, so that it reads as zeros; the size stays.
+  /// -EOPNOTSUPP if the file system can't do that.
   func punchHole(at offset: UInt64, byteCount: UInt64) -> Int32
   /// `ftruncate`.
   func truncate(to byteCount: UInt64) -> Int32
   /// `fstat`: the file's size in bytes.
   func byteCount() -> Int64
-  /// `lseek` with `SEEK_DATA`: the first byte at or after `offset` that isn't in a hole; -ENXIO if there is none.
+  /// `lseek` with `SEEK_DATA`: the first byte at or after `offset` that isn't in a hole; -ENXIO if there is
+  /// none.
   func nextData(from offset: UInt64) -> Int64
-  /// The bits of the file's mode that say who may read and write it; nil where there is no such thing.
+  /// The permission bits of the file's mode; nil if it has none.
   var permissions: UInt32? { get }
-  /// Whether the file has a name, and no other file is at `path`. True where that can't be told.
+  /// Whether the file has a name, and no other file is at `path`. True if that can't be determined.
   func isFound(at path: String) -> Bool
-  /// Closes the file; its locks go with it. Nobody calls anything else at the same time or later. A file that is let go of without it
-  /// closes itself.
+  /// Closes the file and releases its locks. No other call is made at the same time or later. A file that is
+  /// deallocated without this call closes itself.
   func close()
 }
 
 extension RandomAccessFile {
-  /// A file that keeps its blocks.
+  /// Returns -EOPNOTSUPP: the file keeps its blocks.
   public func punchHole(at offset: UInt64, byteCount: UInt64) -> Int32 { -EOPNOTSUPP }
 
-  /// A file that knows of no holes.
+  /// Returns `offset`: the file has no holes.
   public func nextData(from offset: UInt64) -> Int64 { Int64(offset) }
 
-  /// A file that anybody who has it may use.
+  /// Nil: the file has no mode.
   public var permissions: UInt32? { nil }
 
-  /// A file that nobody can take away.
+  /// Returns true: the file can't be replaced.
   public func isFound(at path: String) -> Bool { true }
 
-  /// A file whose syncs don't share their failures.
+  /// Calls ``synchronize()``: the file reports a failure to every caller.
   public func synchronizeApart() -> Int32 { synchronize() }
 }
 
-/// The store's sources of everything that a run can't repeat by itself.
+/// The store's sources of everything that isn't repeatable: time, randomness, and work at other moments.
 @_spi(Testing)
 public struct StoreEnvironment: Sendable {
   /// Milliseconds since 1970, UTC.
   public var now: @Sendable () -> Int64
   /// 64 random bits.
   public var random: @Sendable () -> UInt64
-  /// Runs the work once, on some other thread or later on this one, so many milliseconds from now.
+  /// Runs the work once, after the given number of milliseconds, on another thread or later on this one.
   public var schedule: @Sendable (_ milliseconds: Int, _ work: @escaping @Sendable () -> Void) -> Void
-  /// Runs the work once, beside whatever the store does meanwhile: a checkpoint.
+  /// Runs the work once, such as a checkpoint, concurrently with what the store does meanwhile.
   public var runConcurrently: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
-  /// Called at several points of a checkpoint at which others may commit.
+  /// Called at several points of a concurrent checkpoint at which other threads may commit.
   public var duringCheckpoint: @Sendable () -> Void = {}
-  /// Makes the name of the store's file durable, where it has one.
+  /// Makes the name of the store's file durable, if it has one.
   public var synchronizeFolder: @Sendable () throws(StoreError) -> Void = {}
-  /// Where events are logged; nil for nowhere.
+  /// The logger for events; nil for none.
   public var logger: Logger?
   /// Makes an empty file for pages that are only needed as long as the store is open.
   public var makeSpillFile: @Sendable () throws(StoreError) -> any RandomAccessFile = { MemoryFile() }
 
   /// Without a `schedule`, work that a store puts off (the sync of relaxed commits, the watermark of an idle
-  /// store) waits for the next call that needs it; without `runConcurrently`, a checkpoint is written by the commit that made it
-  /// due. That is what a repeatable test wants.
+  /// store) waits for the next call that needs it; without `runConcurrently`, the commit that made a
+  /// checkpoint due writes it. The defaults make tests repeatable.
   public init(
     now: @escaping @Sendable () -> Int64,
     random: @escaping @Sendable () -> UInt64,

@@ -1,9 +1,11 @@
 #if CAMBIUM_THREAD_SANITIZER
   import Glibc
 
-  /// The library's `Mutex` for builds with ThreadSanitizer, which knows the mutexes of POSIX alone: the library's own isn't built with it, and
-  /// what it protects would be reported as a race.
-  // Safety: the mutex and the value live at stable addresses, and the value is only touched with the mutex locked.
+  /// A replacement for the standard library's `Mutex` in builds with ThreadSanitizer. ThreadSanitizer knows
+  /// only the mutexes of POSIX: the standard library isn't built with it, so that accesses under its `Mutex`
+  /// would be reported as races.
+  // Safety: the mutex and the value have stable addresses, and the value is only touched with the mutex
+  // locked.
   package struct SanitizedMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let value: UnsafeMutablePointer<Value>

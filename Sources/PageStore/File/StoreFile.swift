@@ -1,13 +1,13 @@
 import Glibc
 import Synchronization
 
-/// A store's file as the engine uses it: whole transfers or a typed error.
+/// A store's file as the engine uses it: every transfer is complete, or throws a typed error.
 ///
-/// Each call holds the file open until it has ended; ``close()`` waits for those under way.
+/// Each call keeps the file open until it ends; ``close()`` waits for the calls under way.
 ///
-/// Short transfers and `EINTR` are handled here and nowhere else. A failed sync is reported, never tried again: after a
-/// failure the kernel calls the pages clean, and a second sync that succeeds proves nothing (Rebello et al., *Can
-/// Applications Recover from fsync Failures?*, ATC 2020).
+/// Interrupted and partial calls are retried here and nowhere else. A failed sync is reported and never
+/// retried: after a failure the kernel marks the pages as clean, so that a second sync that succeeds proves
+/// nothing (Rebello et al., *Can Applications Recover from fsync Failures?*, ATC 2020).
 final class StoreFile: Sendable {
   let path: String
   /// The file's path with links resolved; nil if the path isn't checked.
@@ -19,14 +19,14 @@ final class StoreFile: Sendable {
   private let syncs = Atomic<UInt64>(0)
   private let bytesWritten = Atomic<UInt64>(0)
 
-  /// Who may read and write the file, as `chmod` has it; nil where there is no such thing.
+  /// The permission bits of the file, as for `chmod`; nil if it has none.
   var permissions: UInt32? {
     guard (try? begin()) != nil else { return nil }
     defer { calls.end() }
     return file.permissions
   }
 
-  /// So often in a row may a call transfer nothing or be interrupted before it counts as failed.
+  /// How often a call may be interrupted or transfer nothing before it counts as failed.
   private static let patience = 1_000
 
   init(_ file: any RandomAccessFile, path: String, resolvedPath: String? = nil) {
@@ -61,7 +61,7 @@ final class StoreFile: Sendable {
     StoreError(.closed, "the store is closed", context: .init(path: path))
   }
 
-  /// Throws `fileGone` if the file has no name any more, or another file has its place. Two system calls.
+  /// Throws `fileGone` if the file was deleted, or another file is at its path. Two system calls.
   func checkPath() throws(StoreError) {
     guard let resolvedPath else { return }
     try begin()
@@ -69,7 +69,7 @@ final class StoreFile: Sendable {
     guard !file.isFound(at: resolvedPath) else { return }
     throw StoreError(
       .fileGone,
-      "the store's file was deleted or replaced while it was open: nobody would find there what is written now",
+      "the store's file was deleted or replaced while it was open: what is written now would be lost",
       context: .init(path: path)
     )
   }
@@ -115,8 +115,8 @@ final class StoreFile: Sendable {
     try transfer(bytes, at: offset, "pwrite") { file.write($0, at: $1) }
   }
 
-  /// Writes all the bytes and returns when they are durable: one call where the system can, a write and a sync of
-  /// the file elsewhere.
+  /// Writes all the bytes and returns when they are durable: with one call if the system can, otherwise with
+  /// a write and a sync of the file.
   func writeDurably(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) {
     if !lacksDurableWrites.load(ordering: .relaxed) {
       do {
@@ -135,11 +135,11 @@ final class StoreFile: Sendable {
     try synchronize()
   }
 
-  /// Makes everything written so far durable. For the log's writer, and for who knows that it is idle.
+  /// Makes everything written so far durable. Only for the writer of the log, and while that is idle.
   func synchronize() throws(StoreError) { try synchronize { file.synchronize() } }
 
-  /// Makes everything written so far durable while the log may be synced too. If this fails, that fails as well, now or the
-  /// next time: what couldn't be written may have been the log's.
+  /// Makes everything written so far durable while the log may be synced too. If this fails, the log's
+  /// present or next sync fails as well: the bytes that couldn't be written may have been the log's.
   func synchronizeApart() throws(StoreError) { try synchronize { file.synchronizeApart() } }
 
   private func synchronize(_ call: () -> Int32) throws(StoreError) {
@@ -154,7 +154,8 @@ final class StoreFile: Sendable {
     syncs.wrappingAdd(1, ordering: .relaxed)
   }
 
-  /// Gives the range blocks where the file system can do that ahead of writing; true if it could. Throws `diskFull`.
+  /// Has the file system allocate blocks for the range; false if it can't do that ahead of a write. Throws
+  /// `diskFull`.
   @discardableResult
   func allocate(_ range: Range<UInt64>) throws(StoreError) -> Bool {
     try begin()
@@ -168,8 +169,8 @@ final class StoreFile: Sendable {
     }
   }
 
-  /// Takes the range's blocks away where the file system can do that; false if it can't, and nothing has changed. If the call fails
-  /// otherwise, any part of the range may have lost its blocks.
+  /// Gives the range's blocks back to the file system; false, with nothing changed, if it can't do that. If
+  /// the call fails otherwise, any part of the range may have lost its blocks.
   func punchHole(_ range: Range<UInt64>) throws(StoreError) -> Bool {
     try begin()
     defer { calls.end() }
@@ -196,8 +197,8 @@ final class StoreFile: Sendable {
     return UInt64(result)
   }
 
-  /// The first byte at or after `offset` that may be other than zero; nil if all bytes up to the end are zeros. Where the
-  /// file system can't tell, that is `offset`.
+  /// The first offset, from `offset` on, of a byte that may not be zero; nil if all bytes up to the end are
+  /// zeros. Returns `offset` if the file system doesn't know.
   func nextData(from offset: UInt64) throws(StoreError) -> UInt64? {
     try begin()
     defer { calls.end() }
@@ -206,10 +207,10 @@ final class StoreFile: Sendable {
     return result < 0 ? offset : UInt64(result)
   }
 
-  /// Closes the file when the calls under way have ended; its locks go with it. Later calls throw `closed`.
+  /// Closes the file and releases its locks when the calls under way have ended. Later calls throw `closed`.
   func close() {
     guard calls.close() else { return }
-    // In a forked child nobody goes on with what the parent's threads were doing.
+    // In a forked child the calls of the parent's threads never end.
     if forkGeneration == ForkGuard.generation { calls.waitForLast() }
     file.close()
   }
@@ -230,7 +231,7 @@ final class StoreFile: Sendable {
       if count > 0 {
         done += min(count, rest.count)
       } else {
-        // A write that accepts nothing and names no error is as good as interrupted.
+        // A write that transfers nothing without an error is treated as interrupted.
         try passInterruption(count == 0 ? EINTR : Int32(-count), name, at: offset, &interruptions)
       }
     }

@@ -1,9 +1,8 @@
-/// Makes the checksums of a changed file fit again: a way for fuzzers past the checksums, behind which hostile bytes would
-/// have to lie.
+/// Recomputes the checksums of a changed file, so that fuzzers reach the code behind the checks.
 @_spi(Testing)
 public enum FileSealing {
-  /// Seals every block that has the format's magic number, every page, and the records of every legible use of a log extent; each with what is
-  /// said of it elsewhere.
+  /// Seals every block that has the format's magic number, every page, and the records of every legible use
+  /// of a log extent. Copies of their checksums elsewhere are updated, too.
   public static func seal(_ file: inout [UInt8]) {
     file.withUnsafeMutableBytes { bytes in
       let sector = FormatIdentity.blockByteCount
@@ -25,7 +24,7 @@ public enum FileSealing {
     }
   }
 
-  /// Puts the checksum of the record that an anchor leads to into the anchor.
+  /// Stores the checksum of the record that an anchor leads to in the anchor.
   private static func sealAnchor(at offset: Int, in file: UnsafeMutableRawBufferPointer) {
     guard offset + FormatIdentity.blockByteCount <= file.count else { return }
     let bytes = UnsafeRawBufferPointer(file)
@@ -61,7 +60,7 @@ public enum FileSealing {
     return nil
   }
 
-  /// Goes from record to record, so that each has the checksum of the one before it.
+  /// Seals the records of a use in order, because each has the checksum of the one before it.
   private static func sealRecords(
     of use: LogExtentUse,
     in file: UnsafeMutableRawBufferPointer,
@@ -88,7 +87,7 @@ public enum FileSealing {
     }
   }
 
-  /// The trees of a checkpoint.
+  /// Updates the checksums in a checkpoint record's references to its trees.
   private static func mendTrees(
     ofRecordAt offset: Int,
     byteCount: Int,

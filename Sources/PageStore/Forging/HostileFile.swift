@@ -1,29 +1,29 @@
-/// Files that have trapped a library once, or kept it busy without end, though every checksum in them is right. Each is made from a few numbers:
-/// what tests and fuzzers begin with.
+/// Files that once made the library trap, or run without end, though all their checksums are right. Tests and
+/// fuzzers start from them. Each is made from a few numbers.
 @_spi(Testing)
 public enum HostileFile: String, CaseIterable, Sendable {
   /// The checkpoint lists 200,000 log extents of 2⁴⁷ bytes.
   case endlessLogExtents
-  /// Log extents of a page each, whose uses claim four mebibytes.
+  /// Log extents of one page, whose uses claim four mebibytes.
   case overlappingUses
-  /// A log extent in whose every sector a record begins that claims the rest of the extent.
+  /// A log extent with a record in each sector that claims the rest of the extent.
   case claimingSectors
-  /// Half of the log is transactions, the other half checkpoints that contain none of them.
+  /// One half of the log is transactions, the other half checkpoints that contain none of them.
   case idleCheckpoints
-  /// No commit can follow.
+  /// The commit number is the last possible one.
   case lastCommit
-  /// No record of the log can follow.
+  /// The record's sequence number is the last possible one.
   case lastSequence
-  /// No use of a log extent can follow.
+  /// The epoch of the log extent's use is the last possible one.
   case lastEpoch
-  /// Six pages, each of which leads to the next many times over.
+  /// Six pages, each of which refers to the next many times.
   case sharedPages
-  /// The same, with nothing in the leaf.
+  /// Six pages, each of which refers to the next many times, with an empty leaf.
   case sharedEmptyPages
-  /// The checkpoint says that the file goes on for 2⁴⁰ bytes.
+  /// The checkpoint claims a file of 2⁴⁰ bytes.
   case farEnd
 
-  /// The file's bytes.
+  /// The contents of the file.
   public var bytes: [UInt8] {
     let blocks = forgery.blocks
     let count = blocks.reduce(0) { max($0, $1.offset + UInt64($1.bytes.count)) }

@@ -1,20 +1,22 @@
-/// Makes the checksums of a changed file's pages fit again, from the leaves up: those of the pages and those in the references to them.
+/// Recomputes the checksums of a changed file's pages, and those in the references to them, from the leaves
+/// up.
 struct PageSealing {
-  /// By the page's number.
+  /// Indexed by page number.
   private(set) var checksums: [UInt64: UInt64] = [:]
   private let file: UnsafeMutableRawBufferPointer
   private let geometry: PageGeometry
 
-  /// Seals every page of `file` that has its own number and a kind that there is.
+  /// Seals every page of `file` whose number is right and whose kind is known.
   init(_ file: UnsafeMutableRawBufferPointer, pageSize: Int) {
     self.file = file
     geometry = PageGeometry(pageSize: pageSize)
     let numbers = (1..<max(1, file.count / pageSize)).filter(isPage)
-    // What a page refers to comes before it: an overflow's next chunk, a value, a child, a tree of the catalogue.
+    // Referents come before the pages that refer to them: the next chunk of an overflow, a value, a child, a
+    // tree of the catalogue.
     for number in numbers.sorted(by: { (rank($0), $1) < (rank($1), $0) }) { seal(number) }
   }
 
-  /// Puts the checksum of the page that a reference leads to into the reference.
+  /// Stores the checksum of the page that a reference leads to in the reference.
   func mend(referenceAt offset: Int) {
     let location = UnsafeRawBufferPointer(file).integer(at: offset, as: UInt64.self)
     guard let checksum = checksums[location & PageLocation.numberMask] else { return }

@@ -1,5 +1,5 @@
-/// A store made by hand, whose numbers somebody has chosen: every checksum is right, what they say may be absurd. Without changes it is
-/// an empty store.
+/// A forged store with chosen numbers: every checksum is right, but the numbers may be absurd. With the
+/// defaults it is an empty store.
 struct StoreForgery {
   var pageSize: UInt32 = 4_096
   var sequence: UInt64 = 1
@@ -8,31 +8,31 @@ struct StoreForgery {
   var timestamp: Int64 = 0
   var nextTreeID: UInt32 = 3
   var catalogue = StoredTree.empty(treeID: Catalogue.treeID)
-  /// Bytes of the first extent, which the log is in.
+  /// Bytes of the first extent, which holds the log.
   var logByteCount: UInt64 = 65_536
-  /// Where the checkpoint says that the file ends; behind the first extent if nil.
+  /// The end of the file according to the checkpoint; nil for the end of the first extent.
   var end: UInt64?
   var tailOffset: UInt64 = 0
   var hasHeader = true
-  /// A record that follows the checkpoint: its payload.
+  /// The payload of a record after the checkpoint; nil for no record.
   var operations: [UInt8]?
   var kind = LogRecordHeader.Kind.transaction
   var replayStart: LogTail?
-  /// Listed by the checkpoint besides the extent that the log is in.
+  /// Other log extents that the checkpoint lists.
   var moreLogExtents: [Extent] = []
-  /// What else is in the file.
+  /// Other blocks of the file.
   var more: [Block] = []
 
-  /// Bytes at their place in the file.
+  /// Bytes at an offset of the file.
   struct Block {
     var offset: UInt64
     var bytes: [UInt8]
   }
 
   var identity: FormatIdentity { FormatIdentity(uuid: StoreUUID(low: 1, high: 2), pageSize: pageSize) }
-  /// The extent that the log is in.
+  /// The extent that holds the log.
   var logExtent: Extent {
-    // Of a page size that can't be nothing follows.
+    // No offset follows from an invalid page size.
     let isValid = FileLayout.isValidPageSize(Int(pageSize))
     let offset =
       isValid ? FileLayout.firstExtentOffset(pageSize: UInt64(pageSize)) : FileLayout.fixedByteCount
@@ -40,7 +40,7 @@ struct StoreForgery {
   }
   var use: LogExtentUse { LogExtentUse(extent: logExtent, epoch: epoch, salt: 3) }
 
-  /// What the file consists of; the rest is zeros.
+  /// The blocks of the file; the rest is zeros.
   var blocks: [Block] {
     var blocks: [Block] = []
     if hasHeader {
@@ -84,7 +84,7 @@ struct StoreForgery {
     )
   }
 
-  /// The headers of a log extent that has `byteCount` bytes, or as many as its use claims.
+  /// The headers of a log extent of `byteCount` bytes; nil for as many as its use claims.
   func logExtentHeaders(of use: LogExtentUse, byteCount: UInt64? = nil) -> [Block] {
     let extent = Extent(offset: use.extent.offset, byteCount: byteCount ?? use.extent.byteCount)
     let header = ExtentHeader(kind: .log, extent: extent, salt: 4, commit: 0)
@@ -95,7 +95,7 @@ struct StoreForgery {
     ]
   }
 
-  /// A whole record of ``use``.
+  /// A complete record of ``use``, and its checksum.
   func sealed(
     _ payload: [UInt8],
     _ kind: LogRecordHeader.Kind,
@@ -121,11 +121,11 @@ struct StoreForgery {
 
   // MARK: Pages
 
-  /// Puts a leaf or a branch of full slots into the file, and returns the reference to it.
+  /// Adds a leaf or a branch to the file, and returns the reference to it.
   ///
   /// - Parameters:
-  ///   - number: the page's.
-  ///   - entries: keys in ascending order, and values, or references to pages of the level below.
+  ///   - number: the page's number.
+  ///   - entries: keys in ascending order, with values, or with references to pages of the level below.
   mutating func addPage(
     _ number: UInt64,
     treeID: UInt32,
@@ -185,7 +185,7 @@ struct StoreForgery {
 }
 
 extension ChildReference {
-  /// Its bytes in a branch.
+  /// The bytes of the reference in a branch.
   var encoded: [UInt8] {
     var bytes = [UInt8](repeating: 0, count: Self.byteCount)
     bytes.withUnsafeMutableBytes { bytes in

@@ -1,4 +1,4 @@
-/// What an extent's header says.
+/// The contents of an extent's header.
 package struct ExtentSummary: Sendable, Encodable {
   /// `pages` or `log`.
   package var kind: String
@@ -7,9 +7,9 @@ package struct ExtentSummary: Sendable, Encodable {
   package var byteCount: UInt64
   package var firstPage: UInt64
   package var pageCount: UInt64
-  /// The commit that it was allocated for.
+  /// The commit for which the extent was allocated.
   package var commit: UInt64
-  /// The present use of a log extent; nil if it never began or isn't legible.
+  /// The epoch of a log extent's present use; nil if no use began, or it isn't legible.
   package var epoch: UInt32?
 
   init(_ found: ExtentWalk.Found, pageSize: UInt64) {

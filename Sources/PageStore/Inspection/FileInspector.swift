@@ -1,6 +1,7 @@
-/// Looks at a store's file as bytes, without recovering it: for tools that show what is there, damaged or not.
+/// Reads a store's file as bytes, without recovering it: for tools that show its contents, damaged or not.
 ///
-/// Holds the lock that readers share while it lives. Nothing here trusts the bytes: what is not legible is said to be so.
+/// Holds the shared lock of the file as long as it exists. It doesn't trust the bytes, and reports what isn't
+/// legible.
 package final class FileInspector {
   private let file: StoreFile
   private let blocks: FixedBlocks
@@ -36,8 +37,8 @@ package final class FileInspector {
 
   // MARK: Extents
 
-  /// Every extent whose header is legible, in order of the file. What lies between two belongs to none, or to one that
-  /// isn't legible.
+  /// Every extent whose header is legible, in order of the file. Bytes between two of them belong to no
+  /// extent, or to one whose header isn't legible.
   package func extents() throws(StoreError) -> [ExtentSummary] {
     var extents: [ExtentSummary] = []
     let first = FileLayout.firstExtentOffset(pageSize: UInt64(pageSize))
@@ -48,7 +49,7 @@ package final class FileInspector {
 
   // MARK: Pages
 
-  /// What is in the page of this number, as far as its bytes make sense. Throws `inputOutput` when the file is shorter.
+  /// The contents of a page, as far as they are legible. Throws `inputOutput` if the file is shorter.
   package func page(_ number: UInt64) throws(StoreError) -> PageSummary {
     guard number < pageCount else {
       throw StoreError(
@@ -66,8 +67,8 @@ package final class FileInspector {
 
   // MARK: The log
 
-  /// Every whole record of the log that is in the file, oldest use first; also those that a checkpoint has made
-  /// dispensable and nothing has overwritten yet.
+  /// Every complete record of the log that is in the file, oldest use first. Among them are records that a
+  /// checkpoint has made superfluous and nothing has overwritten yet.
   package func logRecords() throws(StoreError) -> [LogRecordSummary] {
     var uses: [LogExtentUse] = []
     let first = FileLayout.firstExtentOffset(pageSize: UInt64(pageSize))

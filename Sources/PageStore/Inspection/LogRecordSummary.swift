@@ -1,4 +1,4 @@
-/// What one record of the log says.
+/// The contents of one record of the log.
 package struct LogRecordSummary: Sendable, Encodable {
   /// One change of a transaction.
   package struct Operation: Sendable, Encodable {
@@ -23,10 +23,10 @@ package struct LogRecordSummary: Sendable, Encodable {
   package var timestamp: Int64
   /// `full`, `relaxed`, `none`.
   package var durability: String
-  /// The highest record that was known to be durable when this one was written.
+  /// The sequence number up to which records were known to be durable when this one was written.
   package var durableSequence: UInt64
   package var operations: [Operation] = []
-  /// Of a checkpoint: the first record that it doesn't contain.
+  /// For a checkpoint, the first record that it doesn't contain.
   package var replaySequence: UInt64?
 
   init(_ record: LogExtentImage.Record, at offset: UInt64, pageSize: UInt64) {

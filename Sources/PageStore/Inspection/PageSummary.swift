@@ -1,36 +1,36 @@
-/// What is in one page of the file.
+/// The contents of one page of the file.
 package struct PageSummary: Sendable, Encodable {
   /// One entry of a leaf or branch.
   package struct Entry: Sendable, Encodable {
     /// The key, or separator, as far as it is in the page.
     package var key: [UInt8]
-    /// Whether the key goes on in overflow pages.
+    /// Whether the rest of the key is in overflow pages.
     package var keyOverflows: Bool
-    /// Bytes of a leaf's value, wherever they are.
+    /// Bytes of a leaf's value, in the page or in overflow pages.
     package var valueByteCount: UInt64?
-    /// The page that a branch's child, or an overflowing value, begins in.
+    /// The page of a branch's child, or the first page of an overflowing value.
     package var page: UInt64?
     /// Entries below a branch's child.
     package var entryCount: UInt64?
   }
 
   package var number: UInt64
-  /// `leaf`, `branch`, `overflow`; `header`, `extent header`, `empty` or `unknown` (such as a part
-  /// of the log) for what is no page of a tree.
+  /// `leaf`, `branch` or `overflow` for a page of a tree; otherwise `header`, `extent header`, `empty`, or
+  /// `unknown`, such as a part of the log.
   package var kind: String
-  /// Whether the page's own checksum fits its bytes. Nil where there is none.
+  /// Whether the page's own checksum is right. Nil if it has none.
   package var isIntact: Bool?
   package var treeID: UInt32?
   package var level: UInt8?
   /// The commit that made the page.
   package var birth: UInt64?
-  /// Bytes of the page that are free, and that are lost among the cells.
+  /// Free bytes of the page, and bytes lost among the cells.
   package var freeBytes: Int?
   package var garbageBytes: Int?
-  /// What every key begins with.
+  /// The common prefix of all keys.
   package var prefix: [UInt8]?
   package var entries: [Entry] = []
-  /// Bytes of a value in an overflow page, and in all of that value's pages.
+  /// Bytes of a value in an overflow page, and in all overflow pages of that value.
   package var payloadBytes: Int?
   package var totalBytes: UInt32?
 
@@ -57,7 +57,7 @@ package struct PageSummary: Sendable, Encodable {
 
   private mutating func describe(_ image: PageImage, _ geometry: PageGeometry) {
     let covered = UnsafeRawBufferPointer(start: image.base + 8, count: geometry.pageSize - 8)
-    // A stranger's bytes may have the kind of a page by chance; what else they say could lead anywhere.
+    // Foreign bytes may look like a page's kind by chance; their other fields could lead anywhere.
     guard image.hasSoundStructure(geometry, inFile: true) else { return }
     kind = image.isLeaf ? "leaf" : "branch"
     isIntact = XXH64.hash(covered) == image.checksum && image.number == number
@@ -83,7 +83,7 @@ package struct PageSummary: Sendable, Encodable {
     return entry
   }
 
-  /// The checksum of a chunk covers pages that aren't here, so nothing is said of it.
+  /// The checksum of a chunk covers pages that weren't read, so ``isIntact`` stays nil.
   private mutating func describe(_ chunk: OverflowChunk) {
     guard chunk.number == number else { return }
     kind = "overflow"

@@ -1,12 +1,12 @@
-/// How a tree is built.
+/// The shape of a tree: its levels, and their pages and entries.
 package struct TreeShape: Sendable, Encodable {
-  /// The pages of one level; level 0 are the leaves.
+  /// The pages of one level; level 0 is that of the leaves.
   package struct Level: Sendable, Encodable {
     package var level: Int
     package var pages = 0
     /// Entries of leaves, children of branches.
     package var entries = 0
-    /// Bytes of the pages that are free or lost among the cells.
+    /// Bytes of the pages that are free, or lost among the cells.
     package var unusedBytes = 0
     /// Bytes of the keys' common prefixes, each counted once a page.
     package var prefixBytes = 0
@@ -18,7 +18,7 @@ package struct TreeShape: Sendable, Encodable {
   package var pageSize: Int
   /// From the root down.
   package var levels: [Level]
-  /// Overflowing values and keys, and the pages they take.
+  /// The number of overflowing values and keys, and of their pages.
   package var overflows = 0
   package var overflowPages = 0
   /// Pages that no checkpoint has written yet.
@@ -31,10 +31,10 @@ package struct TreeShape: Sendable, Encodable {
 }
 
 extension TreeReader {
-  /// The number that the tree's pages have.
+  /// The number of the tree, which all its pages have.
   package var treeID: UInt32 { core.root.treeID }
 
-  /// Walks over all of the tree's pages, and counts. O(pages).
+  /// Counts the tree's pages and their contents. O(pages).
   package func shape(named name: String) throws(StoreError) -> TreeShape {
     let height = Int(core.root.height)
     var shape = TreeShape(
@@ -57,7 +57,7 @@ extension TreeCore {
     to shape: inout TreeShape,
     _ visited: inout Set<UInt64>
   ) throws(StoreError) {
-    // In a forged tree the same page may be below many: counting it each time would take for ever.
+    // In a forged tree many pages may refer to the same one: to count it each time could take forever.
     guard visited.insert(reference.location.rawValue).inserted else {
       throw StoreError(.corrupt, "a page is referred to twice", context: .init(tree: shape.name))
     }

@@ -1,28 +1,28 @@
-/// The payload of a checkpoint record: everything a store has to know that isn't in a tree. Docs/FileFormat.md,
-/// section 7.
+/// The payload of a checkpoint record: all state of a store that isn't in a tree. Docs/FileFormat.md, section
+/// 7.
 struct CheckpointRecord: Hashable {
   var commit: UInt64
   var timestamp: Int64
   var catalogue: StoredTree
-  /// The number that the next tree will get.
+  /// The number of the next new tree.
   var nextTreeID: UInt32
-  /// The epoch in which replay from the checkpoint before this one begins. Log extents of earlier epochs are free:
-  /// reclaim lags one checkpoint.
+  /// The epoch in which replay from the checkpoint before this one begins. Log extents of earlier epochs are
+  /// free: they are reused one checkpoint later than this checkpoint alone would allow.
   var previousReplayEpoch: UInt32
-  /// The first record that isn't contained in the checkpoint. Nil if that is the one after the checkpoint's own record:
-  /// nothing was committed while it was written.
+  /// The first record that the checkpoint doesn't contain. Nil if that is the one after the checkpoint's own
+  /// record, because nothing was committed while it was written.
   var replayStart: LogTail?
-  /// Where the allocated part of the file ends.
+  /// The end of the allocated part of the file, in bytes.
   var end: UInt64
   /// The log extents, in use or free.
   var logExtents: [Extent]
-  /// Offset of the last page extent, which ends at `end`; 0 if the file ends with a log extent.
+  /// The offset of the last page extent, which ends at `end`; 0 if the file ends with a log extent.
   var tailOffset: UInt64
   /// The tree that records which pages the checkpoint reaches (``SpaceTree``).
   var spaceTree: StoredTree
-  /// The same of the checkpoint before this one, whose pages aren't to be written over yet either.
+  /// The space tree of the checkpoint before this one, whose pages must not be overwritten yet either.
   var previousSpaceTree: StoredTree
-  /// Roots kept for time travel; none in this version.
+  /// The number of roots kept for reading old states; none in this version.
   var retainedRootCount: UInt32 = 0
 
   static let fixedByteCount = 248
@@ -103,7 +103,7 @@ struct CheckpointRecord: Hashable {
     )
   }
 
-  /// The checkpoint in a record's payload; nil if it can't be one.
+  /// Decodes a record's payload; nil if it can't be a checkpoint's.
   init?(_ payload: UnsafeRawBufferPointer, pageSize: UInt64) {
     guard payload.count >= Self.fixedByteCount else { return nil }
     commit = payload.integer(at: Offset.commit, as: UInt64.self)
@@ -142,12 +142,12 @@ struct CheckpointRecord: Hashable {
         $0.isPlausible(pageSize: pageSize) && $0.byteCount <= LogExtentUse.byteLimit && $0.end <= end
       })
     else { return nil }
-    // So that their bytes together are no more than the file's.
+    // The extents don't overlap, so that together they are no longer than the file.
     let ordered = logExtents.sorted { $0.offset < $1.offset }
     guard zip(ordered, ordered.dropFirst()).allSatisfy({ $0.end <= $1.offset }) else { return nil }
   }
 
-  /// Throws `corrupt` if a tree claims more than a file of so many pages holds.
+  /// Throws `corrupt` if a tree claims more than a file of `filePageCount` pages can hold.
   func check(filePageCount: UInt64, pageSize: Int) throws(StoreError) {
     for tree in [catalogue, spaceTree, previousSpaceTree] {
       guard tree.pageCount <= filePageCount, tree.canBe(pageSize: pageSize) else {
@@ -186,10 +186,10 @@ struct CheckpointRecord: Hashable {
   }
 }
 
-/// A tree as a checkpoint record has it: 48 bytes.
+/// A tree in a checkpoint record: 48 bytes.
 struct StoredTree: Hashable {
   var root: TreeRoot
-  /// Pages of the file that the tree consists of.
+  /// The number of the tree's pages in the file.
   var pageCount: UInt64
 
   enum Offset {
@@ -207,13 +207,14 @@ struct StoredTree: Hashable {
     StoredTree(root: .empty(treeID: treeID), pageCount: 0)
   }
 
-  /// Whether so many pages can have so many entries. Trees whose pages are shared claim more: a walk through such a tree would be longer than the
-  /// file.
+  /// Whether the tree's pages can have as many entries as it claims. A forged tree whose pages are shared
+  /// claims more: a walk through it would be longer than the file.
   func canBe(pageSize: Int) -> Bool {
     root.count <= TreeLimits.entryCount(ofPages: pageCount, pageSize: pageSize)
   }
 
-  /// Notes that a checkpoint has written pages of the tree, and replaced others.
+  /// Updates the number of pages: a checkpoint has written `written` pages of the tree, and replaced
+  /// `replaced` others.
   mutating func note(written: UInt64, replaced: Int) {
     pageCount = pageCount + written - min(pageCount + written, UInt64(replaced))
   }
@@ -233,7 +234,7 @@ struct StoredTree: Hashable {
     self.pageCount = pageCount
   }
 
-  /// The tree with this number; nil if the bytes can't be one.
+  /// Decodes the tree with this number; nil if the bytes can't be that.
   fileprivate init?(_ bytes: UnsafeRawBufferPointer, at offset: Int, treeID: UInt32) {
     let height = bytes.integer(at: offset + Offset.height, as: UInt32.self)
     let location = PageLocation(rawValue: bytes.integer(at: offset + Offset.location, as: UInt64.self))

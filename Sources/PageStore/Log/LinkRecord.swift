@@ -1,7 +1,7 @@
-/// The payload of a link record: the extent use in which the log goes on.
+/// The payload of a link record: the use of an extent in which the log continues.
 ///
-/// The link carries epoch and salt itself, so the records behind it can be checked even when the next extent's own
-/// headers are damaged. Docs/FileFormat.md, section 7.
+/// The link contains epoch and salt, so that the records after it can be checked even if the next extent's
+/// own headers are damaged. Docs/FileFormat.md, section 7.
 enum LinkRecord {
   static let byteCount = 28
 

@@ -1,10 +1,11 @@
 /// The log extents of a store, in use or free. Guarded by ``Committer/state``: commits and concurrent
 /// checkpoints both take extents.
 struct LogExtentTable {
-  /// The newest use of each extent. A use whose epoch lies below ``freeBelow`` is over.
+  /// The newest use of each extent. An extent whose use has an epoch below ``freeBelow`` is free.
   private(set) var uses: [LogExtentUse]
-  /// Extents whose newest use began before this epoch are free. Reclaim lags one checkpoint, so this is the epoch in
-  /// which replay from the checkpoint before the last begins.
+  /// Extents whose newest use has a lower epoch are free. This is the epoch in which replay from the
+  /// checkpoint before the last begins: extents are reused one checkpoint later than the last one alone would
+  /// allow.
   private(set) var freeBelow: UInt32
   /// The epoch in which replay from the last checkpoint begins.
   private(set) var replayEpoch: UInt32
@@ -20,14 +21,14 @@ struct LogExtentTable {
   var extents: [Extent] { uses.map(\.extent) }
   var byteCount: UInt64 { uses.reduce(0) { $0 + $1.extent.byteCount } }
 
-  /// The free extent furthest to the front of the file that is no smaller than asked for.
+  /// The first free extent of the file that has at least `byteCount` bytes.
   func freeExtent(byteCount: UInt64) -> Extent? {
     uses.filter { $0.epoch < freeBelow && $0.extent.byteCount >= byteCount }
       .min { $0.extent.offset < $1.extent.offset }?.extent
   }
 
-  /// Takes free extents out of the table that are more than `byteCount` bytes of free ones, those furthest behind in the file
-  /// first. The first extent always stays. Returns their last uses.
+  /// Removes free extents beyond `byteCount` bytes of free ones, the last of the file first, and returns
+  /// their last uses. The first extent of the file always stays.
   mutating func giveUp(keeping byteCount: UInt64) -> [LogExtentUse] {
     var kept: UInt64 = 0
     var givenUp: [LogExtentUse] = []
@@ -43,10 +44,11 @@ struct LogExtentTable {
     return givenUp
   }
 
-  /// Puts extents back that were taken out.
+  /// Adds extents that ``giveUp(keeping:)`` has removed.
   mutating func takeBack(_ givenUp: [LogExtentUse]) { uses += givenUp }
 
-  /// Whether there are epochs left: for a transaction, with those that closing and opening the store will need.
+  /// Throws `numbersUsedUp` if no epochs are left. For a transaction, the epochs that closing and opening the
+  /// store will need must be left as well.
   func checkEpochsLeft(forTransaction isTransaction: Bool = false) throws(StoreError) {
     let reserve = isTransaction ? UInt32(LogRecordHeader.upkeepReserve) : 0
     guard newestEpoch < LogExtentUse.epochLimit - 1 - reserve else {
@@ -54,7 +56,7 @@ struct LogExtentTable {
     }
   }
 
-  /// Notes a new use of a free or new extent. Throws `numbersUsedUp`, with nothing noted.
+  /// Begins a new use of a free or new extent. Throws `numbersUsedUp`, with nothing changed.
   mutating func beginUse(of extent: Extent, salt: UInt64) throws(StoreError) -> LogExtentUse {
     try checkEpochsLeft()
     newestEpoch += 1
@@ -64,7 +66,7 @@ struct LogExtentTable {
     return use
   }
 
-  /// Notes that a checkpoint is durable whose replay begins in the use with this epoch.
+  /// Notes that a checkpoint is durable. Its replay begins in the use with this epoch.
   mutating func noteCheckpoint(replayingFromEpoch epoch: UInt32) {
     freeBelow = replayEpoch
     replayEpoch = epoch

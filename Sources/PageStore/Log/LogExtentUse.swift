@@ -1,21 +1,21 @@
-/// One use of a log extent. Extents are recycled; each use has an epoch, greater than all before it, and a random salt
-/// that seeds the checksums of its records, so what an earlier use left behind never validates.
+/// One use of a log extent. Extents are reused. Each use has an epoch, greater than all before it, and a
+/// random salt that seeds the checksums of its records, so that records of an earlier use are never valid.
 struct LogExtentUse: Hashable, Sendable {
   var extent: Extent
   var epoch: UInt32
   var salt: UInt64
 
-  /// Where the first record is.
+  /// The offset of the first record in the file.
   var firstRecordOffset: UInt64 { extent.offset + UInt64(ExtentHeader.byteCount) }
-  /// No store begins so many uses. Bytes that claim more are a forgery, and counting on from there would overflow.
+  /// More uses than any store begins. Bytes that claim more are forged, and later epochs would overflow.
   static let epochLimit: UInt32 = 1 << 31
-  /// The longest log extent there can be.
+  /// The longest possible log extent.
   static let byteLimit = UInt64(LogRecordHeader.byteLimit) + (64 << 10)
-  /// Record boundaries, where a record may begin.
+  /// The alignment of records.
   static let recordAlignment: UInt64 = 512
 }
 
-/// A place in the log: where the record with this sequence number is, or goes.
+/// A position in the log: that of the record with this sequence number, existing or next.
 struct LogPosition: Hashable, Sendable {
   var use: LogExtentUse
   /// Bytes from the start of the file.
@@ -23,8 +23,9 @@ struct LogPosition: Hashable, Sendable {
   var sequence: UInt64
 }
 
-/// The use header of a log extent, rewritten at each use, in two copies, apart from the static header. Recovery follows
-/// links and needs it only to find newer uses and, without anchors, the newest. Docs/FileFormat.md, section 3.
+/// The use header of a log extent, in two copies apart from the static header, rewritten at each use.
+/// Recovery follows links, and needs this header only to find newer uses, or the newest one if there are no
+/// anchors. Docs/FileFormat.md, section 3.
 enum LogExtentUseHeader {
   static let offset = 512
   static let copyOffset = 2_560
@@ -56,7 +57,7 @@ enum LogExtentUseHeader {
     }
   }
 
-  /// The use that the extent's first block tells of, from either copy.
+  /// The use in the extent's first block, from either copy.
   static func decode(
     block bytes: UnsafeRawBufferPointer,
     at extentOffset: UInt64,
@@ -65,7 +66,7 @@ enum LogExtentUseHeader {
     copies(in: bytes, at: extentOffset, of: identity).lazy.compactMap(\.self).first
   }
 
-  /// The two copies; nil for one that isn't legible.
+  /// The two copies of the use; nil for a copy that isn't legible.
   static func copies(
     in bytes: UnsafeRawBufferPointer,
     at extentOffset: UInt64,

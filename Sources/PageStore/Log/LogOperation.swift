@@ -1,10 +1,10 @@
-/// One change of a transaction, as its log record holds it. Docs/FileFormat.md, section 7.
+/// One change of a transaction, in the form of its log record. Docs/FileFormat.md, section 7.
 ///
 /// Keys and values point into the record.
 enum LogOperation {
   case createTree(id: UInt32, name: UnsafeRawBufferPointer)
   case dropTree(id: UInt32)
-  /// The operations that follow, up to the next selection, are on this tree.
+  /// Selects the tree of the operations that follow, up to the next selection.
   case selectTree(id: UInt32)
   case put(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer)
   case remove(key: UnsafeRawBufferPointer)
@@ -53,7 +53,7 @@ extension LogOperation {
     }
   }
 
-  /// The next operation; nil if the bytes hold none.
+  /// Decodes the next operation; nil if the bytes are none.
   init?(_ reader: inout ByteReader) {
     guard let tag = reader.integer(UInt8.self).flatMap(Tag.init(rawValue:)) else { return nil }
     switch tag {

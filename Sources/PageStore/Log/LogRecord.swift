@@ -1,23 +1,23 @@
-/// What a record of the log says about itself, in front of its payload. Docs/FileFormat.md, section 6.
+/// The header of a log record, in front of its payload. Docs/FileFormat.md, section 6.
 struct LogRecordHeader: Hashable {
   enum Kind: UInt8, CaseIterable {
-    /// One committed transaction: what it changed, key by key.
+    /// One committed transaction: its changes, key by key.
     case transaction = 1
-    /// The state of the store at a commit, in pages on disk: where recovery begins.
+    /// The state of the store at a commit, in pages of the file. Recovery begins with it.
     case checkpoint = 2
-    /// The last record of an extent: where the log goes on.
+    /// The last record of an extent: the position at which the log continues.
     case link = 3
-    /// Nothing but its durable sequence: vouches for the records before it.
+    /// Only a durable sequence, which vouches for the records before it.
     case watermark = 4
   }
 
-  /// Header and payload, without the padding to the next boundary.
+  /// Bytes of header and payload, without the padding to the next boundary.
   var byteCount: UInt32
   var sequence: UInt64
-  /// The checksum of the record before, in whatever extent: the chain that order hangs on.
+  /// The checksum of the record before it, in this extent or another: it makes the records a chain.
   var previousChecksum: UInt64
-  /// The highest sequence known durable when this record was written. Whatever it covers was on the device, so damage
-  /// there is rot, never a torn tail.
+  /// The highest sequence known to be durable when this record was written. Records up to it were on the
+  /// device, so damage to them is rot, never a torn tail.
   var durableSequence: UInt64
   /// The last commit that this record contains.
   var commit: UInt64
@@ -30,14 +30,15 @@ struct LogRecordHeader: Hashable {
   /// "CLR\u{1}"
   static let magic: UInt32 = 0x0152_4C43
   static let encodedByteCount = 64
-  /// The longest record: a transaction's limit, or a checkpoint's tables.
+  /// The longest record: a transaction of the greatest length, or a checkpoint with its tables.
   static let byteLimit = StoreLimits.logRecordByteCount + (64 << 10)
 
-  /// No store makes so many records, or commits, for which a page's birth has 48 bits. Bytes that claim more are a
-  /// forgery, and counting on from there would overflow.
+  /// More records, and more commits, than any store makes; a page's birth has 48 bits for the commit. Bytes
+  /// that claim more are forged, and later numbers would overflow.
   static let sequenceLimit: UInt64 = 1 << 62
   static let commitLimit: UInt64 = 1 << 47
-  /// Numbers of records, and of uses of log extents, that transactions leave for checkpoints, links, closing and recoveries.
+  /// The numbers of records, and of uses of log extents, that transactions leave for checkpoints, links,
+  /// closing and recoveries.
   static let upkeepReserve: UInt64 = 1 << 20
 
   enum Offset {
@@ -55,10 +56,10 @@ struct LogRecordHeader: Hashable {
     static let flags = 62
   }
 
-  /// What the record takes in the log, padding included.
+  /// Bytes that the record takes in the log, padding included.
   var paddedByteCount: UInt64 { UInt64(byteCount).roundedUp(to: LogExtentUse.recordAlignment) }
 
-  /// Completes a record in place: `record` begins with room for the header. Returns the checksum.
+  /// Writes the header to the start of `record`, which has room for it. Returns the record's checksum.
   func seal(_ record: inout [UInt8], salt: UInt64) -> UInt64 {
     record.withUnsafeMutableBytes { bytes in
       bytes.setInteger(Self.magic, at: Offset.magic)
@@ -78,7 +79,8 @@ struct LogRecordHeader: Hashable {
     }
   }
 
-  /// What the start of a record says of its length, if it looks like one of this use: what doesn't is neither read nor hashed.
+  /// The length that the start of a record claims, if it looks like a record of this use. Other bytes are
+  /// neither read further nor hashed.
   static func claimedByteCount(_ bytes: UnsafeRawBufferPointer, use: LogExtentUse) -> Int? {
     guard bytes.count >= encodedByteCount, bytes.integer(at: Offset.magic, as: UInt32.self) == magic,
       bytes.integer(at: Offset.epoch, as: UInt32.self) == use.epoch, use.epoch < LogExtentUse.epochLimit,
@@ -89,8 +91,8 @@ struct LogRecordHeader: Hashable {
     return byteCount >= encodedByteCount && byteCount <= byteLimit ? byteCount : nil
   }
 
-  /// The header of a whole and undamaged record of this use at the start of `bytes`, and its checksum; nil for
-  /// anything else.
+  /// The header and the checksum of a complete and undamaged record of this use at the start of `bytes`; nil
+  /// for anything else.
   static func decode(_ bytes: UnsafeRawBufferPointer, use: LogExtentUse) -> (header: Self, checksum: UInt64)?
   {
     guard let byteCount = claimedByteCount(bytes, use: use), byteCount <= bytes.count else { return nil }

@@ -1,6 +1,6 @@
-/// Where the log ends: the place, and what the record that goes there must carry.
+/// The end of the log: the position of the next record, and the checksum that it must contain.
 struct LogTail: Hashable, Sendable {
-  /// The place and the sequence number of the next record.
+  /// The position and the sequence number of the next record.
   var position: LogPosition
   /// The checksum of the last record.
   var previousChecksum: UInt64
@@ -15,14 +15,15 @@ struct LogTail: Hashable, Sendable {
 ///
 /// Invariants:
 /// 1. `durableSequence` ≤ `writtenSequence` < the tail's sequence.
-/// 2. `pending` holds the records after `writtenSequence` that no leader has taken, in order, contiguous in the
-///    file from `pendingOffset`.
-/// 3. Once `failure` is set nothing is written any more.
+/// 2. `pending` holds the records after `writtenSequence` that no leader has taken, in order, contiguous in
+///    the file from `pendingOffset`.
+/// 3. Once `failure` is set, nothing more is written.
 // Safety: mutable state is only touched with `monitor` locked, with two exceptions. `tail` is changed with
 // both `Committer.state` and `monitor` locked, and read with either. `closingAnchor` is only touched with
 // `Committer.state` locked. Opening a store begins its log before other threads can see it.
 final class LogWriter: @unchecked Sendable {
-  /// Called with each advance, in order: all records up to `written` are in the file, up to `durable` on the device.
+  /// Called after each write, in order: all records up to `written` are in the file, and those up to
+  /// `durable` are on the device.
   typealias Advance = @Sendable (_ written: UInt64, _ durable: UInt64) -> Void
 
   private let file: StoreFile
@@ -37,34 +38,37 @@ final class LogWriter: @unchecked Sendable {
   private var closingAnchor: (anchor: Anchor, offset: UInt64)?
   private var pending: [UInt8] = []
   private var pendingOffset: UInt64 = 0
-  /// The other half of the double buffer, kept for its capacity.
+  /// The other buffer of the two, kept for its capacity.
   private var spare: [UInt8] = []
   private var writtenSequence: UInt64
   private var durableSequence: UInt64
-  /// The highest sequence that somebody wants durable.
+  /// The highest sequence that a thread wants durable.
   private var wantedDurable: UInt64 = 0
   private var isLed = false
-  /// The batch that is being written goes up to here.
+  /// The last sequence of the batch that is being written.
   private var underWaySequence: UInt64 = 0
   private var isUnderWaySynced = false
-  /// Where those wait who need no more than the batch that is being written.
+  /// For threads that wait for the batch that is being written.
   private var underWay = Monitor.Condition()
-  /// Where those wait who need the next one.
+  /// For threads that wait for the next batch.
   private var gathering = Monitor.Condition()
   private var failure: StoreError?
-  /// Whether the last record needs nobody to vouch for it: a watermark, or a checkpoint, which its anchor vouches for.
+  /// Whether no later record need vouch for the last one: it is a watermark, or a checkpoint, for which its
+  /// anchor vouches.
   private var lastIsWatermark = false
   private var loggedByteCount: UInt64 = 0
-  /// Bytes of records that were there after the last checkpoint when the store was opened, until there is another checkpoint.
+  /// Bytes of the records that followed the last checkpoint when the store was opened; 0 after the next
+  /// checkpoint.
   private var replayedByteCount: UInt64
   /// `loggedByteCount` at the last checkpoint.
   private var checkpointMark: UInt64 = 0
 
-  /// Kept free at the end of an extent: a link.
+  /// Bytes kept free at the end of an extent, for a link.
   private static let linkReserve = LogExtentUse.recordAlignment
-  /// Kept free besides by transactions: the records of a few checkpoints, so that a full disk can't prevent one.
+  /// Bytes that transactions also keep free, for the records of a few checkpoints: so a full disk can't
+  /// prevent a checkpoint.
   private static let checkpointReserve: UInt64 = 4_096
-  /// A buffer that has grown beyond this is let go after use.
+  /// A buffer with more capacity is freed after use.
   private static let keptCapacity = 1 << 20
 
   init(
@@ -89,11 +93,11 @@ final class LogWriter: @unchecked Sendable {
 
   // MARK: Appending, with `Committer.state` held
 
-  /// Whether the file says that nothing follows the last checkpoint.
+  /// Whether an anchor says that nothing follows the last checkpoint.
   var hasClosingMark: Bool { closingAnchor != nil }
 
-  /// Takes the closing mark back, where it is and durably. A crash that tears the anchor leaves the other one, which is
-  /// durable and, with the log, leads to the same checkpoint.
+  /// Removes the closing mark from its anchor, durably. A crash that tears the anchor leaves the other one,
+  /// which is durable and, with the log, leads to the same checkpoint.
   private func removeClosingMark() throws(StoreError) {
     guard let (closed, offset) = closingAnchor else { return }
     var anchor = closed
@@ -107,21 +111,21 @@ final class LogWriter: @unchecked Sendable {
     closingAnchor = nil
   }
 
-  /// Whether a record of this length goes into the current extent and leaves room for what must always fit.
+  /// Whether a record of this length fits into the current extent and leaves the reserves free.
   func hasRoom(forRecord byteCount: Int, isCheckpoint: Bool) -> Bool {
     let reserve = Self.linkReserve + (isCheckpoint ? 0 : Self.checkpointReserve)
     let padded = UInt64(byteCount).roundedUp(to: LogExtentUse.recordAlignment)
     return tail.position.offset + padded + reserve <= tail.position.use.extent.end
   }
 
-  /// The length that an extent needs for a record of this length.
+  /// Bytes that an extent must have for a record of this length.
   static func extentByteCount(forRecord byteCount: Int) -> UInt64 {
     UInt64(ExtentHeader.byteCount) + UInt64(byteCount).roundedUp(to: LogExtentUse.recordAlignment)
       + linkReserve
       + checkpointReserve
   }
 
-  /// What the caller says of a record; the rest of the header follows from the log.
+  /// The fields of a record's header that the caller sets; the others follow from the log.
   struct Description {
     var kind: LogRecordHeader.Kind
     var commit: UInt64
@@ -129,14 +133,15 @@ final class LogWriter: @unchecked Sendable {
     var durability: Durability
   }
 
-  /// Where an appended record is.
+  /// The position of an appended record.
   struct Appended {
     var position: LogPosition
     var byteCount: UInt32
     var checksum: UInt64
   }
 
-  /// Whether there are record numbers left: for a transaction, with those that closing and opening the store will need.
+  /// Throws `numbersUsedUp` if no record numbers are left. For a transaction, the numbers that closing and
+  /// opening the store will need must be left as well.
   func checkNumbersLeft(forTransaction isTransaction: Bool = false) throws(StoreError) {
     let reserve = isTransaction ? LogRecordHeader.upkeepReserve : 0
     guard tail.position.sequence < LogRecordHeader.sequenceLimit - reserve else {
@@ -144,8 +149,8 @@ final class LogWriter: @unchecked Sendable {
     }
   }
 
-  /// Puts a record, which begins with room for its header, at the end of the log, to be written by whoever waits for
-  /// it first. The caller made sure of the room. `queue` is called before anybody can write it.
+  /// Appends a record, which begins with room for its header. The first thread that waits for it will write
+  /// it. The caller has made sure that it fits. `queue` is called before the record can be written.
   func append<Result>(
     _ record: inout [UInt8],
     _ description: Description,
@@ -172,7 +177,7 @@ final class LogWriter: @unchecked Sendable {
   }
 
   /// Ends the current extent with a link to `next`, whose static header and zeros are written but perhaps not
-  /// synced. All that came before is durable afterwards, the link and the new extent too.
+  /// synced. Afterwards all earlier records, the link and the new extent are durable.
   func moveOn(to next: LogExtentUse) throws(StoreError) {
     try checkNumbersLeft()
     try drain()
@@ -201,9 +206,9 @@ final class LogWriter: @unchecked Sendable {
     }
   }
 
-  /// Begins a use of an extent that no link leads to: the first of a store, and the first after a recovery, whose
-  /// checkpoint is found by its epoch until the anchor says where it is. That checkpoint syncs the extent, with its pages or
-  /// before its anchor; nothing is committed earlier.
+  /// Begins a use of an extent to which no link leads: the first use after a recovery. Until an anchor leads
+  /// to its checkpoint, that is found by its epoch. The checkpoint syncs the extent, with its pages or before
+  /// its anchor; nothing is committed earlier.
   func begin(_ use: LogExtentUse) throws(StoreError) {
     try checkNumbersLeft()
     try removeClosingMark()
@@ -254,7 +259,8 @@ final class LogWriter: @unchecked Sendable {
     loggedByteCount += padded
   }
 
-  /// Appends a record that vouches for all before it, and waits until it is durable. Needs an extent with room.
+  /// Appends a record that vouches for all before it, and waits until it is durable. Does nothing if the
+  /// current extent has no room.
   func appendWatermark() throws(StoreError) {
     var record = [UInt8](repeating: 0, count: LogRecordHeader.encodedByteCount)
     guard hasRoom(forRecord: record.count, isCheckpoint: true) else { return }
@@ -267,7 +273,8 @@ final class LogWriter: @unchecked Sendable {
 
   // MARK: Waiting
 
-  /// Returns when the record is in the file, and on the device if `isDurable`. Throws `outcomeUnknown` if that failed.
+  /// Waits until the record is in the file, and, if `isDurable`, on the device. Throws `outcomeUnknown` if
+  /// that failed.
   func wait(for sequence: UInt64, isDurable: Bool) throws(StoreError) {
     monitor.lock()
     defer { monitor.unlock() }
@@ -294,13 +301,13 @@ final class LogWriter: @unchecked Sendable {
     try wait(for: newest, isDurable: true)
   }
 
-  /// Makes all that was appended durable, for somebody who has appended some of it. Throws `outcomeUnknown` if that failed, also if it had
-  /// failed before: what was appended may be in the file.
+  /// Makes all appended records durable, for a caller that has appended some of them. Throws `outcomeUnknown`
+  /// if that fails or has failed before, because the records may be in the file.
   func settle() throws(StoreError) {
     try wait(for: monitor.withLock { tail.position.sequence - 1 }, isDurable: true)
   }
 
-  /// Returns when nobody writes what has gathered.
+  /// Waits until no thread is writing a batch.
   func waitForWriter() {
     monitor.withLock {
       while isLed { monitor.wait(on: underWay) }
@@ -325,7 +332,7 @@ final class LogWriter: @unchecked Sendable {
     monitor.lock()
     isLed = false
     if failure != nil {
-      // Fenced meanwhile, and memory has gone back: whoever waits is told so.
+      // The log was fenced meanwhile, and the versions have fallen back: the waiting threads throw.
     } else if let problem {
       failure = problem
       onFailure(problem)
@@ -336,7 +343,8 @@ final class LogWriter: @unchecked Sendable {
       spare = batch
       onAdvance(writtenSequence, durableSequence)
     }
-    // Whoever is woken wants the lock. The conditions change places only when somebody leads again.
+    // `monitor` is unlocked first, because the woken threads lock it. The conditions are swapped only when
+    // the next thread leads.
     let (done, next, isFenced) = (underWay, gathering, failure != nil)
     monitor.unlock()
     if isFenced { next.wakeAll() } else { next.wakeOne() }
@@ -344,11 +352,12 @@ final class LogWriter: @unchecked Sendable {
     monitor.lock()
   }
 
-  /// A full commit covers what came before it: where relaxed records are in the file but not yet on the device, the
-  /// sync is of the whole file; otherwise the one durable write is enough.
+  /// Writes a batch, and syncs it if `syncs`. A full commit covers the commits before it: if relaxed records
+  /// are in the file and not yet on the device, the whole file is synced; otherwise one durable write is
+  /// enough.
   private func write(_ batch: [UInt8], at offset: UInt64, syncs: Bool, hasUnsynced: Bool) -> StoreError? {
     do throws(StoreError) {
-      // Nothing is said to be durable in a file that nobody finds.
+      // A deleted or replaced file must not report durable records.
       if syncs { try file.checkPath() }
       try batch.withBytes { bytes throws(StoreError) in
         if syncs && !hasUnsynced && !bytes.isEmpty {
@@ -368,7 +377,7 @@ final class LogWriter: @unchecked Sendable {
 
   // MARK: State
 
-  /// Refuses all further writing if `body` fails: nobody knows then what is on the device.
+  /// Fences the log if `body` fails, because the contents of the device are unknown then.
   func fencing<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
     do {
       return try body()
@@ -390,10 +399,10 @@ final class LogWriter: @unchecked Sendable {
 
   var isFenced: Bool { monitor.withLock { failure != nil } }
 
-  /// Whether anything appended might still be lost to a power failure.
+  /// Whether a power failure might lose records that were appended.
   var hasUnsynced: Bool { monitor.withLock { durableSequence < tail.position.sequence - 1 } }
 
-  /// Whether no later record vouches for the last transaction yet.
+  /// Whether no record vouches for the last transaction yet.
   var lacksWatermark: Bool { monitor.withLock { !lastIsWatermark } }
 
   /// Bytes of records appended since the store was opened.
@@ -408,7 +417,7 @@ final class LogWriter: @unchecked Sendable {
     monitor.withLock { replayedByteCount + loggedByteCount - checkpointMark }
   }
 
-  /// The first so many bytes appended are not needed for recovery any more.
+  /// Notes that recovery no longer needs the first `byteCount` bytes that were appended.
   func markCheckpoint(at byteCount: UInt64) {
     monitor.withLock {
       checkpointMark = byteCount
@@ -427,7 +436,7 @@ final class LogWriter: @unchecked Sendable {
     )
   }
 
-  /// What a commit is told whose record the failure has met.
+  /// The error for a commit whose record may or may not be in the file.
   private static func outcomeUnknown(_ cause: StoreError) -> StoreError {
     if cause.code == .fileGone { return cause }
     return StoreError(

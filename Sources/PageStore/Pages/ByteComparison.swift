@@ -1,6 +1,6 @@
 /// The order of keys: by unsigned bytes, a proper prefix first.
 enum ByteComparison {
-  /// Negative, zero or positive as the first string sorts before, equals or sorts after the second.
+  /// Negative, zero or positive if the first string sorts before, equals or sorts after the second.
   @inline(__always)
   static func compare(
     _ left: UnsafeRawPointer,
@@ -35,7 +35,7 @@ enum ByteComparison {
     return leftCount &- rightCount
   }
 
-  /// The order of two integers' worth of bytes, first byte most significant.
+  /// Compares as many bytes as the integer type has, the first byte being the most significant.
   @inline(__always)
   private static func compareWords<Word: FixedWidthInteger & BitwiseCopyable>(
     _ type: Word.Type,
@@ -54,7 +54,7 @@ enum ByteComparison {
     compare(left.start, left.count, right.start, right.count)
   }
 
-  /// How many leading bytes two strings share, looking at no more than `limit`.
+  /// The length of the common prefix of two strings, `limit` at most.
   @inline(__always)
   static func commonPrefix(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, limit: Int) -> Int {
     var offset = 0
@@ -75,8 +75,8 @@ enum ByteComparison {
     return offset
   }
 
-  /// As many of the first bytes as the type has, as a big-endian number, zero bytes added where there are fewer: an
-  /// order-preserving digest of a key, whose ties the whole key decides.
+  /// The first bytes, as many as the type has, as a big-endian number; missing bytes are zero. An
+  /// order-preserving digest of a key: if two are equal, the whole keys decide.
   @inline(__always)
   static func head<Head: FixedWidthInteger & BitwiseCopyable>(
     _ bytes: UnsafeRawPointer,
@@ -97,11 +97,11 @@ enum ByteComparison {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The first byte's address; for an empty buffer, which may have none, any address at all.
+  /// The address of the first byte; for an empty buffer, which may have none, an arbitrary address.
   @inline(__always)
   var start: UnsafeRawPointer {
-    // An empty buffer is never read through, so the address only has to be non-zero. A positive bit pattern
-    // always makes a pointer.
+    // An empty buffer is never read, so the address only has to be non-zero. A positive bit pattern always
+    // makes a pointer.
     baseAddress ?? UnsafeRawPointer(bitPattern: 1).unsafelyUnwrapped
   }
 }

@@ -1,5 +1,5 @@
-/// Where a page of a tree is, and what must be found there: the unit by which parents hold children, and the
-/// catalogue holds roots. 32 bytes in a page image, the same on disk and in memory.
+/// The location of a page of a tree, and what must be found there. Branches hold such references to their
+/// children, and the catalogue to the roots. 32 bytes, with the same layout on disk and in memory.
 ///
 /// | bytes | field |
 /// |---|---|
@@ -16,10 +16,10 @@ struct ChildReference: Hashable, Sendable {
   static let byteCount = 32
 }
 
-/// A page on disk, or one that exists in memory only because no checkpoint has written it yet.
+/// The location of a page: in the file, or a frame in memory that no checkpoint has written yet.
 ///
-/// In memory the top bit tells the two apart. An image that goes to disk never holds a frame: the checkpoint
-/// puts the page number in. An image from disk that claims one is corrupt.
+/// In memory the top bit distinguishes the two. A page of the file never refers to a frame: the checkpoint
+/// stores the page number instead. A page of the file that claims a frame is corrupt.
 struct PageLocation: Hashable, Sendable {
   var rawValue: UInt64
 
@@ -38,14 +38,14 @@ struct PageLocation: Hashable, Sendable {
   var number: UInt64 { rawValue & Self.numberMask }
 }
 
-/// A version of one tree: all that is needed to read it.
+/// A version of one tree, with everything that is needed to read it.
 struct TreeRoot: Hashable, Sendable {
-  /// The number that every page of the tree repeats; never reused in a store.
+  /// The number of the tree, which all its pages repeat; never reused in a store.
   var treeID: UInt32
   /// Levels of pages: 0 for an empty tree, 1 for a lone leaf.
   var height: UInt8
   var reference: ChildReference
-  /// True once any entry has overflowed. If false, dropping the tree reads no leaves.
+  /// True once an entry has overflowed. If false, dropping the tree reads no leaves.
   var hasOverflow = false
 
   /// Entries in the tree.

@@ -1,30 +1,31 @@
-/// What one write transaction has made and replaced: the frames it may change in place, and the ones that die
-/// with its commit.
+/// The memory that one write transaction has allocated and replaced: the frames that it may change in place,
+/// and those that die with its commit.
 ///
 /// Used by one thread at a time. It ends with exactly one of ``finish()`` and ``abort()``.
 final class DirtySet {
-  /// The number of the transaction, which stamps every frame it makes.
+  /// The number of the transaction, with which its frames are stamped.
   let commit: UInt64
   let pool: PagePool
 
   private var frames: [UInt64] = []
   private var blobs: [UInt64] = []
-  /// Own frames that are not needed any more.
+  /// Frames of the transaction that it no longer needs.
   private var spareFrames: [UInt64] = []
   private var spareBlobs: Set<UInt64> = []
   private var retired = RetiredMemory()
   private var blobByteCount = 0
   private var blobPageCount = 0
-  /// Pages of overflows that take several, each of which has to lie in one run.
+  /// Pages of overflows that take several pages. The pages of one overflow must be adjacent.
   private(set) var runPageCount = 0
 
-  /// Whether a checkpoint has begun to write the frames, which it changes where they are: the transaction can't be tried again.
+  /// Whether a checkpoint has begun to write the frames, which it changes in place: the transaction can't be
+  /// tried again.
   private(set) var isUsedUp = false
 
-  /// The frames and buffers of its own, where the number of the transaction doesn't tell; nil where it does.
+  /// The frames and buffers of the transaction; nil if its number identifies them.
   private var own: (frames: Set<UInt64>, blobs: Set<UInt64>)?
 
-  /// - Parameter isCommitTaken: whether others have stamped frames with `commit`, which are not this transaction's.
+  /// - Parameter isCommitTaken: whether frames of other transactions are stamped with `commit`.
   init(commit: UInt64, pool: PagePool, isCommitTaken: Bool = false) {
     self.commit = commit
     self.pool = pool
@@ -34,13 +35,13 @@ final class DirtySet {
   /// Memory that the transaction has taken, in bytes.
   var byteCount: Int { (frames.count - spareFrames.count) * pool.geometry.pageSize + blobByteCount }
 
-  /// Pages that what the transaction has made will take in the file.
+  /// Pages that the transaction's frames and buffers will take in the file.
   var filePageCount: Int { frames.count - spareFrames.count + blobPageCount }
 
   /// Notes that a checkpoint begins to write the frames.
   func useUp() { isUsedUp = true }
 
-  /// A frame whose bytes are undefined.
+  /// Allocates a frame, whose bytes are undefined.
   func allocateFrame() -> UInt64 {
     if let frame = spareFrames.popLast() { return frame }
     let frame = pool.arena.allocate()
@@ -49,7 +50,7 @@ final class DirtySet {
     return frame
   }
 
-  /// A reference to a buffer with a copy of `bytes`.
+  /// Allocates a buffer with a copy of `bytes`, and returns the reference to it.
   func allocateBlob(copying bytes: UnsafeRawBufferPointer) -> ChildReference {
     let blob = pool.blobs.allocate(copying: bytes)
     blobs.append(blob)
@@ -59,13 +60,13 @@ final class DirtySet {
     return ChildReference(location: .frame(blob), checksum: 0, birth: commit, count: UInt64(bytes.count))
   }
 
-  /// Whether the page at `location` was made by this transaction, so that nobody else sees it.
+  /// Whether this transaction made the page at `location`, so that no other thread sees it.
   @inline(__always)
   func owns(_ image: PageImage, at location: PageLocation) -> Bool {
     location.isFrame && image.birth == commit && (own?.frames.contains(location.number) ?? true)
   }
 
-  /// Gives up a tree page.
+  /// Retires a page of a tree.
   func retirePage(_ reference: ChildReference, treeID: UInt32) {
     if !reference.location.isFrame {
       retirePages(reference, count: 1, treeID)
@@ -76,7 +77,7 @@ final class DirtySet {
     }
   }
 
-  /// Gives up an overflowing value or key's rest.
+  /// Retires an overflowing value, or the rest of a key.
   func retireOverflow(_ reference: ChildReference, treeID: UInt32) {
     if !reference.location.isFrame {
       retirePages(reference, count: pool.geometry.overflowPageCount(Int(reference.count)), treeID)
@@ -102,12 +103,12 @@ final class DirtySet {
     if count > 1 { runPageCount += sign * count }
   }
 
-  /// Pages of the file that have been replaced so far.
+  /// Pages of the file that the transaction has replaced so far.
   var retiredPages: [PageRun] { retired.pages }
-  /// All that was there before and has been replaced so far.
+  /// Everything that existed before the transaction and that it has replaced so far.
   var retiredSoFar: RetiredMemory { retired }
 
-  /// Ends a transaction that takes effect. Returns the memory that is to be given back to the pool when no
+  /// Ends a transaction that takes effect. Returns the memory that it has replaced, to be freed when no
   /// snapshot from before this commit is left.
   func finish() -> RetiredMemory {
     pool.free(frames: spareFrames, blobs: Array(spareBlobs))
@@ -115,7 +116,7 @@ final class DirtySet {
     return retired
   }
 
-  /// Ends a transaction of which nothing remains.
+  /// Ends a transaction that takes no effect, and frees its memory.
   func abort() {
     pool.free(frames: frames, blobs: blobs)
     reset()

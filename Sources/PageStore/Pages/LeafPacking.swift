@@ -1,37 +1,36 @@
-/// How a checkpoint writes the leaves below a branch: as they are, or packed.
+/// The plan by which a checkpoint writes the leaves below a branch: as they are, or packed.
 ///
-/// Random insertion leaves leaves about 70 % full. A checkpoint writes them anew anyway, so where leaves side
-/// by side are to be written it lays their entries out in fewer pages, nearly full. The pages in memory stay
-/// as they are.
+/// After random insertions leaves are about 70 % full. A checkpoint writes them in any case, so it lays the
+/// entries of adjacent leaves out in fewer pages, which are nearly full. The pages in memory don't change.
 struct LeafPacking {
-  /// What becomes of some children of the branch, one after the other.
+  /// How adjacent children of the branch are written.
   enum Part {
-    /// The child stays the page it is.
+    /// The child stays a page of its own.
     case kept(Int)
     /// The entries of these children go to new leaves.
     case packed(Range<Int>, leafStarts: [Int])
   }
 
   private(set) var parts: [Part] = []
-  /// The branch's new entries, still without references, pointing into the old pages.
+  /// The branch's new entries, without references yet. They point into the old pages.
   private(set) var separators: [PageEntry] = []
   /// Whether anything is packed.
   private(set) var packsAny = false
 
-  /// Share of a leaf that is filled, in percent: some room is left for what comes next.
+  /// The percentage to which a leaf is filled, so that room for later entries is left.
   private static let fillPercent = 94
   private static let densePercent = 98
-  /// Packing has to spare one page in so many, at least.
+  /// Packing has to save at least one page in so many.
   private static let leastSaving = 12
 
   private let branch: PageImage
   private let pool: PagePool
 
-  /// The plan for a branch of level 1 that is only in memory. The same branch always gets the same plan.
+  /// Plans for a branch of level 1 that is only in memory. The same branch always gets the same plan.
   init(_ branch: PageImage, in pool: PagePool) {
     self.branch = branch
     self.pool = pool
-    // Overflowing keys would make separators that overflow; such branches, and leaves, stay as they are.
+    // Overflowing keys would make separators that overflow; such branches and leaves are not packed.
     guard branch.flags & PageFlags.hasOverflow == 0 else { return }
     var index = 0
     while index < branch.count {
@@ -48,14 +47,14 @@ struct LeafPacking {
     packsAny = packsAny && Partition.fitsOnePage(separators, geometry: pool.geometry)
   }
 
-  /// A child of a branch, if it is only in memory.
+  /// A leaf below a branch, if it is only in memory; otherwise nil.
   static func leaf(_ branch: PageImage, _ index: Int, in pool: PagePool) -> PageImage? {
     let reference = ChildReference(loading: branch.reference(index))
     guard reference.location.isFrame, pool.storedPlace(ofPage: reference).isNone else { return nil }
     return PageImage(UnsafeRawPointer(pool.arena.address(reference.location.number)))
   }
 
-  /// Lists the entries of a run of leaves. They point into them.
+  /// Calls `body` with the entries of a run of leaves. They point into the leaves.
   func withEntries<R, E: Error>(
     of run: Range<Int>,
     _ body: (UnsafeBufferPointer<PageEntry>) throws(E) -> R
@@ -79,7 +78,7 @@ struct LeafPacking {
     separators.append(PageEntry(branch, child, pool.geometry))
   }
 
-  /// One past the last of the children from `first` on that can be packed together.
+  /// The index after the last of the children from `first` on that can be packed together.
   private func endOfRun(from first: Int) -> Int {
     var end = first
     while end < branch.count, let leaf = Self.leaf(branch, end, in: pool),
@@ -90,7 +89,7 @@ struct LeafPacking {
     return end
   }
 
-  /// Where new leaves begin among the entries of a run; nil if packing doesn't spare enough. Adds the new
+  /// The entries of a run with which new leaves begin; nil if packing doesn't save enough. Adds the new
   /// leaves' separators.
   private mutating func pack(_ run: Range<Int>) -> [Int]? {
     let geometry = pool.geometry
@@ -107,18 +106,19 @@ struct LeafPacking {
     return starts
   }
 
-  /// Bytes to which leaves are filled: by a checkpoint, which leaves some room for what comes next, or by compaction.
+  /// Bytes to which leaves are filled: by a checkpoint, which leaves room for later entries, or, if
+  /// `isDense`, by compaction.
   static func budget(_ geometry: PageGeometry, isDense: Bool = false) -> Int {
     geometry.capacity * (isDense ? densePercent : fillPercent) / 100
   }
 
-  /// Whether it is worth writing so many pages that there are `old` now.
+  /// Whether writing `pages` pages instead of the `old` ones saves enough.
   static func isWorthwhile(pages: Int, insteadOf old: Int) -> Bool { (old - pages) * leastSaving >= old }
 }
 
 extension PageEntry {
-  /// A branch's entry with the shortest separator between a leaf's last key and this one, the next leaf's
-  /// first; both are whole in their pages. It has no child yet.
+  /// A branch's entry with the shortest separator between the last key of a leaf and this one, the first of
+  /// the next leaf. Both keys are complete in their pages. The entry has no child yet.
   fileprivate func separator(after last: PageEntry) -> PageEntry {
     var separator = self
     separator.truncateKey(to: min(keyCount, commonPrefix(with: last) + 1))

@@ -1,6 +1,6 @@
-/// A chunk of an overflowing value as its bytes lie in memory: a page header, then up to 64 KiB less 64 bytes
-/// of the value. Chunks of a value follow each other in the file; each carries the checksum of the next, so
-/// the reference's checksum vouches for all of them.
+/// A chunk of an overflowing value in memory: a page header, then up to 64 KiB less 64 bytes of the value.
+/// The chunks of a value are adjacent in the file. Each contains the checksum of the next, so that the
+/// checksum in the reference covers all of them.
 struct OverflowChunk {
   let base: UnsafeRawPointer
 
@@ -20,8 +20,8 @@ struct OverflowChunk {
     UnsafeRawBufferPointer(start: base + PageHeader.byteCount, count: payloadLength)
   }
 
-  /// Checks a chunk against its reference: `byteCount` bytes of payload are what remains of the value, as far
-  /// as a chunk holds them, so the payload is known to be in the buffer before it is looked at.
+  /// Checks a chunk against its reference. The payload's length is checked first, against what remains of the
+  /// value, so that the payload is known to be in the buffer before it is read.
   func validate(
     number: UInt64,
     checksum: UInt64,
@@ -54,8 +54,8 @@ struct OverflowReader {
   let geometry: PageGeometry
   let loader: any PageLoader
 
-  /// The whole value, in one buffer. Memory is taken as the chunks prove to be there, never on the word of a
-  /// length alone.
+  /// Reads the whole value into one buffer. The buffer grows as chunks are found and verified, because the
+  /// claimed length isn't trusted.
   func read(_ reference: ChildReference, treeID: UInt32) throws(StoreError) -> ValueBytes {
     let byteCount = Int(reference.count)
     let value = OverflowBuffer()

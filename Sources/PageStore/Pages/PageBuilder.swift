@@ -3,13 +3,13 @@ struct PageBuilder {
   let geometry: PageGeometry
   let isLeaf: Bool
 
-  /// Writes `entries` into `page`, with the longest common prefix they have. They fit: ``Partition`` says so.
+  /// Writes `entries` into `page`, with their longest common prefix. They fit, according to ``Partition``.
   ///
-  /// A lone key shares all of itself with all others; taking `lonePrefix` bytes of it for the prefix saves
-  /// the next insertion from having to rewrite the page.
+  /// A single key shares all its bytes with all keys of its page. Only `lonePrefix` bytes of it become the
+  /// prefix, so that the next insertion need not rewrite the page.
   ///
-  /// Throws if keys turn out not to be in order, as they may be in forged pages: then the first and the last
-  /// key say nothing about those between them.
+  /// Throws `corrupt` if keys are not in order, as may be in forged pages: then the common prefix of the
+  /// first and the last key need not be that of the others.
   func build(
     _ page: UnsafeMutableRawPointer,
     treeID: UInt32,
@@ -52,7 +52,7 @@ struct PageBuilder {
     (target + first).copyMemory(from: entry.suffix, byteCount: count - first)
   }
 
-  /// The bytes that all keys of sorted entries share at the start: those the first and the last share.
+  /// The length of the common prefix of all keys of sorted entries: that of the first and the last key.
   private func commonPrefix(_ entries: UnsafeBufferPointer<PageEntry>) -> Int {
     let first = isLeaf ? 0 : 1
     guard entries.count > first else { return 0 }
@@ -60,22 +60,22 @@ struct PageBuilder {
   }
 }
 
-/// How entries are divided among pages.
+/// The division of entries among pages.
 struct Partition {
-  /// Where the pages begin; the first is 0.
+  /// The indices of the entries with which pages begin; the first is 0.
   private(set) var starts: [Int] = [0]
 
-  /// What an insertion at one end of the tree says about those to come.
+  /// The insertions to expect after one at an end of the tree.
   enum Bias {
     case balanced
-    /// Keys arrive in ascending order: fill the left page.
+    /// Keys arrive in ascending order, so the left page is filled.
     case ascending
-    /// Keys arrive in descending order: fill the right page.
+    /// Keys arrive in descending order, so the right page is filled.
     case descending
   }
 
-  /// Divides `entries` into as few pages as hold them: one, or two of even size (uneven on purpose where keys
-  /// arrive in order), or, where a lost common prefix makes them grow, as many as it takes.
+  /// Divides `entries` into as few pages as possible: one, or two of even size (of uneven size if `bias` says
+  /// that keys arrive in order), or more if the loss of a common prefix makes the entries grow.
   init(
     _ entries: UnsafeBufferPointer<PageEntry>,
     isLeaf: Bool,
@@ -120,7 +120,7 @@ struct Partition {
     }
   }
 
-  /// Where to divide into two pages that both fit, as evenly as possible; nil where no place will do.
+  /// The index that divides the entries most evenly into two pages that both fit; nil if there is none.
   private static func middle(_ sizes: EntrySizes, _ capacity: Int, _ bias: Bias) -> Int? {
     let count = sizes.count
     func fits(_ middle: Int) -> Bool {
@@ -142,7 +142,7 @@ struct Partition {
   }
 }
 
-/// Sizes of runs of entries, from running sums.
+/// The sizes of runs of entries, computed from running sums.
 private struct EntrySizes {
   private let entries: UnsafeBufferPointer<PageEntry>
   private let isLeaf: Bool
@@ -166,7 +166,7 @@ private struct EntrySizes {
 
   var count: Int { entries.count }
 
-  /// Bytes that entries `first..<end` take in a page of their own.
+  /// Bytes that the entries `first..<end` take in a page of their own.
   func byteCount(_ first: Int, _ end: Int) -> Int {
     let whole = sums[end] - sums[first]
     let firstKeyed = isLeaf ? first : first + 1
@@ -177,7 +177,7 @@ private struct EntrySizes {
     return whole - unstored - (end - firstKeyed - 1) * prefix
   }
 
-  /// The entry with which half of the bytes of entries `first..<end` is reached.
+  /// The index at which half of the bytes of the entries `first..<end` are reached.
   func halfway(from first: Int, to end: Int) -> Int {
     let half = (sums[first] + sums[end]) / 2
     var low = first + 1

@@ -1,7 +1,7 @@
-/// Changes a page in place: a frame that its transaction made itself, so that nobody else sees it.
+/// Changes a page in place: a frame of its transaction, which no other thread sees.
 ///
-/// Every change keeps what ``PageImage/validate(_:as:)`` checks: cells within the heap, and cells, garbage
-/// and prefix adding up to it.
+/// Every change keeps the invariants that ``PageImage/validate(_:as:)`` checks: cells lie within the heap,
+/// and cells, garbage and prefix add up to it.
 struct PageEditor {
   let base: UnsafeMutableRawPointer
   let geometry: PageGeometry
@@ -15,7 +15,7 @@ struct PageEditor {
   @inline(__always)
   var image: PageImage { PageImage(UnsafeRawPointer(base)) }
 
-  /// Makes the page an empty one of its kind.
+  /// Initialises the header of an empty page.
   func initializeHeader(treeID: UInt32, level: UInt8, birth: UInt64) {
     base.initializeMemory(as: UInt8.self, repeating: 0, count: PageHeader.byteCount)
     base.storeLittle(birth, PageHeader.birth)
@@ -25,7 +25,8 @@ struct PageEditor {
 
   // MARK: Entries
 
-  /// Puts an entry at `index`, unless there is no room for it or its key hasn't the page's prefix.
+  /// Inserts an entry at `index`. False, with nothing changed, if there is no room for it, or its key lacks
+  /// the page's prefix.
   @inline(__always)
   func insert(_ entry: PageEntry, at index: Int) -> Bool {
     let image = self.image
@@ -49,7 +50,7 @@ struct PageEditor {
     return true
   }
 
-  /// Takes the entry at `index` out.
+  /// Removes the entry at `index`.
   func remove(at index: Int) {
     let image = self.image
     let count = image.count
@@ -62,7 +63,8 @@ struct PageEditor {
     base.storeLittle(UInt16(truncatingIfNeeded: count &- 1), PageHeader.slotCount)
   }
 
-  /// Gives the leaf's entry at `index` another value, or reference to one, unless there is no room for it.
+  /// Replaces the value, or the reference to it, of the leaf's entry at `index`. False, with nothing changed,
+  /// if there is no room for it.
   func replacePayload(at index: Int, with payload: UnsafeRawBufferPointer, overflows: Bool) -> Bool {
     let image = self.image
     let slot = image.slot(index)
@@ -128,7 +130,7 @@ struct PageEditor {
     if slotFlags != 0 { base.storeLittle(image.flags | PageFlags.hasOverflow, PageHeader.flags) }
   }
 
-  /// Bytes of the cell of `entry` in a page whose prefix has its key's first `skipped` bytes.
+  /// Bytes of the cell of `entry` in a page whose prefix has the first `skipped` bytes of the key.
   @inline(__always)
   static func cellLength(of entry: PageEntry, isLeaf: Bool, skipping skipped: Int) -> Int {
     entry.byteCount(isLeaf: isLeaf) &- PageSlot.byteCount &- skipped

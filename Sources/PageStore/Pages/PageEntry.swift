@@ -1,16 +1,17 @@
-/// One entry of a leaf or branch, wherever its bytes are: the currency of everything that rewrites pages.
+/// One entry of a leaf or branch, as pointers to its parts. All code that rewrites pages works on lists of
+/// entries.
 ///
-/// Owns nothing; the bytes it points to stay as they are until the new pages are built.
+/// It owns no memory; the bytes that it points to don't change until the new pages are built.
 struct PageEntry {
   /// The first part of the key, `prefixCount` bytes: the old page's common prefix.
   var prefix: UnsafeRawPointer
   var prefixCount: Int
-  /// The rest of the key, as far as it stays in the page.
+  /// The rest of the key, as far as it is in the page.
   var suffix: UnsafeRawPointer
   var suffixCount: Int
-  /// The reference to what doesn't stay in the page, 32 bytes.
+  /// The reference, of 32 bytes, to the part of the key that isn't in the page.
   var keyRest: UnsafeRawPointer?
-  /// In a leaf the value or the reference to its overflow, in a branch the child reference.
+  /// In a leaf, the value or the reference to its overflow; in a branch, the child reference.
   var payload: UnsafeRawPointer
   var payloadCount: Int
   /// Whether the payload is a reference to an overflowing value.
@@ -24,7 +25,7 @@ struct PageEntry {
     (keyRest == nil ? 0 : PageSlot.keyOverflows) | (valueOverflows ? PageSlot.valueOverflows : 0)
   }
 
-  /// Bytes of slot and cell, were nothing of the key in the page's prefix.
+  /// Bytes of slot and cell in a page without a common prefix.
   @inline(__always)
   func byteCount(isLeaf: Bool) -> Int {
     PageSlot.byteCount &+ (isLeaf ? LeafCell.keyOffset : 0) &+ keyCount &+ payloadCount
@@ -35,7 +36,7 @@ struct PageEntry {
   @inline(__always)
   var keyRestCount: Int { keyRest == nil ? 0 : ChildReference.byteCount }
 
-  /// An entry with a whole key that stays in the page.
+  /// An entry with a complete key that is kept in the page.
   init(key: UnsafeRawBufferPointer, payload: UnsafeRawBufferPointer) {
     prefix = key.start
     prefixCount = 0
@@ -70,7 +71,7 @@ struct PageEntry {
     }
   }
 
-  /// Takes the key of `other`, which stays what it was.
+  /// Replaces the key by that of `other`.
   mutating func takeKey(of other: PageEntry) {
     prefix = other.prefix
     prefixCount = other.prefixCount
@@ -79,14 +80,14 @@ struct PageEntry {
     keyRest = other.keyRest
   }
 
-  /// Makes this the first entry of a branch, whose separator is empty.
+  /// Makes the separator empty, as that of a branch's first entry is.
   mutating func removeKey() {
     prefixCount = 0
     suffixCount = 0
     keyRest = nil
   }
 
-  /// Leaves only the first `count` bytes of the key, all of which are in the page.
+  /// Shortens the key to its first `count` bytes, all of which are in the page.
   mutating func truncateKey(to count: Int) {
     prefixCount = min(prefixCount, count)
     suffixCount = count - prefixCount
@@ -121,7 +122,7 @@ struct PageEntry {
       : suffix.load(fromByteOffset: index &- prefixCount, as: UInt8.self)
   }
 
-  /// How many bytes this key shares with `other`'s at the start, of those that are in the page.
+  /// The length of the common prefix of this key and that of `other`, as far as they are in their pages.
   func commonPrefix(with other: PageEntry) -> Int {
     let limit = min(keyCount, other.keyCount)
     var shared = 0

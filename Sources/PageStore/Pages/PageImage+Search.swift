@@ -1,4 +1,4 @@
-/// A key that is looked for: bytes that stay where they are during the call.
+/// A key to search for. Its bytes don't move during the call.
 struct SearchKey {
   let start: UnsafeRawPointer
   let count: Int
@@ -13,7 +13,7 @@ struct SearchKey {
 extension PageImage {
   /// The first entry of a leaf whose key is not below `key`, and whether it is that key.
   ///
-  /// Heads decide nearly every step, without touching a cell: that is most of the speed of a lookup.
+  /// Heads decide nearly every step without access to a cell, which makes up most of a lookup's speed.
   @inline(__always)
   func lowerBound(of key: SearchKey, in pages: PageMap) throws(StoreError) -> (index: Int, isEqual: Bool) {
     let count = self.count
@@ -27,7 +27,7 @@ extension PageImage {
     let restCount = key.count &- prefixLength
     let head = ByteComparison.head(rest, restCount)
     var index = firstHead(notBelow: head, from: 0, to: count)
-    // Entries with the key's own head: the cells decide.
+    // Among entries with the same head as the key, the cells decide.
     var end = count
     if index < count, self.head(index) == head, index &+ 4 < count, self.head(index &+ 4) == head {
       end = firstHead(above: head, from: index &+ 4, to: count)
@@ -48,7 +48,7 @@ extension PageImage {
     return (index, false)
   }
 
-  /// The child of a branch below which `key` is, or would be: the last one whose separator isn't above it.
+  /// The index of the child below which `key` is or would be: the last one whose separator isn't above it.
   @inline(__always)
   func childIndex(for key: SearchKey, in pages: PageMap) throws(StoreError) -> Int {
     let count = self.count
@@ -63,7 +63,7 @@ extension PageImage {
     let head = ByteComparison.head(rest, restCount)
     var end = firstHead(above: head, from: 1, to: count)
     var index = end
-    // Entries with the key's own head, from the right: find the first that is above the key.
+    // Among entries with the same head as the key, find the first that is above the key, from the right.
     if index > 5, self.head(index &- 5) == head {
       index = firstHead(notBelow: head, from: 1, to: index &- 5)
       while end &- index > 4 {
@@ -84,7 +84,7 @@ extension PageImage {
     return end &- 1
   }
 
-  /// Whether a key is below a branch's child, by the heads alone: false if they don't tell.
+  /// Whether a key belongs below a branch's child, judged by the heads alone: false if they don't decide.
   func surelyHas(_ key: SearchKey, below child: Int, _ geometry: PageGeometry) -> Bool {
     guard child < count else { return false }
     if prefixLength > 0, comparePrefix(prefixLength, key, geometry) != 0 { return false }
@@ -92,7 +92,7 @@ extension PageImage {
     return (child == 0 || self.head(child) < head) && (child + 1 < count && head < self.head(child + 1))
   }
 
-  /// How the page's prefix compares with the start of `key`: zero when the key begins with it.
+  /// Compares the page's prefix with the start of `key`: zero if the key begins with it.
   @inline(__always)
   private func comparePrefix(_ prefixLength: Int, _ key: SearchKey, _ geometry: PageGeometry) -> Int {
     let start = base + (geometry.pageSize &- prefixLength)
@@ -109,11 +109,12 @@ extension PageImage {
     partitionHeads(from: first, to: end) { $0 <= head }
   }
 
-  /// The first slot from `first` on whose head isn't `isBefore`, all those that are coming first.
+  /// The first slot from `first` on for whose head `isBefore` is false. The slots for which it is true come
+  /// first.
   ///
-  /// Each round looks at seven slots at once, an eighth of the range apart, and counts. The looks don't wait
-  /// for each other: in a page that isn't in the processor's caches that costs one trip to memory where
-  /// halving costs one a step, and there is no branch to mispredict.
+  /// Each round reads seven slots, an eighth of the range apart, and counts. The reads are independent of
+  /// each other: in a page that isn't in the processor's caches, a round costs one access to memory, where
+  /// binary search costs one a step. And there is no branch to mispredict.
   @inline(__always)
   private func partitionHeads(from first: Int, to end: Int, _ isBefore: (UInt32) -> Bool) -> Int {
     var low = first
@@ -130,7 +131,7 @@ extension PageImage {
     return low &+ before
   }
 
-  /// How an entry's key compares with one that begins with the page's prefix and goes on with `rest`.
+  /// Compares an entry's key with the key that consists of the page's prefix and `rest`.
   @inline(__always)
   private func compareEntry(
     _ slot: PageSlotWord,
@@ -143,7 +144,7 @@ extension PageImage {
     return ByteComparison.compare(base + (slot.offset &+ keyOffset), slot.keyLength, rest, restCount)
   }
 
-  /// The same for an entry whose key goes on in an overflow page, which is read only if it must be.
+  /// Compares the key of an entry whose rest is in an overflow page, which is read only if necessary.
   @inline(never)
   private func compareOverflowing(
     _ slot: PageSlotWord,

@@ -1,7 +1,7 @@
 extension PageImage {
-  /// Checks the bytes of a page that was just read: after this no access by slot can leave the page, whoever
-  /// made the bytes. Order of keys is not checked; wrong order gives wrong answers, which ``TreeVerifier``
-  /// finds, but never a trap.
+  /// Checks the bytes of a page that was just read: afterwards no access by slot can leave the page, even if
+  /// the bytes are forged. The order of keys is not checked; a wrong order gives wrong answers, which
+  /// ``TreeVerifier`` finds, but never a trap.
   func validate(_ geometry: PageGeometry, as reference: ChildReference) throws(StoreError) {
     let expectedNumber = reference.location.number
     let covered = UnsafeRawBufferPointer(start: base + 8, count: geometry.pageSize - 8)
@@ -12,7 +12,8 @@ extension PageImage {
     guard number == expectedNumber, birth == reference.birth else {
       throw StoreError(.corrupt, "A page is not the one referred to.", context: .init(page: expectedNumber))
     }
-    // Pages without entries could be shared by the million, and a walk would find nothing in any of them.
+    // Forged pages without entries could be referred to millions of times, and a walk would visit each
+    // without finding an entry.
     guard hasSoundStructure(geometry, inFile: true), entryCount == reference.count, reference.count > 0 else {
       throw StoreError(
         .corrupt,
@@ -22,7 +23,7 @@ extension PageImage {
     }
   }
 
-  /// Entries in a leaf, or below a branch according to its references; nil when the sum can't be.
+  /// Entries in a leaf, or below a branch according to its references.
   private var entryCount: UInt64? {
     if isLeaf { return UInt64(count) }
     var sum: UInt64 = 0
@@ -32,16 +33,16 @@ extension PageImage {
     return sum
   }
 
-  /// Whether the bytes of a leaf's or branch's header that no field covers are anything but zero. Of a page of the file: in memory
-  /// they have a use.
+  /// Whether any header byte of a leaf or branch that belongs to no field is not zero. Only for a page of the
+  /// file: in memory these bytes are used.
   var hasStrayHeaderBytes: Bool {
     UnsafeRawBufferPointer(start: base, count: PageHeader.byteCount)[PageHeader.treePageEnd...].contains {
       $0 != 0
     }
   }
 
-  /// Whether header, slots and cells fit into the page and into each other. Only a page that is `inFile` can't refer to
-  /// frames.
+  /// Whether header, slots and cells are consistent and lie within the page. A page that is `inFile` must not
+  /// refer to frames.
   func hasSoundStructure(_ geometry: PageGeometry, inFile: Bool) -> Bool {
     let expectedKind = isLeaf ? PageKind.leaf : PageKind.branch
     guard kind == expectedKind.rawValue, flags & ~PageFlags.known == 0, level < TreeLimits.height else {
@@ -98,7 +99,8 @@ extension PageImage {
     return count > 0 && count <= UInt64(StoreLimits.valueByteCount)
   }
 
-  /// Whether a reference can be followed: nothing in reserved bits, and to a frame only from another one.
+  /// Whether a reference can be followed: its reserved bits are zero, and only a page in memory refers to a
+  /// frame.
   private func isSoundReference(_ bytes: UnsafeRawPointer, inFile: Bool) -> Bool {
     let location = PageLocation(rawValue: bytes.loadLittle(0))
     let tag = location.isFrame && !inFile ? PageLocation.frameTag : 0

@@ -1,8 +1,8 @@
-/// A leaf or a branch as its bytes lie in memory: offsets and lengths only, no ownership, no checks.
+/// A leaf or a branch in memory, as a pointer to its bytes: no ownership, no checks.
 ///
-/// Reading through it is safe because of two facts. A page that came from a file passed ``validate(_:as:)``
-/// before anybody could reach it, so every slot leads to a cell inside the page. And a page that others can
-/// see is never changed.
+/// Reading it is safe for two reasons. A page of a file has passed ``validate(_:as:)`` before it is
+/// published, so every slot leads to a cell inside the page. And a page that other threads can see is never
+/// changed.
 ///
 /// ```
 /// 0       64                 64 + 8 × slotCount    heapStart          pageSize − prefixLength   pageSize
@@ -14,8 +14,8 @@ struct PageImage {
   @inline(__always)
   init(_ base: UnsafeRawPointer) { self.base = base }
 
-  /// Tree, kind and level in one word: what a reference promises about the page it leads to. No evicted frame is what anybody
-  /// looks for.
+  /// Tree, kind and level in one word. A reader compares it with what the reference promises. The identity of
+  /// an evicted frame never matches.
   @inline(__always)
   static func identity(treeID: UInt32, level: UInt8) -> UInt64 {
     let kind = level == 0 ? PageKind.leaf : PageKind.branch
@@ -46,15 +46,14 @@ struct PageImage {
   var heapStart: Int { Int(base.loadLittle(PageHeader.heapStart, as: UInt32.self)) }
   var garbage: Int { Int(base.loadLittle(PageHeader.garbage, as: UInt32.self)) }
 
-  /// The bytes that every key of the page begins with (in a branch: every separator but the first, empty
-  /// one).
+  /// The common prefix of the page's keys; in a branch, of all separators but the first, which is empty.
   @inline(__always)
   func prefix(_ geometry: PageGeometry) -> UnsafeRawPointer { base + (geometry.pageSize &- prefixLength) }
 
   /// Bytes between slots and cells.
   var freeBytes: Int { heapStart &- PageHeader.byteCount &- PageSlot.byteCount &* count }
 
-  /// Bytes after the header that entries and prefix need.
+  /// Bytes after the header that the entries and the prefix take.
   func usedBytes(_ geometry: PageGeometry) -> Int { geometry.capacity &- freeBytes &- garbage }
 
   // MARK: Slots and cells
@@ -87,7 +86,7 @@ struct PageImage {
   /// The reference to the rest of a key that overflows.
   func keyRest(_ slot: PageSlotWord) -> UnsafeRawPointer { key(slot) + slot.keyLength }
 
-  /// The part of a leaf's entry that stands for its value: the value, or the reference to its overflow pages.
+  /// The value of a leaf's entry, or the reference to its overflow pages.
   @inline(__always)
   func leafPayload(_ slot: PageSlotWord) -> UnsafeRawBufferPointer {
     let cell = base + slot.offset

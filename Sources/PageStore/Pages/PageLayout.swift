@@ -16,7 +16,7 @@ enum PageHeader {
   static let prefixLength = 34
   static let heapStart = 36
   static let garbage = 40
-  /// Where the fields of leaves and branches end.
+  /// The end of the fields of leaves and branches.
   static let treePageEnd = 44
 
   // Overflow chunks.
@@ -26,7 +26,7 @@ enum PageHeader {
   static let totalLength = 48
 }
 
-/// What a page holds.
+/// The kind of a page.
 enum PageKind: UInt8, Sendable {
   /// Keys and values.
   case leaf = 1
@@ -38,15 +38,14 @@ enum PageKind: UInt8, Sendable {
 
 /// Bits of a page's flags.
 enum PageFlags {
-  /// An entry refers to overflow pages. Never missing where it is true; may linger after the last one has
-  /// gone.
+  /// Set if an entry refers to overflow pages; it may stay set after the last of them was removed.
   static let hasOverflow: UInt16 = 1
   static let known: UInt16 = 1
-  /// In memory alone: the frame is not to be read any more (``PageCache``).
+  /// Only in memory: the frame was evicted and must not be read (``PageCache``).
   static let evicted: UInt16 = 1 << 15
 }
 
-/// A slot: where an entry's cell is and what it takes to find its key. 8 bytes.
+/// A slot, 8 bytes: the offset of an entry's cell, and the head and length of its key.
 enum PageSlot {
   static let byteCount = 8
   /// The first four bytes of the key after the page's prefix, big-endian, zero bytes added where there are
@@ -60,12 +59,12 @@ enum PageSlot {
   static let lengthMask: UInt16 = 0x1FFF
   /// The value is in overflow pages; the cell holds a reference to them.
   static let valueOverflows: UInt16 = 1 << 14
-  /// The key goes on in overflow pages; the cell holds a reference to them after the key's bytes.
+  /// The rest of the key is in overflow pages; the cell holds a reference to them after the key's bytes.
   static let keyOverflows: UInt16 = 1 << 15
   static let known: UInt16 = lengthMask | valueOverflows | keyOverflows
 }
 
-/// What follows from the size of a store's pages.
+/// Constants that follow from the page size of a store.
 struct PageGeometry: Hashable, Sendable {
   let pageSize: Int
   /// log2 of the page size.
@@ -84,15 +83,15 @@ struct PageGeometry: Hashable, Sendable {
   /// Bytes of a page after its header.
   var capacity: Int { pageSize - PageHeader.byteCount }
 
-  /// The longest key that is kept whole: an eighth of a page less what an entry of a branch takes besides, so
-  /// that eight entries always fit.
+  /// The longest key that is kept completely in a page: an eighth of a page less the other bytes of a
+  /// branch's entry, so that eight entries always fit.
   var inlineKeyLimit: Int { min(StoreLimits.keyByteCount, pageSize / 8 - 80) }
 
-  /// How much of a longer key stays in the page; the rest is in an overflow page.
+  /// Bytes of a longer key that are kept in the page; the rest is in overflow pages.
   var splitKeyLength: Int { inlineKeyLimit - ChildReference.byteCount }
 
-  /// The longest prefix that a page's keys share implicitly: short enough to leave the bytes of a slot's head
-  /// in the cell of every key that overflows.
+  /// The longest common prefix of a page: short enough to leave the bytes of a slot's head in the cell of
+  /// every key that overflows.
   var prefixLimit: Int { splitKeyLength - PageSlot.headByteCount }
 
   /// The most bytes a leaf's entry may take, slot included: half a leaf, so that two always fit and a page of
@@ -102,7 +101,7 @@ struct PageGeometry: Hashable, Sendable {
   /// The bytes of a key that are in the page.
   func inlineLength(ofKey count: Int) -> Int { count <= inlineKeyLimit ? count : splitKeyLength }
 
-  /// Whether a value of `valueCount` bytes stays in the leaf beside a key of `keyCount` bytes.
+  /// Whether a value of `valueCount` bytes is kept in the leaf with a key of `keyCount` bytes.
   func keepsValueInline(keyCount: Int, valueCount: Int) -> Bool {
     let key = count(ofKeyInCell: keyCount)
     return PageSlot.byteCount + LeafCell.keyOffset + key + valueCount <= leafEntryLimit
@@ -124,15 +123,15 @@ struct PageGeometry: Hashable, Sendable {
   }
 }
 
-/// A leaf's cell: length of the value's part, key after the page's prefix, reference to the key's rest if
-/// there is one, value or the reference to it.
+/// A leaf's cell: the length of the value or of the reference to it, the key after the page's prefix, the
+/// reference to the key's rest if there is one, and the value or the reference to it.
 enum LeafCell {
   static let valueLength = 0
   static let keyOffset = 2
 }
 
-/// A branch's cell: child reference, separator after the page's prefix, reference to the separator's rest if
-/// there is one. The first entry's separator is empty and stands for "below every key".
+/// A branch's cell: the child reference, the separator after the page's prefix, and the reference to the
+/// separator's rest if there is one. The first entry's separator is empty and stands for "below every key".
 enum BranchCell {
   static let reference = 0
   static let keyOffset = 32

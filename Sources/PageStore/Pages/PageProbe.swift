@@ -1,9 +1,9 @@
-/// Decodes one page of any content as if it had come from a file with the right checksum: a way for fuzzers
-/// past the checksums, behind which hostile bytes would have to lie.
+/// Decodes one page of arbitrary bytes as if it came from a file with the right checksum, so that fuzzers
+/// reach the code behind the checks.
 @_spi(Testing)
 public enum PageProbe {
-  /// Does all that a tree can do with the page as its root: looks up, counts, walks both ways, verifies.
-  /// Throws what is wrong with it; must never do anything else.
+  /// Uses the page as the root of a tree: looks up, counts, walks both ways, verifies. Throws if the page is
+  /// damaged; must never trap or hang.
   public static func examine(_ bytes: [UInt8], key: [UInt8]) throws(StoreError) {
     let page = SinglePage(bytes)
     let pool = PagePool(pageSize: SinglePage.pageSize, loader: page)
@@ -37,13 +37,13 @@ public enum PageProbe {
   }
 }
 
-/// A file that holds one page at every page number.
+/// A file that has the same page at every page number.
 private final class SinglePage: PageLoader {
   static let pageSize = 4_096
   private static let number: UInt64 = 1
 
   private let bytes: [UInt8]
-  /// A root that the page satisfies, as far as its header goes.
+  /// A root that matches the page's header.
   let root: TreeRoot
 
   init(_ given: [UInt8]) {
@@ -61,7 +61,7 @@ private final class SinglePage: PageLoader {
   }
 
   private static func root(of bytes: UnsafeRawBufferPointer, checksum: UInt64) -> TreeRoot {
-    // The memory outlives this function's use of it, and has a page's length.
+    // The memory is valid during this call, and as long as a page.
     let image = PageImage(bytes.baseAddress.unsafelyUnwrapped)
     let count = image.isLeaf ? UInt64(image.count) : bytes.load(fromByteOffset: pageSize - 8, as: UInt64.self)
     return TreeRoot(

@@ -1,7 +1,7 @@
-// How much room a checkpoint needs, known before it writes anything.
+// Counting the pages that a checkpoint needs, before it writes any.
 
 extension PageWriter {
-  /// How many pages writing `roots` will take.
+  /// The pages that writing the trees of `roots` will take.
   static func demand(of roots: some Sequence<TreeRoot>, _ mode: Mode, in pool: PagePool) -> PageDemand {
     var demand = PageDemand()
     for root in roots where root.height > 0 { add(root.reference, mode, in: pool, to: &demand) }

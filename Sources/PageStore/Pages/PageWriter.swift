@@ -1,8 +1,9 @@
-/// Turns what is only in memory of a version's trees into pages of the file: the heart of a checkpoint.
+/// Writes the pages of a version's trees that are only in memory to the file: the main part of a checkpoint.
 ///
-/// Walks from each root down through the frames, which end wherever a page of the file begins or a frame was written
-/// before, and passes finished images to a sink, bottom-up, under page numbers that were reserved before. The frames themselves stay as they are, for those who read them; only those of a transaction that nobody has seen yet become images
-/// where they are.
+/// It walks from each root down through the frames, as far as pages of the file or frames that were written
+/// before. It passes finished images to a sink, bottom-up, with page numbers that were reserved before. The
+/// frames themselves don't change, because readers may use them. Only those of a transaction that isn't
+/// visible yet become images in place.
 ///
 /// ```
 /// let demand = PageWriter.demand(of: roots, .replacing, in: pool)        // take that many pages, then
@@ -11,23 +12,24 @@
 /// pool.adopt(writer.images)                                              // or, after a failure, discard
 /// ```
 struct PageWriter {
-  /// Takes an image that is whole pages long, and the number of its first page.
+  /// Takes an image of one or more whole pages, and the number of the first page.
   typealias Sink = (_ number: UInt64, UnsafeRawBufferPointer) throws(StoreError) -> Void
 
   enum Mode {
-    /// The written versions take the place of those in memory: the images are kept to serve later reads, frames that
-    /// nobody needs any more are listed, and leaves are packed.
+    /// The written versions replace those in memory: the images are kept for later reads, frames that are no
+    /// longer needed are listed, and leaves are packed.
     case replacing
-    /// Others go on building on the frames, which therefore stay: it is listed where each has been written.
+    /// Later versions refer to the frames, which therefore stay. The pages to which they were written are
+    /// listed.
     case concurrent
   }
 
   private let pool: PagePool
   private let geometry: PageGeometry
   private let mode: Mode
-  /// The transaction that is being committed, whose frames nobody else can see.
+  /// The transaction that is being committed, whose frames no other thread can see.
   private let unseenCommit: UInt64?
-  /// The numbers that are left.
+  /// The page numbers that are left.
   private(set) var placement: PagePlacement
   /// Pages written so far.
   private(set) var pageCount: UInt64 = 0
@@ -37,9 +39,10 @@ struct PageWriter {
   var replaced: RetiredMemory { RetiredMemory(frames: replacedFrames + spareFrames, blobs: replacedBlobs) }
   private var replacedFrames: [RetiredItem] = []
   private var replacedBlobs: [RetiredItem] = []
-  /// Those of them that nobody has seen: they serve for images, which costs less than memory that was never touched.
+  /// Replaced frames that no other thread has seen. They are reused for images, which costs less than memory
+  /// that was never touched.
   private var spareFrames: [RetiredItem] = []
-  /// Where frames and buffers that stay have been written.
+  /// The pages to which frames and buffers that stay were written.
   private(set) var stored = StoredFrames()
 
   init(pool: PagePool, mode: Mode, placement: PagePlacement, unseenCommit: UInt64? = nil) {
@@ -50,7 +53,7 @@ struct PageWriter {
     self.placement = placement
   }
 
-  /// Writes what is only in memory of a tree; returns the root of the tree in the file.
+  /// Writes the pages of a tree that are only in memory; returns the root of the tree in the file.
   mutating func write(_ root: TreeRoot, to sink: Sink) throws(StoreError) -> TreeRoot {
     guard root.height > 0 else { return root }
     var written = root
@@ -58,7 +61,8 @@ struct PageWriter {
     return written
   }
 
-  /// The same for one page and what is below it.
+  /// Writes a page, and the pages below it, that are only in memory; returns the reference to the page of the
+  /// file.
   mutating func writePage(
     _ reference: ChildReference,
     treeID: UInt32,
@@ -100,7 +104,7 @@ struct PageWriter {
     }
   }
 
-  /// Notes what becomes of an image that was handed out, and of the frame that it is a copy of.
+  /// Keeps or frees an image that was passed to the sink, and notes what becomes of its frame.
   private mutating func keep(
     _ frame: UInt64,
     as written: ChildReference,
@@ -119,8 +123,7 @@ struct PageWriter {
     }
   }
 
-  /// Copies a page with its free space zeroed, so that nothing of what the frame held before gets into the
-  /// file.
+  /// Copies a page and zeroes its free space, so that earlier contents of the frame don't get into the file.
   private func copy(_ page: PageImage, to image: UnsafeMutableRawPointer) {
     let low = PageHeader.byteCount + PageSlot.byteCount * page.count
     let heap = page.heapStart
@@ -136,7 +139,7 @@ struct PageWriter {
     (image + low).initializeMemory(as: UInt8.self, repeating: 0, count: page.freeBytes)
   }
 
-  /// Numbers and seals an image and hands it out.
+  /// Numbers and seals an image, and passes it to the sink.
   private mutating func finish(
     _ image: UnsafeMutableRawPointer,
     birth: UInt64,
@@ -151,7 +154,7 @@ struct PageWriter {
     return ChildReference(location: .page(number), checksum: checksum, birth: birth, count: count)
   }
 
-  /// Numbers for pages that lie side by side; returns the first.
+  /// Takes the numbers of `count` adjacent pages; returns the first.
   private mutating func takeNumbers(_ count: UInt64) throws(StoreError) -> UInt64 {
     guard let first = placement.take(run: count) else {
       throw StoreError(.diskFull, "a checkpoint has more pages than were counted for it")
@@ -160,11 +163,11 @@ struct PageWriter {
     return first
   }
 
-  /// Lists what is in memory of a subtree that was written before and now makes room for what is in the file.
+  /// Lists the memory of a subtree that was written before, and which the pages of the file now replace.
   private mutating func replaceAll(below reference: ChildReference, treeID: UInt32) {
     guard reference.location.isFrame else { return }
     replacedFrames.append(RetiredItem(reference: reference, treeID: treeID))
-    // What is evicted leads to nothing in memory.
+    // An evicted frame refers to nothing in memory.
     if pool.isEvicted(reference) { return }
     let page = PageImage(UnsafeRawPointer(pool.arena.address(reference.location.number)))
     for index in 0..<page.count {
@@ -180,7 +183,7 @@ struct PageWriter {
 
   // MARK: Packed leaves
 
-  /// Writes a branch of level 1 whose leaves are packed, and the leaves before it.
+  /// Packs and writes the leaves below a branch of level 1, and writes the branch.
   private mutating func writePacked(
     _ branch: PageImage,
     _ packing: LeafPacking,
@@ -206,13 +209,13 @@ struct PageWriter {
         oldLeaves += run.map { ChildReference(loading: branch.reference($0)) }
       }
     }
-    // The separators' bytes are those of the leaves.
+    // The leaves are retired only now, because the separators point into them.
     let written = try writeBranch(branch, packing.separators, children, reference, to: sink)
     for old in oldLeaves + [reference] { replace(old, treeID: branch.treeID) }
     return written
   }
 
-  /// Lists a frame that other pages have taken the place of.
+  /// Lists a frame that other pages have replaced.
   private mutating func replace(_ old: ChildReference, treeID: UInt32) {
     let item = RetiredItem(reference: old, treeID: treeID)
     if old.birth == unseenCommit { spareFrames.append(item) } else { replacedFrames.append(item) }
@@ -248,8 +251,8 @@ struct PageWriter {
     )
   }
 
-  /// Writes a page that is laid out anew. It is born with its branch: no page is younger than what refers to
-  /// it.
+  /// Lays entries out in a new page and writes it. Its birth is that of its branch, because no page is
+  /// younger than the pages that refer to it.
   private mutating func write(
     _ entries: UnsafeBufferPointer<PageEntry>,
     like branch: PageImage,
@@ -286,7 +289,8 @@ struct PageWriter {
 
   // MARK: Overflow
 
-  /// Writes an overflowing value or key's rest; returns the reference to it in the file.
+  /// Writes an overflowing value, or the rest of a key, that is only in memory; returns the reference to it
+  /// in the file.
   mutating func writeOverflow(
     _ reference: ChildReference,
     treeID: UInt32,
@@ -298,7 +302,7 @@ struct PageWriter {
       if mode == .replacing { replacedBlobs.append(RetiredItem(reference: reference, treeID: treeID)) }
       return reference.moved(to: place)
     }
-    // What was not written is not evicted.
+    // A buffer that wasn't written isn't evicted.
     guard let value = pool.blobs.bytes(reference.location.number)?.bytes else {
       throw PagePool.misplaced(reference.location)
     }
@@ -322,7 +326,8 @@ struct PageWriter {
 }
 
 extension PageImage {
-  /// Offsets in the page of an entry's references to overflow pages: key's rest, value.
+  /// The offsets in the page of an entry's references to overflow pages: that of the key's rest, and that of
+  /// the value.
   func overflowReferences(_ index: Int) -> [Int] {
     let slot = self.slot(index)
     guard slot.flags != 0 else { return [] }
@@ -347,7 +352,8 @@ struct OverflowComposer {
 
   private var chunkCount: Int { (value.count + PageGeometry.chunkPayload - 1) / PageGeometry.chunkPayload }
 
-  /// Hands out the chunks, first to last, and returns the first one's checksum, which vouches for all.
+  /// Passes the chunks to the sink, first to last, and returns the checksum of the first one, which covers
+  /// all.
   func write(to sink: PageWriter.Sink) throws(StoreError) -> UInt64 {
     let buffer = UnsafeMutableRawBufferPointer.allocate(
       byteCount: min(
@@ -358,7 +364,7 @@ struct OverflowComposer {
     )
     defer { buffer.deallocate() }
     let count = chunkCount
-    // Each chunk has the next one's checksum, so they are known from the last to the first.
+    // Each chunk contains the checksum of the next one, so they are computed from the last to the first.
     var checksums = [UInt64](repeating: 0, count: count + 1)
     for index in stride(from: count - 1, through: 1, by: -1) {
       let chunk = compose(index, next: checksums[index + 1], in: buffer)
@@ -372,7 +378,7 @@ struct OverflowComposer {
     return checksums[0]
   }
 
-  /// Composes a chunk at the start of `buffer`; returns it, whole pages long.
+  /// Composes a chunk at the start of `buffer`; returns its whole pages.
   private func compose(
     _ index: Int,
     next: UInt64,

@@ -1,7 +1,7 @@
 /// Copying a few bytes without a call.
 @usableFromInline
 package enum ShortCopy {
-  /// Copies `count` bytes between places that don't overlap. Reads and writes nothing beyond them.
+  /// Copies `count` bytes between ranges that don't overlap. Accesses no bytes outside them.
   @inlinable
   @inline(__always)
   package static func copy(

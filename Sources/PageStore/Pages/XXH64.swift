@@ -1,7 +1,7 @@
 /// XXH64, the 64-bit xxHash of Yann Collet (https://github.com/Cyan4973/xxHash, doc/xxhash_spec.md): the
 /// checksum of pages and log records.
 ///
-/// Not a cryptographic hash: it finds accidents, not forgeries. About 11 GB/s in Swift.
+/// Not a cryptographic hash: it detects accidents, not forgeries. About 11 GB/s in Swift.
 enum XXH64 {
   private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
   private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
@@ -24,7 +24,7 @@ enum XXH64 {
     return finish(absorbTail(hash, from: cursor, to: end))
   }
 
-  /// Four lanes of 8 bytes, as long as 32 bytes are left.
+  /// Hashes stripes of 32 bytes, in four lanes of 8 bytes each.
   @inline(__always)
   private static func hashStripes(
     _ cursor: inout UnsafeRawPointer,
@@ -50,7 +50,7 @@ enum XXH64 {
     return merge(hash, lane4)
   }
 
-  /// The last 31 bytes or fewer: by eight, by four, one by one.
+  /// Hashes the last 31 bytes or fewer: eight at a time, then four, then one.
   @inline(__always)
   private static func absorbTail(
     _ start: UInt64,

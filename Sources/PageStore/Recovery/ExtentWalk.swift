@@ -1,8 +1,9 @@
-/// Goes through a file from extent to extent, by their headers.
+/// A walk over a file from extent to extent, by their headers.
 ///
-/// A header leads over everything in its extent, so the walk never looks at the bytes of values, which may be a copy
-/// of a store. Where no header is (a gap, or damage to both copies), it tries page after page, but passes over holes, which
-/// may be longer than anybody can wait; what it accepts must carry the store's UUID and its own offset.
+/// A header leads past the whole extent, so the walk never reads the bytes of values, which may be a copy of
+/// a store. Where there is no header (in a gap, or where both copies are damaged), it tries page after page.
+/// It skips holes, because they may be very long. A header that it accepts must have the store's UUID and its
+/// own offset.
 struct ExtentWalk {
   private let file: StoreFile
   private let identity: FormatIdentity
@@ -18,11 +19,11 @@ struct ExtentWalk {
 
   struct Found {
     var header: ExtentHeader
-    /// The use of a log extent, if it is legible and of the same bytes.
+    /// The use of a log extent, if it is legible and names the same extent.
     var use: LogExtentUse?
   }
 
-  /// The next extent.
+  /// The next extent; nil at the end of the file.
   mutating func next() throws(StoreError) -> Found? {
     while offset < end {
       if let found = try Self.extent(at: offset, in: file, identity) {
@@ -36,7 +37,7 @@ struct ExtentWalk {
     return nil
   }
 
-  /// The extent that begins at `offset`.
+  /// The extent that begins at `offset`; nil if there is no legible header.
   static func extent(
     at offset: UInt64,
     in file: StoreFile,
@@ -49,7 +50,7 @@ struct ExtentWalk {
     }
   }
 
-  /// The copies of the header of the extent at `offset`; nil for one that isn't legible.
+  /// The copies of the header of the extent at `offset`; nil for a copy that isn't legible.
   static func headerCopies(
     at offset: UInt64,
     in file: StoreFile,
@@ -58,7 +59,7 @@ struct ExtentWalk {
     try withBlock(at: offset, in: file) { ExtentHeader.copies(in: $0, at: offset, of: identity) } ?? []
   }
 
-  /// The copies of the use header of the log extent at `offset`; nil for one that isn't legible.
+  /// The copies of the use header of the log extent at `offset`; nil for a copy that isn't legible.
   static func useCopies(
     at offset: UInt64,
     in file: StoreFile,
@@ -67,7 +68,7 @@ struct ExtentWalk {
     try withBlock(at: offset, in: file) { LogExtentUseHeader.copies(in: $0, at: offset, of: identity) } ?? []
   }
 
-  /// The legible use of a log extent, even if its static header is damaged.
+  /// The use of a log extent, even if its static header is damaged; nil if the use isn't legible.
   static func use(
     of extent: Extent,
     in file: StoreFile,

@@ -3,24 +3,24 @@ struct FixedBlocks {
   let identity: FormatIdentity
   /// Newest first.
   let anchors: [Anchor]
-  /// The slot that the next anchor goes to: not the newest one's.
+  /// The slot of the next anchor: not that of the newest one.
   let nextAnchorSlot: Int
   /// False if the header's block is damaged and the identity comes from a copy.
   let isHeaderIntact: Bool
-  /// The header was never written, or has been zeroed since.
+  /// Whether the header is all zeros: it was never written, or was zeroed since.
   let isHeaderBlank: Bool
   let byteCount: UInt64
 
-  /// The newest anchor and where it is, if it has the closing mark.
+  /// The newest anchor and its offset, if it has the closing mark.
   var closingAnchor: (anchor: Anchor, offset: UInt64)? {
     guard let newest = anchors.first, newest.isClosed else { return nil }
     return (newest, FileLayout.anchorOffsets[1 - nextAnchorSlot])
   }
 
-  /// What the start of a file can be.
+  /// The possible contents of the start of a file.
   enum Finding {
     case store(FixedBlocks)
-    /// Empty, or what a creation leaves that a crash cuts short before anything of it is durable.
+    /// An empty file, or one whose creation was interrupted by a crash before any of it was durable.
     case nothing
     case somethingElse
   }
@@ -45,11 +45,11 @@ struct FixedBlocks {
     if found == nil { found = try firstExtentIdentity(file) }
     let isHeaderBlank = blocks[..<FormatIdentity.blockByteCount].allSatisfy { $0 == 0 }
     guard let identity = found else {
-      // A file of zeros holds nothing; anything else is somebody's, even if it begins with zeros.
+      // A file of zeros holds nothing. Any other file may hold data, even if it begins with zeros.
       guard isHeaderBlank, byteCount <= StoreCreation.byteLimit else { return .somethingElse }
       return try isAllZeros(file) ? .nothing : .somethingElse
     }
-    // Nothing can be told of a file whose pages have no size: this throws what is wrong with it.
+    // With an invalid page size nothing more can be read: this throws the error.
     if !FileLayout.isValidPageSize(Int(identity.pageSize)) { try identity.checkSupported(forWriting: false) }
     let (anchors, newestSlot) = anchors(in: blocks, identity)
     return .store(
@@ -96,7 +96,7 @@ struct FixedBlocks {
     }
   }
 
-  /// With the first three blocks gone, the first extent still says what store this is.
+  /// If the header and both anchors are damaged, the first extent still has the store's identity.
   private static func firstExtentIdentity(_ file: StoreFile) throws(StoreError) -> FormatIdentity? {
     let sector = UnsafeMutableRawBufferPointer.allocate(
       byteCount: FormatIdentity.blockByteCount,

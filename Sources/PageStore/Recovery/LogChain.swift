@@ -1,12 +1,12 @@
-/// A run of the log: from where replay of a checkpoint begins, past the checkpoint's own record, through every record
-/// that follows unbroken.
+/// A run of the log: from the start of a checkpoint's replay, past the checkpoint's own record, through all
+/// records that follow without a gap.
 struct LogChain {
-  /// The last checkpoint in the run.
+  /// A checkpoint of the run.
   struct Checkpoint {
     var content: CheckpointRecord
     var position: LogPosition
 
-    /// The first record that isn't contained in it.
+    /// The first record that the checkpoint doesn't contain.
     var replaySequence: UInt64 { content.replayStart?.position.sequence ?? position.sequence + 1 }
     /// The epoch of the extent that replay begins in.
     var replayEpoch: UInt32 { content.replayStart?.position.use.epoch ?? position.use.epoch }
@@ -27,23 +27,23 @@ struct LogChain {
   private var firstNeeded = 0
   /// Bytes of the transactions that the last checkpoint doesn't contain.
   var replayedByteCount: UInt64 { transactions.reduce(0) { $0 + $1.record.header.paddedByteCount } }
-  /// Where the run ends: the place and number of the first record that isn't there.
+  /// The end of the run: position and sequence number of the first record that is missing.
   private(set) var tail: LogTail
   /// Records after the last checkpoint's own, of any kind.
   private(set) var followerCount = 0
   /// The first record of the run.
   private let firstSequence: UInt64
-  /// The checkpoint's record that the run has to come to.
+  /// The checkpoint's record that the run must reach.
   private let wanted: LogPosition
   private var isReached = false
-  /// Every use that the run touches, oldest first.
+  /// The uses of log extents in the run, oldest first.
   private(set) var uses: [LogExtentUse]
-  /// The extent with the end of the run.
+  /// The extent in which the run ends.
   private(set) var lastImage: LogExtentImage
   private let budget: LogReadBudget
 
-  /// Follows the log through the checkpoint record at `position`. Nil if there is none, or if the records between it and
-  /// the start of its replay are not all there.
+  /// Follows the log through the checkpoint record at `position`. Nil if there is no such record, or if
+  /// records between it and the start of its replay are missing.
   static func follow(
     from position: LogPosition,
     in file: StoreFile,
@@ -100,7 +100,7 @@ struct LogChain {
     }
   }
 
-  /// Goes on from a checkpoint of the run: what it contains need not be replayed.
+  /// Continues from a checkpoint of the run: what it contains need not be replayed.
   private mutating func rest(on next: Checkpoint) throws(StoreError) {
     let isInRun = next.replaySequence >= firstSequence && next.replaySequence <= next.position.sequence + 1
     guard isInRun, next.replaySequence >= checkpoint.replaySequence else {
@@ -112,7 +112,7 @@ struct LogChain {
     followerCount = 0
   }
 
-  /// O(1), amortised: a forged run may be one half transactions and the other checkpoints.
+  /// Amortised O(1), because one half of a forged run may be transactions, and the other half checkpoints.
   private mutating func dropTransactions(before sequence: UInt64) {
     while firstNeeded < gathered.count, gathered[firstNeeded].record.header.sequence < sequence {
       firstNeeded += 1
@@ -128,8 +128,9 @@ struct LogChain {
     tail.previousChecksum = record.checksum
   }
 
-  /// Goes on in the extent that a link leads to. Epochs ascend, so a run comes to an end. An extent isn't used again while
-  /// a run needs it, so extents of a run lie apart, and their bytes take no more memory than the file is long.
+  /// Continues in the extent to which a link leads. Epochs ascend, so every run ends. An extent isn't reused
+  /// while a run needs it: so the extents of a run don't overlap, and together take no more memory than the
+  /// file has bytes.
   private mutating func enter(
     _ link: LogExtentImage.Record,
     at position: LogPosition,
@@ -160,7 +161,8 @@ struct LogChain {
     )
   }
 
-  /// A record whose checksum is right but whose content makes no sense: made by hand, or by a faulty library.
+  /// The error for a record whose checksum is right but whose contents are invalid: it was forged, or written
+  /// by a faulty library.
   private static func impossible(_ what: String, at position: LogPosition) -> StoreError {
     StoreError(
       .corrupt,

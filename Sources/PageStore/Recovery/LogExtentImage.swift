@@ -1,19 +1,19 @@
-/// The bytes of a log extent, read as far as they are asked for: opening a store that was closed shouldn't cost what its log
-/// could hold. What the file lacks of the extent is zeros.
+/// The bytes of a log extent, read on demand, so that opening a closed store doesn't read its whole log.
+/// Bytes of the extent past the end of the file are zeros.
 final class LogExtentImage {
   let use: LogExtentUse
   private let file: StoreFile
   private let budget: LogReadBudget
-  /// Room for all of it; what was not read is not touched, and so takes no memory.
+  /// Memory for the whole extent. The part that wasn't read isn't touched, and so takes no memory.
   private let bytes: UnsafeMutableRawBufferPointer
-  /// The part that was read. Bytes stay where they are.
+  /// The part that was read. Its bytes don't move.
   private var loaded = 0..<0
 
-  /// So much is read at a time; the first time less, because mostly one record is all there is to read.
+  /// Bytes that are read at a time; fewer the first time, because mostly there is only one record.
   private static let stepByteCount = 64 << 10
   private static let firstStepByteCount = 4 << 10
 
-  /// - Parameter budget: what may be read and hashed, of this extent and of others.
+  /// - Parameter budget: the bytes that may be read and hashed, of this extent and others.
   init(_ use: LogExtentUse, from file: StoreFile, _ budget: LogReadBudget) throws(StoreError) {
     guard use.extent.byteCount <= LogExtentUse.byteLimit else {
       throw StoreError(
@@ -37,7 +37,7 @@ final class LogExtentImage {
     var payload: UnsafeRawBufferPointer
   }
 
-  /// The whole and undamaged record of this use at `offset` of the file.
+  /// The complete and undamaged record of this use at `offset` of the file; nil if there is none.
   func record(at offset: UInt64) throws(StoreError) -> Record? {
     guard offset >= use.firstRecordOffset, offset < use.extent.end, offset % LogExtentUse.recordAlignment == 0
     else { return nil }
@@ -53,8 +53,8 @@ final class LogExtentImage {
     return Record(header: header, checksum: checksum, payload: UnsafeRawBufferPointer(rebasing: payload))
   }
 
-  /// Calls `body` with every undamaged record from `offset` on, whatever lies between. Looks through the file in small
-  /// pieces: mostly there are zeros.
+  /// Calls `body` with every undamaged record from `offset` on, and skips other bytes. Reads small pieces,
+  /// because most of the bytes are zeros.
   func forEachRecord(from offset: UInt64, _ body: (UInt64, Record) -> Void) throws(StoreError) {
     let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.stepByteCount, alignment: 16)
     defer { piece.deallocate() }
@@ -77,7 +77,7 @@ final class LogExtentImage {
     }
   }
 
-  /// The bytes of `range`, read if they were not yet.
+  /// The bytes of `range`, which are read if they weren't before.
   private func load(_ range: Range<Int>) throws(StoreError) -> UnsafeRawBufferPointer {
     if loaded.isEmpty { loaded = range.lowerBound..<range.lowerBound }
     if range.lowerBound < loaded.lowerBound {

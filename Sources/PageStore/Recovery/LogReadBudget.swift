@@ -1,16 +1,19 @@
-/// Counts the bytes that one look at a log reads, hashes and compares, and ends it when they are out of proportion to the file.
+/// Counts the bytes that one examination of a log reads, hashes and compares, and ends it when they are out
+/// of proportion to the file.
 ///
-/// A store's log is looked at a few times over, however it was left: its extents lie apart, and its records too. In a forged one every
-/// sector may claim a record of four mebibytes, and every checkpoint lead through all of the log; looking at such a file would take
-/// time that grows with the square of its length. Docs/Decisions/0026.
+/// Recovery reads each byte of a store's log only a few times, because neither its extents nor its records
+/// overlap. In a forged log every sector may claim a record of four mebibytes, and every checkpoint may lead
+/// through the whole log: without a limit, the time would grow with the square of the file's length.
+/// Docs/Decisions/0026.
 final class LogReadBudget {
-  /// Bytes so far.
+  /// Bytes counted so far.
   private(set) var byteCount: UInt64 = 0
   let limit: UInt64
 
-  /// Times that each byte of the file may be looked at.
+  /// How often each byte of the file may be counted.
   static let share: UInt64 = 64
-  /// A shorter file may be looked at as if it had so many bytes: log extents can be longer than what is there of them.
+  /// Shorter files have the budget of a file of this length, because a log extent may reach past the end of
+  /// its file.
   static let leastFileByteCount: UInt64 = 1 << 20
 
   init(fileByteCount: UInt64) {
@@ -19,7 +22,7 @@ final class LogReadBudget {
     self.limit = overflows ? .max : limit
   }
 
-  /// Throws `corrupt` when there were more bytes than the file accounts for.
+  /// Throws `corrupt` when more bytes were counted than the file's length justifies.
   func spend(_ count: UInt64) throws(StoreError) {
     let (sum, overflows) = byteCount.addingReportingOverflow(count)
     byteCount = overflows ? .max : sum

@@ -1,15 +1,15 @@
-/// What a file's bytes say about the store in it. A pure function of the bytes: it writes nothing, and gives the same
-/// answer however often it is cut short.
+/// The state of the store that a file's bytes prove. A pure function of the bytes: it writes nothing, and
+/// gives the same answer after an interruption.
 ///
-/// 1. Begin at the checkpoint of the newest anchor that leads to one; without any, at the newest checkpoint that a walk
-///    over the extents finds.
-/// 2. Follow the log to the first record that is not whole. If the newest anchor says that its checkpoint's record is the
-///    last, and so it is, that is all.
-/// 3. If a newer checkpoint lies beyond, and all records from where its replay begins, go on from there: a checkpoint
-///    needs nothing that came before.
-/// 4. Otherwise that record was either never durable (a *torn tail*: whatever follows was never acknowledged, and is
-///    dropped) or it was and has been damaged since (*rot*: refused). A later record, or an anchor, that was written when
-///    the missing record was known durable decides.
+/// 1. Begin at the checkpoint of the newest anchor that leads to one; if none does, at the newest checkpoint
+///    that a walk over the extents finds.
+/// 2. Follow the log to the first record that is incomplete. If the newest anchor has the closing mark, and
+///    its checkpoint's record is indeed the last, stop.
+/// 3. If there is a newer checkpoint beyond that record, with all records from the start of its replay,
+///    continue from it: a checkpoint needs no earlier records.
+/// 4. Otherwise that record either never was durable (a *torn tail*: the records after it were never
+///    acknowledged, and are dropped), or it was durable and has been damaged since (*rot*: the file is
+///    refused). It was durable if a later record or an anchor says so.
 struct Recovery {
   let identity: FormatIdentity
   let chain: LogChain
@@ -18,19 +18,20 @@ struct Recovery {
   let isHeaderIntact: Bool
   /// The newest use of every log extent that is known.
   let uses: [LogExtentUse]
-  /// The highest epoch of any use that is known, of those too in which nothing ever got to the disk: the next one's
-  /// must be greater, because the log may lead there.
+  /// The highest epoch of any known use, including uses of which nothing reached the disk. The next epoch
+  /// must be greater, because the log may link to those uses.
   let newestEpoch: UInt32
   /// Log extents whose use is illegible.
   let illegibleExtents: [Extent]
-  /// Extents behind the end that the checkpoint knows, whose headers are there and whose use never began. New extents
-  /// must not begin inside of them: their headers would lead the next walk past those.
+  /// Extents after the end that the checkpoint knows which have headers, and whose use never began. New
+  /// extents must not begin inside them: the old headers would lead the next walk past the new extents.
   let strays: [Extent]
   let fileByteCount: UInt64
-  /// Bytes that were read, hashed and compared to find all that.
+  /// Bytes that recovery has read, hashed and compared.
   let workByteCount: UInt64
 
-  /// Without `trustsClosingMark` the log is searched behind its end even if the store was closed.
+  /// - Parameter trustsClosingMark: false to search for records after the end of the log even if the store
+  /// was closed.
   init(_ file: StoreFile, _ blocks: FixedBlocks, trustsClosingMark: Bool = true) throws(StoreError) {
     var search = LogSearch(file: file, blocks: blocks, trustsClosingMark: trustsClosingMark)
     guard let chain = try search.newestChain() else {
@@ -40,7 +41,7 @@ struct Recovery {
     try checkExtents()
   }
 
-  /// Whether the file is what a creation left that was cut short: its header was never written, which happens only when
+  /// Whether the creation of the file was interrupted: its header was never written, which happens only when
   /// everything else is durable, and nothing was ever committed.
   static func isUnfinishedCreation(_ file: StoreFile, _ blocks: FixedBlocks) throws(StoreError) -> Bool {
     guard blocks.isHeaderBlank, blocks.byteCount <= StoreCreation.byteLimit else { return false }
@@ -70,11 +71,12 @@ struct Recovery {
     if let last = linked.last, chain.tail.position.offset == last.firstRecordOffset,
       !listed.contains(last.extent), !search.uses.contains(last)
     {
-      // The link reached the disk, the new extent's headers did not, and so nothing ever got there.
+      // The link reached the disk, but the headers of the new extent didn't: so no record was written there.
       linked.removeLast()
       strays.append(last.extent)
     }
-    // What a search without anchors meets before the checkpoint's end and the checkpoint doesn't list is no log any more.
+    // A search without anchors may find log extents before the checkpoint's end that the checkpoint doesn't
+    // list: they are no longer part of the log.
     let end = chain.checkpoint.content.end
     let table = listed.sorted { $0.offset < $1.offset }
     let present = search.uses.filter { $0.extent.offset >= end || table.hasExtent($0.extent) }
@@ -88,7 +90,8 @@ struct Recovery {
     workByteCount = search.budget.byteCount
   }
 
-  /// The newest use of each extent, in order of the file; of two with the same epoch, the later one. O(*n* log *n*).
+  /// The newest use of each extent, in order of the file; of two with the same epoch, the later one. O(*n*
+  /// log *n*).
   private static func newest(_ uses: [LogExtentUse]) -> [LogExtentUse] {
     let ordered = uses.enumerated().sorted {
       ($0.element.extent.offset, $0.element.epoch, $0.offset)
@@ -102,7 +105,7 @@ struct Recovery {
     return newest
   }
 
-  /// Throws `corrupt` if log extents overlap, or if the store claims to reach far behind its file.
+  /// Throws `corrupt` if log extents overlap, or if the store claims to reach far beyond its file.
   private func checkExtents() throws(StoreError) {
     let log = (uses.map(\.extent) + illegibleExtents).sorted { $0.offset < $1.offset }
     for (left, right) in zip(log, log.dropFirst()) where left.end > right.offset {
@@ -117,15 +120,16 @@ struct Recovery {
     }
   }
 
-  /// Where the last of what was found ends. Of an extent whose use never began that claims more than ``farthestEnd``, which may be what is
-  /// left of a large file that was being cut, no more counts.
+  /// The end of the last extent that was found. An extent whose use never began counts only up to
+  /// ``farthestEnd``: it may be a remnant of a larger file that was being cut.
   var foundEnd: UInt64 {
     let log = uses.reduce(chain.checkpoint.content.end) { max($0, $1.extent.end) }
     return max(log, min(farthestEnd, strays.reduce(0) { max($0, $1.end) }))
   }
 
-  /// No store allocates more than 2²⁴ pages ahead of those that it writes; a crash may take the length of the file that tells of them.
-  /// What is noted of each page in memory must not be taken on the word of a number alone.
+  /// The largest credible end. No store allocates more than 2²⁴ pages ahead of those that it writes, and a
+  /// crash may undo the growth of the file. The memory for the map of pages must not depend on an unverified
+  /// number alone.
   private var farthestEnd: UInt64 {
     let pageSize = UInt64(identity.pageSize)
     return fileByteCount / pageSize * pageSize + pageSize << 24
@@ -133,7 +137,7 @@ struct Recovery {
 }
 
 extension [Extent] {
-  /// The extent at this offset of those that are in order. O(log *n*).
+  /// The extent at this offset; the extents are in order of their offsets. O(log *n*).
   fileprivate func extent(at offset: UInt64) -> Extent? {
     var (low, high) = (0, count)
     while low < high {
@@ -143,7 +147,7 @@ extension [Extent] {
     return low < count && self[low].offset == offset ? self[low] : nil
   }
 
-  /// Whether the extent is one of those that are in order. O(log *n*).
+  /// Whether the array, which is in order of the offsets, has the extent. O(log *n*).
   fileprivate func hasExtent(_ extent: Extent) -> Bool { self.extent(at: extent.offset) == extent }
 }
 
@@ -153,11 +157,11 @@ private struct LogSearch {
   let blocks: FixedBlocks
   let trustsClosingMark: Bool
   let budget: LogReadBudget
-  /// Uses of log extents that were met by their headers.
+  /// Uses of log extents that were found by their headers.
   private(set) var uses: [LogExtentUse] = []
-  /// Other extents that were met so.
+  /// Other extents that were found by their headers.
   private(set) var strays: [Extent] = []
-  /// Whether whole records lie behind the end of the log, never acknowledged.
+  /// Whether complete records, which were never acknowledged, follow the end of the log.
   private(set) var foundLeftovers = false
 
   init(file: StoreFile, blocks: FixedBlocks, trustsClosingMark: Bool) {
@@ -167,7 +171,7 @@ private struct LogSearch {
     budget = LogReadBudget(fileByteCount: blocks.byteCount)
   }
 
-  /// Nil if there is no checkpoint.
+  /// The run of the newest state; nil if there is no checkpoint.
   mutating func newestChain() throws(StoreError) -> LogChain? {
     var start = try startFromAnchors()
     if start == nil { start = try startFromWalk() }
@@ -214,8 +218,8 @@ private struct LogSearch {
     return try newestChain(of: evidence)
   }
 
-  /// The run of the newest checkpoint that leads to one. What an earlier crash left behind may have higher numbers, but
-  /// lies in an earlier use.
+  /// The run of the newest checkpoint that has one. Records that an earlier crash left may have higher
+  /// numbers, but are in an earlier use.
   private func newestChain(of evidence: Evidence) throws(StoreError) -> LogChain? {
     let newestFirst = evidence.checkpoints.sorted {
       ($0.use.epoch, $0.sequence) > ($1.use.epoch, $1.sequence)
@@ -228,8 +232,8 @@ private struct LogSearch {
     return nil
   }
 
-  /// Whether the store was closed after the chain's checkpoint, so that nothing lies behind its end. The log has the last
-  /// word: a mark that has come back, because an old sector has, is not believed.
+  /// Whether the store was closed after the chain's checkpoint, so that nothing follows it. The log must
+  /// confirm this: an old sector that reappeared may bring an old closing mark back.
   private func isClosed(_ chain: LogChain) -> Bool {
     guard trustsClosingMark, let anchor = blocks.anchors.first, anchor.isClosed else { return false }
     // guard: check-closing-mark
@@ -255,7 +259,8 @@ private struct LogSearch {
       try budget.spend(UInt64(ExtentHeader.byteCount))
       if let use = try ExtentWalk.use(of: extent, in: file, blocks.identity) { uses.append(use) }
     }
-    // From each checkpoint's own end: a walk that began before an older one's may be led over it by what a crash left.
+    // The walk begins at the end of this chain's checkpoint: a walk from an older checkpoint's end may be led
+    // past extents by headers that a crash left.
     try collectUses(walkingFrom: chain.checkpoint.content.end)
   }
 
@@ -272,7 +277,7 @@ private struct LogSearch {
     }
   }
 
-  /// What lies behind the end of a chain: in the rest of its last extent, and in younger uses.
+  /// The evidence after the end of a chain: in the rest of its last extent, and in newer uses.
   private func evidence(beyond chain: LogChain) throws(StoreError) -> Evidence {
     let tail = chain.tail.position
     var evidence = Evidence()
@@ -286,9 +291,9 @@ private struct LogSearch {
   }
 }
 
-/// What undamaged records outside a chain prove.
+/// The facts that undamaged records outside a chain prove.
 private struct Evidence {
-  /// Records up to this one were durable once.
+  /// The records up to this one were durable once.
   var durableSequence: UInt64 = 0
   var checkpoints: [LogPosition] = []
   var hasRecords = false

@@ -1,32 +1,33 @@
 /// Applies the log's transactions to the trees of a checkpoint.
 ///
-/// Nobody sees the versions between, so all of them are one transaction here: a page that many of them change is copied once. The
-/// changes are collected and made in the order of their keys (``ReplayBatch``). Every page is stamped with the last one's commit.
+/// No reader sees the versions between, so that all transactions are replayed as one: a page that many of
+/// them change is copied once. The changes are collected and applied in the order of their keys
+/// (``ReplayBatch``). Every page is stamped with the last transaction's commit.
 struct Replay {
-  /// What the transactions lead to.
+  /// The version that results from the transactions.
   private(set) var version: Version
   /// Pages of the checkpoint that the transactions replaced.
   private(set) var retired = RetiredMemory()
-  /// Pages that exist only in memory now.
+  /// The number of pages that exist only in memory.
   private(set) var dirtyPageCount = 0
 
   private let state: TransactionState
-  /// By tree.
+  /// By tree number.
   private var slots: [UInt32: Int] = [:]
-  /// By tree.
+  /// By tree number.
   private var batches: [UInt32: ReplayBatch] = [:]
   private var batchedCount = 0
-  /// Of the transaction collected last.
+  /// The commit of the transaction that was collected last.
   private var lastCommit: UInt64
 
-  /// Changes that wait at a time: some 16 MB of memory.
+  /// The largest number of collected changes: some 16 MB of memory.
   private static let batchLimit = 1 << 18
 
-  /// Throws `corrupt` if a transaction doesn't follow from the state, which one of a log of ours always does.
+  /// Throws `corrupt` if a transaction doesn't fit the state, as may be in a forged log.
   ///
   /// - Parameters:
-  ///   - version: the checkpoint's.
-  ///   - transactions: those that follow it, at least one. Their bytes stay where they are meanwhile.
+  ///   - version: the checkpoint's version.
+  ///   - transactions: the transactions that follow it, at least one. Their bytes don't move meanwhile.
   init(_ version: Version, pool: PagePool, transactions: [LogChain.Transaction]) throws(StoreError) {
     self.version = version
     lastCommit = version.commit
@@ -53,7 +54,7 @@ struct Replay {
   private mutating func finish(_ last: LogRecordHeader, _ count: Int, _ pool: PagePool) {
     state.end()
     dirtyPageCount = state.dirty.filePageCount
-    // Nobody reads yet, so what was replaced can go at once.
+    // There are no readers yet, so replaced memory is freed at once.
     retired = state.dirty.finish()
     pool.free(retired)
     version = Version(
@@ -89,7 +90,7 @@ struct Replay {
         slots[id] = try create(name, id, at: offset)
       case .dropTree(let id):
         try drop(id, at: offset)
-        // Dropping a tree selects no other, unless it was the selected one.
+        // Dropping a tree leaves the selection as it is, unless the tree was selected.
         if selected == id { selected = nil }
       case .selectTree(let id):
         guard slots[id] != nil else { throw Self.unknownTree(id, at: offset) }
@@ -112,7 +113,8 @@ struct Replay {
     at offset: UInt64
   ) throws(StoreError) {
     guard let tree else { throw Self.unselected(at: offset) }
-    // The tree would refuse it, but not where a later change of the key, or the end of the tree, comes first.
+    // The tree would refuse the key, but not if a later change of it, or the dropping of the tree, replaces
+    // this one.
     guard change.key.count <= StoreLimits.keyByteCount else {
       throw Self.damaged("a key has \(change.key.count) bytes", at: offset)
     }

@@ -1,7 +1,8 @@
-/// Changes of one tree that the log has in the order of time, made in the order of their keys: the way to a leaf is gone once for all that
-/// happened in it, and of several changes of a key the last alone is made.
+/// Changes of one tree, collected from the log in the order of time, and applied in the order of their keys:
+/// each leaf is searched for once for all its changes, and only the last of several changes of a key is
+/// applied.
 ///
-/// Keys and values stay where the log has them.
+/// Keys and values are pointers into the log's bytes.
 struct ReplayBatch {
   struct Change {
     let key: UnsafeRawBufferPointer
@@ -11,7 +12,7 @@ struct ReplayBatch {
 
   /// A change's sort key.
   private struct Rank {
-    /// The key's first eight bytes, zeros after its end: most comparisons need no more.
+    /// The first eight bytes of the key, with zeros after its end. They decide most comparisons.
     let head: UInt64
     /// The position in `changes`, which are in the order of time.
     let position: UInt32
@@ -26,7 +27,7 @@ struct ReplayBatch {
     changes.append(change)
   }
 
-  /// Makes the changes. O(*n* log *n*).
+  /// Applies the changes. O(*n* log *n*).
   func makeChanges(in tree: TreeEditor) throws(StoreError) {
     let ranks = ranks.sorted { order($0, $1) < 0 || (order($0, $1) == 0 && $0.position < $1.position) }
     for (index, rank) in ranks.enumerated() {
@@ -40,7 +41,7 @@ struct ReplayBatch {
     }
   }
 
-  /// Of their keys.
+  /// The order of the changes' keys: negative, zero or positive.
   private func order(_ left: Rank, _ right: Rank) -> Int {
     if left.head != right.head { return left.head < right.head ? -1 : 1 }
     return ByteComparison.compare(changes[Int(left.position)].key, changes[Int(right.position)].key)

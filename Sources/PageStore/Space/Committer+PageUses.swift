@@ -1,8 +1,9 @@
 extension Committer {
-  /// Tells every page's use. Called with `state` held.
+  /// The uses of all pages. Called with `state` held.
   ///
-  /// What is in use follows from the record of the last checkpoint, which does not tell header pages from those of trees: the
-  /// extents do. What no list has is being written or cut off, and counts as reserved.
+  /// The pages in use follow from the record of the last checkpoint. It doesn't distinguish header pages from
+  /// those of trees; the extents' headers do. Pages in no list are being written or cut off, and count as
+  /// reserved.
   func pageUses() throws(StoreError) -> PageUses {
     let ledger = try spaceLedger()
     return try withSpace { (space) throws(StoreError) in
@@ -54,7 +55,7 @@ extension Committer {
     return pages
   }
 
-  /// What is in front of the first extent, and the header pages of page extents.
+  /// The pages before the first extent, and the header pages of page extents.
   func headerPages(
     among recorded: PageBitmap,
     _ log: PageBitmap,
@@ -65,7 +66,7 @@ extension Committer {
     var walk = try ExtentWalk(file, identity, from: first)
     while let found = try walk.next(), found.header.extent.offset < end * pageSize {
       let page = found.header.extent.offset / pageSize
-      // A header that a checkpoint doesn't know was left by a crash, and one in the log begins a log extent.
+      // A crash may leave a header that no checkpoint knows. A header in the log is that of a log extent.
       if recorded.contains(page), !log.contains(page) { headers.insert(page..<page + 1) }
     }
     return headers

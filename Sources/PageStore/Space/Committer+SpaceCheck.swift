@@ -1,11 +1,12 @@
-/// What has to be true of the last checkpoint's word before anything is written over on the strength of it. It takes what opening has read,
-/// the record of pages in use, and the headers of extents: no page of a tree. Docs/Decisions/0027.
+/// Checks of the last checkpoint's record of pages in use, before a page is overwritten because of it. They
+/// need what opening has read, that record, and the headers of extents, but no page of a tree.
+/// Docs/Decisions/0027.
 extension Committer {
-  /// Refuses to take for free what the trees have: `corrupt`.
+  /// Throws `corrupt` if pages of the trees might be taken for free ones.
   ///
   /// - Parameters:
   ///   - recorded: the pages that the last checkpoint records as in use.
-  ///   - logExtents: all log extents that are known.
+  ///   - logExtents: all known log extents.
   func checkNothingLiveIsFree(_ recorded: PageBitmap, _ logExtents: [Extent]) throws(StoreError) {
     let end = lastRecord.end / pageSize
     try checkLog(logExtents, apartFrom: recorded)
@@ -17,7 +18,7 @@ extension Committer {
       lastRecord.catalogue.pageCount &+ lastRecord.spaceTree.pageCount,
       &+
     )
-    // More of them are lost room, but nothing that could be written over.
+    // Surplus pages are lost room, but no page of a tree could be overwritten.
     guard inUse - headers >= needed else {
       throw refusal(
         "its trees have \(needed) pages, but only \(inUse - headers) are recorded as in use",
@@ -26,15 +27,16 @@ extension Committer {
     }
   }
 
-  /// The log is not written over pages of trees.
+  /// Throws `corrupt` if a log extent contains pages of trees.
   private func checkLog(_ logExtents: [Extent], apartFrom recorded: PageBitmap) throws(StoreError) {
-    // Those behind the end came after the record.
+    // Extents after the recorded end are newer than the record.
     for extent in logExtents where extent.end <= lastRecord.end && recorded.count(in: pages(extent)) > 0 {
       throw refusal("a log extent has pages that are recorded as in use", at: extent.offset)
     }
   }
 
-  /// The last extent of pages, whose header is written again when it grows, is one, and no log extent is in it.
+  /// Throws `corrupt` unless the last page extent, whose header is rewritten when it grows, is there and
+  /// contains no log extent.
   private func checkTail(_ logExtents: [Extent]) throws(StoreError) {
     guard let tail = tailExtent(of: lastRecord) else { return }
     let isThere = try ExtentWalk.extent(at: tail.offset, in: file, identity) != nil

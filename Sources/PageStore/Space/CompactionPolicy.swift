@@ -1,29 +1,32 @@
 import Synchronization
 
-/// When a store makes its file shorter by itself, beside those who use it: `Store.compact(progress:)` without packing.
+/// When a store makes its file shorter by itself while it is in use: as `Store.compact(progress:)` does,
+/// without packing.
 ///
-/// Free pages are written over by later checkpoints. Compaction is for a file of which much more was used once than is now. It writes
-/// at most the file's live bytes; with the default share, one and a half times as many have to become loose before the next.
+/// Later checkpoints reuse free pages. Compaction is for a file that once had much more data than now. It
+/// writes the file's live bytes at most; with the default share, one and a half times as many bytes must
+/// become loose before the next compaction.
 public struct CompactionPolicy: Sendable, Hashable {
-  /// The share of the file that has to be free, dead or log, from 0 to 1. A file that is written to at random everywhere takes about
-  /// twice its live bytes: with less than 0.55 and no idle time, a store would make it shorter and let it grow again all the time.
+  /// The share of the file, from 0 to 1, that must be free, dead or log. A file with random writes everywhere
+  /// takes about twice its live bytes: with less than 0.55 and no idle time, the store would shorten it and
+  /// let it grow again all the time.
   public var looseShare: Double = 0.6
-  /// The least number of such bytes.
+  /// The least number of free, dead and log bytes.
   public var leastLooseBytes: UInt64 = 16 << 20
-  /// How long nobody may have written. Zero doesn't wait for that.
+  /// How long nothing must have been committed. Zero doesn't wait for an idle store.
   public var idleTime: Duration = .seconds(2)
 
   /// Makes the default policy.
   public init() {}
 
-  /// Whether a file with so many bytes, of which `loose` could be given back, is to be made shorter.
+  /// Whether a file of `total` bytes, of which `loose` could be given back, should be made shorter.
   func asksForCompaction(loose: UInt64, of total: UInt64) -> Bool {
     loose >= leastLooseBytes && Double(loose) >= looseShare * Double(total)
   }
 }
 
 extension SharedStore {
-  /// Looks after some time whether the file should be made shorter.
+  /// Schedules a look at whether the file should be made shorter.
   func tidyLater() {
     guard let policy = options.compaction, !isTidying.exchange(true, ordering: .acquiringAndReleasing) else {
       return
@@ -39,18 +42,18 @@ extension SharedStore {
     }
   }
 
-  /// The file's size isn't looked at more often than this.
+  /// The shortest time between two looks at the file's size.
   private static let leastTidyingMilliseconds = 20
 
-  /// Makes the log and the file shorter, if they are much too long. A failure leaves them as they are, and what was serious has
-  /// fenced the store.
+  /// Makes the log and the file shorter if they are much too long. After a failure they stay as they are; a
+  /// failure of the log has fenced the store.
   func tidy(_ policy: CompactionPolicy) {
-    // One that is under way ends early if somebody has written meanwhile, who has to be looked after.
+    // A compaction under way ends early after a commit; that commit needs another look later.
     guard !isCompacting.exchange(true, ordering: .acquiringAndReleasing) else { return tidyLater() }
     defer { isCompacting.store(false, ordering: .releasing) }
     do {
       let ledger = try spaceLedger()
-      // What is only in memory takes the place of something that is dead by now.
+      // Pages that are only in memory will need room; the pages that they replace are dead by now.
       let used = ledger.liveBytes + ledger.unwrittenBytes + ledger.pinnedBytes + ledger.headerBytes
       let loose = ledger.totalBytes - min(ledger.totalBytes, used)
       let newest = newestCommit

@@ -1,8 +1,8 @@
-/// Pages of the file that newer versions don't reach: one page of a tree, or the pages of one overflow.
+/// Adjacent pages of the file that died together: one page of a tree, or the pages of one overflow.
 struct PageRun: Hashable, Sendable {
   var first: UInt64
   var count: UInt64
-  /// The commit from which on versions reach them. `.max` for pages that no version reaches, only checkpoints.
+  /// The first commit whose version reaches the pages. `.max` for pages that only checkpoints reach.
   var birth: UInt64
   var treeID: UInt32
 
@@ -12,12 +12,12 @@ struct PageRun: Hashable, Sendable {
 /// Pages of the file that have died, until their death is durable twice. Guarded by ``Committer/state``.
 ///
 /// A death is durable twice when neither the last checkpoint nor the one before it reaches the page. Then
-/// checkpoint *n* − 1 and the log behind it lead to the same state as checkpoint *n*, whatever is written
-/// over the page.
+/// checkpoint *n* − 1 and the log behind it lead to the same state as checkpoint *n*, even if the page is
+/// overwritten.
 struct DeadPages {
-  /// Pages that one version no longer reaches.
+  /// The pages that a version is the first not to reach.
   struct Deaths {
-    /// First generation that doesn't reach them.
+    /// The first generation that doesn't reach them.
     var generation: UInt64
     var runs: [PageRun]
   }
@@ -33,13 +33,13 @@ struct DeadPages {
     if !runs.isEmpty { recent.append(Deaths(generation: generation, runs: runs)) }
   }
 
-  /// Notes that a checkpoint begins, which reaches nothing that has died so far.
+  /// Notes that a checkpoint begins. It doesn't reach pages that have died so far.
   mutating func beginCheckpoint() {
     dying = recent
     recent = []
   }
 
-  /// Adds to what the checkpoint that is being written doesn't reach.
+  /// Adds pages that the checkpoint that is being written doesn't reach.
   mutating func addDying(_ runs: [PageRun], from generation: UInt64) {
     if !runs.isEmpty { dying.append(Deaths(generation: generation, runs: runs)) }
   }
@@ -50,7 +50,7 @@ struct DeadPages {
     dying = []
   }
 
-  /// Notes that a checkpoint is durable. Returns what neither it nor the one before reaches.
+  /// Notes that a checkpoint is durable. Returns the pages that neither it nor the one before it reaches.
   mutating func endCheckpoint() -> [Deaths] {
     defer {
       awaiting = dying
@@ -59,7 +59,8 @@ struct DeadPages {
     return awaiting
   }
 
-  /// Sets what the last checkpoint doesn't reach and the one before does, when a store is opened: no snapshot reaches it.
+  /// Sets, when a store is opened, the pages that the last checkpoint doesn't reach and the one before it
+  /// does. No snapshot reaches them.
   mutating func setAwaiting(_ pages: [Range<UInt64>]) {
     let runs = pages.map {
       PageRun(first: $0.lowerBound, count: $0.upperBound - $0.lowerBound, birth: .max, treeID: 0)
@@ -67,13 +68,13 @@ struct DeadPages {
     awaiting = runs.isEmpty ? [] : [Deaths(generation: 0, runs: runs)]
   }
 
-  /// Pages that wait for another checkpoint to be durable.
+  /// The number of pages in ``awaiting``.
   var awaitingCount: UInt64 { Self.count(awaiting) }
   /// Number of dead pages in all three lists.
   var count: UInt64 { Self.count(recent) + Self.count(dying) + Self.count(awaiting) }
   /// The pages of all three lists.
   var all: [PageRun] { unsettled + awaiting.flatMap(\.runs) }
-  /// Those that the last durable checkpoint reaches, or the one that is being written will.
+  /// The pages of ``recent`` and ``dying``, which the last durable checkpoint reaches.
   var unsettled: [PageRun] { (recent + dying).flatMap(\.runs) }
 
   private static func count(_ deaths: [Deaths]) -> UInt64 {

@@ -1,5 +1,6 @@
-/// Writes the headers of page extents, in two copies. A header that is there already is written one copy at a time, the
-/// other one only when that is durable: so a crash leaves one that is legible, with the present length or one from before.
+/// Writes the headers of page extents, in two copies. An existing header is rewritten one copy at a time, the
+/// second only when the first is durable: so a crash leaves a legible copy, with the present length or an
+/// earlier one.
 struct ExtentHeaders {
   private enum Copy {
     case first, second
@@ -14,9 +15,9 @@ struct ExtentHeaders {
     var revision: UInt64
     /// The copy that may not be durable.
     var unsynced: Copy
-    /// True until the second of the two copies is written.
+    /// True until the second copy is written.
     var isOtherStale = true
-    /// True if writing the `unsynced` copy failed; it is written again after the next sync.
+    /// True if writing the `unsynced` copy failed. It is retried after the next sync.
     var hasFailed = false
     /// True if the change was written before the sync in progress began.
     var isBeingSynced = false
@@ -25,13 +26,14 @@ struct ExtentHeaders {
   private let file: StoreFile
   let identity: FormatIdentity
   private let random: @Sendable () -> UInt64
-  /// The commit that is being made, or was last.
+  /// The newest commit.
   private let commit: @Sendable () -> UInt64
   private var changes: [Change] = []
-  /// False if a process before may have written headers that are not durable.
+  /// False if an earlier process may have written headers that aren't durable.
   private var isDurable: Bool
-  /// Whether headers of new extents were written since the last sync began, and before that and are not synced yet.
+  /// Whether headers of new extents were written since the last sync began.
   private var hasNew = false
+  /// Whether headers of new extents were written before the sync in progress began.
   private var areNewBeingSynced = false
 
   init(
@@ -48,14 +50,14 @@ struct ExtentHeaders {
     self.commit = commit
   }
 
-  /// Writes both copies of the header of an extent that no checkpoint knows yet. Unsynced.
+  /// Writes both copies of the header of an extent that no checkpoint knows yet, without a sync.
   mutating func write(_ extent: Extent) throws(StoreError) {
     let block = header(extent).encodedBlock(identity)
     hasNew = true
     try block.withBytes { bytes throws(StoreError) in try file.write(bytes, at: extent.offset) }
   }
 
-  /// Writes the header of an extent that is there already, perhaps with another length or of another kind. Unsynced.
+  /// Rewrites the header of an existing extent, perhaps with another length or kind, without a sync.
   mutating func rewrite(_ extent: Extent) throws(StoreError) {
     try makeDurable()
     let last = changes.first { $0.extent.offset == extent.offset }
@@ -71,8 +73,8 @@ struct ExtentHeaders {
     changes.append(change)
   }
 
-  /// Of the two copies of a header that was being written when a process died, the newer may not be durable, and the older be
-  /// the one that is written next.
+  /// Syncs headers that an earlier process wrote: the newer of two copies may not be durable, and the older
+  /// one is written next.
   private mutating func makeDurable() throws(StoreError) {
     if isDurable { return }
     // guard: sync-headers-found
@@ -80,29 +82,30 @@ struct ExtentHeaders {
     isDurable = true
   }
 
-  /// The copy that may be lost: after a crash one of them may be illegible, or older than the other.
+  /// The copy to write first: the illegible or older one, as a crash may leave it.
   private static func dispensable(_ copies: [ExtentHeader?]) -> Copy {
     guard let first = copies.first ?? nil else { return .first }
     guard let second = copies.last ?? nil else { return .second }
     return second.revision < first.revision ? .second : .first
   }
 
-  /// Forgets what is left to do for headers that are cut off: something else may be there soon.
+  /// Forgets pending changes of headers that are cut off, because other data may soon be there.
   mutating func forget(behind offset: UInt64) { changes.removeAll { $0.extent.offset >= offset } }
 
-  /// Whether a checkpoint has to sync the file even if it writes no page: it may name a header page that was cut off before, and that the
-  /// record of pages in use has had all the time.
+  /// Whether a checkpoint must sync the file even if it writes no page: headers of new extents were written.
+  /// A new header page may be one that was cut off before, so that the record of pages in use need not
+  /// change.
   var needsSync: Bool { hasNew || areNewBeingSynced }
 
-  /// Notes that what was written so far is about to be synced.
+  /// Notes that a sync of the headers written so far begins.
   mutating func beginSync() {
     areNewBeingSynced = needsSync
     hasNew = false
     for index in changes.indices { changes[index].isBeingSynced = true }
   }
 
-  /// Notes that what was written before ``beginSync()`` is durable, and writes the other copies. One that can't be written is
-  /// tried again after the next sync.
+  /// Notes that the headers written before ``beginSync()`` are durable, and writes their other copies. A copy
+  /// that can't be written is retried after the next sync.
   mutating func endSync() {
     areNewBeingSynced = false
     changes.removeAll { $0.isBeingSynced && !$0.isOtherStale && !$0.hasFailed }

@@ -1,5 +1,5 @@
-/// A set of page numbers, one bit a page. Its memory follows the largest number: a file of a gigabyte in pages of 8 KiB
-/// takes 16 KiB.
+/// A set of page numbers, one bit a page. Its memory depends on the largest number: 16 KiB for a file of a
+/// gigabyte in pages of 8 KiB.
 struct PageBitmap: Hashable, Sendable {
   /// Page *n* is bit *n* mod 64 of word *n* / 64.
   private(set) var words: [UInt64]
@@ -15,7 +15,7 @@ struct PageBitmap: Hashable, Sendable {
 
   var isEmpty: Bool { count == 0 }
 
-  /// The bits of 64 pages; zero behind the last word.
+  /// The bits of 64 pages; zero after the last word.
   func word(_ index: Int) -> UInt64 { index < words.count ? words[index] : 0 }
 
   func contains(_ page: UInt64) -> Bool {
@@ -23,7 +23,7 @@ struct PageBitmap: Hashable, Sendable {
     return index < words.count && words[index] >> (page % 64) & 1 == 1
   }
 
-  /// Adds pages. Returns how many weren't in the set.
+  /// Adds pages. Returns how many of them weren't in the set.
   @discardableResult
   mutating func insert(_ range: Range<UInt64>) -> UInt64 {
     guard !range.isEmpty else { return 0 }
@@ -40,7 +40,7 @@ struct PageBitmap: Hashable, Sendable {
     return added
   }
 
-  /// Takes pages out. Returns how many were in the set.
+  /// Removes pages. Returns how many of them were in the set.
   @discardableResult
   mutating func remove(_ range: Range<UInt64>) -> UInt64 {
     let bounded = range.clamped(to: 0..<UInt64(words.count) * 64)
@@ -66,7 +66,7 @@ struct PageBitmap: Hashable, Sendable {
     count = words.reduce(0) { $0 + UInt64($1.nonzeroBitCount) }
   }
 
-  /// Pages of `range` that are in the set.
+  /// The number of pages of `range` that are in the set.
   func count(in range: Range<UInt64>) -> UInt64 {
     let bounded = range.clamped(to: 0..<UInt64(words.count) * 64)
     var found: UInt64 = 0
@@ -87,7 +87,7 @@ struct PageBitmap: Hashable, Sendable {
     return UInt64(index) * 64 + UInt64(word.trailingZeroBitCount)
   }
 
-  /// The pages from `page` on that are in the set without a gap, at most `limit` of them.
+  /// The run of pages in the set that begins at `page`, cut to `limit` pages.
   func run(from page: UInt64, limit: UInt64 = .max) -> Range<UInt64> {
     var end = page
     while end - page < limit, contains(end) {
@@ -97,10 +97,10 @@ struct PageBitmap: Hashable, Sendable {
     return page..<(page + min(end - page, limit))
   }
 
-  /// The first run at or after `page`.
+  /// The first run at or after `page`; nil if there is none.
   func nextRun(from page: UInt64) -> Range<UInt64>? { first(from: page).map { run(from: $0) } }
 
-  /// The runs inside of a range, in order.
+  /// The runs inside a range, in order.
   func runs(in range: Range<UInt64>) -> [Range<UInt64>] {
     var found: [Range<UInt64>] = []
     var page = range.lowerBound
@@ -120,7 +120,7 @@ struct PageBitmap: Hashable, Sendable {
     }
   }
 
-  /// Calls `body` for each word that the range touches, with the range's bits in it.
+  /// Calls `body` for each word that the range touches, with its index and the range's bits in it.
   private static func forEachMask(of range: Range<UInt64>, _ body: (Int, UInt64) -> Void) {
     guard !range.isEmpty else { return }
     let (first, last) = (range.lowerBound / 64, (range.upperBound - 1) / 64)

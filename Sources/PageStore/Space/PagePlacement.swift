@@ -1,14 +1,15 @@
-/// The numbers that a checkpoint gives to the pages it writes: taken beforehand, so that it always fits.
+/// The page numbers for the pages that a checkpoint writes. They are taken before, so that the checkpoint
+/// always fits.
 struct PagePlacement {
-  /// For pages that stand alone; in the order in which they are given out.
+  /// For single pages, in the order in which they are used.
   private var singles: [Range<UInt64>]
-  /// First pages of the runs for overflow of several pages, by length.
+  /// The first pages of the runs for overflows of several pages, by length.
   private var runs: [UInt64: [UInt64]]
   private var index = 0
 
   /// - Parameters:
-  ///   - singles: pages to give out one by one.
-  ///   - runs: pages side by side, for overflow of their lengths.
+  ///   - singles: pages to use one by one.
+  ///   - runs: adjacent pages, for overflows of their lengths.
   init(singles: [Range<UInt64>], runs: [Range<UInt64>] = []) {
     self.singles = singles
     self.runs = [:]
@@ -17,12 +18,12 @@ struct PagePlacement {
     }
   }
 
-  /// All pages from `first` on, in the order of writing.
+  /// All pages from `first` on, in their order.
   static func consecutive(from first: UInt64) -> PagePlacement {
     PagePlacement(singles: [first..<PageTable.count])
   }
 
-  /// The next page; nil if more are written than were counted.
+  /// Takes the next page; nil if none is left.
   mutating func take() -> UInt64? {
     while index < singles.count, singles[index].isEmpty { index += 1 }
     guard index < singles.count else { return nil }
@@ -31,7 +32,7 @@ struct PagePlacement {
     return page
   }
 
-  /// The first of `count` pages that lie side by side.
+  /// Takes `count` adjacent pages, and returns the first; nil if there are none.
   mutating func take(run count: UInt64) -> UInt64? {
     if count == 1 { return take() }
     if let first = runs[count]?.popLast() { return first }
@@ -41,23 +42,23 @@ struct PagePlacement {
     return page
   }
 
-  /// Reserved pages that no image took.
+  /// The pages that weren't used.
   var rest: [Range<UInt64>] {
     singles[min(index, singles.count)...].filter { !$0.isEmpty }
       + runs.flatMap { count, firsts in firsts.map { $0..<$0 + count } }
   }
 }
 
-/// Number of pages that a checkpoint will write, and which of them must be adjacent.
+/// The number of pages that a checkpoint will write, and which of them must be adjacent.
 struct PageDemand {
   /// Pages that may be anywhere.
   var singles: UInt64 = 0
-  /// Lengths of overflows of several pages, each of which has to lie in one run.
+  /// The lengths of overflows of several pages. The pages of one overflow must be adjacent.
   var runs: [UInt64] = []
 
   var count: UInt64 { runs.reduce(singles, +) }
 
-  /// Adds an overflow of so many pages.
+  /// Adds an overflow of `count` pages.
   mutating func add(overflowOf count: UInt64) {
     if count == 1 { singles += 1 } else { runs.append(count) }
   }

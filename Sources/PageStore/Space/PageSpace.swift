@@ -1,21 +1,21 @@
 /// The room in the file: takes pages and log extents from it, and makes the file longer and shorter. Guarded
 /// by ``Committer/state``: commits set room aside while a concurrent checkpoint takes and gives back its own.
 ///
-/// The file is tiled by extents from its first page behind the anchors up to its end. A page extent may grow and shrink at
-/// the end of the file: its header is then written again where it is (``ExtentHeaders``).
+/// Extents tile the file from the first page after the anchors to the end. A page extent at the end of the
+/// file may grow and shrink: its header is then rewritten in place (``ExtentHeaders``).
 ///
-/// Room for the pages of the next checkpoint is made sure of before a commit is accepted: so a checkpoint always fits, and
-/// a full disk shows itself to the transaction that would need more, which alone fails.
+/// A commit is accepted only when there is room for the pages of the next checkpoint. So a checkpoint always
+/// fits, and a full disk fails only the transaction that would need more room.
 struct PageSpace {
   private(set) var map: SpaceMap
-  /// The page extent at the end of the file; nil if a log extent is there.
+  /// The page extent at the end of the file; nil if the file ends with a log extent.
   private var tail: Extent?
   private var headers: ExtentHeaders
-  /// Where the file still ends though less of it is used.
+  /// The end of the file while it is longer than its extents; nil otherwise.
   private var surplusEnd: UInt64?
   private let file: StoreFile
 
-  /// Kept for transactions that only remove, so that they go through on a full disk.
+  /// Bytes kept for transactions that only remove, so that they succeed on a full disk.
   static func removalReserve(pageSize: UInt64) -> UInt64 { max(128 << 10, 8 * pageSize) }
 
   /// The file grows in steps of a sixty-fourth of its length, within these limits.
@@ -30,22 +30,22 @@ struct PageSpace {
   }
 
   var pageSize: UInt64 { map.pageSize }
-  /// Bytes of the file that extents tile.
+  /// The end of the last extent, in bytes.
   var end: UInt64 { map.end * pageSize }
-  /// Where the page extent at the end of the file begins; 0 if there is none.
+  /// The offset of the page extent at the end of the file; 0 if there is none.
   var tailOffset: UInt64 { tail?.offset ?? 0 }
 
   // MARK: Pages
 
-  /// Sees to it that `count` pages can be taken, and that `run` of them lie side by side. Throws `diskFull`.
+  /// Makes sure that `count` pages can be taken, and that `run` of them are adjacent. Throws `diskFull`.
   mutating func ensure(_ count: UInt64, run: UInt64 = 0) throws(StoreError) {
     try makeReady(count)
     if run > 0, !map.hasReadyRun(of: run) { try extend(by: run) }
     if map.ready.count < count { try extend(by: count - map.ready.count) }
   }
 
-  /// Has the file system give blocks to free pages that may have none, lowest first, until `count` pages are ready or none is
-  /// left.
+  /// Has the file system allocate blocks for bare pages, lowest first, until `count` pages are ready or no
+  /// bare one is left.
   private mutating func makeReady(_ count: UInt64) throws(StoreError) {
     while map.ready.count < count, let first = map.bare.first(from: 0) {
       let run = map.bare.run(from: first, limit: count - map.ready.count)
@@ -54,19 +54,20 @@ struct PageSpace {
     }
   }
 
-  /// What is taken for a checkpoint.
+  /// The pages that are taken for a checkpoint.
   struct Taken {
-    /// For pages that stand alone.
+    /// For single pages.
     var singles: [Range<UInt64>]
     /// For overflows of several pages.
     var runs: [Range<UInt64>]
-    /// For the tree that says which pages are in use, whose own pages are counted last.
+    /// For the space tree, whose pages are counted last.
     var spare: [Range<UInt64>]
 
     var placement: PagePlacement { PagePlacement(singles: singles, runs: runs) }
   }
 
-  /// Takes pages for a checkpoint, and `spareCount` more. Throws `diskFull`, with nothing taken.
+  /// Takes pages for a checkpoint, and `spareCount` for its space tree. Throws `diskFull`, with nothing
+  /// taken.
   mutating func take(_ demand: PageDemand, spareCount: UInt64) throws(StoreError) -> Taken {
     var runs: [Range<UInt64>] = []
     do throws(StoreError) {
@@ -83,7 +84,7 @@ struct PageSpace {
     throw StoreError(.diskFull, "room that was set aside for a checkpoint is missing")
   }
 
-  /// Takes pages that may be anywhere. Throws `diskFull`, with nothing taken.
+  /// Takes `count` pages, not necessarily adjacent. Throws `diskFull`, with nothing taken.
   mutating func take(_ count: UInt64) throws(StoreError) -> [Range<UInt64>] {
     if count == 0 { return [] }
     try ensure(count)
@@ -96,19 +97,19 @@ struct PageSpace {
     return map.take(run: count) ?? map.end..<map.end
   }
 
-  /// Takes back pages that nothing in the file refers to.
+  /// Makes pages free to which nothing in the file refers.
   mutating func giveBack(_ pages: [Range<UInt64>]) {
     for run in pages { map.release(run) }
   }
 
-  /// Notes what a checkpoint that is durable now has recorded.
+  /// Notes the pages in use that a durable checkpoint has recorded.
   mutating func noteRecorded(_ pages: PageBitmap) { map.noteRecorded(pages) }
 
-  /// Keeps pages from being taken that are free as far as the last checkpoint is concerned. Returns them.
+  /// Takes pages that are free according to the last checkpoint out of the free ones. Returns them.
   mutating func hold(_ pages: PageBitmap) -> [Range<UInt64>] { map.hold(pages) }
 
-  /// Gives the blocks of free pages back to the file system where `leastRun` or more lie side by side, but for the first `kept` pages
-  /// that are ready. The pages stay free.
+  /// Gives the blocks of ready pages back to the file system, where `leastRun` or more are adjacent. The
+  /// first `kept` ready pages keep theirs. The pages stay free.
   mutating func punchHoles(keeping kept: UInt64, leastRun: UInt64) throws(StoreError) {
     var rest = kept
     for run in map.ready.runs(in: 0..<map.end) {
@@ -123,7 +124,7 @@ struct PageSpace {
 
   // MARK: The file's length
 
-  /// Makes the file longer by at least `count` free pages that have blocks.
+  /// Extends the file by at least `count` free pages that have blocks.
   private mutating func extend(by count: UInt64) throws(StoreError) {
     let step = min(max(end / 64, Self.smallestStep), Self.largestStep) / pageSize
     do {
@@ -146,19 +147,20 @@ struct PageSpace {
     self.map = map
   }
 
-  /// What a checkpoint may say of the end of the file, before the file is cut there: until that is durable, log extents have
-  /// to lie behind the end that the checkpoint before knows.
+  /// The end of the file that a checkpoint will record before the file is cut there. Until that is durable,
+  /// log extents must lie after the end that the previous checkpoint knows.
   struct Cut {
     fileprivate let newEnd: UInt64
     fileprivate let oldEnd: UInt64
     fileprivate let free: [Range<UInt64>]
-    /// Where the part of the file ends that stays.
+    /// The end of the part of the file that stays, in bytes.
     let end: UInt64
     let tailOffset: UInt64
   }
 
-  /// Sets the free pages at the end of the file aside, but for `keeping`. Nil if there are no more than that, or if anything is in
-  /// use behind `recordedEnd`, of which the checkpoint that is to say so knows nothing.
+  /// Takes the free pages at the end of the file, except `keeping` of them. Nil if there are no more than
+  /// that, or if pages after `recordedEnd` are in use, which the checkpoint that would record the cut doesn't
+  /// know.
   mutating func beginCut(keeping: UInt64, before recordedEnd: UInt64) -> Cut? {
     let usedEnd = usedEndWithoutHeaders
     let newEnd = usedEnd + (usedEnd == map.usedEnd ? keeping : 0)
@@ -176,10 +178,10 @@ struct PageSpace {
     )
   }
 
-  /// The page behind the last one in use, apart from headers of page extents in which nothing else is.
+  /// The page after the last one in use, not counting the headers of empty page extents.
   private var usedEndWithoutHeaders: UInt64 {
     var end = map.usedEnd
-    // With large pages a log extent may be a single page.
+    // The kind is checked because, with large pages, a log extent may be a single page.
     while end > 0, let found = try? ExtentWalk.extent(at: (end - 1) * pageSize, in: file, headers.identity),
       found.header.kind == .pages
     {
@@ -188,10 +190,10 @@ struct PageSpace {
     return end
   }
 
-  /// Gives back what was set aside. What was bare stays unused until the store is opened again.
+  /// Makes the pages of a cut free again. Those that were bare stay unused until the store is opened again.
   mutating func cancel(_ cut: Cut) { giveBack(cut.free) }
 
-  /// Cuts the file where a durable checkpoint says that it ends, unless it has become longer meanwhile.
+  /// Cuts the file at the end that a durable checkpoint has recorded, unless the file has grown meanwhile.
   mutating func finish(_ cut: Cut) throws(StoreError) {
     guard map.end == cut.oldEnd else { return cancel(cut) }
     do {
@@ -202,21 +204,23 @@ struct PageSpace {
     }
   }
 
-  /// Forgets the free pages from `newEnd` on: ``truncate(upTo:)`` lets the file system have them.
+  /// Forgets the free pages from `newEnd` on. ``truncate(upTo:)`` gives them back to the file system.
   private mutating func cut(to newEnd: UInt64) throws(StoreError) {
     headers.forget(behind: newEnd * pageSize)
     let newTail = try pageExtent(around: (newEnd - 1) * pageSize).map {
       Extent(offset: $0.offset, byteCount: newEnd * pageSize - $0.offset)
     }
     if let newTail { try headers.rewrite(newTail) }
-    // Not before: if the file stays as it is, an extent that is not the last must not grow over those behind it.
+    // Only after the rewrite: if that fails, the file isn't cut, and an extent that isn't the last one must
+    // not grow over those after it.
     tail = newTail
     surplusEnd = max(surplusEnd ?? 0, end)
     map.cut(to: newEnd)
   }
 
-  /// Lets the file system have a part of what was cut off, up to `limit` bytes; false when there is nothing left. It takes a file system
-  /// a while to free many blocks. If the file has grown again, what is left is used for that.
+  /// Gives a part of what was cut off, up to `limit` bytes, back to the file system; false when nothing is
+  /// left. In parts, because a file system takes a while to free many blocks. If the file has grown again,
+  /// the growth reuses the rest.
   mutating func truncate(upTo limit: UInt64) throws(StoreError) -> Bool {
     guard let surplusEnd else { return false }
     guard surplusEnd > end else {
@@ -231,19 +235,19 @@ struct PageSpace {
 
   // MARK: Headers
 
-  /// Whether headers have to be synced before a checkpoint names them.
+  /// Whether headers must be synced before a checkpoint records them.
   var needsSync: Bool { headers.needsSync }
 
-  /// Notes that what was written so far is about to be synced.
+  /// Notes that a sync of the headers written so far begins.
   mutating func beginSync() { headers.beginSync() }
 
-  /// Notes that what was written before ``beginSync()`` is durable.
+  /// Notes that the headers written before ``beginSync()`` are durable.
   mutating func endSync() { headers.endSync() }
 
   // MARK: Log extents
 
-  /// Takes room for a log extent at the end of the file: there recovery finds those that a checkpoint doesn't list, by walking
-  /// on from the end it knew.
+  /// Takes room for a log extent at the end of the file. There recovery finds extents that a checkpoint
+  /// doesn't list: it walks on from the end that the checkpoint knows.
   mutating func takeLogExtent(byteCount: UInt64) throws(StoreError) -> Extent {
     let pages = try map.extend(by: byteCount.roundedUp(to: pageSize) / pageSize)
     tail = nil
@@ -253,11 +257,11 @@ struct PageSpace {
     )
   }
 
-  /// Takes room for a log extent out of free pages in the middle of a page extent, which is divided, for when the file can't grow.
-  /// Throws `diskFull`.
+  /// Takes room for a log extent from free pages inside a page extent, which is divided: for when the file
+  /// can't grow. Throws `diskFull`.
   mutating func takeLogExtentAmongPages(byteCount: UInt64) throws(StoreError) -> Extent {
     let count = byteCount.roundedUp(to: pageSize) / pageSize
-    // One more for the header of what follows.
+    // One more page, for the header of the part that follows.
     guard let pages = map.firstFreeRun(of: count + 1),
       let whole = try pageExtent(around: pages.lowerBound * pageSize),
       pages.upperBound * pageSize <= whole.end
@@ -282,8 +286,8 @@ struct PageSpace {
     return nil
   }
 
-  /// Makes the room of a log extent that no checkpoint lists any more a page extent, whose header page the checkpoint has
-  /// recorded. If the header can't be written, the room stays unused until the store is opened again.
+  /// Turns a log extent that checkpoints no longer list into a page extent. The checkpoint has recorded its
+  /// header page. If the header can't be written, the room stays unused until the store is opened again.
   mutating func turnIntoPages(_ extent: Extent) {
     guard (try? headers.rewrite(extent)) != nil else { return }
     map.release(extent.offset / pageSize + 1..<extent.end / pageSize)
@@ -292,8 +296,8 @@ struct PageSpace {
 
   // MARK: What recovery found
 
-  /// Makes the file end behind what recovery met there: log extents, and what else lies before `byteCount`, which becomes
-  /// page extents.
+  /// Extends the tiled part of the file over what recovery found after its end: log extents, and other room
+  /// up to `byteCount`, which becomes page extents.
   mutating func takeUp(_ logExtents: [Extent], upTo byteCount: UInt64, isReadOnly: Bool) throws(StoreError) {
     for extent in logExtents.sorted(by: { $0.offset < $1.offset }) where extent.offset >= end {
       try tile(upTo: extent.offset, isReadOnly: isReadOnly)
@@ -316,21 +320,22 @@ struct PageSpace {
       map.releaseBare(pages.lowerBound + 1..<pages.upperBound)
       tail = extent
     } catch  where error.code == .diskFull {
-      // Room that can't have a header stays unused.
+      // Without room for its header, the extent stays unused.
       tail = nil
     }
   }
 
-  /// Makes the header of the page extent at the end of the file say that it ends there. Closing a store may have failed to, after a
-  /// checkpoint had said that the file ends sooner: what is put there next must not lie in that extent.
+  /// Corrects the header of the page extent at the end of the file, if it gives another length. Closing a
+  /// store may have failed to rewrite it after a checkpoint had recorded a shorter file: later extents must
+  /// not lie inside that one.
   mutating func mendTailHeader() throws(StoreError) {
     guard let tail else { return }
     let header = try ExtentWalk.extent(at: tail.offset, in: file, headers.identity)?.header
     if header?.extent != tail || header?.kind != .pages { try headers.rewrite(tail) }
   }
 
-  /// Makes the headers of page extents say what the last checkpoint says: a crash may have come between the two, or a sync that
-  /// failed. None reaches over a log extent.
+  /// Rewrites the headers of page extents according to the last checkpoint: a crash, or a failed sync, may
+  /// have come between the two. No page extent reaches over a log extent.
   mutating func mendHeaders(_ logExtents: [Extent]) throws(StoreError) {
     var walk = try ExtentWalk(file, headers.identity, from: FileLayout.firstExtentOffset(pageSize: pageSize))
     while let found = try walk.next(), found.header.extent.offset < end {
@@ -339,8 +344,8 @@ struct PageSpace {
       map.keepHeader(extent.offset / pageSize)
       let inside = logExtents.filter { $0.offset > extent.offset && $0.offset < extent.end }
       let next = min(inside.map(\.offset).min() ?? extent.end, end)
-      // Even if it is right: after a sync that failed, the system may take what is in its cache for written. A log extent that is listed
-      // no more is one of pages.
+      // Even a correct header is rewritten: after a failed sync, the system may treat its cached bytes as
+      // written. A log extent that is no longer listed becomes a page extent.
       try headers.rewrite(Extent(offset: extent.offset, byteCount: next - extent.offset))
       walk = try ExtentWalk(file, headers.identity, from: next)
     }

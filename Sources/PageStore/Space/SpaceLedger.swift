@@ -1,28 +1,29 @@
-/// What the bytes of a store's file are used for, at one moment. Every byte up to the file's end is in exactly one of the
-/// seven accounts.
+/// The uses of the bytes of a store's file at one moment. Every byte up to the file's end is in exactly one
+/// of seven accounts.
 public struct SpaceLedger: Sendable, Hashable {
   /// Pages that the newest commit reaches, the store's own records among them.
   public var liveBytes: UInt64 = 0
-  /// Pages that no version reaches any more and that are written over when the next checkpoints are durable.
+  /// Pages that no version reaches any more, and that can be overwritten when the next checkpoints are
+  /// durable.
   public var deadBytes: UInt64 = 0
   /// Pages that only snapshots reach: ``Store/readers()`` says which.
   public var pinnedBytes: UInt64 = 0
   /// Log extents, in use or free.
   public var logBytes: UInt64 = 0
-  /// Free pages that are kept for what is only in memory so far, and for removals on a full disk; and what a checkpoint that is being
-  /// written, or a cut of the file, has taken.
+  /// Free pages that are kept for pages that are only in memory, and for removals on a full disk; and pages
+  /// that a checkpoint being written, or a cut of the file, has taken.
   public var reservedBytes: UInt64 = 0
   /// Other free pages.
   public var freeBytes: UInt64 = 0
   /// The file's header, the anchors, and the headers of extents.
   public var headerBytes: UInt64 = 0
-  /// Pages that the newest commit consists of and that are only in memory so far: ``reservedBytes`` has room for them, and
-  /// they are in no account of the file.
+  /// Pages of the newest commit that are only in memory. They are in no account of the file;
+  /// ``reservedBytes`` has room for them.
   public var unwrittenBytes: UInt64 = 0
-  /// Live bytes of each tree, in order of the names' bytes. The store's own records are in none.
+  /// Live bytes of each tree, in order of the names' bytes, without the store's own records.
   public var trees: [Tree] = []
 
-  /// One tree's share.
+  /// The share of one tree.
   public struct Tree: Sendable, Hashable {
     /// The tree's name.
     public var name: String
@@ -47,24 +48,25 @@ public struct SpaceLedger: Sendable, Hashable {
   }
 }
 
-/// Somebody who reads: a snapshot that is alive.
+/// A reader: a snapshot that is alive.
 public struct SnapshotReader: Sendable, Hashable {
-  /// What the snapshot was taken for; empty if nobody said.
+  /// The purpose of the snapshot, as given when it was taken; empty if none was given.
   public var label: String
   /// The commit that it shows.
   public var commit: UInt64
   /// How long it has been alive.
   public var age: Duration
-  /// Bytes of the file that can't be written over because of the version that it shows. Snapshots of one commit share them.
+  /// Bytes of the file that can't be overwritten because of the version that the snapshot shows. Snapshots of
+  /// one commit share them.
   public var pinnedBytes: UInt64
-  /// Bytes of memory, or of the file beside the store to which it is spilled, that exist because of that version.
+  /// Bytes of memory, or of the file to which it is spilled, that are kept because of that version.
   public var heldBytes: UInt64
-  /// Whether the snapshot has outlived its lifetime, so that nothing is kept for it.
+  /// Whether the lifetime of the snapshot has passed, so that nothing is kept for it.
   public var hasExpired: Bool
 }
 
 extension Committer {
-  /// Counts the file's bytes. Called with `state` held. O(pages that died).
+  /// Counts the file's bytes by use. Called with `state` held. O(pages that died).
   func spaceLedger() throws(StoreError) -> SpaceLedger {
     _ = try withSpace { $0.map.end }
     reclaimUnread()
@@ -117,7 +119,7 @@ extension Committer {
     let reserved = reservedFreePageCount(of: space)
     ledger.reservedBytes = reserved * pageSize
     ledger.freeBytes = (space.map.freeCount - reserved) * pageSize
-    // What is in no list has been taken by a checkpoint or a cut.
+    // Pages in no list were taken by a checkpoint or a cut.
     ledger.reservedBytes += space.end - min(space.end, ledger.totalBytes)
     return ledger
   }

@@ -1,27 +1,28 @@
 /// What every page of the file is used for, in memory. A part of ``PageSpace``, and like it guarded by
 /// ``Committer/state``.
 ///
-/// Each page below ``end`` is in use or free, and a free one is *ready*, which means that the file system has given it
-/// blocks, or *bare*: the next write to it may meet a full disk.
+/// Each page below ``end`` is in use or free. A free page is *ready* if the file system has allocated its
+/// blocks, or else *bare*: a write to a bare page may fail on a full disk.
 struct SpaceMap {
   let pageSize: UInt64
-  /// The file's pages are below this one.
+  /// The number of pages in the file; all page numbers are below it.
   private(set) var end: UInt64
   /// Free pages that have blocks.
   private(set) var ready = PageBitmap()
   /// Free pages that may have none.
   private(set) var bare = PageBitmap()
-  /// What the last durable checkpoint says of the file: the pages that it reaches, and header pages of page extents.
+  /// The pages in use according to the last durable checkpoint: those that it reaches, and header pages of
+  /// page extents.
   private(set) var recorded: PageBitmap
-  /// Header pages of page extents that are younger.
+  /// Header pages of page extents that are newer than the last checkpoint.
   private var freshHeaders = PageBitmap()
   /// Header pages of extents that were cut off since the last checkpoint.
   private var cutOff = PageBitmap()
 
   /// - Parameters:
-  ///   - end: the number behind the last page.
-  ///   - recorded: what the last checkpoint says.
-  ///   - used: what else is in use. All other pages are free, and bare.
+  ///   - end: the number of pages in the file.
+  ///   - recorded: the pages in use according to the last checkpoint.
+  ///   - used: other pages in use. All remaining pages are free and bare.
   init(pageSize: UInt64, end: UInt64, recorded: PageBitmap, used: [Range<UInt64>]) {
     self.pageSize = pageSize
     self.end = end
@@ -34,7 +35,7 @@ struct SpaceMap {
 
   // MARK: What a checkpoint records
 
-  /// What the next checkpoint records, before its own changes.
+  /// The pages in use that the next checkpoint records, before its own changes.
   var recordable: PageBitmap {
     var pages = recorded
     pages.subtract(cutOff)
@@ -42,14 +43,15 @@ struct SpaceMap {
     return pages
   }
 
-  /// Notes what a checkpoint that is durable now has recorded.
+  /// Notes the pages in use that a durable checkpoint has recorded.
   mutating func noteRecorded(_ pages: PageBitmap) {
     recorded = pages
     freshHeaders.subtract(pages)
     cutOff = PageBitmap()
   }
 
-  /// Notes that a page is the header page of a page extent, be it that the last checkpoint doesn't know.
+  /// Notes that a page is the header page of a page extent. If the last checkpoint doesn't know it, the page
+  /// is taken from the free ones.
   mutating func keepHeader(_ page: UInt64) {
     guard ready.contains(page) || bare.contains(page) else { return }
     take(page..<page + 1)
@@ -62,14 +64,14 @@ struct SpaceMap {
   /// Free pages.
   var freeCount: UInt64 { ready.count + bare.count }
 
-  /// The same, as a set.
+  /// The free pages, ready or bare.
   var free: PageBitmap {
     var free = ready
     free.formUnion(bare)
     return free
   }
 
-  /// Free pages before one.
+  /// The number of free pages below `page`.
   func freeCount(before page: UInt64) -> UInt64 { ready.count(in: 0..<page) + bare.count(in: 0..<page) }
 
   // MARK: Taking
@@ -82,8 +84,8 @@ struct SpaceMap {
     return taken
   }
 
-  /// The free pages that the next `count` to be taken one by one will be, as far as there are any: bare ones are made ready, lowest
-  /// first, when there are too few.
+  /// The next `count` free pages that will be taken one by one; fewer if there are fewer. Ready pages come
+  /// first, then bare ones, each lowest first.
   func nextToBeTaken(_ count: UInt64) -> PageBitmap {
     var pages = PageBitmap()
     for run in Self.lowest(count, in: ready) { pages.insert(run) }
@@ -104,22 +106,22 @@ struct SpaceMap {
     return lowest
   }
 
-  /// Takes the first `count` ready pages that lie side by side; nil if there are none.
+  /// Takes the first `count` adjacent ready pages; nil if there are none.
   mutating func take(run count: UInt64) -> Range<UInt64>? {
     guard let run = Self.firstRun(of: count, in: ready) else { return nil }
     ready.remove(run)
     return run
   }
 
-  /// Whether so many ready pages lie side by side.
+  /// Whether `count` ready pages are adjacent.
   func hasReadyRun(of count: UInt64) -> Bool { Self.firstRun(of: count, in: ready) != nil }
 
-  /// The first `count` free pages that lie side by side, ready or not; nil if there are none.
+  /// The first `count` adjacent free pages, ready or bare; nil if there are none.
   func firstFreeRun(of count: UInt64) -> Range<UInt64>? {
     Self.firstRun(of: count, in: free)
   }
 
-  /// Takes free pages out of those that can be taken. Returns those that were free.
+  /// Removes bare pages from the free ones. Returns those of `pages` that were bare.
   mutating func hold(_ pages: PageBitmap) -> [Range<UInt64>] {
     var held: [Range<UInt64>] = []
     pages.forEachRun { held += bare.runs(in: $0) }
@@ -127,7 +129,7 @@ struct SpaceMap {
     return held
   }
 
-  /// The same, ready or bare.
+  /// Takes the free pages of a range, ready or bare.
   mutating func take(_ range: Range<UInt64>) {
     ready.remove(range)
     bare.remove(range)
@@ -145,25 +147,26 @@ struct SpaceMap {
 
   // MARK: Giving back
 
-  /// Makes pages that are in use free. They have blocks.
+  /// Makes pages in use free and ready: they have blocks.
   mutating func release(_ range: Range<UInt64>) { ready.insert(range.clamped(to: 0..<end)) }
 
-  /// The same, of pages that may have none.
+  /// Makes pages in use free and bare: they may have no blocks.
   mutating func releaseBare(_ range: Range<UInt64>) { bare.insert(range) }
 
-  /// Notes that free pages have blocks now.
+  /// Notes that bare pages have blocks now.
   mutating func markReady(_ range: Range<UInt64>) {
     bare.remove(range)
     ready.insert(range)
   }
 
-  /// Notes that free pages have no blocks any more.
+  /// Notes that ready pages no longer have blocks.
   mutating func markBare(_ range: Range<UInt64>) {
     ready.remove(range)
     bare.insert(range)
   }
 
-  /// Adds pages at the end of the file, in use. Returns them. Throws `diskFull` where page numbers end.
+  /// Adds pages at the end of the file, as in use, and returns them. Throws `diskFull` if there are no page
+  /// numbers for them.
   mutating func extend(by count: UInt64) throws(StoreError) -> Range<UInt64> {
     let pages = end..<(end + count)
     guard pages.upperBound * pageSize <= Extent.addressLimit(pageSize: pageSize) else {
@@ -173,15 +176,15 @@ struct SpaceMap {
     return pages
   }
 
-  /// The page behind the last one that is in use.
+  /// The page after the last one in use.
   var usedEnd: UInt64 { usedEnd(before: end) }
 
-  /// The page behind the last one that is in use, of those before `limit`.
+  /// The page after the last one in use, among those below `limit`.
   func usedEnd(before limit: UInt64) -> UInt64 {
     let free = free
     var page = limit
     while page > 0 {
-      // The words of free pages at the end are all ones; what is left of the search is one word.
+      // Skips whole words of free pages, so that only one word is searched bit by bit.
       let word = Int((page - 1) / 64)
       if page % 64 == 0, word < free.words.count, free.words[word] == ~0 {
         page -= 64

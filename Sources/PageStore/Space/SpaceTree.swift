@@ -1,19 +1,19 @@
-/// The tree that says which pages a checkpoint reaches, itself among them: a bit for each page of the file, in chunks of
-/// 4,096. Every chunk below the file's end has an entry. Docs/FileFormat.md, section 9.
+/// The tree that records which pages a checkpoint reaches, its own included: a bit for each page of the file,
+/// in chunks of 4,096. Every chunk below the file's end has an entry. Docs/FileFormat.md, section 9.
 ///
-/// Opening doesn't read it; the first change does.
+/// Opening a store doesn't read it; the first change does.
 enum SpaceTree {
   static let treeID: UInt32 = 2
-  /// Pages that an entry tells of.
+  /// Pages in one entry.
   static let chunkPageCount: UInt64 = 4_096
   static let valueByteCount = 512
   private static let wordsPerChunk = valueByteCount / 8
 
-  /// Entries in the tree of a file with so many pages.
+  /// Entries in the tree of a file with `end` pages.
   static func chunkCount(end: UInt64) -> UInt64 { (end + chunkPageCount - 1) / chunkPageCount }
 
-  /// The most pages that the tree of such a file can have: a leaf holds three entries at the least, unless there are fewer, and
-  /// a branch eight.
+  /// The most pages that the tree of a file with `end` pages can have: a leaf has at least three entries,
+  /// unless there are fewer, and a branch eight.
   static func largestPageCount(end: UInt64) -> UInt64 {
     var level = (chunkCount(end: end) + 2) / 3
     var count = level
@@ -60,8 +60,8 @@ enum SpaceTree {
 
   // MARK: Changing
 
-  /// Makes the tree of `editor`, which says `old`, say `new` and what follows from that for its own pages, which it takes
-  /// from the front of `spare`. Returns the pages that it took.
+  /// Changes the tree of `editor`, which records `old`, to record `new`, and adds to `new` what changes for
+  /// its own pages, which it takes from the front of `spare`. Returns the pages that it took.
   static func update(
     _ editor: TreeEditor,
     from old: PageBitmap,
@@ -81,7 +81,7 @@ enum SpaceTree {
       let fresh = changedChunks(from: old, to: new, oldChunkCount: oldChunkCount, chunkCount: chunkCount)
         .filter { touched.insert($0).inserted }
       if fresh.isEmpty, !touched.isEmpty || editor.dirty.retiredPages.isEmpty { break }
-      // The bits are known last, but take as much room as these.
+      // The values are known last, but take as much room as these.
       for chunk in fresh { try put(PageBitmap(), chunk, editor) }
       let needed = PageWriter.demand(of: [editor.root], .replacing, in: editor.pool).count
       while takenCount < needed {
@@ -94,7 +94,7 @@ enum SpaceTree {
       }
       for page in editor.dirty.retiredPages { new.remove(page.range) }
     }
-    // Leaves may be packed more tightly than they were in an earlier round.
+    // Leaves may be packed more tightly than in an earlier round, so pages may be left over.
     let needed = PageWriter.demand(of: [editor.root], .replacing, in: editor.pool).count
     while takenCount > needed, let last = taken.popLast() {
       let surplus = min(takenCount - needed, last.upperBound - last.lowerBound)

@@ -1,23 +1,26 @@
-/// How far a compaction has come.
+/// The progress of a compaction.
 public struct CompactionProgress: Sendable, Hashable {
-  /// Bytes of pages that were written for it so far: packed leaves, and pages that have moved to the front.
+  /// Bytes of the pages that were written so far: packed leaves, and pages that were moved to the front of
+  /// the file.
   public var movedBytes: UInt64
-  /// Bytes that the file had at the start, and has now.
+  /// Bytes of the file at the start.
   public var startBytes: UInt64
-  /// Bytes that the file has now.
+  /// Bytes of the file at this moment.
   public var currentBytes: UInt64
 }
 
 extension Store {
-  /// Makes the file as short as what is in it: lays half-empty leaves out anew, copies pages from the file's end to free room in front,
-  /// and gives the rest back to the file system. Others read and write meanwhile: a few pages at a time are changed in the writer's turn,
-  /// and checkpoints write them beside commits. What snapshots read stays where it is, and the file as long as that.
+  /// Makes the file as short as its contents allow: packs half-empty leaves, moves pages from the end of the
+  /// file to free room before them, and gives the rest back to the file system. Other threads can read and
+  /// write meanwhile: the writer lock is held for a few pages at a time, and concurrent checkpoints write
+  /// them. Pages that snapshots read are not moved, and keep the file from being cut before them.
   ///
-  /// Reads every leaf once, and writes those that are packed and every page that moves. A crash at any moment leaves
-  /// the file as it was, or shorter. Throws `diskFull` where even the room for the next checkpoint is missing.
+  /// Reads every leaf once, and writes the packed leaves and every page that moves. A crash at any moment
+  /// leaves the file as it was, or shorter. Throws `diskFull` if there is no room for the next checkpoint.
   ///
-  /// - Parameter progress: called now and then, on this thread; compaction ends when it returns false. What was done stays.
-  /// - Returns: how far it came.
+  /// - Parameter progress: called repeatedly, on this thread; compaction ends when it returns false. What was
+  ///   done stays.
+  /// - Returns: the progress at the end.
   @discardableResult
   public func compact(
     progress: (CompactionProgress) throws -> Bool = { _ in true }
@@ -29,16 +32,17 @@ extension Store {
   }
 }
 
-/// One compaction, on one thread, beside readers and writers.
+/// A compaction, on one thread, concurrent with readers and writers.
 struct Compaction {
   private let store: SharedStore
   private(set) var state: CompactionProgress
 
-  /// Rounds of moving. Each frees what the one before has replaced.
+  /// The largest number of rounds of moving. Each frees the pages that the one before has replaced.
   private static let roundLimit = 8
-  /// Pages that are changed in one turn: a tenth of a millisecond or two.
+  /// Pages that are changed while the writer lock is held once: for 0.1 or 0.2 ms.
   private static let slicePageCount = 16
-  /// The most pages that are changed before a checkpoint writes them. In a small store, fewer: so many that commits don't wait for it.
+  /// The most pages that are changed before a checkpoint writes them. In a small store fewer, so that commits
+  /// don't wait for the checkpoint.
   private static let batchPageCount: UInt64 = 2_048
 
   init(store: SharedStore) throws {
@@ -47,10 +51,10 @@ struct Compaction {
     state = CompactionProgress(movedBytes: 0, startBytes: start, currentBytes: start)
   }
 
-  /// - Parameter packing: whether to read all leaves and pack those that are half empty first.
+  /// - Parameter packing: whether to read all leaves first and pack half-empty ones.
   mutating func run(packing: Bool, _ progress: (CompactionProgress) throws -> Bool) throws {
     if packing { guard try run(.pack, progress) else { return } }
-    // What was removed before is free only when a checkpoint has said so.
+    // Removed pages become free only when a checkpoint has recorded that.
     try store.committer.checkpointConcurrently()
     for _ in 0..<Self.roundLimit {
       let before = state
@@ -59,7 +63,8 @@ struct Compaction {
     }
   }
 
-  /// Moves pages to the front as long as that helps. False if it was cancelled.
+  /// Moves pages to the front of the file as long as that frees pages at its end. False if `progress` ended
+  /// it.
   private mutating func move(_ progress: (CompactionProgress) throws -> Bool) throws -> Bool {
     let committer = store.committer
     for _ in 0..<Self.roundLimit {
@@ -74,7 +79,7 @@ struct Compaction {
     return true
   }
 
-  /// Makes the file shorter. False if it was cancelled.
+  /// Cuts off the free end of the file. False if `progress` ended it.
   private mutating func cut(_ progress: (CompactionProgress) throws -> Bool) throws -> Bool {
     try store.committer.shortenFile(store.writerLock)
     return try report(progress)

@@ -1,7 +1,7 @@
 import Glibc
 
-/// One thread for the whole process that does small things later. It starts with the first of them, and ends when there
-/// is nothing left to do.
+/// One thread for the whole process that runs short work at a later time. It starts with the first piece of
+/// work, and ends when no work is left.
 // Safety: mutable state is only touched with `monitor` locked.
 final class BackgroundThread: @unchecked Sendable {
   static let shared = BackgroundThread()
@@ -12,13 +12,14 @@ final class BackgroundThread: @unchecked Sendable {
   }
 
   private let monitor = Monitor()
-  /// Woken when there is more to do.
+  /// Signalled when more work was added.
   private var hasMore = Monitor.Condition()
-  /// Those of the processes that this one was forked from: destroying one waits for its waiters.
+  /// The conditions of the processes from which this one was forked. They are kept, because destroying a
+  /// condition waits for its waiters, which don't exist here.
   private var inherited: [Monitor.Condition] = []
   private var items: [Item] = []
   private var isRunning = false
-  /// The process that the thread runs in: a forked child has none.
+  /// The process in which the thread runs: a forked child has no such thread.
   private var process: UInt64 = 0
 
   func schedule(milliseconds: Int, _ work: @escaping @Sendable () -> Void) {
@@ -39,7 +40,7 @@ final class BackgroundThread: @unchecked Sendable {
   func unlockAfterFork() { monitor.unlock() }
 
   private func start() {
-    // Without a thread the work waits for the next time something is scheduled.
+    // If no thread can be started, the work waits until more work is scheduled.
     isRunning = DetachedThread.start { BackgroundThread.shared.run() }
   }
 
@@ -47,7 +48,7 @@ final class BackgroundThread: @unchecked Sendable {
     while runDueItems() {}
   }
 
-  /// Runs what is due, and waits for what is due next; false if there is nothing left.
+  /// Runs the work that is due, and waits for the next; false if no work is left.
   private func runDueItems() -> Bool {
     let now = Self.now()
     let due: [Item] = monitor.withLock {
@@ -69,7 +70,7 @@ final class BackgroundThread: @unchecked Sendable {
     }
   }
 
-  /// Milliseconds on a clock that nobody sets.
+  /// Milliseconds of the monotonic clock.
   private static func now() -> Int {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
@@ -78,9 +79,9 @@ final class BackgroundThread: @unchecked Sendable {
 }
 
 extension Duration {
-  /// Milliseconds, rounded down; none if it is negative.
+  /// The duration in milliseconds, rounded down; 0 if it is negative, and a year at most.
   var wholeMilliseconds: Int {
-    // A year is as good as any longer time, and its parts are small enough to be counted.
+    // A year serves for any longer time, and its milliseconds can't overflow.
     let (seconds, attoseconds) = min(max(self, .zero), .seconds(31_536_000)).components
     return Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000)
   }

@@ -1,5 +1,5 @@
-/// The tree of trees: name to root, as of the last checkpoint. Between checkpoints the versions hold the roots.
-/// Docs/FileFormat.md, section 8.
+/// The tree that maps the names of trees to their roots, as of the last checkpoint. Between checkpoints the
+/// versions hold the roots. Docs/FileFormat.md, section 8.
 enum Catalogue {
   static let treeID: UInt32 = 1
   static let valueByteCount = 48
@@ -16,7 +16,7 @@ enum Catalogue {
     static let pageCount = 40
   }
 
-  /// - Parameter pageCount: pages of the file that the tree consists of, those of its overflows too.
+  /// - Parameter pageCount: the number of the tree's pages in the file, including overflow pages.
   static func encoded(_ root: TreeRoot, pageCount: UInt64) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: valueByteCount)
     bytes.withUnsafeMutableBytes { bytes in
@@ -54,14 +54,14 @@ enum Catalogue {
     return pageCount <= PageTable.count ? (root, pageCount) : nil
   }
 
-  /// What the catalogue says, by slot of the directory: the trees' names, nil where a dropped tree was, roots, and the pages of
-  /// the file that they consist of.
+  /// The contents of the catalogue, by slot of the directory: the names of the trees (nil in the slot of a
+  /// dropped tree), their roots, and the numbers of their pages in the file.
   struct Content {
     var names: [String?] = []
     var roots: [TreeRoot] = []
     var pageCounts: [UInt64] = []
 
-    /// Throws `corrupt` if the trees together claim more than a file of so many pages holds.
+    /// Throws `corrupt` if the trees together claim more than a file of `filePageCount` pages can hold.
     func check(filePageCount: UInt64, pageSize: Int) throws(StoreError) {
       var rest = filePageCount
       for (root, pageCount) in zip(roots, pageCounts) {
@@ -73,7 +73,7 @@ enum Catalogue {
     }
   }
 
-  /// Every tree in the catalogue, in order of the names' bytes.
+  /// Reads all trees of the catalogue, in order of the names' bytes.
   static func read(_ root: TreeRoot, pool: PagePool) throws(StoreError) -> Content {
     guard root.height <= TreeLimits.height else { throw damaged("it claims \(root.height) levels") }
     var content = Content()
@@ -98,8 +98,8 @@ enum Catalogue {
     return content
   }
 
-  /// The name whose bytes these are; nil unless they are UTF-8, and as many as a name has. What can't be decoded would come out as other
-  /// bytes.
+  /// The name with these bytes; nil if they aren't UTF-8, or not a possible number of bytes. Invalid bytes
+  /// are recognised because they would be encoded as others.
   private static func name(_ bytes: UnsafeRawBufferPointer) -> String? {
     guard !bytes.isEmpty, bytes.count <= TransactionState.nameByteLimit else { return nil }
     var name = String(decoding: bytes, as: UTF8.self)

@@ -1,10 +1,10 @@
-/// What a checkpoint is about to write: counted, and with room taken for it.
+/// The plan of a checkpoint: its pages are counted, and room is taken for them.
 struct CheckpointPlan {
   let draft: Committer.Draft
   let mode: PageWriter.Mode
-  /// Of the catalogue; its changes are as large as they will be.
+  /// The editor of the catalogue. Its changes have their final size, but not their final values.
   let editor: TreeEditor
-  /// Of the tree that says which pages are in use.
+  /// The editor of the space tree.
   let spaceEditor: TreeEditor
   /// Pages of the file that the checkpoint before reaches and this one doesn't.
   let dying: [PageRun]
@@ -26,7 +26,8 @@ struct CheckpointPlan {
       dirty: DirtySet(commit: draft.commit, pool: committer.pool)
     )
     do throws(StoreError) {
-      // The catalogue's final values are known only when the trees have been written, but take as much room as these.
+      // The final values of the catalogue are known only when the trees are written, but take as much room as
+      // these.
       let roots = draft.roots.map { committer.pool.storedRoot($0) }
       try committer.updateCatalogue(editor, draft, roots: roots, pageCounts: roots.map { _ in 0 })
       if let limit = draft.relocationLimit {
@@ -46,7 +47,7 @@ struct CheckpointPlan {
     }
   }
 
-  /// What this checkpoint has replaced so far, but for the tree that says which pages are in use.
+  /// The memory and pages that this checkpoint has replaced so far, except those of the space tree.
   var replaced: RetiredMemory {
     var memory = editor.dirty.retiredSoFar
     if let changes = draft.changes { memory += changes.retiredSoFar }
@@ -55,56 +56,56 @@ struct CheckpointPlan {
 }
 
 extension TreeEditor {
-  /// Ends the editing of a tree of the store's own, with nothing left of it.
+  /// Ends the editing of one of the store's own trees, and frees what it has allocated.
   func abandon() {
     end()
     dirty.abort()
   }
 }
 
-/// What a checkpoint has written.
+/// The pages that a checkpoint has written.
 struct CheckpointPages {
   var roots: [TreeRoot] = []
-  /// Pages of the file that each tree consists of, by slot.
+  /// The number of each tree's pages in the file, by slot.
   var pageCounts: [UInt64] = []
   var catalogue: StoredTree
   var images = WrittenPages()
   var replaced = RetiredMemory()
   var stored = StoredFrames()
-  /// How many pages were written.
+  /// The number of pages that were written.
   var count: UInt64 = 0
-  /// Room that was taken and not needed.
+  /// Pages that were taken and not used.
   var spare: [Range<UInt64>] = []
 }
 
-/// What a checkpoint has written, and what it says of the file.
+/// The pages that a checkpoint has written, and its record of the file.
 struct WrittenCheckpoint {
   var pages: CheckpointPages
   var space: SealedSpace
 
-  /// Whether the file was synced for it.
+  /// Whether the file was synced for the checkpoint.
   var isSynced: Bool { pages.count > 0 || space.needsSync }
 }
 
-/// What a checkpoint says of the file.
+/// The state of the file that a checkpoint records.
 struct SealedSpace {
-  /// Whether it names headers of extents that are not synced yet.
+  /// Whether the checkpoint records headers of extents that aren't synced yet.
   var needsSync: Bool
-  /// The pages that it reaches, and header pages.
+  /// The pages that the checkpoint reaches, and header pages.
   var reached: PageBitmap
-  /// For the tree that says so.
+  /// The pages of the space tree that records ``reached``.
   var ownPages: [Range<UInt64>]
-  /// Room that was taken for that and not needed.
+  /// Pages that were taken for the space tree and not used.
   var spare: [Range<UInt64>]
-  /// What was taken for that when the checkpoint was sealed, and not before.
+  /// Pages that were taken for the space tree only when the checkpoint was sealed.
   var extra: [Range<UInt64>]
-  /// Pages that it doesn't reach while the checkpoint before does, besides those in ``DeadPages``.
+  /// Pages that the checkpoint before reaches and this one doesn't, and that aren't in ``DeadPages``.
   var deaths: [PageRun]
   var spaceTree: StoredTree
   var end: UInt64
   var tailOffset: UInt64
   var logExtents: [Extent]
-  /// Log extents that it lists no more.
+  /// Log extents that the checkpoint no longer lists.
   var givenUp: [LogExtentUse]
 }
 
@@ -152,7 +153,7 @@ extension Committer {
       placement: plan.taken.placement,
       unseenCommit: draft.isUnseen ? draft.commit : nil
     )
-    // What was handed out is in `images` even if this fails.
+    // Images that were written are in `images` even if this fails.
     defer { pages.images += writer.images }
     var counts = pageCounts(beforeWriting: plan)
     for (slot, root) in draft.roots.enumerated() {
@@ -175,7 +176,7 @@ extension Committer {
     pages.catalogue.note(written: catalogue.pageCount, replaced: replacedCount)
   }
 
-  /// Pages of the file that each tree of the draft keeps, by slot.
+  /// The number of pages in the file that each tree of the draft keeps, by slot.
   private func pageCounts(beforeWriting plan: CheckpointPlan) -> [UInt64] {
     let roots = plan.draft.roots
     var counts: [UInt64] = roots.indices.map { slot in
@@ -198,7 +199,7 @@ extension Committer {
     do throws(StoreError) {
       return try withSpace { (space) throws(StoreError) in
         var spare = plan.taken.spare
-        // The file may have grown since, for these very pages or for those of commits.
+        // The file may have grown since the plan, for the pages of this checkpoint or of commits.
         let bound = SpaceTree.largestPageCount(end: space.map.end)
         let extra = try space.take(bound - min(bound, UInt64(spare.reduce(0) { $0 + $1.count })))
         spare += extra
@@ -253,14 +254,14 @@ extension Committer {
     pages.count += writer.pageCount
   }
 
-  /// Makes the catalogue say `roots`, changing as little as possible.
+  /// Updates the catalogue to `roots`, with as few changes as possible.
   func updateCatalogue(
     _ editor: TreeEditor,
     _ draft: Draft,
     roots: [TreeRoot],
     pageCounts: [UInt64]
   ) throws(StoreError) {
-    // A dropped tree's name, and its slot, may belong to another tree by now.
+    // The name and the slot of a dropped tree may belong to another tree by now.
     for case let old? in catalogued.names where draft.directory.slot(of: old) == nil {
       try Array(old.utf8).withBytes { key throws(StoreError) in _ = try editor.remove(key) }
     }

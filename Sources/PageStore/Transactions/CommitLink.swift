@@ -1,9 +1,10 @@
 import Synchronization
 
-/// A commit in the order of the commits that a store has made since it was opened, with what its transaction attached.
+/// A node of the linked list of the commits since the store was opened, with the attachment of its
+/// transaction.
 ///
-/// A link holds the links behind it, and no link before it. So the attachments that a reader of an old version may ask for stay in memory as long
-/// as that version is held, and no longer.
+/// A link refers to the next one, and not to the one before. So the attachments that a reader of an old
+/// version may ask for stay in memory as long as that version is held, and no longer.
 final class CommitLink: Sendable {
   let commit: UInt64
   let attachment: (any Sendable)?
@@ -15,7 +16,7 @@ final class CommitLink: Sendable {
   }
 
   deinit {
-    // Without the loop, each link of a long chain would be freed within the call that frees the one before it.
+    // A loop, because otherwise each link of a long list would be freed recursively by the one before it.
     var rest = next.withLock { $0.take() }
     while rest != nil, isKnownUniquelyReferenced(&rest) {
       rest = rest?.next.withLock { $0.take() }
@@ -27,7 +28,7 @@ final class CommitLink: Sendable {
     if link !== self { next.withLock { $0 = link } }
   }
 
-  /// The attachments of the commits behind this one, up to and including `last`, in order. O(commits between).
+  /// The attachments of the commits after this one, up to and including `last`, in order. O(commits between).
   func attachments(through last: UInt64) -> [any Sendable] {
     var found: [any Sendable] = []
     var link = self

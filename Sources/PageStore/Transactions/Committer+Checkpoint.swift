@@ -4,16 +4,17 @@
 /// `Store.checkpoint()` write such checkpoints. What a store writes by itself is concurrent:
 /// ``checkpointConcurrently(if:)``.
 ///
-/// The order is what makes them safe. (1) Everything in the log is made durable. (2) Pages go to space that nothing
-/// refers to, and are synced. (3) The checkpoint record goes to the log, synced. (4) The older anchor is rewritten.
-/// It needs no sync of its own until the store is closed: until it is durable, the other anchor and the log lead to the
-/// same state, and the next checkpoint's step 2 comes before anything that the other anchor needs is reused.
+/// They are safe because of the order of their steps. (1) Everything in the log is made durable. (2) Pages go
+/// to space that nothing refers to, and are synced. (3) The checkpoint record goes to the log, synced. (4)
+/// The older anchor is rewritten. It needs no sync of its own until the store is closed: until it is durable,
+/// the other anchor and the log lead to the same state, and the next checkpoint's step 2 comes before
+/// anything that the other anchor needs is reused.
 extension Committer {
   /// Makes the newest version the one that recovery begins with. Called with the writer lock held, or before
   /// the store is shared.
   ///
-  /// - Parameter onlyIfNeeded: whether to do nothing if the last checkpoint contains the newest version. That
-  ///   is read with both locks held, because a concurrent checkpoint changes it.
+  /// - Parameter onlyIfNeeded: whether to do nothing if ``isCheckpointed``. That is read with both locks
+  ///   held, because a concurrent checkpoint changes it.
   func checkpoint(onlyIfNeeded: Bool = false) throws(StoreError) {
     try checkpointing.withLock { () throws(StoreError) in
       try state.withLock { () throws(StoreError) in
@@ -30,9 +31,9 @@ extension Committer {
     try checkpointing.withLock { () throws(StoreError) in try state.withLock(body) }
   }
 
-  /// Makes everything durable, marks the newest anchor, so that the next opening need not search for what may follow it,
-  /// and lets nothing be written from then on. When it returns or throws, no write is under way either: whoever opens the
-  /// file next must not meet one.
+  /// Makes everything durable, and sets the closing mark in the newest anchor, so that the next opening need
+  /// not search for later records. Nothing can be written from then on. When this returns or throws, no write
+  /// is under way, because the next opening must not meet one. Called with the writer lock held.
   func close() throws(StoreError) {
     try checkpointing.withLock { () throws(StoreError) in
       isClosed = true
@@ -44,7 +45,7 @@ extension Committer {
           try tightenAtClose()
           try addClosingMark()
         }
-        // The newest anchor vouches for the last records of the log, which no later one will.
+        // The newest anchor vouches for the last records of the log, because no later record will.
         // guard: sync-last-anchor
         if !isAnchorDurable { try file.synchronize() }
         events.closed(at: versions.latest.commit)
@@ -52,7 +53,8 @@ extension Committer {
     }
   }
 
-  /// A file that stays longer than it could be is no failure, unless the log has failed.
+  /// Makes the file shorter if that is worthwhile. Only a failure of the log counts: the file may stay longer
+  /// than necessary.
   private func tightenAtClose() throws(StoreError) {
     do throws(StoreError) {
       try tighten()
@@ -61,8 +63,8 @@ extension Committer {
     }
   }
 
-  /// Whether the last checkpoint contains the newest version, so that recovery has nothing to replay. Called
-  /// with `state` held.
+  /// Whether the last checkpoint contains the newest version, and no record follows the start of its replay.
+  /// False after a concurrent checkpoint, whose own record does. Called with `state` held.
   var isCheckpointed: Bool { log.bytesSinceCheckpoint == 0 && checkpointCommit == versions.latest.commit }
 
   func checkpointLatest() throws(StoreError) {
@@ -81,8 +83,8 @@ extension Committer {
     try checkpoint(draft)
   }
 
-  /// Writes the copies that a relocation has made, with all else that is only in memory, and what is behind `limit` of the store's own
-  /// trees. Throws with nothing of it left.
+  /// Writes the copies that a relocation has made, all else that is only in memory, and the pages of the
+  /// store's own trees from `limit` on. If it throws, nothing has changed. Called with all three locks held.
   func checkpoint(_ relocation: TransactionState, behind limit: UInt64) throws(StoreError) {
     let version = Version(relocating: relocation)
     relocation.end()
@@ -106,8 +108,9 @@ extension Committer {
   }
 
   /// Commits a transaction that is too large for a log record, or has a value that is, as a checkpoint of all
-  /// commits up to and including it: what is large is written once. If it throws, the caller aborts the transaction, or tries again
-  /// as long as nothing of it has been written (``DirtySet/isUsedUp``).
+  /// commits up to and including it: so large data is written once. If it throws, the caller aborts the
+  /// transaction, or retries it if nothing of it was written (``DirtySet/isUsedUp``). Called with the writer
+  /// lock held.
   func checkpoint(including transaction: TransactionState, timestamp: Int64) throws(StoreError) -> Version {
     let roots = transaction.roots
     let draft = Draft(
@@ -134,7 +137,7 @@ extension Committer {
     return version
   }
 
-  /// The state that a checkpoint is about.
+  /// The state that a checkpoint writes.
   struct Draft {
     var commit: UInt64
     var timestamp: Int64
@@ -143,11 +146,11 @@ extension Committer {
     var nextTreeID: UInt32
     var generation: UInt64
     var link: CommitLink
-    /// The pages of a transaction that is committed by it, or of a relocation.
+    /// The changes of a transaction that the checkpoint commits, or of a relocation.
     var changes: DirtySet?
-    /// Whether the commit is only being made, so that nobody reads what it has changed.
+    /// Whether the checkpoint commits a transaction, so that no reader sees its changes yet.
     var isUnseen = false
-    /// The page from which on the store's own trees move to the front.
+    /// The page from which on pages of the store's own trees move to the front of the file.
     var relocationLimit: UInt64?
   }
 
@@ -161,13 +164,13 @@ extension Committer {
       draft.changes?.useUp()
       return try finish(counted, try write(counted) { (body) throws(StoreError) in try body() })
     } catch {
-      // Whatever failed, nothing refers to room that was taken for pages.
+      // After any failure, nothing refers to the pages that were taken.
       if let plan { giveUp(plan) } else { dead.cancelCheckpoint() }
       throw error
     }
   }
 
-  /// Steps 3 and 4, and what follows from them in memory.
+  /// Steps 3 and 4, and the changes in memory that follow.
   private func finish(_ plan: CheckpointPlan, _ written: WrittenCheckpoint) throws(StoreError) -> Version {
     let (draft, pages) = (plan.draft, written.pages)
     var record = record(draft, written)
@@ -209,7 +212,8 @@ extension Committer {
     return version
   }
 
-  /// Notes that a checkpoint is durable and that the newest anchor leads to it.
+  /// Notes that a checkpoint is durable, and that the newest anchor leads to it. Called with `checkpointing`
+  /// and `state` held.
   func note(_ draft: Draft, _ pages: CheckpointPages, replayEpoch: UInt32) {
     catalogued = Catalogue.Content(
       names: draft.directory.names,
@@ -221,7 +225,7 @@ extension Committer {
     pagesWritten += pages.count
   }
 
-  /// What the record of a checkpoint says. Replay from it begins with the next record unless `replayStart` says otherwise.
+  /// The record of a checkpoint. Its replay begins at `replayStart`; nil for the record after it.
   func record(_ draft: Draft, _ written: WrittenCheckpoint, replayStart: LogTail? = nil) -> CheckpointRecord {
     CheckpointRecord(
       commit: draft.commit,
@@ -238,11 +242,11 @@ extension Committer {
     )
   }
 
-  /// Appends a checkpoint's record, and completes it with where its replay begins.
+  /// Appends a checkpoint's record, and sets its replay start if it has none. Called with `state` held.
   func append(_ record: inout CheckpointRecord) throws(StoreError) -> LogWriter.Appended {
     var bytes = [UInt8](repeating: 0, count: LogRecordHeader.encodedByteCount) + record.encoded()
     if !log.hasRoom(forRecord: bytes.count, isCheckpoint: true) {
-      // An extent that is new is behind the end that the record knows.
+      // A new extent lies after the end that the record knows, where recovery finds it.
       try log.moveOn(to: nextLogExtent(forRecord: bytes.count))
     }
     let appended = try log.append(
@@ -253,8 +257,9 @@ extension Committer {
     return appended
   }
 
-  /// Overwrites the older anchor by one that leads to a checkpoint's record. The newer one is durable by then, mostly with
-  /// the checkpoint's pages: never can a power failure tear both.
+  /// Overwrites the older anchor with one that leads to a checkpoint's record. The newer one is durable by
+  /// then, mostly because of the sync of the checkpoint's pages: so a power failure can't tear both. Called
+  /// with `checkpointing` held.
   func writeAnchor(_ record: LogWriter.Appended, commit: UInt64) throws(StoreError) {
     let anchor = Anchor(
       checkpoint: record.position,
@@ -271,8 +276,9 @@ extension Committer {
     nextAnchorSlot = 1 - nextAnchorSlot
   }
 
-  /// Says in the newest anchor that its checkpoint's record is the last of the log. It is written over where it is: the
-  /// other one is durable, and leads to the same state. If there is no other, nothing is said.
+  /// Sets the closing mark in the newest anchor: its checkpoint's record is the last of the log. The anchor
+  /// is overwritten in place, because the other one is durable and leads to the same state. Without another
+  /// anchor, this does nothing.
   private func addClosingMark() throws(StoreError) {
     guard anchors.count == FileLayout.anchorOffsets.count else { return }
     anchors[0].isClosed = true

@@ -1,26 +1,26 @@
-/// Makes the file shorter: half-empty leaves are packed, pages far behind are copied to free room in front, the log goes on in the first of its extents,
-/// and the free end of the file is given back.
+/// Compaction: half-empty leaves are packed, pages at the end of the file are copied to free room before
+/// them, the log continues in the first of its extents, and the free end of the file is given back.
 ///
-/// A page is moved by copying it in memory, with its way from the root, into a version that has the same content and the
-/// same commit number. The next checkpoint writes the copies, as it writes all that was changed, to the first free pages.
-/// Nothing goes to the log: until that checkpoint is durable, the pages are where they were.
+/// A page is moved by copying it in memory, with its path from the root, into a version with the same
+/// contents and the same commit number. The next checkpoint writes the copies, like all changed pages, to the
+/// first free pages. Nothing is logged: until that checkpoint is durable, the old pages count.
 extension Committer {
-  /// What is done to the pages of all trees, one after the other.
+  /// The work on the pages of all trees, one tree after the other.
   enum CompactionPass {
-    /// Neighbouring leaves that are not full become fewer ones.
+    /// Packs adjacent leaves that aren't full into fewer ones.
     case pack
-    /// Pages behind this one are copied, to be written further in front.
+    /// Copies the pages from this one on, so that they are written further to the front of the file.
     case move(behind: UInt64)
   }
 
-  /// Where a pass has come to.
+  /// The position that a pass has reached.
   struct CompactionPosition {
     /// The tree's slot in the directory.
     var slot = 0
     var key: [UInt8] = []
   }
 
-  /// Pages that a compaction may change at once without commits having to wait for the checkpoint that writes them.
+  /// The number of pages that a compaction may change before a checkpoint without making commits wait for it.
   var concurrentPageCount: UInt64 {
     state.withLock {
       let pinned = reclamation.heldPageCount * pageSize
@@ -29,13 +29,13 @@ extension Committer {
     }
   }
 
-  /// The page behind which nothing has to be, if the pages there move to the free ones before it. Nil if the file would hardly get
-  /// shorter. Called with `state` held.
+  /// The lowest page from which on all pages can move to free ones before it. Nil if the file would hardly
+  /// get shorter. Called with `state` held.
   func compactionLimit() throws(StoreError) -> UInt64? {
     try withSpace { (space) throws(StoreError) in
       let map = space.map
       let least = max(16, map.end / 64)
-      // The ways from the root move too, and the space tree is written anew.
+      // The paths from the root move, too, and the space tree is rewritten.
       let margin = 8 + SpaceTree.largestPageCount(end: map.end)
       func hasRoom(behind limit: UInt64) -> Bool {
         let moving = map.recorded.count(in: limit..<map.end)
@@ -50,8 +50,8 @@ extension Committer {
     }
   }
 
-  /// Goes on with a pass at `position`, which is nil when it is through, until it has changed or looked at
-  /// some `pageLimit` pages. Returns the changes as a transaction that leaves every tree's entries as they
+  /// Continues a pass at `position`, which is nil when the pass is complete, until it has changed or examined
+  /// about `pageLimit` pages. Returns the changes as a transaction that leaves every tree's entries as they
   /// are. Called with the writer lock held.
   func run(
     _ pass: CompactionPass,
@@ -132,13 +132,13 @@ extension Committer {
     return count
   }
 
-  // MARK: At once
+  // MARK: Without concurrent commits
 
-  /// Pages that are moved before a checkpoint writes them.
+  /// The number of pages that are moved before a checkpoint writes them.
   private static let batchPageCount = 4_096
 
-  /// Makes the file as short as it can be in a few rounds, if it is much longer than what is in it. Called
-  /// with the writer lock, `checkpointing` and `state` held, after a checkpoint has written everything.
+  /// Makes the file as short as possible in a few rounds, if it is much longer than its contents. Called with
+  /// the writer lock, `checkpointing` and `state` held, after a checkpoint has written everything.
   func tighten() throws(StoreError) {
     defer { keepsFreeLog = true }
     if try isLoose() { try moveToTheFront() }
@@ -161,7 +161,8 @@ extension Committer {
     try giveUpLog()
   }
 
-  /// Log extents are free when two checkpoints begin behind them, and room of the file when one has said so.
+  /// Gives up the log extents before the present one. A log extent is free when two checkpoints begin after
+  /// it, and becomes free pages when another has recorded that.
   private func giveUpLog() throws(StoreError) {
     for _ in 0..<2 {
       try checkpointLatest()
@@ -172,7 +173,7 @@ extension Committer {
 
   private static let roundLimit = 4
 
-  /// Whether a sixteenth of what is stored, or 256 KiB, is used for something else.
+  /// Whether the file is longer than its contents by a sixteenth of them, or by 256 KiB if that is more.
   private func isLoose() throws(StoreError) -> Bool {
     try withSpace { (space) throws(StoreError) in
       let stored = space.map.recorded.count * pageSize + FileLayout.firstExtentOffset(pageSize: pageSize)
@@ -210,7 +211,8 @@ extension Committer {
     }
   }
 
-  /// Lets the file system have what is free between pages that can't move, because somebody reads them.
+  /// Gives the blocks of free pages back to the file system that lie between pages which can't move, because
+  /// snapshots read them.
   private func punchHoles() throws(StoreError) {
     let leastRun = max(2, Self.leastHoleByteCount / pageSize)
     try withSpace { (space) throws(StoreError) in
@@ -238,7 +240,8 @@ extension Committer {
 }
 
 extension Version {
-  /// The version with the copies that a transaction has made of pages of its base.
+  /// A version with the same contents as the transaction's base, and with the copies of its pages that the
+  /// transaction has made.
   convenience init(relocating transaction: TransactionState) {
     let base = transaction.base
     self.init(

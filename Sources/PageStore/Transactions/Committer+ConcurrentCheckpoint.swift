@@ -7,7 +7,8 @@
 /// written (``StoredPlace``). The checkpoint's record follows those of the commits made meanwhile in the log,
 /// and is durable only when they are.
 extension Committer {
-  /// Writes a checkpoint of the newest version, if it is still needed so much when nobody else writes one.
+  /// Writes a checkpoint of the newest version, if it is still as necessary as `need` when no other
+  /// checkpoint is under way.
   func checkpointConcurrently(if need: UpkeepNeed) throws(StoreError) {
     try checkpointing.withLock { () throws(StoreError) in
       if !isClosed, checkpointNeed() >= need { try checkpointPinned() }
@@ -16,7 +17,8 @@ extension Committer {
 
   /// Writes a checkpoint of the newest version. If it throws and the store isn't fenced, nothing has changed.
   ///
-  /// - Parameter limit: the page from which on the store's own trees move to the front; the file is then cut as well.
+  /// - Parameter limit: the page from which on pages of the store's own trees move to the front of the file;
+  ///   the file is then cut as well. Nil for neither.
   func checkpointConcurrently(behind limit: UInt64? = nil) throws(StoreError) {
     try checkpointing.withLock { () throws(StoreError) in
       if isClosed { return }
@@ -28,7 +30,7 @@ extension Committer {
     }
   }
 
-  /// Writes what a pass of a compaction has changed, and frees what that replaces.
+  /// Writes the pages that a pass of a compaction has changed, and frees the pages that they replace.
   func checkpointConcurrently(after pass: CompactionPass) throws(StoreError) {
     switch pass {
     case .pack:
@@ -38,7 +40,7 @@ extension Committer {
     }
   }
 
-  /// Frees what the last checkpoint has replaced.
+  /// Frees the pages that the last checkpoint has replaced, by restating it.
   func restateConcurrently() throws(StoreError) {
     try checkpointing.withLock { () throws(StoreError) in
       if isClosed || state.withLock({ dead.awaitingCount == 0 }) { return }
@@ -46,6 +48,7 @@ extension Committer {
     }
   }
 
+  /// Pins the newest version and writes a checkpoint of it. Called with `checkpointing` held.
   private func checkpointPinned(behind limit: UInt64? = nil) throws(StoreError) {
     let start = try state.withLock { () throws(StoreError) in try startCheckpoint(behind: limit) }
     defer { versions.unpin(start.base) }
@@ -58,7 +61,7 @@ extension Committer {
     }
   }
 
-  /// What is noted when a checkpoint starts.
+  /// The state that is noted when a checkpoint starts.
   private struct CheckpointStart {
     var base: Version
     var plan: CheckpointPlan
@@ -66,6 +69,8 @@ extension Committer {
     var loggedByteCount: UInt64
   }
 
+  /// Pins the newest version, takes room for its pages, and notes where replay will begin. Called with
+  /// `checkpointing` and `state` held.
   private func startCheckpoint(behind limit: UInt64?) throws(StoreError) -> CheckpointStart {
     try log.checkFence()
     let base = versions.pinLatest()
@@ -104,6 +109,7 @@ extension Committer {
     }
   }
 
+  /// Writes the checkpoint: steps 2 to 4, as in ``checkpoint()``. Called with `checkpointing` held.
   private func finishCheckpoint(_ start: CheckpointStart) throws(StoreError) {
     environment.duringCheckpoint()
     let written = try write(start.plan) { (body) throws(StoreError) in try state.withLock(body) }
@@ -128,6 +134,7 @@ extension Committer {
     restateIfWorthwhile { (body) throws(StoreError) in try state.withLock(body) }
   }
 
+  /// Notes in memory that the checkpoint is durable. Called with `checkpointing` and `state` held.
   private func conclude(_ start: CheckpointStart, _ written: WrittenCheckpoint, _ record: CheckpointRecord) {
     let (draft, pages) = (start.plan.draft, written.pages)
     start.plan.editor.end()
@@ -139,14 +146,15 @@ extension Committer {
     noteDeaths(among: pages.stored)
     beingWritten = nil
     noteLog(upTo: start.loggedByteCount)
-    // Nobody but checkpoints reads these trees, so what this one replaced of them can go at once.
+    // Only checkpoints read these trees, so the memory that this one has replaced is freed at once.
     pool.free(start.plan.editor.dirty.finish())
     pool.free(start.plan.spaceEditor.dirty.finish())
     pool.free(pages.replaced)
     events.wroteCheckpoint(of: draft.commit, pageCount: pages.count, isConcurrent: true)
   }
 
-  /// Undoes the start. What was written lies in room that is free again.
+  /// Undoes the start of a checkpoint. The pages that it has written are free again. Called with `state`
+  /// held.
   private func giveUp(_ start: CheckpointStart) {
     giveUp(start.plan)
     diedMeanwhile = DiedMeanwhile()

@@ -1,6 +1,7 @@
-/// The extents that the log goes on in: free ones, or new ones.
+/// The choice of the extents in which the log continues: free ones, or new ones. Called with `state` held, or
+/// before the store is shared.
 extension Committer {
-  /// A free log extent, or a new one, ready for its next use. New ones double in size.
+  /// Begins a use of a free log extent, or of a new one. New extents double in size, up to a limit.
   func nextLogExtent(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
     try checkSpace()
     let needed = LogWriter.extentByteCount(forRecord: byteCount)
@@ -17,8 +18,8 @@ extension Committer {
     }
   }
 
-  /// A small one, for recovery's checkpoint: after that the extents that were replayed are free, so more would be zeroed and synced
-  /// for nothing.
+  /// Begins a use of a small log extent, for recovery's checkpoint. Afterwards the replayed extents are free,
+  /// so a larger one would be zeroed and synced in vain.
   func smallLogExtent(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
     try checkSpace()
     let needed = Self.smallLogExtentByteCount(forRecord: byteCount)
@@ -28,30 +29,33 @@ extension Committer {
     return try newLogExtent(byteCount: needed)
   }
 
-  /// A small one in room that was set aside for pages, for when the file can't grow.
+  /// Begins a use of a small log extent in room that was set aside for pages: for when the file can't grow.
   func logExtentAmongPages(forRecord byteCount: Int) throws(StoreError) -> LogExtentUse {
     try newLogExtent { (space) throws(StoreError) in
       try space.takeLogExtentAmongPages(byteCount: Self.smallLogExtentByteCount(forRecord: byteCount))
     }
   }
 
-  /// Bytes of free log extents that checkpoints keep for the log to go on in.
+  /// Bytes of free log extents that checkpoints keep for the log.
   ///
-  /// A log that has been longer, because checkpoints took long, will be again. New extents lie at the end of the file, and those that are
-  /// given up become pages: the file would grow each time.
+  /// A log that once was longer, because checkpoints took long, will be so again. New extents lie at the end
+  /// of the file, and extents that are given up become page extents: without a reserve the file would grow
+  /// each time.
   var keptLogByteCount: UInt64 {
     if !keepsFreeLog { return 0 }
     let limit = limits.logByteCount(storing: storedPageCount * pageSize)
     return max(limit, min(UpkeepLimits.overdueLogShare * limit, recentLogByteCount))
   }
 
-  /// Notes that a checkpoint has been made, and how much log there was before it.
+  /// Notes that a checkpoint is durable, and how long the log was before it. `byteCount` is the length of the
+  /// log that is no longer needed.
   func noteLog(upTo byteCount: UInt64) {
     recentLogByteCount = max(log.bytesSinceCheckpoint, recentLogByteCount / 4 * 3)
     log.markCheckpoint(at: byteCount)
   }
 
-  /// Makes sure that a log extent that is said to be free lies over nothing else, before it is written to.
+  /// Loads the room in the file, which checks that log extents overlap nothing else, before a free one is
+  /// written to.
   private func checkSpace() throws(StoreError) { try withSpace { _ in } }
 
   private static func smallLogExtentByteCount(forRecord byteCount: Int) -> UInt64 {
@@ -64,7 +68,7 @@ extension Committer {
     try newLogExtent { (space) throws(StoreError) in try space.takeLogExtent(byteCount: byteCount) }
   }
 
-  /// Makes a log extent in room that `take` takes.
+  /// Makes a log extent in the room that `take` returns. If it throws, the room in the file is as before.
   private func newLogExtent(
     in take: (inout PageSpace) throws(StoreError) -> Extent
   ) throws(StoreError) -> LogExtentUse {
@@ -87,7 +91,7 @@ extension Committer {
       commit: versions.latest.commit
     )
     try LogExtentInitialisation(file: file, identity: identity).write(header)
-    // A link must not lead to an extent that isn't there.
+    // A link must not lead to an extent that isn't durable.
     // guard: sync-new-log-extent
     try log.fencing { () throws(StoreError) in try file.synchronizeApart() }
     return try extents.beginUse(of: extent, salt: environment.random())

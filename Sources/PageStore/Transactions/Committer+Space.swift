@@ -1,19 +1,20 @@
 import Glibc
 
-/// What becomes of the file's pages: which are free, which died, and when they can be written over.
+/// The states of the file's pages: which are free, which have died, and when those can be overwritten. Called
+/// with `state` held, unless noted otherwise.
 ///
-/// A page of the file that no version reaches any more is dead. It is written over when its death is durable twice
-/// (``DeadPages``) and no snapshot reaches it (``Reclamation``).
+/// A page of the file that the newest version doesn't reach is dead. It can be overwritten when its death is
+/// durable twice (``DeadPages``) and no snapshot reaches it (``Reclamation``).
 extension Committer {
   // MARK: The map of the file
 
-  /// Calls `body` with the room in the file, which is read from the last checkpoint first if nobody has needed it since the
-  /// store was opened. Called with `state` held.
+  /// Calls `body` with the room in the file, which the first call reads from the last checkpoint. Called with
+  /// `state` held, or before the store is shared.
   func withSpace<Result>(
     _ body: (inout PageSpace) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     var taken = if let space { space } else { try loadSpace() }
-    // One owner, so that changing the bitmaps copies nothing.
+    // There must be one owner, so that changing the bitmaps copies nothing.
     space = nil
     defer { space = taken }
     return try body(&taken)
@@ -56,8 +57,8 @@ extension Committer {
 
   // MARK: Deaths
 
-  /// The pages of the file among what died: those of the file itself, and those that a checkpoint has written frames and
-  /// buffers to.
+  /// The pages of the file of dead memory: pages that died, and the pages to which a checkpoint has written
+  /// dead frames and buffers.
   func filePages(of memory: RetiredMemory) -> [PageRun] {
     var runs = memory.pages
     for item in memory.frames { append(pool.storedPlace(ofPage: item.reference), item, count: 1, to: &runs) }
@@ -65,7 +66,7 @@ extension Committer {
       let count = pool.geometry.overflowPageCount(Int(item.reference.count))
       append(pool.storedPlace(ofOverflow: item.reference), item, count: UInt64(count), to: &runs)
     }
-    // Nobody but checkpoints reads the catalogue and the record of pages in use.
+    // Only checkpoints read the catalogue and the space tree.
     for index in runs.indices where runs[index].treeID <= SpaceTree.treeID { runs[index].birth = .max }
     return runs
   }
@@ -77,11 +78,11 @@ extension Committer {
     )
   }
 
-  /// Notes what a transaction's version doesn't reach.
+  /// Notes the pages that versions from `generation` on don't reach.
   func noteDeaths(of memory: RetiredMemory, from generation: UInt64) {
     dead.add(filePages(of: memory), from: generation)
     guard beingWritten != nil else { return }
-    // A checkpoint may be writing these; then their pages are known when it is done.
+    // A checkpoint may be writing these; their pages are known when it is done.
     for item in memory.frames where pool.storedPlace(ofPage: item.reference).isNone {
       diedMeanwhile.frames[item.number] = (generation, item)
     }
@@ -90,7 +91,7 @@ extension Committer {
     }
   }
 
-  /// Notes the pages to which a checkpoint has written what had died by then.
+  /// Notes the pages to which a checkpoint has written frames and buffers that have died since it started.
   func noteDeaths(among stored: StoredFrames) {
     defer { diedMeanwhile = DiedMeanwhile() }
     for (frame, _) in stored.frames {
@@ -109,18 +110,18 @@ extension Committer {
     var blobs: [UInt64: (generation: UInt64, item: RetiredItem)] = [:]
   }
 
-  /// Finds what no snapshot reaches any more, and gives it back.
+  /// Frees what no snapshot reaches any more.
   func reclaimUnread() {
     versions.expire(pool.readers)
     giveBack(reclamation.reclaim(versions.holders))
   }
 
-  /// Gives back what no snapshot reaches any more.
+  /// Frees memory and pages that no snapshot reaches.
   func giveBack(_ free: RetiredMemory) {
     releaseSpilled(free)
     pool.free(free, mayBeNamed: versions.hasEndedLeases)
     guard !free.room.isEmpty, space != nil else { return }
-    // Whoever reads these numbers next must not find what was there.
+    // The cache must not have the old contents when the pages get new ones.
     // guard: drop-reused-pages
     pool.cache.drop(free.room.lazy.flatMap(\.range))
     space?.giveBack(free.room.map(\.range))
@@ -128,7 +129,7 @@ extension Committer {
 
   // MARK: Checkpoints
 
-  /// Notes what a durable checkpoint has made of the file's room.
+  /// Notes the room in the file after a durable checkpoint. Called with `checkpointing` and `state` held.
   func conclude(_ written: WrittenCheckpoint, record: CheckpointRecord, from generation: UInt64) {
     dead.addDying(written.space.deaths, from: generation)
     let settled = dead.endCheckpoint()
@@ -140,9 +141,10 @@ extension Committer {
     giveBack(reclamation.settle(settled, versions.holders))
   }
 
-  /// Writes the last checkpoint's record again, after a checkpoint that has replaced much: then two durable checkpoints don't reach
-  /// what it has replaced, and that room is free at once and not only after the next one. Two synced writes. If that leaves
-  /// room at the file's end, it is cut off, but for `keeping` pages; ``truncateFile(_:)`` then makes the file shorter. Called with `checkpointing` held.
+  /// Writes the last checkpoint's record again: then two durable checkpoints don't reach the pages that it
+  /// has replaced, so that they are free at once instead of after the next checkpoint. It takes two synced
+  /// writes. If pages at the end of the file are free afterwards, they are cut off, except `keeping` of them;
+  /// ``truncateFile(_:)`` then makes the file shorter. Called with `checkpointing` held.
   func restate(keeping: UInt64, withState: WithState) throws(StoreError) {
     var record = lastRecord
     var appended: LogWriter.Appended?
@@ -152,13 +154,13 @@ extension Committer {
         record.previousSpaceTree = record.spaceTree
         record.previousReplayEpoch = extents.replayEpoch
         let byteCount = LogRecordHeader.encodedByteCount + record.encoded().count
-        // What is kept of the log for checkpoints on a full disk isn't for this.
+        // The log's reserve is for checkpoints on a full disk, and not for this record.
         if !log.hasRoom(forRecord: byteCount, isCheckpoint: false) {
           try log.moveOn(to: nextLogExtent(forRecord: byteCount))
         }
         cut = space?.beginCut(keeping: keeping, before: record.end)
         if let proposed = cut, extents.extents.contains(where: { $0.end > proposed.end }) {
-          // Never the log.
+          // The log is never cut off.
           space?.cancel(proposed)
           cut = nil
         }
@@ -183,14 +185,16 @@ extension Committer {
     }
   }
 
-  /// Lets the file system have what restating has cut off, piece by piece: others can have the state in between.
+  /// Gives the part of the file that restating has cut off back to the file system, in pieces: other threads
+  /// can take `state` in between. Called without `state`, unless `withState` expects it.
   func truncateFile(_ withState: WithState) throws(StoreError) {
     var isThereMore = true
     while isThereMore {
       try withState { () throws(StoreError) in
         isThereMore = try space?.truncate(upTo: Self.truncatedByteCount) ?? false
       }
-      // Who waits for the state is asleep, and would not be awake before this thread has it again.
+      // A thread that waits for `state` sleeps; without the pause this one would take `state` again before
+      // that is awake.
       if isThereMore { usleep(Self.truncationPause) }
     }
   }
@@ -198,8 +202,9 @@ extension Committer {
   private static let truncatedByteCount: UInt64 = 8 << 20
   private static let truncationPause: UInt32 = 200
 
-  /// Frees what the last checkpoint has replaced, if that is worth two synced writes. A failure fences the store, if it was one of the
-  /// log: what was committed is durable.
+  /// Frees the pages that the last checkpoint has replaced, if that is worth two synced writes. It throws no
+  /// error: commits are durable, and a failure of the log has fenced the store. Called with `checkpointing`
+  /// held.
   func restateIfWorthwhile(_ withState: WithState) {
     var isWorthwhile = false
     var keeping: UInt64 = 0
@@ -213,22 +218,22 @@ extension Committer {
       try restate(keeping: keeping, withState: withState)
       try truncateFile(withState)
     } catch {
-      // A file that stays longer than it could be is no failure, and one of the log has fenced the store.
+      // The file may stay longer than necessary, and a failure of the log has fenced the store.
     }
   }
 
-  /// Pages that the last checkpoint reaches.
+  /// The number of pages in use according to the last checkpoint; 0 if the room in the file isn't loaded.
   var storedPageCount: UInt64 { space?.map.recorded.count ?? 0 }
 
   private var freeTailPageCount: UInt64 { space.map { $0.map.end - $0.map.usedEnd } ?? 0 }
 
-  /// Undoes the sealing of a checkpoint that failed.
+  /// Undoes the sealing of a failed checkpoint.
   func takeBack(_ sealed: SealedSpace) {
     extents.takeBack(sealed.givenUp)
     space?.giveBack(sealed.extra)
   }
 
-  /// Undoes what a checkpoint that failed has taken.
+  /// Gives back what a failed checkpoint has taken.
   func giveUp(_ plan: CheckpointPlan) {
     for editor in [plan.editor, plan.spaceEditor] { editor.abandon() }
     dead.cancelCheckpoint()

@@ -1,15 +1,16 @@
-/// Dead pages that snapshots still reach, when they are more than memory is meant for.
+/// Spilling: dead pages that snapshots still reach are written to a file when they take too much memory.
 ///
-/// A page that died before any checkpoint wrote it exists in memory alone. Snapshots taken one after the other while much is
-/// being changed hold ever more of them. Past a part of ``StoreOptions/dirtyMemoryBytes`` they are written to the ``SpillFile``;
-/// from then on they are part of the cache, like pages that a checkpoint has written.
+/// A page that died before a checkpoint wrote it exists only in memory. Snapshots that are taken one after
+/// the other during many changes hold more and more of them. Beyond a part of
+/// ``StoreOptions/dirtyMemoryBytes`` they are written to the ``SpillFile``; from then on they are part of the
+/// cache, like pages that a checkpoint has written.
 extension Committer {
   /// Writes what snapshots hold and no file has, if that has become much. Called with `state` held. After a
   /// failure it stays in memory until more has gathered.
   func spillIfNeeded() {
     guard reclamation.newlyHeldByteCount > limits.heldByteCount else { return }
     reclamation.newlyHeldByteCount = 0
-    // What a checkpoint is about to write must not seem to be written already.
+    // Pages that a checkpoint is about to write must not be marked as written.
     let held = reclamation.held(before: beingWritten?.generation ?? .max)
     var stored = StoredFrames()
     do throws(StoreError) {
@@ -31,7 +32,7 @@ extension Committer {
     events.spilled(byteCount: spill.byteCount)
   }
 
-  /// How many bytes of what died would be spilled, were it held for long.
+  /// The bytes of dead memory that would be spilled if snapshots held it for long.
   static func spillableByteCount(of memory: RetiredMemory, in pool: PagePool) -> Int {
     let frames = memory.frames.reduce(0) {
       $0 + (isSpillable(frame: $1, in: pool) ? pool.geometry.pageSize : 0)
@@ -41,7 +42,8 @@ extension Committer {
     }
   }
 
-  /// Leaves without overflow, in memory alone: branches and other leaves lead to what may be alive.
+  /// Whether a frame can be spilled: it must be a leaf without overflow that is only in memory. Branches and
+  /// other leaves refer to pages that may be alive.
   private static func isSpillable(frame item: RetiredItem, in pool: PagePool) -> Bool {
     pool.arena.canGiveBack && pool.storedPlace(ofPage: item.reference).isNone && pool.isLone(item.number)
   }
@@ -50,7 +52,7 @@ extension Committer {
     pool.storedPlace(ofOverflow: item.reference).isNone
   }
 
-  /// Says which spilled pages nobody needs any more.
+  /// Releases the spilled pages of memory that is no longer needed.
   func releaseSpilled(_ memory: RetiredMemory) {
     if spill.byteCount == 0 { return }
     for item in memory.frames { release(pool.storedPlace(ofPage: item.reference), pageCount: 1) }

@@ -23,49 +23,50 @@ final class Committer: @unchecked Sendable {
   let checkpointing = Monitor()
   let state = Monitor()
 
-  /// How much log, and how much of changed pages, the options let gather.
+  /// The limits of log and changed pages that follow from the options.
   let limits: UpkeepLimits
-  /// The room in the file; nil until somebody needs it.
+  /// The room in the file; nil until it is needed.
   var space: PageSpace?
   var dead = DeadPages()
-  /// Whether checkpoints keep free log extents for the log to go on in.
+  /// Whether checkpoints keep free log extents for the log.
   var keepsFreeLog = true
   var diedMeanwhile = DiedMeanwhile()
   var extents: LogExtentTable
-  /// What the last durable checkpoint's record says. Its replay begins where `replayStart` says, which is never nil here.
+  /// The record of the last durable checkpoint. Its `replayStart` is never nil here.
   var lastRecord: CheckpointRecord
-  /// Where what recovery found in the file ends, if that is behind the end that the checkpoint knows.
+  /// The end of the extents that recovery found, which may be after the end that the checkpoint knows.
   let foundEnd: UInt64
   let isReadOnly: Bool
-  /// Whether recovery found the store as closing it has left it.
+  /// Whether the store was closed before it was opened, and not left by a crash.
   let wasClosed: Bool
-  /// Whether the headers of extents that were found in the file are durable. Only asked when the space is loaded.
+  /// Whether the headers of extents in the file are durable. Only used when ``space`` is loaded.
   var areHeadersDurable: Bool
   var catalogued: Catalogue.Content
-  /// The anchors that are legible, newest first.
+  /// The legible anchors, newest first.
   var anchors: [Anchor]
   var nextAnchorSlot: Int
-  /// False while the newest anchor may exist in the page cache alone; after a process that died it may from the start.
+  /// False while the newest anchor may exist only in the system's page cache, as it may after another process
+  /// died.
   var isAnchorDurable = false
   /// Whether the store is closed. Guarded by `checkpointing`.
   var isClosed = false
   var checkpointCount: UInt64 = 0
   var pagesWritten: UInt64 = 0
-  /// Bytes of log that there were between checkpoints, the last of them counting most.
+  /// A decaying maximum of the bytes of log between checkpoints.
   var recentLogByteCount: UInt64 = 0
   var pagesCompacted: UInt64 = 0
 
   /// Memory that the newest version doesn't reach.
   var reclamation: Reclamation
-  /// Bytes that the pages changed since the last checkpoint began will take in the file.
+  /// Bytes that the pages changed since the start of the last checkpoint will take in the file.
   var dirtyByteCount: UInt64 = 0
-  /// Pages among them that have to lie side by side with others.
+  /// The number of those pages that belong to overflows of several adjacent pages.
   var dirtyRunPageCount: UInt64 = 0
-  /// Frames born by this commit, or earlier, are written or being written.
+  /// Frames whose birth is this commit or an earlier one are written or being written.
   var dirtyAfterCommit: UInt64
   /// What a concurrent checkpoint is writing.
   var beingWritten: BeingWritten?
-  /// The last transaction's record buffer, for the next.
+  /// The record buffer of the last transaction, reused by the next one.
   private var spareRecord: [UInt8] = []
 
   init(
@@ -111,7 +112,8 @@ final class Committer: @unchecked Sendable {
     dirtyAfterCommit = lastRecord.commit
   }
 
-  /// The version that a checkpoint is writing, and what is said of dirty pages should it fail.
+  /// The version that a concurrent checkpoint is writing, and the counts of dirty pages to restore if it
+  /// fails.
   struct BeingWritten {
     var generation: UInt64
     var byteCount: UInt64
@@ -120,7 +122,7 @@ final class Committer: @unchecked Sendable {
   }
 
   var pageSize: UInt64 { UInt64(identity.pageSize) }
-  /// The last checkpoint's commit, and the catalogue of it.
+  /// The commit of the last checkpoint.
   var checkpointCommit: UInt64 { lastRecord.commit }
   var catalogue: TreeRoot { lastRecord.catalogue.root }
 
@@ -139,8 +141,8 @@ final class Committer: @unchecked Sendable {
     keepBuffer(of: transaction)
   }
 
-  /// Commits a transaction as far as its place in the order; the caller then waits for the version's record.
-  /// If it throws, nothing of the transaction remains.
+  /// Commits a transaction, but doesn't wait for its record to be written: the caller does. If it throws,
+  /// nothing of the transaction remains. Called with the writer lock held.
   func commit(_ transaction: TransactionState, durability: Durability) throws(StoreError) -> Version {
     do {
       try transaction.checkIntact()
@@ -159,15 +161,16 @@ final class Committer: @unchecked Sendable {
     }
   }
 
-  /// Throws `numbersUsedUp` if opening would refuse what the transaction writes, or the store could not be closed and opened after it.
-  /// Called with `state` held.
+  /// Throws `numbersUsedUp` if opening would refuse the transaction's record, or if the store couldn't be
+  /// closed and opened after it. Called with `state` held.
   func checkNumbersLeft(for transaction: TransactionState) throws(StoreError) {
     guard transaction.commit < LogRecordHeader.commitLimit else { throw StoreError.numbersUsedUp("commits") }
     try log.checkNumbersLeft(forTransaction: true)
     try extents.checkEpochsLeft(forTransaction: true)
   }
 
-  /// Runs `commit`; if the disk is full, frees what has died since the last checkpoint by another one, and runs it again.
+  /// Runs `commit`. If the disk is full, writes checkpoints, which free the pages that have died since the
+  /// last one, and runs it again.
   private func makingRoom(
     for transaction: TransactionState,
     _ commit: () throws(StoreError) -> Version
@@ -177,21 +180,21 @@ final class Committer: @unchecked Sendable {
     } catch  where error.code == .diskFull && !log.isFenced && !transaction.dirty.isUsedUp {
       do {
         if state.withLock({ dead.count > 0 }) {
-          // One makes the deaths durable, a second record frees the room.
+          // The checkpoint makes the deaths durable; its restated record frees the pages.
           try checkpointConcurrently()
           try restateConcurrently()
         }
       } catch  where !log.isFenced {
         throw error
       }
-      // What snapshots have held that were let go of since.
+      // Frees what snapshots held that were released since.
       state.withLock { reclaimUnread() }
       return try commit()
     }
   }
 
-  /// Commits a transaction as a record of the log. Nil, with nothing done, if it is too large for that, or the log can't
-  /// grow.
+  /// Commits a transaction as a record of the log. Nil, with nothing changed, if it is too large for a
+  /// record, or the log can't grow.
   private func append(
     _ transaction: TransactionState,
     timestamp: Int64,
@@ -212,8 +215,9 @@ final class Committer: @unchecked Sendable {
     }
   }
 
-  /// Sees to it that the transaction's record can be appended. False if the disk has no room for more log: the
-  /// transaction is then written as a checkpoint, whose record always fits, and which sets the older log free.
+  /// Makes sure that the transaction's record can be appended. False if the disk has no room for more log:
+  /// the transaction is then written as a checkpoint, whose record always fits, and which frees the older
+  /// log. Called with `state` held.
   private func hasRoom(forRecordOf transaction: TransactionState) throws(StoreError) -> Bool {
     let byteCount = transaction.log.record.count
     if log.hasRoom(forRecord: byteCount, isCheckpoint: false) { return true }
@@ -261,8 +265,8 @@ final class Committer: @unchecked Sendable {
     if buffer.capacity > spareRecord.capacity { spareRecord = buffer }
   }
 
-  /// Sets room aside for the pages that the transaction has changed; returns what will then be dirty. Throws
-  /// `diskFull`.
+  /// Makes sure that there is room for the pages that the transaction has changed; returns the dirty bytes
+  /// with them. Throws `diskFull`. Called with `state` held.
   func admit(_ transaction: TransactionState) throws(StoreError) -> UInt64 {
     let grown = dirtyByteCount + UInt64(transaction.dirty.filePageCount) * pageSize
     let reserve = transaction.log.hasAdditions ? PageSpace.removalReserve(pageSize: pageSize) : 0
@@ -275,12 +279,12 @@ final class Committer: @unchecked Sendable {
     return grown
   }
 
-  /// Pages that a checkpoint may write besides those that transactions have changed: of the catalogue and the space tree.
+  /// The number of pages of the catalogue and the space tree that a checkpoint may write.
   private func checkpointOverhead(end: UInt64, treeCount: Int) -> UInt64 {
     UInt64(4 + treeCount / 16) + SpaceTree.largestPageCount(end: end)
   }
 
-  /// Pages that are kept free in a file with `end` pages.
+  /// The number of pages that are kept free in a file with `end` pages.
   func reservedPageCount(end: UInt64) -> UInt64 {
     (dirtyByteCount + PageSpace.removalReserve(pageSize: pageSize)) / pageSize
       + checkpointOverhead(end: end, treeCount: versions.latest.directory.names.count)
@@ -288,15 +292,16 @@ final class Committer: @unchecked Sendable {
 
   // MARK: Upkeep
 
-  /// How much a checkpoint or a sync is needed.
+  /// How urgent a checkpoint or a sync is.
   enum UpkeepNeed: Comparable {
     case none
     case due
-    /// So much that commits have to wait for it.
+    /// Commits must wait for it.
     case overdue
   }
 
-  /// Whether the log, or what is only in memory, has grown enough for a checkpoint.
+  /// How urgent a checkpoint is, according to the lengths of the log and of the pages that are only in
+  /// memory. Takes `state`.
   func checkpointNeed() -> UpkeepNeed {
     let log = log.bytesSinceCheckpoint
     state.lock()
@@ -315,8 +320,8 @@ final class Committer: @unchecked Sendable {
     return log >= logLimit || dirty >= dueLimit ? .due : .none
   }
 
-  /// Whether so much memory waits for a sync that there should be one: a relaxed commit keeps what it replaces until it is
-  /// durable itself.
+  /// How urgent a sync is, according to the memory that waits for one: a relaxed commit keeps what it
+  /// replaces until it is durable. Takes `state`.
   func syncNeed() -> UpkeepNeed {
     let due = limits.unsettledByteCount / 2
     let byteCount = state.withLock {
@@ -328,13 +333,14 @@ final class Committer: @unchecked Sendable {
     return byteCount > due ? .due : .none
   }
 
-  /// Makes all commits durable, and gives back the memory that waited for that.
+  /// Makes all commits durable, and frees the memory that waited for that.
   func sync() throws(StoreError) {
     try log.drain()
     state.withLock { reclaimUnread() }
   }
 
-  /// Appends a watermark that vouches for the last record, unless somebody has appended more since or one is there.
+  /// Appends a watermark that vouches for the last record, unless there is one, or unsynced records were
+  /// appended since.
   func vouchForLastRecord() throws(StoreError) {
     try state.withLock { () throws(StoreError) in
       if log.lacksWatermark, !log.hasUnsynced { try log.appendWatermark() }
@@ -343,7 +349,8 @@ final class Committer: @unchecked Sendable {
 
   // MARK: Memory
 
-  /// Notes memory that versions from `generation` on don't reach, and gives back what nobody reaches any more.
+  /// Notes memory that versions from `generation` on don't reach, and frees memory that no reader reaches any
+  /// more. Called with `state` held.
   func retire(_ memory: RetiredMemory, from generation: UInt64) {
     for item in memory.frames {
       let birth = item.reference.birth
@@ -358,6 +365,6 @@ final class Committer: @unchecked Sendable {
     spillIfNeeded()
   }
 
-  /// What was dirty is in the file now, or, after a replay, is so many pages.
+  /// Sets the dirty pages after a replay.
   func setDirtyPageCount(_ count: Int) { dirtyByteCount = UInt64(count) * pageSize }
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Threads that do one thing and end.
+/// Threads that run one piece of work and end.
 enum DetachedThread {
   private final class Work: Sendable {
     let body: @Sendable () -> Void
@@ -8,13 +8,13 @@ enum DetachedThread {
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
-  /// Runs `body` on a thread of its own; on this one if there can be no other.
+  /// Runs `body` on a thread of its own; on this one if the system has no thread left.
   static func run(_ body: @escaping @Sendable () -> Void) {
     if !start(body) { body() }
   }
 
-  /// Runs `body` on a thread of its own while the task is suspended; returns or throws what it does. Cancelling the task has no effect on
-  /// it.
+  /// Runs `body` on a thread of its own while the task is suspended; returns or throws what it does.
+  /// Cancelling the task has no effect on it.
   static func result<Value: Sendable, Failure: Error>(
     of body: @escaping @Sendable () throws(Failure) -> Value
   ) async throws(Failure) -> Value {
@@ -24,7 +24,7 @@ enum DetachedThread {
     return try result.get()
   }
 
-  /// Starts a thread that runs `body`. False if the system has none to give.
+  /// Starts a thread that runs `body`. False if the system has no thread left.
   static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
     let work = Unmanaged.passRetained(Work(body))
     var thread = pthread_t()
@@ -36,7 +36,7 @@ enum DetachedThread {
       &thread,
       &attributes,
       { argument in
-        // The argument is the object that `start` retained for this thread.
+        // The argument is the object that `start` has retained for this thread.
         if let argument { Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body() }
         return nil
       },

@@ -1,4 +1,5 @@
-/// Gathers a checkpoint's images into large writes: as many as lie side by side in the file, in the order in which they come.
+/// Gathers the images of a checkpoint into large writes: images that come one after the other, and are
+/// adjacent in the file, are written together.
 final class PageOutput {
   private let file: StoreFile
   private let pageSize: UInt64
@@ -12,7 +13,7 @@ final class PageOutput {
     self.pageSize = pageSize
   }
 
-  /// Takes whole pages that belong at the page with this number.
+  /// Takes whole pages, of which the first has this number.
   func append(_ bytes: UnsafeRawBufferPointer, at number: UInt64) throws(StoreError) {
     let start = number * pageSize
     if start != offset + UInt64(buffer.count) || buffer.count >= Self.batchByteCount {
@@ -22,7 +23,7 @@ final class PageOutput {
     buffer.append(contentsOf: bytes)
   }
 
-  /// Writes what has gathered.
+  /// Writes the gathered images.
   func flush() throws(StoreError) {
     if buffer.isEmpty { return }
     try buffer.withBytes { bytes throws(StoreError) in try file.write(bytes, at: offset) }

@@ -1,6 +1,6 @@
 /// A frame or buffer that newer versions don't reach.
 struct RetiredItem: Hashable, Sendable {
-  /// What led to it.
+  /// The reference that led to it.
   let reference: ChildReference
   let treeID: UInt32
 
@@ -8,14 +8,14 @@ struct RetiredItem: Hashable, Sendable {
   var number: UInt64 { reference.location.number }
 }
 
-/// What a version no longer needs but an older one may.
+/// Memory and pages that a version doesn't need, while an older one may.
 struct RetiredMemory: Sendable {
   var frames: [RetiredItem] = []
   /// Buffers of overflow.
   var blobs: [RetiredItem] = []
-  /// Pages of the file that may be in the cache.
+  /// Pages of the file that may be cached.
   var pages: [PageRun] = []
-  /// Pages of the file whose death is durable (``DeadPages``): their room can be used again.
+  /// Pages of the file whose death is durable (``DeadPages``), so that they can be overwritten.
   var room: [PageRun] = []
 
   /// Pages of ``room``.
@@ -32,32 +32,35 @@ struct RetiredMemory: Sendable {
 
 /// Memory that died with some version, until no reader can reach it any more. Guarded by ``Committer/state``.
 ///
-/// An item was reachable in the versions from the commit that made it up to the one that replaced it. A snapshot keeps only
-/// what its own version reaches; what was made after it, and has died since, goes at once, however long the snapshot lives.
+/// An item is reachable in the versions from the commit that made it up to the one that replaced it. A
+/// snapshot keeps only the items that its own version reaches; items that were made after it and have died
+/// since are freed at once, however long the snapshot lives.
 ///
-/// Each item that can't go is on the account of the newest version that is held and reaches it, and is looked at again when
-/// that one is let go: adding and releasing cost O(1) an item for each time that it changes its account. Not so pages of the
-/// file: those that a snapshot reaches are left to the cache, which throws them out in their turn.
+/// An item that can't be freed is assigned to the newest held version that reaches it, and is examined again
+/// when that version is released: adding and releasing cost O(1) an item for each assignment. Cached pages of
+/// the file are an exception: those that a snapshot reaches are left to the cache, which evicts them like
+/// others.
 struct Reclamation {
-  /// What died with one version.
+  /// The memory that died with one version.
   private struct Deaths {
-    /// The generation from which on nothing in here is reached.
+    /// The first generation that doesn't reach the memory.
     var generation: UInt64
     var memory: RetiredMemory
   }
 
-  /// Deaths that versions may still survive which nobody holds: the last ones before they are durable. Oldest first.
+  /// Deaths since the last durable version, which a failed sync could undo. Oldest first.
   private var recent: [Deaths] = []
-  /// Bytes of frames and buffers in ``recent``: memory that a sync gives back.
+  /// Bytes of frames and buffers in ``recent``: memory that a sync frees.
   private(set) var unsettledByteCount = 0
-  /// By the generation of the version that holds them.
+  /// The deaths that are kept, by the generation of the version that holds them.
   private var held: [UInt64: [Deaths]] = [:]
   /// Pages of the file that only snapshots reach.
   private(set) var heldPageCount: UInt64 = 0
-  /// Bytes in memory alone that came to be held since it was last set to zero, whether or not they still are.
+  /// Bytes that exist only in memory and came to be held since this was last set to zero, whether or not they
+  /// still are.
   var newlyHeldByteCount = 0
   private let pageSize: Int
-  /// How many bytes exist in memory alone.
+  /// Counts the bytes that exist only in memory.
   private let bytesOnlyInMemory: (RetiredMemory) -> Int
 
   init(pageSize: Int, bytesOnlyInMemory: @escaping (RetiredMemory) -> Int) {
@@ -65,14 +68,14 @@ struct Reclamation {
     self.bytesOnlyInMemory = bytesOnlyInMemory
   }
 
-  /// Adds what versions from `generation` on don't reach. Generations ascend.
+  /// Adds memory that versions from `generation` on don't reach. Generations ascend.
   mutating func add(_ memory: RetiredMemory, from generation: UInt64) {
     if memory.isEmpty { return }
     recent.append(Deaths(generation: generation, memory: memory))
     unsettledByteCount += byteCount(of: memory)
   }
 
-  /// Takes out what nobody can reach.
+  /// Removes and returns the memory that no reader can reach.
   mutating func reclaim(_ holders: VersionTable.Holders) -> RetiredMemory {
     var free = RetiredMemory()
     var queue: [Deaths] = []
@@ -88,7 +91,7 @@ struct Reclamation {
     return free
   }
 
-  /// Looks at pages of the file whose death is durable. Returns those that nobody can reach.
+  /// Takes pages of the file whose death is durable. Returns those that no reader can reach.
   mutating func settle(_ deaths: [DeadPages.Deaths], _ holders: VersionTable.Holders) -> RetiredMemory {
     var free = RetiredMemory()
     for death in deaths {
@@ -131,17 +134,17 @@ struct Reclamation {
   /// Pages of the file that only snapshots reach.
   var heldRoom: [PageRun] { held.values.flatMap { $0.flatMap(\.memory.room) } }
 
-  /// Those on the account of the version of a generation.
+  /// The number of pages of the file that are assigned to the version of a generation.
   func heldPageCount(by generation: UInt64) -> UInt64 {
     (held[generation] ?? []).reduce(0) { $0 + $1.memory.roomPageCount }
   }
 
-  /// Bytes that exist in memory alone on the account of the version of a generation.
+  /// Bytes that exist only in memory and are assigned to the version of a generation.
   func heldByteCount(by generation: UInt64) -> Int {
     (held[generation] ?? []).reduce(0) { $0 + bytesOnlyInMemory($1.memory) }
   }
 
-  /// What versions older than `generation` hold.
+  /// The memory that versions older than `generation` hold.
   func held(before generation: UInt64) -> RetiredMemory {
     var memory = RetiredMemory()
     for (holder, deaths) in held where holder < generation {

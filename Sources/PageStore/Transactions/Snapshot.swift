@@ -1,7 +1,8 @@
-/// A committed version of the store to read from, for as long as this object lives: whatever is committed later doesn't
-/// change it. Taking one waits for nobody; reading from it takes no lock.
+/// A committed version of the store, which can be read as long as this object exists. Later commits don't
+/// change it. Taking a snapshot never waits for a writer; reading from it takes no lock.
 ///
-/// Memory that only an old snapshot reaches can't be reused before the snapshot goes, so let go of it when done.
+/// Memory and pages that only an old snapshot reaches can't be reused while it exists, so release it when it
+/// is no longer needed.
 public final class Snapshot: Sendable {
   private let store: SharedStore
   private let version: Version
@@ -14,18 +15,20 @@ public final class Snapshot: Sendable {
     (version, lease) = store.versions.lease(label, expiry)
   }
 
-  /// A thousand years: as good as any longer time, and can be added to any moment.
+  /// A thousand years serve for any longer time, and can be added to any moment.
   private static let longestLifetime = Duration.seconds(31_536_000_000)
 
   deinit { store.versions.release(lease: lease) }
 
   /// The number of the last write transaction in it; 0 for a new store.
   public var commit: UInt64 { version.commit }
-  /// When that transaction was committed, in milliseconds since 1970; never below that of the commit before.
+  /// The time at which that transaction was committed, in milliseconds since 1970; never less than that of
+  /// the commit before.
   public var timestamp: Int64 { version.timestamp }
 
-  /// The attachments of the commits between another snapshot of the store and this one, in order: of those after `other`, up to and including
-  /// this one's. If `other` is the later one, which the store has taken back, those of the commits that were taken back. O(commits between).
+  /// The attachments of the commits after `other`, another snapshot of the store, up to and including this
+  /// one, in order. If `other` is the later one, because the store has taken commits back, those of the
+  /// commits that were taken back. O(commits between).
   package func attachments(after other: Snapshot) -> [any Sendable] {
     let (first, last) = other.commit <= commit ? (other, self) : (self, other)
     return first.version.link.attachments(through: last.commit)
@@ -39,7 +42,7 @@ public final class Snapshot: Sendable {
     }
   }
 
-  /// Whether the snapshot has outlived its lifetime: whatever needs to look at its pages then throws `snapshotExpired`.
+  /// Whether the snapshot's lifetime has passed. Calls that read its pages then throw `snapshotExpired`.
   public var hasExpired: Bool { expiry?.hasExpired ?? false }
 
   /// The tree of this name. Throws `noSuchTree`.

@@ -1,14 +1,15 @@
 import Synchronization
 
-/// Says to those who read from a snapshot whether its time is over.
+/// Tells the readers of a snapshot whether its lifetime has passed.
 ///
-/// Pages of a version whose snapshot has expired are used again like those that no snapshot reaches. Readers take no lock, so the
-/// order is what makes that safe: the word is set first; every walk begins by naming its epoch (``ReaderTable``), and looks at the word
-/// only then. When nobody reads any more who began before the word was set, nobody reads the version at all. What a
-/// cursor or a value's reader still names by its address stays until it lets go.
+/// Pages of a version whose snapshot has expired are reused like those that no snapshot reaches. Readers take
+/// no lock, so this is safe because of the order: the word is set first; every walk begins by storing its
+/// epoch (``ReaderTable``), and only then reads the word. When no reader is left that began before the word
+/// was set, no reader uses the version. A page or buffer that a cursor or a value's reader protects by its
+/// address stays until it is released.
 final class SnapshotExpiry: Sendable {
-  // Safety: allocated for this object's life, and only touched atomically. Whoever has the address keeps the snapshot alive, which
-  // keeps this.
+  // Safety: allocated for this object's lifetime, and only touched atomically. Code that has the address
+  // keeps the snapshot alive, which keeps this object.
   nonisolated(unsafe) let word: UnsafeMutablePointer<Atomic<Bool>>
   let deadline: ContinuousClock.Instant
 
@@ -29,7 +30,7 @@ final class SnapshotExpiry: Sendable {
 }
 
 extension StoreError {
-  /// Not inlined: it would take room in every lookup.
+  /// Not inlined, because it would make every lookup longer.
   static var snapshotExpired: StoreError {
     @inline(never)
     get {
@@ -39,7 +40,7 @@ extension StoreError {
 }
 
 extension SharedStore {
-  /// Sees to it that a snapshot expires at its time, even if nobody commits then.
+  /// Schedules the expiry of snapshots, so that it doesn't depend on later commits.
   func expireLater() {
     guard let due = versions.takeNextDeadline() else { return }
     environment.schedule((due - .now).wholeMilliseconds + 1) { [weak self] in

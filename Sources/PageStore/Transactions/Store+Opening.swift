@@ -2,14 +2,16 @@ import Glibc
 import Logging
 
 extension Store {
-  /// Opens the store at `path`, and makes it if there is none and the options say so. After a crash this recovers it. If the process
-  /// has it open already, this gives another handle, to be closed for itself.
+  /// Opens the store at `path`, and makes it if there is none and the options allow that. After a crash this
+  /// recovers the store. If the process has it open already, this gives another handle, which has to be
+  /// closed as well.
   ///
-  /// Throws `storeInUse` while another process has it open for writing (or at all, if this opening is for writing), or
-  /// while this process has it open with options that differ in more than `createsIfMissing`; `notAStore`; `unsupportedFormat`; `corrupt`; `inputOutput`.
+  /// Throws `storeInUse` while another process has the store open for writing (or at all, if this opening is
+  /// for writing), or while this process has it open with options that differ in more than
+  /// `createsIfMissing`; `notAStore`; `unsupportedFormat`; `corrupt`; `inputOutput`.
   ///
-  /// Where there is a `logger`, events worth a line go there: what was recovered, checkpoints, what failed. A store that the
-  /// process has open already goes on with the one it has.
+  /// The `logger` gets the store's events: recovery, checkpoints, failures. A store that the process has open
+  /// already keeps the logger that it has.
   public static func open(
     at path: String,
     options: StoreOptions = .init(),
@@ -22,8 +24,8 @@ extension Store {
     throw PosixFile.keepsChanging(path)
   }
 
-  /// Nil if somebody has put another file in the place of the one that was opened: ``rewrite(at:pageSize:progress:)`` does. Whoever went on
-  /// with the old one would write to a file that nobody finds.
+  /// Opens the store once. Nil if the file was replaced between its opening and its locking, as
+  /// ``rewrite(at:pageSize:progress:)`` does: commits to the old file would be lost.
   private static func openOnce(
     at path: String,
     options: StoreOptions,
@@ -45,7 +47,8 @@ extension Store {
       var environment = StoreEnvironment.system
       environment.logger = logger
       environment.makeSpillFile = { () throws(StoreError) in try PosixFile.openUnnamed(beside: path) }
-      // A link's own folder knows nothing of the file's name, and what the link leads to later is another matter.
+      // If the path is a link, the folder to sync is that of the file, which is the one that the link leads
+      // to now.
       let resolvedPath = Result { () throws(StoreError) in try PosixFile.resolved(path) }
       environment.synchronizeFolder = { () throws(StoreError) in
         try PosixFile.synchronizeFolder(of: resolvedPath.get())
@@ -55,13 +58,13 @@ extension Store {
         options: options,
         environment: environment
       ).open()
-      // Nothing can fail from here on: a store that is let go closes the file.
+      // Nothing can fail from here on. The store closes the file when it is deallocated.
       isUsed = true
       return SharedStore(committer, path: path, options: options, registration: identity)
     }.map { Store($0) }
   }
 
-  /// A new store in memory, through the same code; it is gone with the last reference to it.
+  /// Makes a store in memory. It is deallocated with the last reference to it.
   public static func inMemory(options: StoreOptions = .init()) throws(StoreError) -> Store {
     var options = options
     options.isReadOnly = false
@@ -69,8 +72,8 @@ extension Store {
     return try open(file: MemoryFile(), path: "", options: options, environment: .system)
   }
 
-  /// Opens the store in a file that was handed in, with the clock and the randomness given. Neither locked nor
-  /// registered.
+  /// Opens the store in a file that the caller provides, with the clock and the randomness of `environment`.
+  /// The file is neither locked nor registered.
   @_spi(Testing)
   public static func open(
     file: any RandomAccessFile,
@@ -89,7 +92,7 @@ extension Store {
 
 @_spi(Testing)
 extension StoreEnvironment {
-  /// The system's clock and randomness, and a thread for what can wait.
+  /// The system's clock and randomness, and threads for later and concurrent work.
   public static let system = StoreEnvironment(
     now: {
       var time = timespec()

@@ -2,17 +2,17 @@ import Glibc
 
 /// Makes a new store in an empty file.
 ///
-/// First an empty log extent is written and synced, so that from then on the file can be told from somebody else's. Then
-/// everything but the header: the checkpoint of the empty store, and an anchor. Then the header. A crash leaves either a
-/// file whose header was never written, which counts as empty, or one that opens.
+/// First an empty log extent is written and synced, so that from then on the file is recognised as a store's.
+/// Then everything but the header is written: the checkpoint of the empty store, and an anchor. The header
+/// comes last. A crash leaves either a file without a header, which counts as empty, or one that opens.
 struct StoreCreation {
   let file: StoreFile
   let options: StoreOptions
   let environment: StoreEnvironment
-  /// Nil for a store that is like no other.
+  /// The identity and commit of the new store; nil for a new identity and commit 0.
   var origin: StoreOrigin?
 
-  /// Longer than any file that a creation leaves unfinished.
+  /// More bytes than any unfinished creation leaves.
   static let byteLimit: UInt64 = 1 << 20
 
   func run() throws(StoreError) {
@@ -25,7 +25,7 @@ struct StoreCreation {
         timestamp: now
       )
     let identity = FormatIdentity(uuid: origin.uuid, pageSize: UInt32(options.pageSize))
-    // What an unfinished creation left must not be taken for a part of this one.
+    // Remnants of an unfinished creation must not be taken for parts of this one.
     try file.truncate(to: 0)
     try writeLog(identity, origin)
     // guard: sync-creation-before-header
@@ -92,23 +92,23 @@ struct StoreCreation {
   }
 }
 
-/// What a new store begins with: the copy of another goes on where that one was.
+/// The identity and the first commit of a new store. A copy continues those of its original.
 struct StoreOrigin {
   var uuid: StoreUUID
   var commit: UInt64
-  /// Of that commit, in milliseconds since 1970.
+  /// The time of that commit, in milliseconds since 1970.
   var timestamp: Int64
 }
 
-/// Prepares a new log extent: blocks that have been written once, so that syncing a record in them later is a matter
-/// of data alone, not of the file system's journal.
+/// Prepares a new log extent by writing all its blocks once, so that syncing a record in them later writes
+/// only data, and not the file system's journal.
 struct LogExtentInitialisation {
   let file: StoreFile
   let identity: FormatIdentity
 
   private static let zerosByteCount = 256 << 10
 
-  /// Writes header and zeros; the caller syncs.
+  /// Writes header and zeros. The caller syncs them.
   func write(_ header: ExtentHeader) throws(StoreError) {
     try file.allocate(header.extent.range)
     let block = header.encodedBlock(identity)

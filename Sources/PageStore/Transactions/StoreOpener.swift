@@ -58,7 +58,7 @@ struct StoreOpener {
     }
     let start = Self.version(of: checkpoint, trees)
     let transactions = Array(recovery.chain.transactions)
-    // Of a store that was closed there are none.
+    // A store that was closed has none.
     let replay = try transactions.isEmpty ? nil : Replay(start, pool: pool, transactions: transactions)
     let version = replay?.version ?? start
 
@@ -89,14 +89,14 @@ struct StoreOpener {
     if !recovery.isHeaderIntact { try restoreHeader(blocks.identity) }
   }
 
-  /// What recovery accepted may exist in the page cache alone, behind a sync that failed. Before anything is built on it,
-  /// it is made durable again, elsewhere: as a checkpoint, in a log extent of its own.
+  /// Makes the recovered state durable again, as a checkpoint in a log extent of its own, before anything is
+  /// committed on top of it: after a failed sync it may exist only in the system's page cache.
   private func persistAgain(_ committer: Committer) throws(StoreError) {
     let checkpointBytes = LogRecordHeader.encodedByteCount + CheckpointRecord.fixedByteCount
     do throws(StoreError) {
       try persistAgain(committer, in: committer.smallLogExtent(forRecord: checkpointBytes))
     } catch  where error.code == .diskFull && !committer.log.isFenced {
-      // On a full disk there is still what earlier commits had set aside for pages.
+      // A full disk still has the room that earlier commits had set aside for pages.
       try persistAgain(committer, in: committer.logExtentAmongPages(forRecord: checkpointBytes))
     }
   }
@@ -104,15 +104,15 @@ struct StoreOpener {
   private func persistAgain(_ committer: Committer, in use: LogExtentUse) throws(StoreError) {
     try committer.log.begin(use)
     try committer.checkpoint()
-    // No link leads to this log extent, and a walk may not find it: it can lie in a gap, or before the end that an older
-    // checkpoint knows, if the one that moved the end was never durable. So nothing may be committed before an anchor
-    // that leads to it is durable.
+    // No link leads to this log extent, and a walk may not find it: it may lie in a gap, or before the end
+    // that an older checkpoint knows if the newer one was never durable. So nothing may be committed before
+    // an anchor that leads to it is durable.
     // guard: sync-anchor-of-recovery
     try committer.log.fencing { () throws(StoreError) in try committer.file.synchronize() }
   }
 
-  /// A header that is damaged is written anew from its copies; durably, because one that a crash leaves as zeros would
-  /// look like that of a creation which was never finished.
+  /// Rewrites a damaged header from its copies. The write is durable: a header that a crash leaves as zeros
+  /// would look like that of an unfinished creation.
   private func restoreHeader(_ identity: FormatIdentity) throws(StoreError) {
     try FileHeader.encoded(identity, created: environment.now()).withBytes { bytes throws(StoreError) in
       // guard: sync-restored-header, without it: try file.write(bytes, at: FileLayout.headerOffset)
@@ -176,7 +176,7 @@ struct StoreOpener {
       extents: LogExtentTable(
         uses: recovery.uses + illegible,
         newestEpoch: recovery.newestEpoch,
-        // A forged record must not set the log free that is still to be replayed.
+        // A forged record must not free the part of the log that is still to be replayed.
         freeBelow: min(content.previousReplayEpoch, recovery.chain.checkpoint.replayEpoch),
         replayEpoch: recovery.chain.checkpoint.replayEpoch
       ),
@@ -191,7 +191,7 @@ struct StoreOpener {
   }
 }
 
-/// Reads pages of a store's file, and those that were spilled beside it.
+/// Reads pages of a store's file, and spilled pages.
 final class FilePageLoader: PageLoader {
   private let file: StoreFile
   private let spill: SpillFile

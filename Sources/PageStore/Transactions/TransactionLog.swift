@@ -1,17 +1,19 @@
-/// The record of a transaction, as it grows with the changes.
+/// The log record of a transaction, which grows with its changes.
 struct TransactionLog {
-  /// Begins with room for the header.
+  /// The record's bytes, which begin with room for the header.
   private(set) var record: [UInt8]
-  /// Too long for a record, or with a value too long for one: the transaction has to be written as a checkpoint.
+  /// Whether the transaction is too long for a record, or has a value that is: then it has to be written as a
+  /// checkpoint.
   private(set) var isTooLarge = false
   private(set) var isEmpty = true
-  /// Whether anything was added, as opposed to only taken away.
+  /// Whether anything was added, and not only removed.
   private(set) var hasAdditions = false
   private var selectedTree: UInt32?
 
-  /// Starts in a buffer that may have been used before.
+  /// Begins a record in a buffer that may have been used before.
   ///
-  /// - Parameter isKept: whether there is to be a record at all; otherwise the transaction has to be written as a checkpoint.
+  /// - Parameter isKept: false if no record is needed, because the transaction will be written as a
+  ///   checkpoint.
   init(reusing buffer: consuming [UInt8] = [], isKept: Bool = true) {
     record = buffer
     isTooLarge = !isKept
@@ -43,7 +45,7 @@ struct TransactionLog {
     note(.put(key: key, value: value), tree: tree)
   }
 
-  /// The record, which is taken out: a copy would cost as much again.
+  /// Removes and returns the record, so that it isn't copied.
   mutating func takeRecord() -> [UInt8] {
     var taken: [UInt8] = []
     swap(&taken, &record)

@@ -1,25 +1,26 @@
 /// What the handles of one write transaction share. Used by the thread that holds the writer lock, or by the
 /// one that opens the store, to replay its log.
 final class TransactionState {
-  /// The number that the transaction gets when it is committed; its base's if it stamps its pages with that.
+  /// The number that the transaction gets when it is committed, with which its pages are stamped. It may be
+  /// that of its base.
   let commit: UInt64
-  /// What it builds on.
+  /// The version on which the transaction builds.
   let base: Version
   let dirty: DirtySet
   var log: TransactionLog
 
   private(set) var directory: TreeDirectory
   private(set) var nextTreeID: UInt32
-  /// The object that readers of the commit get with it.
+  /// The attachment of the commit, which its readers can get.
   var attachment: (any Sendable)?
-  /// By slot; made when a tree is first asked for.
+  /// The editors of trees, by slot. They are made when a tree is first used.
   private var editors: [TreeEditor?]
   private var isEnded = false
 
   /// The longest name of a tree.
   static let nameByteLimit = 1_024
 
-  /// - Parameter stamp: the commit that the pages it makes are stamped with; its own if nil.
+  /// - Parameter stamp: the commit with which its pages are stamped; nil for its own.
   init(base: Version, pool: PagePool, log: consuming TransactionLog, stampingPages stamp: UInt64? = nil) {
     self.base = base
     self.log = log
@@ -30,14 +31,14 @@ final class TransactionState {
     editors = Array(repeating: nil, count: base.roots.count)
   }
 
-  /// The commit's place among the others.
+  /// The link of the commit in the list of commits.
   var link: CommitLink { CommitLink(commit, attachment: attachment) }
 
   func checkUsable() throws(StoreError) {
     if isEnded { throw StoreError(.transactionEnded, "the write transaction is over") }
   }
 
-  /// Makes every handle refuse from now on.
+  /// Ends the transaction: every handle throws from now on.
   func end() {
     isEnded = true
     for editor in editors { editor?.end() }
@@ -69,14 +70,15 @@ final class TransactionState {
         context: .init(tree: name)
       )
     }
-    // Numbers aren't given out again, and one is kept free so that the next one can always be told.
+    // Numbers aren't reused, and the last one is kept free, so that the number of the next tree can always be
+    // recorded.
     guard nextTreeID < .max else {
       throw StoreError(.tooManyTrees, "the store has no number left for a tree", context: .init(tree: name))
     }
     return add(name, treeID: nextTreeID)
   }
 
-  /// Creates a tree whose number is known: when a log is replayed.
+  /// Creates a tree with a given number, as in the replay of a log.
   func add(_ name: String, treeID: UInt32) -> Int {
     let slot = directory.add(name)
     let editor = TreeEditor(root: .empty(treeID: treeID), dirty: dirty)
@@ -90,7 +92,7 @@ final class TransactionState {
   func dropTree(_ slot: Int, name: String) throws(StoreError) {
     let editor = try editor(slot)
     try editor.removeRange(.all)
-    // Handles of the tree must not put anything into the log that is about a tree which is gone.
+    // Handles of the dropped tree must not log any more changes.
     editor.end()
     editors[slot] = nil
     directory.remove(slot: slot)
@@ -99,7 +101,7 @@ final class TransactionState {
 
   // MARK: The outcome
 
-  /// The trees' roots as the transaction leaves them.
+  /// The roots of the trees after the transaction, by slot.
   var roots: [TreeRoot] {
     editors.indices.map { slot in
       if let editor = editors[slot] { return editor.root }
@@ -109,7 +111,8 @@ final class TransactionState {
     }
   }
 
-  /// Throws if a change failed half-way: such a transaction can only be abandoned, even if its closure carried on.
+  /// Throws if a change has failed half-way: such a transaction can only be abandoned, even if its closure
+  /// continued.
   func checkIntact() throws(StoreError) {
     guard editors.allSatisfy({ $0?.isIntact ?? true }) else {
       throw StoreError(.transactionEnded, "a change failed half-way; the transaction was abandoned")

@@ -1,21 +1,21 @@
-/// The names of a store's trees, and their slots in the versions' arrays of roots. Copies share their storage, so versions
-/// share it until a tree is made or dropped.
+/// The names of a store's trees, and their slots in the versions' arrays of roots. Copies share their
+/// storage, so versions share it until a tree is made or dropped.
 struct TreeDirectory: Sendable {
-  /// Name by slot; nil where a dropped tree was.
+  /// Names by slot; nil in the slot of a dropped tree.
   private(set) var names: [String?]
-  /// Slots in order of their names' bytes. No dictionary: making the first one of its kind takes a process longer than
-  /// reading the catalogue.
+  /// Slots in order of their names' bytes. An array, because making the first dictionary of its kind takes
+  /// longer than reading the catalogue.
   private var sortedSlots: [Int]
   /// Slots of dropped trees, for new ones.
   private var freeSlots: [Int] = []
 
-  /// The names have to be in order of their bytes.
+  /// - Parameter names: in order of their bytes.
   init(sortedNames names: [String?]) {
     self.names = names
     sortedSlots = Array(names.indices)
   }
 
-  /// Trees in the store.
+  /// The number of trees.
   var count: Int { sortedSlots.count }
 
   /// The slot of the tree with this name. O(log n).
@@ -40,11 +40,11 @@ struct TreeDirectory: Sendable {
     freeSlots.append(slot)
   }
 
-  /// Trees in order of their names' bytes.
+  /// The names of the trees, in order of their bytes.
   var sortedNames: [String] { sortedSlots.compactMap { names[$0] } }
 
-  /// Where the name is, or would be, among the sorted ones. A name is its bytes: strings that Unicode calls equivalent are
-  /// different names.
+  /// The rank of the name among the sorted ones, or the rank that it would have. Names are compared by bytes:
+  /// canonically equivalent strings are different names.
   private func rank(of name: String) -> (rank: Int, isFound: Bool) {
     var name = name
     return name.withUTF8 { wanted in
@@ -66,22 +66,22 @@ struct TreeDirectory: Sendable {
   }
 }
 
-/// One committed state of the store: immutable, shared by everyone who reads it.
+/// One committed state of the store: immutable, and shared by all its readers.
 final class Version: Sendable {
   let commit: UInt64
   /// Milliseconds since 1970.
   let timestamp: Int64
-  /// Distinguishes the states before and after a checkpoint of the same commit. Ascends.
+  /// An ascending number, which distinguishes the states before and after a checkpoint of the same commit.
   let generation: UInt64
   let directory: TreeDirectory
   /// By slot of the directory.
   let roots: [TreeRoot]
   /// The number that the next tree will get.
   let nextTreeID: UInt32
-  /// The log record that contains it, and what its writer waits for.
+  /// The sequence number of the log record that contains the commit, for which its writer waits.
   let sequence: UInt64
   let durability: Durability
-  /// The place of the commit among the others of this process. Versions of one commit share it.
+  /// The link of the commit in the list of commits. Versions of one commit share it.
   let link: CommitLink
 
   init(

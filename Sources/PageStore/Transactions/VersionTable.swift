@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Which versions there are: the newest committed, the newest that readers may see, the newest that would survive a
-/// power failure, and those that snapshots hold.
+/// The versions of a store: the newest committed, the newest that readers may see, the newest that would
+/// survive a power failure, and those that snapshots hold.
 ///
-/// durable ≤ published ≤ latest. They differ only while commits wait for their sync: the next writer already builds on
-/// `latest`, but nobody sees what a failed sync could still take back. Relaxed commits are published when they are
-/// written, and are taken back with the rest if their sync fails.
+/// durable ≤ published ≤ latest. They differ only while commits wait for their sync: the next writer builds
+/// on `latest`, but readers don't see commits that a failed sync could take back. Relaxed commits are the
+/// exception: they are published when they are written, and taken back with the others if their sync fails.
 final class VersionTable: Sendable {
   private struct State {
     var durable: Version
@@ -13,14 +13,15 @@ final class VersionTable: Sendable {
     var latest: Version
     /// Versions after `durable`, oldest first.
     var queue: [Version] = []
-    /// The versions that are held, oldest first, and how often each is.
+    /// The held versions, oldest first, and how often each is held.
     var pins: [(holder: Holder, count: Int)] = []
-    /// The snapshots that hold them, in the order in which they were taken.
+    /// The snapshots, in the order in which they were taken.
     var leases: [Lease] = []
-    /// Those of them that have a lifetime, in the same order.
+    /// The snapshots that have a lifetime, in the same order.
     var limited: [LimitedLease] = []
     var nextLease: UInt64 = 0
-    /// When somebody looks at the deadlines, latest first. A timer can't be taken back: an earlier deadline adds one.
+    /// The times at which timers fire, latest first. A timer can't be cancelled: an earlier deadline adds
+    /// one.
     var timers: [ContinuousClock.Instant] = []
   }
   private let state: Mutex<State>
@@ -29,12 +30,12 @@ final class VersionTable: Sendable {
     state = Mutex(State(durable: version, published: version, latest: version))
   }
 
-  /// What the next writer builds on.
+  /// The version on which the next writer builds.
   var latest: Version { state.withLock { $0.latest } }
-  /// What readers see.
+  /// The version that readers see.
   var published: Version { state.withLock { $0.published } }
 
-  /// Queues a version whose record has been appended to the log.
+  /// Adds a version whose record was appended to the log.
   func append(_ version: Version) {
     state.withLock {
       $0.latest.link.append(version.link)
@@ -43,7 +44,8 @@ final class VersionTable: Sendable {
     }
   }
 
-  /// Puts a version in the place of the newest one, which has the same content: as durable as that is, and seen when that is.
+  /// Replaces the newest version by one with the same contents, which is durable and published as soon as
+  /// that is.
   func supersede(with version: Version) {
     state.withLock { state in
       let isDurable = state.latest === state.durable
@@ -57,7 +59,7 @@ final class VersionTable: Sendable {
     }
   }
 
-  /// Takes note of what the log has written and synced.
+  /// Publishes versions according to what the log has written and synced.
   func advance(written: UInt64, durable: UInt64) {
     state.withLock { state in
       var survivors = 0
@@ -65,7 +67,7 @@ final class VersionTable: Sendable {
         let reached = version.durability == .full ? durable : written
         guard version.sequence <= reached else { break }
         state.published = version
-        // A store that never syncs has nothing else to return to.
+        // A store that never syncs has no other version to fall back to.
         if version.durability == .none || version.sequence <= durable {
           state.durable = version
           survivors += 1
@@ -75,7 +77,7 @@ final class VersionTable: Sendable {
     }
   }
 
-  /// After a failed write or sync: only what is durable remains.
+  /// Falls back to the durable version, after a failed write or sync.
   func fallBack() {
     state.withLock { state in
       state.published = state.durable
@@ -84,7 +86,7 @@ final class VersionTable: Sendable {
     }
   }
 
-  /// A checkpoint's version: durable by itself, with nothing queued.
+  /// Makes the version of a checkpoint the newest one: it is durable, and no others wait for a sync.
   func install(_ version: Version) {
     state.withLock { state in
       state.latest.link.append(version.link)
@@ -95,7 +97,7 @@ final class VersionTable: Sendable {
     }
   }
 
-  /// What is known of one snapshot.
+  /// The data of one snapshot.
   struct Lease {
     var number: UInt64
     var holder: Holder
@@ -112,14 +114,14 @@ final class VersionTable: Sendable {
 
     enum Stage: Equatable {
       case holding
-      /// Expired; somebody may be reading who began in this epoch or before.
+      /// Expired; a reader that began in this epoch or before may still be reading.
       case expiring(since: UInt64)
-      /// Expired, and read by nobody.
+      /// Expired, and no reader is left.
       case ended
     }
   }
 
-  /// The published version, held until ``release(lease:)``, or until it has expired.
+  /// Holds the published version until ``release(lease:)``, or until the snapshot has expired.
   func lease(_ label: String, _ expiry: SnapshotExpiry?) -> (version: Version, lease: UInt64) {
     let now = ContinuousClock.now
     return state.withLock { state in
@@ -134,7 +136,7 @@ final class VersionTable: Sendable {
     }
   }
 
-  /// Lets go of a version that a snapshot has held. O(log n) to find it, among n snapshots.
+  /// Releases the version that a snapshot has held. O(log *n*) to find it among *n* snapshots.
   func release(lease number: UInt64) {
     state.withLock { state in
       var (low, high) = (0, state.leases.count)
@@ -145,7 +147,7 @@ final class VersionTable: Sendable {
       let holder = state.leases[low].holder
       state.leases.remove(at: low)
       if let index = state.limited.firstIndex(where: { $0.number == number }) {
-        // What has ended holds nothing any more.
+        // A snapshot that has ended holds nothing.
         if state.limited.remove(at: index).stage == .ended { return }
       }
       Self.remove(holder, from: &state.pins)
@@ -154,7 +156,7 @@ final class VersionTable: Sendable {
 
   // MARK: Expiry
 
-  /// Lets go of the versions whose snapshots have expired, as far as nobody is reading them.
+  /// Expires snapshots whose lifetime has passed, and releases their versions if no reader uses them.
   func expire(_ readers: ReaderTable) {
     state.withLock { state in
       if state.limited.isEmpty { return }
@@ -173,11 +175,12 @@ final class VersionTable: Sendable {
     }
   }
 
-  /// Whether there are snapshots that hold nothing any more: their cursors may still name memory by its address.
+  /// Whether there are expired snapshots that hold nothing: their cursors may still protect memory by its
+  /// address.
   var hasEndedLeases: Bool { state.withLock { $0.limited.contains { $0.stage == .ended } } }
 
-  /// The next deadline, if somebody has to set a timer for it. One that has passed, because somebody is reading, is looked at again a
-  /// little later.
+  /// The next deadline, if the caller has to set a timer for it; otherwise nil. If it has passed while a
+  /// reader is still there, the timer is a little later.
   func takeNextDeadline() -> ContinuousClock.Instant? {
     state.withLock { state in
       let deadlines = state.limited.lazy.filter { $0.stage != .ended }.map(\.expiry.deadline)
@@ -206,7 +209,7 @@ final class VersionTable: Sendable {
     }
   }
 
-  /// The newest version, seen or not, held until ``unpin(_:)``.
+  /// Holds the newest version, published or not, until ``unpin(_:)``.
   func pinLatest() -> Version {
     state.withLock { state in
       Self.add(state.latest, to: &state.pins)
@@ -214,7 +217,7 @@ final class VersionTable: Sendable {
     }
   }
 
-  /// Pins are nearly always taken at the newest generation; after a fall-back they may be of an older one.
+  /// Searches from the end: pins are nearly always of the newest generation, except after a fall-back.
   private static func add(_ version: Version, to pins: inout [(holder: Holder, count: Int)]) {
     let holder = Holder(generation: version.generation, commit: version.commit)
     guard let index = pins.lastIndex(where: { $0.holder.generation <= holder.generation }) else {
@@ -246,11 +249,11 @@ final class VersionTable: Sendable {
     var commit: UInt64
   }
 
-  /// The versions that somebody may still read.
+  /// The versions that may still be read.
   struct Holders {
-    /// Of those that stay without being held, the oldest one's generation.
+    /// The generation of the oldest version that stays without being held.
     var oldestUnheld: UInt64
-    /// Oldest first.
+    /// The held versions, oldest first.
     var held: [Holder]
 
     /// Whether a snapshot holds the version of this generation. O(log n).

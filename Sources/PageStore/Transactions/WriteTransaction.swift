@@ -1,6 +1,8 @@
-/// The one write transaction of the moment: what `Store.write(durability:timeout:_:)` lends to its closure.
+/// The write transaction that `Store.write(durability:timeout:_:)` passes to its closure. There is one at a
+/// time.
 ///
-/// It sees the store as the last commit left it and its own changes. Nobody else sees those before they are committed.
+/// It sees the store after the last commit, with its own changes. Other threads don't see those before they
+/// are committed.
 public struct WriteTransaction: ~Copyable {
   private let state: TransactionState
 
@@ -8,18 +10,19 @@ public struct WriteTransaction: ~Copyable {
     self.state = state
   }
 
-  /// The number that this transaction gets when it is committed.
+  /// The number that this transaction gets if it is committed.
   public var commit: UInt64 { state.commit }
   /// The number of the commit that it builds on.
   public var baseCommit: UInt64 { state.base.commit }
 
-  /// Has readers get an object with the commit: see ``Snapshot/attachments(after:)``. It is there before the first of them sees the commit.
+  /// Attaches an object to the commit, for ``Snapshot/attachments(after:)``. It is there before any reader
+  /// sees the commit.
   package mutating func attach(_ attachment: any Sendable) { state.attachment = attachment }
 
   /// The names of all trees, in order of their bytes.
   public var treeNames: [String] { state.directory.sortedNames }
 
-  /// The tree of this name, made if there is none. A name has 1 to 1,024 bytes.
+  /// The tree of this name, which is created if there is none. A name has 1 to 1,024 bytes.
   public mutating func tree(_ name: String) throws(StoreError) -> WriteTree {
     if let tree = try treeIfPresent(name) { return tree }
     return WriteTree(editor: try state.editor(state.createTree(name)), recorder: state)

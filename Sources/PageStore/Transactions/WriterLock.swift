@@ -3,7 +3,8 @@ import Glibc
 import Synchronization
 
 /// The lock that serialises the writers of a store. One thread at a time holds it, from the beginning of a
-/// write transaction to the appending of its record; one such holding is a *turn*.
+/// write transaction to the appending of its record, or for other work that excludes writers; one such
+/// holding is a *turn*.
 ///
 /// Most transactions take less time than waking a thread. So a released lock goes to the first thread that
 /// asks for it, and a thread that finds it held spins for a few microseconds before it sleeps. A release
@@ -211,7 +212,7 @@ final class WriterLock: @unchecked Sendable {
 
   private static func time(after duration: Duration) -> timespec {
     var time = now()
-    // A year is as good as any longer time, and can be added to any moment.
+    // A year serves for any longer time, and can be added to any moment.
     let (seconds, attoseconds) = min(max(duration, .zero), .seconds(31_536_000)).components
     time.tv_sec += Int(seconds)
     time.tv_nsec += Int(attoseconds / 1_000_000_000)

@@ -2,11 +2,11 @@
 public struct KeyRange: Hashable, Sendable {
   /// One end of a range.
   public enum Bound: Hashable, Sendable {
-    /// The range goes on to the first or the last key.
+    /// The range reaches to the first or the last key.
     case unbounded
     /// The range ends with this key.
     case including([UInt8])
-    /// The range ends right before this key; as the lower bound, it begins right behind it.
+    /// The range ends right before this key; as the lower bound, it begins right after it.
     case excluding([UInt8])
   }
 
@@ -29,8 +29,8 @@ public struct KeyRange: Hashable, Sendable {
     KeyRange(lower: prefix.isEmpty ? .unbounded : .including(prefix), upper: successor(ofPrefix: prefix))
   }
 
-  /// The bound just above every key that begins with `prefix`: the shortest such byte string, or none when
-  /// the prefix is all 0xFF.
+  /// The upper bound of the keys that begin with `prefix`: the shortest byte string above all of them, or
+  /// unbounded if the prefix is all 0xFF.
   public static func successor(ofPrefix prefix: [UInt8]) -> Bound {
     var bytes = prefix
     while let last = bytes.last {

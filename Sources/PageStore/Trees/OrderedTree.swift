@@ -1,6 +1,7 @@
-/// What can be read from a tree, of a snapshot or of a write transaction.
+/// A tree that can be read: one of a snapshot, or one of a write transaction.
 public protocol OrderedTree {
-  /// The version to read: opaque, for the methods below. Throws `.transactionEnded` when it is gone.
+  /// The version of the tree, opaque, for the methods of the extension. Throws `.transactionEnded` after the
+  /// transaction.
   var core: TreeCore { get throws(StoreError) }
 
   /// A cursor over the entries whose key is in `range`.
@@ -16,13 +17,13 @@ extension OrderedTree {
   /// A cursor over all entries.
   public func cursor() throws(StoreError) -> TreeCursor { try cursor(in: .all) }
 
-  /// The value for `key`, or nil when there is none: the bytes where they lie, without a copy wherever
-  /// possible. In a write transaction they are good until the tree's next change. O(log *n*).
+  /// The value for `key`, without a copy wherever possible; nil if there is none. In a write transaction it
+  /// is valid until the tree's next change. O(log *n*).
   package func find(_ key: UnsafeRawBufferPointer) throws(StoreError) -> FoundValue? {
     try core.find(key)
   }
 
-  /// Calls `body` with the value for `key`, or nil when there is none. O(log *n*).
+  /// Calls `body` with the value for `key`, or with nil if there is none. O(log *n*).
   public func withValue<R>(for key: [UInt8], _ body: (RawSpan?) throws -> R) throws -> R {
     try key.withUnsafeBytes { key in
       guard let value = try core.find(key) else { return try body(nil) }
@@ -30,7 +31,7 @@ extension OrderedTree {
     }
   }
 
-  /// A copy of the value for `key`, or nil when there is none. O(log *n*).
+  /// A copy of the value for `key`; nil if there is none. O(log *n*).
   public func value(for key: [UInt8]) throws(StoreError) -> [UInt8]? {
     try key.withBytes { key throws(StoreError) in
       guard let value = try core.find(key) else { return nil }
@@ -43,10 +44,10 @@ extension OrderedTree {
     try key.withBytes { bytes throws(StoreError) in try core.contains(bytes) }
   }
 
-  /// Entries whose key is in `range`. O(log *n*), however many they are.
+  /// The number of entries whose key is in `range`. O(log *n*), however many they are.
   public func count(in range: KeyRange) throws(StoreError) -> Int { try core.count(in: range) }
 
-  /// Entries whose key is below `key`. O(log *n*).
+  /// The number of entries whose key is below `key`. O(log *n*).
   public func rank(of key: [UInt8]) throws(StoreError) -> Int {
     try key.withBytes { bytes throws(StoreError) in try core.rank(of: bytes) }
   }
@@ -57,7 +58,7 @@ extension OrderedTree {
   /// ``contains(_:)-(Array<UInt8>)`` for borrowed bytes.
   package func contains(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool { try core.contains(key) }
 
-  /// Copies of the entry that has `position` entries before it, or nil when there are not so many. O(log
+  /// Copies of key and value of the entry that has `position` entries before it; nil if there is none. O(log
   /// *n*).
   public func entry(at position: Int) throws(StoreError) -> (key: [UInt8], value: [UInt8])? {
     var cursor = try cursor(in: .all)
@@ -65,8 +66,7 @@ extension OrderedTree {
     return (key: [UInt8](try cursor.key()), value: [UInt8](try cursor.value()))
   }
 
-  /// Calls `body` with key and value of each entry in `range`, in order or in reverse, until it returns
-  /// false.
+  /// Calls `body` with key and value of each entry in `range`, in order or reversed, until it returns false.
   public func forEach(
     in range: KeyRange = .all,
     reversed: Bool = false,
@@ -79,13 +79,13 @@ extension OrderedTree {
   }
 }
 
-/// A tree as a snapshot has it. Keeps the snapshot alive.
+/// A tree of a snapshot, which it keeps alive.
 public struct TreeReader: OrderedTree, Sendable {
-  /// The version that the snapshot has of the tree.
+  /// The snapshot's version of the tree.
   public let core: TreeCore
   private let owner: any AnyObject & Sendable
 
-  /// A reader of `core`, which lives as long as `owner`.
+  /// - Parameter owner: keeps `core` valid.
   init(core: TreeCore, owner: any AnyObject & Sendable) {
     self.core = core
     self.owner = owner

@@ -1,8 +1,7 @@
-// The calls with keys and values as spans: for bytes that lie somewhere already and need not become arrays
-// first.
+// Calls with keys and values as spans, for bytes that are in memory already and need not become arrays.
 
 extension OrderedTree {
-  /// Calls `body` with the value for `key`, or nil when there is none. O(log *n*).
+  /// Calls `body` with the value for `key`, or with nil if there is none. O(log *n*).
   public func withValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
     try key.withUnsafeBytes { key in
       guard let value = try core.find(key) else { return try body(nil) }
@@ -20,8 +19,8 @@ extension WriteTree {
     }
   }
 
-  /// Appends entries whose keys ascend, as ``append(sorted:)`` does: `next` hands one entry to its argument
-  /// and returns true, or returns false when there are no more.
+  /// Appends entries whose keys ascend, as ``append(sorted:)`` does. `next` passes one entry to its argument
+  /// and returns true, or returns false if there are no more.
   @discardableResult
   public func append(
     next: (_ take: (RawSpan, RawSpan) throws(StoreError) -> Void) throws(StoreError) -> Bool

@@ -1,13 +1,13 @@
-/// Appends entries with ascending keys to the end of a tree, filling each page before it begins the next.
+/// Appends entries with ascending keys to the end of a tree, and fills each page before it begins the next.
 ///
-/// From its first ``append(_:_:)`` to its ``finish()`` nothing else can use the editor: the counts in branches are brought up to date only where a
-/// page is full, and at the end.
+/// From the first ``append(_:_:)`` to ``finish()`` nothing else can use the editor: the counts in branches
+/// are updated only when a page is full, and at the end.
 struct TreeAppender: ~Copyable {
   private let editor: TreeEditor
-  /// The last key appended, or the tree's last one before.
+  /// The last key that was appended, or the tree's last key before.
   private var lastKey: [UInt8] = []
   private var hasLastKey = false
-  /// Entries appended to the last leaf and not counted above it yet.
+  /// Entries that were appended to the last leaf and aren't counted in its branches yet.
   private var uncounted = 0
   private(set) var count = 0
 
@@ -35,7 +35,7 @@ struct TreeAppender: ~Copyable {
       )
     }
     if count == 0, editor.height > 0 {
-      // From here on the path consists of the transaction's own frames, which stay.
+      // From here on the path consists of the transaction's own frames, which aren't evicted.
       try editor.change { () throws(StoreError) in
         try editor.descendToEnd()
         try editor.makePathWritable()
@@ -57,7 +57,7 @@ struct TreeAppender: ~Copyable {
     count &+= 1
   }
 
-  /// Brings all counts up to date and evens out the last pages. Returns how many entries were appended.
+  /// Updates all counts and evens out the last pages. Returns how many entries were appended.
   mutating func finish() throws(StoreError) -> Int {
     editor.isAppending = false
     guard count > 0 else { return 0 }
@@ -85,7 +85,7 @@ extension TreeEditor {
     }
   }
 
-  /// Appends to the path's leaf if there is room.
+  /// Appends an entry to the path's leaf; false if it doesn't fit there, or needs overflow pages.
   @inline(__always)
   fileprivate func appendInPlace(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
     guard height > 0, isPlain(key, value) else { return false }
@@ -102,7 +102,8 @@ extension TreeEditor {
       && geometry.keepsValueInline(keyCount: key.count, valueCount: value.count)
   }
 
-  /// Appends an entry for which the path's leaf may have no room, and leaves the path at the new end.
+  /// Appends an entry for which the path's leaf may have no room. Afterwards the path leads to the new last
+  /// leaf.
   fileprivate func appendWithNewLeaf(
     _ key: UnsafeRawBufferPointer,
     _ value: UnsafeRawBufferPointer

@@ -1,14 +1,16 @@
 import Synchronization
 
-/// One version of one tree, and all lookups in it: what snapshots' readers and write transactions share.
+/// One version of one tree, with all lookups in it. Readers of snapshots and write transactions share this
+/// code.
 ///
-/// A plain value of a few words: copying it touches no reference count. Whoever holds one keeps the version
-/// alive by other means, a snapshot or a transaction.
+/// A plain value of a few words: copying it touches no reference count. The code that holds one keeps the
+/// version alive by a snapshot or a transaction.
 public struct TreeCore: Sendable {
   let pages: PageMap
   let root: TreeRoot
-  // Safety: only touched atomically; whoever keeps the version alive keeps it (``SnapshotExpiry``).
-  /// Set when the version may be read no more; nil if that never happens.
+  // Safety: only touched atomically, and kept by the object that keeps the version alive
+  // (``SnapshotExpiry``).
+  /// Set when the version must no longer be read; nil if that never happens.
   nonisolated(unsafe) private let hasExpired: UnsafeMutablePointer<Atomic<Bool>>?
 
   init(root: TreeRoot, pool: PagePool, expiry: SnapshotExpiry? = nil) {
@@ -17,7 +19,8 @@ public struct TreeCore: Sendable {
     hasExpired = expiry?.word
   }
 
-  /// Throws `snapshotExpired` if the version may be read no more. To be asked after each beginning to read, never before.
+  /// Throws `snapshotExpired` if the version must no longer be read. Called after each beginning of a read
+  /// section, never before it.
   @inline(__always)
   func checkUnexpired() throws(StoreError) {
     if let hasExpired, hasExpired.pointee.load(ordering: .sequentiallyConsistent) { throw .snapshotExpired }
@@ -28,7 +31,7 @@ public struct TreeCore: Sendable {
   /// Entries in the tree. O(1).
   var count: Int { Int(truncatingIfNeeded: root.count) }
 
-  /// Runs `body` while what it finds stays where it is.
+  /// Runs `body` in a read section: pages that it finds stay in memory until it returns.
   @inline(__always)
   private func reading<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
     let reader = pages.enter()
@@ -37,13 +40,13 @@ public struct TreeCore: Sendable {
     return try body()
   }
 
-  /// What a reference to a page of `level` promises.
+  /// The identity of the tree's pages of `level`.
   @inline(__always)
   func identity(_ level: Int) -> UInt64 {
     PageImage.identity(treeID: root.treeID, level: UInt8(truncatingIfNeeded: level))
   }
 
-  /// The root page of a tree that has one.
+  /// The root page; the tree isn't empty.
   @inline(__always)
   func rootPage() throws(StoreError) -> PageImage {
     try pages.page(root.reference, identity: identity(Int(root.height) &- 1))
@@ -55,7 +58,7 @@ public struct TreeCore: Sendable {
     try pages.page(referredToAt: page.reference(index), identity: identity(level &- 1))
   }
 
-  /// The leaf where `key` is or would be; the tree isn't empty.
+  /// The leaf in which `key` is or would be; the tree isn't empty.
   @inline(__always)
   private func leaf(for key: SearchKey) throws(StoreError) -> PageImage {
     var level = Int(root.height) &- 1
@@ -67,7 +70,7 @@ public struct TreeCore: Sendable {
     return page
   }
 
-  /// The value for `key`, or nil when there is none. O(log *n*).
+  /// The value for `key`; nil if there is none. O(log *n*).
   func find(_ key: UnsafeRawBufferPointer) throws(StoreError) -> FoundValue? {
     guard root.height > 0 else { return nil }
     let reader = pages.enter()
@@ -112,7 +115,7 @@ public struct TreeCore: Sendable {
 }
 
 extension TreeCore {
-  /// Entries whose key is below `key`, or not above it if `inclusive`. O(log *n*).
+  /// The number of entries whose key is below `key`, or not above it if `inclusive`. O(log *n*).
   func rank(of key: UnsafeRawBufferPointer, inclusive: Bool = false) throws(StoreError) -> Int {
     guard root.height > 0 else { return 0 }
     return try reading { () throws(StoreError) in try rank(of: SearchKey(key), inclusive: inclusive) }
@@ -135,15 +138,15 @@ extension TreeCore {
     return Int(truncatingIfNeeded: rank) &+ index &+ (inclusive && isEqual ? 1 : 0)
   }
 
-  /// Entries whose key is in `range`. O(log *n*).
+  /// The number of entries whose key is in `range`. O(log *n*).
   func count(in range: KeyRange) throws(StoreError) -> Int {
     let upper = try rank(of: range.upper, ifUnbounded: count, includesEqual: true)
     guard upper > 0 else { return 0 }
     return max(0, upper &- (try rank(of: range.lower, ifUnbounded: 0, includesEqual: false)))
   }
 
-  /// Entries before a bound. An `including` bound's own key counts if `includesEqual`, an `excluding` one's
-  /// if not.
+  /// The number of entries before a bound. The key of an `including` bound itself counts if `includesEqual`,
+  /// that of an `excluding` one if not.
   func rank(
     of bound: KeyRange.Bound,
     ifUnbounded: Int,
@@ -162,8 +165,8 @@ extension TreeCore {
 }
 
 extension PageImage {
-  /// Entries below the children of a branch before `index`, of `total` below them all. Counts from the nearer
-  /// end.
+  /// The number of entries below the children of a branch before `index`; `total` are below all children.
+  /// Counts from the nearer end.
   @inline(__always)
   func entries(before index: Int, of total: UInt64) -> UInt64 {
     let count = self.count

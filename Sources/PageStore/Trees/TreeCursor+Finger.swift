@@ -1,16 +1,19 @@
-// Lookups that begin where the cursor is.
+// Lookups that begin at the cursor's position.
 
 extension TreeCursor {
-  /// The value for a key, or nil when there is none; the cursor moves to the first entry of its range that isn't below the key.
+  /// The value for a key; nil if there is none. The cursor moves to the first entry of its range that isn't
+  /// below the key.
   ///
-  /// A key in the leaf at hand, or in the next one, is found without a search from the root: keys that ascend, and lie close
-  /// together, cost a step each. Keys in any order are found all the same. The value is valid until the cursor moves.
+  /// A key in the current leaf, or in the next one, is found without a search from the root: for ascending
+  /// keys that are close together, a lookup costs a step. Keys in any other order are found as well. The
+  /// value is valid until the cursor moves.
   package mutating func find(near key: UnsafeRawBufferPointer) throws(StoreError) -> UnsafeRawBufferPointer? {
     try checkUnchanged()
     let key = SearchKey(key)
     if isAtEntry {
       let position = try position(of: key)
-      // Between two keys of the leaf, or on one. Before its first and after its last, another leaf may be the right one.
+      // The key is one of the leaf, or between two of them. Before the leaf's first key and after its last,
+      // another leaf may have it.
       if position.index < end, position.index > lowest || position.isEqual { return try value(at: position) }
       if position.index == leaf.count, end == leaf.count, try moveToNextLeaf(for: key) {
         let position = try self.position(of: key)
@@ -21,7 +24,8 @@ extension TreeCursor {
     return try value(at: position(of: key))
   }
 
-  /// Moves to an entry of the leaf that is the first of the range not below a key; returns its value if it has the key.
+  /// Moves to the first entry of the range, in this leaf, that isn't below a key; returns its value if it has
+  /// the key.
   private mutating func value(
     at position: (index: Int, isEqual: Bool)
   ) throws(StoreError) -> UnsafeRawBufferPointer? {
@@ -29,8 +33,8 @@ extension TreeCursor {
     return position.isEqual && position.index == index ? try value() : nil
   }
 
-  /// Moves to the next leaf under the same parent if its separators tell that the key is there and nowhere else. The cursor is at
-  /// no entry of it yet.
+  /// Moves to the next leaf under the same parent if the separators prove that the key belongs there. The
+  /// cursor isn't at an entry of the leaf yet.
   private mutating func moveToNextLeaf(for key: SearchKey) throws(StoreError) -> Bool {
     guard core.root.height > 1 else { return false }
     return try walking { cursor throws(StoreError) in
@@ -49,9 +53,9 @@ extension TreeCursor {
     }
   }
 
-  /// Where in the leaf a key is.
+  /// The position of a key in the leaf.
   private mutating func position(of key: SearchKey) throws(StoreError) -> (index: Int, isEqual: Bool) {
-    // Only keys that overflow lead out of the leaf.
+    // Only keys that overflow need pages other than the leaf.
     if leaf.flags & PageFlags.hasOverflow == 0 { return try leaf.lowerBound(of: key, in: core.pages) }
     return try walking { cursor throws(StoreError) in
       try cursor.leaf.lowerBound(of: key, in: cursor.core.pages)
@@ -60,10 +64,11 @@ extension TreeCursor {
 }
 
 extension OrderedTree {
-  /// Calls `body` for each of the keys, in their order, with its position among them and its value, or nil when there is none.
+  /// Calls `body` for each of the keys, in their order, with its position among them and its value, or nil
+  /// when there is none.
   ///
-  /// Keys may come in any order; where they ascend, and lie close together in the tree, a lookup costs a step instead of
-  /// O(log *n*).
+  /// Keys may come in any order. If they ascend and are close together in the tree, a lookup costs a step
+  /// instead of O(log *n*).
   public func forEachValue(
     for keys: some Sequence<[UInt8]>,
     _ body: (_ position: Int, _ value: RawSpan?) throws -> Void

@@ -1,4 +1,4 @@
-// Steps that leave the leaf.
+// Steps that may leave the leaf, and searches.
 
 extension TreeCursor {
   @usableFromInline
@@ -43,7 +43,7 @@ extension TreeCursor {
     }
   }
 
-  /// Stands at no entry.
+  /// Moves off all entries; returns false.
   mutating func leave(_ place: Place) -> Bool {
     self.place = place
     index = 0
@@ -52,7 +52,7 @@ extension TreeCursor {
     return false
   }
 
-  /// Stands at `index` if the range has it, else beyond the range.
+  /// Moves to the entry at `index` if the range has it, and to `otherwise` if not.
   private mutating func settle(at index: Int, _ otherwise: Place) -> Bool {
     guard index >= lowest, index < end else { return leave(otherwise) }
     self.index = index
@@ -68,7 +68,7 @@ extension TreeCursor {
     }
   }
 
-  /// The same for a key.
+  /// Moves to the first entry that is inside the range and not below `key`.
   mutating func moveToFirst(notBelow key: SearchKey) throws(StoreError) -> Bool {
     guard core.root.height > 0 else { return leave(.afterLast) }
     return try walking { cursor throws(StoreError) in
@@ -121,8 +121,8 @@ extension TreeCursor {
 
   private enum Edge { case first, last }
 
-  /// Goes to the leaf where a bound falls and returns the index there: of the first entry after a lower
-  /// bound, one past the last entry before an upper one.
+  /// Moves to the leaf of a bound and returns an index in it: that of the first entry after a lower bound, or
+  /// one past the last entry before an upper one.
   private mutating func descend(
     to bound: KeyRange.Bound,
     ifUnbounded edge: Edge
@@ -133,7 +133,7 @@ extension TreeCursor {
     return position.index + (isAfterEqual && position.isEqual ? 1 : 0)
   }
 
-  /// Goes to the leaf where a key is or would be, and returns its index there.
+  /// Moves to the leaf in which a key is or would be, and returns its index there.
   private mutating func descend(to key: SearchKey) throws(StoreError) -> (index: Int, isEqual: Bool) {
     var level = Int(core.root.height) - 1
     var page = try core.rootPage()
@@ -154,7 +154,7 @@ extension TreeCursor {
     return edge == .first ? 0 : page.count
   }
 
-  /// Follows an edge of a subtree down to its leaf.
+  /// Follows the first or the last children of a subtree down to the leaf.
   private mutating func walkDown(
     from start: PageImage,
     level top: Int,
@@ -175,8 +175,8 @@ extension TreeCursor {
     try walking { cursor throws(StoreError) in try cursor.moveToLeaf(after: after) }
   }
 
-  /// Moves to the neighbouring leaf; false if there is none. The path's pages are found from the root again,
-  /// by index: that costs a few loads per leaf and spares the cursor from holding them.
+  /// Moves to the next or previous leaf; false if there is none. The pages of the path are found again from
+  /// the root, by index: that costs a few loads a leaf, but the cursor needn't hold them.
   private mutating func moveToLeaf(after: Bool) throws(StoreError) -> Bool {
     let top = Int(core.root.height) - 1
     var level = top
@@ -185,7 +185,7 @@ extension TreeCursor {
     while level > 0 {
       let child = Int(path[level])
       if after ? child + 1 < page.count : child > 0 { turn = (page, level) }
-      // The leaf itself isn't looked at again: it would seem to be needed more than once.
+      // The leaf itself isn't looked up again: the cache would take that for a second use.
       if level > 1 { page = try core.child(page, child, below: level) }
       level -= 1
     }
@@ -196,8 +196,7 @@ extension TreeCursor {
     return true
   }
 
-  /// Makes `page` the cursor's leaf and finds out how much of it the range has. Mostly all of it, which
-  /// comparing with its first and last key shows.
+  /// Makes `page` the cursor's leaf, and finds the part of it that is in the range.
   mutating func enter(_ page: PageImage) throws(StoreError) {
     let lowest = try index(of: range.lower, in: page, inclusiveSkips: false) ?? 0
     let end = try index(of: range.upper, in: page, inclusiveSkips: true) ?? page.count
@@ -206,8 +205,8 @@ extension TreeCursor {
     self.end = end
   }
 
-  /// The index in `page` where a bound falls, or nil for none. An `including` bound's own key is skipped if
-  /// `inclusiveSkips`, an `excluding` one's if not.
+  /// The index of a bound in `page`; nil if it is unbounded. The key of an `including` bound itself is
+  /// skipped if `inclusiveSkips`, that of an `excluding` one if not.
   private func index(
     of bound: KeyRange.Bound,
     in page: PageImage,
@@ -227,8 +226,8 @@ extension TreeCursor {
 }
 
 extension PageImage {
-  /// The child of a branch with the entry that has `position` entries of the branch before it; leaves what is
-  /// left to skip within the child.
+  /// The child of a branch below which the entry is that has `position` entries of the branch before it. Sets
+  /// `position` to the number of entries before it within the child.
   fileprivate func child(holding position: inout UInt64) -> Int {
     var child = 0
     let last = count - 1

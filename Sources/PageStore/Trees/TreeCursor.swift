@@ -1,8 +1,8 @@
-/// A place in a tree, moved entry by entry through a range of keys, in both directions.
+/// A position in a tree, which moves entry by entry through a range of keys, in both directions.
 ///
-/// A new cursor stands before the range's first entry and, as far as ``previous()`` is concerned, after its
-/// last. Over a snapshot it stays good as long as it exists. Over a write transaction's tree it is good until
-/// the tree's next change; then moving it throws `.cursorInvalidated`.
+/// A new cursor is before the first entry of the range for ``next()``, and after the last one for
+/// ``previous()``. A cursor over a snapshot stays valid. A cursor over a write transaction's tree is valid
+/// until the tree's next change; then moving it throws `.cursorInvalidated`.
 ///
 /// ```swift
 /// var cursor = try tree.cursor(in: .prefix([7]))
@@ -11,8 +11,8 @@
 /// }
 /// ```
 public struct TreeCursor: ~Copyable {
-  // What a step within a leaf needs: the leaf, the part of it that is in the range, and a buffer where keys
-  // are put together. Its first bytes are the leaf's common prefix.
+  // The state for steps within a leaf: the leaf, the part of it that is in the range, and a buffer in which
+  // keys are put together. Its first bytes are the leaf's common prefix.
   @usableFromInline var leafStart: UnsafeRawPointer
   @usableFromInline var index: Int
   @usableFromInline var lowest: Int
@@ -22,7 +22,7 @@ public struct TreeCursor: ~Copyable {
   @usableFromInline var keyBuffer: UnsafeMutableRawBufferPointer
   @usableFromInline var prefixCount: Int
 
-  /// Children that lead from the root (highest level) to the leaf's parent (level 1).
+  /// The indices of the children on the path from the root (highest level) to the leaf's parent (level 1).
   var path = InlineArray<24, UInt16>(repeating: 0)
   var place: Place = .start
   let range: KeyRange
@@ -31,19 +31,19 @@ public struct TreeCursor: ~Copyable {
   let owner: AnyObject
   /// The current value if it overflows.
   var loaded: ValueBytes?
-  /// Keeps the leaf, and the current value, in memory; nil until a leaf was looked for.
+  /// Protects the leaf and the current value; nil before the first search.
   private var reader: Reader?
 
   var leaf: PageImage { PageImage(leafStart) }
 
   enum Place {
-    /// Before the range for a step forwards, after it for a step backwards.
+    /// Before the range for ``next()``, after it for ``previous()``.
     case start
     /// At an entry of the leaf.
     case entry
-    /// Past the last entry of the range.
+    /// After the last entry of the range.
     case afterLast
-    /// Before its first.
+    /// Before the first entry of the range.
     case beforeFirst
   }
 
@@ -53,7 +53,7 @@ public struct TreeCursor: ~Copyable {
     self.owner = owner
     self.changes = changes
     expectedChanges = changes.pointee
-    // Never read before a step has found a leaf: `index` and `end` say that there is nothing.
+    // Not read before a step has found a leaf: `index` and `end` are equal until then.
     leafStart = UnsafeRawPointer(changes)
     index = 0
     lowest = 0
@@ -67,8 +67,9 @@ public struct TreeCursor: ~Copyable {
     reader?.leave()
   }
 
-  /// Runs a part of a step that follows references. Only what it protects is good afterwards. If it fails, the cursor stays
-  /// where it was or, if it has left that leaf already, is where a new one is.
+  /// Runs a part of a step that follows references, in a read section. Afterwards only memory that it has
+  /// protected is valid. If it fails, the cursor stays at its entry, or, if it has left the leaf already,
+  /// becomes like a new one.
   mutating func walking<R>(
     _ body: (inout TreeCursor) throws(StoreError) -> R
   ) throws(StoreError) -> R {
@@ -79,7 +80,7 @@ public struct TreeCursor: ~Copyable {
       try core.checkUnexpired()
       return try body(&self)
     } catch {
-      // The path leads to the leaf at hand, or is not followed.
+      // The restored path leads to the current leaf; without a leaf it isn't used.
       if self.leafStart == leafStart { self.path = path } else { _ = leave(.start) }
       throw error
     }
@@ -175,7 +176,7 @@ public struct TreeCursor: ~Copyable {
     return UnsafeRawBufferPointer(start: cell + (2 &+ keyCount), count: Int(count))
   }
 
-  /// A key that goes on in an overflow page, or that the buffer is too small for.
+  /// The current key, if it has overflow pages, or the buffer is too small for it.
   @usableFromInline
   mutating func unusualKey() throws(StoreError) -> UnsafeRawBufferPointer {
     try walking { cursor throws(StoreError) in
@@ -191,7 +192,7 @@ public struct TreeCursor: ~Copyable {
     }
   }
 
-  /// Puts the current key into the buffer.
+  /// Copies the current key into the buffer.
   private mutating func putTogether(_ slot: PageSlotWord, _ rest: ValueBytes?) -> UnsafeRawBufferPointer {
     let count = prefixCount + slot.keyLength
     growKeyBuffer(max(1, count + (rest?.bytes.count ?? 0)))
@@ -204,7 +205,7 @@ public struct TreeCursor: ~Copyable {
     }
   }
 
-  /// A value that lies in overflow pages, or whose key does.
+  /// The current value, if it or its key has overflow pages.
   @usableFromInline
   mutating func unusualValue() throws(StoreError) -> UnsafeRawBufferPointer {
     try walking { cursor throws(StoreError) in
@@ -246,7 +247,7 @@ public struct TreeCursor: ~Copyable {
     }
   }
 
-  /// Makes room for a key of `count` bytes and keeps the prefix.
+  /// Grows the buffer for a key of `count` bytes, and keeps the prefix.
   private mutating func growKeyBuffer(_ count: Int) {
     guard keyBuffer.count < count else { return }
     let fresh = UnsafeMutableRawBufferPointer.allocate(
@@ -258,7 +259,7 @@ public struct TreeCursor: ~Copyable {
     keyBuffer = fresh
   }
 
-  /// Makes `page` the leaf, its prefix the beginning of every key.
+  /// Makes `page` the leaf, and copies its prefix to the start of the key buffer.
   mutating func setLeaf(_ page: PageImage) {
     leafStart = page.base
     loaded = nil

@@ -1,7 +1,8 @@
-/// Packing of leaves that removal has left half empty, for compaction.
+/// Packing of half-empty leaves, for compaction.
 extension TreeEditor {
-  /// Lays the entries of neighbouring leaves out in fewer ones, nearly full, where that spares at least one page in twelve
-  /// (``LeafPacking``). The tree keeps its entries. Stops when the transaction has changed `pageLimit` pages, or has looked at as many leaves.
+  /// Lays the entries of adjacent leaves out in fewer ones, nearly full, where that saves at least one page
+  /// in twelve (``LeafPacking``). The tree keeps its entries. Stops when the transaction has changed
+  /// `pageLimit` pages, or this call has examined as many leaves.
   ///
   /// Every leaf is read once.
   func pack(from start: [UInt8], pageLimit: Int) throws(StoreError) -> Progress {
@@ -26,7 +27,8 @@ extension TreeEditor {
   /// Leaves that are packed at once.
   private static let packedLeafCount = 32
 
-  /// Where the children of the path's lowest branch from an index on begin, or those of the next such branch. Nil at the tree's end.
+  /// The first key of the child at `index` of the path's lowest branch; without such a child, that of the
+  /// next branch. Nil at the end of the tree.
   private func firstKey(behind index: Int) throws(StoreError) -> [UInt8]? {
     for level in 1..<height {
       let page = path[level].page
@@ -36,7 +38,7 @@ extension TreeEditor {
     return nil
   }
 
-  /// Packs some leaves below the path's lowest branch, if that is worthwhile.
+  /// Packs a run of leaves below the path's lowest branch, if that is worthwhile.
   private func pack(_ run: Range<Int>) throws(StoreError) {
     var used = 0
     for index in run { used += try core.child(path[1].page, index, below: 1).usedBytes(geometry) }

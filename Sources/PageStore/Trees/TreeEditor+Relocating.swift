@@ -1,16 +1,16 @@
 extension TreeEditor {
-  /// How far a relocation has come in a tree.
+  /// The progress of a relocation in a tree.
   enum Progress {
     case done
-    /// More of it lies at this key or behind it.
+    /// The rest of the tree begins at this key.
     case resume(at: [UInt8])
   }
 
-  /// Makes copies of the pages that the file has at `limit` or behind it, with their ways from the root, so that the next
-  /// checkpoint writes them elsewhere. Nothing changes in the tree but where it is. Stops when the transaction has copied
-  /// `pageLimit` pages.
+  /// Copies the pages whose number in the file is `limit` or more, with their paths from the root, so that
+  /// the next checkpoint writes them elsewhere. The tree's contents don't change. Stops when the transaction
+  /// has copied `pageLimit` pages.
   ///
-  /// Of branches and of the leaves that move each is read; other leaves only if the tree has overflow.
+  /// Reads the branches and the leaves that move; other leaves only if the tree has overflow.
   func relocate(behind limit: UInt64, from start: [UInt8], pageLimit: Int) throws(StoreError) -> Progress {
     guard height > 0 else { return .done }
     var key = start
@@ -25,7 +25,7 @@ extension TreeEditor {
     }
   }
 
-  /// Whether a page of the path, or overflow that it refers to, lies there.
+  /// Whether a page of the path, or overflow to which it refers, is at `limit` or after it.
   private func isPathBehind(_ limit: UInt64) -> Bool {
     (0..<height).contains { level in
       isBehind(limit, pool.filePage(reference(level)))
@@ -35,7 +35,7 @@ extension TreeEditor {
 
   private func isBehind(_ limit: UInt64, _ page: UInt64?) -> Bool { page.map { $0 >= limit } ?? false }
 
-  /// Offsets in a page of references to overflow that lies there.
+  /// The offsets in a page of references to overflow at `limit` or after it.
   private func overflowBehind(_ limit: UInt64, in page: PageImage) -> [Int] {
     guard page.flags & PageFlags.hasOverflow != 0 else { return [] }
     return (0..<page.count).flatMap { page.overflowReferences($0) }.filter { offset in
@@ -63,7 +63,7 @@ extension TreeEditor {
     for level in stride(from: 1, to: height, by: 1) {
       let step = path[level]
       let following = (step.index + 1)..<max(step.index + 1, step.page.count)
-      // Of the children of higher branches nothing is known; those of the lowest say where they are.
+      // Only the lowest branches have references to leaves, which tell their page numbers.
       let next = following.first { index in
         level > 1 || root.hasOverflow
           || isBehind(limit, pool.filePage(ChildReference(loading: step.page.reference(index))))
@@ -75,12 +75,14 @@ extension TreeEditor {
 }
 
 extension PagePool {
-  /// The page of the store's file that has what a reference leads to; nil if none has yet.
+  /// The page of the store's file to which a reference leads, or to which its frame was written; nil if there
+  /// is none.
   func filePage(_ reference: ChildReference) -> UInt64? {
     reference.location.isFrame ? filePage(storedPlace(ofPage: reference)) : reference.location.number
   }
 
-  /// The same for overflow.
+  /// The first page of the store's file to which a reference to overflow leads, or to which its buffer was
+  /// written; nil if there is none.
   func filePage(ofOverflow reference: ChildReference) -> UInt64? {
     reference.location.isFrame ? filePage(storedPlace(ofOverflow: reference)) : reference.location.number
   }

@@ -18,7 +18,7 @@ extension TreeEditor {
     }
   }
 
-  /// Gives up what an entry keeps in overflow pages.
+  /// Retires the overflow pages of an entry.
   func retireOverflow(of page: PageImage, _ index: Int) {
     let slot = page.slot(index)
     if slot.keyOverflows {
@@ -31,8 +31,9 @@ extension TreeEditor {
 
   // MARK: Pages that have become too empty
 
-  /// After a removal from the path's page of `lowest`: merges or evens out pages that are less than half full with a
-  /// neighbour, from there upwards, and lets the tree shrink at the root. The path is stale afterwards.
+  /// Called after a removal from the path's page of level `lowest`. Merges or evens out pages that are less
+  /// than half full with a neighbour, from there upwards, and shrinks the tree at the root. The path is
+  /// invalid afterwards.
   func mendPath(from lowest: Int = 0) throws(StoreError) {
     var level = lowest
     while level < height - 1 {
@@ -44,9 +45,9 @@ extension TreeEditor {
 
   func isUnderfull(_ page: PageImage) -> Bool { page.usedBytes(geometry) < geometry.capacity / 2 }
 
-  /// Merges the path's page of `level` with a neighbour under the same parent or, if both don't fit into one,
-  /// divides their entries evenly. Returns false when nothing was done to the parent that could have left it
-  /// underfull, or when the parent was rewritten, after which the path no longer leads through it.
+  /// Merges the path's page of `level` with a neighbour under the same parent, or, if both don't fit into one
+  /// page, divides their entries evenly. Returns false if the parent can't have become underfull, or if it
+  /// was rewritten, so that the path no longer leads through it.
   func mend(_ level: Int) throws(StoreError) -> Bool {
     let parent = path[level + 1].page
     guard parent.count > 1 else {
@@ -68,8 +69,8 @@ extension TreeEditor {
     return isParentCurrent
   }
 
-  /// The entries of two neighbouring children, in one fresh page or two, and whether the separator between
-  /// the two is now the key of an entry.
+  /// Lays the entries of two adjacent children out in one new page or two. Also returns whether the separator
+  /// between the two has become the key of an entry.
   private func combine(
     _ parent: PageImage,
     _ left: Int,
@@ -83,7 +84,8 @@ extension TreeEditor {
     return (pages, level > 0 && first.count > 0 && second.count > 0)
   }
 
-  /// Lists the entries of neighbouring children of a branch; the children are of `level`. They point into the pages.
+  /// Calls `body` with the entries of adjacent children of a branch; the children are of `level`. The entries
+  /// point into the pages.
   func withEntries<R>(
     ofChildren run: Range<Int>,
     of parent: PageImage,
@@ -100,7 +102,7 @@ extension TreeEditor {
     for (position, page) in pages.enumerated() {
       for index in 0..<page.count {
         var entry = PageEntry(page, index, geometry)
-        // Between two branches stands the separator that the parent had for the second.
+        // The first entry of a branch gets the separator that the parent has for that branch.
         if level > 0, index == 0, position > 0 {
           entry.takeKey(of: PageEntry(parent, run.lowerBound + position, geometry))
         }
@@ -111,7 +113,7 @@ extension TreeEditor {
     return try body(UnsafeBufferPointer(entries))
   }
 
-  /// Takes away roots with one child and a last leaf without entries.
+  /// Removes roots with a single child, and a last leaf without entries.
   func shrinkRoot() throws(StoreError) {
     while height > 0 {
       let page = try core.rootPage()

@@ -1,6 +1,7 @@
 extension TreeEditor {
-  /// Removes every entry whose key is in `range`; returns how many there were. O(log *n*) pages are changed. Of pages that are
-  /// in the range as a whole and in the file only branches are read, to list what is given up, and leaves if the tree has overflow.
+  /// Removes every entry whose key is in `range`; returns how many there were. Changes O(log *n*) pages. Of
+  /// the pages in the file that are completely in the range, it reads the branches, to retire the pages below
+  /// them, and the leaves only if the tree has overflow.
   @discardableResult
   func removeRange(_ range: KeyRange) throws(StoreError) -> Int {
     try checkIntact()
@@ -18,7 +19,7 @@ extension TreeEditor {
     return doomed
   }
 
-  /// Removes everything, giving all pages up: ``removeRange(_:)`` of all keys.
+  /// Removes all entries, and retires all pages.
   func removeAll() throws(StoreError) {
     try change { () throws(StoreError) in
       guard height > 0 else { return }
@@ -32,7 +33,8 @@ extension TreeEditor {
 
   // MARK: Trimming
 
-  /// What is left of a subtree without the entries in `range`; nil if nothing is.
+  /// Removes the entries in `range` from a subtree. Returns the reference to the rest; nil if nothing is
+  /// left.
   private func trim(
     _ reference: ChildReference,
     level: Int,
@@ -80,9 +82,10 @@ extension TreeEditor {
   ) throws(StoreError) -> ChildReference? {
     let first = try childIndex(for: range.lower, in: page) ?? 0
     let last = try childIndex(for: range.upper, in: page) ?? page.count - 1
-    // Only a forged page can turn them around.
+    // Only in a forged page can the last child come before the first.
     guard first <= last else { return reference }
-    // References to what is left of the children at the range's ends, for the entries to point to.
+    // Room for the references to the rests of the children at the ends of the range, to which the entries
+    // will point.
     let trimmed = UnsafeMutableRawPointer.allocate(byteCount: 2 * ChildReference.byteCount, alignment: 8)
     defer { trimmed.deallocate() }
     var entries = (0..<first).map { PageEntry(page, $0, geometry) }
@@ -103,7 +106,7 @@ extension TreeEditor {
       }
     }
     entries += (last + 1..<max(last + 1, page.count)).map { PageEntry(page, $0, geometry) }
-    // The first separator, now the branch's empty one, isn't stored any more.
+    // The first separator is now the branch's empty one, so it is no longer stored.
     if let rest = entries.first?.keyRest {
       dirty.retireOverflow(ChildReference(loading: rest), treeID: root.treeID)
     }
@@ -117,7 +120,7 @@ extension TreeEditor {
     }
   }
 
-  /// One fresh page with a part of an old one's entries; nil if there are none.
+  /// Builds a new page from entries of an old one, which is retired; nil if there are no entries.
   private func rebuild(
     _ entries: [PageEntry],
     _ old: ChildReference,
@@ -131,7 +134,7 @@ extension TreeEditor {
     return try buildPage(UnsafeBufferPointer(storage), level: level, lonePrefix: 0)
   }
 
-  /// Gives up a subtree.
+  /// Retires all pages of a subtree.
   private func drop(_ reference: ChildReference, level: Int) throws(StoreError) {
     if reference.location.isFrame {
       // Only leaves without overflow are evicted.
@@ -151,8 +154,8 @@ extension TreeEditor {
     }
   }
 
-  /// The same for a page of the file, which leaves no trace in the cache. Below one that is damaged nothing is found to give
-  /// up: its room stays in use, as `Store.verify()` says.
+  /// Retires what a page of the file refers to, without adding the page to the cache. If the page is damaged,
+  /// the pages below it can't be found: they stay in use, which `Store.verify()` reports.
   private func dropContents(ofStored reference: ChildReference, level: Int) throws(StoreError) {
     do throws(StoreError) {
       let (frame, page) = try pool.copy(reference, identity: core.identity(level))
@@ -164,11 +167,11 @@ extension TreeEditor {
 
   // MARK: Mending
 
-  /// Merges or evens out pages on the way to `key`, and their right neighbours, that a removal has left less
-  /// than half full. From the root downwards: a merge of branches makes neighbours of the pages at their
-  /// seam.
+  /// Merges or evens out pages that a removal has left less than half full, on the path to `key` and right of
+  /// it. It begins at the root, because a merge of branches makes the pages at their seam neighbours.
   func mendSeam(at key: [UInt8]) throws(StoreError) {
-    // Every round but the last mends a page; evening out large entries may not mend it for good.
+    // Every round but the last mends a page. The number of rounds is limited, because large entries can't
+    // always be divided evenly.
     for _ in 0..<(4 * TreeLimits.height) {
       try shrinkRoot()
       guard height > 1 else { return }
@@ -179,8 +182,8 @@ extension TreeEditor {
     }
   }
 
-  /// The highest level at which the path's page or its right neighbour is underfull and can be mended. The
-  /// path then leads through that page.
+  /// The highest level at which the path's page or its right neighbour is underfull and can be mended; nil if
+  /// there is none.
   private func levelToMend() throws(StoreError) -> Int? {
     for level in (0..<(height - 1)).reversed() {
       let parent = path[level + 1]

@@ -1,5 +1,5 @@
 extension TreeEditor {
-  /// Lists the entries of a page. They point into it.
+  /// Calls `body` with the entries of a page, which point into it.
   func withEntries<R, E: Error>(
     of page: PageImage,
     _ body: (UnsafeMutableBufferPointer<PageEntry>) throws(E) -> R
@@ -11,8 +11,8 @@ extension TreeEditor {
     return try body(entries)
   }
 
-  /// Lays the path's page of `level` out anew with `replacement` instead of the entries at `range`, in as
-  /// many pages as that takes, and tells the parent.
+  /// Rewrites the path's page of `level` with `replacement` instead of the entries at `range`, in as many
+  /// pages as necessary, and updates the parent.
   func rewrite(
     _ level: Int,
     replacing range: Range<Int>,
@@ -48,7 +48,7 @@ extension TreeEditor {
     dirty.retirePage(old, treeID: root.treeID)
   }
 
-  /// Lays entries out in fresh frames.
+  /// Lays entries out in new frames.
   func layOut(
     _ entries: UnsafeBufferPointer<PageEntry>,
     level: Int,
@@ -59,7 +59,7 @@ extension TreeEditor {
     return try layOut(entries, dividedAt: starts, level: level, lonePrefix: lonePrefix)
   }
 
-  /// The same, with pages that begin at these entries.
+  /// Lays entries out in new frames, which begin with the entries at `starts`.
   func layOut(
     _ entries: UnsafeBufferPointer<PageEntry>,
     dividedAt starts: [Int],
@@ -83,7 +83,7 @@ extension TreeEditor {
     return pages
   }
 
-  /// Lays entries that fit out in one fresh frame.
+  /// Lays entries out in one new frame, in which they fit.
   func buildPage(
     _ entries: UnsafeBufferPointer<PageEntry>,
     level: Int,
@@ -106,20 +106,21 @@ extension TreeEditor {
     )
   }
 
-  /// Begins a leaf after the tree's last one, which the path leads to, and which is full though nothing in it
-  /// is wasted. Returns false, having done nothing, if it isn't.
+  /// Begins a new leaf after the tree's last one, to which the path leads, if that is full and has no
+  /// garbage. Otherwise returns false, with nothing changed.
   func addLastLeaf(_ entry: PageEntry) throws(StoreError) -> Bool {
     let last = path[0].page
     let needed = entry.byteCount(isLeaf: true) - min(last.prefixLength, entry.keyCount)
     guard last.garbage == 0, last.freeBytes < needed, last.count > 0 else { return false }
     let pages = NewPages(capacity: 2)
     defer { withExtendedLifetime(pages) {} }
-    // The counts on the path have the new entry already.
+    // The counts on the path include the new entry already.
     var kept = reference(0)
     kept.count = UInt64(last.count)
     pages.append(kept)
     let lastEntry = PageEntry(last, last.count - 1, geometry)
-    // What the full leaf's keys share, the next one's will, less perhaps a counter's last digit.
+    // The keys of the new leaf will have the common prefix of the full one's, perhaps without the last digit
+    // of a counter.
     let shared = PageEntry(last, 0, geometry).commonPrefix(with: lastEntry)
     let fresh = try withUnsafePointer(to: entry) { entry throws(StoreError) in
       let entries = UnsafeBufferPointer(start: entry, count: 1)
@@ -137,8 +138,8 @@ extension TreeEditor {
     return sum
   }
 
-  /// Adds a leaf with the shortest separator between it and the one before: the first leaf key's bytes up to
-  /// the first that differs from the last key before it.
+  /// Adds a leaf with the shortest separator between it and the one before: the first key of the leaf up to
+  /// the first byte in which it differs from the last key before.
   private func appendLeaf(
     _ reference: ChildReference,
     after last: PageEntry,
@@ -152,7 +153,7 @@ extension TreeEditor {
       pages.append(reference, separator: separator)
       return
     }
-    // The bytes in the page don't tell the keys apart: both go on in overflow, or the shorter one doesn't.
+    // The bytes in the pages don't distinguish the keys: the rest of one or both is in overflow pages.
     let lastKey = try wholeKey(last)
     let firstKey = try wholeKey(first)
     let common = firstKey.withUnsafeBytes { first in
@@ -166,7 +167,7 @@ extension TreeEditor {
     }
   }
 
-  /// All bytes of an entry's key.
+  /// The complete key of an entry.
   func wholeKey(_ entry: PageEntry) throws(StoreError) -> [UInt8] {
     var key = [UInt8](unsafeUninitializedCapacity: entry.keyCount) { buffer, count in
       if let target = buffer.baseAddress { entry.copyKey(from: 0, to: UnsafeMutableRawPointer(target)) }
@@ -179,9 +180,9 @@ extension TreeEditor {
     return key
   }
 
-  /// Puts `pages` in the place of `count` children of the path's page above `level`, the first of which the
-  /// path goes through. The first new page goes on under the old one's separator. Returns whether the path
-  /// still leads through its parent, changed in place.
+  /// Replaces `count` children of the path's branch above `level`, beginning with the one on the path, by
+  /// `pages`. The first new page keeps the separator of the first old one. Returns whether the branch was
+  /// changed in place, so that the path still leads through it.
   func replaceChildren(_ level: Int, count: Int, with pages: NewPages) throws(StoreError) -> Bool {
     guard level < height - 1 else {
       try growRoot(level, pages)
@@ -207,10 +208,10 @@ extension TreeEditor {
     return true
   }
 
-  /// Makes `pages`, of `level`, the tree: the only one is its root, several get a root above them.
+  /// Makes `pages`, of `level`, the tree: a single page becomes the root, several get a new root above them.
   private func growRoot(_ level: Int, _ pages: NewPages) throws(StoreError) {
     guard pages.count > 1 else { return setRoot(pages.reference(0), height: level + 1) }
-    // Full pages all the way down, which only a forger makes, could be divided once too often.
+    // In a forged tree, full pages at every level could be divided once too often.
     guard level + 1 < TreeLimits.height else {
       throw StoreError(.corrupt, "A tree is impossibly high.", context: .init(tree: "\(root.treeID)"))
     }
@@ -220,7 +221,7 @@ extension TreeEditor {
   }
 }
 
-/// Fresh pages on their way to their parent: its entries for them, with the bytes they point to.
+/// New pages, as the entries that their parent will have for them, with the bytes to which the entries point.
 final class NewPages {
   private(set) var entries: UnsafeMutableBufferPointer<PageEntry>
   private(set) var count = 0
@@ -239,7 +240,7 @@ final class NewPages {
 
   func reference(_ position: Int) -> ChildReference { ChildReference(loading: entries[position].payload) }
 
-  /// Adds a page; `separator` has the key to find it by, which the first page doesn't need.
+  /// Adds a page. `separator` has the key of its entry, which the first page doesn't need.
   func append(_ reference: ChildReference, separator: PageEntry? = nil) {
     let keyCount = separator?.keyCount ?? 0
     let block = UnsafeMutableRawPointer.allocate(

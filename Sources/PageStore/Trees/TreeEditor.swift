@@ -1,12 +1,12 @@
 /// Changes one tree within one write transaction.
 ///
-/// The version the transaction began with stays as it is: a page is copied to a frame of the transaction
-/// before its first change, and so are the pages above it; after that it is changed in place. Where pages are
-/// rewritten at all (divided, merged, evened out, or only tidied up), their entries are listed as
-/// ``PageEntry``s and laid out anew in fresh frames; there is one way to do it.
+/// The version with which the transaction began doesn't change: before its first change a page is copied to a
+/// frame of the transaction, and so are the pages above it; afterwards it is changed in place. Every rewrite
+/// of pages (division, merge, evening out, removal of garbage) lists their entries as ``PageEntry``s and lays
+/// them out in new frames.
 ///
-/// Used by one thread at a time. After an error that comes from the file or its contents the tree is in no
-/// definite state, ``isIntact`` is false, and the transaction has to be aborted.
+/// Used by one thread at a time. After an error that is caused by the file or its contents, the tree's state
+/// is undefined, ``isIntact`` is false, and the transaction has to be aborted.
 final class TreeEditor {
   private(set) var root: TreeRoot
   let pool: PagePool
@@ -16,28 +16,29 @@ final class TreeEditor {
   /// False after a failure in the middle of a change.
   private(set) var isIntact = true
 
-  /// Whether a bulk append waits for its next entry: the tree's counts are not what they will be.
+  /// Whether a bulk append waits for its next entry. The tree's counts aren't up to date then.
   var isAppending = false
 
-  /// What keeps pages of the file in memory while an operation goes through them.
+  /// Keeps pages of the file in memory while an operation uses them.
   private let reader: Reader
   private var isReading = false
 
-  /// The count of changes after which the path led to the place of the last change, in pages of the transaction's own.
-  /// No count at all once the path leads elsewhere, be it only to read.
+  /// The value of ``changes`` for which the path leads to the last change, through frames of the transaction;
+  /// ``noFinger`` once the path leads elsewhere, even if only for reading.
   private var fingerChanges = TreeEditor.noFinger
   private static let noFinger = UInt64.max
 
-  /// Counts changes, so that cursors find out that what they point to may be gone.
+  /// Counts changes, so that cursors notice that their leaf may have changed.
   let changes: UnsafeMutablePointer<UInt64>
-  /// The pages from a leaf (0) to the root that the current operation goes through.
+  /// The path of the current operation: its pages from the leaf (level 0) to the root.
   let path: UnsafeMutablePointer<PathStep>
-  /// Room for the references of an entry that overflows (value, key's rest) and of a separator that does.
+  /// Room for the references of an overflowing entry (value, key's rest), and for that of an overflowing
+  /// separator.
   private let references: UnsafeMutableRawPointer
 
   struct PathStep {
     var page: PageImage
-    /// In a branch, the child that the path goes through.
+    /// In a branch, the index of the child on the path.
     var index: Int
   }
 
@@ -62,7 +63,7 @@ final class TreeEditor {
     references.deallocate()
   }
 
-  /// The tree as it is now, for lookups until the next change.
+  /// The present version of the tree, for lookups until the next change.
   var core: TreeCore { TreeCore(root: root, pool: pool) }
 
   /// Entries in the tree.
@@ -104,7 +105,8 @@ final class TreeEditor {
     }
   }
 
-  /// ``put(_:_:)`` for a key that is likely to lie near the last one's: the path to that is used again if it leads there.
+  /// Does what ``put(_:_:)`` does, for a key that is probably near the last one: the path to that one is
+  /// reused if it leads to the key.
   @discardableResult
   func put(
     near key: UnsafeRawBufferPointer,
@@ -115,8 +117,8 @@ final class TreeEditor {
     let position = try reading { () throws(StoreError) in
       try path[0].page.lowerBound(of: SearchKey(key), in: map)
     }
-    // Between two keys of the leaf, or on one, or behind the tree's last. Before the leaf's first and after its last, another leaf may
-    // be the right one.
+    // The key is one of the leaf, or between two of them, or after the tree's last. Before the leaf's first
+    // key and after its last, another leaf may have it.
     guard position.isEqual || position.index > 0 && (position.index < path[0].page.count || isPathAtEnd)
     else {
       return try put(key, value)
@@ -128,13 +130,13 @@ final class TreeEditor {
     return position.isEqual
   }
 
-  /// Ends the editor's life with its transaction: nothing can be read or changed through it any more.
+  /// Ends the editor with its transaction: all later calls throw.
   func end() {
     changes.pointee &+= 1
     isIntact = false
   }
 
-  /// Runs one change, which makes cursors stale and, if it fails, the tree unusable.
+  /// Runs a change, which invalidates cursors, and makes the tree unusable if it fails.
   @inline(__always)
   func change<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
     try checkIntact()
@@ -145,7 +147,8 @@ final class TreeEditor {
     return result
   }
 
-  /// Runs an operation, or a part of one, while the pages that it finds stay where they are.
+  /// Runs an operation, or a part of one, in a read section: pages that it finds stay in memory until it
+  /// returns.
   @inline(__always)
   func reading<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
     if isReading { return try body() }
@@ -158,7 +161,7 @@ final class TreeEditor {
     return try body()
   }
 
-  /// Throws if the transaction has ended, or failed in the middle of a change, or if a bulk append is going on.
+  /// Throws if the transaction has ended, if a change has failed, or during a bulk append.
   func checkIntact() throws(StoreError) {
     guard isIntact else {
       throw StoreError(.transactionEnded, "The write transaction has ended or has failed.")
@@ -185,7 +188,7 @@ final class TreeEditor {
 
   // MARK: The path
 
-  /// Notes the pages from the root to the leaf where `key` is or would be, and finds its position there.
+  /// Makes the path lead to the leaf in which `key` is or would be, and returns its position there.
   @inline(__always)
   func descend(to key: SearchKey) throws(StoreError) -> (index: Int, isEqual: Bool) {
     fingerChanges = Self.noFinger
@@ -213,7 +216,8 @@ final class TreeEditor {
     }
   }
 
-  /// Makes every page of the path one that the transaction may change, from the root down to a level.
+  /// Makes the pages of the path writable, from the root down to level `lowest`: copies those that aren't the
+  /// transaction's own.
   @inline(__always)
   func makePathWritable(downTo lowest: Int = 0) throws(StoreError) {
     var level = height &- 1
@@ -242,10 +246,11 @@ final class TreeEditor {
     }
   }
 
-  /// Gives the transaction its own copy of the path's page of `level`; the pages above are its own already.
+  /// Replaces the path's page of `level` by a copy of the transaction's own. The pages above are its own
+  /// already.
   ///
-  /// A page from the file is laid out anew instead of copied: in a forged one cells may overlap, and changing
-  /// one must not change the lengths in another.
+  /// A page of the file is not copied byte by byte, but laid out again: in a forged page cells may overlap,
+  /// and a change of one cell must not change the length of another.
   private func copyPage(_ level: Int) throws(StoreError) {
     let old = path[level].page
     let oldReference = reference(level)
@@ -279,7 +284,7 @@ final class TreeEditor {
     path[level].page = PageImage(UnsafeRawPointer(bytes))
   }
 
-  /// Copies all but the number and checksum, which frames don't have.
+  /// Copies the used bytes, except number and checksum, which frames don't have.
   private func copyUsedBytes(_ page: PageImage, to target: UnsafeMutableRawPointer) {
     let low = PageHeader.byteCount + PageSlot.byteCount * page.count
     let rest = PageHeader.birth
@@ -314,7 +319,8 @@ final class TreeEditor {
 
   // MARK: Entries
 
-  /// The entry for a new key, its overflowing parts in buffers of the transaction. Valid until the next call.
+  /// Makes the entry for a new key. Overflowing parts go to buffers of the transaction. Valid until the next
+  /// call.
   @inline(__always)
   func makeEntry(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> PageEntry {
     var entry = makeKey(key, payload: value, rest: references + ChildReference.byteCount)
@@ -325,7 +331,7 @@ final class TreeEditor {
     return entry
   }
 
-  /// A branch's entry with the separator `key`, still without a child. Valid until the next call.
+  /// Makes a branch's entry with the separator `key`, without a child. Valid until the next call.
   func makeSeparator(_ key: UnsafeRawBufferPointer) -> PageEntry {
     makeKey(
       key,
@@ -350,7 +356,7 @@ final class TreeEditor {
     return entry
   }
 
-  /// What a leaf holds for a value: the value, or a reference to its overflow. Valid until the next call.
+  /// The payload of a leaf's entry: the value, or a reference to its overflow. Valid until the next call.
   @inline(__always)
   private func makePayload(
     _ value: UnsafeRawBufferPointer,
@@ -377,7 +383,7 @@ final class TreeEditor {
     )
   }
 
-  /// Puts an entry into the path's leaf, dividing it if there is no room.
+  /// Inserts an entry into the path's leaf, which is divided if there is no room.
   @inline(__always)
   func insert(_ entry: PageEntry, at index: Int) throws(StoreError) {
     if editor(path[0].page).insert(entry, at: index) {
@@ -397,7 +403,7 @@ final class TreeEditor {
     }
   }
 
-  /// Gives the path's entry another value.
+  /// Replaces the value of an entry in the path's leaf.
   private func replaceValue(
     at index: Int,
     keyCount: Int,
@@ -432,7 +438,7 @@ final class TreeEditor {
     (1..<max(1, height)).allSatisfy { path[$0].index == path[$0].page.count - 1 }
   }
 
-  /// Whether an insertion continues an ascending or descending run at an end of the whole tree.
+  /// Whether an insertion continues an ascending or descending sequence at an end of the whole tree.
   func bias(ofInsertionAt index: Int, level: Int) -> Partition.Bias {
     let count = path[level].page.count
     let upper = (level + 1)..<max(level + 1, height)

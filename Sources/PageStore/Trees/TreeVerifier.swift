@@ -1,26 +1,27 @@
-/// Checks whole trees, page by page, and reports everything that is wrong instead of stopping at the first
-/// problem.
+/// Checks complete trees, page by page, and reports all problems instead of stopping at the first.
 ///
 /// Invariants of a tree, by the numbers that reports use:
 ///
-/// 1. Every page is what its reference says: checksum, number, birth, tree, level, entry count.
-/// 2. Every page is reached once, in all trees of a store together.
+/// 1. Every page matches its reference: checksum, number, birth, tree, level, entry count.
+/// 2. Every page is reached once, counting all trees of a store.
 /// 3. Keys ascend strictly within a page; each page's keys lie between its parent's separators.
-/// 4. Every slot's head is what its key says, and every key has the page's prefix by construction.
-/// 5. Counts in references are the numbers of entries below.
-/// 6. Overflow pages have the checksums and lengths their references say, and a tree with any says so.
-/// 7. No page is younger than the version that it is in, and none has bytes in its header that mean nothing.
+/// 4. Every slot's head is that of its key, and every key has the page's prefix by construction.
+/// 5. The counts in references are the numbers of entries below them.
+/// 6. Overflow pages have the checksums and lengths of their references, and a tree with overflow is marked
+///    so.
+/// 7. No page is younger than the version that it is in, and the unused bytes of its header are zero.
 ///
-/// A page that can't be read is one problem; the walk goes on with its siblings. As no page is looked into twice, it ends
-/// whatever the pages say.
+/// A page that can't be read is one problem; the walk continues with its siblings. No page is visited twice,
+/// so the walk ends even if the pages are forged.
 struct TreeVerifier {
   private let pool: PagePool
-  /// Page numbers and overflow pages met so far, over all trees.
+  /// The numbers of all pages that were reached so far, in all trees.
   private(set) var visited: Set<UInt64> = []
   private(set) var problems: [IntegrityProblem] = []
-  /// Pages and overflow chunks' pages that were reached, whether in the file or in memory.
+  /// The number of pages that were reached, overflow pages included, in the file or in memory.
   private(set) var pageCount = 0
-  /// Those of them that are in the store's file, if only because a checkpoint has written what is in memory.
+  /// The number of reached pages that are in the store's file, including frames that a checkpoint has
+  /// written.
   private(set) var storedPageCount = 0
 
   init(pool: PagePool) { self.pool = pool }
@@ -28,8 +29,8 @@ struct TreeVerifier {
   /// Checks a tree.
   ///
   /// - Parameters:
-  ///   - name: what to call it in reports.
-  ///   - commit: of the version that the tree is in.
+  ///   - name: the tree's name in reports.
+  ///   - commit: the commit of the tree's version.
   mutating func verify(_ root: TreeRoot, name: String, at commit: UInt64 = .max) {
     var walk = Walk(core: TreeCore(root: root, pool: pool), name: name, hasOverflow: root.hasOverflow)
     guard root.height > 0 else {
@@ -50,7 +51,7 @@ struct TreeVerifier {
   private struct Walk {
     let core: TreeCore
     let name: String
-    /// Whether the tree is known to have overflow, or is one of the store's own, of which nothing says so.
+    /// Whether the tree is marked as having overflow, or is one of the store's own, which have no mark.
     var hasOverflow: Bool
 
     init(core: TreeCore, name: String, hasOverflow: Bool) {
@@ -66,7 +67,8 @@ struct TreeVerifier {
     problems.append(IntegrityProblem(message: message, tree: walk.name, page: page, of: pageSize))
   }
 
-  /// Reports what kept a page from being read: of an overflow, perhaps one behind the first.
+  /// Reports the error with which a page couldn't be read. For an overflow, its context may name a later page
+  /// than the first.
   private mutating func report(_ error: StoreError, _ walk: Walk, _ location: PageLocation) {
     report(error.message, walk, error.context.page.map(PageLocation.page) ?? location)
   }
@@ -115,7 +117,7 @@ struct TreeVerifier {
     }
   }
 
-  /// Notes `pageCount` pages from `location` on; false if one was met before.
+  /// Notes that `count` pages from `location` on were reached; false if one of them was reached before.
   private mutating func visit(
     _ location: PageLocation,
     pageCount count: Int,
@@ -135,7 +137,7 @@ struct TreeVerifier {
     return true
   }
 
-  /// The page's keys, whole; nil for one that can't be read.
+  /// The complete keys of a page; nil for a key that can't be read.
   private mutating func keys(
     of page: PageImage,
     _ reference: ChildReference,
@@ -201,8 +203,8 @@ struct TreeVerifier {
     _ = overflow(ChildReference(loading: page.leafPayload(slot).start), &walk)
   }
 
-  /// Reads an overflow, checksums and all. Its pages are noted when they have proved to be there: a forged length may name
-  /// more of them than there is memory to note.
+  /// Reads and verifies an overflow. Its pages are noted only when they were read: a forged length may claim
+  /// more pages than there is memory to note.
   private mutating func overflow(_ reference: ChildReference, _ walk: inout Walk) -> ValueBytes? {
     if !walk.hasOverflow {
       report("A tree with overflow is said to have none.", walk, nil)

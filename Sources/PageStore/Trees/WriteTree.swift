@@ -1,4 +1,4 @@
-/// Where a write transaction notes what was done to its trees, for the log.
+/// Records the changes of a write transaction's trees, for the log.
 protocol ChangeRecorder: AnyObject {
   /// Called after `value` was stored under `key` in the tree.
   func recordPut(
@@ -12,9 +12,9 @@ protocol ChangeRecorder: AnyObject {
   func recordRemoveRange(treeID: UInt32, range: KeyRange) throws(StoreError)
 }
 
-/// A tree as a write transaction has it: reads see the transaction's own changes.
+/// A tree of a write transaction. Reads see the transaction's own changes.
 ///
-/// A small handle; copies of it are the same tree. After the transaction's end every call throws
+/// A small handle; its copies are handles of the same tree. After the transaction's end every call throws
 /// `.transactionEnded`.
 public struct WriteTree: OrderedTree {
   let editor: TreeEditor
@@ -25,7 +25,8 @@ public struct WriteTree: OrderedTree {
     self.recorder = recorder
   }
 
-  /// The version with all changes of the transaction so far. Throws `.transactionEnded` after the transaction, `.nestedWrite` in a bulk append.
+  /// The tree with all changes of the transaction so far. Throws `.transactionEnded` after the transaction,
+  /// `.nestedWrite` in a bulk append.
   public var core: TreeCore {
     get throws(StoreError) {
       try editor.checkIntact()
@@ -33,7 +34,8 @@ public struct WriteTree: OrderedTree {
     }
   }
 
-  /// A cursor over the entries whose key is in `range`. Throws `.transactionEnded` after the transaction, `.nestedWrite` in a bulk append.
+  /// A cursor over the entries whose key is in `range`. Throws `.transactionEnded` after the transaction,
+  /// `.nestedWrite` in a bulk append.
   public func cursor(in range: KeyRange = .all) throws(StoreError) -> TreeCursor {
     TreeCursor(core: try core, range: range, owner: editor, changes: UnsafePointer(editor.changes))
   }
@@ -58,7 +60,7 @@ extension WriteTree {
     return try editor.put(key, value)
   }
 
-  /// ``put(_:_:)`` for a key that is likely to lie near the one before.
+  /// Does what ``put(_:_:)`` does, for a key that is probably near the one before.
   @discardableResult
   package func put(
     near key: UnsafeRawBufferPointer,
@@ -68,19 +70,21 @@ extension WriteTree {
     return try editor.put(near: key, value)
   }
 
-  /// Notes a change that is about to be made: it moves the bytes if they are the tree's own. After it nothing but the
-  /// transaction's end can follow an error, so what was noted is never of a change that wasn't made.
+  /// Records a change before it is made, because the change moves the bytes if they are the tree's own. If
+  /// the change fails, the transaction can only be aborted, so no recorded change is ever missing in the
+  /// tree.
   private func note(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) {
     try editor.checkIntact()
     try TreeEditor.checkLengths(key, value)
     try recorder.recordPut(treeID: editor.root.treeID, key: key, value: value)
   }
 
-  /// Stores many entries; a key that the tree has gets the new value. Returns how many of the keys had a value before.
+  /// Stores many entries; a key that the tree has gets the new value. Returns how many of the keys had a
+  /// value before.
   ///
-  /// The keys may come in any order, which is not checked, and more than once: the last value stays. O(*n* log *m*) for *n* entries
-  /// and *m* in the tree. Ascending keys are quicker: neighbours in one leaf share the search for it. Keys that are all above the
-  /// tree's last are quicker still with ``append(sorted:)``.
+  /// The keys may come in any order, and more than once: the last value stays. The order isn't checked. O(*n*
+  /// log *m*) for *n* entries and *m* in the tree. Ascending keys are quicker: neighbours in one leaf share
+  /// the search for it. Keys that are all above the tree's last are quicker still with ``append(sorted:)``.
   ///
   /// Throws `.keyTooLong` or `.valueTooLong` at the first entry that is; the entries before it stay.
   @discardableResult
@@ -124,13 +128,14 @@ extension WriteTree {
     return removed
   }
 
-  /// Appends entries whose keys ascend strictly, the first one above the tree's last key: a bulk load, which fills each page before it
-  /// begins the next. Returns how many entries there were.
+  /// Appends entries whose keys ascend strictly, the first one above the tree's last key: a bulk load, which
+  /// fills each page before it begins the next. Returns how many entries there were.
   ///
   /// O(*n* + log *m*) for *n* entries and *m* in the tree.
   ///
-  /// Throws `.keysOutOfOrder` at the first key that isn't above the one before it; the entries before it stay. While `entries` is asked
-  /// for its next element, the tree can neither be read nor changed: `.nestedWrite`.
+  /// Throws `.keysOutOfOrder` at the first key that isn't above the one before it; the entries before it
+  /// stay. While `entries` is asked for its next element, the tree can neither be read nor changed:
+  /// `.nestedWrite`.
   @discardableResult
   public func append(
     sorted entries: some Sequence<(key: [UInt8], value: [UInt8])>
@@ -145,8 +150,8 @@ extension WriteTree {
     }
   }
 
-  /// ``append(sorted:)`` for borrowed bytes: `next` hands one entry to its argument and returns true, or returns
-  /// false when there are no more.
+  /// ``append(sorted:)`` for borrowed bytes: `next` passes one entry to its argument and returns true, or
+  /// returns false if there are no more.
   @discardableResult
   package func append(
     _ next: (
@@ -158,7 +163,7 @@ extension WriteTree {
     }
   }
 
-  /// Runs a bulk append; `body` gives its entries to the sink.
+  /// Runs a bulk append; `body` passes the entries to the sink.
   func appending(_ body: (inout RecordingAppender) throws(StoreError) -> Void) throws(StoreError) -> Int {
     var sink = RecordingAppender(
       appender: try TreeAppender(editor),
@@ -176,7 +181,7 @@ extension WriteTree {
   }
 }
 
-/// Appends entries to a tree and notes them for the log.
+/// Appends entries to a tree and records them for the log.
 struct RecordingAppender: ~Copyable {
   fileprivate var appender: TreeAppender
   fileprivate let treeID: UInt32

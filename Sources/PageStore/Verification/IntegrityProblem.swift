@@ -1,16 +1,17 @@
-/// Something that is wrong with a store, found by `Store.verify(includingWarnings:)`.
+/// A problem of a store, found by `Store.verify(includingWarnings:)`.
 public struct IntegrityProblem: Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong.
+  /// A sentence about the problem.
   public let message: String
-  /// Whether nothing is lost yet, but something that is kept twice is there only once: another damage may lose it.
+  /// Whether nothing is lost yet, but only one of two copies is left: further damage may lose it.
   public let isWarning: Bool
-  /// The tree's name, if it is in a tree.
+  /// The tree's name, if the problem is in a tree.
   public let tree: String?
-  /// The page's number, if it is in a page of the file.
+  /// The page's number, if the problem is in a page of the file.
   public let page: UInt64?
-  /// Bytes from the start of the file, if it is at a place of the file: for a page, where the page begins.
+  /// Bytes from the start of the file, if the problem is at an offset of the file; for a page, the page's
+  /// offset.
   public let offset: UInt64?
-  /// What ``description`` calls the tree; nil for its name.
+  /// The name of the tree in ``description``; nil for ``tree``.
   package var treeTitle: String?
 
   package init(
@@ -27,7 +28,7 @@ public struct IntegrityProblem: Sendable, Hashable, CustomStringConvertible {
     self.offset = offset
   }
 
-  /// The message and the place, in a line.
+  /// The message, tree, page and offset, in one line.
   public var description: String {
     var places: [String] = []
     if let tree { places.append("tree \(treeTitle ?? tree)") }
@@ -38,16 +39,16 @@ public struct IntegrityProblem: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension IntegrityProblem {
-  /// What is wrong with a page of the file.
+  /// Makes a problem of a page of the file.
   ///
   /// - Parameters:
-  ///   - page: its number; nil if it is in no page of the file.
+  ///   - page: the page's number; nil if the problem is in no page of the file.
   ///   - pageSize: bytes of a page.
   init(message: String, tree: String? = nil, page: UInt64?, of pageSize: UInt64) {
     self.init(message: message, tree: tree, page: page, offset: page.map { $0 &* pageSize })
   }
 
-  /// What kept a part of the store from being read.
+  /// Makes a problem from the error with which a part of the store couldn't be read.
   init(_ error: StoreError, tree: String? = nil, pageSize: UInt64) {
     let context = error.context
     self.init(

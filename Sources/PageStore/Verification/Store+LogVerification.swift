@@ -1,5 +1,5 @@
 extension Store {
-  /// Recovers from the bytes as an opening would, and compares with what is in memory.
+  /// Recovers the state from the file's bytes, as an opening would, and compares it with that in memory.
   func verifyLog() throws(StoreError) -> [IntegrityProblem] {
     guard case .store(let blocks) = try FixedBlocks.read(file) else {
       return [IntegrityProblem(message: "The file does not begin like a store.", offset: 0)]
@@ -17,7 +17,7 @@ extension Store {
     return problems
   }
 
-  /// The anchors say of their checkpoints what the checkpoints say, as far as these are there.
+  /// Compares the anchors with the records of their checkpoints, as far as those are legible.
   private func verifyAnchors(_ blocks: FixedBlocks) throws(StoreError) -> [IntegrityProblem] {
     var problems: [IntegrityProblem] = []
     let budget = LogReadBudget(fileByteCount: blocks.byteCount)
@@ -32,7 +32,7 @@ extension Store {
         found.header.sequence == anchor.checkpoint.sequence,
         let content = CheckpointRecord(found.payload, pageSize: committer.pageSize)
       else {
-        // What an anchor leads to may be gone, if the anchor is from before a crash.
+        // After a crash, the record of an older anchor may have been overwritten.
         continue
       }
       if anchor.commit != content.commit || anchor.recordByteCount != found.header.byteCount
@@ -82,13 +82,14 @@ extension Store {
     return problems
   }
 
-  /// Log extents have headers, and no two extents overlap.
+  /// Checks that log extents have headers, and that no two extents overlap.
   private func verifyExtents(_ recovery: Recovery) throws(StoreError) -> [IntegrityProblem] {
     var problems: [IntegrityProblem] = []
-    // Those of the log that were made since the last checkpoint are listed nowhere but in memory.
+    // Log extents that were made since the last checkpoint are listed only in memory.
     let made = committer.extents.extents.filter { !recovery.illegibleExtents.contains($0) }
     for extent in recovery.illegibleExtents + made {
-      // A crash may tear the header of the use that just began, which then holds nothing, but never the static one.
+      // A crash may tear the header of a use that just began, and which then holds no record; but never the
+      // static header.
       let isThere = try ExtentWalk.extent(at: extent.offset, in: file, recovery.identity) != nil
       if !isThere {
         problems.append(

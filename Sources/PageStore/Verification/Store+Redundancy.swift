@@ -1,5 +1,5 @@
 extension Store {
-  /// What the file keeps twice, and has only one legible copy of. Warnings.
+  /// Warnings about everything that the file keeps twice and of which only one copy is legible.
   func lastCopies() throws(StoreError) -> [IntegrityProblem] {
     guard case .store(let blocks) = try FixedBlocks.read(file) else { return [] }
     var warnings: [String] = []
@@ -22,7 +22,7 @@ extension Store {
     return warnings.map { IntegrityProblem(message: $0, isWarning: true) }
   }
 
-  /// Whether both anchors were written before: a new store has one.
+  /// Whether both anchors were ever written: a new store has only one.
   private func hasTwoAnchors() throws(StoreError) -> Bool {
     let block = UnsafeMutableRawBufferPointer.allocate(
       byteCount: FormatIdentity.blockByteCount,

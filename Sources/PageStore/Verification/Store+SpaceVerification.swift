@@ -3,7 +3,8 @@ extension Store {
   ///
   /// - Parameters:
   ///   - reached: the pages of the file that the last checkpoint's trees reach.
-  ///   - isComplete: whether all of them are known. Otherwise some of what seems to be in use for nothing isn't.
+  ///   - isComplete: whether `reached` is complete. Otherwise pages that seem to be in use without being
+  ///     reached aren't reported.
   func verifySpace(reached: Set<UInt64>, isComplete: Bool) throws(StoreError) -> [IntegrityProblem] {
     var problems: [IntegrityProblem] = []
     let recorded: PageBitmap
@@ -41,7 +42,7 @@ extension Store {
     IntegrityProblem(message: message, page: page, of: committer.pageSize)
   }
 
-  /// The record of pages in use has an entry for every chunk of the file.
+  /// Checks that the space tree has an entry for every chunk of the file.
   private func verifyChunks() -> [IntegrityProblem] {
     let record = committer.lastRecord
     let needed = SpaceTree.chunkCount(end: record.end / committer.pageSize)
@@ -51,13 +52,14 @@ extension Store {
     return [IntegrityProblem(message: message, tree: "space")]
   }
 
-  /// The header pages of page extents are recorded as in use, and the last page extent is where the checkpoint says.
+  /// Checks that the header pages of page extents are recorded as in use, and that the last page extent is at
+  /// the offset that the checkpoint records.
   private func verifyHeaderPages(_ recorded: PageBitmap) throws(StoreError) -> [IntegrityProblem] {
     var problems: [IntegrityProblem] = []
     let record = committer.lastRecord
     for header in try extents() where header.kind == .pages && header.extent.offset < record.end {
       let page = header.extent.offset / committer.pageSize
-      // A crash may leave headers of which no checkpoint knows; opening for writing takes them up.
+      // A crash may leave headers that no checkpoint knows; opening the store for writing adds them.
       if committer.isReadOnly && !committer.wasClosed { continue }
       if !recorded.contains(page) {
         problems.append(problem("The header page of an extent is recorded as free.", page))
@@ -72,7 +74,8 @@ extension Store {
     return problems
   }
 
-  /// Compares the accounts of the file's bytes with the pages that the newest version reaches, and with what each page is used for.
+  /// Compares the accounts of the file's bytes with the pages that the newest version reaches, and with the
+  /// uses of all pages.
   func verifyLedger(livePageCount: UInt64) throws(StoreError) -> [IntegrityProblem] {
     let ledger = try committer.spaceLedger()
     let reserved = try committer.withSpace { committer.reservedFreePageCount(of: $0) }
@@ -83,7 +86,7 @@ extension Store {
       let message = "\(live) pages are live, but \(ledger.liveBytes / committer.pageSize) are accounted for."
       problems.append(IntegrityProblem(message: message))
     }
-    // No checkpoint has taken any.
+    // No checkpoint is under way, so none has taken pages.
     let lost = ledger.reservedBytes / committer.pageSize - reserved
     if lost > 0 {
       problems.append(IntegrityProblem(message: "\(lost) pages are neither in use nor free."))
@@ -108,6 +111,7 @@ extension Store {
     return extents
   }
 
-  /// Where the part of the file ends that extents tile; as the last checkpoint says if the space can't be read.
+  /// The end of the last extent, in bytes; according to the last checkpoint if the room in the file can't be
+  /// loaded.
   var endOfExtents: UInt64 { (try? committer.withSpace { $0.end }) ?? committer.lastRecord.end }
 }

@@ -1,14 +1,14 @@
 extension Store {
-  /// Reads everything in the store and recounts it: the anchors, the extents, the log, and every page of every tree, in
-  /// the file and in memory. Returns every problem; none means that the store is whole. What can't be read is a problem, too, and the rest
-  /// is looked at all the same.
+  /// Reads and checks the complete store: the anchors, the extents, the log, and every page of every tree, in
+  /// the file and in memory. Returns all problems; none if the store is sound. Data that can't be read is a
+  /// problem, too, and the rest is checked nevertheless.
   ///
-  /// Writers, checkpoints and questions for the store's statistics wait meanwhile. O(size of the store),
-  /// whatever the file says.
+  /// Writers, checkpoints and questions for the store's statistics wait meanwhile. O(size of the store), even
+  /// if the file is forged.
   ///
-  /// - Parameter includingWarnings: whether to return, too, what is whole but rests on the last of two copies. A crash may leave that, and
-  ///   the next checkpoints mend it.
-  /// - Throws: `closed`, or what keeps the log's last records from being written.
+  /// - Parameter includingWarnings: whether to return warnings, too: about sound data of which only the last
+  ///   of two copies is left. A crash may leave that; the next checkpoints mend it.
+  /// - Throws: `closed`, or the error with which the log's last records couldn't be written.
   public func verify(includingWarnings: Bool = false) throws(StoreError) -> [IntegrityProblem] {
     try checkOpen()
     return try withWriterLock { () throws(StoreError) in
@@ -22,7 +22,7 @@ extension Store {
     }
   }
 
-  /// What `part` of the verification finds, or what kept it from looking.
+  /// The problems that `part` of the verification returns, or the one that it throws.
   func problems(
     _ tree: String? = nil,
     _ part: () throws(StoreError) -> [IntegrityProblem]
@@ -32,8 +32,8 @@ extension Store {
     }
   }
 
-  /// The current version with what is in memory; then the last checkpoint's, read again from the file, with what it says of
-  /// the pages in use.
+  /// Checks the newest version with its pages in memory; then the last checkpoint's trees, read again from
+  /// the file, and its record of pages in use.
   private func verifyTrees() -> [IntegrityProblem] {
     let version = versions.latest
     var current = TreeVerifier(pool: pool)
@@ -84,7 +84,7 @@ private struct StoredTreesVerifier {
     for (slot, name) in catalogued.names.enumerated() {
       if let name { verify(catalogued.roots[slot], name: name, pageCount: catalogued.pageCounts[slot]) }
     }
-    // Shares pages with the one that came after it.
+    // Checked apart, because it shares pages with the newer space tree.
     var previous = TreeVerifier(pool: Self.pool(committer, file))
     previous.verify(record.previousSpaceTree.root, name: "space", at: record.commit)
     otherProblems += previous.problems
@@ -93,7 +93,7 @@ private struct StoredTreesVerifier {
     }
   }
 
-  /// A record of pages in use has its own pages.
+  /// Checks that a space tree records its own pages as in use.
   private mutating func verifyNamesItself(_ root: TreeRoot, reached: Set<UInt64>) {
     do throws(StoreError) {
       let recorded = try SpaceTree.read(root, pool: Self.pool(committer, file))
@@ -110,7 +110,7 @@ private struct StoredTreesVerifier {
     let (before, problemCount) = (trees.pageCount, trees.problems.count)
     trees.verify(root, name: name, at: committer.lastRecord.commit)
     let found = trees.pageCount - before
-    // What can't be read can't be counted.
+    // Pages that can't be read aren't counted.
     guard trees.problems.count == problemCount, UInt64(found) != pageCount else { return }
     otherProblems.append(
       IntegrityProblem(message: "The tree has \(found) pages, but is said to have \(pageCount).", tree: name)

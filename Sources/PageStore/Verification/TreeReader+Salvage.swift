@@ -1,8 +1,8 @@
 extension TreeReader {
-  /// Calls `body` with every entry that can be read, in order. A page that can't be read is passed over, and none is looked into twice,
-  /// so that the walk ends whatever the pages say: where ``forEach(in:reversed:_:)`` throws, or goes on for ever.
+  /// Calls `body` with every entry that can be read, in order. Pages that can't be read are skipped, and no
+  /// page is visited twice: so the walk ends where ``forEach(in:reversed:_:)`` would throw, or never end.
   ///
-  /// Returns whether every page was read. O(pages); leaves no trace in the cache.
+  /// Returns whether every page was read. O(pages). Adds nothing to the cache.
   package func forEachReadable(
     _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void
   ) -> Bool {
@@ -12,7 +12,7 @@ extension TreeReader {
   }
 }
 
-/// A walk from the root to the leaves that goes on behind what is damaged.
+/// A walk from the root to the leaves that skips damaged pages.
 private struct SalvageWalk {
   typealias Body = (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void
 
