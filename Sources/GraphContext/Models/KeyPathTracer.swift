@@ -189,16 +189,35 @@ private struct TracedKeyPaths: ~Copyable {
   private struct Key: Hashable, @unchecked Sendable {
     let keyPath: AnyKeyPath
   }
-  private let names = Mutex<[Key: [String]]>([:])
+  private struct Known {
+    var names: [Key: [String]] = [:]
+    /// The same by the key path's own address, which is quicker to look for: the one that a program spells at a place is one object. The
+    /// key paths are kept, so that no other takes an address.
+    var byIdentity: [ObjectIdentifier: (key: Key, names: [String])] = [:]
+
+    /// Key paths that are put together while a program runs are new objects each time: of those no more than this are kept.
+    private static var maximumIdentityCount: Int { 1_024 }
+
+    mutating func note(_ names: [String], of key: Key) {
+      guard byIdentity.count < Self.maximumIdentityCount else { return }
+      byIdentity[ObjectIdentifier(key.keyPath)] = (key, names)
+    }
+  }
+  private let known = Mutex(Known())
 
   subscript(keyPath: AnyKeyPath) -> [String]? {
     get {
       let key = Key(keyPath: keyPath)
-      return names.withLock { $0[key] }
+      return known.withLock { known in
+        if let found = known.byIdentity[ObjectIdentifier(key.keyPath)] { return found.names }
+        guard let names = known.names[key] else { return nil }
+        known.note(names, of: key)
+        return names
+      }
     }
     nonmutating set {
       let key = Key(keyPath: keyPath)
-      names.withLock { $0[key] = newValue }
+      known.withLock { $0.names[key] = newValue }
     }
   }
 }

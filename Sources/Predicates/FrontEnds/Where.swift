@@ -62,13 +62,13 @@ public struct Where<Root>: Sendable {
 extension Where {
   /// Both. To join many, ``all(_:)`` takes time in proportion to them; ``maximumJoinedCount`` is the most that operators join.
   public static func && (left: Where, right: Where) -> Where {
-    join([left, right], PredicateTree.all).bounded
+    join(left, right, PredicateTree.all).bounded
   }
 
   /// One of the two, or both. To join many, ``any(_:)`` takes time in proportion to them; ``maximumJoinedCount`` is the most that
   /// operators join.
   public static func || (left: Where, right: Where) -> Where {
-    join([left, right], PredicateTree.any).bounded
+    join(left, right, PredicateTree.any).bounded
   }
 
   /// Every one of the conditions; of none, all objects. O(conditions).
@@ -90,16 +90,32 @@ extension Where {
     Where(condition.content.map(PredicateTree.not), depth: condition.depth + 1)
   }
 
+  private static func join(
+    _ left: Where,
+    _ right: Where,
+    _ join: (PredicateTree, PredicateTree) -> PredicateTree
+  ) -> Where {
+    guard case .success(let first) = left.content else { return left }
+    guard case .success(let second) = right.content else { return right }
+    let content = Result<PredicateTree, QueryError>.success(join(first, second))
+    return Where(content, depth: max(left.depth(in: content), right.depth(in: content)))
+  }
+
   private static func join(_ conditions: [Where], _ join: ([PredicateTree]) -> PredicateTree) -> Where {
     let tree = Result { () throws(QueryError) in
       var trees: [PredicateTree] = []
       for condition in conditions { trees.append(try condition.tree) }
       return join(trees)
     }
-    // A side of the same kind is taken apart, not nested; counting it in full errs on the safe side only when
-    // the two kinds alternate, which is when it nests.
-    let depth = conditions.map { $0.isJoined(like: tree) ? $0.depth : $0.depth + 1 }.max() ?? 0
-    return Where(tree, depth: depth)
+    return Where(tree, depth: conditions.map { $0.depth(in: tree) }.max() ?? 0)
+  }
+
+  /// How deep the condition makes the one that it is joined in.
+  ///
+  /// A side of the same kind is taken apart, not nested; counting it in full errs on the safe side only when the two kinds alternate,
+  /// which is when it nests.
+  private func depth(in other: Result<PredicateTree, QueryError>) -> Int {
+    isJoined(like: other) ? depth : depth + 1
   }
 
   /// The condition, or a mistake if it joins too many others.

@@ -3,8 +3,8 @@
 /// Where an operand stood in a text is carried along for error messages; it takes no part in what the operand
 /// is equal to.
 public struct PredicateOperand: Sendable {
-  /// What an operand stands for.
-  public indirect enum Content: Sendable, Hashable {
+  /// What an operand stands for. Paths and values, which most operands are, lie in the operand itself.
+  public enum Content: Sendable, Hashable {
     /// Names from the fetched entity through relationships to a property: `origin.name`. Only what takes several values, such
     /// as `ANY`, goes with a path through a to-many relationship.
     case path([String])
@@ -16,17 +16,17 @@ public struct PredicateOperand: Sendable {
     /// A value that is spelled out, or captured.
     case value(AttributeValue)
     /// A number whose digits no `AttributeValue` keeps. It is rounded once, to the type it is compared with.
-    case digits(DecimalDigits)
+    indirect case digits(DecimalDigits)
     /// Another object.
-    case reference(ObjectReference)
+    indirect case reference(ObjectReference)
     /// What is calculated from other operands: `distance * 2`.
     case function(PredicateFunction, [PredicateOperand])
     /// The first of two operands where the condition holds, else the second: `TERNARY(p, a, b)`.
-    case conditional(PredicateTree, PredicateOperand, PredicateOperand)
+    indirect case conditional(PredicateTree, PredicateOperand, PredicateOperand)
     /// Several values: `SUBQUERY(songs, $s, $s.seconds > 60)`.
-    case collection(PredicateCollection)
+    indirect case collection(PredicateCollection)
     /// One value made of several: `songs.@count`.
-    case aggregate(PredicateAggregate, PredicateCollection)
+    indirect case aggregate(PredicateAggregate, PredicateCollection)
   }
 
   /// What the operand stands for.

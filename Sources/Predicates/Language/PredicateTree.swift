@@ -3,19 +3,19 @@
 /// Front-ends make trees in *canonical form*: `and` and `or` hold two or more children, none of the same
 /// case. Two spellings of a predicate then make equal trees, and ``description`` is text that parses to the
 /// same tree again.
-public indirect enum PredicateTree: Sendable, Hashable {
+public enum PredicateTree: Sendable, Hashable {
   /// Matches everything, or nothing.
   case constant(Bool)
   /// A comparison of two operands; strings are folded first as the options say.
-  case comparison(PredicateOperand, ComparisonOperator, PredicateOperand, StringOptions)
+  indirect case comparison(PredicateOperand, ComparisonOperator, PredicateOperand, StringOptions)
   /// `IN`: the operand equals one of these.
-  case membership(PredicateOperand, [PredicateOperand], StringOptions)
+  indirect case membership(PredicateOperand, [PredicateOperand], StringOptions)
   /// `BETWEEN`: the operand is the first bound, the second, or in between.
-  case between(PredicateOperand, PredicateOperand, PredicateOperand)
+  indirect case between(PredicateOperand, PredicateOperand, PredicateOperand)
   /// A comparison, membership or range whose left side has several values, and for how many of them it has to hold.
-  case quantified(PredicateQuantifier, PredicateTree)
+  indirect case quantified(PredicateQuantifier, PredicateTree)
   /// The opposite of a condition.
-  case not(PredicateTree)
+  indirect case not(PredicateTree)
   /// All of them; of none, true.
   case and([PredicateTree])
   /// Any of them; of none, false.
@@ -27,6 +27,22 @@ public indirect enum PredicateTree: Sendable, Hashable {
 }
 
 extension PredicateTree {
+  /// Both predicates, in canonical form.
+  static func all(_ first: PredicateTree, _ second: PredicateTree) -> PredicateTree {
+    switch (first, second) {
+    case (.and, _), (_, .and): all([first, second])
+    default: .and([first, second])
+    }
+  }
+
+  /// Either predicate, in canonical form.
+  static func any(_ first: PredicateTree, _ second: PredicateTree) -> PredicateTree {
+    switch (first, second) {
+    case (.or, _), (_, .or): any([first, second])
+    default: .or([first, second])
+    }
+  }
+
   /// All of the predicates, in canonical form.
   public static func all(_ children: some Sequence<PredicateTree>) -> PredicateTree {
     var flat: [PredicateTree] = []

@@ -4,23 +4,23 @@
 ///
 /// Literals are never null here (``isNull(_:)`` says that) and always in the attribute's own case of
 /// `AttributeValue` (`int` or `uint` for integers, `double` for Float and Double, …).
-package indirect enum ResolvedPredicate: Sendable, Hashable {
+package enum ResolvedPredicate: Sendable, Hashable {
   case constant(Bool)
   /// The value is missing, at the leaf or at a hop before it.
   case isNull(ResolvedPath)
   /// Attribute against literal. False where the attribute is nil, except `notEqual`, which is true there.
   case compare(ResolvedPath, ComparisonOperator, AttributeValue, StringOptions)
   /// Attribute against attribute, compared exactly. nil equals nil; else false with a nil, except `notEqual`.
-  case comparePaths(ResolvedPath, ComparisonOperator, ResolvedPath, StringOptions)
+  indirect case comparePaths(ResolvedPath, ComparisonOperator, ResolvedPath, StringOptions)
   /// The value equals one of these; `includesNull` says whether nil is among them.
-  case among(ResolvedPath, [AttributeValue], includesNull: Bool, StringOptions)
-  case within(ResolvedPath, ValueRange)
+  indirect case among(ResolvedPath, [AttributeValue], includesNull: Bool, StringOptions)
+  indirect case within(ResolvedPath, ValueRange)
   /// What is calculated against another such value, or a path or literal that is compared with one. nil equals nil; else
   /// false with a nil, except `notEqual`.
-  case compareValues(ResolvedExpression, ComparisonOperator, ResolvedExpression, StringOptions)
+  indirect case compareValues(ResolvedExpression, ComparisonOperator, ResolvedExpression, StringOptions)
   /// An element of the collection meets its condition.
-  case exists(ResolvedCollection)
-  case not(ResolvedPredicate)
+  indirect case exists(ResolvedCollection)
+  indirect case not(ResolvedPredicate)
   case and([ResolvedPredicate])
   case or([ResolvedPredicate])
 }

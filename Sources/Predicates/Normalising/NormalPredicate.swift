@@ -1,11 +1,11 @@
 /// A predicate in normal form: no negated brackets, nothing nested in its own kind, no constants inside, and for each
 /// path and folding at most one set of values in a bracket.
-package indirect enum NormalPredicate: Sendable, Hashable {
+package enum NormalPredicate: Sendable, Hashable {
   case constant(Bool)
   /// The path's value is one of the set: what comparisons with literals turn into.
-  case values(ResolvedPath, ValueSet)
+  indirect case values(ResolvedPath, ValueSet)
   /// A comparison that no set of values expresses, or its complement.
-  case test(ResolvedPredicate, isNegated: Bool)
+  indirect case test(ResolvedPredicate, isNegated: Bool)
   /// All of two or more.
   case and([NormalPredicate])
   /// Any of two or more.
@@ -39,6 +39,17 @@ extension NormalPredicate {
     case .values(let path, _): body(path)
     case .test(let test, _): test.forEachPath(body)
     case .and(let children), .or(let children): for child in children { child.forEachPath(body) }
+    }
+  }
+}
+
+extension NormalPredicate {
+  /// Calls `body` for each collection that is gone through.
+  package func forEachCollection(_ body: (ResolvedCollection) -> Void) {
+    switch self {
+    case .constant, .values: break
+    case .test(let test, _): test.forEachCollection(body)
+    case .and(let children), .or(let children): for child in children { child.forEachCollection(body) }
     }
   }
 }

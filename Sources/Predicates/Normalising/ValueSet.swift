@@ -8,9 +8,9 @@ package struct ValueSet: Sendable, Hashable {
   package let folding: StringOptions
   /// Where membership changes: the set begins at the cuts at even places and ends at those at odd ones.
   /// Invariant: ascending, no two equal, each canonical for the kind, an even number of them.
-  private var cuts: [ValueCut]
+  private var cuts: ValueCuts
 
-  private init(kind: AttributeKind, folding: StringOptions = [], cuts: [ValueCut]) {
+  private init(kind: AttributeKind, folding: StringOptions = [], cuts: ValueCuts) {
     self.kind = kind
     self.folding = folding
     self.cuts = cuts
@@ -19,7 +19,7 @@ package struct ValueSet: Sendable, Hashable {
   /// The values from `lower` to `upper`.
   package init(_ kind: AttributeKind, from lower: ValueCut, to upper: ValueCut) {
     let (lower, upper) = (lower.canonical(for: kind), upper.canonical(for: kind))
-    self.init(kind: kind, cuts: lower < upper ? [lower, upper] : [])
+    self.init(kind: kind, cuts: lower < upper ? ValueCuts(lower, upper) : ValueCuts())
   }
 
   /// One value, which may be nil or NaN.
@@ -38,15 +38,15 @@ package struct ValueSet: Sendable, Hashable {
       if cuts.last == lower { cuts.removeLast() } else { cuts.append(lower) }
       cuts.append(upper)
     }
-    self.init(kind: kind, cuts: cuts)
+    self.init(kind: kind, cuts: ValueCuts(cuts))
   }
 
-  package static func empty(_ kind: AttributeKind) -> ValueSet { ValueSet(kind: kind, cuts: []) }
+  package static func empty(_ kind: AttributeKind) -> ValueSet { ValueSet(kind: kind, cuts: ValueCuts()) }
   package static func all(_ kind: AttributeKind) -> ValueSet {
-    ValueSet(kind: kind, cuts: [.lowest, .highest])
+    ValueSet(kind: kind, cuts: ValueCuts(.lowest, .highest))
   }
   package static func null(_ kind: AttributeKind) -> ValueSet {
-    ValueSet(kind: kind, cuts: [.lowest, .afterNull])
+    ValueSet(kind: kind, cuts: ValueCuts(.lowest, .afterNull))
   }
 
   /// Every value that compares: not nil, not NaN.
@@ -56,6 +56,7 @@ package struct ValueSet: Sendable, Hashable {
 
   /// The strings that, once folded, are in this set of folded strings. Nil is nil, folded or not.
   package func folding(_ options: StringOptions) -> ValueSet {
+    if options == folding { return self }
     let isAboutNilAlone = cuts.allSatisfy { $0 <= .afterNull || $0 == .highest }
     return isAboutNilAlone ? self : ValueSet(kind: kind, folding: options, cuts: cuts)
   }
@@ -65,7 +66,7 @@ package struct ValueSet: Sendable, Hashable {
 
 extension ValueSet {
   package var isEmpty: Bool { cuts.isEmpty }
-  package var isEverything: Bool { cuts == [.lowest, .highest] }
+  package var isEverything: Bool { cuts.areEverything }
   package var includesNull: Bool { cuts.first == .lowest }
 
   /// Whether the value, folded already, is in the set. O(log n).
@@ -81,19 +82,25 @@ extension ValueSet {
   }
 
   package var complement: ValueSet {
-    var cuts = cuts
-    if cuts.first == .lowest { cuts.removeFirst() } else { cuts.insert(.lowest, at: 0) }
-    if cuts.last == .highest { cuts.removeLast() } else { cuts.append(.highest) }
-    return ValueSet(kind: kind, folding: folding, cuts: cuts)
+    var result = ValueCuts()
+    if cuts.first != .lowest { result.append(.lowest) }
+    for cut in cuts where cut != .lowest && cut != .highest { result.append(cut) }
+    if cuts.last != .highest { result.append(.highest) }
+    return ValueSet(kind: kind, folding: folding, cuts: result)
   }
 
   /// Of two sets with the same folding, as ``intersection(_:)``.
   package func union(_ other: ValueSet) -> ValueSet { combine(with: other) { $0 || $1 } }
-  package func intersection(_ other: ValueSet) -> ValueSet { combine(with: other) { $0 && $1 } }
+  package func intersection(_ other: ValueSet) -> ValueSet {
+    if let cuts = ValueCuts.between(cuts, other.cuts) {
+      return ValueSet(kind: kind, folding: folding, cuts: cuts)
+    }
+    return combine(with: other) { $0 && $1 }
+  }
 
   /// Sweeps over both sets' cuts and keeps those where the combined membership changes. O(n + m).
   private func combine(with other: ValueSet, _ isMember: (Bool, Bool) -> Bool) -> ValueSet {
-    var result: [ValueCut] = []
+    var result = ValueCuts()
     var (i, j) = (0, 0)
     var inside = false
     while i < cuts.count || j < other.cuts.count {
@@ -147,7 +154,7 @@ extension ValueSet {
   }
 
   /// Where membership changes, ascending: from not being a member, at every other cut into the set.
-  package var boundaries: [ValueCut] { cuts }
+  package var boundaries: [ValueCut] { Array(cuts) }
 
   /// The members, if there is only one; nil and NaN count.
   package var point: AttributeValue? {
@@ -158,8 +165,8 @@ extension ValueSet {
   package func points(atMost limit: Int) -> [AttributeValue]? {
     guard segmentCount <= limit else { return nil }
     var result: [AttributeValue] = []
-    for segment in segments {
-      guard let point = segment.point else { return nil }
+    for place in stride(from: 0, to: cuts.count, by: 2) {
+      guard let point = segment(cuts[place], cuts[place + 1]).point else { return nil }
       result.append(point)
     }
     return result

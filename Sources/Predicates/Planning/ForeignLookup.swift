@@ -29,6 +29,13 @@ struct ForeignLookup {
 
   /// The predicate with every such condition replaced that costs less that way.
   mutating func rewrite(_ predicate: NormalPredicate, from entity: EntitySchema) throws -> NormalPredicate {
+    predicate.leadsElsewhere ? try rewriteParts(of: predicate, from: entity) : predicate
+  }
+
+  private mutating func rewriteParts(
+    of predicate: NormalPredicate,
+    from entity: EntitySchema
+  ) throws -> NormalPredicate {
     switch predicate {
     case .test(.exists(let collection), let isNegated):
       return try rewrite(collection, isNegated: isNegated, from: entity) ?? predicate
@@ -95,6 +102,19 @@ struct ForeignLookup {
   static func ranges(of set: ValueSet) -> [IndexRange] {
     set.segments.map { segment in
       segment.point.map { IndexRange(prefix: [$0]) } ?? IndexRange(next: segment)
+    }
+  }
+}
+
+extension NormalPredicate {
+  /// Whether it asks for anything of other objects than the one at hand.
+  fileprivate var leadsElsewhere: Bool {
+    switch self {
+    case .constant: false
+    case .values(let path, _): !path.hops.isEmpty
+    case .test(.exists, _): true
+    case .test: false
+    case .and(let children), .or(let children): children.contains(where: \.leadsElsewhere)
     }
   }
 }

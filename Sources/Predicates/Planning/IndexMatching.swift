@@ -5,6 +5,8 @@ struct ColumnConditions {
     let column: ResolvedIndex.Column
     /// The values that it may hold.
     let set: ValueSet
+    /// The only one of them, if there is one.
+    let point: AttributeValue?
     /// Which of the conjuncts says so.
     let place: Int
   }
@@ -13,17 +15,23 @@ struct ColumnConditions {
   private var conditions: [Condition] = []
 
   init(_ conjuncts: [NormalPredicate]) {
+    conditions.reserveCapacity(conjuncts.count)
     for (place, conjunct) in conjuncts.enumerated() {
       guard case .values(let path, let set) = conjunct, let slot = path.ownSlot else { continue }
       let column = ResolvedIndex.Column(slot: slot, folding: set.folding)
-      conditions.append(Condition(column: column, set: set, place: place))
+      conditions.append(Condition(column: column, set: set, point: set.point, place: place))
     }
   }
 
   subscript(column: ResolvedIndex.Column) -> Condition? { conditions.first { $0.column == column } }
 
+  /// Whether anything is asked of the column.
+  func has(_ column: ResolvedIndex.Column) -> Bool { conditions.contains { $0.column == column } }
+
   /// Whether every row has the same value there, folded as the column is.
-  func isFixed(_ column: ResolvedIndex.Column) -> Bool { self[column]?.set.point != nil }
+  func isFixed(_ column: ResolvedIndex.Column) -> Bool {
+    conditions.contains { $0.column == column && $0.point != nil }
+  }
 
   /// Whether every row has the same value in the slot.
   func isFixed(_ slot: Int) -> Bool { isFixed(ResolvedIndex.Column(slot: slot, folding: [])) }
@@ -54,34 +62,40 @@ struct IndexMatch {
   /// Columns are taken from the first on as long as their values are points, all of them combined; the first column
   /// whose values are ranges ends it. A short range is taken for its points if that lets the next column in.
   init?(_ index: ResolvedIndex, _ conditions: ColumnConditions) {
-    var prefixes: [[AttributeValue]] = [[]]
+    guard let first = index.columns.first, conditions.has(first) else { return nil }
+    var ranges = [IndexRange()]
     var covered: [Int] = []
-    var result: [IndexRange]?
+    var isNarrowed = false
     for (place, column) in index.columns.enumerated() {
       guard let condition = conditions[column] else { break }
       let set = condition.set
       // Objects that refer to nothing are missing from a relationship's own index.
       if index.origin == .relationship, set.includesNull { return nil }
-      let room = Self.maximumRangeCount / prefixes.count
+      let room = Self.maximumRangeCount / ranges.count
       let isFollowed =
-        place + 1 < index.columns.count && conditions[index.columns[place + 1]] != nil
-      if let points = isFollowed
+        place + 1 < index.columns.count && conditions.has(index.columns[place + 1])
+      if let point = condition.point {
+        for place in ranges.indices { ranges[place].prefix.append(point) }
+      } else if let points = isFollowed
         ? set.members(atMost: min(room, Self.maximumExpansion)) : set.points(atMost: room)
       {
-        prefixes = prefixes.flatMap { prefix in points.map { prefix + [$0] } }
-        if !covered.contains(condition.place) { covered.append(condition.place) }
-        continue
-      }
-      if set.segmentCount <= room {
-        if !covered.contains(condition.place) { covered.append(condition.place) }
-        result = prefixes.flatMap { prefix in set.segments.map { IndexRange(prefix: prefix, next: $0) } }
+        ranges = ranges.flatMap { range in points.map { IndexRange(prefix: range.prefix + [$0]) } }
       } else {
-        result = prefixes.map { IndexRange(prefix: $0, next: set.hull) }
+        isNarrowed = true
+        if set.segmentCount == 1 || set.segmentCount > room {
+          for place in ranges.indices { ranges[place].next = set.hull }
+        } else {
+          ranges = ranges.flatMap { range in
+            set.segments.map { IndexRange(prefix: range.prefix, next: $0) }
+          }
+        }
+        if set.segmentCount > room { break }
       }
-      break
+      if !covered.contains(condition.place) { covered.append(condition.place) }
+      if isNarrowed { break }
     }
-    if result == nil, covered.isEmpty { return nil }
-    ranges = result ?? prefixes.map { IndexRange(prefix: $0) }
+    if !isNarrowed, covered.isEmpty { return nil }
+    self.ranges = ranges
     coveredPlaces = covered
   }
 }
@@ -98,12 +112,12 @@ struct OrderMatch {
   init?(_ columns: [ResolvedIndex.Column], _ query: ResolvedQuery, _ conditions: ColumnConditions) {
     // The usual case, for which nothing has to be collected.
     if query.sort.isEmpty {
-      guard columns.allSatisfy(conditions.isFixed) else { return nil }
+      guard columns.allSatisfy({ conditions.isFixed($0) }) else { return nil }
       isReversed = false
       return
     }
     let columns = columns.filter { !conditions.isFixed($0) }
-    guard columns.allSatisfy(\.folding.isEmpty) else { return nil }
+    guard columns.allSatisfy({ $0.folding.isEmpty }) else { return nil }
     var keys: [Int] = []
     for key in query.sort {
       if key.path.shortened.leaf == .objectID {
@@ -116,7 +130,7 @@ struct OrderMatch {
       guard key.isAscending == query.isIDAscending else { return nil }
       keys.append(slot)
     }
-    guard keys == columns.map(\.slot) else { return nil }
+    guard keys.elementsEqual(columns.lazy.map { $0.slot }) else { return nil }
     isReversed = !query.isIDAscending
   }
 }

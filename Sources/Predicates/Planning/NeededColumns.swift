@@ -24,11 +24,16 @@ struct NeededColumns {
   /// Whether the entries that an access path reads have everything, for the rest of the predicate as well.
   func areIn(_ access: AccessPath, _ residual: NormalPredicate) -> Bool {
     guard case .index(let scan) = access else { return false }
+    return areIn(scan.index, residual)
+  }
+
+  /// Whether the entries of an index have everything, for the rest of the predicate as well.
+  func areIn(_ index: ResolvedIndex, _ residual: NormalPredicate) -> Bool {
     // A folded column doesn't tell what was folded.
-    let covered = scan.index.columns.filter(\.folding.isEmpty).map(\.slot)
-    var isCovered = slots.isSubset(of: covered)
+    func has(_ slot: Int) -> Bool { index.columns.contains { $0.slot == slot && $0.folding.isEmpty } }
+    var isCovered = slots.allSatisfy(has)
     residual.forEachPath { path in
-      if let slot = path.firstSlot, !covered.contains(slot) { isCovered = false }
+      if let slot = path.firstSlot, !has(slot) { isCovered = false }
     }
     return isCovered
   }

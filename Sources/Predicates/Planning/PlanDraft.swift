@@ -42,10 +42,22 @@ struct PlanDraft {
     plan(access, residual, byID)
   }
 
+  /// Whether entries of the index have all that is asked of a row that is tested for the whole predicate.
+  func isCovered(by index: ResolvedIndex) -> Bool { columns?.areIn(index, predicate) ?? false }
+
   /// What the conjuncts ask for beyond those that ranges cover.
   func residual(covered: [Int]) -> NormalPredicate {
-    if covered.count == conjuncts.count { return .constant(true) }
-    return .all(conjuncts.enumerated().filter { !covered.contains($0.offset) }.map(\.element))
+    switch conjuncts.count - covered.count {
+    case 0: return .constant(true)
+    case 1:
+      for (place, conjunct) in conjuncts.enumerated() where !covered.contains(place) { return conjunct }
+    default: break
+    }
+    // Parts of a normal form have nothing more to merge.
+    var rest: [NormalPredicate] = []
+    rest.reserveCapacity(conjuncts.count - covered.count)
+    for (place, conjunct) in conjuncts.enumerated() where !covered.contains(place) { rest.append(conjunct) }
+    return .and(rest)
   }
 
   /// The conjuncts at some places.
@@ -55,14 +67,18 @@ struct PlanDraft {
 /// The ways to answer a query.
 struct PlanCandidates {
   var plans: [PlannedQuery] = []
-  /// Of each index that narrows the query down: its ranges, and which conjuncts they express wholly.
-  var ranges: [(scan: IndexScan, coveredPlaces: [Int])] = []
 
   init() {}
 
   /// The only one.
   init(_ plan: PlannedQuery) { plans = [plan] }
 
+  mutating func append(_ plan: PlannedQuery) {
+    // Most queries have an index and the full scan to choose from, and some a few indexes.
+    if plans.isEmpty { plans.reserveCapacity(3) }
+    plans.append(plan)
+  }
+
   /// No more rows than this can match.
-  var mostMatches: Double { Double(plans.map(\.access.rowCount).min() ?? 0) }
+  var mostMatches: Double { Double(plans.lazy.map(\.access.rowCount).min() ?? 0) }
 }

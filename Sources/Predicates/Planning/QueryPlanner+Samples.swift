@@ -8,7 +8,7 @@ extension QueryPlanner {
     _ candidates: inout PlanCandidates,
     _ model: CostModel
   ) throws -> RowEstimate? {
-    let chains = chains(of: candidates.ranges, model)
+    let chains = chains(of: ranges(of: candidates, draft.conditions), model)
     guard !chains.isEmpty || model.isSwayed(byMatchesIn: candidates.plans),
       let base = candidates.plans.filter({ $0.access.isSampled }).min(by: {
         $0.access.rowCount < $1.access.rowCount
@@ -27,12 +27,11 @@ extension QueryPlanner {
   /// How many rows of a plan are tested by the elements of a collection, judged by a sample where other conditions leave out some. Nil
   /// where there are none or few, or where the plan stops early: after how many isn't known.
   func rowsWithElements(of plan: PlannedQuery) throws -> Double? {
-    let conjuncts = plan.residual.conjuncts
-    guard conjuncts.contains(where: \.isAboutElements), plan.access.isSampled else { return nil }
+    guard plan.residual.isAboutElements, plan.access.isSampled else { return nil }
     if plan.limit != nil, case .access = plan.order { return nil }
     let rowCount = Double(plan.access.rowCount)
     if rowCount * CostModel.collection < samplingCost { return nil }
-    let others = conjuncts.filter { !$0.isAboutElements }
+    let others = plan.residual.conjuncts.filter { !$0.isAboutElements }
     if others.isEmpty { return rowCount }
     return try counting.estimates(of: plan.access, in: plan.entity, passing: [.all(others)]).first?.rowCount
   }
@@ -41,6 +40,21 @@ extension QueryPlanner {
   private struct Chain {
     var scans: [IndexScan]
     var coveredPlaces: [Int]
+  }
+
+  /// Of each index that narrows the query down: its ranges, and which conjuncts they express wholly. Nothing where there is one index: it
+  /// makes no chain.
+  private func ranges(
+    of candidates: PlanCandidates,
+    _ conditions: ColumnConditions
+  ) -> [(scan: IndexScan, coveredPlaces: [Int])] {
+    guard candidates.plans.count(where: { $0.access.isNarrow }) > 1 else { return [] }
+    return candidates.plans.compactMap { plan in
+      guard plan.access.isNarrow, let scan = plan.access.scans.first,
+        let match = IndexMatch(scan.index, conditions)
+      else { return nil }
+      return (scan, match.coveredPlaces)
+    }
   }
 
   /// The two smallest ranges, the three smallest and so on: as long as each narrows the rows down further, and its entries could cost less
@@ -76,6 +90,9 @@ extension NormalPredicate {
 }
 
 extension AccessPath {
+  /// Whether it is ranges of one index.
+  fileprivate var isNarrow: Bool { if case .index(let scan) = self { !scan.isWhole } else { false } }
+
   /// Whether its rows have ranks, by which some can be picked.
   fileprivate var isSampled: Bool {
     switch self {

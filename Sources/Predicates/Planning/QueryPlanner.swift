@@ -50,7 +50,7 @@ package struct QueryPlanner {
       hiddenEntities: hiddenEntities,
       hiddenRelationships: hiddenRelationships
     )
-    let predicate = try lookup.rewrite(Normaliser.normalise(query.predicate), from: query.entity)
+    let predicate = try lookup.rewrite(query.predicate, from: query.entity)
     var plan = try cheapest(for: PlanDraft(query, purpose, where: predicate))
     if let rowCount = try rowsWithElements(of: plan) {
       let known = lookup.lookups.count
@@ -79,35 +79,34 @@ package struct QueryPlanner {
   /// Every way to answer the query, the preferred one first among equals; but for intersections.
   private func candidates(for draft: PlanDraft) throws -> PlanCandidates {
     let (query, predicate, conjuncts) = (draft.query, draft.predicate, draft.conjuncts)
-    var result = PlanCandidates()
     if predicate == .constant(false) { return PlanCandidates(draft.plan(.nothing, .constant(true))) }
     if let (numbers, residual) = objects(conjuncts) {
       return PlanCandidates(draft.plan(.objects(numbers), residual))
     }
+    var result = PlanCandidates()
     for index in query.entity.indexes {
-      let order = OrderMatch(index.columns, query, draft.conditions)
       if let match = IndexMatch(index, draft.conditions) {
         let scan = try counted(index, match.ranges)
         let residual = draft.residual(covered: match.coveredPlaces)
-        let plan = draft.plan(.index(scan), residual, order)
+        let plan = draft.plan(.index(scan), residual, OrderMatch(index.columns, query, draft.conditions))
         // Nothing costs less than one row with nothing to test, the usual case of a key, or than a count that is known.
         if residual == .constant(true), scan.rowCount <= 1 || draft.purpose.isCount {
           return PlanCandidates(plan)
         }
         // In a range whose columns are all fixed, the rows come by ID: `order` has noticed.
-        result.plans.append(plan)
-        result.ranges.append((scan, match.coveredPlaces))
+        result.append(plan)
       } else if index.origin == .declared {
+        let order = OrderMatch(index.columns, query, draft.conditions)
         // Worth a look for its order, or because its entries are smaller than records.
-        let whole = draft.plan(.index(try counted(index, [.all])), predicate, order)
-        if order != nil || whole.isCovering { result.plans.append(whole) }
+        guard order != nil || draft.isCovered(by: index) else { continue }
+        result.append(draft.plan(.index(try counted(index, [.all])), predicate, order))
       }
     }
     if let (scans, residual) = try union(conjuncts, in: query.entity) {
-      result.plans.append(draft.plan(.union(scans), residual))
+      result.append(draft.plan(.union(scans), residual))
     }
     let scan = AccessPath.fullScan(rows: try counting.count(of: query.entity.id))
-    result.plans.append(draft.plan(scan, predicate))
+    result.append(draft.plan(scan, predicate))
     return result
   }
 
@@ -127,10 +126,12 @@ package struct QueryPlanner {
 
   /// Counts the ranges and leaves out the empty ones.
   func counted(_ index: ResolvedIndex, _ ranges: [IndexRange]) throws -> IndexScan {
-    let counted = try ranges.map {
-      IndexScan.CountedRange(range: $0, rowCount: try counting.count($0, in: index))
+    var filled: [IndexScan.CountedRange] = []
+    for range in ranges {
+      let rowCount = try counting.count(range, in: index)
+      if rowCount > 0 { filled.append(.init(range: range, rowCount: rowCount)) }
     }
-    let filled = counted.filter { $0.rowCount > 0 }
-    return IndexScan(index: index, ranges: filled.isEmpty ? Array(counted.prefix(1)) : filled)
+    if filled.isEmpty { filled = ranges.prefix(1).map { .init(range: $0, rowCount: 0) } }
+    return IndexScan(index: index, ranges: filled)
   }
 }

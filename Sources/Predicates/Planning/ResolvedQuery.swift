@@ -1,17 +1,30 @@
 /// A query whose names are resolved: what the planner turns into a plan.
 package struct ResolvedQuery: Sendable {
   package var entity: EntitySchema
-  package var predicate: ResolvedPredicate
+  package var predicate: NormalPredicate
   package var sort: [ResolvedSort]
   package var limit: Int?
   package var offset: Int
 
+  /// - Parameter predicate: is brought into normal form.
   package init(
     entity: EntitySchema,
     predicate: ResolvedPredicate = .constant(true),
     sort: [ResolvedSort] = [],
     limit: Int? = nil,
     offset: Int = 0
+  ) {
+    let predicate = Normaliser.normalise(predicate)
+    self.init(entity: entity, normal: predicate, sort: sort, limit: limit, offset: offset)
+  }
+
+  /// - Parameter predicate: in normal form.
+  package init(
+    entity: EntitySchema,
+    normal predicate: NormalPredicate,
+    sort: [ResolvedSort],
+    limit: Int?,
+    offset: Int
   ) {
     self.entity = entity
     self.predicate = predicate

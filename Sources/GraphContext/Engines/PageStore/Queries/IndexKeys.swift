@@ -7,6 +7,7 @@ enum IndexKeys {
   static func keys(_ range: IndexRange, in index: ResolvedIndex) -> KeyRange {
     let columns = Columns(index.origin)
     var prefix: [UInt8] = []
+    if !range.prefix.isEmpty { prefix.reserveCapacity(Self.usualByteCount) }
     for value in range.prefix { columns.append(value, to: &prefix) }
     guard let next = range.next else { return .prefix(prefix) }
     return KeyRange(
@@ -14,6 +15,9 @@ enum IndexKeys {
       upper: columns.upper(next.upper, after: prefix)
     )
   }
+
+  /// Room for a number, or a short string: most keys are made in one piece of memory.
+  private static let usualByteCount = 32
 
   /// How the columns of an index are written: in order-preserving components that end themselves, so that all keys with
   /// a value begin with the value's bytes, and no others do. A relationship's own index has the bare number.
@@ -55,6 +59,7 @@ enum IndexKeys {
 
     private func start(of cut: ValueCut, after prefix: [UInt8]) -> Place {
       var key = prefix
+      key.reserveCapacity(prefix.count + IndexKeys.usualByteCount)
       switch cut {
       case .lowest: return .at(key)
       case .afterNull:

@@ -7,7 +7,7 @@ struct QueryExecutor {
   let entity: StoredEntity
   private(set) var plan: PlannedQuery
   /// The whole predicate, for rows that don't come by the plan's way.
-  private let predicate: ResolvedPredicate
+  private let predicate: NormalPredicate
   private let sort: [ResolvedSort]
   private let isIDAscending: Bool
   let pending: PendingRecords?
@@ -236,7 +236,7 @@ extension QueryExecutor {
     paths: inout RowPaths,
     _ body: (QueryRow, inout RowReader) throws -> Void
   ) throws {
-    let program = try FilterProgram(compiling: Normaliser.normalise(predicate), paths: paths)
+    let program = try FilterProgram(compiling: predicate, paths: paths)
     paths = program.paths
     var reader = RowReader(paths, source: ViewRecordSource(paths, in: view, pending: pending))
     try changes.forEach { number, bytes in
@@ -247,7 +247,8 @@ extension QueryExecutor {
 
   /// Of the stored rows that don't count any more, those that the plan has counted.
   private func hiddenMatchCount(_ changes: UnsavedRecords) throws -> Int {
-    let program = try FilterProgram(compiling: predicate, for: entity.schema, in: view.schema.schema)
+    let paths = RowPaths(entity.schema, in: view.schema.schema)
+    let program = try FilterProgram(compiling: predicate, paths: paths)
     var reader = RowReader(program.paths, source: ViewRecordSource(program.paths, in: view, pending: nil))
     var count = 0
     for number in changes.hidden {

@@ -129,11 +129,12 @@ extension RowAggregates {
     switch aggregate.function {
     case .sum, .average: return nil
     case .count:
-      part.predicate = .and([query.predicate, .not(.isNull(path))])
+      part.predicate = .all([query.predicate, Normaliser.normalise(.not(.isNull(path)))])
       let executor = try lookup(part, for: .count)
       return executor.plan.isCountExact ? Lookup(function: .count, path: path, executor: executor) : nil
     case .minimum, .maximum, .median:
-      part.predicate = .and([query.predicate, .within(path, ValueRange(lower: nil, upper: nil))])
+      let comparable = ResolvedPredicate.within(path, ValueRange(lower: nil, upper: nil))
+      part.predicate = .all([query.predicate, Normaliser.normalise(comparable)])
       part.sort = [ResolvedSort(path, ascending: aggregate.function != .maximum)]
       var executor = try lookup(part, for: .values([path], isOrdered: true))
       executor.covering = .values

@@ -15,8 +15,8 @@ struct UniqueLookup {
 
   /// Nil for any other query.
   init?(_ query: ResolvedQuery, of entity: StoredEntity) {
-    guard case .compare(let path, .equal, let value, let options) = query.predicate, options.isEmpty,
-      path.hops.isEmpty, case .slot(let slot, _) = path.leaf, !value.isNull,
+    guard case .values(let path, let set) = query.predicate, set.folding.isEmpty, let slot = path.ownSlot,
+      let value = set.point, !value.isNull, !value.isNaN,
       let index = entity.declaredIndexes.first(where: {
         $0.isUnique && $0.columns.count == 1 && $0.columns[0] == ResolvedIndex.Column(slot: slot)
       })
