@@ -6,10 +6,28 @@ import Predicates
 public struct Schema: Sendable, Hashable {
   /// Sorted by name.
   public private(set) var entities: [EntityDescription]
-  private let places: [String: Int]
-  private var entitySchemas: [EntitySchema]
-  /// Set where the schema is placed in a store's catalogue.
-  public private(set) var entityNamesByNumber: [UInt32: String]?
+  /// What follows from the entities.
+  private var shape: Shape
+
+  /// What queries ask of a schema. Another schema has another one, so that no query is answered by what was found in another schema.
+  private final class Shape: Sendable {
+    let places: [String: Int]
+    let entitySchemas: [EntitySchema]
+    let entityNamesByNumber: [UInt32: String]?
+    let templates = KeptTemplates()
+
+    init(_ entitySchemas: [EntitySchema], entityNamesByNumber: [UInt32: String]? = nil) {
+      places = Dictionary(uniqueKeysWithValues: entitySchemas.enumerated().map { ($1.name, $0) })
+      self.entitySchemas = entitySchemas
+      self.entityNamesByNumber = entityNamesByNumber
+    }
+  }
+
+  /// The names of the entities by the numbers that a store gave them, where the schema is placed in a store's catalogue.
+  public var entityNamesByNumber: [UInt32: String]? { shape.entityNamesByNumber }
+
+  /// What is kept of the queries' shapes.
+  package var templates: KeptTemplates { shape.templates }
 
   /// - Throws: `SchemaError`, which names everything that is wrong.
   public init(_ models: [any ManagedObject.Type]) throws(SchemaError) {
@@ -34,12 +52,11 @@ public struct Schema: Sendable, Hashable {
     let problems = Self.problems(in: completed)
     guard problems.isEmpty else { throw SchemaError(problems: problems) }
     self.entities = completed
-    places = Dictionary(uniqueKeysWithValues: completed.enumerated().map { ($1.name, $0) })
-    entitySchemas = Self.entitySchemas(completed)
+    shape = Shape(Self.entitySchemas(completed))
   }
 
   /// The entity of this name, or nil.
-  public func entity(named name: String) -> EntityDescription? { places[name].map { entities[$0] } }
+  public func entity(named name: String) -> EntityDescription? { shape.places[name].map { entities[$0] } }
 
   private static func entitySchemas(_ entities: [EntityDescription]) -> [EntitySchema] {
     entities.enumerated().map { EntitySchema($1, id: EntityID($0)) }
@@ -74,14 +91,16 @@ public struct Schema: Sendable, Hashable {
 
 extension Schema: SchemaProviding {
   /// The entity of this name, or nil. O(1).
-  public func entitySchema(named name: String) -> EntitySchema? { places[name].map { entitySchemas[$0] } }
+  public func entitySchema(named name: String) -> EntitySchema? {
+    shape.places[name].map { shape.entitySchemas[$0] }
+  }
 
   /// The entity with this identifier. Traps for one of another schema that has more entities. O(1).
-  public func entitySchema(_ id: EntityID) -> EntitySchema { entitySchemas[id.ordinal] }
+  public func entitySchema(_ id: EntityID) -> EntitySchema { shape.entitySchemas[id.ordinal] }
 
-  fileprivate mutating func nameEntitiesByNumber() {
-    let named = entitySchemas.compactMap { entity in entity.identity.map { ($0.number, entity.name) } }
-    entityNamesByNumber = Dictionary(named, uniquingKeysWith: { first, _ in first })
+  private static func namesByNumber(_ entities: [EntitySchema]) -> [UInt32: String] {
+    let named = entities.compactMap { entity in entity.identity.map { ($0.number, entity.name) } }
+    return Dictionary(named, uniquingKeysWith: { first, _ in first })
   }
 }
 
@@ -155,7 +174,7 @@ extension Schema {
   package func placed(in catalogue: CataloguedSchema) -> Schema {
     var copy = self
     let known = catalogue.entitiesByName
-    copy.entitySchemas = entitySchemas.map { entity in
+    let placed = shape.entitySchemas.map { entity in
       guard let known = known[entity.name], let layout = known.layouts.last else { return entity }
       let numbers = known.propertiesByName.mapValues(\.number)
       return entity.placed(in: layout.number, known.identity) { property in
@@ -163,7 +182,7 @@ extension Schema {
         return layout.fields.firstIndex { $0.property == number } ?? property.slot
       }
     }
-    copy.nameEntitiesByNumber()
+    copy.shape = Shape(placed, entityNamesByNumber: Self.namesByNumber(placed))
     return copy
   }
 }
@@ -177,9 +196,10 @@ extension Schema {
   package var withoutFoldedIndexes: Schema {
     var copy = self
     for place in entities.indices { copy.entities[place].indexes.removeAll { !$0.folding.isEmpty } }
-    copy.entitySchemas = zip(Self.entitySchemas(copy.entities), entitySchemas).map { entity, whole in
+    let placed = zip(Self.entitySchemas(copy.entities), shape.entitySchemas).map { entity, whole in
       entity.placed(in: whole.layout.number, whole.identity) { whole.stored[$0.slot].place }
     }
+    copy.shape = Shape(placed, entityNamesByNumber: entityNamesByNumber)
     return copy
   }
 }

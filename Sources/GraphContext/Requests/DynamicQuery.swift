@@ -67,22 +67,18 @@ extension DynamicQuery {
       throw QueryError(.unknownName, "The store has no entity named “\(self.entity)”; it has \(names).")
     }
     try QueryError.checkWindow(limit: limit, offset: offset)
+    let named = NamedQuery(
+      predicate: predicate,
+      sort: sort.map { NamedSort(Self.names($0.keyPath), ascending: $0.isAscending) },
+      limit: limit,
+      offset: offset
+    )
+    let query = try named.resolved(for: entity, in: schema, store: store, templates: schema.templates)
     let paths = PathResolver(entity: entity, schema: schema)
-    var keys: [ResolvedSort] = []
-    for key in sort {
-      keys.append(ResolvedSort(try Self.path(key.keyPath, paths), ascending: key.isAscending))
-    }
     var columns: [QueryColumn] = []
     for keyPath in select.isEmpty ? entity.stored.map(\.name) : select {
       columns.append(try QueryColumn(Self.names(keyPath), paths, store: store))
     }
-    let query = ResolvedQuery(
-      entity: entity,
-      predicate: try predicate.resolved(for: entity, in: schema, store: store),
-      sort: keys,
-      limit: limit,
-      offset: offset
-    )
     return (query, columns)
   }
 

@@ -120,23 +120,16 @@ extension From {
   /// - Throws: `QueryError`, the first mistake in the query.
   package func resolved(
     for entity: EntitySchema,
-    in schema: some SchemaProviding,
+    in schema: Schema,
     store: UUID? = nil
   ) throws(QueryError) -> ResolvedQuery {
     if let mistake { throw mistake }
     try QueryError.checkWindow(limit: limit, offset: offset)
-    let paths = PathResolver(entity: entity, schema: schema)
-    var keys: [ResolvedSort] = []
-    for key in sort {
-      keys.append(ResolvedSort(try paths.resolve(key.names.get()).path, ascending: key.isAscending))
-    }
-    return ResolvedQuery(
-      entity: entity,
-      predicate: try condition.tree.resolved(for: entity, in: schema, store: store),
-      sort: keys,
-      limit: limit,
-      offset: offset
-    )
+    var keys: [NamedSort] = []
+    keys.reserveCapacity(sort.count)
+    for key in sort { keys.append(NamedSort(try key.names.get(), ascending: key.isAscending)) }
+    let query = NamedQuery(predicate: try condition.tree, sort: keys, limit: limit, offset: offset)
+    return try query.resolved(for: entity, in: schema, store: store, templates: schema.templates)
   }
 }
 

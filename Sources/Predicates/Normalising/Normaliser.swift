@@ -7,7 +7,7 @@ package enum Normaliser {
     normalise(predicate, isNegated: false)
   }
 
-  private static func normalise(_ predicate: ResolvedPredicate, isNegated: Bool) -> NormalPredicate {
+  static func normalise(_ predicate: ResolvedPredicate, isNegated: Bool) -> NormalPredicate {
     switch predicate {
     case .constant(let value): return .constant(value != isNegated)
     case .not(let child): return normalise(child, isNegated: !isNegated)
@@ -98,8 +98,11 @@ extension Normaliser {
   private static func merge(_ sets: ArraySlice<ValueSet>, _ bracket: Bracket) -> ValueSet {
     if sets.count == 1 { return sets[sets.startIndex] }
     let middle = sets.startIndex + sets.count / 2
-    let (left, right) = (merge(sets[..<middle], bracket), merge(sets[middle...], bracket))
-    return bracket == .all ? left.intersection(right) : left.union(right)
+    return merge(merge(sets[..<middle], bracket), merge(sets[middle...], bracket), bracket)
+  }
+
+  static func merge(_ left: ValueSet, _ right: ValueSet, _ bracket: Bracket) -> ValueSet {
+    bracket == .all ? left.intersection(right) : left.union(right)
   }
 
   /// Drops parts that say nothing, and the whole where a part decides it or contradicts another.
@@ -139,6 +142,13 @@ extension NormalPredicate {
 // MARK: - Comparisons as sets of values
 
 extension Normaliser {
+  /// The set of values for which a comparison of a path with literals, or its opposite, holds; nil where none says it.
+  static func values(of predicate: ResolvedPredicate, isNegated: Bool) -> ValueSet? {
+    if case .not(let child) = predicate { return values(of: child, isNegated: !isNegated) }
+    guard let (_, set) = values(of: predicate) else { return nil }
+    return isNegated ? set.complement : set
+  }
+
   /// The set of values for which a comparison of a path with literals holds; nil where none says it.
   static func values(of predicate: ResolvedPredicate) -> (ResolvedPath, ValueSet)? {
     switch predicate {

@@ -17,6 +17,8 @@ package struct PlannedQuery: Sendable {
   package var lookups: [QueryPlan.Lookup]
   /// What to do instead when rows that come in order turn out to match too rarely.
   package var fallback: Fallback?
+  /// Whether the query's names and normal form came from a template.
+  package var usesTemplate = false
 
   /// Whether the counts of the access path are the count of the results: no row has to be read or compared.
   package var isCountExact: Bool {

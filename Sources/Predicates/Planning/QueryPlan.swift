@@ -105,6 +105,8 @@ public struct QueryPlan: Sendable, Hashable, Codable {
   public var offset: Int
   /// What is done instead when too few rows match; nil where the plan is kept in any case.
   public var fallback: Fallback?
+  /// How the plan was made.
+  var making = Making()
   /// What is computed of the rows; nil where they themselves are the results.
   public var grouping: Grouping?
   /// What the query did when it ran; nil where it was only explained.
@@ -151,6 +153,7 @@ extension QueryPlan: CustomStringConvertible {
       )
     }
     lines += grouping?.lines ?? []
+    if usesTemplate { lines.append("  template: of an earlier query") }
     if let measurement { lines.append(measurement.line) }
     return lines.joined(separator: "\n")
   }
@@ -191,7 +194,8 @@ extension PlannedQuery {
           rowCount: $0.plan.access.rowCount,
           rowBudget: $0.rowBudget
         )
-      }
+      },
+      making: QueryPlan.Making(usesTemplate: usesTemplate)
     )
   }
 

@@ -60,6 +60,7 @@ package struct QueryPlanner {
       }
     }
     plan.lookups = lookup.lookups
+    plan.usesTemplate = query.usesTemplate
     return plan
   }
 

@@ -5,6 +5,8 @@ package struct ResolvedQuery: Sendable {
   package var sort: [ResolvedSort]
   package var limit: Int?
   package var offset: Int
+  /// Whether names and normal form came from a template.
+  package var usesTemplate = false
 
   /// - Parameter predicate: is brought into normal form.
   package init(

@@ -9,14 +9,14 @@ extension PredicateResolver {
     if comparison.takesPattern { try checkPattern(left, comparison, right, options, at: locations.right) }
     switch (left, right) {
     case (.path(let destination), .literal(let literal)):
-      return try compare(destination, comparison, literal, options)
+      return try Self.compare(destination, comparison, literal, options)
     case (.literal(let literal), .path(let destination)):
       guard let mirrored = comparison.mirrored else {
         return try compareExpressions(left, comparison, right, options, at: locations)
       }
-      return try compare(destination, mirrored, literal, options)
+      return try Self.compare(destination, mirrored, literal, options)
     case (.path(let first), .path(let second)):
-      try check(first, comparison, options, at: locations.left)
+      try Self.check(first, comparison, options, at: locations.left)
       guard Self.areComparable(first, second) else {
         let (one, two) = (first.path, second.path)
         let message =
@@ -71,7 +71,8 @@ extension PredicateResolver {
     return QueryError(.typeMismatch, message, keyPath: collection.name).at(location)
   }
 
-  private func compare(
+  /// A path's value against a literal.
+  static func compare(
     _ destination: PathResolver.Destination,
     _ comparison: ComparisonOperator,
     _ literal: PredicateOperand,
@@ -107,7 +108,7 @@ extension PredicateResolver {
   }
 
   /// Whether the operator and the options go with the attribute's type.
-  func check(
+  static func check(
     _ destination: PathResolver.Destination,
     _ comparison: ComparisonOperator,
     _ options: StringOptions,
@@ -115,7 +116,7 @@ extension PredicateResolver {
   ) throws(QueryError) {
     let path = destination.path
     if comparison == .contains, path.kind != .string {
-      var error = Self.nothingToLookInto("\(path.name), \(path.kind.noun),")
+      var error = nothingToLookInto("\(path.name), \(path.kind.noun),")
       error.keyPath = path.name
       throw error.at(location)
     }

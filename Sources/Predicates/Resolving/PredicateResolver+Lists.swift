@@ -9,17 +9,33 @@ extension PredicateResolver {
     guard case .path(let destination) = side else {
       return try anyEqual(side, operand, elements, options, depth)
     }
-    try check(destination, .equal, options, at: operand.location)
-    let conversion = LiteralConversion(to: destination)
-    var values: [AttributeValue] = []
-    values.reserveCapacity(elements.count)
-    var includesNull = false
+    try Self.check(destination, .equal, options, at: operand.location)
+    var literals: [PredicateOperand] = []
+    literals.reserveCapacity(elements.count)
     var others: [PredicateOperand] = []
     for element in elements {
-      guard case .literal(let literal) = try self.side(element, depth) else {
+      if case .literal(let literal) = try self.side(element, depth) {
+        literals.append(literal)
+      } else {
         others.append(element)
-        continue
       }
+    }
+    let among = try Self.among(destination, literals, options)
+    if others.isEmpty { return among }
+    return .or([among, try anyEqual(side, operand, others, options, depth)])
+  }
+
+  /// A path's value as one of some literals.
+  static func among(
+    _ destination: PathResolver.Destination,
+    _ literals: [PredicateOperand],
+    _ options: StringOptions
+  ) throws(QueryError) -> ResolvedPredicate {
+    let conversion = LiteralConversion(to: destination)
+    var values: [AttributeValue] = []
+    values.reserveCapacity(literals.count)
+    var includesNull = false
+    for literal in literals {
       switch try conversion.convert(literal) {
       case .null: includesNull = true
       case .value(let value): if !value.isNaN { values.append(value) }
@@ -27,9 +43,7 @@ extension PredicateResolver {
       case .above, .aboveAll, .belowAll, .unordered: break
       }
     }
-    let literals = ResolvedPredicate.among(destination.path, values, includesNull: includesNull, options)
-    if others.isEmpty { return literals }
-    return .or([literals, try anyEqual(side, operand, others, options, depth)])
+    return .among(destination.path, values, includesNull: includesNull, options)
   }
 
   private mutating func anyEqual(
@@ -65,8 +79,17 @@ extension PredicateResolver {
         try compare(side, .lessOrEqual, bounds.1, [], at: (operand.location, upper.location)),
       ])
     }
+    try Self.check(destination, .lessOrEqual, [], at: operand.location)
+    return try Self.between(destination, lower, upper)
+  }
+
+  /// A path's value between two literals.
+  static func between(
+    _ destination: PathResolver.Destination,
+    _ lower: PredicateOperand,
+    _ upper: PredicateOperand
+  ) throws(QueryError) -> ResolvedPredicate {
     let path = destination.path
-    try check(destination, .lessOrEqual, [], at: operand.location)
     let conversion = LiteralConversion(to: destination)
     var range = ValueRange(lower: nil, upper: nil)
     let (low, high) = (try conversion.convert(lower), try conversion.convert(upper))

@@ -100,7 +100,10 @@ struct PredicateResolver {
       return .literal(operand)
     case .reference(let object):
       return .literal(
-        PredicateOperand(.reference(try known(object, at: operand.location)), at: operand.location)
+        PredicateOperand(
+          .reference(try Self.known(object, at: operand.location, store: store, in: paths.schema)),
+          at: operand.location
+        )
       )
     case .collection(let collection):
       let (resolved, value) = try resolve(collection, operand, depth)
@@ -121,16 +124,18 @@ struct PredicateResolver {
 
   /// The reference with the name that its entity has in the schema. Numbers of another store's objects would be taken for those of
   /// objects here.
-  private func known(
+  static func known(
     _ object: ObjectReference,
-    at location: SourceLocation?
+    at location: SourceLocation?,
+    store: UUID?,
+    in schema: some SchemaProviding
   ) throws(QueryError) -> ObjectReference {
     guard let store, let objectStore = object.store else { return object }
     guard objectStore == store else {
       let message = "\(object.entity) \(object.number) is an object of another store (\(objectStore))."
       throw QueryError(.typeMismatch, message).at(location)
     }
-    guard let number = object.entityNumber, let names = paths.schema.entityNamesByNumber else {
+    guard let number = object.entityNumber, let names = schema.entityNamesByNumber else {
       return object
     }
     guard let name = names[number] else {

@@ -49,8 +49,10 @@ import Testing
       query.limit = 1
       query.offset = 1
       #expect(try store.groups(query).map { $0.value(of: "shelf.code") } == [.string("a")])
+      var plan = try store.explain(query)
+      plan.usesTemplate = false
       #expect(
-        try store.explain(query).description.hasSuffix(
+        plan.description.hasSuffix(
           """
             group by shelf.code, flag: count, avg(d), last
             having: \(query.having)

@@ -62,7 +62,7 @@ import Testing
 /// The objects of a context, and how they are tested and sorted by plain Swift.
 struct FetchWorld {
   private(set) var items: [Item] = []
-  private var shelves: [Shelf] = []
+  private(set) var shelves: [Shelf] = []
   private(set) var savedCount = 0
 
   typealias Condition = (text: String, arguments: [(any PredicateArgument)?], holds: (Item) -> Bool)

@@ -43,7 +43,8 @@ import Testing
       #expect(try !isCovering(From<Item>().where(\.m == 1).select(\.n)))
       #expect(try !isCovering(From<Item>().where(\.m == 1).orderBy(.ascending(\.n)).select(\.m)))
       #expect(try !isCovering(From<Item>().where(\.m == 1 && \.flag == true).select(\.t)))
-      let plan = try context.explain(From<Item>().where(\.m == 1).select(\.t).distinct())
+      var plan = try context.explain(From<Item>().where(\.m == 1).select(\.t).distinct())
+      plan.usesTemplate = false
       #expect(
         plan.description.split(separator: "\n").dropFirst().map(String.init)
           == [

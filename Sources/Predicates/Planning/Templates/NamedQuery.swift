@@ -1,0 +1,85 @@
+import Foundation
+
+/// A query as it is written: its names are still to be found in a schema.
+package struct NamedQuery: Sendable {
+  package var predicate: PredicateTree
+  package var sort: [NamedSort]
+  package var limit: Int?
+  package var offset: Int
+
+  package init(predicate: PredicateTree, sort: [NamedSort] = [], limit: Int? = nil, offset: Int = 0) {
+    self.predicate = predicate
+    self.sort = sort
+    self.limit = limit
+    self.offset = offset
+  }
+}
+
+/// A key that a query sorts by, by its names.
+package struct NamedSort: Sendable, Hashable {
+  package var names: [String]
+  package var isAscending: Bool
+
+  package init(_ names: [String], ascending isAscending: Bool = true) {
+    self.names = names
+    self.isAscending = isAscending
+  }
+}
+
+extension NamedQuery {
+  /// The query with its names found in the schema, and its predicate in normal form.
+  ///
+  /// - Parameter store: the store that is asked, which the objects of the predicate have to be in.
+  /// - Throws: the first mistake in the query.
+  package func resolved(
+    for entity: EntitySchema,
+    in schema: some SchemaProviding,
+    store: UUID? = nil
+  ) throws(QueryError) -> ResolvedQuery {
+    let paths = PathResolver(entity: entity, schema: schema)
+    var keys: [ResolvedSort] = []
+    keys.reserveCapacity(sort.count)
+    for key in sort {
+      keys.append(ResolvedSort(try paths.resolve(key.names).path, ascending: key.isAscending))
+    }
+    return ResolvedQuery(
+      entity: entity,
+      predicate: try predicate.resolved(for: entity, in: schema, store: store),
+      sort: keys,
+      limit: limit,
+      offset: offset
+    )
+  }
+
+  /// The same, by way of the template of the query's shape where there is one, and it goes with the query's values. Otherwise a template
+  /// is made.
+  ///
+  /// - Parameter templates: those of queries of this schema.
+  package func resolved(
+    for entity: EntitySchema,
+    in schema: some SchemaProviding,
+    store: UUID? = nil,
+    templates: some QueryTemplateKeeping
+  ) throws(QueryError) -> ResolvedQuery {
+    guard let hash = QueryShape.hash(of: self, entity.id) else {
+      return try resolved(for: entity, in: schema, store: store)
+    }
+    guard let template = templates.template(withHash: hash), template.shape.fits(self, entity.id) else {
+      let query = try resolved(for: entity, in: schema, store: store)
+      templates.keep(QueryTemplate(self, resolved: query, in: schema), withHash: hash)
+      return query
+    }
+    guard let normal = template.predicate(for: predicate, in: schema, store: store) else {
+      return try resolved(for: entity, in: schema, store: store)
+    }
+    var query = ResolvedQuery(
+      entity: entity,
+      normal: normal,
+      sort: template.sort,
+      limit: limit,
+      offset: offset
+    )
+    query.usesTemplate = true
+    return query
+  }
+}

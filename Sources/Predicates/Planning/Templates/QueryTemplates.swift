@@ -1,0 +1,28 @@
+/// Keeps the templates of one schema's queries. Several threads ask it.
+package protocol QueryTemplateKeeping: Sendable {
+  /// The template that was kept last with this hash.
+  func template(withHash hash: UInt64) -> QueryTemplate?
+  /// Keeps a template in place of the one with this hash.
+  func keep(_ template: QueryTemplate, withHash hash: UInt64)
+}
+
+/// Templates by the hash of their shape, no more than so many.
+package struct QueryTemplates: Sendable {
+  private var templates: [UInt64: QueryTemplate] = [:]
+
+  /// A program spells fewer shapes. One that makes shapes without end loses them all now and then: what is in use comes back at once.
+  package static let maximumCount = 256
+
+  package init() {}
+
+  package var count: Int { templates.count }
+
+  package subscript(hash: UInt64) -> QueryTemplate? { templates[hash] }
+
+  package mutating func keep(_ template: QueryTemplate, withHash hash: UInt64) {
+    if templates.count >= Self.maximumCount, templates[hash] == nil {
+      templates.removeAll(keepingCapacity: true)
+    }
+    templates[hash] = template
+  }
+}
