@@ -24,6 +24,9 @@ ALLOWED = {
     "SVGDrawing": set(),
 }
 
+# Contexts know their store by `StoreEngine` and `ObjectSource` alone: in the module GraphContext, only this engine imports PageStore.
+PAGE_STORE_ENGINE = Path("Sources/GraphContext/Engines/PageStore")
+
 # A release build keeps the sentence of a fatalError, and drops that of a precondition.
 MARKS = re.compile(r"\b(TODO|FIXME|XXX)\b|\btry!|\bas!|\bprecondition(?:Failure)?\(|\bassert(?:ionFailure)?\(|\bfatalError\(\)")
 NEEDS_REASON = re.compile(r"@unchecked Sendable|nonisolated\(unsafe\)")
@@ -55,6 +58,9 @@ def breaches(path):
         found = IMPORT.match(line)
         if allowed is not None and found and found.group(1) not in allowed:
             yield f"{relative}:{number}: {relative.parts[1]} may not import {found.group(1)}"
+        if found and found.group(1) == "PageStore" and relative.parts[1] == "GraphContext" \
+                and PAGE_STORE_ENGINE not in relative.parents:
+            yield f"{relative}:{number}: only {PAGE_STORE_ENGINE} may import PageStore"
         code = line.split("//")[0]
         if MARKS.search(code) or re.search(r"\b(TODO|FIXME)\b", line):
             yield f"{relative}:{number}: {line.strip()}"

@@ -109,6 +109,27 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
     try bank.close()
   }
 
+  @Test func children() async throws {
+    let bank = try await bank()
+    let context = bank.viewContext
+    let account = Account(owner: "Ada")
+    context.insert(account)
+    try context.save()
+    let id = account.objectID
+
+    // Quoted in Docs/Contexts.md
+    let draft = context.makeChild()
+    let copy = try draft.existingObject(Account.self, with: id)
+    copy.owner = "Countess of Lovelace"
+    draft.insert(Account(owner: "Charles"))
+    try draft.save()  // The context has both changes now, unsaved.
+    try context.save()  // The store has them.
+    // End of quotation
+    #expect(account.owner == "Countess of Lovelace" && !context.hasChanges)
+    #expect(try context.count(From<Account>()) == 2)
+    try bank.close()
+  }
+
   @Test func conflicts() async throws {
     let bank = try await bank()
     let context = bank.viewContext

@@ -157,7 +157,7 @@ import Testing
       #expect(try plan(nil).access == .nothing)
       var dynamic = DynamicQuery("Item", where: try PredicateTree(format: "n > 7 AND t == 'y'"))
       dynamic.limit = 5
-      #expect(try DynamicStore(container.coordinator.store).explain(dynamic).usesTemplate == false)
+      #expect(try DynamicStore(container.store).explain(dynamic).usesTemplate == false)
     }
   }
 
