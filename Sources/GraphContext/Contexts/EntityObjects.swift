@@ -24,7 +24,7 @@ struct EntityObjects {
     pairs = entity.toManys.map { _ in PendingLinks() }
   }
 
-  /// Whether there is anything to save. O(objects with unsaved changes).
+  /// Whether an object or a pair of the entity has unsaved changes. O(objects with unsaved changes).
   var hasChanges: Bool { changes.hasAny || pairs.contains { !$0.isEmpty } }
 
   /// Forgets all unsaved changes.
@@ -35,7 +35,7 @@ struct EntityObjects {
     forgetDerived()
   }
 
-  /// Forgets what was worked out from the unsaved changes and the snapshot, either of which is another one now.
+  /// Forgets the records and links that were derived from the unsaved changes and from the source.
   mutating func forgetDerived() {
     encoded = nil
     forgetReferences()

@@ -1,19 +1,19 @@
-/// When a context gives the memory of records back that its objects were read from. The objects stay faults, and look for their records
-/// again when they must.
+/// The rule by which a context releases the records that its source keeps for objects. After a release, an object looks its record up
+/// again when a value is read.
 struct KeptRecords {
   private static let smallestLimit = 32 << 20
-  /// How many bytes the source may keep before the next lookup has them released.
+  /// Kept bytes above which a lookup releases all records first.
   private var limit = Self.smallestLimit
-  /// Of the fetches whose records are kept, how many bytes the largest one has read.
+  /// Bytes that the largest fetch has added to the kept records.
   private var largestFetch = 0
 
-  /// Whether a lookup should have them released first.
+  /// Returns whether a lookup releases the kept records first.
   func areMany(_ byteCount: Int) -> Bool { byteCount > limit }
 
-  /// Whether a fetch should, which will add to them.
+  /// Returns whether a fetch, which adds records, releases the kept ones first.
   func areManyForFetch(_ byteCount: Int) -> Bool { byteCount > max(Self.smallestLimit, 2 * largestFetch) }
 
-  /// Lets the objects of a fetch have their records until the next one, however many they are.
+  /// Raises the limits, so that the records of a fetch stay until the next fetch.
   ///
   /// - Parameters:
   ///   - before: bytes that were kept when the fetch began.

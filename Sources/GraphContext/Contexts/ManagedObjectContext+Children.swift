@@ -17,7 +17,7 @@ extension ManagedObjectContext {
   /// The child shows what this context shows, its unsaved changes included, and follows it at every moment. Properties that were changed in the
   /// child keep their values there. Saving the child makes its changes those of this context: the values of a property that was changed in
   /// both are the child's. An object that was deleted here and changed in the child is a conflict. A child that is not saved changes nothing.
-  /// What needs the store is checked when the store is saved to: uniqueness, and deletions that other objects deny.
+  /// The save of the outermost context checks uniqueness and the rule `deny`, because only the store has all objects.
   ///
   /// New objects have their final IDs. A child can have children. It belongs to the task that this context belongs to. It lives as long as
   /// the program holds it: afterwards its objects are gone, as after a reset. O(entities).
@@ -32,7 +32,7 @@ extension ManagedObjectContext {
     return child
   }
 
-  /// An object is about to be changed in the parent.
+  /// Called before the parent changes an object: forgets the values that were read from the parent.
   func parentWillChange(_ number: ObjectNumber, _ ordinal: Int) {
     parentLinksWillChange(ofReferencesIn: ordinal)
     if let object = knownObject(number, of: entity(ordinal)), object._$state.phase == .persistent {
@@ -42,19 +42,19 @@ extension ManagedObjectContext {
     children.forEach { $0.parentWillChange(number, ordinal) }
   }
 
-  /// References of an entity's objects are about to be changed in the parent.
+  /// Forgets lists of members, and links that were derived from references of an entity's objects.
   private func parentLinksWillChange(ofReferencesIn ordinal: Int) {
     listings.removeAll()
     entities[ordinal].forgetReferences()
   }
 
-  /// Lists of members are about to change in the parent.
+  /// Called before a reference in the parent leads elsewhere: lists of members change.
   func parentMembersWillChange(ofReferencesIn ordinal: Int) {
     parentLinksWillChange(ofReferencesIn: ordinal)
     children.forEach { $0.parentMembersWillChange(ofReferencesIn: ordinal) }
   }
 
-  /// A pair was linked or unlinked in the parent: a change of the same pair here is none any more.
+  /// Called after the parent linked or unlinked a pair: drops the same unsaved change of this context.
   func parentDidChangePair(_ owner: ObjectNumber, _ element: ObjectNumber, _ table: LinkTable, isLinked: Bool)
   {
     guard case .pairs(let ordinal, let position) = table.origin else { return }
@@ -67,7 +67,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Objects changed in the parent otherwise than by their setters: they were deleted, or changes of them were rolled back.
+  /// Called after the parent deleted objects, or rolled back their changes.
   func parentDidReplace(_ numbers: [[ObjectNumber]]) {
     listings.removeAll()
     for (ordinal, numbers) in numbers.enumerated() where !numbers.isEmpty {
@@ -82,7 +82,8 @@ extension ManagedObjectContext {
 // MARK: - Saving to the parent
 
 extension ManagedObjectContext {
-  /// Makes the changes of a child this context's own. All of them, or none.
+  /// Applies the changes of a child to this context: all of them, or none. Where the store can't be read meanwhile, some are applied, and
+  /// this context throws until it is rolled back.
   ///
   /// - Throws: `conflict` for an object that the child has changed and that was deleted here.
   func accept(_ request: SaveRequest) throws(ContextError) {
@@ -117,13 +118,13 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Whether the context shows an object, unsaved changes included.
+  /// Returns whether an object exists in the context: in its source or among its unsaved changes, and not deleted.
   private func shows(_ number: ObjectNumber, _ entity: StoredEntity) throws(ContextError) -> Bool {
     if let known = knownObject(number, of: entity) { return known._$state.phase != .deleted }
     return try source.contains(number, of: entity)
   }
 
-  /// Objects that were changed in the store since the child had read them are in conflict here too.
+  /// Notes the objects that another context changed in the store after the child had read them: saving them to the store is a conflict.
   private func accept(conflicts request: SaveRequest, _ changes: EntityChanges) {
     let ordinal = changes.entity.ordinal
     let changed = Set(changes.updated.map(\.number) + changes.deleted)
@@ -188,7 +189,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The child keeps the values that it has given: it has to hear of the next change.
+  /// Makes the objects announce their next change, because the child keeps the values that it has handed over.
   private func announceChanges(_ changes: EntityChanges) {
     for number in changes.inserted.map(\.number) + changes.updated.map(\.number) {
       knownObject(number, of: changes.entity)?._$state.announcesChange = true

@@ -21,8 +21,8 @@ extension ManagedObjectContext {
     kept = KeptRecords()
   }
 
-  /// Whether an object that the snapshot doesn't have is here because of unsaved changes, its own or references to it:
-  /// then another context has deleted it, which is no failure of the store. The save will say so.
+  /// Returns whether unsaved changes, of an object or of references to it, explain why the context knows an object that the source lacks.
+  /// Another context has deleted the object then, and the save throws `conflict`; the store is not damaged.
   func isKeptByChanges(_ number: ObjectNumber, _ entity: StoredEntity) -> Bool {
     if entities[entity.ordinal].conflicts.contains(number) { return true }
     if entities[entity.ordinal].pairs.contains(where: { $0.added[number] != nil }) { return true }

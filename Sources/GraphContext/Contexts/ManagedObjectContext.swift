@@ -25,7 +25,7 @@ public final class ManagedObjectContext: ObjectHost {
   public let parent: ManagedObjectContext?
   /// The contexts that save to this one.
   var children = ContextChildren()
-  /// What the context reads below its own unsaved changes.
+  /// The state below the unsaved changes: of the store, or of the parent.
   var source: any ObjectSource {
     didSet { source.cancellation = cancellation }
   }
@@ -41,7 +41,7 @@ public final class ManagedObjectContext: ObjectHost {
   /// What ends the context when it goes. A save that is suspended keeps it: what is waited for mustn't be dropped.
   weak var holder: AnyObject?
 
-  /// What the context has in memory, by the entity's ordinal.
+  /// Objects and unsaved changes in memory, by the entity's ordinal.
   var entities: [EntityObjects] = []
   /// Links from or to deleted objects, which the next save checks.
   var deletedLinks = DeletedLinks()

@@ -1,9 +1,9 @@
 import Predicates
 
-/// What a child context reads: what its parent shows, with the parent's unsaved changes.
+/// The source of a child context: the parent's source with the parent's unsaved changes on top.
 final class ParentSource: ObjectSource {
   private let parent: ManagedObjectContext
-  /// What the parent reads, with memory of its own.
+  /// The parent's source, with separate memory for records.
   private let base: any ObjectSource
 
   init(_ parent: ManagedObjectContext) {
@@ -27,7 +27,7 @@ final class ParentSource: ObjectSource {
 
   // MARK: Records
 
-  /// What the parent's unsaved changes make of an object.
+  /// The state of an object in the parent's unsaved changes.
   private enum Unsaved {
     case unchanged
     case deleted
