@@ -3,8 +3,7 @@ import Predicates
 
 /// A store as contexts see it: it hands out sources to read from, leases object numbers, and commits saves.
 ///
-/// The calls are coarse: a query, a record, a save. No row and no attribute costs a dynamic call. ``PageStoreEngine`` is the engine of
-/// apps. Tests have one of dictionaries, which shares no code with it and serves as its oracle; both pass the same conformance suite.
+/// The calls are coarse: a query, a record, a save. No row and no attribute costs a dynamic call. ``PageStoreEngine`` conforms to it.
 protocol StoreEngine: AnyObject, Sendable {
   /// The store's identifier, which every object's ID repeats.
   var storeID: UUID { get }
