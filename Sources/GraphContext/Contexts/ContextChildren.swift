@@ -5,6 +5,9 @@ struct ContextChildren {
   }
   private var references: [Reference] = []
 
+  /// Whether there was no child, or none is there any more.
+  var isEmpty: Bool { references.allSatisfy { $0.child == nil } }
+
   mutating func add(_ child: ManagedObjectContext) {
     references.removeAll { $0.child == nil }
     references.append(Reference(child: child))

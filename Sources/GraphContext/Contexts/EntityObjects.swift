@@ -11,6 +11,8 @@ struct EntityObjects {
   var encoded: EncodedChanges?
   /// Objects with unsaved changes that another context has changed in the store.
   var conflicts: Set<ObjectNumber> = []
+  /// Objects with unsaved changes that the parent has deleted. Unlike a conflict, this ends when the parent rolls its deletion back.
+  var deletedInParent: Set<ObjectNumber> = []
   /// Unsaved changes of the to-one relationships, by their positions: links from the destination to the object. Made when a to-many
   /// relationship is first asked for; nil before.
   private(set) var references: [PendingLinks?]
@@ -27,10 +29,16 @@ struct EntityObjects {
   /// Whether an object or a pair of the entity has unsaved changes. O(objects with unsaved changes).
   var hasChanges: Bool { changes.hasAny || pairs.contains { !$0.isEmpty } }
 
+  /// Whether an object with unsaved changes may be missing below the context, because it was deleted there.
+  func mayBeMissing(_ number: ObjectNumber) -> Bool {
+    conflicts.contains(number) || deletedInParent.contains(number)
+  }
+
   /// Forgets all unsaved changes.
   mutating func forgetChanges() {
     changes.removeAll()
     conflicts = []
+    deletedInParent = []
     pairs = entity.toManys.map { _ in PendingLinks() }
     forgetDerived()
   }

@@ -110,7 +110,7 @@ extension ManagedObjectContext {
     for changes in request.entities {
       let ordinal = changes.entity.ordinal
       // Only the deletion of an object that is changed in the child is noted there: no other can be missing.
-      let noted = request.conflicts[ordinal]
+      let noted = request.conflicts[ordinal].union(request.deletedInParent[ordinal])
       if noted.isEmpty { continue }
       for number in changes.updated.map(\.number) + changes.deleted where noted.contains(number) {
         if try !shows(number, changes.entity) { throw .conflict(id(number, changes.entity), "deleted") }
@@ -195,29 +195,4 @@ extension ManagedObjectContext {
       knownObject(number, of: changes.entity)?._$state.announcesChange = true
     }
   }
-}
-
-/// Fills the caches of an object with the values of a record.
-private struct RecordLoader: PropertyVisitor {
-  private let bytes: UnsafeRawBufferPointer
-  private let layout: RecordLayout
-
-  init(_ bytes: UnsafeRawBufferPointer, _ layout: RecordLayout) {
-    self.bytes = bytes
-    self.layout = layout
-  }
-
-  mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
-    // The record was encoded from a value of this type.
-    if let value = Value(_record: RecordView(validated: bytes, layout: layout), slot: slot) {
-      cache = Cached(value)
-    }
-  }
-
-  mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {
-    cache.number = RecordView(validated: bytes, layout: layout).reference(slot)
-    cache.unattached = nil
-  }
-
-  mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {}
 }

@@ -11,13 +11,17 @@ extension ManagedObjectContext {
   public func delete(_ object: some ManagedObject) {
     if let host = object._$state.host, host !== self { return deferred.note(Self.isOther(object, "deleted")) }
     var queue: [any ManagedObject] = [object]
+    var deleted: [[ObjectNumber]] = entities.map { _ in [] }
     while let next = queue.popLast() {
       guard next._$state.host === self else { continue }
       switch next._$state.phase {
-      case .persistent, .inserted: delete(next, &queue)
+      case .persistent, .inserted:
+        deleted[entity(of: next).ordinal].append(next._$state.number)
+        delete(next, &queue)
       default: continue
       }
     }
+    children.forEach { $0.parentDidReplace(deleted) }
   }
 
   private func delete(_ object: any ManagedObject, _ queue: inout [any ManagedObject]) {
@@ -25,6 +29,7 @@ extension ManagedObjectContext {
     let entity = entity(of: object)
     let number = object._$state.number
     let isSaved = object._$state.phase == .persistent
+    children.forEach { $0.loadAttributesIfChanged(number, entity.ordinal) }
     // An object may only be deleted if the relationships it leads to can be read.
     let toManys = entity.toManys.map { elements(of: object, toMany: $0.ordinal) }
     for toOne in entity.toOnes { release(toOne, of: object, entity, &queue) }
@@ -42,7 +47,6 @@ extension ManagedObjectContext {
       object.detach()
     }
     entities[entity.ordinal].encoded?.noteStale(number)
-    tellChildren(ofReplaced: [number], entity)
   }
 
   /// What a deleted object's to-one relationship leads to loses its link back, or is deleted too.

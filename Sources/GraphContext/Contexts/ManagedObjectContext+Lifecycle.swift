@@ -7,7 +7,7 @@ extension ManagedObjectContext {
   /// deleted ones are back; those that another context has deleted are gone. Clears what went wrong while values were
   /// read. The context stays at its snapshot.
   public func rollback() {
-    let changed = entities.map { $0.changes.numbers }
+    let changed = children.isEmpty ? [] : entities.map { $0.changes.numbers }
     for ordinal in entities.indices {
       let changes = entities[ordinal].changes
       for object in changes.inserted {
@@ -17,19 +17,12 @@ extension ManagedObjectContext {
       for object in changes.updated + changes.deleted {
         object._$state.phase = .persistent
         object._$state.forgetChanges()
-        if entities[ordinal].conflicts.contains(object._$state.number) { leaveIfDeleted(object, ordinal) }
+        if entities[ordinal].mayBeMissing(object._$state.number) { leaveIfDeleted(object, ordinal) }
       }
     }
     forgetChanges()
     deferred.clear()
     children.forEach { $0.parentDidReplace(changed) }
-  }
-
-  /// Tells the children that objects of an entity were deleted.
-  func tellChildren(ofReplaced numbers: [ObjectNumber], _ entity: StoredEntity) {
-    children.forEach { child in
-      child.parentDidReplace(entities.map { $0.entity === entity ? numbers : [] })
-    }
   }
 
   /// Lets go of an object that the snapshot no longer has.
@@ -127,6 +120,7 @@ extension ManagedObjectContext {
 
   /// Shows a newer state, and brings the objects up to date that differ in it.
   private func move(to newest: any ObjectSource, _ changeSets: [ChangeSet], _ ruleChanges: RuleChanges) {
+    loadChangedObjects(deletedBy: changeSets, ruleChanges)
     show(newest)
     for (entity, changes) in ruleChanges.objects {
       update(changes.updated.keys, of: entity)
@@ -140,6 +134,28 @@ extension ManagedObjectContext {
     }
     normalisePairs()
     children.forEach { $0.move(to: ParentSource(self), changeSets, ruleChanges) }
+  }
+
+  /// Loads the attributes of objects with unsaved changes, here and in children, whose records the next snapshot doesn't have.
+  private func loadChangedObjects(deletedBy changeSets: [ChangeSet], _ ruleChanges: RuleChanges) {
+    for (entity, objects) in ruleChanges.objects { loadChangedObjects(objects.deleted, of: entity) }
+    for changes in changeSets {
+      for (entity, objects) in changes.objects { loadChangedObjects(objects.deleted, of: entity) }
+    }
+  }
+
+  private func loadChangedObjects(_ numbers: some Sequence<ObjectNumber>, of entity: EntityNumber) {
+    guard let entity = coordinator.schema.entity(entity) else { return }
+    for number in numbers { loadAttributesIfChanged(number, entity.ordinal) }
+  }
+
+  /// Loads the attributes of an object with unsaved changes, here and in children, which is about to be deleted below: it keeps its values.
+  func loadAttributesIfChanged(_ number: ObjectNumber, _ ordinal: Int) {
+    children.forEach { $0.loadAttributesIfChanged(number, ordinal) }
+    guard let object = knownObject(number, of: entity(ordinal)), object._$state.phase == .persistent else {
+      return
+    }
+    if object._$state.hasChanges { object.loadAttributes() }
   }
 
   private func update(_ numbers: some Sequence<ObjectNumber>, of entity: EntityNumber) {
@@ -165,10 +181,14 @@ extension ManagedObjectContext {
       switch (object._$state.hasChanges, exists) {
       case (true, true):
         if origin == .store { entities[ordinal].conflicts.insert(number) }
+        entities[ordinal].deletedInParent.remove(number)
         object._$state.forgetUnchangedValues()
         entities[ordinal].encoded?.noteStale(number)
       case (true, false):
-        entities[ordinal].conflicts.insert(number)
+        switch origin {
+        case .store: entities[ordinal].conflicts.insert(number)
+        case .parent: entities[ordinal].deletedInParent.insert(number)
+        }
         // What it led to may be gone as well, and nothing in the snapshot leads back from there.
         object._$state.forgetUnchangedValues(in: entity.referenceSlots)
       case (false, true): object._$state.becomeFault()

@@ -24,7 +24,7 @@ extension ManagedObjectContext {
   /// Returns whether unsaved changes, of an object or of references to it, explain why the context knows an object that the source lacks.
   /// Another context has deleted the object then, and the save throws `conflict`; the store is not damaged.
   func isKeptByChanges(_ number: ObjectNumber, _ entity: StoredEntity) -> Bool {
-    if entities[entity.ordinal].conflicts.contains(number) { return true }
+    if entities[entity.ordinal].mayBeMissing(number) { return true }
     if entities[entity.ordinal].pairs.contains(where: { $0.added[number] != nil }) { return true }
     return entity.incoming.contains { pendingLinks(in: $0.toOne.links)?.added[number] != nil }
   }

@@ -19,6 +19,17 @@ extension ManagedObject {
     return reader.value
   }
 
+  /// Reads every attribute that isn't loaded from the record, if there is one.
+  package func loadAttributes() {
+    guard let bytes = findRecord() else { return }
+    var loader = RecordLoader(bytes, _$layout)
+    for slot in 0..<_$objectModel.slotCount where !_$state.isLoaded(slot) {
+      loader.hasLoadedAttribute = false
+      _$visit(slot, &loader)
+      if loader.hasLoadedAttribute { _$state.didLoad(slot) }
+    }
+  }
+
   /// The number at the other end of a to-one relationship; `none` for nil.
   package func reference(at slot: Int) -> ObjectNumber {
     if case .reference(let number) = attributeValue(at: slot) { number } else { .none }

@@ -8,7 +8,11 @@ struct ChangeEncoder {
 
   init(_ context: ManagedObjectContext) {
     self.context = context
-    request = SaveRequest(baseCommit: context.source.commit, conflicts: context.entities.map(\.conflicts))
+    request = SaveRequest(
+      baseCommit: context.source.commit,
+      conflicts: context.entities.map(\.conflicts),
+      deletedInParent: context.entities.map(\.deletedInParent)
+    )
   }
 
   consuming func encode() throws(ContextError) -> SaveRequest {
@@ -47,7 +51,7 @@ struct ChangeEncoder {
     let number = object._$state.number
     let known = object._$state.currentRecord
     guard let stored = if let known { known } else { try context.source.record(number, of: entity) } else {
-      throw request.conflicts[entity.ordinal].contains(number)
+      throw context.entities[entity.ordinal].mayBeMissing(number)
         ? .conflict(context.id(number, entity), "deleted") : context.notFound(number, entity)
     }
     let old = RecordView(validated: stored, layout: entity.layout)

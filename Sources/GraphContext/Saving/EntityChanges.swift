@@ -50,6 +50,8 @@ struct SaveRequest {
   var baseCommit: UInt64
   /// Objects that are known to be in conflict, by the entity's ordinal.
   var conflicts: [Set<ObjectNumber>]
+  /// Objects that the context's parent has deleted, by the entity's ordinal.
+  var deletedInParent: [Set<ObjectNumber>]
 
   var isEmpty: Bool { pairs.isEmpty && entities.allSatisfy(\.isEmpty) }
 }

@@ -56,7 +56,7 @@ import Testing
     ),
     Row(
       text: "ANY books.publisher.name BEGINSWITH 'p1'",
-      condition: Where { $0.books.any { $0.publisher.name.hasPrefix("p1") } },
+      condition: Where { $0.books.any { $0[dynamicMember: \.publisher.name].hasPrefix("p1") } },
       holds: { $0.books.contains { $0.publisher.name.hasPrefix("p1") } },
       isSameTree: false
     ),

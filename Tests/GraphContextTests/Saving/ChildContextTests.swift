@@ -172,6 +172,48 @@ import Testing
     #expect(book.pages == 6)
   }
 
+  @Test func aDeletionThatTheParentRollsBackIsNoConflict() throws {
+    let child = context.makeChild()
+    let same = try child.existingObject(Book.self, with: book.objectID)
+    same.pages = 11
+    context.delete(book)
+    context.rollback()
+    try child.save()
+    try context.save()
+    let other = try library.context()
+    #expect(try other.fetchOne(From<Book>())?.pages == 11)
+  }
+
+  @Test func whatTheParentDeletesKeepsItsValuesInAChildThatChangedIt() throws {
+    let child = context.makeChild()
+    let same = try child.existingObject(Book.self, with: book.objectID)
+    same.pages = 11
+    context.delete(book)
+    #expect(try child.fetch(From<Book>().select(\.title, \.pages)).map(\.0) == ["stored"])
+    #expect((same.title, same.pages) == ("stored", 11))
+    child.rollback()
+    #expect(try child.fetch(From<Book>()).isEmpty)
+    try child.save()
+  }
+
+  @Test func aCascadeInTheParentReachesEveryObjectOfAChild() throws {
+    for number in 0..<20 {
+      let added = Book("\(number)", publisher: publisher)
+      context.insert(added)
+      added.writer = writer
+    }
+    try context.save()
+    let child = context.makeChild()
+    let books = try child.fetch(From<Book>())
+    books[3].pages = 99
+    context.delete(writer)
+    #expect(try titles(child) == [books[3].title])
+    #expect(books.filter(\.isDeleted).count == 20)
+    context.rollback()
+    #expect(try child.count(From<Book>()) == 21)
+    #expect(books[3].pages == 99)
+  }
+
   @Test func requiredValuesAreCheckedByTheChild() throws {
     let child = context.makeChild()
     let press = try child.existingObject(Publisher.self, with: publisher.objectID)

@@ -257,6 +257,23 @@ import Testing
     try pair.end()
   }
 
+  @Test func whatIsChangedHereAndDeletedElsewhereKeepsItsValues() async throws {
+    let pair = try await Pair()
+    let writer = Writer("A", email: "a@")
+    pair.first.insert(writer)
+    try pair.first.save()
+    let same = try pair.inSecond(writer)
+    same.rank = 9
+    pair.first.delete(writer)
+    try pair.first.save()
+    try pair.second.refresh()
+    #expect(try pair.second.fetch(From<Writer>().select(\.name)) == ["A"])
+    #expect((same.name, same.email, same.rank) == ("A", "a@", 9))
+    #expect(code { try pair.second.save() } == .conflict)
+    pair.second.rollback()
+    try pair.end()
+  }
+
   @Test func changesOfDifferentObjectsDoNotConflict() async throws {
     let pair = try await Pair()
     let (first, second) = (Writer("A", rank: 1), Writer("B", rank: 1))

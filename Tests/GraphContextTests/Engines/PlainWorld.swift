@@ -1,0 +1,166 @@
+import Predicates
+
+@testable import GraphContext
+
+/// A state of a store with unsaved changes worked in, and queries over it in the plainest way.
+final class PlainWorld {
+  let schema: StoredSchema
+  private(set) var store: PlainStore
+
+  init(_ store: PlainStore, _ schema: StoredSchema, _ layers: UnsavedLayers?) {
+    self.store = store
+    self.schema = schema
+    guard let layers else { return }
+    for entity in schema.entities {
+      if let records = layers.records(of: entity) {
+        for number in records.hidden { self.store.rows[entity.ordinal][number] = nil }
+        records.forEach { number, bytes in
+          let row = PlainStore.Row(RecordView(validated: bytes, layout: entity.layout))
+          self.store.rows[entity.ordinal][number] = row
+        }
+      }
+      for relationship in entity.toManys {
+        guard case .pairs = relationship.storage, let links = layers.links(in: relationship.links) else {
+          continue
+        }
+        let position = relationship.ordinal
+        for (owner, elements) in links.removed {
+          for element in elements {
+            self.store.pairs[entity.ordinal][position].remove(.init(owner: owner, element: element))
+          }
+        }
+        for (owner, elements) in links.added {
+          for element in elements {
+            self.store.pairs[entity.ordinal][position].insert(.init(owner: owner, element: element))
+          }
+        }
+      }
+    }
+  }
+
+  /// The objects that a query describes, in its order.
+  func subjects(of query: ResolvedQuery) -> [PlainSubject] {
+    let ordinal = query.entity.id.ordinal
+    var subjects = store.rows[ordinal].map { number, row in
+      PlainSubject(world: self, ordinal: ordinal, number: number, row: row)
+    }
+    subjects.removeAll { !$0.meets(query.predicate) }
+    subjects.sort { a, b in
+      for key in query.sort {
+        let order = ValueComparison.sortOrder(a.value(at: key.path), b.value(at: key.path))
+        if order != 0 { return (order < 0) == key.isAscending }
+      }
+      return (a.number < b.number) == query.isIDAscending
+    }
+    return Self.window(subjects, query)
+  }
+
+  static func window(_ subjects: [PlainSubject], _ query: ResolvedQuery) -> [PlainSubject] {
+    let rest = subjects.dropFirst(query.offset)
+    return Array(query.limit.map { rest.prefix($0) } ?? rest)
+  }
+
+  static func areEqual(_ a: [AttributeValue], _ b: [AttributeValue]) -> Bool {
+    zip(a, b).allSatisfy { ValueComparison.sortOrder($0, $1) == 0 }
+  }
+}
+
+/// An object of a plain world, as predicates see it.
+struct PlainSubject: PredicateSubject {
+  let world: PlainWorld
+  let ordinal: Int
+  let number: ObjectNumber
+  let row: PlainStore.Row
+
+  func value(at path: ResolvedPath) -> AttributeValue {
+    guard let end = follow(path.hops) else { return .null }
+    switch path.leaf {
+    case .objectID: return .reference(end.number)
+    case .slot(let slot, _): return end.row.values[slot]
+    }
+  }
+
+  func meets(_ predicate: NormalPredicate) -> Bool {
+    switch predicate {
+    case .constant(let holds): holds
+    case .values(let path, let set): set.contains(value(at: path).folded(by: set.folding))
+    case .test(let test, let isNegated): test.matches(self) != isNegated
+    case .and(let parts): parts.allSatisfy(meets)
+    case .or(let parts): parts.contains(where: meets)
+    }
+  }
+
+  func elements(_ relationship: ToManyID, of owner: ResolvedPath) -> [PlainSubject] {
+    guard var object = follow(owner.hops) else { return [] }
+    let (toMany, entity) = world.schema[relationship]
+    if case .slot(let slot, _) = owner.leaf {
+      guard let target = object.target(slot, entity.ordinal) else { return [] }
+      object = target
+    }
+    return world.store.elements(of: object.number, in: toMany.links).compactMap { number in
+      subject(number, toMany.destination)
+    }
+  }
+
+  private func follow(_ hops: [ResolvedPath.Hop]) -> PlainSubject? {
+    var object = self
+    for hop in hops {
+      guard let target = object.target(hop.slot, hop.destination.ordinal) else { return nil }
+      object = target
+    }
+    return object
+  }
+
+  private func target(_ slot: Int, _ destination: Int) -> PlainSubject? {
+    guard case .reference(let number) = row.values[slot] else { return nil }
+    return subject(number, destination)
+  }
+
+  private func subject(_ number: ObjectNumber, _ ordinal: Int) -> PlainSubject? {
+    world.store.row(number, of: ordinal).map {
+      PlainSubject(world: world, ordinal: ordinal, number: number, row: $0)
+    }
+  }
+}
+
+extension PlainStore.Row {
+  /// The values of a record.
+  init(_ record: RecordView) {
+    let slots = record.layout.fields.indices
+    self.init(values: slots.map { record.isNull($0) ? .null : record.value($0) }, commit: record.commit)
+  }
+}
+
+/// Aggregates of integers and of doubles that add up exactly.
+enum PlainAggregate {
+  static func value(_ aggregate: ResolvedAggregate, of members: [PlainSubject]) -> AttributeValue {
+    guard let path = aggregate.path else { return .int(Int64(members.count)) }
+    let values = members.map { $0.value(at: path) }.filter { !$0.isNull }
+      .sorted { ValueComparison.sortOrder($0, $1) < 0 }
+    switch aggregate.function {
+    case .count: return .int(Int64(values.count))
+    case .minimum: return values.first ?? .null
+    case .maximum: return values.last ?? .null
+    case .sum: return sum(values, of: path.kind)
+    case .average:
+      return values.isEmpty ? .null : .double(values.reduce(0) { $0 + number($1) } / Double(values.count))
+    case .median:
+      if values.isEmpty { return .null }
+      let (low, high) = (values[(values.count - 1) / 2], values[values.count / 2])
+      return .double((number(low) + number(high)) / 2)
+    }
+  }
+
+  private static func sum(_ values: [AttributeValue], of kind: AttributeKind) -> AttributeValue {
+    if kind == .double { return .double(values.reduce(0) { $0 + number($1) }) }
+    return .int(values.reduce(0) { $0 + Int64(number($1)) })
+  }
+
+  private static func number(_ value: AttributeValue) -> Double {
+    switch value {
+    case .int(let value): Double(value)
+    case .double(let value): value
+    default: .nan
+    }
+  }
+}
