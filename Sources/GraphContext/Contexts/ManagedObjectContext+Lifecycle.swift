@@ -26,7 +26,7 @@ extension ManagedObjectContext {
   }
 
   /// Lets go of an object that the snapshot no longer has.
-  private func leaveIfDeleted(_ object: any ManagedObject, _ ordinal: Int) {
+  func leaveIfDeleted(_ object: any ManagedObject, _ ordinal: Int) {
     let number = object._$state.number
     let exists = deferringError(true) { () throws(ContextError) in
       try source.contains(number, of: entity(ordinal))

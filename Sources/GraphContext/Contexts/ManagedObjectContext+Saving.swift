@@ -21,8 +21,22 @@ extension ManagedObjectContext {
     try checkUsable()
     listings.removeAll()
     guard hasChanges else { return }
-    try parent.accept(try ChangeEncoder(self).encode())
+    let request = try ChangeEncoder(self).encode()
+    try parent.accept(request)
     finishSave()
+    if request.deletesObjects { forgetReferences(savedBy: request) }
+  }
+
+  /// Reads the references of saved objects again, and lets go of objects that the parent's delete rules have deleted: they reach further than
+  /// those of this context if the parent has moved on since.
+  private func forgetReferences(savedBy request: SaveRequest) {
+    for changes in request.entities {
+      for number in changes.inserted.map(\.number) + changes.updated.map(\.number) {
+        guard let object = knownObject(number, of: changes.entity) else { continue }
+        leaveIfDeleted(object, changes.entity.ordinal)
+        object._$state.forgetUnchangedValues(in: changes.entity.referenceSlots)
+      }
+    }
   }
 
   /// ``save(durability:)`` for a context whose thread must not wait: the main actor's, while others write or the disk is

@@ -54,4 +54,5 @@ struct SaveRequest {
   var deletedInParent: [Set<ObjectNumber>]
 
   var isEmpty: Bool { pairs.isEmpty && entities.allSatisfy(\.isEmpty) }
+  var deletesObjects: Bool { entities.contains { !$0.deleted.isEmpty } }
 }

@@ -214,6 +214,27 @@ import Testing
     #expect(books[3].pages == 99)
   }
 
+  @Test func rulesOfTheParentReachWhatTheChildSaves() throws {
+    let other = try library.context()
+    let child = context.makeChild()
+    let reader = Reader("R")
+    child.insert(reader)
+    book.writer = nil
+    try context.save()
+    child.delete(try child.existingObject(Writer.self, with: writer.objectID))
+    try other.refresh()
+    let same = try other.existingObject(Book.self, with: book.objectID)
+    same.writer = try other.existingObject(Writer.self, with: writer.objectID)
+    try other.save()
+    try child.refresh()
+    reader.favourite = try child.existingObject(Book.self, with: book.objectID)
+    try child.save()
+    #expect(reader.favourite == nil)
+    #expect(try child.count(From<Book>()) == 0)
+    try context.save()
+    #expect(reader.favourite == nil)
+  }
+
   @Test func requiredValuesAreCheckedByTheChild() throws {
     let child = context.makeChild()
     let press = try child.existingObject(Publisher.self, with: publisher.objectID)

@@ -274,6 +274,23 @@ import Testing
     try pair.end()
   }
 
+  @Test func aReferenceToAnObjectThatARuleOfTheSaveDeletesIsNullified() async throws {
+    let pair = try await Pair()
+    let (writer, reader) = (Writer("A"), Reader("R"))
+    let book = Book("B", publisher: Publisher("P"))
+    for object in [writer, reader, book] as [any ManagedObject] { pair.first.insert(object) }
+    try pair.first.save()
+    let sameReader = try pair.inSecond(reader)
+    sameReader.favourite = try pair.inSecond(book)
+    pair.second.delete(try pair.inSecond(writer))
+    book.writer = writer
+    try pair.first.save()
+    try pair.second.save()
+    #expect(sameReader.favourite == nil)
+    #expect(try pair.second.count(From<Book>()) == 0)
+    try pair.end()
+  }
+
   @Test func changesOfDifferentObjectsDoNotConflict() async throws {
     let pair = try await Pair()
     let (first, second) = (Writer("A", rank: 1), Writer("B", rank: 1))

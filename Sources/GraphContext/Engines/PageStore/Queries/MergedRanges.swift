@@ -2,10 +2,11 @@ import Predicates
 
 /// The objects of several index ranges, brought together: each once, ascending.
 enum MergedRanges {
-  /// - Parameter access: a union or an intersection; of others, no numbers.
+  /// - Parameter access: an index, a union or an intersection; of others, no numbers.
   static func numbers(_ access: AccessPath, in view: StoreView) throws -> [ObjectNumber] {
     switch access {
-    case .nothing, .fullScan, .objects, .index: []
+    case .nothing, .fullScan, .objects: []
+    case .index(let scan): try union([scan], in: view)
     case .union(let scans): try union(scans, in: view)
     case .intersection(let scans): try intersection(scans, in: view)
     }

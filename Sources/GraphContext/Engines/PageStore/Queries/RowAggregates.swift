@@ -107,12 +107,13 @@ extension RowAggregates {
     private func entries(from offset: Int, count: Int) throws -> [AttributeValue] {
       guard let path else { return [] }
       let part = executor.slice(offset, count)
-      var paths = RowPaths(part.entity.schema, in: part.view.schema.schema)
+      var paths = part.emptyPaths()
       let field = paths.field(for: path)
       var values: [AttributeValue] = []
-      try part.forEachResult(&paths) { _, reader in
-        values.append(try reader.value(of: field).withOneSpelling)
-        return true
+      try ContextError.mapping {
+        var results = try part.results(&paths, records: .always)
+        var reader = part.reader(paths)
+        while try results.next(&reader) != nil { values.append(try reader.value(of: field).withOneSpelling) }
       }
       return values
     }

@@ -55,23 +55,18 @@ extension StoreCounting {
       compiling: condition,
       paths: RowPaths(entity, in: view.schema.schema, scope: scope)
     )
-    let all = AccessPath.fullScan(rows: try count(of: entity.id))
-    var rows = FilteredRows(
-      try RowStream(
-        all,
-        of: view.schema[entity.id],
-        in: view,
-        isReversed: false,
-        reading: program.paths.ownSlots
-      ),
-      program,
-      RowReader(program.paths, source: ViewRecordSource(program.paths, in: view, pending: nil)),
+    let all = try RowStream(
+      .fullScan(rows: try count(of: entity.id)),
+      of: view.schema[entity.id],
       in: view,
-      hiding: [],
-      rowBudget: .max
+      isReversed: false,
+      reading: program.paths.ownSlots
     )
+    var rows = MatchingRows(all, program, unsaved: nil, in: view)
+    let source = ViewRecordSource(program.paths, in: view, pending: nil)
+    var reader = RowReader(program.paths, source: source)
     var numbers: [ObjectNumber] = []
-    while let row = try rows.next() {
+    while let row = try rows.next(&reader) {
       if numbers.count == limit { return nil }
       numbers.append(row.number)
     }

@@ -55,9 +55,13 @@ extension QueryExecutor {
     by keys: [ResolvedPath]
   ) throws -> Aggregation {
     covering = .values
-    var paths = RowPaths(entity.schema, in: view.schema.schema)
+    var paths = emptyPaths()
     var aggregation = Aggregation(aggregates, by: keys, &paths)
-    try forEachResultInAnyOrder(&paths) { try aggregation.add(&$0) }
+    try ContextError.mapping {
+      var results = try unorderedResults(&paths)
+      var reader = reader(paths)
+      while try results.next(&reader) != nil { try aggregation.add(&reader) }
+    }
     return aggregation
   }
 }

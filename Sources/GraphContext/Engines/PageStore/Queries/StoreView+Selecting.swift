@@ -9,19 +9,20 @@ extension StoreView {
     _ body: (QueryRow, inout RowReader, [RowField]) throws -> Bool
   ) throws {
     let executor = try executor(of: selection, over: layers)
-    var paths = RowPaths(selection.query.entity, in: schema.schema)
+    var paths = executor.emptyPaths()
     var fields: [RowField] = []
     for column in selection.columns { fields.append(paths.field(for: column.path)) }
-    guard selection.isDistinct else {
-      return try executor.forEachResult(&paths) { row, reader in try body(row, &reader, fields) }
-    }
-    var window = RowWindow(selection.query)
+    var window = selection.isDistinct ? RowWindow(selection.query) : .all
     if window.isOver { return }
-    var seen = RowGroups(fields, paths)
-    try executor.forEachResult(&paths) { row, reader in
-      let seenBefore = seen.count
-      guard try seen.group(of: &reader) == seenBefore, window.admits() else { return true }
-      return try body(row, &reader, fields) && !window.isOver
+    try ContextError.mapping {
+      var seen = RowGroups(fields, paths)
+      var results = try executor.results(&paths, records: .always)
+      var reader = executor.reader(paths)
+      while !window.isOver, let row = try results.next(&reader) {
+        let seenCount = seen.count
+        if selection.isDistinct, try seen.group(of: &reader) < seenCount { continue }
+        guard try !window.admits() || body(row, &reader, fields) else { return }
+      }
     }
   }
 
@@ -47,27 +48,5 @@ extension StoreView {
       in: self,
       over: layers
     )
-  }
-}
-
-/// The rows that a limit and an offset leave, as they come one by one.
-struct RowWindow {
-  private var toSkip: Int
-  private var left: Int
-
-  init(_ query: ResolvedQuery) {
-    toSkip = query.offset
-    left = query.limit ?? .max
-  }
-
-  var isOver: Bool { left == 0 }
-
-  mutating func admits() -> Bool {
-    if toSkip > 0 {
-      toSkip -= 1
-      return false
-    }
-    left -= 1
-    return true
   }
 }

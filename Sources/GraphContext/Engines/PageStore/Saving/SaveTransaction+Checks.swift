@@ -6,8 +6,8 @@ import Predicates
 // MARK: - References
 
 extension SaveTransaction {
-  /// Every reference that this save stored leads to an object that exists now. The keys are sorted by destination, so each
-  /// destination is looked for once.
+  /// Every reference that this save stored leads to an object that exists now, unless a delete rule has taken the reference away since.
+  /// The keys are sorted by destination, so each destination that exists is looked for once.
   func checkDestinations(_ transaction: inout WriteTransaction) throws {
     for entity in schema.entities {
       for (place, toOne) in entity.toOnes.enumerated() {
@@ -19,8 +19,10 @@ extension SaveTransaction {
           // Both numbers are in the head: the destination first.
           let number = ObjectNumber(rawValue: UInt64(truncatingIfNeeded: entry.head >> 64))
           if number == checked { continue }
-          checked = number
           let object = ObjectNumber(rawValue: UInt64(truncatingIfNeeded: entry.head))
+          let key = KeyCoder.pair(number, object)
+          if !ruleChanges.isEmpty, try !tree(toOne.treeName, &transaction).contains(key) { continue }
+          checked = number
           try checkExists(number, destination, toOne.name, of: object, from: entity, &transaction)
         }
       }

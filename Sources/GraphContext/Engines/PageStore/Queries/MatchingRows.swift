@@ -1,0 +1,92 @@
+import Predicates
+
+/// The rows that match a query, one by one: the stored rows of an access path that pass its filter, in order of access, then the unsaved
+/// objects that match. A row's record stays until the next row.
+struct MatchingRows: ~Copyable {
+  private let program: FilterProgram
+  private var stored: RowStream
+  private let view: StoreView
+  private let options: Options
+  private var unsaved: UnsavedRows?
+  private var readCount = 0
+  private var returnedCount = 0
+  /// Whether the budget ran out before the rows did.
+  private(set) var isOutOfBudget = false
+
+  struct Options {
+    /// Stored rows to read at most.
+    var rowBudget = Int.max
+    /// Stored rows to return at most.
+    var storedLimit = Int.max
+    /// Whether rows come with whole records. Else those have the values that the reader's paths read, and no more.
+    var needsRecords = false
+  }
+
+  init(
+    _ stored: consuming RowStream,
+    _ program: FilterProgram,
+    unsaved: UnsavedRows?,
+    in view: StoreView,
+    _ options: Options = Options()
+  ) {
+    self.stored = stored
+    self.program = program
+    self.unsaved = unsaved
+    self.view = view
+    self.options = options
+  }
+
+  deinit { view.counters.rowsRead += readCount }
+
+  /// - Parameter reader: has begun the row afterwards.
+  /// - Throws: `CancellationError`, looked for every few thousand rows.
+  mutating func next(_ reader: inout RowReader) throws -> QueryRow? {
+    if returnedCount < options.storedLimit, var row = try nextStored(&reader) {
+      returnedCount += 1
+      if options.needsRecords { try stored.complete(&row) }
+      return row
+    }
+    return try unsaved?.next(&reader)
+  }
+
+  private mutating func nextStored(_ reader: inout RowReader) throws -> QueryRow? {
+    while let row = try stored.next() {
+      if readCount == options.rowBudget {
+        isOutOfBudget = true
+        return nil
+      }
+      readCount += 1
+      if readCount % StoreView.rowsBetweenChecks == 0 { try view.checkCancellation() }
+      if let unsaved, unsaved.hides(row.number) { continue }
+      guard let record = row.record else { continue }
+      try reader.begin(row.number, record)
+      if try program.matches(&reader) { return row }
+    }
+    return nil
+  }
+}
+
+/// The unsaved objects of an entity that match a predicate, in no order.
+struct UnsavedRows {
+  private let changes: UnsavedRecords
+  private let program: FilterProgram
+  private var records: [(number: ObjectNumber, bytes: UnsafeRawBufferPointer)]
+
+  init(_ changes: UnsavedRecords, _ program: FilterProgram) {
+    self.changes = changes
+    self.program = program
+    records = []
+    changes.forEach { records.append(($0, $1)) }
+  }
+
+  /// Whether the object's stored record doesn't count.
+  func hides(_ number: ObjectNumber) -> Bool { changes.hidden.contains(number) }
+
+  mutating func next(_ reader: inout RowReader) throws -> QueryRow? {
+    while let (number, bytes) = records.popLast() {
+      try reader.begin(number, bytes)
+      if try program.matches(&reader) { return QueryRow(number: number, record: bytes) }
+    }
+    return nil
+  }
+}

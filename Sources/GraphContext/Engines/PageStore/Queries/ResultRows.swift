@@ -1,0 +1,43 @@
+import Predicates
+
+/// The results of a query in its order, one by one: rows as they come, or a list of them, through the query's window.
+struct ResultRows: ~Copyable {
+  private var matching: MatchingRows?
+  /// Where there are no ``matching`` rows: the numbers of all rows, their records if they have any, and how many rows were taken.
+  private var numbers: [ObjectNumber] = []
+  private var records: [UnsafeRawBufferPointer?] = []
+  private var position = 0
+  private var window: RowWindow
+
+  /// Rows as they come. A row's record stays until the next row.
+  init(_ matching: consuming MatchingRows, _ window: RowWindow) {
+    self.matching = consume matching
+    self.window = window
+  }
+
+  /// Listed rows, all of them within the window. Rows without records take 8 bytes each.
+  init(listed: [QueryRow]) {
+    numbers = listed.map(\.number)
+    if listed.contains(where: { $0.record != nil }) { records = listed.map(\.record) }
+    window = .all
+  }
+
+  /// The next result.
+  ///
+  /// - Parameter reader: has begun the row afterwards, if the row has a record.
+  mutating func next(_ reader: inout RowReader) throws -> QueryRow? {
+    while !window.isOver, let row = try nextRow(&reader) {
+      if window.admits() { return row }
+    }
+    return nil
+  }
+
+  private mutating func nextRow(_ reader: inout RowReader) throws -> QueryRow? {
+    if matching != nil { return try matching?.next(&reader) }
+    guard position < numbers.count else { return nil }
+    let row = QueryRow(number: numbers[position], record: records.isEmpty ? nil : records[position])
+    position += 1
+    if let record = row.record { try reader.begin(row.number, record) }
+    return row
+  }
+}
