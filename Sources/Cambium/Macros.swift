@@ -20,7 +20,7 @@
 /// Every stored property is persistent. It is a `var` with its type written out:
 /// - an *attribute* of type `Bool`, any integer, `Float`, `Double`, `Decimal`, `String`, `Date`, `Data`, `UUID`, an enum
 ///   or struct with a raw value of one of these that conforms to `AttributeType`, or an optional of any of them;
-/// - a *relationship*, marked ``Relationship(deleteRule:inverse:originalName:)``, whose type is another model, an optional of one, or
+/// - a *relationship*, marked ``Relationship(deleteRule:inverse:originalName:)-5k8uf``, whose type is another model, an optional of one, or
 ///   an array, `Set` or `ToMany` of one.
 ///
 /// Computed and static properties, methods and initialisers are left alone. The class must be final. A default value
@@ -86,7 +86,7 @@ public macro Relationship(
 ) =
   #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
 
-/// What ``Relationship(deleteRule:inverse:originalName:)`` calls the inverse of a relationship that leads back by itself.
+/// What ``Relationship(deleteRule:inverse:originalName:)-50xge`` calls the inverse of a relationship that leads back by itself.
 public struct OwnInverse: Sendable, Hashable {
   /// The relationship is its own inverse.
   public static let itself = OwnInverse()

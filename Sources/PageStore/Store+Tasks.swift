@@ -46,10 +46,14 @@ extension Store {
   }
 
   /// Writes what the newest snapshot shows to a new file at `path`, without blocking the task's thread: see
-  /// the synchronous variant for its parameters and errors.
+  /// the synchronous variant for details and errors.
   ///
-  /// - Parameter progress: called repeatedly, on the copy's thread; if it returns false, or throws, nothing
-  ///   remains of the copy.
+  /// - Parameters:
+  ///   - path: where to write the copy. No file may be there.
+  ///   - pageSize: bytes in a page of the copy, from 4,096 to 65,536; nil for that of this store.
+  ///   - keepsUUID: whether the copy has this store's UUID, instead of a new one.
+  ///   - progress: called repeatedly, on the copy's thread; if it returns false, or throws, nothing remains
+  ///     of the copy.
   /// - Returns: false if `progress` ended it.
   @discardableResult
   public func copy(

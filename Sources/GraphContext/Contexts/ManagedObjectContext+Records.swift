@@ -21,7 +21,9 @@ extension ManagedObjectContext {
   ///
   /// O(log n) where an index has the attributes, else O(records).
   ///
-  /// - Parameter values: by attribute; `null` for nil.
+  /// - Parameters:
+  ///   - entity: the name of an entity without a class.
+  ///   - values: by attribute; `null` for nil.
   /// - Throws: What ``insert(entity:)`` and a query for records throw; `unknownProperty` or `wrongValue` for a value that the entity can't have.
   public func findOrInsert(_ entity: String, _ values: [String: AttributeValue]) throws -> ManagedRecord {
     let conditions = values.sorted { $0.key < $1.key }

@@ -10,7 +10,9 @@ extension ManagedRecord {
 
   /// The object that a to-one relationship leads to; nil for none.
   ///
-  /// - Parameter type: the destination's class where the container has one.
+  /// - Parameters:
+  ///   - name: the relationship's name.
+  ///   - type: the destination's class where the container has one.
   /// - Throws: `unknownProperty` when the entity has no to-one relationship of this name; `wrongDestination` when it leads to objects of
   ///   another class; what the store says when it can't be read.
   public func object<Object: ManagedObject>(
@@ -55,7 +57,7 @@ extension ManagedRecord {
   // MARK: To-many
 
   /// The objects that a to-many relationship leads to, in the order of their insertion: faults, of which no values are read. O(objects);
-  /// of many, a query with ``ManagedObjectContext/forEach(_:inBatchesOf:_:)`` keeps few in memory.
+  /// of many, a query with ``ManagedObjectContext/forEach(_:inBatchesOf:_:)-(DynamicQuery,_,_)`` keeps few in memory.
   ///
   /// - Throws: `unknownProperty` when the entity has no to-many relationship of this name; what the store says when it can't be read.
   public func objects(_ name: String) throws(ContextError) -> [ManagedRecord] {

@@ -11,14 +11,19 @@ public struct AttributeDescription: Sendable, Codable {
   public var kind: AttributeKind
   /// Whether nil is a value.
   public var isOptional: Bool
-  /// What an object has that was stored before the attribute existed; nil where the schema doesn't say, never ``AttributeValue/null``.
+  /// What an object has that was stored before the attribute existed; nil where the schema doesn't say, never ``/Predicates/AttributeValue/null``.
   public var defaultValue: AttributeValue?
   /// The attribute's name in an earlier version of the schema; nil if it had no other.
   public var originalName: String?
 
   private enum CodingKeys: CodingKey { case name, kind, isOptional }
 
-  /// - Parameter defaultValue: `null` is the same as nil.
+  /// - Parameters:
+  ///   - name: the attribute's name.
+  ///   - kind: how the values are stored.
+  ///   - isOptional: whether nil is a value.
+  ///   - defaultValue: what an object has that was stored before the attribute existed; `null` is the same as nil.
+  ///   - originalName: the attribute's name in an earlier version of the schema; nil if it had no other.
   public init(
     name: String,
     kind: AttributeKind,

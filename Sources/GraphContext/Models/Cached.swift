@@ -45,7 +45,7 @@ public struct ToOneReference<Target: ManagedObject> {
 }
 
 /// Where an object keeps the members of a to-many relationship while it is in no context. Afterwards the context knows them; what is kept
-/// here then is the list that was changed in place last, as long as the context says that it is right (``MemberListings``).
+/// here then is the list that was changed in place last, as long as the context says that it is right (`MemberListings`).
 public struct ToManyMembers<Target: ManagedObject> {
   @usableFromInline var unattached: UnattachedMembers<Target>?
 

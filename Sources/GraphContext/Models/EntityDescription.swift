@@ -98,7 +98,11 @@ public enum PropertyDescription: Sendable, Hashable, Codable {
 extension PropertyDescription {
   /// An attribute whose kind and optionality are those of a Swift type.
   ///
-  /// - Parameter value: What an object has that was stored before the attribute existed.
+  /// - Parameters:
+  ///   - name: the attribute's name.
+  ///   - type: the type of its values.
+  ///   - value: what an object has that was stored before the attribute existed.
+  ///   - originalName: the attribute's name in an earlier version of the schema; nil if it had no other.
   public static func attribute<Value: AttributeType>(
     _ name: String,
     _ type: Value.Type,

@@ -11,7 +11,7 @@ import Predicates
 public struct ManagedObjectID: Sendable, Hashable {
   /// The store that gave the ID.
   public let storeID: UUID
-  /// Unique among the entity's objects; never used twice. ``ObjectNumber/none`` names no object.
+  /// Unique among the entity's objects; never used twice. ``/Predicates/ObjectNumber/none`` names no object.
   public let number: ObjectNumber
   package let entity: EntityLabel
 

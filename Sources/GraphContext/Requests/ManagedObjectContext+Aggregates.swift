@@ -7,7 +7,7 @@ extension ManagedObjectContext {
   /// `let (flights, delay) = try context.aggregate(request, .count, .average(\.arrDelay))`.
   ///
   /// What an index tells is read there in O(log n): counts, and the least, greatest and middle value of its attribute. The rest is
-  /// computed in one pass over the records' bytes. ``explain(_:_:)`` shows which is which.
+  /// computed in one pass over the records' bytes. ``explain(_:_:analyze:)`` shows which is which.
   ///
   /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read.
   public func aggregate<Root: ManagedObject, each Value: AttributeType>(
@@ -23,7 +23,7 @@ extension ManagedObjectContext {
 
   /// One aggregate of the objects that the request describes: `try context.aggregate(request, .max(\.seconds)) ?? 0`.
   ///
-  /// - Throws: What ``aggregate(_:_:)`` for several aggregates throws.
+  /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read.
   public func aggregate<Root: ManagedObject, Value: AttributeType>(
     _ request: From<Root>,
     _ aggregate: Aggregate<Root, Value>
@@ -32,9 +32,12 @@ extension ManagedObjectContext {
     return try columns.nextValue(Value.self)
   }
 
-  /// How ``aggregate(_:_:)`` would go about it.
+  /// How the aggregates would be computed.
   ///
-  /// - Parameter analyze: whether to run the query and measure what it does.
+  /// - Parameters:
+  ///   - request: the objects.
+  ///   - aggregates: what to compute of them.
+  ///   - analyze: whether to run the query and measure what it does.
   public func explain<Root: ManagedObject, each Value: AttributeType>(
     _ request: From<Root>,
     _ aggregates: repeat Aggregate<Root, each Value>,
@@ -59,9 +62,11 @@ extension ManagedObjectContext {
     }
   }
 
-  /// How ``fetch(_:)`` would go about the groups.
+  /// How ``fetch(_:)->[Row]`` would go about the groups.
   ///
-  /// - Parameter analyze: whether to run the query and measure what it does.
+  /// - Parameters:
+  ///   - groups: the query for groups.
+  ///   - analyze: whether to run the query and measure what it does.
   public func explain<Root: ManagedObject, Row>(
     _ groups: GroupedQuery<Root, Row>,
     analyze: Bool = false

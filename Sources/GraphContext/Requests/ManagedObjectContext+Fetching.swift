@@ -60,7 +60,7 @@ extension ManagedObjectContext {
     return rows.map { id($0.number, entity) }
   }
 
-  /// How many objects the query describes. O(log n) where ranges of indexes are the answer; ``explain(_:)`` shows them.
+  /// How many objects the query describes. O(log n) where ranges of indexes are the answer; ``explain(_:analyze:)-(From<Root>,_)`` shows them.
   public func count<Root: ManagedObject>(_ request: From<Root>) throws -> Int {
     try count(resolved(request).query)
   }
@@ -78,11 +78,13 @@ extension ManagedObjectContext {
     return try count(query) > 0
   }
 
-  /// How ``fetch(_:)`` would go about it: access path, ranges with their exact row counts, filter and order.
+  /// How ``fetch(_:)-(From<Root>)`` would go about it: access path, ranges with their exact row counts, filter and order.
   ///
   /// The counts are those of the snapshot; unsaved changes are not among them.
   ///
-  /// - Parameter analyze: whether to run the query, making no objects, and measure what it does.
+  /// - Parameters:
+  ///   - request: the query to explain.
+  ///   - analyze: whether to run the query, making no objects, and measure what it does.
   public func explain<Root: ManagedObject>(
     _ request: From<Root>,
     analyze: Bool = false

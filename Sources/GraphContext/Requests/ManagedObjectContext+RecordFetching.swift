@@ -38,7 +38,9 @@ extension ManagedObjectContext {
 
   /// How ``fetch(_:)-(DynamicQuery)`` would go about the query.
   ///
-  /// - Parameter analyze: whether to run the query, making no records, and measure what it does.
+  /// - Parameters:
+  ///   - query: the query to explain.
+  ///   - analyze: whether to run the query, making no records, and measure what it does.
   public func explain(_ query: DynamicQuery, analyze: Bool = false) throws -> QueryPlan {
     try explain(resolved(query).query, analyze: analyze)
   }

@@ -17,7 +17,7 @@ extension ManagedObjectContext {
 
   /// The values of a selection with one column, in its order: `Set(try context.fetch(From<Song>().select(\.title)))`.
   ///
-  /// - Throws: What ``fetch(_:)`` for several columns throws.
+  /// - Throws: What the variant for several columns throws.
   public func fetch<Root: ManagedObject, Value: ColumnType>(
     _ selection: Selection<Root, Value>
   ) throws -> [Value] {
@@ -40,9 +40,11 @@ extension ManagedObjectContext {
     }
   }
 
-  /// How ``fetch(_:)`` would go about the selection.
+  /// How the selection would be fetched.
   ///
-  /// - Parameter analyze: whether to run the query and measure what it does.
+  /// - Parameters:
+  ///   - selection: the query for values.
+  ///   - analyze: whether to run the query and measure what it does.
   public func explain<Root: ManagedObject, each Value: ColumnType>(
     _ selection: Selection<Root, repeat each Value>,
     analyze: Bool = false

@@ -23,6 +23,7 @@ extension Store {
   /// value.
   ///
   /// - Parameters:
+  ///   - path: where to write the copy. No file may be there.
   ///   - pageSize: bytes in a page of the copy, from 4,096 to 65,536; nil for that of this store.
   ///   - keepsUUID: true gives the copy this store's UUID, which a copy that is to replace the store needs.
   ///     False gives it a new UUID, so that programs can tell the two stores apart.
@@ -79,6 +80,7 @@ extension Store {
   /// have room for both.
   ///
   /// - Parameters:
+  ///   - path: the path of the store's file.
   ///   - pageSize: bytes in a page of the new file, from 4,096 to 65,536; nil for the same as before.
   ///   - progress: called repeatedly, on this thread; if it returns false, or throws, the store stays as it
   ///     was.

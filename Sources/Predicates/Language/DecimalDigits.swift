@@ -118,7 +118,7 @@ extension AttributeValue {
 }
 
 extension DecimalDigits: CustomStringConvertible {
-  /// Text that ``init(_:)`` reads back, always with a point: `1.25`, `0.5e-40`.
+  /// Text that ``init(_:)-(String)`` reads back, always with a point: `1.25`, `0.5e-40`.
   public var description: String {
     let sign = isNegative ? "-" : ""
     if digits.isEmpty { return sign + "0.0" }

@@ -43,6 +43,10 @@ public struct EntitySchema: Sendable {
   private let shape: Shape
 
   /// - Parameters:
+  ///   - id: the entity's place among those of its schema.
+  ///   - name: the entity's name.
+  ///   - stored: the attributes and to-one relationships, in slot order.
+  ///   - toMany: the to-many relationships.
   ///   - indexes: the declared ones; `indexes[i].id == IndexID(id, i)`.
   ///   - layoutNumber: the number of the layout that new records have.
   public init(
@@ -127,7 +131,13 @@ public struct StoredProperty: Sendable, Hashable, Codable {
   /// The entity that a `reference` points to.
   public var destination: String?
 
-  /// - Parameter place: the slot if nil.
+  /// - Parameters:
+  ///   - name: the property's name.
+  ///   - slot: its place among the stored properties of the model, from 0.
+  ///   - place: which value of a record it is; nil for that of the slot.
+  ///   - kind: how the values are stored; `reference` for a relationship.
+  ///   - isOptional: whether nil is a value.
+  ///   - destination: the entity that a `reference` points to.
   public init(
     name: String,
     slot: Int,

@@ -9,7 +9,7 @@
 /// A reference tells the class of its object without a read, and the objects of one class are a range of keys. Numbers order by
 /// class tag first, then by sequence.
 ///
-/// `init(rawValue:)` takes any 64 bits, because numbers come from disk: ``isSound`` says whether a store can have given them.
+/// `init(rawValue:)` takes any 64 bits, because numbers come from disk. A store gives only numbers that ``init(sequence:classTag:)`` makes.
 @frozen
 public struct ObjectNumber: RawRepresentable, Sendable, Hashable, Codable {
   /// The class tag and the sequence.

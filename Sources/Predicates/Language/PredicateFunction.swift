@@ -1,7 +1,7 @@
 /// What can be calculated from values.
 ///
 /// Whatever an argument is, nothing traps: with nil among the arguments, with an integer result that 64 bits don't hold, or
-/// with a division by zero the result is nil; ``equal`` and the like then say what they say of nil.
+/// with a division by zero the result is nil; ``ComparisonOperator/equal`` and the like then say what they say of nil.
 public enum PredicateFunction: String, Sendable, Hashable, CaseIterable {
   // MARK: Numbers
 

@@ -82,9 +82,9 @@ public enum ComparisonOperator: String, Sendable, Hashable, Codable, CaseIterabl
   case endsWith = "ENDSWITH"
   /// The left string contains the right one.
   case contains = "CONTAINS"
-  /// A pattern of wildcards that the whole string fits; see ``LikePattern``.
+  /// A pattern of wildcards that the whole string fits: `?` stands for one character, `*` for any run of them.
   case like = "LIKE"
-  /// A regular expression that the whole string fits; see ``RegexPattern``.
+  /// A regular expression that the whole string fits.
   case matches = "MATCHES"
 
   /// Whether it looks into strings.

@@ -55,8 +55,11 @@ public final class ResolvedIndex: Sendable {
   /// A declared index.
   ///
   /// - Parameters:
+  ///   - id: the index's place among those of its entity.
+  ///   - name: the index's name.
   ///   - slots: those of the properties, in the order of the declaration.
   ///   - stored: all stored properties of the entity, in slot order.
+  ///   - isUnique: whether no two objects may have equal values in all of the properties.
   ///   - folding: of the strings among the properties.
   public convenience init(
     _ id: IndexID,

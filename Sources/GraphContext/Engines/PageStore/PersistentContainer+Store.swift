@@ -13,6 +13,7 @@ extension PersistentContainer {
   /// appears at `url` when it is complete and durable. O(size of the store).
   ///
   /// - Parameters:
+  ///   - url: where to write the copy. No file may be there.
   ///   - keepsObjectIDs: whether the copy's objects have the IDs that they have here, as they should in a backup that may take this file's
   ///     place. Otherwise the copy is a store of its own, and an ID of one of them names nothing in the other.
   /// - Throws: `store` if there is a file at `url`, or it can't be written; nothing is left there then. Also after a folder could not be synced, with

@@ -30,8 +30,11 @@ public struct MigrationStage: Sendable {
   /// store has its old schema, and nothing is left of the stage.
   ///
   /// - Parameters:
+  ///   - from: the version that the stage begins with.
+  ///   - to: the version that it leads to.
   ///   - entities: the entities of the new schema whose objects the passes insert, change or delete, beside those of new entities; nil for all. The store holds them twice until the
   ///     stage is done. The objects of others stay where they are, and a save that changes one throws `saveNotAllowed`.
+  ///   - passes: what fills the new graph, in this order.
   public static func custom(
     from: any VersionedSchema.Type,
     to: any VersionedSchema.Type,
@@ -79,6 +82,7 @@ public struct MigrationPass: Sendable {
   /// - Parameters:
   ///   - entity: an entity of the old schema.
   ///   - count: how many objects a batch has; at least 1 is taken. Memory grows with it.
+  ///   - body: fills the new graph from the objects of a batch.
   public static func forEach(
     _ entity: String,
     inBatchesOf count: Int = 1_000,

@@ -9,7 +9,10 @@ extension MigrationForecast {
   ///
   /// Reads the records of the entities that get an index, a constraint or a value; blocks until it is done. O(records of these).
   ///
-  /// - Parameter showsValues: whether the ``refusal`` has the values of the objects in the way, or the names of the properties alone.
+  /// - Parameters:
+  ///   - url: the store's file.
+  ///   - models: the models that the store would be opened with.
+  ///   - showsValues: whether the ``refusal`` has the values of the objects in the way, or the names of the properties alone.
   /// - Throws: `schemaMismatch` when the models make no schema, or the store is of a newer version of the library; `store` when the store
   ///   can't be opened: there is none, or somebody has it open for writing (`storeInUse`), this process included; `corrupt` for a store
   ///   that is damaged; `invalidURL` for a URL that isn't a file's. A change that is refused is no error here: ``refusal`` has it.

@@ -10,6 +10,7 @@ extension MigrationPlan {
   /// are those that the opening then has, if nobody saves in between. Blocks until it is done. O(size of the store), and what the passes take.
   ///
   /// - Parameters:
+  ///   - url: the store's file.
   ///   - folder: where to make the copy; nil for the folder of temporary files.
   ///   - showsValues: whether refusals have the values of the objects in the way, or the names of the properties alone.
   /// - Returns: a forecast for each stage, up to the first that isn't possible. For a store of the newest version, one forecast that says so.

@@ -69,7 +69,9 @@ extension DynamicStore {
 
   /// How the query would be answered.
   ///
-  /// - Parameter analyze: whether to run the query and measure what it does.
+  /// - Parameters:
+  ///   - query: the query to explain.
+  ///   - analyze: whether to run the query and measure what it does.
   public func explain(_ query: DynamicQuery, analyze: Bool = false) throws -> QueryPlan {
     let request: ResolvedRequest =
       try query.isGrouped

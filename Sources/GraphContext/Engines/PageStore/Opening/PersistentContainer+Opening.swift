@@ -16,6 +16,10 @@ extension PersistentContainer {
   /// Opens a store in a file.
   ///
   /// - Parameters:
+  ///   - name: what to call the container in messages.
+  ///   - models: the classes of the store's objects.
+  ///   - url: the store's file, which is made if there is none.
+  ///   - options: how the store is opened.
   ///   - showsValuesInErrors: whether errors (`notUnique`) show the values of properties, or their names alone, for programs whose logs must
   ///     not have them. Containers on the same file share it: if one says false, it holds for all.
   ///   - logger: where to log what was recovered, checkpoints, entities that were removed, and what failed; nil for nowhere.
