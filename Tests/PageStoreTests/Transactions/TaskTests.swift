@@ -7,6 +7,20 @@ import Testing
 
 /// Writing, and other work that waits, from tasks.
 @Suite struct TaskTests {
+  @Test func aTaskWritesAndWaitsWithoutAThread() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("tasks.cambium")
+    // Quoted in Docs/Concurrency.md
+    let store = try Store.open(at: path)
+    try await store.write(timeout: .seconds(2)) { transaction in
+      try transaction.tree("words").put([99, 97, 109], [1])
+    }
+    try await store.checkpoint()
+    try await store.close()
+    // End of quotation
+    #expect(try Store.open(at: path).snapshot().tree("words").value(for: [99, 97, 109]) == [1])
+  }
+
   @Test func tasksThatCommitTogetherShareSyncs() async throws {
     let folder = try TemporaryFolder()
     let store = try Store.open(at: folder.file("tasks.cambium"))
