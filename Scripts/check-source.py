@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks the rules of the source tree that the compiler does not: the arrows between modules, the marks that
-want a reason, the length of files, the doc comments of public declarations, the code in the guides. Prints every breach and exits 1 if there is one."""
+want a reason, the length of files, the doc comments of public declarations, the code in the guides, the files that guides name. Prints every breach and exits 1 if there is one."""
 
 import re
 import subprocess
@@ -9,6 +9,7 @@ import textwrap
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+from named_paths import missing_paths  # noqa: E402
 from public_declarations import undocumented  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,6 +39,11 @@ GUIDES = ["README.md", "Docs/GettingStarted.md", "Docs/Models.md", "Docs/Context
           "Docs/SchemaChanges.md"]
 QUOTATION = re.compile(r"^[ ]*// Quoted in (\S+)\n(.*?)^[ ]*// End of quotation$", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```swift\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+# Where the paths of a page begin that don't begin in the root.
+STARTS = {"Docs/Architecture.md": ["Sources", "Sources/GraphContext"]}
+# Its paths are those of the package that the reader makes.
+OTHER_PACKAGE = "Docs/GettingStarted.md"
 
 
 def swift_files():
@@ -97,6 +103,16 @@ def guide_breaches():
             yield f"{guide}: the code that begins with {code.splitlines()[0]!r} is marked in a test, but not here"
 
 
+def path_breaches():
+    """The guides name files and folders that exist."""
+    for page in [ROOT / "README.md", *sorted((ROOT / "Docs").glob("*.md"))]:
+        name = page.relative_to(ROOT).as_posix()
+        if name == OTHER_PACKAGE:
+            continue
+        for path in missing_paths(page.read_text(encoding="utf-8"), ROOT, STARTS.get(name, ())):
+            yield f"{name}: there is no {path}"
+
+
 def quoted(code):
     """Without what differs between a page and a file: the indentation of all, and the imports."""
     lines = [line for line in textwrap.dedent(code).splitlines() if not line.startswith("import ")]
@@ -104,7 +120,7 @@ def quoted(code):
 
 
 def main():
-    found = [breach for path in swift_files() for breach in breaches(path)] + list(guide_breaches())
+    found = [breach for path in swift_files() for breach in breaches(path)] + list(guide_breaches()) + list(path_breaches())
     print("\n".join(found) if found else "check-source: nothing found")
     return 1 if found else 0
 
