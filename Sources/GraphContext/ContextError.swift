@@ -14,6 +14,7 @@ public struct ContextError: Error, Sendable {
     let context: Context
     let storeError: StoreError?
     let refusal: SchemaRefusal?
+    let queryError: QueryError?
     let underlyingError: (any Error)?
 
     init(
@@ -21,12 +22,14 @@ public struct ContextError: Error, Sendable {
       context: Context,
       storeError: StoreError?,
       refusal: SchemaRefusal?,
+      queryError: QueryError?,
       underlyingError: (any Error)?
     ) {
       self.message = message
       self.context = context
       self.storeError = storeError
       self.refusal = refusal
+      self.queryError = queryError
       self.underlyingError = underlyingError
     }
   }
@@ -37,6 +40,7 @@ public struct ContextError: Error, Sendable {
     context: Context = Context(),
     storeError: StoreError? = nil,
     refusal: SchemaRefusal? = nil,
+    queryError: QueryError? = nil,
     underlyingError: (any Error)? = nil
   ) {
     self.code = code
@@ -45,6 +49,7 @@ public struct ContextError: Error, Sendable {
       context: context,
       storeError: storeError,
       refusal: refusal,
+      queryError: queryError,
       underlyingError: underlyingError
     )
   }
@@ -57,6 +62,8 @@ public struct ContextError: Error, Sendable {
   public var storeError: StoreError? { details.storeError }
   /// The list of everything that prevents a change of schema, when `code` says that one was refused.
   public var refusal: SchemaRefusal? { details.refusal }
+  /// The mistake in the query, when `code` is ``Code/invalidQuery``.
+  public var queryError: QueryError? { details.queryError }
   /// The error of the pass, when `code` is ``Code/stageFailed``.
   public var underlyingError: (any Error)? { details.underlyingError }
 }
@@ -106,6 +113,19 @@ extension ContextError {
     ContextError(.corrupt, "the record of \(entity) \(number) is damaged", context: .init(entity: entity))
   }
 
+  /// A query has a mistake.
+  init(_ error: QueryError) { self.init(.invalidQuery, error.description, queryError: error) }
+
+  /// Finds the names of a query in a schema; a mistake is thrown as an error of the context.
+  static func resolving<R>(_ find: () throws(QueryError) -> R) throws(ContextError) -> R {
+    do throws(QueryError) { return try find() } catch { throw ContextError(error) }
+  }
+
+  /// A query was cancelled before it was done.
+  static func cancelledQuery() -> ContextError {
+    ContextError(.cancelled, "the task that runs or awaits the query was cancelled")
+  }
+
   /// Two objects have equal values where they must not.
   ///
   /// - Parameters:
@@ -131,6 +151,8 @@ extension ContextError {
     /// The code's name, such as `notUnique`.
     public var description: String { name }
 
+    /// A query has a mistake in its text, its names or its types; ``ContextError/queryError`` says which.
+    public static let invalidQuery = Code("invalidQuery")
     /// The page store failed; ``ContextError/storeError`` says how.
     public static let store = Code("store")
     /// A required attribute or relationship has no value.
@@ -170,7 +192,7 @@ extension ContextError {
     public static let corrupt = Code("corrupt")
     /// A store was to be opened at a URL, or copied to one, that isn't a file's.
     public static let invalidURL = Code("invalidURL")
-    /// A change of the schema, or of records, was cancelled by its monitor.
+    /// The task that a query ran in, or that waited for it, was cancelled; or a change of the schema, or of records, by its monitor.
     public static let cancelled = Code("cancelled")
     /// The container is closed.
     public static let closed = Code("closed")

@@ -39,6 +39,8 @@ struct Failure: Error {
   private init(_ error: ContextError) {
     if let cause = error.storeError {
       self.init(cause)
+    } else if let mistake = error.queryError {
+      self.init(mistake)
     } else {
       self.init(.store, EscapedText.line("error: \(error)"))
     }

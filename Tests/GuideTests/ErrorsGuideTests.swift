@@ -32,11 +32,12 @@ func register(_ user: User, in context: ManagedObjectContext) throws -> Bool {
 // End of quotation
 
 // Quoted in Docs/Errors.md
-func search(_ text: String, in context: ManagedObjectContext) throws -> [User] {
+func search(_ text: String, in context: ManagedObjectContext) throws(ContextError) -> [User] {
   do {
     return try context.fetch(From<User>().where(format: text))
-  } catch let error as QueryError {
-    print(error)
+  } catch {
+    guard let mistake = error.queryError else { throw error }
+    print(mistake)
     return []
   }
 }
@@ -88,10 +89,10 @@ private enum Numbered {
     #expect(try search("name BEGINSWITH 'A'", in: context).count == 1)
     let text = "name BEGINSWITH 'A' AND emial != nil"
     #expect(try search(text, in: context).isEmpty)
-    let mistake = #expect(throws: QueryError.self) {
+    let error = #expect(throws: ContextError.self) {
       try context.fetch(From<User>().where(format: text))
     }
-    let message = try "\(#require(mistake))\n"
+    let message = try "\(#require(error?.queryError))\n"
     #expect(guide.blocks.contains { $0.language == "text" && $0.text == message }, "\(message)")
     try users.close()
   }

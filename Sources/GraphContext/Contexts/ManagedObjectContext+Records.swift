@@ -25,12 +25,15 @@ extension ManagedObjectContext {
   ///   - entity: the name of an entity without a class.
   ///   - values: by attribute; `null` for nil.
   /// - Throws: What ``insert(entity:)`` and a query for records throw; `unknownProperty` or `wrongValue` for a value that the entity can't have.
-  public func findOrInsert(_ entity: String, _ values: [String: AttributeValue]) throws -> ManagedRecord {
+  public func findOrInsert(
+    _ entity: String,
+    _ values: [String: AttributeValue]
+  ) throws(ContextError) -> ManagedRecord {
     let conditions = values.sorted { $0.key < $1.key }
       .map { PredicateTree.comparison(.path([$0.key]), .equal, .value($0.value), []) }
     if let known = try records(entity, where: .all(conditions), limit: 1).first { return known }
     let record = try insert(entity: entity)
-    do {
+    do throws(ContextError) {
       for (name, value) in values { try record.set(name, to: value) }
     } catch {
       delete(record)

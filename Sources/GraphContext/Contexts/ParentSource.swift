@@ -107,15 +107,15 @@ final class ParentSource: ObjectSource {
     of query: ResolvedQuery,
     over layers: UnsavedLayers?,
     needsRecords: Bool
-  ) throws -> [QueryRow] {
+  ) throws(ContextError) -> [QueryRow] {
     try base.rows(of: query, over: .stack(layers, on: parent), needsRecords: needsRecords)
   }
 
-  func count(of query: ResolvedQuery, over layers: UnsavedLayers?) throws -> Int {
+  func count(of query: ResolvedQuery, over layers: UnsavedLayers?) throws(ContextError) -> Int {
     try base.count(of: query, over: .stack(layers, on: parent))
   }
 
-  func cursor(of query: ResolvedQuery, over layers: UnsavedLayers?) throws -> any RowCursor {
+  func cursor(of query: ResolvedQuery, over layers: UnsavedLayers?) throws(ContextError) -> any RowCursor {
     try base.cursor(of: query, over: .stack(layers, on: parent))
   }
 
@@ -123,15 +123,15 @@ final class ParentSource: ObjectSource {
     of selection: ResolvedSelection,
     over layers: UnsavedLayers?,
     _ body: (QueryRow, inout RowReader, [RowField]) throws -> Bool
-  ) throws {
+  ) throws(ContextError) {
     try base.forEachRow(of: selection, over: .stack(layers, on: parent), body)
   }
 
-  func groups(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws -> GroupRows {
+  func groups(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws(ContextError) -> GroupRows {
     try base.groups(of: grouping, over: .stack(layers, on: parent))
   }
 
-  func plan(of request: ResolvedRequest, over layers: UnsavedLayers?) throws -> QueryPlan {
+  func plan(of request: ResolvedRequest, over layers: UnsavedLayers?) throws(ContextError) -> QueryPlan {
     try base.plan(of: request, over: .stack(layers, on: parent))
   }
 }

@@ -50,7 +50,7 @@ extension PersistentContainer {
   /// returns is dropped.
   ///
   /// Objects can't leave the block: return their IDs. When the task that waits is cancelled, a query in the block that goes on through
-  /// thousands of rows throws `CancellationError`; nothing else is interrupted.
+  /// thousands of rows throws a ``ContextError`` of code `cancelled`; nothing else is interrupted.
   public func performBackgroundTask<Result: Sendable>(
     _ body: @Sendable @escaping (ManagedObjectContext) throws -> Result
   ) async throws -> Result {

@@ -65,33 +65,36 @@ protocol ObjectSource: AnyObject {
     of query: ResolvedQuery,
     over layers: UnsavedLayers?,
     needsRecords: Bool
-  ) throws -> [QueryRow]
+  ) throws(ContextError) -> [QueryRow]
 
   /// How many objects a query describes; limit and offset count.
-  func count(of query: ResolvedQuery, over layers: UnsavedLayers?) throws -> Int
+  func count(of query: ResolvedQuery, over layers: UnsavedLayers?) throws(ContextError) -> Int
 
   /// The objects that a query describes, to be taken a few at a time.
-  func cursor(of query: ResolvedQuery, over layers: UnsavedLayers?) throws -> any RowCursor
+  func cursor(of query: ResolvedQuery, over layers: UnsavedLayers?) throws(ContextError) -> any RowCursor
 
   /// Calls `body` with each row that a selection describes, in order, until it returns false: with a reader that has begun the row, and
-  /// where the columns are.
+  /// where the columns are. What `body` throws is taken for an error of a layer below.
   func forEachRow(
     of selection: ResolvedSelection,
     over layers: UnsavedLayers?,
     _ body: (QueryRow, inout RowReader, [RowField]) throws -> Bool
-  ) throws
+  ) throws(ContextError)
 
   /// The groups of a query, in no order: condition, order, limit and offset of groups are applied above the source.
-  func groups(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws -> GroupRows
+  func groups(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws(ContextError) -> GroupRows
 
   /// How the source answers a request.
-  func plan(of request: ResolvedRequest, over layers: UnsavedLayers?) throws -> QueryPlan
+  func plan(of request: ResolvedRequest, over layers: UnsavedLayers?) throws(ContextError) -> QueryPlan
 }
 
 /// The results of a query, a few at a time, all of one state.
 protocol RowCursor: AnyObject {
   /// The next `count` results, fewer at the end; those of objects without unsaved changes with their records, as `keep` returns them.
-  func next(_ count: Int, _ keep: (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer) throws -> [QueryRow]
+  func next(
+    _ count: Int,
+    _ keep: (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer
+  ) throws(ContextError) -> [QueryRow]
 }
 
 /// A request for objects, values or groups whose names are found in the schema.
@@ -117,13 +120,21 @@ package struct LinkTable: Sendable, Hashable {
 
 extension ObjectSource {
   /// How the source answers a request, with what that has read if it is measured.
-  func explain(_ request: ResolvedRequest, over layers: UnsavedLayers?, analyze: Bool) throws -> QueryPlan {
+  func explain(
+    _ request: ResolvedRequest,
+    over layers: UnsavedLayers?,
+    analyze: Bool
+  ) throws(ContextError) -> QueryPlan {
     let plan = try plan(of: request, over: layers)
-    return try analyze ? plan.measured(on: self) { try rowCount(of: request, over: layers) } : plan
+    guard analyze else { return plan }
+    return try plan.measured(on: self) { () throws(ContextError) in
+      try rowCount(of: request, over: layers)
+    }
   }
 
   /// How many rows there are, each of them read.
-  private func rowCount(of request: ResolvedRequest, over layers: UnsavedLayers?) throws -> Int {
+  private func rowCount(of request: ResolvedRequest, over layers: UnsavedLayers?) throws(ContextError) -> Int
+  {
     switch request {
     case .objects(let query): try rows(of: query, over: layers, needsRecords: true).count
     case .values(let selection): try selection.count(in: self, over: layers)

@@ -13,8 +13,8 @@ extension ObjectSource {
   /// Rows between two looks at whether a query is still wanted.
   static var rowsBetweenChecks: Int { 4_096 }
 
-  /// - Throws: `CancellationError` when the task that the query runs in, or that waits for it, is cancelled.
-  func checkCancellation() throws {
-    if Task.isCancelled || cancellation?.isCancelled == true { throw CancellationError() }
+  /// - Throws: `cancelled` when the task that the query runs in, or that waits for it, is cancelled.
+  func checkCancellation() throws(ContextError) {
+    if Task.isCancelled || cancellation?.isCancelled == true { throw ContextError.cancelledQuery() }
   }
 }

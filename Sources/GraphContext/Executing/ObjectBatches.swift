@@ -7,10 +7,12 @@ import Predicates
 /// left out.
 ///
 /// A context's batches are asked for where the context is. Between two of them the task is suspended for a moment, so that others get
-/// their turn, and `CancellationError` is thrown if it was cancelled.
+/// their turn, and `cancelled` is thrown if it was cancelled.
 public struct ObjectBatches<Root: ManagedObject>: AsyncSequence {
   /// A batch: never empty.
   public typealias Element = [Root]
+  /// What fetching a batch throws.
+  public typealias Failure = ContextError
   let stream: () -> ObjectStream<Root>
 
   /// An iterator of its own, which settles which objects there are when it is first asked.
@@ -22,12 +24,12 @@ public struct ObjectBatches<Root: ManagedObject>: AsyncSequence {
 
     /// The next batch, or nil when there are no more.
     ///
-    /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read; `CancellationError`.
+    /// - Throws: What a fetch of the query throws, and `cancelled` between two batches too.
     public mutating func next(
       isolation actor: isolated (any Actor)? = #isolation
-    ) async throws -> [Root]? {
+    ) async throws(ContextError) -> [Root]? {
       if stream.hasBegun { await Task.yield() }
-      try Task.checkCancellation()
+      if Task.isCancelled { throw ContextError.cancelledQuery() }
       return try stream.next()
     }
   }
@@ -37,10 +39,14 @@ public struct ObjectBatches<Root: ManagedObject>: AsyncSequence {
 final class ObjectStream<Root: ManagedObject> {
   private let context: ManagedObjectContext
   /// The query, and the entity whose objects it is for.
-  private let resolve: (ManagedObjectContext) throws -> (query: ResolvedQuery, entity: StoredEntity)
+  private let resolve: Resolve
   private let batchCount: Int
   private var results: Results?
   private var isOver = false
+
+  typealias Resolve = (ManagedObjectContext) throws(ContextError) -> (
+    query: ResolvedQuery, entity: StoredEntity
+  )
 
   private struct Results {
     let cursor: any RowCursor
@@ -51,7 +57,7 @@ final class ObjectStream<Root: ManagedObject> {
   init(
     _ context: ManagedObjectContext,
     batchCount: Int,
-    _ resolve: @escaping (ManagedObjectContext) throws -> (query: ResolvedQuery, entity: StoredEntity)
+    _ resolve: @escaping Resolve
   ) {
     self.context = context
     self.resolve = resolve
@@ -61,9 +67,9 @@ final class ObjectStream<Root: ManagedObject> {
   var hasBegun: Bool { results != nil }
 
   /// The next objects, at least one; nil when there are no more. Forgets the records of those before.
-  func next() throws -> [Root]? {
+  func next() throws(ContextError) -> [Root]? {
     while !isOver {
-      let results = try results ?? begin()
+      let results = if let begun = results { begun } else { try begin() }
       try results.source.checkCancellation()
       context.releaseKept()
       // Objects point to records of the context's own snapshot only. Below a child, the parent may have changed.
@@ -72,14 +78,14 @@ final class ObjectStream<Root: ManagedObject> {
         isCurrent ? context.source.keep($0, of: results.entity) : $0
       }
       isOver = rows.count < batchCount
-      let objects = try context.objects(rows, results.entity, of: Root.self, haveRecords: isCurrent)
+      let objects: [Root] = try context.objects(rows, results.entity, haveRecords: isCurrent)
       if !objects.isEmpty { return objects }
     }
     return nil
   }
 
-  private func begin() throws -> Results {
-    try QueryError.checkBatch(of: batchCount)
+  private func begin() throws(ContextError) -> Results {
+    try ContextError.resolving { () throws(QueryError) in try QueryError.checkBatch(of: batchCount) }
     let (query, entity) = try resolve(context)
     let source = context.source.another()
     let cursor = try source.cursor(of: query, over: context.unsavedLayers)

@@ -15,7 +15,10 @@ extension QueryPlan {
   /// - Parameters:
   ///   - source: what the query reads; nothing else may read it meanwhile.
   ///   - run: runs the query and returns how many rows it has.
-  func measured(on source: any ObjectSource, _ run: () throws -> Int) rethrows -> QueryPlan {
+  func measured<E: Error>(
+    on source: any ObjectSource,
+    _ run: () throws(E) -> Int
+  ) throws(E) -> QueryPlan {
     let before = source.counters
     let start = ContinuousClock.now
     let rowsMatched = try run()

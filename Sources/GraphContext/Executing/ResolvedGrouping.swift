@@ -95,7 +95,10 @@ struct ResolvedGrouping {
   var names: [String] { keys.map(\.name) + aggregates.prefix(aggregateColumnCount).map(\.name) }
 
   /// The rows: keys, then aggregates.
-  func rows(in source: any ObjectSource, over layers: UnsavedLayers? = nil) throws -> [[AttributeValue]] {
+  func rows(
+    in source: any ObjectSource,
+    over layers: UnsavedLayers? = nil
+  ) throws(ContextError) -> [[AttributeValue]] {
     if limit == 0 { return [] }
     let groups = try source.groups(of: self, over: layers)
     var rows: [[AttributeValue]]

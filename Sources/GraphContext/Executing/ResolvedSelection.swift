@@ -7,7 +7,7 @@ struct ResolvedSelection {
   let isDistinct: Bool
 
   /// How many rows there are, each of them read.
-  func count(in source: any ObjectSource, over layers: UnsavedLayers? = nil) throws -> Int {
+  func count(in source: any ObjectSource, over layers: UnsavedLayers? = nil) throws(ContextError) -> Int {
     var count = 0
     try source.forEachRow(of: self, over: layers) { _, reader, fields in
       for field in fields { _ = try reader.value(of: field) }

@@ -12,10 +12,14 @@ public struct Grouping<Root: ManagedObject, each Key: ColumnType>: Sendable {
   ) -> GroupedQuery<Root, (repeat each Key, repeat each Value)> {
     var terms: [AggregateTerm] = []
     for aggregate in repeat each aggregates { terms.append(aggregate.term) }
-    return GroupedQuery(request: request, keys: keys, terms: terms) { columns in
+    return GroupedQuery(request: request, keys: keys, terms: terms) { columns throws(ContextError) in
       var columns = columns
-      func key<Next: ColumnType>(_ type: Next.Type) throws -> Next { try columns.nextKey(type) }
-      func value<Next: AttributeType>(_ type: Next.Type) throws -> Next { try columns.nextValue(type) }
+      func key<Next: ColumnType>(_ type: Next.Type) throws(ContextError) -> Next {
+        try columns.nextKey(type)
+      }
+      func value<Next: AttributeType>(_ type: Next.Type) throws(ContextError) -> Next {
+        try columns.nextValue(type)
+      }
       return (repeat try key((each Key).self), repeat try value((each Value).self))
     }
   }
@@ -47,7 +51,7 @@ public struct GroupedQuery<Root: ManagedObject, Row>: Sendable {
   let request: From<Root>
   let keys: [Result<[String], QueryError>]
   let terms: [AggregateTerm]
-  let row: @Sendable (TypedColumns) throws -> Row
+  let row: @Sendable (TypedColumns) throws(ContextError) -> Row
   private(set) var condition: Where<Group<Root>>?
   /// Aggregates that only the condition is about.
   private(set) var conditionTerms: [AggregateTerm] = []
@@ -59,7 +63,7 @@ public struct GroupedQuery<Root: ManagedObject, Row>: Sendable {
     request: From<Root>,
     keys: [Result<[String], QueryError>],
     terms: [AggregateTerm],
-    row: @escaping @Sendable (TypedColumns) throws -> Row
+    row: @escaping @Sendable (TypedColumns) throws(ContextError) -> Row
   ) {
     self.request = request
     self.keys = keys

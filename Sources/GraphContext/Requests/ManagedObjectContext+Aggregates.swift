@@ -9,15 +9,17 @@ extension ManagedObjectContext {
   /// What an index tells is read there in O(log n): counts, and the least, greatest and middle value of its attribute. The rest is
   /// computed in one pass over the records' bytes. ``explain(_:_:analyze:)`` shows which is which.
   ///
-  /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read.
+  /// - Throws: What ``fetch(_:)-(From<Root>)`` throws.
   public func aggregate<Root: ManagedObject, each Value: AttributeType>(
     _ request: From<Root>,
     _ aggregates: repeat Aggregate<Root, each Value>
-  ) throws -> (repeat each Value) {
+  ) throws(ContextError) -> (repeat each Value) {
     var terms: [AggregateTerm] = []
     for aggregate in repeat each aggregates { terms.append(aggregate.term) }
     var columns = try columns(of: terms, request)
-    func next<Next: AttributeType>(_ type: Next.Type) throws -> Next { try columns.nextValue(type) }
+    func next<Next: AttributeType>(_ type: Next.Type) throws(ContextError) -> Next {
+      try columns.nextValue(type)
+    }
     return (repeat try next((each Value).self))
   }
 
@@ -27,7 +29,7 @@ extension ManagedObjectContext {
   public func aggregate<Root: ManagedObject, Value: AttributeType>(
     _ request: From<Root>,
     _ aggregate: Aggregate<Root, Value>
-  ) throws -> Value {
+  ) throws(ContextError) -> Value {
     var columns = try columns(of: [aggregate.term], request)
     return try columns.nextValue(Value.self)
   }
@@ -42,7 +44,7 @@ extension ManagedObjectContext {
     _ request: From<Root>,
     _ aggregates: repeat Aggregate<Root, each Value>,
     analyze: Bool = false
-  ) throws -> QueryPlan {
+  ) throws(ContextError) -> QueryPlan {
     var terms: [AggregateTerm] = []
     for aggregate in repeat each aggregates { terms.append(aggregate.term) }
     return try explain(.groups(resolved(request, terms)), analyze: analyze)
@@ -54,10 +56,13 @@ extension ManagedObjectContext {
   /// are read in one pass. Memory is that of the groups and, where all their attributes lie behind one relationship, of a number for each
   /// object that it leads to, as those attributes are then read once an object.
   ///
-  /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read.
-  public func fetch<Root: ManagedObject, Row>(_ groups: GroupedQuery<Root, Row>) throws -> [Row] {
+  /// - Throws: What ``fetch(_:)-(From<Root>)`` throws; `corrupt` also where the store holds no value of a column's type.
+  public func fetch<Root: ManagedObject, Row>(
+    _ groups: GroupedQuery<Root, Row>
+  ) throws(ContextError) -> [Row] {
     let resolved = try resolved(groups)
-    return try resolved.rows(in: source.another(), over: unsavedLayers).map { values in
+    return try resolved.rows(in: source.another(), over: unsavedLayers).map {
+      values throws(ContextError) in
       try groups.row(TypedColumns(entity: Root.entityName, values: values, keyOrigins: resolved.keyOrigins))
     }
   }
@@ -70,7 +75,7 @@ extension ManagedObjectContext {
   public func explain<Root: ManagedObject, Row>(
     _ groups: GroupedQuery<Root, Row>,
     analyze: Bool = false
-  ) throws -> QueryPlan {
+  ) throws(ContextError) -> QueryPlan {
     try explain(.groups(resolved(groups)), analyze: analyze)
   }
 
@@ -78,7 +83,7 @@ extension ManagedObjectContext {
   private func columns<Root: ManagedObject>(
     of terms: [AggregateTerm],
     _ request: From<Root>
-  ) throws -> TypedColumns {
+  ) throws(ContextError) -> TypedColumns {
     let values = try resolved(request, terms).rows(in: source.another(), over: unsavedLayers)[0]
     return TypedColumns(entity: Root.entityName, values: values, keyOrigins: [])
   }
@@ -86,19 +91,18 @@ extension ManagedObjectContext {
   private func resolved<Root: ManagedObject>(
     _ request: From<Root>,
     _ terms: [AggregateTerm]
-  ) throws -> ResolvedGrouping {
+  ) throws(ContextError) -> ResolvedGrouping {
     try resolved(GroupedQuery<Root, Void>(request: request, keys: [], terms: terms) { _ in })
   }
 
   private func resolved<Root: ManagedObject, Row>(
     _ groups: GroupedQuery<Root, Row>
-  ) throws -> ResolvedGrouping {
+  ) throws(ContextError) -> ResolvedGrouping {
     try checkUsable()
-    return try groups.resolved(
-      for: modelEntity(of: Root.self).schema,
-      in: coordinator.schema.schema,
-      store: storeID
-    )
+    let entity = try modelEntity(of: Root.self)
+    return try ContextError.resolving { () throws(QueryError) in
+      try groups.resolved(for: entity.schema, in: coordinator.schema.schema, store: storeID)
+    }
   }
 }
 
@@ -109,29 +113,29 @@ extension ManagedObjectContext {
   public func sum<Root: ManagedObject, Number: NumericAttribute>(
     _ keyPath: KeyPath<Root, Number>,
     _ request: From<Root> = From()
-  ) throws -> Number.Sum? { try aggregate(request, .sum(keyPath)) }
+  ) throws(ContextError) -> Number.Sum? { try aggregate(request, .sum(keyPath)) }
 
   /// The average; nil of nothing.
   public func average<Root: ManagedObject, Number: NumericAttribute>(
     _ keyPath: KeyPath<Root, Number>,
     _ request: From<Root> = From()
-  ) throws -> Number.Average? { try aggregate(request, .average(keyPath)) }
+  ) throws(ContextError) -> Number.Average? { try aggregate(request, .average(keyPath)) }
 
   /// The least value; nil of nothing. O(log n) where an index begins with the attribute, or has it right after what the conditions fix.
   public func min<Root: ManagedObject, Value: AttributeType>(
     _ keyPath: KeyPath<Root, Value>,
     _ request: From<Root> = From()
-  ) throws -> Value.Present? { try aggregate(request, .min(keyPath)) }
+  ) throws(ContextError) -> Value.Present? { try aggregate(request, .min(keyPath)) }
 
   /// The greatest value, like ``min(_:_:)``.
   public func max<Root: ManagedObject, Value: AttributeType>(
     _ keyPath: KeyPath<Root, Value>,
     _ request: From<Root> = From()
-  ) throws -> Value.Present? { try aggregate(request, .max(keyPath)) }
+  ) throws(ContextError) -> Value.Present? { try aggregate(request, .max(keyPath)) }
 
   /// The value in the middle, or the mean of the two in the middle; nil of nothing.
   public func median<Root: ManagedObject, Number: NumericAttribute>(
     _ keyPath: KeyPath<Root, Number>,
     _ request: From<Root> = From()
-  ) throws -> Number.Average? { try aggregate(request, .median(keyPath)) }
+  ) throws(ContextError) -> Number.Average? { try aggregate(request, .median(keyPath)) }
 }

@@ -10,22 +10,25 @@ extension ManagedObjectContext {
   /// An object that is in the context already is the one that is returned. The others are faults that know where their
   /// records lie: nothing is decoded before it is read.
   ///
-  /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read; `CancellationError` when the task is
+  /// - Throws: `invalidQuery` for a mistake in the query; `store` or `corrupt` when the store can't be read; `cancelled` when the task is
   ///   cancelled that it runs in, which a query that reads many rows looks for every few thousand.
-  public func fetch<Root: ManagedObject>(_ request: From<Root>) throws -> [Root] {
+  public func fetch<Root: ManagedObject>(_ request: From<Root>) throws(ContextError) -> [Root] {
     let (query, entity) = try resolved(request)
     return try fetch(query, entity)
   }
 
   /// The objects of an entity whose class is at hand.
-  func fetch<Root: ManagedObject>(_ query: ResolvedQuery, _ entity: StoredEntity) throws -> [Root] {
+  func fetch<Root: ManagedObject>(
+    _ query: ResolvedQuery,
+    _ entity: StoredEntity
+  ) throws(ContextError) -> [Root] {
     if kept.areManyForFetch(source.keptByteCount) { releaseKept() }
     let keptBefore = source.keptByteCount
     defer { kept.noteFetch(before: keptBefore, after: source.keptByteCount) }
     let rows = try source.rows(of: query, over: unsavedLayers, needsRecords: true)
     entities[entity.ordinal].known.reserve(rows.count)
     let unsaved = entities[entity.ordinal].encoded
-    return try rows.map { row in
+    return try rows.map { row throws(ContextError) in
       unsaved?.record(row.number) != nil
         ? object(Root.self, number: row.number, entity.ordinal) : try object(row, entity)
     }
@@ -40,7 +43,10 @@ extension ManagedObjectContext {
   }
 
   /// The object of a row; its record, if it comes with one, is the source's, as `ObjectSource.keep` has kept it.
-  func object<Root: ManagedObject>(_ row: QueryRow, _ entity: StoredEntity) throws -> Root {
+  func object<Root: ManagedObject>(
+    _ row: QueryRow,
+    _ entity: StoredEntity
+  ) throws(ContextError) -> Root {
     guard let record = row.record else { return object(Root.self, number: row.number, entity.ordinal) }
     // No object has such a number, but a hostile file may.
     if record.isEmpty || !row.number.isSound { throw ContextError.damagedRecord(row.number, of: entity.name) }
@@ -48,30 +54,32 @@ extension ManagedObjectContext {
   }
 
   /// The first object that the query describes, or nil when there is none.
-  public func fetchOne<Root: ManagedObject>(_ request: From<Root>) throws -> Root? {
+  public func fetchOne<Root: ManagedObject>(_ request: From<Root>) throws(ContextError) -> Root? {
     try fetch(request.limit(Swift.min(request.limit ?? 1, 1))).first
   }
 
   /// The IDs of the objects that the query describes, in its order. No object is made, and where an index answers the
   /// query alone, no record is read.
-  public func fetchIDs<Root: ManagedObject>(_ request: From<Root>) throws -> [ManagedObjectID] {
+  public func fetchIDs<Root: ManagedObject>(
+    _ request: From<Root>
+  ) throws(ContextError) -> [ManagedObjectID] {
     let (query, entity) = try resolved(request)
     let rows = try source.rows(of: query, over: unsavedLayers, needsRecords: false)
     return rows.map { id($0.number, entity) }
   }
 
   /// How many objects the query describes. O(log n) where ranges of indexes are the answer; ``explain(_:analyze:)-(From<Root>,_)`` shows them.
-  public func count<Root: ManagedObject>(_ request: From<Root>) throws -> Int {
+  public func count<Root: ManagedObject>(_ request: From<Root>) throws(ContextError) -> Int {
     try count(resolved(request).query)
   }
 
-  func count(_ query: ResolvedQuery) throws -> Int {
+  func count(_ query: ResolvedQuery) throws(ContextError) -> Int {
     try source.count(of: query, over: unsavedLayers)
   }
 
   /// Whether there is any object that the query describes. O(log n) where ranges of indexes are the answer; else rows are read until one
   /// is found, in whichever order costs least.
-  public func exists<Root: ManagedObject>(_ request: From<Root>) throws -> Bool {
+  public func exists<Root: ManagedObject>(_ request: From<Root>) throws(ContextError) -> Bool {
     var query = try resolved(request).query
     query.sort = []
     query.limit = Swift.min(query.limit ?? 1, 1)
@@ -88,19 +96,22 @@ extension ManagedObjectContext {
   public func explain<Root: ManagedObject>(
     _ request: From<Root>,
     analyze: Bool = false
-  ) throws -> QueryPlan {
+  ) throws(ContextError) -> QueryPlan {
     try explain(resolved(request).query, analyze: analyze)
   }
 
-  func explain(_ query: ResolvedQuery, analyze: Bool) throws -> QueryPlan {
+  func explain(_ query: ResolvedQuery, analyze: Bool) throws(ContextError) -> QueryPlan {
     try explain(.objects(query), analyze: analyze)
   }
 
   func resolved<Root: ManagedObject>(
     _ request: From<Root>
-  ) throws -> (query: ResolvedQuery, entity: StoredEntity) {
+  ) throws(ContextError) -> (query: ResolvedQuery, entity: StoredEntity) {
     try checkUsable()
     let entity = try modelEntity(of: Root.self)
-    return (try request.resolved(for: entity.schema, in: coordinator.schema.schema, store: storeID), entity)
+    let query = try ContextError.resolving { () throws(QueryError) in
+      try request.resolved(for: entity.schema, in: coordinator.schema.schema, store: storeID)
+    }
+    return (query, entity)
   }
 }

@@ -16,7 +16,7 @@ extension ManagedObjectContext {
     sort: [DynamicQuery.SortKey] = [],
     limit: Int? = nil,
     offset: Int = 0
-  ) throws -> [ManagedRecord] {
+  ) throws(ContextError) -> [ManagedRecord] {
     var query = DynamicQuery(entity, where: predicate)
     query.sort = sort
     query.limit = limit
@@ -26,22 +26,22 @@ extension ManagedObjectContext {
 
   /// The records that the query describes, in its order: as with ``fetch(_:)-(From<Root>)``, faults that know where their values lie.
   ///
-  /// - Throws: `QueryError` for a mistake in the query, or one for values or groups; `ContextError` when the store can't be read, has no
-  ///   such entity, or the container has a class for it; `CancellationError` when the task is cancelled.
-  public func fetch(_ query: DynamicQuery) throws -> [ManagedRecord] {
+  /// - Throws: `invalidQuery` for a mistake in the query, or one for values or groups; `unknownEntity` when the store has no such entity, or
+  ///   the container has a class for it; else what ``fetch(_:)-(From<Root>)`` throws.
+  public func fetch(_ query: DynamicQuery) throws(ContextError) -> [ManagedRecord] {
     let (query, entity) = try resolved(query)
     return try fetch(query, entity)
   }
 
   /// How many records the query describes. O(log n) where ranges of indexes are the answer.
-  public func count(_ query: DynamicQuery) throws -> Int { try count(resolved(query).query) }
+  public func count(_ query: DynamicQuery) throws(ContextError) -> Int { try count(resolved(query).query) }
 
   /// How ``fetch(_:)-(DynamicQuery)`` would go about the query.
   ///
   /// - Parameters:
   ///   - query: the query to explain.
   ///   - analyze: whether to run the query, making no records, and measure what it does.
-  public func explain(_ query: DynamicQuery, analyze: Bool = false) throws -> QueryPlan {
+  public func explain(_ query: DynamicQuery, analyze: Bool = false) throws(ContextError) -> QueryPlan {
     try explain(resolved(query).query, analyze: analyze)
   }
 
@@ -65,12 +65,19 @@ extension ManagedObjectContext {
   }
 
   private func stream(_ query: DynamicQuery, batchCount: Int) -> ObjectStream<ManagedRecord> {
-    ObjectStream(self, batchCount: batchCount) { context in try context.resolved(query) }
+    ObjectStream(self, batchCount: batchCount) { context throws(ContextError) in
+      try context.resolved(query)
+    }
   }
 
-  private func resolved(_ query: DynamicQuery) throws -> (query: ResolvedQuery, entity: StoredEntity) {
+  private func resolved(
+    _ query: DynamicQuery
+  ) throws(ContextError) -> (query: ResolvedQuery, entity: StoredEntity) {
     try checkUsable()
     let entity = try recordEntity(named: query.entity)
-    return (try query.resolvedForObjects(in: coordinator.schema.schema, store: storeID), entity)
+    let resolved = try ContextError.resolving { () throws(QueryError) in
+      try query.resolvedForObjects(in: coordinator.schema.schema, store: storeID)
+    }
+    return (resolved, entity)
   }
 }

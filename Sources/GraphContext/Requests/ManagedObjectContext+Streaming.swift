@@ -17,8 +17,7 @@ extension ManagedObjectContext {
   ///
   /// Which objects they are is settled at the start, as ``ObjectBatches`` says; the body may change and save.
   ///
-  /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read; `CancellationError` when the task is
-  ///   cancelled; what `body` throws.
+  /// - Throws: What ``fetch(_:)-(From<Root>)`` throws, and what `body` throws.
   public func forEach<Root: ManagedObject>(
     _ request: From<Root>,
     inBatchesOf count: Int = 500,
@@ -42,7 +41,11 @@ extension ManagedObjectContext {
     _ selection: Selection<Root, repeat each Value>,
     _ body: (repeat each Value) throws -> Void
   ) throws {
-    try forEachRow(of: selection, body)
+    var outcome = BodyOutcome()
+    try forEachRow(of: selection) { (value: repeat each Value) in
+      outcome.note { try body(repeat each value) }
+    }
+    try outcome.get()
   }
 
   /// Calls `body` with each value of a selection with one column, as ``forEach(_:_:)`` does with rows of several.
@@ -50,30 +53,44 @@ extension ManagedObjectContext {
     _ selection: Selection<Root, Value>,
     _ body: (Value) throws -> Void
   ) throws {
-    try forEachRow(of: selection, body)
+    var outcome = BodyOutcome()
+    try forEachRow(of: selection) { (value: Value) in outcome.note { try body(value) } }
+    try outcome.get()
   }
 
   /// The objects of rows of an older snapshot, or this one, as far as they still exist.
   func objects<Root: ManagedObject>(
     _ rows: [QueryRow],
     _ entity: StoredEntity,
-    of type: Root.Type,
     haveRecords: Bool
-  ) throws -> [Root] {
+  ) throws(ContextError) -> [Root] {
     entities[entity.ordinal].known.reserve(rows.count)
-    return try rows.compactMap { row in
-      if let known = entities[entity.ordinal].known[row.number] {
-        let object = unsafeDowncast(known, to: type)
-        if object._$state.phase == .deleted { return nil }
-        if object._$state.phase == .inserted { return object }
-      }
-      if haveRecords, row.record != nil { return try object(row, entity) }
-      return try source.contains(row.number, of: entity)
-        ? object(type, number: row.number, entity.ordinal) : nil
+    var objects: [Root] = []
+    objects.reserveCapacity(rows.count)
+    for row in rows {
+      if let object: Root = try object(row, entity, hasRecord: haveRecords) { objects.append(object) }
     }
+    return objects
+  }
+
+  private func object<Root: ManagedObject>(
+    _ row: QueryRow,
+    _ entity: StoredEntity,
+    hasRecord: Bool
+  ) throws(ContextError) -> Root? {
+    if let known = entities[entity.ordinal].known[row.number] {
+      let object = unsafeDowncast(known, to: Root.self)
+      if object._$state.phase == .deleted { return nil }
+      if object._$state.phase == .inserted { return object }
+    }
+    if hasRecord, row.record != nil { return try object(row, entity) as Root }
+    return try source.contains(row.number, of: entity)
+      ? object(Root.self, number: row.number, entity.ordinal) : nil
   }
 
   private func stream<Root: ManagedObject>(_ request: From<Root>, batchCount: Int) -> ObjectStream<Root> {
-    ObjectStream(self, batchCount: batchCount) { context in try context.resolved(request) }
+    ObjectStream(self, batchCount: batchCount) { context throws(ContextError) in
+      try context.resolved(request)
+    }
   }
 }

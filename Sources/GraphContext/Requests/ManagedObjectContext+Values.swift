@@ -5,13 +5,16 @@ import Predicates
 extension ManagedObjectContext {
   /// The rows of values that the selection describes, in its order: tuples of as many elements as it has columns.
   ///
-  /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read, or holds no value of a column's
-  ///   type: nil, because an object on the way is missing, for a type without nil.
+  /// - Throws: What ``fetch(_:)-(From<Root>)`` throws; `corrupt` also where the store holds no value of a column's type: nil, because an object
+  ///   on the way is missing, for a type without nil.
   public func fetch<Root: ManagedObject, each Value: ColumnType>(
     _ selection: Selection<Root, repeat each Value>
-  ) throws -> [(repeat each Value)] {
+  ) throws(ContextError) -> [(repeat each Value)] {
     var rows: [(repeat each Value)] = []
-    try forEachRow(of: selection) { (value: repeat each Value) in rows.append((repeat each value)) }
+    try forEachRow(of: selection) { (value: repeat each Value) in
+      rows.append((repeat each value))
+      return true
+    }
     return rows
   }
 
@@ -20,23 +23,25 @@ extension ManagedObjectContext {
   /// - Throws: What the variant for several columns throws.
   public func fetch<Root: ManagedObject, Value: ColumnType>(
     _ selection: Selection<Root, Value>
-  ) throws -> [Value] {
+  ) throws(ContextError) -> [Value] {
     // The compiler takes the one element of a pack for a tuple. With a type parameter of its own it is the value.
     var values: [Value] = []
-    try forEachRow(of: selection) { (value: Value) in values.append(value) }
+    try forEachRow(of: selection) { (value: Value) in
+      values.append(value)
+      return true
+    }
     return values
   }
 
-  /// Calls `body` with the columns of each row.
+  /// Calls `body` with the columns of each row, until it returns false.
   func forEachRow<Root: ManagedObject, each Value: ColumnType>(
     of selection: Selection<Root, repeat each Value>,
-    _ body: (repeat each Value) throws -> Void
-  ) throws {
+    _ body: (repeat each Value) -> Bool
+  ) throws(ContextError) {
     let resolved = try resolved(selection)
     try source.another().forEachRow(of: resolved, over: unsavedLayers) { _, reader, fields in
       let row = try selection.row(&reader, fields, resolved.columns)
-      try body(repeat each row)
-      return true
+      return body(repeat each row)
     }
   }
 
@@ -48,23 +53,22 @@ extension ManagedObjectContext {
   public func explain<Root: ManagedObject, each Value: ColumnType>(
     _ selection: Selection<Root, repeat each Value>,
     analyze: Bool = false
-  ) throws -> QueryPlan {
+  ) throws(ContextError) -> QueryPlan {
     try explain(.values(resolved(selection)), analyze: analyze)
   }
 
   func resolved<Root: ManagedObject, each Value: ColumnType>(
     _ selection: Selection<Root, repeat each Value>
-  ) throws -> ResolvedSelection {
+  ) throws(ContextError) -> ResolvedSelection {
     try checkUsable()
-    return try selection.resolved(
-      for: modelEntity(of: Root.self).schema,
-      in: coordinator.schema.schema,
-      store: storeID
-    )
+    let entity = try modelEntity(of: Root.self)
+    return try ContextError.resolving { () throws(QueryError) in
+      try selection.resolved(for: entity.schema, in: coordinator.schema.schema, store: storeID)
+    }
   }
 
   /// How the source answers a request, read with memory of its own: what the query keeps goes with it.
-  func explain(_ request: ResolvedRequest, analyze: Bool) throws -> QueryPlan {
+  func explain(_ request: ResolvedRequest, analyze: Bool) throws(ContextError) -> QueryPlan {
     try source.another().explain(request, over: unsavedLayers, analyze: analyze)
   }
 }

@@ -63,9 +63,7 @@ extension Selection {
     _ reader: inout RowReader,
     _ fields: [RowField],
     _ columns: [QueryColumn]
-  ) throws -> (
-    repeat each Value
-  ) {
+  ) throws -> (repeat each Value) {
     var place = 0
     func next<Next: ColumnType>(_ type: Next.Type) throws -> Next {
       defer { place += 1 }

@@ -96,7 +96,7 @@ final class DictionarySource: ObjectSource {
     of query: ResolvedQuery,
     over layers: UnsavedLayers?,
     needsRecords: Bool
-  ) throws -> [QueryRow] {
+  ) throws(ContextError) -> [QueryRow] {
     let entity = schema[query.entity.id]
     return PlainWorld(store, schema, layers).subjects(of: query).map { subject in
       let row = needsRecords ? store.row(subject.number, of: entity.ordinal) : nil
@@ -104,11 +104,11 @@ final class DictionarySource: ObjectSource {
     }
   }
 
-  func count(of query: ResolvedQuery, over layers: UnsavedLayers?) throws -> Int {
+  func count(of query: ResolvedQuery, over layers: UnsavedLayers?) throws(ContextError) -> Int {
     PlainWorld(store, schema, layers).subjects(of: query).count
   }
 
-  func cursor(of query: ResolvedQuery, over layers: UnsavedLayers?) throws -> any RowCursor {
+  func cursor(of query: ResolvedQuery, over layers: UnsavedLayers?) throws(ContextError) -> any RowCursor {
     Cursor(try rows(of: query, over: layers, needsRecords: true))
   }
 
@@ -117,7 +117,10 @@ final class DictionarySource: ObjectSource {
 
     init(_ rows: [QueryRow]) { self.rows = rows[...] }
 
-    func next(_ count: Int, _ keep: (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer) throws -> [QueryRow] {
+    func next(
+      _ count: Int,
+      _ keep: (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer
+    ) throws(ContextError) -> [QueryRow] {
       let next = rows.prefix(count)
       rows = rows.dropFirst(count)
       return next.map { QueryRow(number: $0.number, record: $0.record.map(keep)) }
@@ -128,7 +131,7 @@ final class DictionarySource: ObjectSource {
     of selection: ResolvedSelection,
     over layers: UnsavedLayers?,
     _ body: (QueryRow, inout RowReader, [RowField]) throws -> Bool
-  ) throws {
+  ) throws(ContextError) {
     let world = PlainWorld(store, schema, layers)
     var query = selection.query
     if selection.isDistinct { (query.limit, query.offset) = (nil, 0) }
@@ -147,11 +150,13 @@ final class DictionarySource: ObjectSource {
     var fields: [RowField] = []
     for column in selection.columns { fields.append(paths.field(for: column.path)) }
     var reader = RowReader(paths, source: Records(self, world, paths))
-    for subject in subjects {
-      let record = encode(subject.row, schema[query.entity.id])
-      let row = QueryRow(number: subject.number, record: record)
-      try reader.begin(subject.number, record)
-      guard try body(row, &reader, fields) else { return }
+    try ContextError.mapping {
+      for subject in subjects {
+        let record = encode(subject.row, schema[query.entity.id])
+        let row = QueryRow(number: subject.number, record: record)
+        try reader.begin(subject.number, record)
+        guard try body(row, &reader, fields) else { return }
+      }
     }
   }
 
@@ -183,7 +188,7 @@ final class DictionarySource: ObjectSource {
     func releaseRecords() {}
   }
 
-  func groups(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws -> GroupRows {
+  func groups(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws(ContextError) -> GroupRows {
     let subjects = PlainWorld(store, schema, layers).subjects(of: grouping.query)
     var groups: [(keys: [AttributeValue], members: [PlainSubject])] = grouping.keys.isEmpty ? [([], [])] : []
     for subject in subjects {
@@ -201,7 +206,7 @@ final class DictionarySource: ObjectSource {
     )
   }
 
-  func plan(of request: ResolvedRequest, over layers: UnsavedLayers?) throws -> QueryPlan {
+  func plan(of request: ResolvedRequest, over layers: UnsavedLayers?) throws(ContextError) -> QueryPlan {
     let query =
       switch request {
       case .objects(let query): query

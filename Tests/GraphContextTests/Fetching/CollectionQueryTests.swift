@@ -336,12 +336,8 @@ import Testing
       ("lowercase(rank) == 'x'", "lowercase doesn't go with a number"), ("-name == 1", "negate"),
     ]
     for (text, part) in mistakes {
-      do {
-        _ = try context.fetch(From<Writer>().where(format: text))
-        Issue.record("\(text) is taken")
-      } catch let error as QueryError {
-        #expect(error.message.contains(part) && error.column != nil, "\(text): \(error)")
-      }
+      let mistake = expectMistake { try context.fetch(From<Writer>().where(format: text)) }
+      #expect(mistake?.message.contains(part) == true && mistake?.column != nil, "\(text)")
     }
   }
 }

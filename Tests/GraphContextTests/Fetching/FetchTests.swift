@@ -125,9 +125,9 @@ import Testing
   @Test func aMistakeIsThrownWhenTheQueryIsUsed() async throws {
     try await withShelves(1) { context throws in
       let syntax = From<Shelf>().where(format: "code == ").where { $0.height > 3 }
-      #expect(throws: QueryError.self) { try context.fetch(syntax) }
-      #expect(throws: QueryError.self) { try context.count(From<Shelf>().where(format: "colour == 1")) }
-      #expect(throws: QueryError.self) {
+      expectMistake { try context.fetch(syntax) }
+      expectMistake { try context.count(From<Shelf>().where(format: "colour == 1")) }
+      expectMistake {
         try context.explain(From<Shelf>().where(format: "height == 'tall'"))
       }
       #expect(try context.count(From<Shelf>()) == 1)
@@ -146,10 +146,10 @@ import Testing
       From<Writer>().where { $0 == theirs }, From<Writer>().where { [mine, theirs].contains($0) },
       From<Writer>().where(format: "SELF == %@", theirs.objectID),
     ] {
-      let error = #expect(throws: QueryError.self) { try context.count(request) }
+      let error = expectMistake { try context.count(request) }
       #expect(error?.message.contains("another store") == true)
     }
-    #expect(throws: QueryError.self) { try context.fetch(From<Book>().where(\.writer == theirs)) }
+    expectMistake { try context.fetch(From<Book>().where(\.writer == theirs)) }
     context.end()
     elsewhere.end()
   }
@@ -159,7 +159,7 @@ import Testing
     let store = try DynamicStore(container.store)
     var query = DynamicQuery("Shelf")
     query.select = ["code", "next.hight"]
-    let error = #expect(throws: QueryError.self) { try store.rows(query) }
+    let error = expectMistake { try store.rows(query) }
     #expect(error?.code == .unknownName)
     #expect(error?.message.contains("hight") == true)
     query.select = []

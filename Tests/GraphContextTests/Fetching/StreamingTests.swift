@@ -78,9 +78,10 @@ import Testing
       counts.append(batch.count)
     }
     #expect(counts == [10, 10, 5])
-    await #expect(throws: QueryError.self) {
+    let mistake = await #expect(throws: ContextError.self) {
       for try await _ in context.batches(of: 10, From<Item>().where(format: "n ==")) {}
     }
+    #expect(mistake?.code == .invalidQuery)
   }
 
   @MainActor @Test func aCancelledTaskGetsNoMoreBatches() async throws {
@@ -92,17 +93,17 @@ import Testing
     try context.save()
     let task = Task { @MainActor in
       var count = 0
-      do {
+      do throws(ContextError) {
         for try await batch in context.batches(of: 10, From<Item>()) {
           count += batch.count
           withUnsafeCurrentTask { $0?.cancel() }
         }
-      } catch is CancellationError {
-        return count
+      } catch {
+        return error.code == .cancelled ? count : -1
       }
       return -1
     }
-    #expect(try await task.value == 10)
+    #expect(await task.value == 10)
   }
 
   @Test func aLongScanEndsWhenItsTaskIsCancelled() async throws {
@@ -118,13 +119,11 @@ import Testing
       // The block runs on a queue, outside of the task.
       return try await container.performBackgroundTask { context throws in
         #expect(try context.count(From<Item>()) == 5_000)
-        #expect(throws: CancellationError.self) { try context.fetch(From<Item>().where(\.t == "x")) }
-        #expect(throws: CancellationError.self) { try context.fetch(From<Item>()) }
-        #expect(throws: CancellationError.self) { try context.sum(\Item.m) }
-        #expect(throws: CancellationError.self) {
-          try context.fetch(From<Item>().groupBy(\.n).aggregate(.count))
-        }
-        #expect(throws: CancellationError.self) { try context.forEach(From<Item>()) { _ in } }
+        #expect(code { try context.fetch(From<Item>().where(\.t == "x")) } == .cancelled)
+        #expect(code { try context.fetch(From<Item>()) } == .cancelled)
+        #expect(code { try context.sum(\Item.m) } == .cancelled)
+        #expect(code { try context.fetch(From<Item>().groupBy(\.n).aggregate(.count)) } == .cancelled)
+        #expect(code { try context.forEach(From<Item>()) { _ in } } == .cancelled)
         return try context.fetch(From<Item>().where(\.n < 100)).count
       }
     }
@@ -152,10 +151,14 @@ import Testing
     let task = Task {
       withUnsafeCurrentTask { $0?.cancel() }
       try await container.performBackgroundTask { context throws in
-        _ = #expect(throws: CancellationError.self) { try context.fetch(query) }
+        #expect(code { try context.fetch(query) } == .cancelled)
       }
     }
     try await task.value
+  }
+
+  private func code(_ body: () throws -> some Any) -> ContextError.Code? {
+    #expect(throws: ContextError.self) { try body() }?.code
   }
 
   private func withItems(

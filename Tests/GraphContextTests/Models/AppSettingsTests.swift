@@ -102,7 +102,8 @@ struct AppSettingsTests {
       switch error {
       case let error as ContextError where error.code == .store && error.storeError?.code == .diskFull:
         error.storeError.map { "\\($0.context.path ?? "?") \\($0.systemError?.errno ?? 0)" }
-      case let error as QueryError where error.code == .keyPath: error.message
+      case let error as ContextError where error.queryError?.code == .keyPath: error.queryError?.message
+      case let error as QueryError where error.code == .syntax: error.message
       case let error as StoreError where error.code == StoreError.Code.storeInUse: error.message
       default: nil
       }

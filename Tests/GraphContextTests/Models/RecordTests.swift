@@ -286,8 +286,8 @@ import Testing
       #expect(try context.count(DynamicQuery("Room")) == 49)
       #expect(try context.explain(query).description.contains("Room"))
       query.select = ["number"]
-      #expect(throws: QueryError.self) { try context.fetch(query) }
-      #expect(throws: QueryError.self) { try context.records("Room", where: PredicateTree(format: "x == 1")) }
+      expectMistake { try context.fetch(query) }
+      expectMistake { try context.records("Room", where: PredicateTree(format: "x == 1")) }
     }
   }
 

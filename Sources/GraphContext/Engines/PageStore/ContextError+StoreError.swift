@@ -11,23 +11,19 @@ extension ContextError {
     }
   }
 
-  /// Any error as this type: what a transaction's closure threw.
+  /// Any error of the layers below as this type: what a transaction's closure threw, or a query.
   package init(any error: any Error) {
     switch error {
     case let error as ContextError: self = error
     case let error as StoreError: self.init(error)
+    case let error as QueryError: self.init(error)
+    case let error as DamagedRecord: self = .damagedRecord(error.number, of: error.entity)
     default: self.init(.store, String(describing: error))
     }
   }
 
-  /// Runs `body`; what the layers below throw is thrown as a `ContextError`, everything else as it is.
-  static func mapping<R: ~Copyable>(_ body: () throws -> R) throws -> R {
-    do {
-      return try body()
-    } catch let error as StoreError {
-      throw ContextError(error)
-    } catch let error as DamagedRecord {
-      throw damagedRecord(error.number, of: error.entity)
-    }
+  /// Runs `body`; what the layers below throw is thrown as a `ContextError`.
+  static func mapping<R>(_ body: () throws -> R) throws(ContextError) -> R {
+    do { return try body() } catch { throw ContextError(any: error) }
   }
 }

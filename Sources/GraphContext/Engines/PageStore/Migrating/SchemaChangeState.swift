@@ -15,7 +15,11 @@ public struct SchemaChangeState: Sendable {
   /// Reads and verifies the store. O(store).
   ///
   /// - Throws: `corrupt` for a schema, or a change, that makes no sense; what a read throws.
-  public init(_ store: Store) throws {
+  public init(_ store: Store) throws(ContextError) {
+    do { try self.init(reading: store) } catch { throw ContextError(any: error) }
+  }
+
+  private init(reading store: Store) throws {
     let snapshot = try store.snapshot()
     let change = try SchemaTree.migration(in: snapshot)
     schema = try (SchemaTree.schema(in: snapshot) ?? CataloguedSchema()).schema()

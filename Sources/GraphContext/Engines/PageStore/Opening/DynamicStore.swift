@@ -52,15 +52,19 @@ public final class DynamicStore: Sendable {
 
 extension DynamicStore {
   /// How many objects an entity has; nil for an unknown one. O(1).
-  public func count(of entity: String) throws -> Int? {
+  public func count(of entity: String) throws(ContextError) -> Int? {
     guard let entity = storedSchema.entity(named: entity) else { return nil }
-    return try view().records(of: entity)?.count ?? 0
+    let view = try view()
+    do throws(StoreError) { return try view.records(of: entity)?.count ?? 0 } catch {
+      throw ContextError(error)
+    }
   }
 
   /// How many rows, or groups, the query has; limit and offset count.
   ///
-  /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read.
-  public func count(_ query: DynamicQuery) throws -> Int {
+  /// - Throws: `invalidQuery` for a mistake in the query; `store` or `corrupt` when the store can't be read; `cancelled` when the task is
+  ///   cancelled that it runs in.
+  public func count(_ query: DynamicQuery) throws(ContextError) -> Int {
     if query.isGrouped { return try groups(query).count }
     let selection = try selection(query)
     if selection.isDistinct { return try selection.count(in: view()) }
@@ -72,54 +76,69 @@ extension DynamicStore {
   /// - Parameters:
   ///   - query: the query to explain.
   ///   - analyze: whether to run the query and measure what it does.
-  public func explain(_ query: DynamicQuery, analyze: Bool = false) throws -> QueryPlan {
+  public func explain(_ query: DynamicQuery, analyze: Bool = false) throws(ContextError) -> QueryPlan {
     let request: ResolvedRequest =
-      try query.isGrouped
-      ? .groups(query.resolvedGroups(in: schema, store: storeID)) : .values(selection(query))
+      try query.isGrouped ? .groups(grouping(query)) : .values(selection(query))
     return try view().explain(request, over: nil, analyze: analyze)
   }
 
   /// The names of the query's columns: key paths and, for groups, aggregates.
-  public func columns(of query: DynamicQuery) throws(QueryError) -> [String] {
-    if query.isGrouped { return try query.resolvedGroups(in: schema, store: storeID).names }
+  public func columns(of query: DynamicQuery) throws(ContextError) -> [String] {
+    if query.isGrouped { return try grouping(query).names }
     return try selection(query).columns.map(\.name)
   }
 
   /// The groups of a query with ``DynamicQuery/groupBy`` or ``DynamicQuery/aggregates``; without the former, one.
   ///
-  /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read.
-  public func groups(_ query: DynamicQuery) throws -> [GroupRecord] {
-    let resolved = try query.resolvedGroups(in: schema, store: storeID)
+  /// - Throws: What ``count(_:)`` throws.
+  public func groups(_ query: DynamicQuery) throws(ContextError) -> [GroupRecord] {
+    let resolved = try grouping(query)
     let names = QueryRecord.Columns(resolved.names)
     return try resolved.rows(in: view()).map { GroupRecord(values: $0, columns: names) }
   }
 
   /// Calls `body` with each row of the query, in order, until it returns false. Values are decoded row by row.
   ///
-  /// - Throws: `QueryError` for a mistake in the query, or one for groups; `ContextError` when the store can't be read; what `body`
-  ///   throws.
+  /// - Throws: What ``rows(_:)`` and `body` throw.
   public func forEach(_ query: DynamicQuery, _ body: (QueryRecord) throws -> Bool) throws {
-    if query.isGrouped { throw QueryError(.arguments, "The query is for groups, which are no objects.") }
+    var outcome = BodyOutcome()
+    try forEachRow(of: query) { row in outcome.note { try body(row) } }
+    try outcome.get()
+  }
+
+  private func forEachRow(of query: DynamicQuery, _ body: (QueryRecord) -> Bool) throws(ContextError) {
+    if query.isGrouped {
+      throw ContextError(QueryError(.arguments, "The query is for groups, which are no objects."))
+    }
     let selection = try selection(query)
     let names = QueryRecord.Columns(selection.columns.map(\.name))
     let entity = storedSchema.entity(named: query.entity)?.label ?? EntityLabel(nil, name: query.entity)
     try view().forEachRow(of: selection, over: nil) { row, reader, fields in
       let id = ManagedObjectID(entity: entity, number: row.number, storeID: storeID)
-      return try body(
-        QueryRecord(objectID: id, values: try fields.map { try reader.value(of: $0) }, columns: names)
-      )
+      let values = try fields.map { try reader.value(of: $0) }
+      return body(QueryRecord(objectID: id, values: values, columns: names))
     }
   }
 
-  private func selection(_ query: DynamicQuery) throws(QueryError) -> ResolvedSelection {
-    let (resolved, columns) = try query.resolved(in: schema, store: storeID)
+  private func grouping(_ query: DynamicQuery) throws(ContextError) -> ResolvedGrouping {
+    try ContextError.resolving { () throws(QueryError) in
+      try query.resolvedGroups(in: schema, store: storeID)
+    }
+  }
+
+  private func selection(_ query: DynamicQuery) throws(ContextError) -> ResolvedSelection {
+    let (resolved, columns) = try ContextError.resolving { () throws(QueryError) in
+      try query.resolved(in: schema, store: storeID)
+    }
     return ResolvedSelection(query: resolved, columns: columns, isDistinct: query.isDistinct)
   }
 
   /// The rows of the query. Use ``forEach(_:_:)`` where they are many.
-  public func rows(_ query: DynamicQuery) throws -> [QueryRecord] {
+  ///
+  /// - Throws: What ``count(_:)`` throws; `invalidQuery` also for a query for groups.
+  public func rows(_ query: DynamicQuery) throws(ContextError) -> [QueryRecord] {
     var rows: [QueryRecord] = []
-    try forEach(query) { row in
+    try forEachRow(of: query) { row in
       rows.append(row)
       return true
     }

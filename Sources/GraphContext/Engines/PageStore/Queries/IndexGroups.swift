@@ -34,13 +34,11 @@ struct IndexGroups {
 
   /// A row for each group: its keys, and how many rows it has for each aggregate.
   func rows() throws -> [[AttributeValue]] {
-    try ContextError.mapping {
-      var groups: [(prefix: [UInt8], count: Int)] = []
-      if let tree = try view.tree(of: index) {
-        for range in scan.ranges { try count(range.range, in: tree, &groups) }
-      }
-      return try groups.map { try row($0.prefix, $0.count) }
+    var groups: [(prefix: [UInt8], count: Int)] = []
+    if let tree = try view.tree(of: index) {
+      for range in scan.ranges { try count(range.range, in: tree, &groups) }
     }
+    return try groups.map { try row($0.prefix, $0.count) }
   }
 
   private func count(

@@ -35,7 +35,7 @@ struct IndexWalker: ~Copyable {
 
   /// Steps to the next entry; false at the end.
   ///
-  /// - Throws: `CancellationError`, looked for every few thousand entries.
+  /// - Throws: `cancelled`, looked for every few thousand entries.
   mutating func next() throws -> Bool {
     walkedCount += 1
     if walkedCount % StoreView.rowsBetweenChecks == 0 { try view.checkCancellation() }

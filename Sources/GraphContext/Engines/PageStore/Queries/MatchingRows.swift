@@ -39,7 +39,7 @@ struct MatchingRows: ~Copyable {
   deinit { view.counters.rowsRead += readCount }
 
   /// - Parameter reader: has begun the row afterwards.
-  /// - Throws: `CancellationError`, looked for every few thousand rows.
+  /// - Throws: `cancelled`, looked for every few thousand rows.
   mutating func next(_ reader: inout RowReader) throws -> QueryRow? {
     if returnedCount < options.storedLimit, var row = try nextStored(&reader) {
       returnedCount += 1

@@ -114,7 +114,7 @@ final class ViewRecordSource: RecordSource {
     return finder
   }
 
-  /// - Throws: `CancellationError` too: one row with collections in collections may lead to any number of elements.
+  /// - Throws: `cancelled` too: one row with collections in collections may lead to any number of elements.
   func elements(of owner: ObjectNumber, in relationship: Int) throws -> [ObjectNumber] {
     let elements = try relationships[relationship].numbers(of: owner)
     uncheckedCount += elements.count + 1

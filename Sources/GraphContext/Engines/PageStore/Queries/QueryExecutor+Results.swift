@@ -8,10 +8,8 @@ extension QueryExecutor {
   ///
   /// - Parameter needsRecords: whether each row of a stored object must come with its record, which the view keeps.
   func rows(needsRecords: Bool) throws -> [QueryRow] {
-    try ContextError.mapping {
-      let rows = try foundRows(needsRecords ? keep : nil)
-      return needsRecords ? try withRecords(rows, keep) : rows
-    }
+    let rows = try foundRows(needsRecords ? keep : nil)
+    return needsRecords ? try withRecords(rows, keep) : rows
   }
 
   private var keep: (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer { { view.keep($0, of: entity) } }
@@ -213,20 +211,18 @@ extension QueryExecutor {
 extension QueryExecutor {
   /// How many results there are; limit and offset count. Rows that are counted one by one are no more than are wanted.
   func count() throws -> Int {
-    try ContextError.mapping {
-      if plan.isCountExact {
-        return window.count(of: try plan.access.rowCount - hiddenMatchCount() + unsavedMatchCount())
-      }
-      if ownChanges == nil, hasOnlyNumbers {
-        return window.count(of: try MergedRanges.numbers(plan.access, in: view).count)
-      }
-      var paths = emptyPaths()
-      var results = ResultRows(try matchingRows(&paths), window)
-      var reader = reader(paths)
-      var count = 0
-      while try results.next(&reader) != nil { count += 1 }
-      return count
+    if plan.isCountExact {
+      return window.count(of: try plan.access.rowCount - hiddenMatchCount() + unsavedMatchCount())
     }
+    if ownChanges == nil, hasOnlyNumbers {
+      return window.count(of: try MergedRanges.numbers(plan.access, in: view).count)
+    }
+    var paths = emptyPaths()
+    var results = ResultRows(try matchingRows(&paths), window)
+    var reader = reader(paths)
+    var count = 0
+    while try results.next(&reader) != nil { count += 1 }
+    return count
   }
 
   private func unsavedMatchCount() throws -> Int {

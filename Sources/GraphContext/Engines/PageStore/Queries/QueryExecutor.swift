@@ -23,7 +23,7 @@ struct QueryExecutor {
   /// - Parameters:
   ///   - layers: unsaved changes that take part; nil for none.
   ///   - samplingCost: what a plan has to cost before rows are read to find a better one.
-  /// - Throws: `ContextError`; `QueryError` for a pattern that is none.
+  /// - Throws: what a read throws; `QueryError` for a pattern that is none.
   init(
     _ query: ResolvedQuery,
     for purpose: QueryPlanner.Purpose,
@@ -45,15 +45,12 @@ struct QueryExecutor {
       counting: StoreCounting(view: view),
       samplingCost: samplingCost
     )
-    let pending = pending
-    plan = try ContextError.mapping {
-      try planner.plan(
-        query,
-        for: purpose,
-        hiddenEntities: pending?.hiddenEntities ?? [],
-        hiddenRelationships: pending?.hiddenRelationships ?? []
-      )
-    }
+    plan = try planner.plan(
+      query,
+      for: purpose,
+      hiddenEntities: pending?.hiddenEntities ?? [],
+      hiddenRelationships: pending?.hiddenRelationships ?? []
+    )
   }
 
   /// The same for a part of the results only.

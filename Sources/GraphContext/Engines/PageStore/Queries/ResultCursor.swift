@@ -10,12 +10,15 @@ final class ResultCursor: RowCursor {
   init(_ executor: QueryExecutor) throws {
     self.executor = executor
     var paths = executor.emptyPaths()
-    results = try ContextError.mapping { try executor.results(&paths, records: .whilePassing) }
+    results = try executor.results(&paths, records: .whilePassing)
     reader = executor.reader(paths)
   }
 
   /// The next `count` results, fewer at the end; those of stored objects with their records, as `keep` returns them.
-  func next(_ count: Int, _ keep: (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer) throws -> [QueryRow] {
+  func next(
+    _ count: Int,
+    _ keep: (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer
+  ) throws(ContextError) -> [QueryRow] {
     try ContextError.mapping {
       var rows: [QueryRow] = []
       while rows.count < count, let row = try results.next(&reader) {

@@ -110,11 +110,9 @@ extension RowAggregates {
       var paths = part.emptyPaths()
       let field = paths.field(for: path)
       var values: [AttributeValue] = []
-      try ContextError.mapping {
-        var results = try part.results(&paths, records: .always)
-        var reader = part.reader(paths)
-        while try results.next(&reader) != nil { values.append(try reader.value(of: field).withOneSpelling) }
-      }
+      var results = try part.results(&paths, records: .always)
+      var reader = part.reader(paths)
+      while try results.next(&reader) != nil { values.append(try reader.value(of: field).withOneSpelling) }
       return values
     }
   }

@@ -3,16 +3,18 @@ import Predicates
 // Queries for groups, and for aggregates of all rows.
 
 extension StoreView {
-  func groups(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws -> GroupRows {
-    if grouping.keys.isEmpty {
-      let aggregates = RowAggregates(grouping.query, grouping.aggregates, in: self, over: layers)
-      return GroupRows([try aggregates.values()])
+  func groups(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws(ContextError) -> GroupRows {
+    try ContextError.mapping {
+      if grouping.keys.isEmpty {
+        let aggregates = RowAggregates(grouping.query, grouping.aggregates, in: self, over: layers)
+        return GroupRows([try aggregates.values()])
+      }
+      var executor = try executor(of: grouping, over: layers)
+      if let counted = try IndexGroups(executor, by: grouping.keys, grouping.aggregates)?.rows() {
+        return GroupRows(counted)
+      }
+      return GroupRows(try executor.aggregate(grouping.aggregates, by: grouping.keys))
     }
-    var executor = try executor(of: grouping, over: layers)
-    if let counted = try IndexGroups(executor, by: grouping.keys, grouping.aggregates)?.rows() {
-      return GroupRows(counted)
-    }
-    return GroupRows(try executor.aggregate(grouping.aggregates, by: grouping.keys))
   }
 
   func plan(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws -> QueryPlan {
@@ -57,11 +59,9 @@ extension QueryExecutor {
     covering = .values
     var paths = emptyPaths()
     var aggregation = Aggregation(aggregates, by: keys, &paths)
-    try ContextError.mapping {
-      var results = try unorderedResults(&paths)
-      var reader = reader(paths)
-      while try results.next(&reader) != nil { try aggregation.add(&reader) }
-    }
+    var results = try unorderedResults(&paths)
+    var reader = reader(paths)
+    while try results.next(&reader) != nil { try aggregation.add(&reader) }
     return aggregation
   }
 }

@@ -7,14 +7,14 @@ extension StoreView {
     of selection: ResolvedSelection,
     over layers: UnsavedLayers?,
     _ body: (QueryRow, inout RowReader, [RowField]) throws -> Bool
-  ) throws {
-    let executor = try executor(of: selection, over: layers)
-    var paths = executor.emptyPaths()
-    var fields: [RowField] = []
-    for column in selection.columns { fields.append(paths.field(for: column.path)) }
+  ) throws(ContextError) {
     var window = selection.isDistinct ? RowWindow(selection.query) : .all
-    if window.isOver { return }
     try ContextError.mapping {
+      let executor = try executor(of: selection, over: layers)
+      if window.isOver { return }
+      var paths = executor.emptyPaths()
+      var fields: [RowField] = []
+      for column in selection.columns { fields.append(paths.field(for: column.path)) }
       var seen = RowGroups(fields, paths)
       var results = try executor.results(&paths, records: .always)
       var reader = executor.reader(paths)

@@ -38,17 +38,14 @@ struct UniqueLookup {
     let pending = layers?.records(of: entity)
     var numbers = pending?.numbers(withKey: key, at: slot) ?? []
     if numbers.count > 1 { return nil }
-    let stored = try ContextError.mapping { try storedNumbers(in: view) }
-      .filter { pending?.hidden.contains($0) != true }
+    let stored = try storedNumbers(in: view).filter { pending?.hidden.contains($0) != true }
     if numbers.count + stored.count > 1 { return nil }
     guard query.offset == 0, query.limit != 0 else { return [] }
     guard needsRecord, !stored.isEmpty else {
       numbers += stored
       return numbers.map { QueryRow(number: $0, record: nil) }
     }
-    return try ContextError.mapping {
-      try RecordWalker.rows(stored, of: entity, in: view) { view.keep($0, of: entity) }
-    }
+    return try RecordWalker.rows(stored, of: entity, in: view) { view.keep($0, of: entity) }
   }
 
   /// The objects of the first two entries; a second one is for others to judge.
