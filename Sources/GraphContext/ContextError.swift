@@ -182,6 +182,8 @@ extension ContextError {
     public static let otherContext = Code("otherContext")
     /// There is no object of this ID.
     public static let objectNotFound = Code("objectNotFound")
+    /// An ID was taken from an object before its insertion: no object can be found by it.
+    public static let provisionalID = Code("provisionalID")
     /// So many objects of an entity were made that there is no number left for another.
     public static let tooManyObjects = Code("tooManyObjects")
     /// Another container of this process changes the store's schema: nothing is saved meanwhile.

@@ -27,13 +27,11 @@ struct ContractFailures: ParsableCommand {
 
 /// What a program must not do, and can't be told in another way: what it calls doesn't throw.
 enum Contract: String, CaseIterable, ExpressibleByArgument {
-  case idOfNewObject = "id-of-new-object"
   case cacheThatIsNotLoaded = "cache-that-is-not-loaded"
   case positionBeforeTheFirstEntry = "position-before-the-first-entry"
 
   var sentence: String {
     switch self {
-    case .idOfNewObject: "Note has no object ID before it is inserted in a context"
     case .cacheThatIsNotLoaded:
       "a value was read that its object's state takes for loaded, and it is not there"
     case .positionBeforeTheFirstEntry: "a cursor has a position only at an entry"
@@ -42,7 +40,6 @@ enum Contract: String, CaseIterable, ExpressibleByArgument {
 
   func fail() throws {
     switch self {
-    case .idOfNewObject: print(Note().objectID)
     case .cacheThatIsNotLoaded: print(Cached<Int>().value)
     case .positionBeforeTheFirstEntry:
       let store = try Store.inMemory()
@@ -51,17 +48,4 @@ enum Contract: String, CaseIterable, ExpressibleByArgument {
       print(try cursor.position)
     }
   }
-}
-
-/// A model without properties, written by hand: the package builds no macros.
-final class Note: ManagedObject {
-  @exclusivity(unchecked) final var _$state = ObjectState()
-
-  init() {}
-  init(_$state state: consuming ObjectState) { _$state = state }
-
-  static let entityName = "Note"
-  static let _$model = ModelDescription(EntityDescription(name: "Note", properties: []))
-
-  func _$visit<Visitor: PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {}
 }

@@ -95,7 +95,8 @@ extension ManagedObjectContext {
   /// The object of an ID, as a fault: whether it exists shows when a value is read. Use
   /// ``existingObject(_:with:)`` to know at once.
   ///
-  /// - Throws: `unknownEntity` when the ID is of another store or another entity, or the container was made without the model.
+  /// - Throws: `unknownEntity` when the ID is of another store or another entity, or the container was made without the model; `provisionalID`
+  ///   when it was taken from an object before its insertion.
   public func object<Object: ManagedObject>(
     _ type: Object.Type = Object.self,
     with id: ManagedObjectID
@@ -106,7 +107,7 @@ extension ManagedObjectContext {
 
   /// The object of an ID, if it exists in the context's snapshot or among its unsaved objects.
   ///
-  /// - Throws: `objectNotFound` when there is none, or it was deleted in this context.
+  /// - Throws: `objectNotFound` when there is none, or it was deleted in this context; else as ``object(_:with:)``.
   public func existingObject<Object: ManagedObject>(
     _ type: Object.Type = Object.self,
     with id: ManagedObjectID
@@ -164,6 +165,13 @@ extension ManagedObjectContext {
   }
 
   func checkStore(of id: ManagedObjectID) throws(ContextError) {
+    if id.isProvisional {
+      throw ContextError(
+        .provisionalID,
+        "\(id) is the ID that an object had before its insertion; it finds nothing, as the object has another one since",
+        context: .init(entity: id.entityName, objectID: id)
+      )
+    }
     guard id.storeID == storeID else {
       throw ContextError(.unknownEntity, "\(id) is of another store", context: .init(objectID: id))
     }

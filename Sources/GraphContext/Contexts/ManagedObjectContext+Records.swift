@@ -45,7 +45,7 @@ extension ManagedObjectContext {
   /// The record of an ID, as a fault: whether it exists shows when a value is read. Use ``existingRecord(with:)`` to know at once.
   ///
   /// - Throws: `unknownEntity` when the ID is of another store or an entity that it doesn't have, or the container has a class for the
-  ///   entity.
+  ///   entity; `provisionalID` when it was taken from a record before its insertion.
   public func record(with id: ManagedObjectID) throws(ContextError) -> ManagedRecord {
     let entity = try recordEntity(of: id)
     return object(ManagedRecord.self, number: id.number, entity.ordinal)

@@ -6,9 +6,9 @@ import Predicates
 /// Docs/Decisions/0010-how-a-model-expands.md shows one.
 ///
 /// ## The life of an object
-/// - *New*: made by its initialiser. It needs no context, has no ID, and holds its values and the objects it was given.
+/// - *New*: made by its initialiser. It needs no context, has a provisional ID, and holds its values and the objects it was given.
 /// - *Inserted*: `context.insert(_:)`, or being reached through a relationship from an object in a context, gives it
-///   its ID, and with it come the objects it leads to. From now on the context keeps inverses up to date.
+///   its final ID, and with it come the objects it leads to. From now on the context keeps inverses up to date.
 /// - *Saved*: a fetch in another context makes a *fault*, whose values are decoded when they are touched.
 /// - *Deleted*: still readable until the deletion is saved. Afterwards, or after its context was reset, an object is
 ///   *gone*: what was read before stays readable, and anything else reads as nil, or an empty value where nil is none.
@@ -46,12 +46,15 @@ extension ManagedObject {
   /// The object's name in its store. An object that is gone keeps it: nobody can know in advance what others delete.
   /// Where a required relationship can't be read, the object that it gives has an ID with the number `none`.
   ///
-  /// Traps for an object that was never inserted: it has none yet.
+  /// An object that was never inserted, or whose insertion was rolled back, has a provisional one: ``ManagedObjectID/isProvisional``. The
+  /// insertion gives it the final ID, before any save. Objects are equal and hashed by their identity, so sets of them don't notice;
+  /// a dictionary by ID, or a list that tells its rows apart by ``id``, does.
   public var objectID: ManagedObjectID {
     switch _$state.phase {
     case .tracer: return tracer.identity(of: self)
     case .new:
-      fatalError("\(_$objectModel.entity.name) has no object ID before it is inserted in a context")
+      let number = _$state.provisionalNumber()
+      return ManagedObjectID(entity: entityLabel, number: number, storeID: ManagedObjectID.noStore)
     default: break
     }
     return ManagedObjectID(

@@ -1,7 +1,8 @@
 import Foundation
 import Predicates
 
-/// An object's name: final from its insertion on, valid in every context of its store, in every process, for ever.
+/// An object's name: final from its insertion on, valid in every context of its store, in every process, for ever. Before its insertion an
+/// object has a provisional ID (``isProvisional``), which tells it from other objects of the process, and no more.
 ///
 /// IDs are `Sendable`, so they are how an object is handed to another task: `context.object(with: id)` finds it there.
 ///
@@ -9,13 +10,13 @@ import Predicates
 /// So it finds its object after the entity was renamed, and never one of another entity that has the name now.
 /// The entity's name in an ID is that of the time when the ID was made, for people to read: it takes no part in what IDs are equal to.
 public struct ManagedObjectID: Sendable, Hashable {
-  /// The store that gave the ID.
+  /// The store that gave the ID; of a provisional ID, no store's.
   public let storeID: UUID
   /// Unique among the entity's objects; never used twice. ``/Predicates/ObjectNumber/none`` names no object.
   public let number: ObjectNumber
   package let entity: EntityLabel
 
-  /// Of objects that stand for what an object in no store leads to.
+  /// Of objects in no store, and of objects that stand for what such an object leads to.
   static let noStore = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
   package init(entity: EntityLabel, number: ObjectNumber, storeID: UUID) {
@@ -26,6 +27,12 @@ public struct ManagedObjectID: Sendable, Hashable {
 
   /// What the entity was called when the ID was made.
   public var entityName: String { entity.name }
+
+  /// Whether the ID was taken from an object in no context: never inserted, or its insertion was rolled back.
+  ///
+  /// A provisional ID is equal to no other object's ID in this process. It finds no object: contexts throw `provisionalID`, a condition
+  /// with it is an `invalidQuery`, and it can't be encoded. The object gets another ID when it is inserted.
+  public var isProvisional: Bool { storeID == Self.noStore && !number.isNone }
 }
 
 extension ManagedObjectID: CustomStringConvertible {
@@ -45,8 +52,10 @@ extension ManagedObjectID: CustomStringConvertible {
   ///
   /// The form without the entity's number is that of earlier versions of the library. It is read all the same, and names the
   /// entity that has the name when the ID is used. Such an ID isn't equal to one with a number, not even to that of the object which it finds.
+  ///
+  /// A provisional ID has `provisional` for the store. No ID is made from such a text.
   public var uriRepresentation: String {
-    "\(Self.scheme)://\(storeID.uuidString.lowercased())/\(entity)/\(number)"
+    "\(Self.scheme)://\(isProvisional ? "provisional" : storeID.uuidString.lowercased())/\(entity)/\(number)"
   }
 
   /// Nil when the text is not exactly what ``uriRepresentation`` gives for some ID. Whether there is such a store, entity or object
@@ -78,7 +87,13 @@ extension ManagedObjectID: Codable {
   }
 
   /// As the URI.
+  ///
+  /// - Throws: `EncodingError.invalidValue` for a provisional ID.
   public func encode(to encoder: any Encoder) throws {
+    if isProvisional {
+      let text = "\(self) is provisional: encode the ID that the object has after its insertion"
+      throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: text))
+    }
     var container = encoder.singleValueContainer()
     try container.encode(uriRepresentation)
   }
@@ -98,9 +113,9 @@ extension ManagedObjectID: ColumnType {
 }
 
 extension ManagedObjectID: ObjectReferencing {
-  /// The identity that the ID stands for in predicates; nil for an ID with the number `none`.
+  /// The identity that the ID stands for in predicates; nil for a provisional ID, and one with the number `none`.
   public var objectReference: ObjectReference? {
-    if number.isNone { return nil }
+    if number.isNone || isProvisional { return nil }
     return ObjectReference(entity: entity, number: number, store: storeID)
   }
 }

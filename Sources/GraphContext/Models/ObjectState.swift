@@ -29,7 +29,8 @@ public struct ObjectState {
   @usableFromInline package unowned(unsafe) var host: ObjectHost?
   /// The record in the context's snapshot; nil until it is looked for, and for objects that have none.
   @usableFromInline package var record: UnsafeRawPointer?
-  /// The length of the record. An object that is gone has none: here is the number of its entity then, or 0 where nobody knows it.
+  /// The length of the record. An object that is gone has none: here is the number of its entity then, or 0 where nobody knows it. A new
+  /// object has none either: here are the lower half of its provisional number, and the upper one in `generation`.
   @usableFromInline package var recordByteCount: UInt32 = 0
   /// The host's generation when `record` was found.
   @usableFromInline package var generation: UInt32 = 0
@@ -123,6 +124,8 @@ extension ObjectState {
     self.host = host
     self.number = number
     phase = .inserted
+    forgetRecord()
+    generation = 0
     changed = 0
     announcesChange = false
   }
@@ -188,7 +191,7 @@ extension ObjectState {
   }
 
   /// An insertion was rolled back: the object is in no context again, and keeps its attributes. Its number is not used
-  /// again; a second insertion gives it another.
+  /// again; a second insertion gives it another. It has another provisional number, too.
   package mutating func becomeNew() {
     self = ObjectState()
   }
@@ -202,6 +205,16 @@ extension ObjectState {
 
   /// The store that the object is in, or was in before it was gone; nil for a new one.
   package var storeID: UUID? { host?.storeID ?? StoreTags.storeID(storeTag) }
+
+  /// The number that a new object has in its ID until it is inserted: the same one every time, and that of no other new object of this process.
+  package mutating func provisionalNumber() -> ObjectNumber {
+    if recordByteCount == 0, generation == 0 {
+      let number = ProvisionalNumbers.next()
+      recordByteCount = UInt32(truncatingIfNeeded: number)
+      generation = UInt32(truncatingIfNeeded: number >> 32)
+    }
+    return ObjectNumber(rawValue: UInt64(generation) << 32 | UInt64(recordByteCount))
+  }
 
   /// The entity of an object that is gone, as far as its store is known.
   var entityLeft: EntityNumber? {

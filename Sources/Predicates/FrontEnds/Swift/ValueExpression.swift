@@ -124,6 +124,9 @@ extension AttributeType {
 
 extension QueryError {
   static var objectWithoutID: QueryError {
-    QueryError(.arguments, "An object that is in no context has no identity to compare with.")
+    QueryError(
+      .arguments,
+      "An object that is in no context has no identity to compare with, and its provisional ID is none."
+    )
   }
 }
