@@ -13,7 +13,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// Each block starts at the newest commit, unless the context has unsaved changes: then it stays where it was.
+/// Each block starts at the newest commit, with what the blocks before have left unsaved. A block that sets
+/// ``ManagedObjectContext/automaticallyMergesChangesFromParent`` to false makes the context stay where it is.
 public actor BackgroundContext {
   private let executor: QueueExecutor
   private let context: ManagedObjectContext
@@ -29,12 +30,17 @@ public actor BackgroundContext {
   /// The executor that runs the context's work, one block at a time.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// Runs `body` with the context, and returns what it returns. Throws what it throws, and what went wrong while values
-  /// were read in it.
+  /// Runs `body` with the context, and returns what it returns.
+  ///
+  /// What goes wrong while a value is read fails this block, at its end at the latest, and the next ones, until one of them rolls the
+  /// context back or resets it.
+  ///
+  /// - Throws: what `body` throws; a ``ContextError`` for what went wrong while values were read, and where the context can't move to the
+  ///   newest commit, without having called `body`.
   public func perform<Result: Sendable>(
     _ body: @Sendable (ManagedObjectContext) throws -> Result
   ) throws -> Result {
-    if !context.hasChanges { try context.refresh() }
+    try context.mergeAutomatically()
     let result = try body(context)
     try context.checkUsable()
     return result

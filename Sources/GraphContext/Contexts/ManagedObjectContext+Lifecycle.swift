@@ -87,6 +87,32 @@ extension ManagedObjectContext {
 // MARK: - Moving on
 
 extension ManagedObjectContext {
+  /// Whether the context moves to the newest commit by itself between two pieces of its work; it keeps its unsaved changes, as with
+  /// ``refresh()``. True for every context unless it is set.
+  ///
+  /// The view context moves between two turns of the main actor, after another context has saved; a ``BackgroundContext`` before each
+  /// block. With false they move when they are told to (``refresh()``, ``reset()``), and with their own saves. No context moves
+  /// by itself in the middle of a block: that of ``PersistentContainer/performBackgroundTask(_:)`` begins its only block at the newest commit,
+  /// and stays there with either value.
+  ///
+  /// A child shows at every moment what its parent shows, and has no value of its own: this is the outermost context's, for reading
+  /// and for setting.
+  public var automaticallyMergesChangesFromParent: Bool {
+    get { parent?.automaticallyMergesChangesFromParent ?? mergesAutomatically }
+    set {
+      if let parent {
+        parent.automaticallyMergesChangesFromParent = newValue
+      } else {
+        mergesAutomatically = newValue
+      }
+    }
+  }
+
+  /// Moves to the newest commit, unless the context moves only when it is told to.
+  func mergeAutomatically() throws(ContextError) {
+    if mergesAutomatically { try moveToNewest() }
+  }
+
   /// Moves to the newest commit. Values that have unsaved changes here keep them; all others are as they are now in the
   /// store. An object that was changed both here and elsewhere is a conflict: saving it fails, until it is rolled back.
   /// Objects that were deleted elsewhere are gone. A child moves with its parent, and its parent with it.

@@ -33,8 +33,8 @@ public final class ManagedObjectContext: ObjectHost {
   var cancellation: Cancellation? { didSet { source.cancellation = cancellation } }
   /// What to call the context in messages.
   public var name: String?
-  /// Whether the context moves to a newer snapshot by itself when another context saves. Set for the view context.
-  public var automaticallyMergesChangesFromParent = false
+  /// What ``automaticallyMergesChangesFromParent`` is for a context that saves to the store.
+  var mergesAutomatically = true
   /// How long a save waits for its turn to write while others do; nil for as long as it takes. Ten seconds for the view
   /// context, whose saves hold up the main actor.
   public var saveTimeout: Duration?

@@ -12,7 +12,6 @@ final class ViewContextHolder {
     self.coordinator = coordinator
     context = ManagedObjectContext(coordinator, showing: source)
     context.name = "view"
-    context.automaticallyMergesChangesFromParent = true
     // A user interface that hangs should say why sooner or later.
     context.saveTimeout = .seconds(10)
     context.holder = self
@@ -34,8 +33,7 @@ final class ViewContextHolder {
 
   /// Moves the context to the newest commit, if it follows the others.
   private func moveOn() {
-    guard context.automaticallyMergesChangesFromParent else { return }
-    context.deferringError(()) { () throws(ContextError) in try context.moveToNewest() }
+    context.deferringError(()) { () throws(ContextError) in try context.mergeAutomatically() }
   }
 
   /// Whether a turn of the main actor is on its way.
