@@ -151,7 +151,7 @@ struct QueryCommand: ParsableCommand {
 
   private func printGroups(_ store: DynamicStore, _ query: DynamicQuery) throws {
     var output = QueryOutput(try store.columns(of: query), as: form)
-    for group in try store.groups(query) { output.add(group.values) }
+    for group in try store.groups(of: query) { output.add(group.values) }
     output.finish()
   }
 

@@ -57,7 +57,7 @@ let libraryPlan = MigrationPlan(
       .forEach("Book") { batch in
         for book in batch.objects {
           let name: String = try book.value("author") ?? "unknown"
-          let author = try batch.new.findOrInsert("Author", ["name": .string(name)])
+          let author = try batch.new.findOrInsert(entity: "Author", with: ["name": .string(name)])
           try batch.successor(of: book)?.setObject("author", to: author)
         }
       }

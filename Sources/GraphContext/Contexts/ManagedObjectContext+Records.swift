@@ -16,7 +16,7 @@ extension ManagedObjectContext {
   /// The record of an entity that has these values, inserted with them if there is none. Unsaved records count. Of several, any.
   ///
   /// ```swift
-  /// let author = try context.findOrInsert("Author", ["name": .string("Austen")])
+  /// let author = try context.findOrInsert(entity: "Author", with: ["name": .string("Austen")])
   /// ```
   ///
   /// O(log n) where an index has the attributes, else O(records).
@@ -26,15 +26,15 @@ extension ManagedObjectContext {
   ///   - values: by attribute; `null` for nil.
   /// - Throws: What ``insert(entity:)`` and a query for records throw; `unknownProperty` or `wrongValue` for a value that the entity can't have.
   public func findOrInsert(
-    _ entity: String,
-    _ values: [String: AttributeValue]
+    entity name: String,
+    with values: [String: AttributeValue]
   ) throws(ContextError) -> ManagedRecord {
     let conditions = values.sorted { $0.key < $1.key }
       .map { PredicateTree.comparison(.path([$0.key]), .equal, .value($0.value), []) }
-    if let known = try records(entity, where: .all(conditions), limit: 1).first { return known }
-    let record = try insert(entity: entity)
+    if let known = try records(of: name, where: .all(conditions), limit: 1).first { return known }
+    let record = try insert(entity: name)
     do throws(ContextError) {
-      for (name, value) in values { try record.set(name, to: value) }
+      for (attribute, value) in values { try record.set(attribute, to: value) }
     } catch {
       delete(record)
       throw error

@@ -4,15 +4,15 @@ import Predicates
 
 extension ManagedObjectContext {
   /// Several aggregates of the objects that the request describes, its limit and offset included:
-  /// `let (flights, delay) = try context.aggregate(request, .count, .average(\.arrDelay))`.
+  /// `let (flights, delay) = try context.aggregate(.count, .average(\.arrDelay), in: request)`.
   ///
   /// What an index tells is read there in O(log n): counts, and the least, greatest and middle value of its attribute. The rest is
-  /// computed in one pass over the records' bytes. ``explain(_:_:analyze:)`` shows which is which.
+  /// computed in one pass over the records' bytes. ``explain(_:in:analyze:)`` shows which is which.
   ///
   /// - Throws: What ``fetch(_:)-(From<Root>)`` throws.
   public func aggregate<Root: ManagedObject, each Value: AttributeType>(
-    _ request: From<Root>,
-    _ aggregates: repeat Aggregate<Root, each Value>
+    _ aggregates: repeat Aggregate<Root, each Value>,
+    in request: From<Root>
   ) throws(ContextError) -> (repeat each Value) {
     var terms: [AggregateTerm] = []
     for aggregate in repeat each aggregates { terms.append(aggregate.term) }
@@ -23,12 +23,12 @@ extension ManagedObjectContext {
     return (repeat try next((each Value).self))
   }
 
-  /// One aggregate of the objects that the request describes: `try context.aggregate(request, .max(\.seconds)) ?? 0`.
+  /// One aggregate of the objects that the request describes: `try context.aggregate(.max(\.seconds), in: request) ?? 0`.
   ///
-  /// - Throws: `QueryError` for a mistake in the query; `ContextError` when the store can't be read.
+  /// - Throws: What ``aggregate(_:in:)-(Aggregate<Root,Value>,_)`` for several aggregates throws.
   public func aggregate<Root: ManagedObject, Value: AttributeType>(
-    _ request: From<Root>,
-    _ aggregate: Aggregate<Root, Value>
+    _ aggregate: Aggregate<Root, Value>,
+    in request: From<Root>
   ) throws(ContextError) -> Value {
     var columns = try columns(of: [aggregate.term], request)
     return try columns.nextValue(Value.self)
@@ -41,8 +41,8 @@ extension ManagedObjectContext {
   ///   - aggregates: what to compute of them.
   ///   - analyze: whether to run the query and measure what it does.
   public func explain<Root: ManagedObject, each Value: AttributeType>(
-    _ request: From<Root>,
     _ aggregates: repeat Aggregate<Root, each Value>,
+    in request: From<Root>,
     analyze: Bool = false
   ) throws(ContextError) -> QueryPlan {
     var terms: [AggregateTerm] = []
@@ -111,31 +111,31 @@ extension ManagedObjectContext {
 extension ManagedObjectContext {
   /// The sum of an attribute of the objects that the request describes; 0 of nothing, and nil only where its type doesn't hold it.
   public func sum<Root: ManagedObject, Number: NumericAttribute>(
-    _ keyPath: KeyPath<Root, Number>,
-    _ request: From<Root> = From()
-  ) throws(ContextError) -> Number.Sum? { try aggregate(request, .sum(keyPath)) }
+    of keyPath: KeyPath<Root, Number>,
+    in request: From<Root> = From()
+  ) throws(ContextError) -> Number.Sum? { try aggregate(.sum(keyPath), in: request) }
 
   /// The average; nil of nothing.
   public func average<Root: ManagedObject, Number: NumericAttribute>(
-    _ keyPath: KeyPath<Root, Number>,
-    _ request: From<Root> = From()
-  ) throws(ContextError) -> Number.Average? { try aggregate(request, .average(keyPath)) }
+    of keyPath: KeyPath<Root, Number>,
+    in request: From<Root> = From()
+  ) throws(ContextError) -> Number.Average? { try aggregate(.average(keyPath), in: request) }
 
   /// The least value; nil of nothing. O(log n) where an index begins with the attribute, or has it right after what the conditions fix.
   public func min<Root: ManagedObject, Value: AttributeType>(
-    _ keyPath: KeyPath<Root, Value>,
-    _ request: From<Root> = From()
-  ) throws(ContextError) -> Value.Present? { try aggregate(request, .min(keyPath)) }
+    of keyPath: KeyPath<Root, Value>,
+    in request: From<Root> = From()
+  ) throws(ContextError) -> Value.Present? { try aggregate(.min(keyPath), in: request) }
 
-  /// The greatest value, like ``min(_:_:)``.
+  /// The greatest value, like ``min(of:in:)``.
   public func max<Root: ManagedObject, Value: AttributeType>(
-    _ keyPath: KeyPath<Root, Value>,
-    _ request: From<Root> = From()
-  ) throws(ContextError) -> Value.Present? { try aggregate(request, .max(keyPath)) }
+    of keyPath: KeyPath<Root, Value>,
+    in request: From<Root> = From()
+  ) throws(ContextError) -> Value.Present? { try aggregate(.max(keyPath), in: request) }
 
   /// The value in the middle, or the mean of the two in the middle; nil of nothing.
   public func median<Root: ManagedObject, Number: NumericAttribute>(
-    _ keyPath: KeyPath<Root, Number>,
-    _ request: From<Root> = From()
-  ) throws(ContextError) -> Number.Average? { try aggregate(request, .median(keyPath)) }
+    of keyPath: KeyPath<Root, Number>,
+    in request: From<Root> = From()
+  ) throws(ContextError) -> Number.Average? { try aggregate(.median(keyPath), in: request) }
 }

@@ -6,12 +6,12 @@ extension ManagedObjectContext {
   /// The records of an entity for which the condition holds, in the order of these keys, and then of their IDs.
   ///
   /// ```swift
-  /// let long = try context.records("Song", where: PredicateTree(format: "seconds > 180"), sort: [.init("title")])
+  /// let long = try context.records(of: "Song", where: PredicateTree(format: "seconds > 180"), sort: [.init("title")])
   /// ```
   ///
   /// - Throws: What ``fetch(_:)-(DynamicQuery)`` throws.
   public func records(
-    _ entity: String,
+    of entity: String,
     where predicate: PredicateTree = .constant(true),
     sort: [DynamicQuery.SortKey] = [],
     limit: Int? = nil,
@@ -46,7 +46,7 @@ extension ManagedObjectContext {
   }
 
   /// The records that the query describes, in batches of so many.
-  public func batches(of count: Int = 500, _ query: DynamicQuery) -> ObjectBatches<ManagedRecord> {
+  public func fetch(_ query: DynamicQuery, inBatchesOf count: Int) -> ObjectBatches<ManagedRecord> {
     ObjectBatches { self.stream(query, batchCount: count) }
   }
 

@@ -3,11 +3,11 @@ import Predicates
 // Queries whose results are taken a few at a time.
 
 extension ManagedObjectContext {
-  /// The objects that the query describes, in batches of so many: `for try await songs in context.batches(of: 500, request) { … }`.
+  /// The objects that the query describes, in batches of so many: `for try await songs in context.fetch(request, inBatchesOf: 500) { … }`.
   /// A batch of none is a mistake, thrown when the first is asked for.
-  public func batches<Root: ManagedObject>(
-    of count: Int = 500,
-    _ request: From<Root>
+  public func fetch<Root: ManagedObject>(
+    _ request: From<Root>,
+    inBatchesOf count: Int
   ) -> ObjectBatches<Root> {
     ObjectBatches { self.stream(request, batchCount: count) }
   }

@@ -100,9 +100,9 @@ import Testing
 
   private static func edit(_ context: ManagedObjectContext, _ generator: inout SeededGenerator) throws {
     for _ in 0..<generator.number(in: 1...6) {
-      let songs = try context.records("Song")
-      let albums = try context.records("Album")
-      let tags = try context.records("Tag")
+      let songs = try context.records(of: "Song")
+      let albums = try context.records(of: "Album")
+      let tags = try context.records(of: "Tag")
       let title = AttributeValue.string("title \(generator.number(in: 0...9))")
       switch generator.number(in: 0...9) {
       case 0: try context.make("Album", ["title": title])
@@ -122,7 +122,7 @@ import Testing
       case 7 where !songs.isEmpty:
         try context.make("Note", ["title": title]).setObject("song", to: generator.pick(songs))
       case 8:
-        if let record = try context.records(generator.pick(["Song", "Album", "Tag"])).randomElement(
+        if let record = try context.records(of: generator.pick(["Song", "Album", "Tag"])).randomElement(
           using: &generator
         ) {
           context.delete(record)

@@ -60,7 +60,7 @@ struct MisuseTests {
       #expect(code { try context.count(strangers) } == .unknownEntity)
       #expect(code { try context.exists(strangers) } == .unknownEntity)
       #expect(code { try context.explain(strangers) } == .unknownEntity)
-      #expect(code { try context.aggregate(strangers, .count) } == .unknownEntity)
+      #expect(code { try context.aggregate(.count, in: strangers) } == .unknownEntity)
       #expect(code { try context.fetch(strangers.select(\.name)) } == .unknownEntity)
       #expect(code { try context.forEach(strangers) { _ in } } == .unknownEntity)
       #expect(code { try context.object(Stranger.self, with: id) } == .unknownEntity)
@@ -111,7 +111,7 @@ struct MisuseTests {
 
   @Test @MainActor func batchesOfNoObjectsAreAQueryError() async throws {
     let library = try await Library.open()
-    var batches = library.viewContext.batches(of: 0, From<Writer>()).makeAsyncIterator()
+    var batches = library.viewContext.fetch(From<Writer>(), inBatchesOf: 0).makeAsyncIterator()
     let mistake: ContextError?
     do {
       _ = try await batches.next()

@@ -189,12 +189,14 @@ import Testing
     let pages: [Int] = books.map(\.pages).sorted()
     var total = 0
     for count in pages { total += count }
-    #expect(try context.min(\Book.pages) == pages.first)
-    #expect(try context.max(\Book.pages) == pages.last)
-    let average = try context.average(\Book.pages)
+    #expect(try context.min(of: \Book.pages) == pages.first)
+    #expect(try context.max(of: \Book.pages) == pages.last)
+    let average = try context.average(of: \Book.pages)
     #expect(average == Double(total) / Double(pages.count))
     var streamed: [Book] = []
-    for try await batch in context.batches(of: 7, From<Book>().where { $0.pages > 20 }) { streamed += batch }
+    for try await batch in context.fetch(From<Book>().where { $0.pages > 20 }, inBatchesOf: 7) {
+      streamed += batch
+    }
     #expect(streamed == books.filter { $0.pages > 20 })
   }
 

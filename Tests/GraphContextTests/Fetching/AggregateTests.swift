@@ -15,7 +15,7 @@ import Testing
       try await container.performBackgroundTask { context throws in
         var random = SeededGenerator(seed: seed)
         var world = FetchWorld()
-        #expect(try context.sum(\Item.n) == 0)
+        #expect(try context.sum(of: \Item.n) == 0)
         for round in 0..<4 {
           try world.change(context, round == 0 ? 400 : 60, &random)
           // Every second time the changes are still unsaved when the queries run.
@@ -49,7 +49,7 @@ import Testing
       }
       try context.save()
       #expect(
-        try context.explain(From<Item>(), .count, .min(\.n), .max(\.d), .sum(\.n)).description
+        try context.explain(.count, .min(\.n), .max(\.d), .sum(\.n), in: From<Item>()).description
           == """
           Item: ordered scan, 100 rows
             index n, every row: 100 rows (exact)
@@ -60,13 +60,18 @@ import Testing
             sum(n): of the rows
           """
       )
-      let (least, greatest, middle) = try context.aggregate(From<Item>(), .min(\.d), .max(\.d), .median(\.d))
+      let (least, greatest, middle) = try context.aggregate(
+        .min(\.d),
+        .max(\.d),
+        .median(\.d),
+        in: From<Item>()
+      )
       #expect(least == 0 && least?.sign == .plus)
       #expect(greatest == 99)
       #expect(middle == 1.5)
-      #expect(try context.max(\.t, From<Item>().where(\.m == 1)) == "4")
+      #expect(try context.max(of: \.t, in: From<Item>().where(\.m == 1)) == "4")
       #expect(
-        try context.explain(From<Item>().where(\.m == 1), .max(\.t)).grouping?.aggregates[0].source
+        try context.explain(.max(\.t), in: From<Item>().where(\.m == 1)).grouping?.aggregates[0].source
           == "index m,t"
       )
       let groups = From<Item>().groupBy(\.m).aggregate(.count)
@@ -90,13 +95,13 @@ import Testing
           Item(n: n, m: nil, t: nil, d: nil, w: nil, u: UInt64(bitPattern: Int64(n)), flag: true, shelf: nil)
         )
       }
-      #expect(try context.sum(\Item.n) == Int.max)
-      #expect(try context.sum(\.n, From<Item>().where(\.n > 0)) == nil)
-      #expect(try context.average(\.n, From<Item>().where(\.n > 0)) == 0x1p62)
-      #expect(try context.sum(\Item.u) == nil)
-      #expect(try context.sum(\.u, From<Item>().where(\.n < 0)) == .max)
-      #expect(try context.sum(\Item.m) == 0)
-      #expect(try context.average(\Item.m) == nil)
+      #expect(try context.sum(of: \Item.n) == Int.max)
+      #expect(try context.sum(of: \.n, in: From<Item>().where(\.n > 0)) == nil)
+      #expect(try context.average(of: \.n, in: From<Item>().where(\.n > 0)) == 0x1p62)
+      #expect(try context.sum(of: \Item.u) == nil)
+      #expect(try context.sum(of: \.u, in: From<Item>().where(\.n < 0)) == .max)
+      #expect(try context.sum(of: \Item.m) == 0)
+      #expect(try context.average(of: \Item.m) == nil)
     }
   }
 
@@ -113,7 +118,7 @@ import Testing
       expectMistake {
         try context.fetch(From<Item>().groupBy(\.t?.count).aggregate(.count))
       }
-      expectMistake { try context.sum(\.t?.count, From<Item>()) }
+      expectMistake { try context.sum(of: \.t?.count, in: From<Item>()) }
     }
   }
 }
@@ -145,42 +150,42 @@ extension FetchWorld {
     let whole = rows.compactMap(\.n)
     let real = rows.compactMap(\.d)
     let (count, sum, average, median) = try context.aggregate(
-      request,
       .count,
       .sum(\.n),
       .average(\.n),
-      .median(\.n)
+      .median(\.n),
+      in: request
     )
     #expect(count == rows.count, "\(plan)")
     #expect(sum == whole.reduce(0, +), "\(plan)")
     #expect(average == (whole.isEmpty ? nil : Double(whole.reduce(0, +)) / Double(whole.count)), "\(plan)")
     #expect(median == Self.median(whole.map(Double.init)), "\(plan)")
-    #expect(try context.min(\.n, request) == whole.min(), "\(plan)")
-    #expect(try context.max(\.n, request) == whole.max(), "\(plan)")
+    #expect(try context.min(of: \.n, in: request) == whole.min(), "\(plan)")
+    #expect(try context.max(of: \.n, in: request) == whole.max(), "\(plan)")
     let numbers = real.filter { !$0.isNaN }
-    #expect(try context.min(\.d, request) == numbers.min(), "\(plan)")
-    #expect(try context.max(\.d, request) == numbers.max(), "\(plan)")
-    #expect(Self.isSame(try context.median(\.d, request), Self.median(numbers)), "\(plan)")
-    #expect(Self.isSame(try context.sum(\.d, request), numbers.reduce(0, +)), "\(plan)")
+    #expect(try context.min(of: \.d, in: request) == numbers.min(), "\(plan)")
+    #expect(try context.max(of: \.d, in: request) == numbers.max(), "\(plan)")
+    #expect(Self.isSame(try context.median(of: \.d, in: request), Self.median(numbers)), "\(plan)")
+    #expect(Self.isSame(try context.sum(of: \.d, in: request), numbers.reduce(0, +)), "\(plan)")
     let texts = rows.compactMap(\.t)
     let least = Self.least(texts)
     let greatest = texts.max { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
-    let (first, last, textCount) = try context.aggregate(request, .min(\.t), .max(\.t), .count(\.t))
+    let (first, last, textCount) = try context.aggregate(.min(\.t), .max(\.t), .count(\.t), in: request)
     #expect(
       first._attributeValue == least._attributeValue && last._attributeValue == greatest._attributeValue,
       "\(plan)"
     )
     #expect(textCount == texts.count, "\(plan)")
     #expect(
-      try context.max(\.shelf?.height, request) == rows.compactMap { $0.shelf?.height }.max(),
+      try context.max(of: \.shelf?.height, in: request) == rows.compactMap { $0.shelf?.height }.max(),
       "\(plan)"
     )
-    #expect(try context.min(\.w, request) == rows.compactMap(\.w).min(), "\(plan)")
+    #expect(try context.min(of: \.w, in: request) == rows.compactMap(\.w).min(), "\(plan)")
     let (total, overflow) = rows.compactMap(\.u).reduce((UInt64(0), false)) {
       let (sum, overflow) = $0.0.addingReportingOverflow($1)
       return (sum, $0.1 || overflow)
     }
-    #expect(try context.sum(\.u, request) == (overflow ? nil : UInt(total)), "\(plan)")
+    #expect(try context.sum(of: \.u, in: request) == (overflow ? nil : UInt(total)), "\(plan)")
   }
 
   func checkGroups(_ context: ManagedObjectContext, _ random: inout SeededGenerator) throws {

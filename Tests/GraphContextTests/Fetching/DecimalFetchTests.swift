@@ -187,22 +187,22 @@ final class Invoice {
     _ rows: [Plain]
   ) throws {
     let (sum, average, least, greatest, median) = try context.aggregate(
-      request,
       .sum(\.amount),
       .average(\.amount),
       .min(\.amount),
       .max(\.amount),
-      .median(\.amount)
+      .median(\.amount),
+      in: request
     )
     let amounts = summary(rows.map(\.amount))
     #expect([sum, least, greatest, median] == [amounts[0], amounts[2], amounts[3], amounts[4]])
     #expect(isNear(average, amounts[1]))
     let paid = summary(rows.compactMap(\.paid))
-    #expect(try context.sum(\.paid, request) == paid[0])
-    #expect(try isNear(context.average(\.paid, request), paid[1]))
-    #expect(try context.min(\.paid, request) == paid[2])
-    #expect(try context.max(\.paid, request) == paid[3])
-    #expect(try context.median(\.paid, request) == paid[4])
+    #expect(try context.sum(of: \.paid, in: request) == paid[0])
+    #expect(try isNear(context.average(of: \.paid, in: request), paid[1]))
+    #expect(try context.min(of: \.paid, in: request) == paid[2])
+    #expect(try context.max(of: \.paid, in: request) == paid[3])
+    #expect(try context.median(of: \.paid, in: request) == paid[4])
   }
 
   private static func checkGroups(
@@ -260,7 +260,7 @@ final class Invoice {
     )
     let numbers = try ["1", "-1.2", "-0.3", "-3", "1.5", "0.15"].map { try #require(Decimal(string: $0)) }
     let row = numbers.map { AttributeValue.decimal($0) }
-    #expect(try store.groups(query).map(\.values) == [[row[0], .int(4)] + row.dropFirst()])
+    #expect(try store.groups(of: query).map(\.values) == [[row[0], .int(4)] + row.dropFirst()])
   }
 
   @Test func bytesThatAreNoDecimalAreReported() async throws {

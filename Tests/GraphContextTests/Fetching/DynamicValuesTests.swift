@@ -38,17 +38,17 @@ import Testing
         try .init("count"), try .init("avg(d)"), try .init("max(shelf.code) as last"),
       ]
       #expect(try store.columns(of: query) == ["shelf.code", "flag", "count", "avg(d)", "last"])
-      #expect(try store.groups(query).count == 6)
+      #expect(try store.groups(of: query).count == 6)
       query.having = try PredicateTree(format: "shelf.code != nil AND flag AND `avg(d)` > 1 AND last <= 'b'")
       query.sort = [.init("avg(d)", isAscending: false)]
-      let groups = try store.groups(query)
+      let groups = try store.groups(of: query)
       #expect(groups.map { $0.value(of: "last") } == [.string("b"), .string("a")])
       #expect(groups.first?.value(of: "count") == .int(2))
       #expect(groups.first?.value(of: "avg(d)") == .double(4.5))
       #expect(try store.count(query) == 2)
       query.limit = 1
       query.offset = 1
-      #expect(try store.groups(query).map { $0.value(of: "shelf.code") } == [.string("a")])
+      #expect(try store.groups(of: query).map { $0.value(of: "shelf.code") } == [.string("a")])
       var plan = try store.explain(query)
       plan.usesTemplate = false
       #expect(
@@ -69,9 +69,9 @@ import Testing
     try await withStore { store throws in
       var query = DynamicQuery("Item")
       query.aggregates = [try .init("count"), try .init("sum(m)"), try .init("median(d)")]
-      #expect(try store.groups(query).map(\.values) == [[.int(40), .int(780), .double(9.75)]])
+      #expect(try store.groups(of: query).map(\.values) == [[.int(40), .int(780), .double(9.75)]])
       query.predicate = .constant(false)
-      #expect(try store.groups(query).map(\.values) == [[.int(0), .int(0), .null]])
+      #expect(try store.groups(of: query).map(\.values) == [[.int(0), .int(0), .null]])
     }
   }
 
@@ -81,11 +81,11 @@ import Testing
       query.select = ["n"]
       query.isDistinct = true
       query.sort = [.init("n", isAscending: false)]
-      #expect(try store.rows(query).map(\.values) == [3, 2, 1, 0].map { [.int($0)] })
+      #expect(try store.rows(of: query).map(\.values) == [3, 2, 1, 0].map { [.int($0)] })
       #expect(try store.count(query) == 4)
       query.offset = 1
       query.limit = 2
-      #expect(try store.rows(query).map(\.values) == [2, 1].map { [.int($0)] })
+      #expect(try store.rows(of: query).map(\.values) == [2, 1].map { [.int($0)] })
       #expect(try store.explain(query).isDistinct)
     }
   }
@@ -100,7 +100,7 @@ import Testing
         query.groupBy = ["n"]
         query.aggregates = [.init(.count)]
         change(&query)
-        do { _ = try store.groups(query) } catch { return error.queryError?.code }
+        do { _ = try store.groups(of: query) } catch { return error.queryError?.code }
         return nil
       }
       #expect(code { _ in } == nil)
@@ -162,9 +162,9 @@ import Testing
           expectMistake { try store.count(query) }
           expectMistake { try store.explain(query) }
           if isGrouped {
-            expectMistake { try store.groups(query) }
+            expectMistake { try store.groups(of: query) }
           } else {
-            expectMistake { try store.rows(query) }
+            expectMistake { try store.rows(of: query) }
           }
         }
       }

@@ -125,9 +125,9 @@ import Testing
     let context = try await library(&random)
     let request = From<Writer>().where(format: "ANY books.place == 7")
     let ranks = try context.fetch(From<Writer>()).filter { $0.books.contains { $0.place == 7 } }.map(\.rank)
-    let (count, least, sum) = try context.aggregate(request, .count, .min(\.rank), .sum(\.rank))
+    let (count, least, sum) = try context.aggregate(.count, .min(\.rank), .sum(\.rank), in: request)
     #expect(count == ranks.count && least == ranks.min() && sum == ranks.reduce(0, +))
-    let plan = try context.explain(request, .count, .min(\.rank), .sum(\.rank), analyze: true)
+    let plan = try context.explain(.count, .min(\.rank), .sum(\.rank), in: request, analyze: true)
     #expect(try #require(plan.measurement).rowsRead < 2 * 1_300, "\(plan)")
   }
 

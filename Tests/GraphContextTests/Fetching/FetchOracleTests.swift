@@ -49,12 +49,12 @@ import Testing
     query.sort = [.init("t", isAscending: false)]
     query.select = ["t", "shelf.code"]
     query.limit = 40
-    #expect(try store.rows(query).map(\.values) == expected)
+    #expect(try store.rows(of: query).map(\.values) == expected)
     #expect(try store.count(query) == expected.count)
     #expect(try store.columns(of: query) == ["t", "shelf.code"])
     #expect(try store.explain(query).limit == 40)
     query.select = ["t", "shelves"]
-    expectMistake { try store.rows(query) }
+    expectMistake { try store.rows(of: query) }
     expectMistake { try store.count(DynamicQuery("Book")) }
   }
 }

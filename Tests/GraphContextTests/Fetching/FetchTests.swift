@@ -71,7 +71,7 @@ import Testing
           #expect(try context.count(request.offset(2)) == count - 2)
           #expect(try context.exists(request))
           #expect(try context.fetch(request.select(\.code).distinct()).count == count)
-          #expect(try context.sum(\.height, request) == context.sum(\Shelf.height))
+          #expect(try context.sum(of: \.height, in: request) == context.sum(of: \Shelf.height))
           #expect(try context.fetch(request.offset(.max)).isEmpty)
           var seen = 0
           try context.forEach(request) { _ in seen += 1 }
@@ -159,12 +159,12 @@ import Testing
     let store = try DynamicStore(container.store)
     var query = DynamicQuery("Shelf")
     query.select = ["code", "next.hight"]
-    let error = expectMistake { try store.rows(query) }
+    let error = expectMistake { try store.rows(of: query) }
     #expect(error?.code == .unknownName)
     #expect(error?.message.contains("hight") == true)
     query.select = []
     #expect(try store.columns(of: query) == ["code", "height", "notes", "next"])
-    #expect(try store.rows(query).isEmpty)
+    #expect(try store.rows(of: query).isEmpty)
     #expect(try store.count(of: "Shelf") == 0)
     #expect(try store.count(of: "Book") == nil)
   }

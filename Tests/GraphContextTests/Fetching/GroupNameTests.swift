@@ -55,10 +55,10 @@ final class Bag {
     var query = DynamicQuery("Bag")
     query.groupBy = ["count"]
     query.aggregates = [.init(.count)]
-    #expect(try store.groups(query).isEmpty)
+    #expect(try store.groups(of: query).isEmpty)
     query.having = try PredicateTree(format: "count > 4")
-    expectMistake { try store.groups(query) }
+    expectMistake { try store.groups(of: query) }
     query.aggregates = [.init(.count, named: "bags")]
-    #expect(try store.groups(query).isEmpty)
+    #expect(try store.groups(of: query).isEmpty)
   }
 }

@@ -58,9 +58,9 @@ import Testing
 
   @Test func oneAggregateIsAValue() async throws {
     let context = try await library()
-    #expect(try context.aggregate(From<Writer>(), .max(\.rank)) ?? 0 == 3)
-    #expect(try context.aggregate(From<Writer>().where(\.rank > 2), .count) + 1 == 3)
-    #expect(try context.aggregate(From<Writer>().where(\.rank > 7), .max(\.rank)) == nil)
+    #expect(try context.aggregate(.max(\.rank), in: From<Writer>()) ?? 0 == 3)
+    #expect(try context.aggregate(.count, in: From<Writer>().where(\.rank > 2)) + 1 == 3)
+    #expect(try context.aggregate(.max(\.rank), in: From<Writer>().where(\.rank > 7)) == nil)
   }
 
   @Test func rowsOfOneColumnComeOneByOne() async throws {
@@ -79,7 +79,7 @@ import Testing
     let context = try await library()
     expectMistake { try context.fetch(From<Writer>().select(\.name.count)) }
     expectMistake { try context.forEach(From<Writer>().select(\.name.count)) { _ in } }
-    expectMistake { try context.aggregate(From<Writer>(), .max(\.name.count)) }
+    expectMistake { try context.aggregate(.max(\.name.count), in: From<Writer>()) }
   }
 
   @Test func queriesAreSpelledAsTheStandardLibraryWould() async throws {

@@ -73,13 +73,13 @@ import Testing
     }
     try context.save()
     var counts: [Int] = []
-    for try await batch in context.batches(of: 10, From<Item>().orderBy(.descending(\.n))) {
+    for try await batch in context.fetch(From<Item>().orderBy(.descending(\.n)), inBatchesOf: 10) {
       if counts.isEmpty { #expect(batch.map(\.n) == Array((15..<25).reversed())) }
       counts.append(batch.count)
     }
     #expect(counts == [10, 10, 5])
     let mistake = await #expect(throws: ContextError.self) {
-      for try await _ in context.batches(of: 10, From<Item>().where(format: "n ==")) {}
+      for try await _ in context.fetch(From<Item>().where(format: "n =="), inBatchesOf: 10) {}
     }
     #expect(mistake?.code == .invalidQuery)
   }
@@ -94,7 +94,7 @@ import Testing
     let task = Task { @MainActor in
       var count = 0
       do throws(ContextError) {
-        for try await batch in context.batches(of: 10, From<Item>()) {
+        for try await batch in context.fetch(From<Item>(), inBatchesOf: 10) {
           count += batch.count
           withUnsafeCurrentTask { $0?.cancel() }
         }
@@ -121,7 +121,7 @@ import Testing
         #expect(try context.count(From<Item>()) == 5_000)
         #expect(code { try context.fetch(From<Item>().where(\.t == "x")) } == .cancelled)
         #expect(code { try context.fetch(From<Item>()) } == .cancelled)
-        #expect(code { try context.sum(\Item.m) } == .cancelled)
+        #expect(code { try context.sum(of: \Item.m) } == .cancelled)
         #expect(code { try context.fetch(From<Item>().groupBy(\.n).aggregate(.count)) } == .cancelled)
         #expect(code { try context.forEach(From<Item>()) { _ in } } == .cancelled)
         return try context.fetch(From<Item>().where(\.n < 100)).count

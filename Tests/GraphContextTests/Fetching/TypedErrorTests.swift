@@ -20,13 +20,13 @@ import Testing
     note { () throws(ContextError) in _ = try context.count(request) }
     note { () throws(ContextError) in _ = try context.exists(request) }
     note { () throws(ContextError) in _ = try context.explain(request, analyze: true) }
-    note { () throws(ContextError) in _ = try context.sum(\.m, request) }
-    note { () throws(ContextError) in _ = try context.average(\.m, request) }
-    note { () throws(ContextError) in _ = try context.min(\.d, request) }
-    note { () throws(ContextError) in _ = try context.max(\.d, request) }
-    note { () throws(ContextError) in _ = try context.median(\.m, request) }
-    note { () throws(ContextError) in _ = try context.aggregate(request, .count(\.d), .sum(\.m)) }
-    note { () throws(ContextError) in _ = try context.explain(request, .sum(\.m), analyze: true) }
+    note { () throws(ContextError) in _ = try context.sum(of: \.m, in: request) }
+    note { () throws(ContextError) in _ = try context.average(of: \.m, in: request) }
+    note { () throws(ContextError) in _ = try context.min(of: \.d, in: request) }
+    note { () throws(ContextError) in _ = try context.max(of: \.d, in: request) }
+    note { () throws(ContextError) in _ = try context.median(of: \.m, in: request) }
+    note { () throws(ContextError) in _ = try context.aggregate(.count(\.d), .sum(\.m), in: request) }
+    note { () throws(ContextError) in _ = try context.explain(.sum(\.m), in: request, analyze: true) }
     note { () throws(ContextError) in _ = try context.fetch(request.select(\.d)) }
     note { () throws(ContextError) in _ = try context.fetch(request.select(\.d, \.m)) }
     note { () throws(ContextError) in _ = try context.fetch(request.select(\.d, \.m).distinct()) }
@@ -76,13 +76,13 @@ import Testing
     let container = try await open()
     let store = try DynamicStore(container.store)
     let wrong = DynamicQuery("Item", where: try PredicateTree(format: "colour == 1"))
-    #expect(expectMistake { try store.rows(wrong) }?.keyPath == "colour")
+    #expect(expectMistake { try store.rows(of: wrong) }?.keyPath == "colour")
     #expect(expectMistake { try store.count(wrong) }?.code == .unknownName)
     #expect(expectMistake { try store.explain(wrong) }?.code == .unknownName)
     #expect(expectMistake { try store.forEach(wrong) { _ in true } }?.code == .unknownName)
     var groups = wrong
     groups.groupBy = ["n"]
-    #expect(expectMistake { try store.groups(groups) }?.code == .unknownName)
+    #expect(expectMistake { try store.groups(of: groups) }?.code == .unknownName)
     #expect(expectMistake { try store.columns(of: groups) }?.code == .unknownName)
     #expect(expectMistake { try store.columns(of: DynamicQuery("Nothing")) }?.code == .unknownName)
   }
@@ -181,13 +181,13 @@ import Testing
         return error
       }
     }
-    #expect(await failure(context.batches(of: 10, From<Item>())) == nil)
-    let mistake = await failure(context.batches(of: 10, From<Item>().where(format: "n ==")))
+    #expect(await failure(context.fetch(From<Item>(), inBatchesOf: 10)) == nil)
+    let mistake = await failure(context.fetch(From<Item>().where(format: "n =="), inBatchesOf: 10))
     #expect(mistake?.code == .invalidQuery && mistake?.queryError?.code == .syntax)
-    #expect(await failure(context.batches(of: 0, From<Item>()))?.queryError?.code == .arguments)
+    #expect(await failure(context.fetch(From<Item>(), inBatchesOf: 0))?.queryError?.code == .arguments)
     let task = Task { @MainActor in
       withUnsafeCurrentTask { $0?.cancel() }
-      return await failure(context.batches(of: 10, From<Item>()))
+      return await failure(context.fetch(From<Item>(), inBatchesOf: 10))
     }
     #expect(await task.value?.code == .cancelled)
   }

@@ -176,7 +176,7 @@ private func plan(
   private func albums(_ container: PersistentContainer) throws -> [String] {
     let context = try ManagedObjectContext(coordinator: container.coordinator)
     defer { context.end() }
-    return try context.records("Album").map { album in
+    return try context.records(of: "Album").map { album in
       let label: String? = try album.object("label")?.value("name")
       let tags: [String] = try album.objects("tags").map { try $0.value("word") ?? "" }
       let values = try ["title", "speed", "price"].map { try album[$0].spelling }
@@ -194,9 +194,9 @@ private func plan(
       ]
     )
     let context = try ManagedObjectContext(coordinator: container.coordinator)
-    let label = try #require(try context.records("Label").last)
+    let label = try #require(try context.records(of: "Label").last)
     #expect(try label.count(of: "albums") == 4)
-    #expect(try context.records("Tag")[0].count(of: "albums") == 2)
+    #expect(try context.records(of: "Tag")[0].count(of: "albums") == 2)
     context.end()
     #expect(try container.verify().map(\.description) == [])
     try container.close()

@@ -156,8 +156,8 @@ import Testing
         rebuilding: ["Other"],
         .init(chunkByteCount: 500),
         .once { batch in
-          let song = try #require(try batch.new.records("Song").first)
-          try song.remove(try #require(try batch.new.records("Tag").first), from: "tags")
+          let song = try #require(try batch.new.records(of: "Song").first)
+          try song.remove(try #require(try batch.new.records(of: "Tag").first), from: "tags")
         },
         .once { _ in throw StopsStage() }
       )
@@ -234,7 +234,7 @@ import Testing
             for box in batch.objects { try batch.successor(of: box)?.set("extra", to: 8) }
           },
           .once { batch in
-            let box = try #require(try batch.new.records("Tag").first)
+            let box = try #require(try batch.new.records(of: "Tag").first)
             batch.new.delete(box)
           }
         )

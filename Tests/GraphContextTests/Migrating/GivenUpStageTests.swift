@@ -72,7 +72,7 @@ import Testing
     try takeStage(store, to: Copying.after(), .init(chunkByteCount: 500), .forEach("Item", Copying.copy))
     let context = try openStaged(store, Copying.after()).context()
     defer { context.end() }
-    let given = Set(try context.records("Copy").map(\.objectID))
+    let given = Set(try context.records(of: "Copy").map(\.objectID))
     #expect(ids.withLock { $0.filter(given.contains) } == [])
   }
 
@@ -104,7 +104,7 @@ import Testing
       }
     }
     for _ in 0..<6_000 { try context.make("Item", ["code": .int(-1)]); try context.save() }
-    let given = Set(try context.records("Item").map(\.objectID))
+    let given = Set(try context.records(of: "Item").map(\.objectID))
     #expect(ids.withLock { $0.filter(given.contains).count } == 0)
     context.end()
   }

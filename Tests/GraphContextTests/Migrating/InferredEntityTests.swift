@@ -31,8 +31,11 @@ import Testing
       entity("Fan", [name, link("favourite", to: "Song")]),
     ])
     try await store.open(schema) { context throws in
-      #expect(try context.records("Fan").isEmpty)
-      try context.make("Fan", ["name": .string("Ada")]).setObject("favourite", to: context.records("Song")[1])
+      #expect(try context.records(of: "Fan").isEmpty)
+      try context.make("Fan", ["name": .string("Ada")]).setObject(
+        "favourite",
+        to: context.records(of: "Song")[1]
+      )
     }
     try await store.open(schema) { context throws in
       #expect(try context.linked("Fan", "favourite", "name") == [[.string("River")]])
@@ -49,9 +52,12 @@ import Testing
     #expect(trees.sorted() == ["e/1", "schema"])
     // The name is used again: nothing of the old entity is there, and no number of an object is that of another entity's.
     try await store.open(entity("Album", [name, songs]), entity("Song", [name, album])) { context throws in
-      #expect(try context.records("Song").isEmpty)
+      #expect(try context.records(of: "Song").isEmpty)
       #expect(try context.linked("Album", "songs", "name") == [[]])
-      try context.make("Song", ["name": .string("Case")]).setObject("album", to: context.records("Album")[0])
+      try context.make("Song", ["name": .string("Case")]).setObject(
+        "album",
+        to: context.records(of: "Album")[0]
+      )
     }
     try await store.open(entity("Album", [name, songs]), entity("Song", [name, album])) { context throws in
       #expect(try context.values("Song", "name") == [.string("Case")])
@@ -82,7 +88,7 @@ import Testing
         #expect(try context.linked("Disc", "songs", "name")[0].count == 2 + round)
         let track = try context.make("Track", ["name": .string("California")])
         #expect(track.objectID.number.rawValue > 2)
-        try track.setObject("album", to: context.records("Disc")[0])
+        try track.setObject("album", to: context.records(of: "Disc")[0])
       }
     }
   }

@@ -89,7 +89,7 @@ private enum After {
         text
       )
       answers += try context.fetch(all.orderBy(.ascending(\.weight))).map(text)
-      let sums = try context.aggregate(all, .sum(\.level), .average(\.weight), .max(\.level), .count)
+      let sums = try context.aggregate(.sum(\.level), .average(\.weight), .max(\.level), .count, in: all)
       answers.append("\(sums)")
       let groups = all.groupBy(\.code).aggregate(.sum(\.rank), .min(\.rank), .count)
       answers += try context.fetch(groups).map { "\($0)" }

@@ -97,7 +97,7 @@ extension RandomSchema {
   private func dump(_ context: ManagedObjectContext) throws -> [String] {
     var lines: [String] = []
     for entity in draft.entities {
-      for record in try context.records(entity.name) {
+      for record in try context.records(of: entity.name) {
         let number = record.objectID.number.rawValue
         for property in entity.properties {
           lines.append("\(entity.name) \(number) \(property.name) \(try text(property, of: record))")
@@ -127,11 +127,11 @@ extension RandomSchema {
       let values = numbers.map { oracle.value(property.key, of: $0, entity.key) }
       if let value = values.first(where: Self.isOrdinary) {
         let condition = PredicateTree.comparison(.path([property.name]), .equal, .value(value), [])
-        let found = try context.records(entity.name, where: condition).map(\.objectID.number.rawValue)
+        let found = try context.records(of: entity.name, where: condition).map(\.objectID.number.rawValue)
         try #require(found == zip(numbers, values).filter { $1 == value }.map(\.0))
       }
       guard kind.isInteger, kind != .uint64 else { continue }
-      let sorted = try context.records(entity.name, sort: [.init(property.name)])
+      let sorted = try context.records(of: entity.name, sort: [.init(property.name)])
       let expected = zip(numbers, values).sorted { left, right in
         left.1 == right.1 ? left.0 < right.0 : Self.isLess(left.1, right.1)
       }
@@ -302,7 +302,7 @@ extension RandomSchema {
       let context = try container.context()
       defer { context.end() }
       for entity in draft.entities {
-        for record in try context.records(entity.name) {
+        for record in try context.records(of: entity.name) {
           guard case .int(let value) = try record[Self.serial] else { continue }
           try record.set(Self.serial, to: .int(~value))
         }

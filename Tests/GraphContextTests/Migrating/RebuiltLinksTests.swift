@@ -84,7 +84,7 @@ import Testing
     defer { context.end() }
     var lines: [String] = []
     for name in ["A", "B"] {
-      for record in try context.records(name) {
+      for record in try context.records(of: name) {
         var line = "\(record.objectID.number) \(try record["code"])"
         for property in record.entity.properties {
           guard case .relationship(let link) = property else { continue }
@@ -138,7 +138,7 @@ import Testing
           monitor,
           .once { batch in
             hasRun.store(true, ordering: .relaxed)
-            try operation(batch.new, batch.new.records("A"), batch.new.records("B"))
+            try operation(batch.new, batch.new.records(of: "A"), batch.new.records(of: "B"))
           },
           .once { _ in }
         )

@@ -160,7 +160,7 @@ import Testing
       .init(chunkByteCount: 500),
       .forEach("Item", inBatchesOf: 7) { batch in
         if let earlier = kept.batch {
-          #expect(throws: ContextError.self) { _ = try earlier.new.records("Item") }
+          #expect(throws: ContextError.self) { _ = try earlier.new.records(of: "Item") }
           #expect(throws: ContextError.self) { _ = try earlier.successor(of: batch.objects[0]) }
         }
         kept.batch = batch

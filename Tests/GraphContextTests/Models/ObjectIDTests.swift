@@ -18,7 +18,7 @@ import Testing
     try await store.open(entity("Song", [name]), entity("Album", [name])) { context throws in
       try context.make("Song", ["name": .string("Carey")])
       try context.make("Album", ["name": .string("Blue")])
-      return try context.records("Song")[0].objectID
+      return try context.records(of: "Song")[0].objectID
     }
   }
 
@@ -52,7 +52,7 @@ import Testing
         #expect(try context.record(with: id).objectID == id)
         #expect(try context.numbers("Track", id) == [1])
       }
-      #expect(try context.records("Track")[0].objectID.uriRepresentation.contains("/Track."))
+      #expect(try context.records(of: "Track")[0].objectID.uriRepresentation.contains("/Track."))
     }
   }
 
@@ -91,7 +91,7 @@ import Testing
   @Test func anObjectThatIsGoneKeepsItsID() async throws {
     let id = try await fill()
     let gone = try await store.open(entity("Song", [name]), entity("Album", [name])) { context throws in
-      let record = try context.records("Song")[0]
+      let record = try context.records(of: "Song")[0]
       context.reset()
       #expect(record.isDeleted)
       #expect(record.objectID == id)
@@ -105,6 +105,6 @@ extension ManagedObjectContext {
   /// The numbers of the objects that a condition with an object's ID finds.
   fileprivate func numbers(_ entity: String, _ id: ManagedObjectID) throws -> [UInt64] {
     let condition = try PredicateTree(format: "SELF == %@", arguments: [id])
-    return try records(entity, where: condition).map(\.objectID.number.rawValue)
+    return try records(of: entity, where: condition).map(\.objectID.number.rawValue)
   }
 }

@@ -113,7 +113,7 @@ import Testing
       #expect(error { try record.remove(record, from: "text") }?.code == .unknownProperty)
       #expect(error { try record["room"] }?.message == "Exhibit has no attribute named “room”")
       #expect(error { try context.insert(entity: "Exhibits") }?.code == .unknownEntity)
-      #expect(error { try context.records("Exhibits") }?.code == .unknownEntity)
+      #expect(error { try context.records(of: "Exhibits") }?.code == .unknownEntity)
     }
   }
 
@@ -177,8 +177,8 @@ import Testing
       context.delete(room)
       #expect(vase.isDeleted && plate.isDeleted)
       try context.save()
-      #expect(try context.records("Exhibit").isEmpty)
-      #expect(try context.records("Plate").isEmpty)
+      #expect(try context.records(of: "Exhibit").isEmpty)
+      #expect(try context.records(of: "Plate").isEmpty)
       #expect(try owner.count(of: "exhibits") == 0)
     }
   }
@@ -227,7 +227,7 @@ import Testing
     context.insert(room)
     try room.set("number", to: 3)
     try context.save()
-    #expect(try context.records("Room") == [room])
+    #expect(try context.records(of: "Room") == [room])
     for context in [context, other] { context.end() }
   }
 
@@ -277,9 +277,9 @@ import Testing
       try rooms[3].set("number", to: 103)
       context.delete(rooms[4])
       let high = try PredicateTree(format: "number >= 45")
-      let found = try context.records("Room", where: high, sort: [.init("number", isAscending: false)])
+      let found = try context.records(of: "Room", where: high, sort: [.init("number", isAscending: false)])
       #expect(try found.map { try $0.value("number", as: Int.self) } == [103, 49, 48, 47, 46, 45])
-      let window = try context.records("Room", where: high, sort: [.init("number")], limit: 2, offset: 1)
+      let window = try context.records(of: "Room", where: high, sort: [.init("number")], limit: 2, offset: 1)
       #expect(window == [rooms[46], rooms[47]])
       var query = DynamicQuery("Room", where: high)
       #expect(try context.count(query) == 6)
@@ -287,7 +287,7 @@ import Testing
       #expect(try context.explain(query).description.contains("Room"))
       query.select = ["number"]
       expectMistake { try context.fetch(query) }
-      expectMistake { try context.records("Room", where: PredicateTree(format: "x == 1")) }
+      expectMistake { try context.records(of: "Room", where: PredicateTree(format: "x == 1")) }
     }
   }
 
@@ -313,7 +313,9 @@ import Testing
     #expect(try context.count(DynamicQuery("Room", where: PredicateTree(format: "number == -1"))) == 5)
     #expect(context.entities.map(\.known.count).max() ?? 0 < 2_100)
     var batches = 0
-    for try await rooms in context.batches(of: 500, DynamicQuery("Room")) { batches += rooms.isEmpty ? 0 : 1 }
+    for try await rooms in context.fetch(DynamicQuery("Room"), inBatchesOf: 500) {
+      batches += rooms.isEmpty ? 0 : 1
+    }
     #expect(batches == 10)
     context.end()
   }

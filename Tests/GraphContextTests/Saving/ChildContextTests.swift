@@ -38,7 +38,7 @@ import Testing
     #expect(try child.count(From<Book>().where { $0.pages > 15 }) == 1)
     #expect(try child.fetch(From<Book>().where { $0.title == "stored" }).isEmpty)
     #expect(try child.fetch(From<Book>().orderBy(\.title).select(\.title, \.pages)).map(\.1) == [10, 20])
-    #expect(try child.sum(\.pages, From<Book>()) == 30)
+    #expect(try child.sum(of: \.pages, in: From<Book>()) == 30)
     #expect(try child.existingObject(Publisher.self, with: publisher.objectID).books.count == 2)
     context.delete(book)
     #expect(try titles(child) == ["new"])
@@ -152,7 +152,7 @@ import Testing
     }
     #expect(context.insertedObjects.count == 3 && book.pages == 99)
     try context.save()
-    for level in levels { #expect(try level.sum(\.pages, From<Book>()) == 399) }
+    for level in levels { #expect(try level.sum(of: \.pages, in: From<Book>()) == 399) }
   }
 
   @Test func anObjectDeletedInTheParentIsAConflict() throws {
@@ -297,7 +297,7 @@ import Testing
     for number in 0..<50 { context.insert(Book("b\(number)", publisher: publisher)) }
     let child = context.makeChild()
     var seen = 0
-    for try await batch in child.batches(of: 7, From<Book>()) {
+    for try await batch in child.fetch(From<Book>(), inBatchesOf: 7) {
       seen += batch.count
       batch[0].pages = -1
     }

@@ -173,7 +173,7 @@ private struct FamilyRun {
     }
     let busy = try context.fetch(From<Writer>().where(format: "books.@count > 1"))
     try #require(busy.allSatisfy { $0.books.count > 1 })
-    let sum = try context.sum(\.pages, From<Book>())
+    let sum = try context.sum(of: \.pages, in: From<Book>())
     try #require(sum == books.reduce(0) { $0 + $1.pages })
   }
 }

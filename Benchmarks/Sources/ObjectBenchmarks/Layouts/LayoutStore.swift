@@ -45,7 +45,7 @@ struct LayoutStore<Model: LayoutModel> {
 
   func total() async throws -> Checksum {
     try await ask { context, sum in
-      sum.add(try context.aggregate(From<Model>(), .sum(Model.rankPath)) ?? 0)
+      sum.add(try context.aggregate(.sum(Model.rankPath), in: From<Model>()) ?? 0)
     }
   }
 

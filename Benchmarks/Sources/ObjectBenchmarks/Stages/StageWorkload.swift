@@ -72,7 +72,7 @@ enum StageWorkload {
     var sites = [String: ManagedRecord]()
     for sample in batch.objects {
       let name: String = try sample.value("site") ?? ""
-      let site = try sites[name] ?? batch.new.findOrInsert("Site", ["name": .string(name)])
+      let site = try sites[name] ?? batch.new.findOrInsert(entity: "Site", with: ["name": .string(name)])
       sites[name] = site
       try batch.successor(of: sample)?.setObject("site", to: site)
     }

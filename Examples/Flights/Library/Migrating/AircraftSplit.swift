@@ -33,8 +33,8 @@ private struct Aircraft: Hashable {
   /// The model with these values, made if there is none. An earlier batch may have made it.
   func model(in context: ManagedObjectContext) throws -> ManagedRecord {
     try context.findOrInsert(
-      "AircraftModel",
-      [
+      entity: "AircraftModel",
+      with: [
         "manufacturer": .string(manufacturer), "name": .string(name), "engine": .string(engine),
         "engines": .int(Int64(engines)), "seats": .int(Int64(seats)),
       ]

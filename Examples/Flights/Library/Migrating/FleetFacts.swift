@@ -40,7 +40,7 @@ struct FleetFacts: Equatable, Sendable {
     yearsByPlane = try store.years()
     var total = DynamicQuery("Flight")
     total.aggregates = [.init(.sum, names.delay)]
-    delayMinutes = try store.groups(total).first?.values.first ?? .null
+    delayMinutes = try store.groups(of: total).first?.values.first ?? .null
   }
 
   var flightCount: Int { flightsByAirline.values.reduce(0, +) }
@@ -52,7 +52,7 @@ extension DynamicStore {
     var query = DynamicQuery(entity)
     query.groupBy = paths
     query.aggregates = [.init(.count)]
-    let pairs = try groups(query).map { group in
+    let pairs = try groups(of: query).map { group in
       (Array(group.values.dropLast()), group.values.last?.count ?? 0)
     }
     return Dictionary(uniqueKeysWithValues: pairs)
@@ -61,7 +61,7 @@ extension DynamicStore {
   fileprivate func years() throws -> [[AttributeValue]: Int] {
     var query = DynamicQuery("Plane")
     query.select = ["tailnum", "year"]
-    let pairs = try rows(query).map { ([$0.values[0]], $0.values[1].count) }
+    let pairs = try rows(of: query).map { ([$0.values[0]], $0.values[1].count) }
     return Dictionary(uniqueKeysWithValues: pairs)
   }
 }

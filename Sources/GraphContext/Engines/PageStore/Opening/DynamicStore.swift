@@ -65,7 +65,7 @@ extension DynamicStore {
   /// - Throws: `invalidQuery` for a mistake in the query; `store` or `corrupt` when the store can't be read; `cancelled` when the task is
   ///   cancelled that it runs in.
   public func count(_ query: DynamicQuery) throws(ContextError) -> Int {
-    if query.isGrouped { return try groups(query).count }
+    if query.isGrouped { return try groups(of: query).count }
     let selection = try selection(query)
     if selection.isDistinct { return try selection.count(in: view()) }
     return try view().count(of: selection.query, over: nil)
@@ -91,7 +91,7 @@ extension DynamicStore {
   /// The groups of a query with ``DynamicQuery/groupBy`` or ``DynamicQuery/aggregates``; without the former, one.
   ///
   /// - Throws: What ``count(_:)`` throws.
-  public func groups(_ query: DynamicQuery) throws(ContextError) -> [GroupRecord] {
+  public func groups(of query: DynamicQuery) throws(ContextError) -> [GroupRecord] {
     let resolved = try grouping(query)
     let names = QueryRecord.Columns(resolved.names)
     return try resolved.rows(in: view()).map { GroupRecord(values: $0, columns: names) }
@@ -99,7 +99,7 @@ extension DynamicStore {
 
   /// Calls `body` with each row of the query, in order, until it returns false. Values are decoded row by row.
   ///
-  /// - Throws: What ``rows(_:)`` and `body` throw.
+  /// - Throws: What ``rows(of:)`` and `body` throw.
   public func forEach(_ query: DynamicQuery, _ body: (QueryRecord) throws -> Bool) throws {
     var outcome = BodyOutcome()
     try forEachRow(of: query) { row in outcome.note { try body(row) } }
@@ -136,7 +136,7 @@ extension DynamicStore {
   /// The rows of the query. Use ``forEach(_:_:)`` where they are many.
   ///
   /// - Throws: What ``count(_:)`` throws; `invalidQuery` also for a query for groups.
-  public func rows(_ query: DynamicQuery) throws(ContextError) -> [QueryRecord] {
+  public func rows(of query: DynamicQuery) throws(ContextError) -> [QueryRecord] {
     var rows: [QueryRecord] = []
     try forEachRow(of: query) { row in
       rows.append(row)
