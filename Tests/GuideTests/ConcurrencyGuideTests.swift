@@ -102,7 +102,7 @@ func convert(
     // Quoted in Docs/Concurrency.md
     // On the main actor, which does other work between two batches.
     var total = 0
-    for try await entries in bank.viewContext.batches(of: 10, From<Entry>()) {
+    for try await entries in bank.viewContext.fetch(From<Entry>(), inBatchesOf: 10) {
       total += entries.reduce(0) { $0 + $1.amount }
     }
 

@@ -157,7 +157,7 @@ private struct Compilation {
       ]
       + options + paths
     let output = folder.file("messages")
-    FileManager.default.createFile(atPath: output, contents: nil)
+    try Data().write(to: URL(fileURLWithPath: output))
     process.standardError = FileHandle(forWritingAtPath: output)
     process.standardOutput = FileHandle.nullDevice
     try process.run()

@@ -41,7 +41,11 @@ public struct ToOneReference<Target: ManagedObject> {
   public init() {}
 
   /// A reference to an object in no context; nothing is kept of one that is in a context.
-  public init(_ target: Target?) { unattached = target.map(UnattachedTarget.init) }
+  @inlinable
+  public init(_ target: Target?) {
+    // Every object of a fetch begins with nil, so that this must cost nothing.
+    if let target { unattached = UnattachedTarget(target) }
+  }
 }
 
 /// Where an object keeps the members of a to-many relationship while it is in no context. Afterwards the context knows them; what is kept

@@ -31,6 +31,7 @@ public class UnattachedObjects {
 @usableFromInline final class UnattachedTarget<Target: ManagedObject>: UnattachedObjects {
   private(set) var target: Target?
 
+  @usableFromInline
   init(_ target: Target) {
     self.target = target
     super.init()

@@ -25,7 +25,7 @@ extension ManagedObjectContext {
 
   /// One aggregate of the objects that the request describes: `try context.aggregate(.max(\.seconds), in: request) ?? 0`.
   ///
-  /// - Throws: What ``aggregate(_:in:)-(Aggregate<Root,Value>,_)`` for several aggregates throws.
+  /// - Throws: What ``fetch(_:)-(From<Root>)`` throws.
   public func aggregate<Root: ManagedObject, Value: AttributeType>(
     _ aggregate: Aggregate<Root, Value>,
     in request: From<Root>
@@ -37,8 +37,8 @@ extension ManagedObjectContext {
   /// How the aggregates would be computed.
   ///
   /// - Parameters:
-  ///   - request: the objects.
-  ///   - aggregates: what to compute of them.
+  ///   - aggregates: what to compute.
+  ///   - request: the objects to compute it of.
   ///   - analyze: whether to run the query and measure what it does.
   public func explain<Root: ManagedObject, each Value: AttributeType>(
     _ aggregates: repeat Aggregate<Root, each Value>,
