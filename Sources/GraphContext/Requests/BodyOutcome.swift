@@ -3,15 +3,15 @@ struct BodyOutcome {
   private var failure: (any Error)?
 
   /// Runs `body`; returns whether to call it again.
-  mutating func note(_ body: () throws -> Void) -> Bool {
-    note {
+  mutating func goesOn(after body: () throws -> Void) -> Bool {
+    goesOn {
       try body()
       return true
     }
   }
 
   /// Runs `body`, which returns whether to call it again.
-  mutating func note(_ body: () throws -> Bool) -> Bool {
+  mutating func goesOn(_ body: () throws -> Bool) -> Bool {
     do { return try body() } catch {
       failure = error
       return false

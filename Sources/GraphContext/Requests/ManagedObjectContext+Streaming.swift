@@ -43,7 +43,7 @@ extension ManagedObjectContext {
   ) throws {
     var outcome = BodyOutcome()
     try forEachRow(of: selection) { (value: repeat each Value) in
-      outcome.note { try body(repeat each value) }
+      outcome.goesOn(after: { try body(repeat each value) })
     }
     try outcome.get()
   }
@@ -54,7 +54,7 @@ extension ManagedObjectContext {
     _ body: (Value) throws -> Void
   ) throws {
     var outcome = BodyOutcome()
-    try forEachRow(of: selection) { (value: Value) in outcome.note { try body(value) } }
+    try forEachRow(of: selection) { (value: Value) in outcome.goesOn(after: { try body(value) }) }
     try outcome.get()
   }
 

@@ -102,7 +102,7 @@ extension DynamicStore {
   /// - Throws: What ``rows(of:)`` and `body` throw.
   public func forEach(_ query: DynamicQuery, _ body: (QueryRecord) throws -> Bool) throws {
     var outcome = BodyOutcome()
-    try forEachRow(of: query) { row in outcome.note { try body(row) } }
+    try forEachRow(of: query) { row in outcome.goesOn { try body(row) } }
     try outcome.get()
   }
 
