@@ -61,8 +61,8 @@ import Testing
     writer.rank = 5
     try Self.deleteElsewhere(writer, in: library)
     try context.refresh()
-    // Nobody has read its name, and it is nowhere any more; the context stays usable.
-    #expect(writer.name == "")
+    // What is changed here keeps all its values, also those that were not read before; the context stays usable.
+    #expect(writer.name == "A")
     #expect(writer.rank == 5)
     let error = #expect(throws: ContextError.self) { try context.save() }
     #expect(error?.code == .conflict)
