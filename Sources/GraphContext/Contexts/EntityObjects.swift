@@ -18,12 +18,16 @@ struct EntityObjects {
   private(set) var references: [PendingLinks?]
   /// Unsaved changes of the to-many relationships that are stored as pairs, by their positions.
   var pairs: [PendingLinks]
+  /// Of a child: unsaved changes of pairs that the parent has made as well. They are no differences to what the parent shows, until it takes its
+  /// own back.
+  var settledPairs: [PendingLinks]
 
   init(_ entity: StoredEntity, in host: ObjectHost) {
     self.entity = entity
     changes = ChangedObjects(in: host)
     references = entity.toOnes.map { _ in nil }
     pairs = entity.toManys.map { _ in PendingLinks() }
+    settledPairs = pairs
   }
 
   /// Whether an object or a pair of the entity has unsaved changes. O(objects with unsaved changes).
@@ -40,6 +44,7 @@ struct EntityObjects {
     conflicts = []
     deletedInParent = []
     pairs = entity.toManys.map { _ in PendingLinks() }
+    settledPairs = pairs
     forgetDerived()
   }
 

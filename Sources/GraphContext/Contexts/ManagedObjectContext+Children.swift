@@ -35,7 +35,7 @@ extension ManagedObjectContext {
   /// Called before the parent changes an object: forgets the values that were read from the parent.
   func parentWillChange(_ number: ObjectNumber, _ ordinal: Int) {
     parentLinksWillChange(ofReferencesIn: ordinal)
-    if let object = knownObject(number, of: entity(ordinal)), object._$state.phase == .persistent {
+    if let object = knownObject(number, of: entity(ordinal)), object._$state.phase != .inserted {
       object._$state.forgetUnchangedValues()
       if object._$state.hasChanges { entities[ordinal].encoded?.noteStale(number) }
     }
@@ -54,13 +54,18 @@ extension ManagedObjectContext {
     children.forEach { $0.parentMembersWillChange(ofReferencesIn: ordinal) }
   }
 
-  /// Called after the parent linked or unlinked a pair: drops the same unsaved change of this context.
+  /// Called after the parent linked or unlinked a pair: the same unsaved change of this context is no difference any more, and one that was
+  /// none before is one again.
   func parentDidChangePair(_ owner: ObjectNumber, _ element: ObjectNumber, _ table: LinkTable, isLinked: Bool)
   {
     guard case .pairs(let ordinal, let position) = table.origin else { return }
     listings.removeAll()
+    if entities[ordinal].settledPairs[position].isLinked(owner, element) == !isLinked {
+      entities[ordinal].unsettle(owner, element, position, isLinked: !isLinked)
+      return
+    }
     let known = entities[ordinal].pairs[position].isLinked(owner, element)
-    entities[ordinal].pairs[position].settle(owner, element, isLinked: isLinked)
+    if known == isLinked { entities[ordinal].settle(owner, element, position, isLinked: isLinked) }
     // What this context shows has not changed if it had the pair linked or unlinked itself.
     if known == nil {
       children.forEach { $0.parentDidChangePair(owner, element, table, isLinked: isLinked) }
@@ -74,8 +79,50 @@ extension ManagedObjectContext {
       entities[ordinal].forgetReferences()
       for number in numbers { update(number, entity(ordinal), changedBy: .parent) }
     }
+    unsettlePairs()
     normalisePairs()
     children.forEach { $0.parentDidReplace(numbers) }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Makes those changes of pairs unsaved ones again that the parent doesn't show any more.
+  private func unsettlePairs() {
+    for ordinal in entities.indices {
+      for (position, links) in entities[ordinal].settledPairs.enumerated() where !links.isEmpty {
+        let table = entity(ordinal).toManys[position].links
+        deferringError(()) { () throws(ContextError) in
+          let undone = try links.filter { owner, element, isAdded throws(ContextError) in
+            try source.isLinked(owner, element, in: table) != isAdded
+          }
+          undone.forEach { entities[ordinal].unsettle($0, $1, position, isLinked: $2) }
+        }
+      }
+    }
+  }
+}
+
+extension EntityObjects {
+  /// An unsaved change of a pair was made below as well.
+  fileprivate mutating func settle(
+    _ owner: ObjectNumber,
+    _ element: ObjectNumber,
+    _ position: Int,
+    isLinked: Bool
+  ) {
+    pairs[position].settle(owner, element, isLinked: isLinked)
+    settledPairs[position].note(owner, element, isLinked: isLinked)
+  }
+
+  /// The change below was taken back, and this one counts.
+  fileprivate mutating func unsettle(
+    _ owner: ObjectNumber,
+    _ element: ObjectNumber,
+    _ position: Int,
+    isLinked: Bool
+  ) {
+    settledPairs[position].settle(owner, element, isLinked: isLinked)
+    pairs[position].note(owner, element, isLinked: isLinked)
   }
 }
 
@@ -135,11 +182,14 @@ extension ManagedObjectContext {
     func make<Object: ManagedObject>(_ type: Object.Type) -> any ManagedObject {
       coordinator.makeObject(type, ObjectState(), entity.ordinal)
     }
-    let object = make(coordinator.types[entity.ordinal])
+    // Somebody may have asked for the object by its ID before.
+    let fault = knownObject(record.number, of: entity)
+    fault?._$state.becomeNew()
+    let object = fault ?? make(coordinator.types[entity.ordinal])
     var loader = RecordLoader(UnsafeRawBufferPointer(record.bytes), entity.layout)
     for slot in entity.schema.stored.indices { object._$visit(slot, &loader) }
     object._$state.enter(self, number: record.number)
-    entities[entity.ordinal].known.insert(object, number: record.number)
+    if fault == nil { entities[entity.ordinal].known.insert(object, number: record.number) }
     entities[entity.ordinal].changes.noteInserted(object)
     entities[entity.ordinal].encoded?.noteStale(record.number)
   }
@@ -168,8 +218,9 @@ extension ManagedObjectContext {
       let object = object(number, of: entity)
       let new = record.reference(toOne.slot)
       let old = isNew ? .none : object.reference(at: toOne.slot)
-      guard old != new else { continue }
+      // An equal reference comes with a conflict, and the object is changed here then as it was in the child.
       if !isNew { object.setReference(at: toOne.slot, to: new) }
+      guard old != new else { continue }
       didSetToOne(of: object, slot: toOne.slot, from: old, to: new)
     }
   }

@@ -8,6 +8,9 @@ extension ManagedObjectContext {
   /// read. The context stays at its snapshot.
   public func rollback() {
     let changed = children.isEmpty ? [] : entities.map { $0.changes.numbers }
+    for (ordinal, numbers) in changed.enumerated() {
+      for number in numbers { children.forEach { $0.loadAttributesIfChanged(number, ordinal) } }
+    }
     for ordinal in entities.indices {
       let changes = entities[ordinal].changes
       for object in changes.inserted {

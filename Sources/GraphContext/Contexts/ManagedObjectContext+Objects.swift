@@ -25,6 +25,8 @@ extension ManagedObjectContext {
   /// Another context has deleted the object then, and the save throws `conflict`; the store is not damaged.
   func isKeptByChanges(_ number: ObjectNumber, _ entity: StoredEntity) -> Bool {
     if entities[entity.ordinal].mayBeMissing(number) { return true }
+    if let parent, parent.knownObject(number, of: entity)?._$state.phase == .deleted { return true }
+    if let parent, parent.isKeptByChanges(number, entity) { return true }
     if entities[entity.ordinal].pairs.contains(where: { $0.added[number] != nil }) { return true }
     return entity.incoming.contains { pendingLinks(in: $0.toOne.links)?.added[number] != nil }
   }

@@ -23,20 +23,17 @@ extension ManagedObjectContext {
     guard hasChanges else { return }
     let request = try ChangeEncoder(self).encode()
     try parent.accept(request)
+    let saved = request.deletesObjects ? entities.map { $0.changes.inserted + $0.changes.updated } : []
     finishSave()
-    if request.deletesObjects { forgetReferences(savedBy: request) }
+    for (ordinal, objects) in saved.enumerated() { objects.forEach { readReferences(of: $0, ordinal) } }
   }
 
-  /// Reads the references of saved objects again, and lets go of objects that the parent's delete rules have deleted: they reach further than
-  /// those of this context if the parent has moved on since.
-  private func forgetReferences(savedBy request: SaveRequest) {
-    for changes in request.entities {
-      for number in changes.inserted.map(\.number) + changes.updated.map(\.number) {
-        guard let object = knownObject(number, of: changes.entity) else { continue }
-        leaveIfDeleted(object, changes.entity.ordinal)
-        object._$state.forgetUnchangedValues(in: changes.entity.referenceSlots)
-      }
-    }
+  /// Reads the references of a saved object again, and lets go of an object that the parent's delete rules have deleted: those reach further than
+  /// the rules here if the parent has moved on since.
+  private func readReferences(of object: any ManagedObject, _ ordinal: Int) {
+    leaveIfDeleted(object, ordinal)
+    guard object._$state.host === self else { return }
+    object._$state.forgetUnchangedValues(in: entity(ordinal).referenceSlots)
   }
 
   /// ``save(durability:)`` for a context whose thread must not wait: the main actor's, while others write or the disk is

@@ -19,6 +19,17 @@ struct PendingLinks {
     if !Self.take(element, of: owner, from: &added) { removed[owner, default: []].insert(element) }
   }
 
+  /// The link is there now and was not, or the other way round.
+  mutating func note(_ owner: ObjectNumber, _ element: ObjectNumber, isLinked: Bool) {
+    if isLinked { link(owner, element) } else { unlink(owner, element) }
+  }
+
+  /// Calls `body` with each link; the last argument says whether it was added.
+  func forEach(_ body: (ObjectNumber, ObjectNumber, Bool) -> Void) {
+    for (owner, elements) in added { for element in elements { body(owner, element, true) } }
+    for (owner, elements) in removed { for element in elements { body(owner, element, false) } }
+  }
+
   /// An element leads to another owner; `none` stands for no owner.
   mutating func move(_ element: ObjectNumber, from old: ObjectNumber, to new: ObjectNumber) {
     guard old != new else { return }

@@ -112,6 +112,7 @@ struct RelationshipKeeper {
       guard !isElement(element._$state.number, of: object, toMany: toMany) else { return }
       forEachEnd(of: relationship, object, element) { entity, position, owner, element in
         context.entities[entity].pairs[position].link(owner, element)
+        context.entities[entity].settledPairs[position].settle(owner, element, isLinked: false)
         context.tellChildren(ofPair: owner, element, entity, position, isLinked: true)
       }
     }
@@ -126,6 +127,7 @@ struct RelationshipKeeper {
       guard isElement(element._$state.number, of: object, toMany: toMany) else { return }
       forEachEnd(of: relationship, object, element) { entity, position, owner, element in
         context.entities[entity].pairs[position].unlink(owner, element)
+        context.entities[entity].settledPairs[position].settle(owner, element, isLinked: true)
         context.tellChildren(ofPair: owner, element, entity, position, isLinked: false)
       }
     }

@@ -67,7 +67,7 @@ struct ChangeEncoder {
     // contexts that both count from five to six have lost one.
     let isKnownConflict = request.conflicts[entity.ordinal].contains(number)
     if slots == 0, !isKnownConflict { return }
-    changes.updated.append(.init(number: number, bytes: bytes, slots: slots))
+    changes.updated.append(.init(number: number, bytes: bytes, slots: slots == 0 ? changed : slots))
   }
 
   private func check(
