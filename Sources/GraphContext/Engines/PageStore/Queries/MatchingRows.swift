@@ -8,6 +8,8 @@ struct MatchingRows: ~Copyable {
   private let view: StoreView
   private let options: Options
   private var unsaved: UnsavedRows?
+  /// Objects whose stored record doesn't count. Apart from ``unsaved``, which a test of each row would copy.
+  private let hidden: Set<ObjectNumber>
   private var readCount = 0
   private var returnedCount = 0
   /// Whether the budget ran out before the rows did.
@@ -32,6 +34,7 @@ struct MatchingRows: ~Copyable {
     self.stored = stored
     self.program = program
     self.unsaved = unsaved
+    hidden = unsaved?.hidden ?? []
     self.view = view
     self.options = options
   }
@@ -49,6 +52,7 @@ struct MatchingRows: ~Copyable {
     return try unsaved?.next(&reader)
   }
 
+  @inline(__always)
   private mutating func nextStored(_ reader: inout RowReader) throws -> QueryRow? {
     while let row = try stored.next() {
       if readCount == options.rowBudget {
@@ -57,7 +61,7 @@ struct MatchingRows: ~Copyable {
       }
       readCount += 1
       if readCount % StoreView.rowsBetweenChecks == 0 { try view.checkCancellation() }
-      if let unsaved, unsaved.hides(row.number) { continue }
+      if !hidden.isEmpty, hidden.contains(row.number) { continue }
       guard let record = row.record else { continue }
       try reader.begin(row.number, record)
       if try program.matches(&reader) { return row }
@@ -68,19 +72,17 @@ struct MatchingRows: ~Copyable {
 
 /// The unsaved objects of an entity that match a predicate, in no order.
 struct UnsavedRows {
-  private let changes: UnsavedRecords
+  /// Objects whose stored record doesn't count.
+  let hidden: Set<ObjectNumber>
   private let program: FilterProgram
   private var records: [(number: ObjectNumber, bytes: UnsafeRawBufferPointer)]
 
   init(_ changes: UnsavedRecords, _ program: FilterProgram) {
-    self.changes = changes
+    hidden = changes.hidden
     self.program = program
     records = []
     changes.forEach { records.append(($0, $1)) }
   }
-
-  /// Whether the object's stored record doesn't count.
-  func hides(_ number: ObjectNumber) -> Bool { changes.hidden.contains(number) }
 
   mutating func next(_ reader: inout RowReader) throws -> QueryRow? {
     while let (number, bytes) = records.popLast() {

@@ -25,6 +25,7 @@ struct ResultRows: ~Copyable {
   /// The next result.
   ///
   /// - Parameter reader: has begun the row afterwards, if the row has a record.
+  @inline(__always)
   mutating func next(_ reader: inout RowReader) throws -> QueryRow? {
     while !window.isOver, let row = try nextRow(&reader) {
       if window.admits() { return row }
@@ -32,6 +33,7 @@ struct ResultRows: ~Copyable {
     return nil
   }
 
+  @inline(__always)
   private mutating func nextRow(_ reader: inout RowReader) throws -> QueryRow? {
     if matching != nil { return try matching?.next(&reader) }
     guard position < numbers.count else { return nil }
