@@ -74,7 +74,7 @@ public macro Relationship(
 ) =
   #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
 
-/// Makes a property of a model a relationship that is its own inverse: whoever is a friend of mine has me as a friend.
+/// Makes a property of a model a relationship that is its own inverse: if A is a friend of B, then B is a friend of A.
 ///
 /// `@Relationship(inverse: .itself) var friends: Set<Person> = []`. A key path can't say this: the compiler would have to
 /// know the property to know its inverse.

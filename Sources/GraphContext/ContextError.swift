@@ -99,7 +99,7 @@ extension ContextError {
     }
   }
 
-  /// Somebody else has changed or deleted an object that is to be saved.
+  /// Another context has changed or deleted an object that is to be saved.
   static func conflict(_ id: ManagedObjectID, _ what: String) -> ContextError {
     ContextError(
       .conflict,
@@ -159,7 +159,7 @@ extension ContextError {
     public static let missingValue = Code("missingValue")
     /// Two objects have equal values where the model says they are unique.
     public static let notUnique = Code("notUnique")
-    /// Somebody else changed or deleted an object since this context last looked.
+    /// Another context changed or deleted an object since this context read it.
     public static let conflict = Code("conflict")
     /// A relationship whose rule is `deny` still leads from a deleted object to others.
     public static let deletionDenied = Code("deletionDenied")

@@ -14,7 +14,7 @@ public struct SVGDocument: Sendable {
   private let title: String
   private var elements: [String] = []
 
-  /// - Parameter title: what the picture shows, for whoever doesn't see it; it is not drawn.
+  /// - Parameter title: what the picture shows, for readers who can't see it; it is not drawn.
   public init(width: Double, height: Double, title: String) {
     self.width = width
     self.height = height

@@ -5,7 +5,7 @@ import PageStore
 /// A cell has the use that most of its pages have; of uses with equally many pages the one that comes first in ``Use``. It is *whole* if all
 /// of its pages have that use.
 struct PageMap {
-  /// What the tool tells apart. Nothing is reserved where nobody writes: such pages are free.
+  /// What the tool tells apart. A store that is open for reading has no reserved pages: they are shown as free.
   enum Use: String, CaseIterable, Encodable {
     case live, dead, pinned, log, free, headers
 

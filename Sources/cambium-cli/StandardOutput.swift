@@ -1,5 +1,5 @@
 #if canImport(Glibc)
-  // The C library's `stdout` is a variable that nobody changes.
+  // The C library's `stdout` is a variable, but no code changes it.
   @preconcurrency import Glibc
 #elseif canImport(Musl)
   @preconcurrency import Musl

@@ -60,7 +60,7 @@ struct StoreInfo: Encodable {
       deadByteCount = ledger.deadBytes
       pinnedByteCount = ledger.pinnedBytes
       logByteCount = ledger.logBytes
-      // Nothing is reserved where nobody writes.
+      // Nothing is reserved in a store that is open for reading.
       freeByteCount = ledger.reservedBytes + ledger.freeBytes
       headerByteCount = ledger.headerBytes
       trees = ledger.trees.map {

@@ -40,7 +40,7 @@ package final class StoredSchema: Sendable {
     try self.init(CataloguedSchema(schema), as: schema)
   }
 
-  /// The same without folded indexes: for a reader that folds strings in another way.
+  /// The schema without folded indexes: for a reader that folds strings in another way.
   package func withoutFoldedIndexes() throws(ContextError) -> StoredSchema {
     try StoredSchema(catalogue, as: schema.withoutFoldedIndexes)
   }

@@ -2,7 +2,7 @@ import Predicates
 
 /// The objects of one entity that a context knows, by number: one object for each.
 ///
-/// The map holds its objects strongly, and lets go of those that nobody else holds when it has doubled in size since it
+/// The map holds its objects strongly, and releases those that nothing else holds when it has doubled in size since it
 /// last looked. So nothing has to happen in an object's `deinit`, which may run on any thread: an object that is in the
 /// map can't be deinitialised, and a count that only goes down elsewhere can at worst keep one until the next sweep.
 /// Docs/Decisions/0013-the-identity-map-is-strong-and-swept.md has the measurements and the roads not taken.
@@ -47,7 +47,7 @@ struct IdentityMap {
     count += 1
   }
 
-  /// Makes room for so many more objects, letting go first of what is in nobody's hands: they can come in without another
+  /// Makes room for so many more objects, releasing first the objects that nothing else holds: the new ones can come in without another
   /// look at those that are there.
   mutating func reserve(_ additionalCount: Int) {
     guard count + additionalCount > sweepCount else { return }
@@ -72,7 +72,7 @@ struct IdentityMap {
 
   /// Forgets every object.
   ///
-  /// - Returns: those that somebody else holds.
+  /// - Returns: the objects that something else holds too.
   mutating func removeAll() -> [AnyObject] {
     freeUnheld()
     let held = all
@@ -80,7 +80,7 @@ struct IdentityMap {
     return held
   }
 
-  /// Lets go of the objects that nobody else holds.
+  /// Releases the objects that nothing else holds.
   mutating func sweep() {
     sweepNumber += 1
     freeUnheld()

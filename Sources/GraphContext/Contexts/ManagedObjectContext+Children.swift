@@ -182,7 +182,7 @@ extension ManagedObjectContext {
     func make<Object: ManagedObject>(_ type: Object.Type) -> any ManagedObject {
       coordinator.makeObject(type, ObjectState(), entity.ordinal)
     }
-    // Somebody may have asked for the object by its ID before.
+    // The program may have asked the parent for the object by its ID before.
     let fault = knownObject(record.number, of: entity)
     fault?._$state.becomeNew()
     let object = fault ?? make(coordinator.types[entity.ordinal])

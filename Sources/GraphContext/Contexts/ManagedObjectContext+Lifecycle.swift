@@ -226,7 +226,7 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Pending links stay differences to what the store has: a link that somebody else has added or removed as well is
+  /// Pending links stay differences to what the store has: a link that another context has added or removed as well is
   /// no longer pending.
   func normalisePairs() {
     for ordinal in entities.indices {

@@ -2,7 +2,7 @@ extension ManagedObjectContext {
   /// Saves everything that has changed, as one transaction: all of it is in the store afterwards, or nothing is.
   ///
   /// Checked before and in the transaction: required values are there, references lead to objects, unique tuples are
-  /// unique, delete rules allow what is deleted, and nobody else has changed or deleted what is changed here. When
+  /// unique, delete rules allow what is deleted, and no other context has changed or deleted what is changed here. When
   /// anything fails, the context is as it was before. Afterwards it is at the newest commit.
   ///
   /// Waits for its turn to write for as long as ``saveTimeout`` says; then it throws a ``ContextError`` whose `storeError`

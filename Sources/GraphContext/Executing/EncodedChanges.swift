@@ -3,7 +3,7 @@ import Predicates
 /// The unsaved changes of one entity as records, kept by a context from one query to the next: a query pays for what has
 /// changed since the one before.
 ///
-/// Whoever changes an object says so by ``noteStale(_:)``; the next ``update(from:)`` looks at what became of it. A setter
+/// A caller that changes an object calls ``noteStale(_:)``; the next ``update(from:)`` encodes the object again. A setter
 /// says so through the object's `announcesChange`, which is set again for every object that was encoded.
 final class EncodedChanges {
   /// The records of new and changed objects, in no order.

@@ -8,7 +8,7 @@ import Predicates
 /// if forecast.isPossible { print(forecast) }
 /// ```
 ///
-/// The counts are those that the opening then has, if nobody saves in between.
+/// The counts are those that the opening then has, if no other save comes in between.
 public struct MigrationForecast: Sendable, Hashable, Codable {
   /// A value that objects get which have none.
   public struct Filling: Sendable, Hashable, Codable {

@@ -57,7 +57,7 @@ public final class MigrationMonitor: Sendable {
 
   /// Bytes of keys and records that one commit of the change holds; nil for what the store's options suggest.
   let chunkByteCount: Int?
-  /// The same as ``updates()``. The unit is a row; all stages of a plan count as many as the one at hand.
+  /// The progress of ``updates()``, for Foundation. The unit is a row; all stages of a plan count as many as the one at hand.
   public let progress: Progress
   private let onReport: (@Sendable (MigrationProgress) -> Void)?
   private let state = Mutex(State())

@@ -62,7 +62,7 @@ extension PropertyDescription {
     attribute(name, type, nil, originalName)
   }
 
-  /// The same with the initial value that the declaration gives.
+  /// A description with the initial value that the declaration gives.
   public static func _$attribute<Value>(
     _ name: String,
     _ type: Value.Type,

@@ -20,7 +20,7 @@ final class KeyPathTracer: ObjectHost {
   private var current: (any ManagedObject)?
   /// What the end of the key path must be if the last property that was read is its end.
   private var leaf: AttributeValue?
-  /// The same for an object's ID.
+  /// What the end of the key path must be if that is an object's ID.
   private var identity: ManagedObjectID?
   /// Whether the last property that was read is a to-many relationship.
   private var endsAtToMany = false

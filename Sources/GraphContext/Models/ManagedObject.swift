@@ -43,7 +43,7 @@ public protocol ManagedObject: AnyObject, Identifiable, Hashable, PredicateRoot,
 // MARK: - Identity
 
 extension ManagedObject {
-  /// The object's name in its store. An object that is gone keeps it: nobody can know in advance what others delete.
+  /// The object's name in its store. An object that is gone keeps it, because a program can't know in advance what other contexts delete.
   /// Where a required relationship can't be read, the object that it gives has an ID with the number `none`.
   ///
   /// An object that was never inserted, or whose insertion was rolled back, has a provisional one: ``ManagedObjectID/isProvisional``. The
@@ -64,7 +64,7 @@ extension ManagedObject {
     )
   }
 
-  /// The same as ``objectID``.
+  /// The object's ``objectID``, for `Identifiable`.
   public var id: ManagedObjectID { objectID }
 
   public static func == (left: Self, right: Self) -> Bool { left === right }

@@ -72,7 +72,7 @@ extension ManagedObjectID: CustomStringConvertible {
     guard uriRepresentation == uri else { return nil }
   }
 
-  /// The same as ``uriRepresentation``.
+  /// The text of ``uriRepresentation``.
   public var description: String { uriRepresentation }
 }
 

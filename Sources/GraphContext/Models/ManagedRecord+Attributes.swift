@@ -50,7 +50,7 @@ extension ManagedRecord {
     setValue(converted, at: slot)
   }
 
-  /// The same for a value of a Swift type, which must have the attribute's kind: `Int` is an `int64`, and no `double`.
+  /// Sets an attribute to a value of a Swift type, which must have the attribute's kind: `Int` is an `int64`, and no `double`.
   public func set<Value: AttributeType>(_ name: String, to value: Value) throws(ContextError) {
     try set(name, to: value._attributeValue)
   }

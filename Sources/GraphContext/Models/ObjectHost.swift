@@ -19,7 +19,7 @@ public class ObjectHost {
 
   /// The store that the objects' IDs name.
   package var storeID: UUID { missing() }
-  /// The same in four bytes, for objects that outlive their host.
+  /// The store's ID as four bytes, for objects that outlive their host.
   package final lazy var storeTag = StoreTags.tag(of: storeID)
 
   /// What the IDs of the object and of its kind say of their entity; nil where there is no store.

@@ -29,7 +29,7 @@ public struct ObjectState {
   @usableFromInline package unowned(unsafe) var host: ObjectHost?
   /// The record in the context's snapshot; nil until it is looked for, and for objects that have none.
   @usableFromInline package var record: UnsafeRawPointer?
-  /// The length of the record. An object that is gone has none: here is the number of its entity then, or 0 where nobody knows it. A new
+  /// The length of the record. An object that is gone has none: here is the number of its entity then, or 0 if it is not known. A new
   /// object has none either: here are the lower half of its provisional number, and the upper one in `generation`.
   @usableFromInline package var recordByteCount: UInt32 = 0
   /// The host's generation when `record` was found.

@@ -143,7 +143,7 @@ extension EntitySchema {
     self.init(id: id, name: entity.name, stored: stored, toMany: toMany, indexes: indexes)
   }
 
-  /// The same with its stored values in other places of a record.
+  /// The schema with its stored values at other positions of a record.
   fileprivate func placed(
     in layout: UInt32,
     _ identity: EntityIdentity?,
@@ -192,7 +192,7 @@ extension Schema {
 extension Schema {
   package var hasFoldedIndexes: Bool { entities.contains { $0.indexes.contains { !$0.folding.isEmpty } } }
 
-  /// The same schema without its folded indexes: for whoever can't read their keys.
+  /// The schema without its folded indexes: for readers that can't read their keys.
   package var withoutFoldedIndexes: Schema {
     var copy = self
     for place in entities.indices { copy.entities[place].indexes.removeAll { !$0.folding.isEmpty } }
@@ -228,7 +228,7 @@ extension Schema: CustomStringConvertible {
   /// models.
   public var description: String { entities.map(\.description).joined(separator: "\n") }
 
-  /// The same in every process and every version for the same schema, and whatever the order of declaration: FNV-1a, 64 bits, of the UTF-8
+  /// A number that depends on the schema alone, in every process and version, whatever the order of declaration: FNV-1a, 64 bits, of the UTF-8
   /// bytes of ``description`` with the lines of each entity sorted.
   public var stableHash: UInt64 { fowlerNollVo64(entities.map(\.hashedText).joined(separator: "\n")) }
 }

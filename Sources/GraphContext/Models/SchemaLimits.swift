@@ -1,5 +1,5 @@
-/// How large a schema can be. What a stored schema says beyond that is damage: nobody has so many models, and working them out would take
-/// as long as somebody else likes.
+/// The largest schema. A stored schema beyond these limits counts as damage: no program has so many models, and a hostile file could make the
+/// opening take any time.
 public enum SchemaLimits {
   /// Entities in a schema.
   public static let entityCount = 2_048

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Numbers for values of which a process has few, for whoever has four bytes to spare. A value keeps its number as long as the process lives.
+/// Four-byte numbers for values of which a process has few. A value keeps its number as long as the process lives.
 private struct TagTable<Value: Hashable & Sendable>: Sendable {
   private var values: [Value] = []
   private var tags: [Value: UInt32] = [:]

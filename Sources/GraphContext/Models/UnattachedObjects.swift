@@ -3,11 +3,11 @@ import Predicates
 /// Objects that an object in no context leads to, held by it until it is in one.
 ///
 /// A class, because dropping the first of a long chain of objects would otherwise drop the next one from within, and so on, until the stack
-/// is full. Here a loop does it: of an object that nobody else has, it takes what that one leads to before it lets it go.
+/// is full. Here a loop does it: if nothing else holds an object, the loop takes its targets out before it releases the object.
 public class UnattachedObjects {
   init() {}
 
-  /// Lets go of the objects, and hands out what those lead to that nobody else has.
+  /// Releases the objects, and hands out those of their targets that nothing else holds.
   func dismantle(into queue: inout [UnattachedObjects]) {}
 
   /// What the deinitialiser of each subclass does.
@@ -80,7 +80,7 @@ public final class UnattachedMembers<Target: ManagedObject>: UnattachedObjects {
     known?.insert(ObjectIdentifier(member))
   }
 
-  /// The list, which is empty afterwards: whoever changes it doesn't copy it.
+  /// Moves the list out, which is empty afterwards: so the caller changes it without a copy.
   func takeList() -> [Target] {
     known = nil
     defer { list = [] }

@@ -163,7 +163,7 @@ struct LayoutTranslation: Sendable {
     }
   }
 
-  /// A value begins where the one before ends: that needs an end even where nobody reads it.
+  /// A value begins where the one before ends: so a value needs an end even if it is not read.
   private mutating func append(_ piece: VariablePiece) {
     let next = variablePieces.last.map { $0.target + max(1, $0.sources.count) } ?? 0
     if piece.target > next {

@@ -29,7 +29,7 @@ final class RecordReader {
     RecordLayout.number(of: bytes) == newestLayout ? bytes : translated(bytes)
   }
 
-  /// The same with all slots. A translation stays until the next call.
+  /// ``newest(_:)`` with all slots. A translation stays until the next call.
   func whole(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     slots == .max ? newest(bytes) : wholeReader.newest(bytes)
   }

@@ -81,14 +81,14 @@ public struct From<Root: ManagedObject>: Sendable {
     return orderBy(keys)
   }
 
-  /// The same for an array of keys.
+  /// The query with an order by an array of keys.
   public func orderBy(_ keys: [OrderBy<Root>]) -> From {
     var copy = self
     copy.sort += keys
     return copy
   }
 
-  /// The same for Foundation's sort descriptors.
+  /// The query with an order by Foundation's sort descriptors.
   public func orderBy(_ descriptors: [SortDescriptor<Root>]) -> From {
     orderBy(descriptors.map(OrderBy.init))
   }

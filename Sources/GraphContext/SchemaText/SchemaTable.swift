@@ -1,6 +1,6 @@
 import Predicates
 
-/// A schema as rows, one for each property: for whoever prints it.
+/// A schema as rows to print, one for each property.
 public struct SchemaTable: Sendable, Hashable, Codable {
   /// One property of an entity.
   public struct Row: Sendable, Hashable, Codable {

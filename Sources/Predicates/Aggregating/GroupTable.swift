@@ -8,7 +8,7 @@ struct GroupTable {
   private var ends: [Int] = []
   private var bytes: [UInt8] = []
 
-  /// Another one in each process, so that nobody can choose values that all fall on one place.
+  /// Another one in each process, so that hostile values can't be chosen to collide.
   private static let seed = UInt64.random(in: .min ... .max)
   private static let hashHalf: UInt64 = 0xFFFF_FFFF_0000_0000
 

@@ -88,7 +88,7 @@ extension RowPaths.Place {
   }
 }
 
-/// A value's place in a row: plain numbers, so that reading it asks nobody.
+/// A value's place in a row: plain numbers, so that reading it needs no lookup.
 package struct RowField: Sendable, Hashable {
   /// Which of the row's records.
   let place: Int

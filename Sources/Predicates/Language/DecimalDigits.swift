@@ -78,7 +78,7 @@ public struct DecimalDigits: Sendable, Hashable {
     self.exponent = exponent
   }
 
-  /// The same digits with the other sign.
+  /// The digits with the other sign.
   var negated: DecimalDigits { DecimalDigits(isNegative: !isNegative, digits: digits, exponent: exponent) }
 
   /// Text that the initialisers of Double and Float read, which round correctly.

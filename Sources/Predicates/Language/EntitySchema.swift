@@ -68,7 +68,7 @@ public struct EntitySchema: Sendable {
     )
   }
 
-  /// The same of an entity in a store.
+  /// Makes the schema of an entity in a store.
   package init(
     id: EntityID,
     identity: EntityIdentity?,

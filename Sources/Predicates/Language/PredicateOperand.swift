@@ -99,7 +99,7 @@ public struct SourceLocation: Sendable, Hashable {
 }
 
 extension QueryError {
-  /// The same mistake, found at a place in a text.
+  /// The mistake, found at an offset of a text.
   func at(_ location: SourceLocation?) -> QueryError {
     guard let location, source == nil else { return self }
     var error = self

@@ -15,10 +15,10 @@ public struct ObjectReference: Sendable, Codable {
   public var entity: String
   /// The object's number within the entity: what a `reference` holds.
   public var number: ObjectNumber
-  /// The store that the object is in; nil where nobody said, as in a text, which stands for an object of any store. A
+  /// The store that the object is in; nil where it is not known, as in a text, which stands for an object of any store. A
   /// query over another store is a mistake. Takes no part in what the reference is equal to, and isn't archived.
   public var store: UUID?
-  /// The number of the entity in that store, by which it is known there whatever it is called; nil where nobody said. Takes no part in what
+  /// The number of the entity in that store, by which it is known there whatever it is called; nil where it is not known. Takes no part in what
   /// the reference is equal to, and isn't archived, because it means nothing in another store.
   package var entityNumber: UInt32?
 

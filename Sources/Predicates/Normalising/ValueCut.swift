@@ -124,7 +124,7 @@ extension AttributeKind {
 
   /// The next value, for kinds that have one. `value` is not the last.
   ///
-  /// References have none: nobody asks for a range of them, and as points they stay apart.
+  /// References have none: no query asks for a range of them, and as points they stay apart.
   func successor(of value: AttributeValue) -> AttributeValue? {
     switch value {
     case .bool: .bool(true)

@@ -37,7 +37,7 @@ struct PlanDraft {
     )
   }
 
-  /// The same for an access path whose rows come ordered by ID.
+  /// The plan by an access path whose rows come ordered by ID.
   func plan(_ access: AccessPath, _ residual: NormalPredicate) -> PlannedQuery {
     plan(access, residual, byID)
   }

@@ -4,7 +4,7 @@ import Synchronization
 /// Hands out the numbers of new objects: final at insertion, never used twice.
 ///
 /// For each entity, the catalogue keeps the end of the numbers that were leased. Only numbers below it are handed out, and only
-/// once the commit that leased them can't be lost any more: so whoever has seen a number, in a file or in another process, never
+/// once the commit that leased them can't be lost any more: so a reader of a number, in a file or in another process, never
 /// meets another object of that number, whatever happens to the process or the power. What is left of a lease when the
 /// store is closed is skipped.
 ///
@@ -70,7 +70,7 @@ final class ObjectNumbers: Sendable {
     }
   }
 
-  /// The same for a save, which leases ahead of need: nil also when half of the last block is left.
+  /// The end of the block that a save leases ahead of need: nil also when half of the last block is left.
   func endWanted(_ ordinal: Int, stored: UInt64) -> UInt64? {
     let hasEnough = leases.withLock { leases in
       stored > leases[ordinal].next && stored - leases[ordinal].next >= leases[ordinal].blockCount / 2
@@ -91,7 +91,7 @@ final class ObjectNumbers: Sendable {
     }
   }
 
-  /// Leaves out numbers that somebody else has leased.
+  /// Leaves out numbers that another container has leased.
   ///
   /// - Parameter ends: by the entity's ordinal, the ends in the store.
   func skip(to ends: [UInt64]) {

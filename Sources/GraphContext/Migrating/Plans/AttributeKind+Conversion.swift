@@ -4,7 +4,7 @@ import Predicates
 // Values of one kind as another one has them.
 
 extension AttributeKind {
-  /// The same value as an attribute of this kind has it; nil if it can't be told, or this kind doesn't have it.
+  /// The value as an attribute of this kind has it; nil if it can't be told, or this kind doesn't have it.
   func converted(_ value: AttributeValue) -> AttributeValue? {
     if let same = self.value(from: value) { return same }
     switch value {

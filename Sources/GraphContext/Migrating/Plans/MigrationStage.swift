@@ -14,7 +14,7 @@ public struct MigrationStage: Sendable {
     lightweight(from: from.version, to: to.version)
   }
 
-  /// The same between versions of a plan that has no types for them.
+  /// A stage between versions of a plan that has no types for them.
   public static func lightweight(from: Schema.Version, to: Schema.Version) -> MigrationStage {
     MigrationStage(from: from, to: to, custom: nil)
   }
@@ -45,7 +45,7 @@ public struct MigrationStage: Sendable {
     return MigrationStage(from: from.version, to: to.version, custom: stage)
   }
 
-  /// The same between versions of a plan that has no types for them.
+  /// A stage between versions of a plan that has no types for them.
   public static func custom(
     from: Schema.Version,
     to: Schema.Version,

@@ -21,7 +21,7 @@ public protocol VersionedSchema: SendableMetatype {
   static func schema() throws(SchemaError) -> Schema?
   /// The schema's ``Schema/stableHash``; nil, unless a version says otherwise.
   ///
-  /// Of a version with a schema it is a lock: a plan whose models have changed since is refused, so nobody changes a version that is shipped. Of
+  /// Of a version with a schema it is a lock: a plan whose models have changed since is refused, so a version that is shipped isn't changed by mistake. Of
   /// a version without one it is how stores are recognised that were written before the app declared versions.
   static var stableHash: UInt64? { get }
 }

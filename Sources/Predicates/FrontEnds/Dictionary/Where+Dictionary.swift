@@ -16,7 +16,7 @@ extension Where: ExpressibleByDictionaryLiteral {
     self.init(pairs: conditions)
   }
 
-  /// The same for a dictionary that is made at run time; conditions are in the order of their keys.
+  /// Makes a condition of a dictionary that is made at run time; conditions are in the order of their keys.
   public init(_ conditions: [String: (any PredicateArgument)?]) {
     self.init(
       pairs: conditions.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map {

@@ -17,7 +17,7 @@ struct QueryShape: Sendable {
     sort = query.sort
   }
 
-  /// The same for queries of a shape; nil for a query that has none. O(size of the tree), but for values.
+  /// A number that queries of one shape have in common; nil for a query that has none. O(size of the tree), but for values.
   static func hash(of query: NamedQuery, _ entity: EntityID) -> UInt64? {
     var hash = ShapeHash()
     hash.add(UInt64(truncatingIfNeeded: entity.ordinal))

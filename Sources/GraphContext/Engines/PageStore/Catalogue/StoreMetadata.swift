@@ -37,7 +37,7 @@ public struct StoreMetadata: Sendable, Hashable, Codable {
 
   /// Reads the metadata of the store in a file. O(size of the schema), and of the log if the store was not closed.
   ///
-  /// - Throws: `store` when the store can't be opened: there is none, or somebody has it open for writing (`storeInUse`), this process
+  /// - Throws: `store` when the store can't be opened: there is none, or a process has it open for writing (`storeInUse`), this process
   ///   included; `schemaMismatch` for a store of a newer version of the library; `corrupt` for a schema that makes no sense; `invalidURL` for
   ///   a URL that isn't a file's.
   public init(at url: URL) throws(ContextError) {

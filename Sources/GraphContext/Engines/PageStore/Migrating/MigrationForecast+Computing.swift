@@ -14,7 +14,7 @@ extension MigrationForecast {
   ///   - models: the models that the store would be opened with.
   ///   - showsValues: whether the ``refusal`` has the values of the objects in the way, or the names of the properties alone.
   /// - Throws: `schemaMismatch` when the models make no schema, or the store is of a newer version of the library; `store` when the store
-  ///   can't be opened: there is none, or somebody has it open for writing (`storeInUse`), this process included; `corrupt` for a store
+  ///   can't be opened: there is none, or a process has it open for writing (`storeInUse`), this process included; `corrupt` for a store
   ///   that is damaged; `invalidURL` for a URL that isn't a file's. A change that is refused is no error here: ``refusal`` has it.
   public init(
     at url: URL,
@@ -24,7 +24,7 @@ extension MigrationForecast {
     try self.init(at: url, to: ContainerModels(classes: models), showsValues)
   }
 
-  /// The same for a schema.
+  /// A forecast for a schema.
   public init(at url: URL, to schema: Schema, showsValues: Bool = true) throws(ContextError) {
     try self.init(at: url, to: ContainerModels(classes: [], others: .schema(schema)), showsValues)
   }

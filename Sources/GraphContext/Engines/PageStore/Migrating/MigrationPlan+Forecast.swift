@@ -7,7 +7,7 @@ extension MigrationPlan {
   /// Works out what opening a store with the plan would do, stage by stage, without writing one byte to the store.
   ///
   /// Where there are several stages, or a custom one, they are taken on a copy of the store, which is removed afterwards; the passes of custom stages run on it. The counts
-  /// are those that the opening then has, if nobody saves in between. Blocks until it is done. O(size of the store), and what the passes take.
+  /// are those that the opening then has, if no other save comes in between. Blocks until it is done. O(size of the store), and what the passes take.
   ///
   /// - Parameters:
   ///   - url: the store's file.

@@ -110,7 +110,7 @@ extension SchemaChange {
 }
 
 extension CataloguedSchema {
-  /// The same without the values that objects have in properties that they lack.
+  /// The state without the values that objects have in properties that they lack.
   fileprivate var withoutDefaults: CataloguedSchema {
     var copy = self
     for entity in copy.entities.indices {

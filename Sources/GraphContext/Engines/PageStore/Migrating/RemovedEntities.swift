@@ -2,7 +2,7 @@ import Logging
 import PageStore
 import Predicates
 
-/// Tells the log which entities an opening removes: somebody may merely have forgotten to give their models.
+/// Tells the log which entities an opening removes: the program may have forgotten to give their models.
 struct RemovedEntities {
   private let logger: Logger
   private let path: String

@@ -6,7 +6,7 @@ import Predicates
 /// commit, and removes what is of no use any more.
 ///
 /// A change that fits into one commit is one commit. Otherwise each commit notes how far it came (``MigrationState``), so that a process
-/// that was killed, or a change that was cancelled, goes on from there. Nobody writes to the store meanwhile but the migrator.
+/// that was killed, or a change that was cancelled, goes on from there. Only the migrator writes to the store meanwhile.
 struct SchemaMigrator {
   private let store: Store
   private let change: SchemaChange

@@ -87,7 +87,7 @@ struct SchemaTransition {
     return schema
   }
 
-  /// The same step, after another change was given up: the numbers of that change are not given again.
+  /// The step after another change was given up: the numbers of that change are not given again.
   private func startingAfresh() throws -> SchemaTransition {
     let snapshot = try store.snapshot()
     let known = try SchemaTree.schema(in: snapshot) ?? CataloguedSchema()

@@ -74,7 +74,7 @@ extension PersistentContainer {
     )
   }
 
-  /// The same for a list of models.
+  /// Opens a store with a list of models.
   ///
   /// - Throws: `schemaMismatch` when the models don't go together with each other, or the store can't be brought to them; `missingValue`,
   ///   `notUnique` or `indexedValueTooLong` when objects in the store break a rule of the models; `invalidURL` for a URL that isn't a file's;

@@ -40,7 +40,7 @@ extension PersistentContainer {
     )
   }
 
-  /// The same in a file or in memory.
+  /// Opens a store with a plan, in a file or in memory.
   public convenience init(
     _ name: String,
     plan: MigrationPlan,

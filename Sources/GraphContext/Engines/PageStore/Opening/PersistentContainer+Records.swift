@@ -64,7 +64,7 @@ extension PersistentContainer {
     )
   }
 
-  /// The same in a file or in memory.
+  /// Opens a store for records, in a file or in memory.
   public convenience init(
     _ name: String,
     schema: Schema,

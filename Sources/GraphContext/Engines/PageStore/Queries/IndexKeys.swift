@@ -43,7 +43,7 @@ enum IndexKeys {
       }
     }
 
-    /// The same place as an end.
+    /// The bound as an upper one.
     func upper(_ cut: ValueCut, after prefix: [UInt8]) -> KeyRange.Bound {
       switch start(of: cut, after: prefix) {
       case .at(let key): .excluding(key)

@@ -53,7 +53,7 @@ struct QueryExecutor {
     )
   }
 
-  /// The same for a part of the results only.
+  /// An executor for a part of the results only.
   func slice(_ offset: Int, _ limit: Int) -> QueryExecutor {
     var copy = self
     copy.plan.offset = offset
@@ -61,7 +61,7 @@ struct QueryExecutor {
     return copy
   }
 
-  /// The same by another plan.
+  /// An executor that follows another plan.
   func following(_ plan: PlannedQuery) -> QueryExecutor {
     var copy = self
     copy.plan = plan

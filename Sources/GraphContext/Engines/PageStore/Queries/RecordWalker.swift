@@ -29,7 +29,7 @@ struct RecordWalker: ~Copyable {
   private static let fewest = 4
 
   /// The objects' records, in the given order, as `keep` returns them. Objects that don't exist are left out if that may be, as for IDs that
-  /// somebody kept; an index entry that leads to nothing is damage.
+  /// a program kept; an index entry that leads to nothing is damage.
   static func rows(
     _ numbers: [ObjectNumber],
     of entity: StoredEntity,

@@ -5,7 +5,7 @@ import Predicates
 /// A save in the writer's turn: everything that has to be decided against the store as it is *now*.
 ///
 /// The order matters:
-/// 1. Records are stored and removed; a record that somebody else changed is a conflict.
+/// 1. Records are stored and removed; a record that another context changed is a conflict.
 /// 2. Keys of indexes and references follow, all removals before all additions, sorted for each tree.
 /// 3. Pairs of many-to-many relationships.
 /// 4. Delete rules, for what still refers to deleted objects: in the context they were applied to what its snapshot knew.
@@ -169,7 +169,7 @@ extension SaveTransaction {
     }
   }
 
-  /// Calls `body` with the stored record of an object that this save changes, unless somebody else changed it.
+  /// Calls `body` with the stored record of an object that this save changes, unless another context changed it.
   private func withStored(
     _ number: ObjectNumber,
     _ entity: StoredEntity,
