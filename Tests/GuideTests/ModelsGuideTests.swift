@@ -114,6 +114,16 @@ func hurry(recipesAt url: URL) async throws {
     #expect(soup.steps.map(\.number) == [2, 1])
     let cook = try #require(soup.author)
     #expect(cook.recipes.count == 1 && cook.recipes.contains(soup))
+
+    // Quoted in Docs/Models.md
+    let own = From<Recipe>().where { $0.author == cook }
+    // For cook.recipes.reduce(0) { $0 + $1.minutes }
+    let minutes = try context.sum(of: \.minutes, in: own)
+    // For cook.recipes.map(\.title)
+    let titles = try context.fetch(own.select(\.title))
+    // End of quotation
+
+    #expect(minutes == cook.recipes.reduce(0) { $0 + $1.minutes } && titles == cook.recipes.map(\.title))
     #expect(!soup.isQuick && soup.course == .starter)
     #expect(try context.fetch(From<Recipe>().where(format: "title ==[cd] 'ONIÖN SOUP'")) == [soup])
     #expect(try context.count(From<Recipe>().where { $0.course == .starter }) == 1)

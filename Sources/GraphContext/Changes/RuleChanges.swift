@@ -9,8 +9,6 @@ struct RuleChanges: Sendable {
   }
   private(set) var objects: [EntityNumber: Objects] = [:]
 
-  var isEmpty: Bool { objects.isEmpty }
-
   mutating func noteUpdated(_ number: ObjectNumber, slot: Int, of entity: EntityNumber) {
     objects[entity, default: Objects()].updated[number, default: 0] |= 1 << UInt64(slot)
   }

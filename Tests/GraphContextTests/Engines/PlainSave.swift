@@ -41,10 +41,12 @@ struct PlainSave {
     for pairs in request.pairs { try apply(pairs) }
     try applyRules()
     for reference in references {
-      // A rule may have taken the reference away.
       let (entity, toOne) = (reference.1, reference.2)
-      guard store.reference(toOne.slot, of: reference.from, entity.ordinal) == reference.to else { continue }
-      try checkExists(reference.to, schema.entities[toOne.destination])
+      let destination = schema.entities[toOne.destination]
+      let isDeletedByRule = ruleChanges.objects[destination.number]?.deleted.contains(reference.to) == true
+      let isStillThere = store.reference(toOne.slot, of: reference.from, entity.ordinal) == reference.to
+      if isDeletedByRule, !isStillThere { continue }
+      try checkExists(reference.to, destination)
     }
     for entity in schema.entities { try checkUniqueness(entity) }
   }

@@ -6,7 +6,8 @@ import Predicates
 // MARK: - References
 
 extension SaveTransaction {
-  /// Every reference that this save stored leads to an object that exists now, unless a delete rule has taken the reference away since.
+  /// Every reference that this save stored leads to an object that exists now. A reference to an object that a delete rule has deleted in this
+  /// save is taken away; one to an object that the context itself has deleted is a mistake.
   /// The keys are sorted by destination, so each destination that exists is looked for once.
   func checkDestinations(_ transaction: inout WriteTransaction) throws {
     for entity in schema.entities {
@@ -21,12 +22,18 @@ extension SaveTransaction {
           if number == checked { continue }
           let object = ObjectNumber(rawValue: UInt64(truncatingIfNeeded: entry.head))
           let key = KeyCoder.pair(number, object)
-          if !ruleChanges.isEmpty, try !tree(toOne.treeName, &transaction).contains(key) { continue }
+          if isDeletedByRule(number, destination), try !tree(toOne.treeName, &transaction).contains(key) {
+            continue
+          }
           checked = number
           try checkExists(number, destination, toOne.name, of: object, from: entity, &transaction)
         }
       }
     }
+  }
+
+  private func isDeletedByRule(_ number: ObjectNumber, _ entity: StoredEntity) -> Bool {
+    ruleChanges.objects[entity.number]?.deleted.contains(number) == true
   }
 
   func checkExists(
