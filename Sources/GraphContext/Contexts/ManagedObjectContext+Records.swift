@@ -22,7 +22,7 @@ extension ManagedObjectContext {
   /// O(log n) where an index has the attributes, else O(records).
   ///
   /// - Parameters:
-  ///   - entity: the name of an entity without a class.
+  ///   - name: the name of an entity without a class.
   ///   - values: by attribute; `null` for nil.
   /// - Throws: What ``insert(entity:)`` and a query for records throw; `unknownProperty` or `wrongValue` for a value that the entity can't have.
   public func findOrInsert(
