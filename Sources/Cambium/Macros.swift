@@ -86,7 +86,7 @@ public macro Relationship(
 ) =
   #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
 
-/// What ``Relationship(deleteRule:inverse:originalName:)-50xge`` calls the inverse of a relationship that leads back by itself.
+/// The argument `inverse` of ``Relationship(deleteRule:inverse:originalName:)-50xge`` for a relationship that is its own inverse.
 public struct OwnInverse: Sendable, Hashable {
   /// The relationship is its own inverse.
   public static let itself = OwnInverse()

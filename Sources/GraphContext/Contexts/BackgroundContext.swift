@@ -32,8 +32,8 @@ public actor BackgroundContext {
 
   /// Runs `body` with the context, and returns what it returns.
   ///
-  /// What goes wrong while a value is read fails this block, at its end at the latest, and the next ones, until one of them rolls the
-  /// context back or resets it.
+  /// An error of a getter makes this block throw, at its end at the latest. The next blocks throw it too, until one of them rolls the context back
+  /// or resets it.
   ///
   /// - Throws: what `body` throws; a ``ContextError`` for what went wrong while values were read, and where the context can't move to the
   ///   newest commit, without having called `body`.

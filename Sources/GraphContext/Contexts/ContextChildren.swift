@@ -5,7 +5,7 @@ struct ContextChildren {
   }
   private var references: [Reference] = []
 
-  /// Whether there was no child, or none is there any more.
+  /// True if no child is alive.
   var isEmpty: Bool { references.allSatisfy { $0.child == nil } }
 
   mutating func add(_ child: ManagedObjectContext) {

@@ -18,8 +18,8 @@ struct EntityObjects {
   private(set) var references: [PendingLinks?]
   /// Unsaved changes of the to-many relationships that are stored as pairs, by their positions.
   var pairs: [PendingLinks]
-  /// Of a child: unsaved changes of pairs that the parent has made as well. They are no differences to what the parent shows, until it takes its
-  /// own back.
+  /// Unsaved changes of pairs that the parent of a child has made as well. The child shows no difference to its parent by them, until the parent
+  /// takes its own change back. Empty in a context without a parent.
   var settledPairs: [PendingLinks]
 
   init(_ entity: StoredEntity, in host: ObjectHost) {
@@ -30,10 +30,10 @@ struct EntityObjects {
     settledPairs = pairs
   }
 
-  /// Whether an object or a pair of the entity has unsaved changes. O(objects with unsaved changes).
+  /// True if an object or a pair of the entity has unsaved changes. O(objects with unsaved changes).
   var hasChanges: Bool { changes.hasAny || pairs.contains { !$0.isEmpty } }
 
-  /// Whether an object with unsaved changes may be missing below the context, because it was deleted there.
+  /// Returns true for an object with unsaved changes that another context or the parent may have deleted.
   func mayBeMissing(_ number: ObjectNumber) -> Bool {
     conflicts.contains(number) || deletedInParent.contains(number)
   }

@@ -79,50 +79,30 @@ extension ManagedObjectContext {
       entities[ordinal].forgetReferences()
       for number in numbers { update(number, entity(ordinal), changedBy: .parent) }
     }
-    unsettlePairs()
     normalisePairs()
     children.forEach { $0.parentDidReplace(numbers) }
   }
 }
 
-extension ManagedObjectContext {
-  /// Makes those changes of pairs unsaved ones again that the parent doesn't show any more.
-  private func unsettlePairs() {
-    for ordinal in entities.indices {
-      for (position, links) in entities[ordinal].settledPairs.enumerated() where !links.isEmpty {
-        let table = entity(ordinal).toManys[position].links
-        deferringError(()) { () throws(ContextError) in
-          let undone = try links.filter { owner, element, isAdded throws(ContextError) in
-            try source.isLinked(owner, element, in: table) != isAdded
-          }
-          undone.forEach { entities[ordinal].unsettle($0, $1, position, isLinked: $2) }
-        }
-      }
-    }
-  }
-}
-
 extension EntityObjects {
-  /// An unsaved change of a pair was made below as well.
+  /// Notes that an unsaved change of a pair was made below as well.
   fileprivate mutating func settle(
     _ owner: ObjectNumber,
     _ element: ObjectNumber,
     _ position: Int,
     isLinked: Bool
   ) {
-    pairs[position].settle(owner, element, isLinked: isLinked)
-    settledPairs[position].note(owner, element, isLinked: isLinked)
+    pairs[position].hand(owner, element, isLinked: isLinked, to: &settledPairs[position])
   }
 
-  /// The change below was taken back, and this one counts.
+  /// Notes that the change below was taken back, so that the one here is a difference again.
   fileprivate mutating func unsettle(
     _ owner: ObjectNumber,
     _ element: ObjectNumber,
     _ position: Int,
     isLinked: Bool
   ) {
-    settledPairs[position].settle(owner, element, isLinked: isLinked)
-    pairs[position].note(owner, element, isLinked: isLinked)
+    settledPairs[position].hand(owner, element, isLinked: isLinked, to: &pairs[position])
   }
 }
 

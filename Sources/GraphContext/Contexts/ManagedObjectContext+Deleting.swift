@@ -11,12 +11,12 @@ extension ManagedObjectContext {
   public func delete(_ object: some ManagedObject) {
     if let host = object._$state.host, host !== self { return deferred.note(Self.isOther(object, "deleted")) }
     var queue: [any ManagedObject] = [object]
-    var deleted: [[ObjectNumber]] = entities.map { _ in [] }
+    var deleted: [[ObjectNumber]] = children.isEmpty ? [] : entities.map { _ in [] }
     while let next = queue.popLast() {
       guard next._$state.host === self else { continue }
       switch next._$state.phase {
       case .persistent, .inserted:
-        deleted[entity(of: next).ordinal].append(next._$state.number)
+        if !deleted.isEmpty { deleted[entity(of: next).ordinal].append(next._$state.number) }
         delete(next, &queue)
       default: continue
       }

@@ -90,8 +90,8 @@ extension ManagedObjectContext {
 // MARK: - Moving on
 
 extension ManagedObjectContext {
-  /// Whether the context moves to the newest commit by itself between two pieces of its work; it keeps its unsaved changes, as with
-  /// ``refresh()``. True for every context unless it is set.
+  /// The context moves to the newest commit without being told, between two blocks of work. It keeps its unsaved changes, as with ``refresh()``.
+  /// True unless it is set.
   ///
   /// The view context moves between two turns of the main actor, after another context has saved; a ``BackgroundContext`` before each
   /// block. With false they move when they are told to (``refresh()``, ``reset()``), and with their own saves. No context moves
@@ -175,6 +175,7 @@ extension ManagedObjectContext {
 
   private func loadChangedObjects(_ numbers: some Sequence<ObjectNumber>, of entity: EntityNumber) {
     guard let entity = coordinator.schema.entity(entity) else { return }
+    if entities[entity.ordinal].changes.isEmpty, children.isEmpty { return }
     for number in numbers { loadAttributesIfChanged(number, entity.ordinal) }
   }
 
@@ -226,19 +227,26 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Pending links stay differences to what the store has: a link that another context has added or removed as well is
-  /// no longer pending.
+  /// Makes pending links the differences to what the source shows. A link that was added or removed below as well is no difference; a child keeps
+  /// it aside, because its parent may take the change back.
   func normalisePairs() {
     for ordinal in entities.indices {
-      for (position, links) in entities[ordinal].pairs.enumerated() where !links.isEmpty {
-        let table = entity(ordinal).toManys[position].links
+      for relationship in entity(ordinal).toManys {
+        let position = relationship.ordinal
+        var links = entities[ordinal].settledPairs[position]
+        links.merge(entities[ordinal].pairs[position])
+        if links.isEmpty { continue }
         deferringError(()) { () throws(ContextError) in
+          var settled = PendingLinks()
           entities[ordinal].pairs[position] = try links.filter {
             owner,
             element,
             isAdded throws(ContextError) in
-            try source.isLinked(owner, element, in: table) != isAdded
+            if try source.isLinked(owner, element, in: relationship.links) != isAdded { return true }
+            if parent != nil { settled.note(owner, element, isLinked: isAdded) }
+            return false
           }
+          entities[ordinal].settledPairs[position] = settled
         }
       }
     }

@@ -20,7 +20,8 @@ extension ManagedObjectContext {
   private func save(to parent: ManagedObjectContext) throws(ContextError) {
     try checkUsable()
     listings.removeAll()
-    guard hasChanges else { return }
+    // Links that the parent has as well are saved by this, too.
+    guard hasChanges else { return forgetChanges() }
     let request = try ChangeEncoder(self).encode()
     try parent.accept(request)
     let saved = request.deletesObjects ? entities.map { $0.changes.inserted + $0.changes.updated } : []

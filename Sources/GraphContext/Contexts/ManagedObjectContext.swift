@@ -33,7 +33,7 @@ public final class ManagedObjectContext: ObjectHost {
   var cancellation: Cancellation? { didSet { source.cancellation = cancellation } }
   /// What to call the context in messages.
   public var name: String?
-  /// What ``automaticallyMergesChangesFromParent`` is for a context that saves to the store.
+  /// The value of ``automaticallyMergesChangesFromParent`` of a context without a parent.
   var mergesAutomatically = true
   /// How long a save waits for its turn to write while others do; nil for as long as it takes. Ten seconds for the view
   /// context, whose saves hold up the main actor.

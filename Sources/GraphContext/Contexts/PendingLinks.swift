@@ -24,10 +24,15 @@ struct PendingLinks {
     if isLinked { link(owner, element) } else { unlink(owner, element) }
   }
 
-  /// Calls `body` with each link; the last argument says whether it was added.
-  func forEach(_ body: (ObjectNumber, ObjectNumber, Bool) -> Void) {
-    for (owner, elements) in added { for element in elements { body(owner, element, true) } }
-    for (owner, elements) in removed { for element in elements { body(owner, element, false) } }
+  /// Moves a link to other pending links.
+  mutating func hand(
+    _ owner: ObjectNumber,
+    _ element: ObjectNumber,
+    isLinked: Bool,
+    to others: inout PendingLinks
+  ) {
+    settle(owner, element, isLinked: isLinked)
+    others.note(owner, element, isLinked: isLinked)
   }
 
   /// An element leads to another owner; `none` stands for no owner.

@@ -74,7 +74,7 @@ protocol ObjectSource: AnyObject {
   func cursor(of query: ResolvedQuery, over layers: UnsavedLayers?) throws(ContextError) -> any RowCursor
 
   /// Calls `body` with each row that a selection describes, in order, until it returns false: with a reader that has begun the row, and
-  /// where the columns are. What `body` throws is taken for an error of a layer below.
+  /// the fields of the columns. An error that `body` throws becomes a `ContextError`.
   func forEachRow(
     of selection: ResolvedSelection,
     over layers: UnsavedLayers?,

@@ -99,26 +99,21 @@ struct ResolvedGrouping {
     in source: any ObjectSource,
     over layers: UnsavedLayers? = nil
   ) throws(ContextError) -> [[AttributeValue]] {
-    if limit == 0 { return [] }
+    if window.isOver { return [] }
     let groups = try source.groups(of: self, over: layers)
     var rows: [[AttributeValue]]
     if condition == .constant(true) {
-      rows = groups.candidates(wanted, by: order[0].column, isAscending: order[0].isAscending)
+      rows = groups.candidates(window.end ?? .max, by: order[0].column, isAscending: order[0].isAscending)
     } else {
       rows = groups.rows
       rows.removeAll { !condition.matches(columns.row($0)) }
     }
     sort(&rows)
     let columnCount = keys.count + aggregateColumnCount
-    let rest = rows.dropFirst(offset)
-    return (limit.map { rest.prefix($0) } ?? rest).map { Array($0.prefix(columnCount)) }
+    return window.rows(of: rows).map { Array($0.prefix(columnCount)) }
   }
 
-  /// How many rows, in their order, can be among the results.
-  private var wanted: Int {
-    guard let sum = limit?.addingReportingOverflow(offset), !sum.overflow else { return .max }
-    return sum.partialValue
-  }
+  private var window: RowWindow { RowWindow(offset: offset, limit: limit) }
 
   /// By the sort keys, then by the groups' own, or what there is where all rows are one group.
   private var order: [(column: Int, isAscending: Bool)] {

@@ -111,6 +111,28 @@ import Testing
     #expect(same.fans.isEmpty && !child.hasChanges)
   }
 
+  @Test func aLinkOfBothThatTheChildHasSavedGoesWithTheParents() throws {
+    let same = try inChild(writer)
+    same.fans = [try inChild(reader)]
+    writer.fans = [reader]
+    try child.save()
+    root.rollback()
+    #expect(same.fans.isEmpty && !child.hasChanges)
+  }
+
+  @Test func aLinkOfBothIsTheChildsAgainAfterAnotherContextHasRemovedIt() throws {
+    let same = try inChild(writer)
+    same.fans = [try inChild(reader)]
+    writer.fans = [reader]
+    try root.save()
+    let other = try library.context()
+    try other.existingObject(Writer.self, with: writer.objectID).fans = []
+    try other.save()
+    try root.refresh()
+    #expect(writer.fans.isEmpty)
+    #expect(same.fans.count == 1 && child.hasChanges)
+  }
+
   @Test func whatTheParentMayNotDeleteCanBeReadAboutInTheChild() throws {
     root.delete(book.publisher)
     _ = try inChild(book).publisher.name

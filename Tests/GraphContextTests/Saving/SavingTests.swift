@@ -53,6 +53,18 @@ import Testing
       return try second.existingObject(Object.self, with: object.objectID)
     }
 
+    /// A writer of the second context with an unsaved rank of 9, whose deletion the first has saved.
+    func changedInSecondAndDeletedInFirst() throws -> Writer {
+      let writer = Writer("A", email: "a@")
+      first.insert(writer)
+      try first.save()
+      let same = try inSecond(writer)
+      same.rank = 9
+      first.delete(writer)
+      try first.save()
+      return same
+    }
+
     func end() throws {
       #expect(try library.verify().map(\.description) == [])
       first.end()
@@ -243,13 +255,7 @@ import Testing
 
   @Test func aChangeOfAnObjectThatAnotherContextDeletedIsAConflict() async throws {
     let pair = try await Pair()
-    let writer = Writer("A")
-    pair.first.insert(writer)
-    try pair.first.save()
-    let same = try pair.inSecond(writer)
-    same.rank = 9
-    pair.first.delete(writer)
-    try pair.first.save()
+    let same = try pair.changedInSecondAndDeletedInFirst()
     #expect(code { try pair.second.save() } == .conflict)
     pair.second.rollback()
     try pair.second.refresh()
@@ -259,13 +265,7 @@ import Testing
 
   @Test func whatIsChangedHereAndDeletedElsewhereKeepsItsValues() async throws {
     let pair = try await Pair()
-    let writer = Writer("A", email: "a@")
-    pair.first.insert(writer)
-    try pair.first.save()
-    let same = try pair.inSecond(writer)
-    same.rank = 9
-    pair.first.delete(writer)
-    try pair.first.save()
+    let same = try pair.changedInSecondAndDeletedInFirst()
     try pair.second.refresh()
     #expect(try pair.second.fetch(From<Writer>().select(\.name)) == ["A"])
     #expect((same.name, same.email, same.rank) == ("A", "a@", 9))

@@ -12,7 +12,7 @@ struct MatchingRows: ~Copyable {
   private let hidden: Set<ObjectNumber>
   private var readCount = 0
   private var returnedCount = 0
-  /// Whether the budget ran out before the rows did.
+  /// True if the budget of rows was used up before the access path ended.
   private(set) var isOutOfBudget = false
 
   struct Options {
@@ -20,7 +20,7 @@ struct MatchingRows: ~Copyable {
     var rowBudget = Int.max
     /// Stored rows to return at most.
     var storedLimit = Int.max
-    /// Whether rows come with whole records. Else those have the values that the reader's paths read, and no more.
+    /// True for records with all slots; false for records that have at least the slots which the reader's paths read.
     var needsRecords = false
   }
 

@@ -70,13 +70,13 @@ extension QueryExecutor {
 // MARK: - Ways to the results
 
 extension QueryExecutor {
-  /// Whether rows come in the order of the results, and each is known to be one as soon as it is read.
+  /// True if the access path yields the results in their order, so that each can be handed out as soon as it is read.
   private var isInOrder: Bool {
     guard case .access = plan.order else { return false }
     return ownChanges == nil && plan.fallback == nil
   }
 
-  /// Whether ranks in indexes tell the results: no record is read to find them.
+  /// True if positions in indexes alone decide the results, so that no record is read to find them.
   private var isRanked: Bool { isInOrder && hasOnlyNumbers && !plan.isCovering }
 
   /// Whether the numbers in indexes are those of all matching objects.

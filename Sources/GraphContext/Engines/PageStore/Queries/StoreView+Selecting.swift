@@ -15,12 +15,13 @@ extension StoreView {
       var paths = executor.emptyPaths()
       var fields: [RowField] = []
       for column in selection.columns { fields.append(paths.field(for: column.path)) }
-      var seen = RowGroups(fields, paths)
+      var seen = selection.isDistinct ? RowGroups(fields, paths) : nil
       var results = try executor.results(&paths, records: .always)
       var reader = executor.reader(paths)
       while !window.isOver, let row = try results.next(&reader) {
-        let seenCount = seen.count
-        if selection.isDistinct, try seen.group(of: &reader) < seenCount { continue }
+        if let seenCount = seen?.count, let group = try seen?.group(of: &reader), group < seenCount {
+          continue
+        }
         guard try !window.admits() || body(row, &reader, fields) else { return }
       }
     }

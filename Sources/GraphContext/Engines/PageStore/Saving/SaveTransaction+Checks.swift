@@ -21,9 +21,9 @@ extension SaveTransaction {
           let number = ObjectNumber(rawValue: UInt64(truncatingIfNeeded: entry.head >> 64))
           if number == checked { continue }
           let object = ObjectNumber(rawValue: UInt64(truncatingIfNeeded: entry.head))
-          let key = KeyCoder.pair(number, object)
-          if isDeletedByRule(number, destination), try !tree(toOne.treeName, &transaction).contains(key) {
-            continue
+          if isDeletedByRule(number, destination) {
+            let key = KeyCoder.pair(number, object)
+            if try !tree(toOne.treeName, &transaction).contains(key) { continue }
           }
           checked = number
           try checkExists(number, destination, toOne.name, of: object, from: entity, &transaction)

@@ -47,7 +47,7 @@ struct RowWindow {
   }
 
   /// The rows of a list that are within.
-  func rows(of rows: [QueryRow]) -> [QueryRow] { isWhole ? rows : Array(rows.dropFirst(toSkip).prefix(left)) }
+  func rows<Row>(of rows: [Row]) -> [Row] { isWhole ? rows : Array(rows.dropFirst(toSkip).prefix(left)) }
 
   /// How many of `count` rows are within.
   func count(of count: Int) -> Int { min(left, max(0, count - toSkip)) }
