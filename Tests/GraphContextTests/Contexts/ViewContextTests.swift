@@ -83,6 +83,7 @@ import Testing
       }
     }
     await Task.detached { _ = hasBegun.wait(timeout: .distantFuture) }.value
+    context.saveTimeout = nil
     context.insert(Writer("A", rank: 1))
     let release = Task { @MainActor in
       library = nil
@@ -98,6 +99,8 @@ import Testing
   @Test func changesMadeWhileASaveIsWaitedForAreNotLost() async throws {
     let library = try await PersistentContainer("Library", models: Library.models, at: .inMemory)
     let context = library.viewContext
+    // The writer ends when the main actor gets round to it, which other tests hold up.
+    context.saveTimeout = nil
     let store = library.store
     try library.leaseNumbers()
     let (hasBegun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
