@@ -100,11 +100,15 @@ extension ContextError {
   }
 
   /// Another context has changed or deleted an object that is to be saved.
-  static func conflict(_ id: ManagedObjectID, _ what: String) -> ContextError {
-    ContextError(
+  ///
+  /// - Parameter properties: those that were changed in both; empty for a deletion.
+  static func conflict(_ id: ManagedObjectID, _ what: String, _ properties: [String] = []) -> ContextError {
+    let subject = "\(id.entityName) \(id.number)"
+    return ContextError(
       .conflict,
-      "\(id.entityName) \(id.number) was \(what) by another context after this one had read it",
-      context: Context(entity: id.entityName, objectID: id)
+      "\(([subject] + [properties.joined(separator: ", ")].filter { !$0.isEmpty }).joined(separator: ": ")) was \(what)"
+        + " by another context after this one had read it",
+      context: Context(entity: id.entityName, objectID: id, properties: properties)
     )
   }
 

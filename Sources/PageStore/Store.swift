@@ -76,6 +76,13 @@ public final class Store: Sendable {
     return snapshot
   }
 
+  /// Takes a snapshot of what a running write transaction builds on. Its commits may not be durable yet, and a failed sync may take them back:
+  /// the transaction then fails too. Called by the thread that runs the transaction.
+  package func snapshotOfWriter() throws(StoreError) -> Snapshot {
+    try checkOpen()
+    return Snapshot(ofLatestIn: shared)
+  }
+
   /// The snapshots that are alive, oldest first, and the bytes that each keeps from being reused. O(pages
   /// that are kept).
   public func readers() throws(StoreError) -> [SnapshotReader] {

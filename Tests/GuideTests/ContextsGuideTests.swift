@@ -73,6 +73,14 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
     #expect(account.balance == 250 && account.entries.count == 3)
 
     // Quoted in Docs/Contexts.md
+    account.balance += 1
+    print(account.changedValues)  // ["balance": int(251)]
+    print(account.committedValues["balance"] ?? .null)  // int(250)
+    context.refresh(account, mergeChanges: false)  // The object's own changes are dropped.
+    // End of quotation
+    #expect(account.balance == 250 && !context.hasChanges)
+
+    // Quoted in Docs/Contexts.md
     account.owner = "Ada Lovelace"
     context.insert(Account(owner: "Grace"))
     if context.hasChanges {
@@ -157,6 +165,10 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
     // End of quotation
     #expect(account.balance == 110)
 
+    // Quoted in Docs/Contexts.md
+    let importer = try bank.newBackgroundContext(name: "import", mergePolicy: .mergeByPropertyStoreTrump)
+    // End of quotation
+    #expect(try await importer.perform { $0.mergePolicy } == .mergeByPropertyStoreTrump)
     try bank.close()
   }
 

@@ -19,10 +19,11 @@ public actor BackgroundContext {
   private let executor: QueueExecutor
   private let context: ManagedObjectContext
 
-  init(coordinator: StoreCoordinator, name: String?) throws(ContextError) {
+  init(coordinator: StoreCoordinator, name: String?, mergePolicy: MergePolicy) throws(ContextError) {
     executor = QueueExecutor(label: name ?? "cambium.context")
     context = try ManagedObjectContext(coordinator: coordinator)
     context.name = name
+    context.mergePolicy = mergePolicy
   }
 
   isolated deinit { context.end() }

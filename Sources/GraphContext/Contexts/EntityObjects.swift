@@ -9,8 +9,9 @@ struct EntityObjects {
   var changes: ChangedObjects
   /// The records that queries have encoded of `changes`; nil until a query asks.
   var encoded: EncodedChanges?
-  /// Objects with unsaved changes that another context has changed in the store.
-  var conflicts: Set<ObjectNumber> = []
+  /// Changes of other contexts that the source has and that meet unsaved changes: of each object the slots that were changed in both, for a
+  /// deleted object all that were changed there.
+  private(set) var conflicts: [ObjectNumber: ForeignChange] = [:]
   /// Objects with unsaved changes that the parent has deleted. Unlike a conflict, this ends when the parent rolls its deletion back.
   var deletedInParent: Set<ObjectNumber> = []
   /// Unsaved changes of the to-one relationships, by their positions: links from the destination to the object. Made when a to-many
@@ -35,13 +36,18 @@ struct EntityObjects {
 
   /// Returns true for an object with unsaved changes that another context or the parent may have deleted.
   func mayBeMissing(_ number: ObjectNumber) -> Bool {
-    conflicts.contains(number) || deletedInParent.contains(number)
+    conflicts[number]?.isDeleted == true || deletedInParent.contains(number)
+  }
+
+  /// Notes what another context has done to an object with unsaved changes.
+  mutating func noteConflict(_ number: ObjectNumber, _ change: ForeignChange) {
+    if !change.isNone { conflicts[number, default: ForeignChange()].merge(change) }
   }
 
   /// Forgets all unsaved changes.
   mutating func forgetChanges() {
     changes.removeAll()
-    conflicts = []
+    conflicts = [:]
     deletedInParent = []
     pairs = entity.toManys.map { _ in PendingLinks() }
     settledPairs = pairs

@@ -137,7 +137,7 @@ extension ManagedObjectContext {
     for changes in request.entities {
       let ordinal = changes.entity.ordinal
       // Only the deletion of an object that is changed in the child is noted there: no other can be missing.
-      let noted = request.conflicts[ordinal].union(request.deletedInParent[ordinal])
+      let noted = request.deletedInParent[ordinal].union(request.conflicts[ordinal].keys)
       if noted.isEmpty { continue }
       for number in changes.updated.map(\.number) + changes.deleted where noted.contains(number) {
         if try !shows(number, changes.entity) { throw .conflict(id(number, changes.entity), "deleted") }
@@ -155,7 +155,9 @@ extension ManagedObjectContext {
   private func accept(conflicts request: SaveRequest, _ changes: EntityChanges) {
     let ordinal = changes.entity.ordinal
     let changed = Set(changes.updated.map(\.number) + changes.deleted)
-    entities[ordinal].conflicts.formUnion(request.conflicts[ordinal].intersection(changed))
+    for (number, change) in request.conflicts[ordinal] where changed.contains(number) {
+      entities[ordinal].noteConflict(number, change)
+    }
   }
 
   private func insert(_ record: EntityChanges.Record, _ entity: StoredEntity) {

@@ -126,14 +126,6 @@ extension ManagedObjectContext {
     try checkUsable()
   }
 
-  /// Reads the object's values anew when they are touched, except those with unsaved changes. The context stays at its
-  /// snapshot.
-  public func refresh(_ object: some ManagedObject) {
-    guard object._$state.host === self, object._$state.phase == .persistent else { return }
-    object._$state.forgetUnchangedValues()
-    if object._$state.hasChanges { willChange(object) }
-  }
-
   /// - Parameters:
   ///   - own: a commit of this context, whose objects have its values already.
   ///   - ruleChanges: the changes of that commit which its objects don't have.
@@ -152,13 +144,13 @@ extension ManagedObjectContext {
     loadChangedObjects(deletedBy: changeSets, ruleChanges)
     show(newest)
     for (entity, changes) in ruleChanges.objects {
-      update(changes.updated.keys, of: entity)
-      update(changes.deleted, of: entity)
+      update(changes.updated.lazy.map { ($0.key, $0.value) }, of: entity)
+      update(changes.deleted.lazy.map { ($0, 0) }, of: entity)
     }
     for changes in changeSets {
       for (entity, objects) in changes.objects {
-        update(objects.updated.lazy.map(\.number), of: entity)
-        update(objects.deleted, of: entity)
+        update(objects.updated.lazy.map { ($0.number, $0.slots) }, of: entity)
+        update(objects.deleted.lazy.map { ($0, 0) }, of: entity)
       }
     }
     normalisePairs()
@@ -188,12 +180,13 @@ extension ManagedObjectContext {
     if object._$state.hasChanges { object.loadAttributes() }
   }
 
-  private func update(_ numbers: some Sequence<ObjectNumber>, of entity: EntityNumber) {
+  /// - Parameter changes: numbers of objects that the store has other values of, with bits of their slots.
+  private func update(_ changes: some Sequence<(ObjectNumber, UInt64)>, of entity: EntityNumber) {
     // A context that knows no object of the entity has nothing to update.
     guard let entity = coordinator.schema.entity(entity), !entities[entity.ordinal].known.isEmpty else {
       return
     }
-    for number in numbers { update(number, entity, changedBy: .store) }
+    for (number, slots) in changes { update(number, entity, changedBy: .store, slots) }
   }
 
   /// The origin of a change below a context.
@@ -203,20 +196,29 @@ extension ManagedObjectContext {
   }
 
   /// Brings an object up to date, if it is here, that was changed or removed below the context.
-  func update(_ number: ObjectNumber, _ entity: StoredEntity, changedBy origin: ChangeOrigin) {
+  ///
+  /// - Parameter slots: bits of the slots that the store has other values in.
+  func update(
+    _ number: ObjectNumber,
+    _ entity: StoredEntity,
+    changedBy origin: ChangeOrigin,
+    _ slots: UInt64 = 0
+  ) {
     let ordinal = entity.ordinal
     guard let object = knownObject(number, of: entity), object._$state.phase != .inserted else { return }
     deferringError(()) { () throws(ContextError) in
       let exists = try source.contains(number, of: entity)
       switch (object._$state.hasChanges, exists) {
       case (true, true):
-        if origin == .store { entities[ordinal].conflicts.insert(number) }
+        let isUpdated = object._$state.phase == .persistent
+        let both = isUpdated ? slots & object._$state.changed : slots
+        entities[ordinal].noteConflict(number, ForeignChange(slots: both))
         entities[ordinal].deletedInParent.remove(number)
         object._$state.forgetUnchangedValues()
         entities[ordinal].encoded?.noteStale(number)
       case (true, false):
         switch origin {
-        case .store: entities[ordinal].conflicts.insert(number)
+        case .store: entities[ordinal].noteConflict(number, ForeignChange(isDeleted: true))
         case .parent: entities[ordinal].deletedInParent.insert(number)
         }
         // What it led to may be gone as well, and nothing in the snapshot leads back from there.

@@ -1,3 +1,5 @@
+import Predicates
+
 extension ManagedObjectContext {
   /// Saves everything that has changed, as one transaction: all of it is in the store afterwards, or nothing is.
   ///
@@ -76,22 +78,57 @@ extension ManagedObjectContext {
       }
       request = encoded
     }
+    var reverted: [Set<ObjectNumber>] = []
     let outcome = try coordinator.engine.commit(
       durability,
       turn: turn,
       showsValues: coordinator.showsValues
-    ) { () throws(ContextError) in
-      if let request { request } else { try ChangeEncoder(self).encode() }
+    ) { base throws(ContextError) in
+      let request = if let request { request } else { try ChangeEncoder(self).encode() }
+      return try merged(request, base, &reverted)
     }
     guard let outcome else { return false }
     finishSave()
-    guard let changes = outcome.changes else { return true }
+    if outcome.changes == nil, reverted.isEmpty { return true }
     // The save is done: if the context can't move on, that is the next call's failure.
     deferringError(()) { () throws(ContextError) in
-      try moveToNewest(after: changes, outcome.ruleChanges)
+      try moveToNewest(after: outcome.changes, outcome.ruleChanges)
     }
-    coordinator.tellListeners()
+    revert(reverted)
+    if outcome.changes != nil { coordinator.tellListeners() }
     return true
+  }
+
+  /// Merges a request with what others have saved since, if they have.
+  ///
+  /// - Parameter reverted: receives the objects of which not everything is stored that the context shows, by the entity's ordinal.
+  private func merged(
+    _ request: SaveRequest,
+    _ base: SaveBase,
+    _ reverted: inout [Set<ObjectNumber>]
+  ) throws(ContextError) -> SaveRequest {
+    if base.commit == request.baseCommit, !request.hasConflicts { return request }
+    let newest = base.commit == request.baseCommit ? source : try base.source()
+    let changeSets = coordinator.engine.changeSets(from: source, to: newest)
+    var resolver = MergeResolver(
+      request,
+      mergePolicy,
+      from: source,
+      to: newest,
+      changeSets,
+      storeID: storeID
+    )
+    try resolver.resolve()
+    reverted = resolver.reverted
+    return resolver.request
+  }
+
+  /// Reads objects anew of which a policy has not stored everything.
+  private func revert(_ objects: [Set<ObjectNumber>]) {
+    for (ordinal, numbers) in objects.enumerated() {
+      for number in numbers { update(number, entity(ordinal), changedBy: .store) }
+    }
+    if !objects.isEmpty { children.forEach { $0.parentDidReplace(objects.map(Array.init)) } }
   }
 
   /// The objects are as the store has them now.

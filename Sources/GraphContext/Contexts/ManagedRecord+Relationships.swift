@@ -3,9 +3,6 @@ import Predicates
 // Relationships by name. Only objects in one context are linked; a record that is in none leads nowhere.
 
 extension ManagedRecord {
-  /// The context that the record lives in; nil before it is inserted and after it is gone.
-  var context: ManagedObjectContext? { _$state.host as? ManagedObjectContext }
-
   // MARK: To-one
 
   /// The object that a to-one relationship leads to; nil for none.

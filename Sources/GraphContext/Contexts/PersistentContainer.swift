@@ -71,8 +71,15 @@ extension PersistentContainer {
   }
 
   /// A context on a background queue, to be used again and again.
-  public func newBackgroundContext(name: String? = nil) throws(ContextError) -> BackgroundContext {
+  ///
+  /// - Parameters:
+  ///   - name: what to call the context in messages.
+  ///   - mergePolicy: what its saves do with objects that other contexts have changed since.
+  public func newBackgroundContext(
+    name: String? = nil,
+    mergePolicy: MergePolicy = .error
+  ) throws(ContextError) -> BackgroundContext {
     try handle.checkOpen()
-    return try BackgroundContext(coordinator: coordinator, name: name)
+    return try BackgroundContext(coordinator: coordinator, name: name, mergePolicy: mergePolicy)
   }
 }

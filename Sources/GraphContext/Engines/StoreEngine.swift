@@ -32,7 +32,8 @@ protocol StoreEngine: AnyObject, Sendable {
   ///   - durability: when the save counts as done; nil for what the store's options say.
   ///   - turn: how to get the right to write.
   ///   - showsValues: whether errors show what is stored.
-  ///   - request: called once the engine has the right to write. It must not read from the engine for long: other writers wait.
+  ///   - request: called once the engine has the right to write, with the state that the save builds on. It must not read from the engine for
+  ///     long: other writers wait.
   /// - Returns: nil, without having called `request`, when the right to write isn't to be had as `turn` asks for it.
   /// - Throws: what `request` throws; `conflict`, `missingDestination`, `deletionDenied`, `notUnique`, `missingValue`,
   ///   `indexedValueTooLong`; `store` when the store can't be read or written.
@@ -40,7 +41,7 @@ protocol StoreEngine: AnyObject, Sendable {
     _ durability: Durability?,
     turn: SaveTurn,
     showsValues: Bool,
-    _ request: () throws(ContextError) -> SaveRequest
+    _ request: (SaveBase) throws(ContextError) -> SaveRequest
   ) throws(ContextError) -> SaveOutcome?
 
   /// Calls `attempt` until it returns true, each time with a turn that needs no waiting. Suspends in between, in the queue of all writers.
@@ -53,6 +54,13 @@ protocol StoreEngine: AnyObject, Sendable {
     timeout: Duration?,
     _ attempt: (Durability?, SaveTurn) throws(ContextError) -> Bool
   ) async throws(ContextError)
+}
+
+/// The state of a store that a save builds on. It may be newer than ``StoreEngine/newestSource()``, which shows durable commits only.
+struct SaveBase {
+  let commit: UInt64
+  /// Makes a source of the state.
+  let source: () throws(ContextError) -> any ObjectSource
 }
 
 /// How a save gets the right to write.

@@ -158,11 +158,13 @@ extension ObjectState {
   }
 
   /// Undoes the changes: the slots that were set are read again.
-  package mutating func forgetChanges() {
-    loaded &= ~changed
+  ///
+  /// - Parameter slots: bits of the slots that this is about.
+  package mutating func forgetChanges(in slots: UInt64 = ~0) {
+    loaded &= ~(changed & slots)
     fast &= loaded
-    changed = 0
-    announcesChange = phase == .persistent
+    changed &= ~slots
+    announcesChange = phase == .persistent && changed == 0
   }
 
   /// The record is to be looked up again.

@@ -50,11 +50,10 @@ struct ChangeEncoder {
     let entity = changes.entity
     let number = object._$state.number
     let known = object._$state.currentRecord
-    guard let stored = if let known { known } else { try context.source.record(number, of: entity) } else {
-      throw context.entities[entity.ordinal].mayBeMissing(number)
-        ? .conflict(context.id(number, entity), "deleted") : context.notFound(number, entity)
+    let stored = if let known { known } else { try context.source.record(number, of: entity) }
+    if stored == nil, !context.entities[entity.ordinal].mayBeMissing(number) {
+      throw context.notFound(number, entity)
     }
-    let old = RecordView(validated: stored, layout: entity.layout)
     let changed = object._$state.changed
     changes.encoder.begin()
     var visitor = SlotEncoder(changes)
@@ -62,12 +61,15 @@ struct ChangeEncoder {
     let bytes = UnsafeRawBufferPointer(changes.encoder.finish())
     try check(visitor, bytes, number, entity, changed: changed)
     let patch = RecordView(validated: bytes, layout: entity.layout)
-    let slots = patch.slots(in: changed, thatDifferFrom: old)
-    // A slot that was set to the value that it had is not stored. After a change by another context it is a conflict all the same: two
-    // contexts that both count from five to six have lost one.
-    let isKnownConflict = request.conflicts[entity.ordinal].contains(number)
-    if slots == 0, !isKnownConflict { return }
-    changes.updated.append(.init(number: number, bytes: bytes, slots: slots == 0 ? changed : slots))
+    var slots = changed
+    if let stored {
+      // A slot that was set to the value that it had is not stored. After a change by another context it is a conflict all the same: two
+      // contexts that both count from five to six have lost one.
+      let known = request.conflicts[entity.ordinal][number]?.slots ?? 0
+      let old = RecordView(validated: stored, layout: entity.layout)
+      slots = patch.slots(in: changed, thatDifferFrom: old) | known & changed
+    }
+    if slots != 0 { changes.updated.append(.init(number: number, bytes: bytes, slots: slots)) }
   }
 
   private func check(

@@ -14,9 +14,9 @@ final class EntityChanges {
   struct Patch {
     let number: ObjectNumber
     /// A record that has the values of some slots. Lives as long as the encoder.
-    let bytes: UnsafeRawBufferPointer
+    var bytes: UnsafeRawBufferPointer
     /// Bits of the slots that get the values of ``bytes``.
-    let slots: UInt64
+    var slots: UInt64
   }
 
   let entity: StoredEntity
@@ -48,11 +48,12 @@ struct SaveRequest {
   var pairs: [PairChanges] = []
   /// The commit of the snapshot that the changes were made on. A record changed by a later one is a conflict.
   var baseCommit: UInt64
-  /// Objects that are known to be in conflict, by the entity's ordinal.
-  var conflicts: [Set<ObjectNumber>]
+  /// Changes of other contexts that ``baseCommit`` has already, of objects that this save changes, by the entity's ordinal.
+  var conflicts: [[ObjectNumber: ForeignChange]]
   /// Objects that the context's parent has deleted, by the entity's ordinal.
   var deletedInParent: [Set<ObjectNumber>]
 
   var isEmpty: Bool { pairs.isEmpty && entities.allSatisfy(\.isEmpty) }
+  var hasConflicts: Bool { conflicts.contains { !$0.isEmpty } }
   var deletesObjects: Bool { entities.contains { !$0.deleted.isEmpty } }
 }

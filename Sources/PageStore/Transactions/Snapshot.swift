@@ -15,6 +15,13 @@ public final class Snapshot: Sendable {
     (version, lease) = store.versions.lease(label, expiry)
   }
 
+  /// Makes a snapshot of the version on which the next writer builds.
+  init(ofLatestIn store: SharedStore) {
+    self.store = store
+    expiry = nil
+    (version, lease) = store.versions.lease("", nil, ofLatest: true)
+  }
+
   /// A thousand years serve for any longer time, and can be added to any moment.
   private static let longestLifetime = Duration.seconds(31_536_000_000)
 

@@ -121,11 +121,15 @@ final class VersionTable: Sendable {
     }
   }
 
-  /// Holds the published version until ``release(lease:)``, or until the snapshot has expired.
-  func lease(_ label: String, _ expiry: SnapshotExpiry?) -> (version: Version, lease: UInt64) {
+  /// Holds a version until ``release(lease:)``, or until the snapshot has expired: the published one, or the latest.
+  func lease(
+    _ label: String,
+    _ expiry: SnapshotExpiry?,
+    ofLatest: Bool = false
+  ) -> (version: Version, lease: UInt64) {
     let now = ContinuousClock.now
     return state.withLock { state in
-      let version = state.published
+      let version = ofLatest ? state.latest : state.published
       Self.add(version, to: &state.pins)
       let number = state.nextLease
       state.nextLease += 1

@@ -50,14 +50,14 @@ import Testing
     #expect(names == ["mine", "B"])
   }
 
-  @Test func aChangeOfTheSameObjectIsAConflictStill() async throws {
+  @Test func aChangeOfTheSamePropertyIsAConflictStill() async throws {
     let (library, ids) = try await library()
     let background = try library.newBackgroundContext()
-    try await background.perform { try $0.existingObject(Writer.self, with: ids[0]).name = "mine" }
+    try await background.perform { try $0.existingObject(Writer.self, with: ids[0]).rank = 7 }
     try await setRank(of: ids[0], to: 5, in: library)
     try await background.perform { context throws in
       let writer = try context.existingObject(Writer.self, with: ids[0])
-      #expect(writer.name == "mine" && writer.rank == 5)
+      #expect(writer.rank == 7)
       let error = #expect(throws: ContextError.self) { try context.save() }
       #expect(error?.code == .conflict)
       context.rollback()

@@ -45,9 +45,10 @@ final class DictionaryEngine: StoreEngine {
     _ durability: Durability?,
     turn: SaveTurn,
     showsValues: Bool,
-    _ request: () throws(ContextError) -> SaveRequest
+    _ request: (SaveBase) throws(ContextError) -> SaveRequest
   ) throws(ContextError) -> SaveOutcome? {
-    let request = try request()
+    let base = state.withLock { $0.newest.commit }
+    let request = try request(SaveBase(commit: base, source: newestSource))
     guard !request.isEmpty else { return SaveOutcome() }
     let old = state.withLock { $0.newest }
     var save = PlainSave(old, schema, storeID)

@@ -59,8 +59,7 @@ struct PlainSave {
     _ request: SaveRequest
   ) throws(ContextError) {
     let row = store.row(number, of: entity.ordinal)
-    let isKnown = request.conflicts[entity.ordinal].contains(number)
-    if let row, row.commit <= request.baseCommit, !isKnown { return }
+    if let row, row.commit <= request.baseCommit { return }
     throw .conflict(id(number, entity), row == nil ? "deleted" : "changed")
   }
 

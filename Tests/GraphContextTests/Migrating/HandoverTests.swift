@@ -183,7 +183,7 @@ import Testing
         let context = try ManagedObjectContext(coordinator: coordinator)
         try context.make("Song", ["code": .int(-1)])
         let encoded = try ChangeEncoder(context).encode()
-        _ = try engine.commit(nil, turn: .waiting(timeout: nil), showsValues: true) {
+        _ = try engine.commit(nil, turn: .waiting(timeout: nil), showsValues: true) { _ in
           isWriting.signal()
           while (try? engine.checkWritable()) != nil { sched_yield() }
           return encoded

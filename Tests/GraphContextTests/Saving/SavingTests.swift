@@ -232,13 +232,13 @@ import Testing
 
   // MARK: Conflicts
 
-  @Test func aChangeOfAnObjectThatAnotherContextChangedIsAConflict() async throws {
+  @Test func aChangeOfAPropertyThatAnotherContextChangedIsAConflict() async throws {
     let pair = try await Pair()
     let writer = Writer("A", rank: 1)
     pair.first.insert(writer)
     try pair.first.save()
     let same = try pair.inSecond(writer)
-    writer.rank = 2
+    (writer.rank, writer.name) = (2, "first")
     same.name = "B"
     try pair.first.save()
     let error = #expect(throws: ContextError.self) { try pair.second.save() }
@@ -247,7 +247,7 @@ import Testing
     #expect(same.name == "B" && same.hasChanges)
     pair.second.rollback()
     try pair.second.refresh()
-    #expect(same.rank == 2 && same.name == "A")
+    #expect(same.rank == 2 && same.name == "first")
     same.name = "C"
     try pair.second.save()
     try pair.end()
@@ -288,6 +288,22 @@ import Testing
     try pair.second.save()
     #expect(sameReader.favourite == nil)
     #expect(try pair.second.count(From<Book>()) == 0)
+    try pair.end()
+  }
+
+  @Test func changesOfDifferentPropertiesOfAnObjectAreMerged() async throws {
+    let pair = try await Pair()
+    let writer = Writer("A", rank: 1)
+    pair.first.insert(writer)
+    try pair.first.save()
+    let same = try pair.inSecond(writer)
+    writer.rank = 2
+    same.name = "B"
+    try pair.first.save()
+    try pair.second.save()
+    #expect(same.rank == 2 && same.name == "B" && !pair.second.hasChanges)
+    try pair.first.refresh()
+    #expect(writer.rank == 2 && writer.name == "B")
     try pair.end()
   }
 

@@ -35,8 +35,17 @@ final class PageStoreEngine: StoreEngine {
   ///
   /// - Throws: `schemaChanged` when another container has taken the store over.
   func newestView() throws(ContextError) -> StoreView {
+    try view { () throws(StoreError) in try store.snapshot() }
+  }
+
+  /// The store as the running write transaction has found it.
+  private func viewOfWriter() throws(ContextError) -> any ObjectSource {
+    try view { () throws(StoreError) in try store.snapshotOfWriter() }
+  }
+
+  private func view(_ take: () throws(StoreError) -> Snapshot) throws(ContextError) -> StoreView {
     let snapshot: Snapshot
-    do throws(StoreError) { snapshot = try store.snapshot() } catch { throw ContextError(error) }
+    do throws(StoreError) { snapshot = try take() } catch { throw ContextError(error) }
     try checkShows(snapshot)
     return StoreView(schema: schema, snapshot: snapshot)
   }
@@ -55,13 +64,13 @@ extension PageStoreEngine {
     _ durability: Durability?,
     turn: SaveTurn,
     showsValues: Bool,
-    _ request: () throws(ContextError) -> SaveRequest
+    _ request: (SaveBase) throws(ContextError) -> SaveRequest
   ) throws(ContextError) -> SaveOutcome? {
     var leased: [LeaseEnd] = []
     do {
       let outcome = try store.write(durability: durability, turn: TurnRequest(turn)) { transaction in
         try checkWritable()
-        let request = try request()
+        let request = try request(SaveBase(commit: transaction.baseCommit, source: viewOfWriter))
         guard !request.isEmpty else { return SaveOutcome() }
         let save = SaveTransaction(
           request,

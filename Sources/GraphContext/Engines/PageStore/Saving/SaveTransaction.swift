@@ -184,7 +184,7 @@ extension SaveTransaction {
         guard let record = reader(of: entity).view(bytes) else {
           throw StoreView.damaged(number, of: entity)
         }
-        if record.commit > request.baseCommit || request.conflicts[entity.ordinal].contains(number) {
+        if record.commit > request.baseCommit {
           throw ContextError.conflict(id(number, entity), "changed")
         }
         try body(record)

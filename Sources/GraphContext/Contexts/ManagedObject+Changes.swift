@@ -1,0 +1,110 @@
+import Predicates
+
+// What is unsaved of an object, and what the context began with.
+
+extension ManagedObject {
+  /// The context that the object lives in; nil before its insertion and after it left: its deletion was saved, or the context reset.
+  public var context: ManagedObjectContext? { _$state.host as? ManagedObjectContext }
+
+  /// The attributes and to-one relationships that were set since the object was inserted, read or saved, with their values now, by name. Of an
+  /// object that was not saved yet: all of them. A to-many relationship is not among them: its changes are those of the objects at the other end.
+  public var changedValues: [String: AttributeValue] {
+    switch _$state.phase {
+    case .inserted: values(in: ~0)
+    case .persistent, .deleted: values(in: _$state.changed)
+    case .new, .gone, .tracer: [:]
+    }
+  }
+
+  /// All attributes and to-one relationships as the context's snapshot has them, without unsaved changes, by name; of a child's object, as the
+  /// parent has them. Empty for an object that isn't there.
+  ///
+  /// If the record can't be read, this is empty, and the context's next fetch or save throws.
+  public var committedValues: [String: AttributeValue] {
+    guard let context, _$state.phase != .inserted else { return [:] }
+    return context.committedValues(of: self)
+  }
+
+  /// Whether a save would change the object in the store: false for one that was set to the values that it had. O(changed properties).
+  public var hasPersistentChanges: Bool {
+    guard hasChanges, _$state.phase == .persistent else { return hasChanges }
+    let committed = committedValues
+    return changedValues.contains { committed[$0.key] != $0.value }
+  }
+
+  private func values(in slots: UInt64) -> [String: AttributeValue] {
+    guard let properties = context?.entity(of: self).schema.stored else { return [:] }
+    var values: [String: AttributeValue] = [:]
+    for slot in properties.indices where slots & 1 << UInt64(slot) != 0 {
+      values[properties[slot].name] = attributeValue(at: slot)
+    }
+    return values
+  }
+}
+
+extension ManagedObjectContext {
+  /// All objects that the context has in memory: those that the program holds, and some that it doesn't hold any more. In no order.
+  public var registeredObjects: [any ManagedObject] {
+    entities.flatMap { entity in entity.known.numbersOfAll.map { object($0, of: entity.entity) } }
+  }
+
+  fileprivate func committedValues(of object: some ManagedObject) -> [String: AttributeValue] {
+    let entity = entity(of: object)
+    return deferringError([:]) { () throws(ContextError) in
+      guard let bytes = try source.record(object._$state.number, of: entity) else { return [:] }
+      let record = RecordView(validated: bytes, layout: entity.layout)
+      let properties = entity.schema.stored
+      return Dictionary(
+        uniqueKeysWithValues: properties.indices.map { (properties[$0].name, record.value($0)) }
+      )
+    }
+  }
+
+  /// Reads the object's values anew when they are touched. The context stays at its snapshot.
+  ///
+  /// - Parameter mergeChanges: whether unsaved changes of the object stay. If not, its attributes and to-one relationships are as the snapshot
+  ///   has them, and inverses follow; a relationship that led to an object which is deleted here stays as it is. An object that was inserted or
+  ///   deleted here is not affected: roll back, or delete it.
+  public func refresh(_ object: some ManagedObject, mergeChanges: Bool = true) {
+    guard object._$state.host === self, object._$state.phase == .persistent else { return }
+    if !mergeChanges { discardChanges(of: object) }
+    object._$state.forgetUnchangedValues()
+    if object._$state.hasChanges { willChange(object) }
+  }
+
+  /// Reads the values of all objects in memory anew when they are touched, except those with unsaved changes. The context stays at its
+  /// snapshot.
+  public func refreshAllObjects() {
+    for object in registeredObjects { refresh(object) }
+  }
+
+  private func discardChanges(of object: some ManagedObject) {
+    let entity = entity(of: object)
+    listings.removeAll()
+    children.forEach { $0.parentWillChange(object._$state.number, entity.ordinal) }
+    var kept: UInt64 = 0
+    for toOne in entity.toOnes where object._$state.changed & 1 << UInt64(toOne.slot) != 0 {
+      if !restoreReference(of: object, toOne, entity) { kept |= 1 << UInt64(toOne.slot) }
+    }
+    object._$state.forgetChanges(in: ~kept)
+    entities[entity.ordinal].forgetDerived()
+  }
+
+  /// Sets a reference to what the source has. Returns false if that leads to an object that is deleted here.
+  private func restoreReference(
+    of object: some ManagedObject,
+    _ toOne: StoredToOne,
+    _ entity: StoredEntity
+  ) -> Bool {
+    deferringError(false) { () throws(ContextError) in
+      let old = object.reference(at: toOne.slot)
+      let new = try source.reference(at: toOne.slot, of: object._$state.number, entity)
+      let destination = self.entity(toOne.destination)
+      if !new.isNone, knownObject(new, of: destination)?._$state.phase == .deleted { return false }
+      guard old != new else { return true }
+      object.setReference(at: toOne.slot, to: new)
+      didSetToOne(of: object, slot: toOne.slot, from: old, to: new)
+      return true
+    }
+  }
+}

@@ -1,0 +1,34 @@
+/// What a save does with an object that another context has changed in the store since the saving context read it.
+///
+/// Two contexts that changed different properties of one object don't conflict: the store has both changes afterwards, with the policy
+/// ``error`` and those "by property". Docs/Conflicts.md has the outcome of every case.
+///
+/// The names are those of Core Data's policies. A policy decides about values; unique values and references to deleted objects are
+/// refused under each.
+public struct MergePolicy: Sendable, Hashable {
+  enum Rule: String, Sendable {
+    case error
+    case mergeByPropertyStoreTrump
+    case mergeByPropertyObjectTrump
+    case overwrite
+    case rollback
+  }
+  let rule: Rule
+
+  /// The save throws `conflict`, and changes nothing, if a property was changed in both. The policy of every context that has been given no other.
+  public static let error = MergePolicy(rule: .error)
+  /// The store's value stays where a property was changed in both.
+  public static let mergeByPropertyStoreTrump = MergePolicy(rule: .mergeByPropertyStoreTrump)
+  /// The context's value is stored where a property was changed in both.
+  public static let mergeByPropertyObjectTrump = MergePolicy(rule: .mergeByPropertyObjectTrump)
+  /// All attributes of an object that was changed in both are stored as the context shows them, those included that only the store has changed.
+  /// Relationships are merged as by ``mergeByPropertyObjectTrump``.
+  public static let overwrite = MergePolicy(rule: .overwrite)
+  /// No change of an object that was changed in both is stored.
+  public static let rollback = MergePolicy(rule: .rollback)
+}
+
+extension MergePolicy: CustomStringConvertible {
+  /// The name, such as `mergeByPropertyStoreTrump`.
+  public var description: String { rule.rawValue }
+}

@@ -1,0 +1,260 @@
+import Foundation
+import Predicates
+
+/// Merges a save with what other contexts have saved since the saving context read its objects, as a policy says.
+///
+/// Runs in the writer's turn and above the engine: it reads the newest state, and leaves a request that conflicts with nothing there. The context
+/// itself doesn't move, so that a save that fails later leaves it as it was.
+///
+/// A one-to-one relationship is stored at both ends, and a change of it is made of up to four slots: those of the new pair, and those of the partners
+/// that both had before. Either all of them are stored or none.
+struct MergeResolver {
+  private let policy: MergePolicy
+  private let schema: StoredSchema
+  /// The state that the changes were made on.
+  private let base: any ObjectSource
+  private let newest: any ObjectSource
+  private let foreign: ForeignChanges
+  private let storeID: UUID
+  private(set) var request: SaveRequest
+  /// The index of each patch, by the entity's ordinal.
+  private var patches: [[ObjectNumber: Int]]
+  /// Objects of which not everything is stored that the context shows, or that are changed beyond that, by the entity's ordinal.
+  private(set) var reverted: [Set<ObjectNumber>]
+
+  init(
+    _ request: SaveRequest,
+    _ policy: MergePolicy,
+    from base: any ObjectSource,
+    to newest: any ObjectSource,
+    _ changeSets: [ChangeSet],
+    storeID: UUID
+  ) {
+    self.request = request
+    self.policy = policy
+    self.base = base
+    self.newest = newest
+    self.storeID = storeID
+    schema = newest.schema
+    foreign = ForeignChanges(changeSets)
+    patches = request.entities.map { changes in
+      Dictionary(uniqueKeysWithValues: changes.updated.enumerated().map { ($1.number, $0) })
+    }
+    reverted = request.entities.map { _ in [] }
+  }
+
+  /// - Throws: `conflict`.
+  mutating func resolve() throws(ContextError) {
+    for changes in request.entities {
+      for patch in changes.updated { try resolve(patch, changes.entity) }
+      try resolveDeleted(changes)
+    }
+    if policy.letsContextWin { try clearRivals() }
+    for changes in request.entities { changes.removeEmptyPatches() }
+    request.baseCommit = newest.commit
+    for ordinal in request.conflicts.indices { request.conflicts[ordinal] = [:] }
+  }
+
+  private func id(_ number: ObjectNumber, _ entity: StoredEntity) -> ManagedObjectID {
+    ManagedObjectID(entity: entity.label, number: number, storeID: storeID)
+  }
+
+  private func foreignChange(of number: ObjectNumber, _ entity: StoredEntity) -> ForeignChange {
+    var change = request.conflicts[entity.ordinal][number] ?? ForeignChange()
+    change.merge(foreign.change(of: number, entity.number))
+    return change
+  }
+
+  // MARK: Changed and deleted objects
+
+  private mutating func resolve(_ patch: EntityChanges.Patch, _ entity: StoredEntity) throws(ContextError) {
+    let theirs = foreignChange(of: patch.number, entity)
+    if theirs.isNone { return }
+    if theirs.isDeleted {
+      if policy == .error { throw .conflict(id(patch.number, entity), "deleted") }
+      return try drop(patch.slots, of: patch.number, entity)
+    }
+    let both = patch.slots & theirs.slots
+    switch policy.rule {
+    case .error:
+      if both != 0 { throw .conflict(id(patch.number, entity), "changed", entity.names(of: both)) }
+    case .mergeByPropertyStoreTrump: try drop(both, of: patch.number, entity)
+    case .mergeByPropertyObjectTrump: break
+    case .overwrite: try completeAttributes(of: patch, entity)
+    case .rollback: try drop(patch.slots, of: patch.number, entity)
+    }
+  }
+
+  /// An object that either side has deleted is deleted: to bring it back would leave what its deletion has taken along.
+  private func resolveDeleted(_ changes: EntityChanges) throws(ContextError) {
+    var deleted: [ObjectNumber] = []
+    for number in changes.deleted {
+      let theirs = foreignChange(of: number, changes.entity)
+      if theirs.isDeleted { continue }
+      if policy == .error, !theirs.isNone { throw .conflict(id(number, changes.entity), "changed") }
+      deleted.append(number)
+    }
+    changes.deleted = deleted
+  }
+
+  /// Makes a patch set all attributes, to the values that the context shows.
+  private mutating func completeAttributes(
+    of patch: EntityChanges.Patch,
+    _ entity: StoredEntity
+  ) throws(ContextError) {
+    guard let place = patches[entity.ordinal][patch.number],
+      let record = try base.record(patch.number, of: entity)
+    else { return }
+    let changes = request.entities[entity.ordinal]
+    let bytes = changes.encoder.encode(
+      RecordView(validated: record, layout: entity.layout),
+      patchedBy: RecordView(validated: patch.bytes, layout: entity.layout),
+      in: patch.slots
+    )
+    changes.updated[place].bytes = UnsafeRawBufferPointer(bytes)
+    changes.updated[place].slots |= entity.allSlots & ~entity.referenceSlots
+  }
+
+  // MARK: Slots that are not stored
+
+  /// Takes slots out of an object's patch, and with each slot of a one-to-one relationship the others of the same change.
+  private mutating func drop(
+    _ slots: UInt64,
+    of number: ObjectNumber,
+    _ entity: StoredEntity
+  ) throws(ContextError) {
+    var dropped = [(entity, number, slots)]
+    while let (entity, number, slots) = dropped.popLast() {
+      guard let place = patches[entity.ordinal][number] else { continue }
+      let patch = request.entities[entity.ordinal].updated[place]
+      let present = patch.slots & slots
+      if present == 0 { continue }
+      request.entities[entity.ordinal].updated[place].slots &= ~slots
+      reverted[entity.ordinal].insert(number)
+      for toOne in entity.toOnes where present & 1 << UInt64(toOne.slot) != 0 {
+        guard case .toOne(let inverse) = toOne.inverse else { continue }
+        let partners = [
+          RecordView(validated: patch.bytes, layout: entity.layout).reference(toOne.slot),
+          try base.reference(at: toOne.slot, of: number, entity),
+        ]
+        let destination = schema.entities[toOne.destination]
+        for partner in partners where !partner.isNone {
+          dropped.append((destination, partner, 1 << UInt64(inverse)))
+          unlinkInserted(partner, destination, slot: inverse, from: number)
+        }
+      }
+    }
+  }
+
+  /// Takes the reference of a new object away whose partner keeps another.
+  private mutating func unlinkInserted(
+    _ number: ObjectNumber,
+    _ entity: StoredEntity,
+    slot: Int,
+    from partner: ObjectNumber
+  ) {
+    let changes = request.entities[entity.ordinal]
+    guard let place = changes.inserted.firstIndex(where: { $0.number == number }) else { return }
+    let bytes = UnsafeRawBufferPointer(changes.inserted[place].bytes)
+    let record = RecordView(validated: bytes, layout: entity.layout)
+    guard record.reference(slot) == partner else { return }
+    let new = changes.encoder.encode(record, replacing: slot, with: .null)
+    changes.inserted[place] = .init(number: number, bytes: new)
+    reverted[entity.ordinal].insert(number)
+  }
+
+  // MARK: One-to-one relationships where the context wins
+
+  /// Where an object gets a partner that the store has given to another one meanwhile, takes it from that one.
+  private mutating func clearRivals() throws(ContextError) {
+    for changes in request.entities {
+      let entity = changes.entity
+      for toOne in entity.toOnes {
+        guard case .toOne = toOne.inverse else { continue }
+        for patch in changes.updated where patch.slots & 1 << UInt64(toOne.slot) != 0 {
+          let new = RecordView(validated: patch.bytes, layout: entity.layout).reference(toOne.slot)
+          try clearRivals(of: patch.number, entity, toOne, new)
+        }
+        for inserted in changes.inserted {
+          let record = RecordView(validated: UnsafeRawBufferPointer(inserted.bytes), layout: entity.layout)
+          try clearRivals(of: inserted.number, entity, toOne, record.reference(toOne.slot))
+        }
+      }
+    }
+  }
+
+  private mutating func clearRivals(
+    of number: ObjectNumber,
+    _ entity: StoredEntity,
+    _ toOne: StoredToOne,
+    _ new: ObjectNumber
+  ) throws(ContextError) {
+    guard case .toOne(let inverse) = toOne.inverse else { return }
+    let destination = schema.entities[toOne.destination]
+    let old = try newest.reference(at: toOne.slot, of: number, entity)
+    if !old.isNone, old != new { try clear(old, destination, slot: inverse, ifLeadingTo: number) }
+    if new.isNone { return }
+    let rival = try newest.reference(at: inverse, of: new, destination)
+    if !rival.isNone, rival != number { try clear(rival, entity, slot: toOne.slot, ifLeadingTo: new) }
+  }
+
+  /// Sets a reference to nil, unless this save sets it or deletes its object.
+  private mutating func clear(
+    _ number: ObjectNumber,
+    _ entity: StoredEntity,
+    slot: Int,
+    ifLeadingTo target: ObjectNumber
+  ) throws(ContextError) {
+    let changes = request.entities[entity.ordinal]
+    let place = patches[entity.ordinal][number]
+    let bit: UInt64 = 1 << UInt64(slot)
+    if let place, changes.updated[place].slots & bit != 0 { return }
+    guard !changes.deleted.contains(number),
+      try newest.reference(at: slot, of: number, entity) == target
+    else { return }
+    if entity.requiredSlots & bit != 0 {
+      throw .conflict(id(number, entity), "changed", entity.names(of: bit))
+    }
+    reverted[entity.ordinal].insert(number)
+    if let place {
+      let record = RecordView(validated: changes.updated[place].bytes, layout: entity.layout)
+      let bytes = changes.encoder.encode(record, replacing: slot, with: .null)
+      changes.updated[place].bytes = UnsafeRawBufferPointer(bytes)
+      changes.updated[place].slots |= bit
+    } else {
+      changes.encoder.begin()
+      let bytes = UnsafeRawBufferPointer(changes.encoder.finish())
+      patches[entity.ordinal][number] = changes.updated.count
+      changes.updated.append(.init(number: number, bytes: bytes, slots: bit))
+    }
+  }
+}
+
+extension MergePolicy {
+  /// True if the context's value is stored where a property was changed in both.
+  fileprivate var letsContextWin: Bool {
+    switch rule {
+    case .mergeByPropertyObjectTrump, .overwrite: true
+    case .error, .mergeByPropertyStoreTrump, .rollback: false
+    }
+  }
+}
+
+extension EntityChanges {
+  /// Removes patches without slots, and sorts the others.
+  fileprivate func removeEmptyPatches() {
+    updated.removeAll { $0.slots == 0 }
+    updated.sort { $0.number < $1.number }
+  }
+}
+
+extension StoredEntity {
+  fileprivate var allSlots: UInt64 {
+    let count = schema.stored.count
+    return count == 64 ? .max : 1 << UInt64(count) - 1
+  }
+
+  fileprivate func names(of slots: UInt64) -> [String] {
+    schema.stored.indices.filter { slots & 1 << UInt64($0) != 0 }.map { schema.stored[$0].name }
+  }
+}

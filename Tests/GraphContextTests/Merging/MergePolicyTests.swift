@@ -1,0 +1,361 @@
+import Cambium
+import Foundation
+import TestSupport
+import Testing
+
+@testable import GraphContext
+
+/// The table of Docs/Contexts.md, cell by cell: what is written there is what happens.
+@Suite struct MergePolicyTests {
+  @Test(arguments: MergeScenario.all)
+  func theStoreHasWhatTheTableSays(_ scenario: MergeScenario) async throws {
+    let table = try PolicyTable()
+    let row = try #require(table.rows[scenario.title], "the table lacks the row")
+    for (policy, cell) in zip(PolicyTable.policies, row) {
+      let outcome = try await scenario.run(policy, movesBeforeSaving: false)
+      #expect(outcome == cell, "\(policy)")
+    }
+  }
+
+  /// A context that shows both changes already stores both, where they don't conflict.
+  @Test(arguments: MergeScenario.all)
+  func aContextThatHasMovedOnMergesAsTheTableSays(_ scenario: MergeScenario) async throws {
+    let row = try #require(try PolicyTable().rows[scenario.title])
+    for (policy, cell) in zip(PolicyTable.policies, row) {
+      let outcome = try await scenario.run(policy, movesBeforeSaving: true)
+      #expect(outcome == (row[0] == "both" ? "both" : cell), "\(policy)")
+    }
+  }
+
+  @Test func everyRowIsTested() throws {
+    #expect(try Set(PolicyTable().rows.keys) == Set(MergeScenario.all.map(\.title)))
+  }
+
+  @Test func anErrorNamesThePropertiesAndLeavesTheContextAsItWas() async throws {
+    let library = try await Library.open()
+    let (mine, theirs) = (try library.context(), try library.context())
+    let writer = Writer("A", rank: 1)
+    mine.insert(writer)
+    try mine.save()
+    try theirs.refresh()
+    let same = try theirs.existingObject(Writer.self, with: writer.objectID)
+    (same.name, same.rank) = ("theirs", 2)
+    try theirs.save()
+    (writer.name, writer.email) = ("mine", "m@")
+    let error = #expect(throws: ContextError.self) { try mine.save() }
+    #expect(error?.code == .conflict && error?.context.properties == ["name"])
+    #expect(error?.context.objectID == writer.objectID)
+    #expect((writer.name, writer.email, writer.rank) == ("mine", "m@", 1))
+    mine.mergePolicy = .mergeByPropertyStoreTrump
+    try mine.save()
+    #expect((writer.name, writer.email, writer.rank) == ("theirs", "m@", 2))
+    for context in [mine, theirs] { context.end() }
+  }
+
+  /// A save builds on commits that are not durable yet, which no snapshot shows.
+  @Test func savesAtOnceOfDifferentPropertiesNeverConflict() async throws {
+    let folder = try TemporaryFolder()
+    let library = try await Library.open(at: folder.file("library.cambium"))
+    let id = try await library.performBackgroundTask { context in
+      let writer = Writer("A")
+      context.insert(writer)
+      try context.save()
+      return writer.objectID
+    }
+    let edits: [@Sendable (Writer) -> Void] = [
+      { $0.rank += 1 }, { $0.name += "x" }, { $0.email = ($0.email ?? "") + "y" },
+    ]
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for edit in edits {
+        group.addTask {
+          let background = try library.newBackgroundContext()
+          for _ in 0..<100 {
+            try await background.perform { context in
+              edit(try context.existingObject(Writer.self, with: id))
+              try context.save()
+            }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    try await library.performBackgroundTask { context in
+      let writer = try context.existingObject(Writer.self, with: id)
+      #expect((writer.rank, writer.name.count, writer.email?.count) == (100, 101, 100))
+    }
+    try library.close()
+  }
+
+  @Test func anObjectThatMustHaveThePartnerKeepsIt() async throws {
+    let owners = try await PersistentContainer("Holders", models: Holder.self, Permit.self, at: .inMemory)
+    let (mine, theirs) = (
+      try ManagedObjectContext(coordinator: owners.coordinator),
+      try ManagedObjectContext(coordinator: owners.coordinator)
+    )
+    let (first, second) = (Holder("first"), Holder("second"))
+    let permit = Permit(first)
+    for object in [first, second, permit] as [any ManagedObject] { mine.insert(object) }
+    try mine.save()
+    try theirs.refresh()
+    let other = Permit(try theirs.existingObject(Holder.self, with: second.objectID))
+    theirs.insert(other)
+    try theirs.save()
+    mine.mergePolicy = .mergeByPropertyObjectTrump
+    permit.owner = second
+    let error = #expect(throws: ContextError.self) { try mine.save() }
+    #expect(error?.code == .conflict && error?.context.properties == ["owner"])
+    mine.rollback()
+    #expect(try owners.verify().map(\.description) == [])
+    for context in [mine, theirs] { context.end() }
+  }
+}
+
+@Model final class Holder {
+  var name: String
+  @Relationship(deleteRule: .cascade, inverse: \Permit.owner) var permit: Permit?
+  init(_ name: String) { self.name = name }
+}
+
+@Model final class Permit {
+  @Relationship var owner: Holder
+  init(_ owner: Holder) { self.owner = owner }
+}
+
+/// The table of policies in Docs/Contexts.md.
+private struct PolicyTable {
+  static let policies: [MergePolicy] = [
+    .error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback,
+  ]
+  private(set) var rows: [String: [String]] = [:]
+
+  init() throws {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let guide = try String(contentsOf: root.appending(path: "Docs/Contexts.md"), encoding: .utf8)
+    let lines = guide.split(separator: "\n").filter { $0.hasPrefix("|") }
+    let header = try #require(lines.firstIndex { $0.contains("`mergeByPropertyStoreTrump`") })
+    func cells(_ line: Substring) -> [String] {
+      line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+    #expect(cells(lines[header]).dropFirst().map { "\($0)" } == Self.policies.map { "`\($0)`" })
+    for line in lines[(header + 2)...].prefix(while: { cells($0).count == 6 }) {
+      rows[cells(line)[0]] = Array(cells(line).dropFirst())
+    }
+  }
+}
+
+/// Two contexts that change the same objects: one saves, then the other does.
+struct MergeScenario: Sendable, CustomTestStringConvertible {
+  /// What the store has afterwards of the two changes.
+  struct Outcome {
+    var hasMine = false
+    var hasTheirs = false
+    var isDeleted = false
+  }
+
+  let title: String
+  let mine: @Sendable (Cast) throws -> Void
+  let theirs: @Sendable (Cast) throws -> Void
+  let outcome: @Sendable (Cast) throws -> Outcome
+
+  var testDescription: String { title }
+
+  /// The objects of the scenarios, as one context sees them.
+  struct Cast {
+    let context: ManagedObjectContext
+    func writer(_ name: String) throws -> Writer? { try found(Writer.self, \.name == name) }
+    func book() throws -> Book? { try context.fetchOne(From<Book>()) }
+    func desk(_ number: Int) throws -> Desk? { try found(Desk.self, \.number == number) }
+    func reader() throws -> Reader? { try context.fetchOne(From<Reader>()) }
+    private func found<Object: ManagedObject>(
+      _ type: Object.Type,
+      _ condition: Where<Object>
+    ) throws -> Object? {
+      try context.fetchOne(From<Object>().where(condition))
+    }
+  }
+
+  private static func fill(_ context: ManagedObjectContext) throws {
+    let writers = ["A", "B", "C", "D"].map { Writer($0, rank: 5) }
+    for writer in writers { context.insert(writer) }
+    for number in 1...2 { context.insert(Desk(number)) }
+    let book = Book("Book", publisher: Publisher("P"))
+    book.writer = writers[3]
+    context.insert(book)
+    let reader = Reader("R")
+    context.insert(reader)
+    reader.idols = [writers[2]]
+    try context.save()
+  }
+
+  /// Returns what the store has: a word of the table, or the code of the error.
+  func run(_ policy: MergePolicy, movesBeforeSaving: Bool) async throws -> String {
+    let library = try await Library.open()
+    let (first, second) = (try library.context(), try library.context())
+    defer { [first, second].forEach { $0.end() } }
+    try Self.fill(first)
+    try second.refresh()
+    first.mergePolicy = policy
+    try mine(Cast(context: first))
+    try theirs(Cast(context: second))
+    try second.save()
+    if movesBeforeSaving { try first.refresh() }
+    do throws(ContextError) { try first.save() } catch {
+      #expect(first.hasChanges)
+      return error.code.description
+    }
+    #expect(!first.hasChanges)
+    #expect(try library.verify().map(\.description) == [])
+    let fresh = try library.context()
+    defer { fresh.end() }
+    #expect(try Self.dump(first) == Self.dump(fresh), "the context shows something else than the store has")
+    let outcome = try outcome(Cast(context: fresh))
+    if outcome.isDeleted { return "deleted" }
+    switch (outcome.hasMine, outcome.hasTheirs) {
+    case (true, true): return "both"
+    case (true, false): return "context"
+    case (false, true): return "store"
+    case (false, false): return "neither"
+    }
+  }
+
+  static func dump(_ context: ManagedObjectContext) throws -> [String] {
+    let writers = try context.fetch(From<Writer>()).map { writer -> String in
+      let (books, fans) = (writer.books.map(\.title), writer.fans.map(\.name))
+      return
+        "\(writer.name) \(writer.email ?? "-") \(writer.rank) \(writer.desk?.number ?? 0) \(books) \(fans)"
+    }
+    let desks = try context.fetch(From<Desk>()).map { desk -> String in
+      "\(desk.number) \(desk.writer?.name ?? "-")"
+    }
+    let books = try context.fetch(From<Book>()).map { book -> String in
+      "\(book.title) \(book.pages) \(book.writer?.name ?? "-")"
+    }
+    return writers + desks + books
+  }
+}
+
+extension MergeScenario {
+  static let all: [MergeScenario] = [
+    .init(
+      title: "one attribute in both",
+      mine: { try $0.writer("A")?.rank = 6 },
+      theirs: { try $0.writer("A")?.rank = 7 },
+      outcome: { .init(hasMine: try $0.writer("A")?.rank == 6, hasTheirs: try $0.writer("A")?.rank == 7) }
+    ),
+    .init(
+      title: "one attribute in both, to equal values",
+      mine: { try $0.writer("A")?.rank += 1 },
+      theirs: { try $0.writer("A")?.rank += 1 },
+      outcome: { .init(hasMine: try $0.writer("A")?.rank == 6, hasTheirs: try $0.writer("A")?.rank == 6) }
+    ),
+    .init(
+      title: "two attributes",
+      mine: { try $0.writer("A")?.rank = 6 },
+      theirs: { try $0.writer("A")?.email = "a@" },
+      outcome: { .init(hasMine: try $0.writer("A")?.rank == 6, hasTheirs: try $0.writer("A")?.email == "a@") }
+    ),
+    .init(
+      title: "an attribute here, a relationship there",
+      mine: { try $0.book()?.pages = 6 },
+      theirs: { try $0.book()?.writer = $0.writer("A") },
+      outcome: { .init(hasMine: try $0.book()?.pages == 6, hasTheirs: try $0.book()?.writer?.name == "A") }
+    ),
+    .init(
+      title: "attributes here, the object deleted there",
+      mine: { try $0.writer("A")?.rank = 6 },
+      theirs: { $0.context.delete(try #require(try $0.writer("A"))) },
+      outcome: { .init(isDeleted: try $0.writer("A") == nil) }
+    ),
+    .init(
+      title: "the object deleted here, attributes there",
+      mine: { $0.context.delete(try #require(try $0.writer("A"))) },
+      theirs: { try $0.writer("A")?.rank = 6 },
+      outcome: { .init(isDeleted: try $0.writer("A") == nil) }
+    ),
+    .init(
+      title: "the object deleted in both",
+      mine: { $0.context.delete(try #require(try $0.writer("A"))) },
+      theirs: { $0.context.delete(try #require(try $0.writer("A"))) },
+      outcome: { .init(isDeleted: try $0.writer("A") == nil) }
+    ),
+    .init(
+      title: "a to-one relationship in both",
+      mine: { try $0.book()?.writer = $0.writer("A") },
+      theirs: { try $0.book()?.writer = $0.writer("B") },
+      outcome: {
+        .init(
+          hasMine: try $0.book()?.writer?.name == "A",
+          hasTheirs: try $0.book()?.writer?.name == "B"
+        )
+      }
+    ),
+    .init(
+      title: "a one-to-one relationship: one partner given to two objects",
+      mine: { try $0.writer("A")?.desk = $0.desk(1) },
+      theirs: { try $0.writer("B")?.desk = $0.desk(1) },
+      outcome: {
+        .init(
+          hasMine: try $0.writer("A")?.desk?.number == 1,
+          hasTheirs: try $0.writer("B")?.desk?.number == 1
+        )
+      }
+    ),
+    .init(
+      title: "a one-to-one relationship: two partners given to one object",
+      mine: { try $0.writer("A")?.desk = $0.desk(1) },
+      theirs: { try $0.writer("A")?.desk = $0.desk(2) },
+      outcome: {
+        .init(
+          hasMine: try $0.writer("A")?.desk?.number == 1,
+          hasTheirs: try $0.writer("A")?.desk?.number == 2
+        )
+      }
+    ),
+    .init(
+      title: "a many-to-many relationship: two elements added",
+      mine: { cast in try cast.reader()?.idols.insert(#require(try cast.writer("A"))) },
+      theirs: { cast in try cast.reader()?.idols.insert(#require(try cast.writer("B"))) },
+      outcome: {
+        let idols = try $0.reader()?.idols.map(\.name) ?? []
+        return .init(hasMine: idols.contains("A"), hasTheirs: idols.contains("B"))
+      }
+    ),
+    .init(
+      title: "a many-to-many relationship: one element added here, another removed there",
+      mine: { cast in try cast.reader()?.idols.insert(#require(try cast.writer("A"))) },
+      theirs: { cast in try cast.reader()?.idols.remove(#require(try cast.writer("C"))) },
+      outcome: {
+        let idols = try $0.reader()?.idols.map(\.name) ?? []
+        return .init(hasMine: idols.contains("A"), hasTheirs: !idols.contains("C"))
+      }
+    ),
+    .init(
+      title: "a many-to-many relationship: one element removed in both",
+      mine: { cast in try cast.reader()?.idols.remove(#require(try cast.writer("C"))) },
+      theirs: { cast in try cast.reader()?.idols.remove(#require(try cast.writer("C"))) },
+      outcome: {
+        let isGone = try $0.reader()?.idols.isEmpty == true
+        return .init(hasMine: isGone, hasTheirs: isGone)
+      }
+    ),
+    .init(
+      title: "a reference set here to an object deleted there",
+      mine: { try $0.reader()?.favourite = $0.book() },
+      theirs: { $0.context.delete(try #require(try $0.book())) },
+      outcome: { _ in .init() }
+    ),
+    .init(
+      title: "a link added here to an object deleted there",
+      mine: { cast in try cast.reader()?.idols.insert(#require(try cast.writer("A"))) },
+      theirs: { $0.context.delete(try #require(try $0.writer("A"))) },
+      outcome: { _ in .init() }
+    ),
+    .init(
+      title: "a unique value taken there",
+      mine: { try $0.writer("A")?.email = "x@" },
+      theirs: { try $0.writer("B")?.email = "x@" },
+      outcome: { _ in .init() }
+    ),
+  ]
+}
