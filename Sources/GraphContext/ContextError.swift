@@ -16,6 +16,7 @@ public struct ContextError: Error, Sendable {
     let refusal: SchemaRefusal?
     let queryError: QueryError?
     let underlyingError: (any Error)?
+    let failures: [ContextError]
 
     init(
       message: String,
@@ -23,7 +24,8 @@ public struct ContextError: Error, Sendable {
       storeError: StoreError?,
       refusal: SchemaRefusal?,
       queryError: QueryError?,
-      underlyingError: (any Error)?
+      underlyingError: (any Error)?,
+      failures: [ContextError]
     ) {
       self.message = message
       self.context = context
@@ -31,6 +33,7 @@ public struct ContextError: Error, Sendable {
       self.refusal = refusal
       self.queryError = queryError
       self.underlyingError = underlyingError
+      self.failures = failures
     }
   }
 
@@ -41,7 +44,8 @@ public struct ContextError: Error, Sendable {
     storeError: StoreError? = nil,
     refusal: SchemaRefusal? = nil,
     queryError: QueryError? = nil,
-    underlyingError: (any Error)? = nil
+    underlyingError: (any Error)? = nil,
+    failures: [ContextError] = []
   ) {
     self.code = code
     self.details = Details(
@@ -50,7 +54,23 @@ public struct ContextError: Error, Sendable {
       storeError: storeError,
       refusal: refusal,
       queryError: queryError,
-      underlyingError: underlyingError
+      underlyingError: underlyingError,
+      failures: failures
+    )
+  }
+
+  /// Makes the error of a save that fails for several reasons.
+  ///
+  /// - Parameters:
+  ///   - first: the failure that decides about code, message and context.
+  ///   - list: the failures, the first included.
+  ///   - count: the number of failures, which may be greater than that of the list.
+  init(_ first: ContextError, with list: [ContextError], of count: Int) {
+    self.init(
+      first.code,
+      "\(first.message); \(count - 1) more \(count == 2 ? "failure" : "failures")",
+      context: first.context,
+      failures: list
     )
   }
 
@@ -64,6 +84,10 @@ public struct ContextError: Error, Sendable {
   public var refusal: SchemaRefusal? { details.refusal }
   /// The mistake in the query, when `code` is ``Code/invalidQuery``.
   public var queryError: QueryError? { details.queryError }
+  /// Everything that was found wrong with the objects of a save: conflicts, missing values, values that are not unique, references to objects that
+  /// don't exist, denied deletions, indexed values that are too long. At most 1,000. The first is this error itself, without the
+  /// others; of any other error it is the only one.
+  public var failures: [ContextError] { details.failures.isEmpty ? [self] : details.failures }
   /// The error of the pass, when `code` is ``Code/stageFailed``.
   public var underlyingError: (any Error)? { details.underlyingError }
 }

@@ -32,6 +32,17 @@ func register(_ user: User, in context: ManagedObjectContext) throws -> Bool {
 // End of quotation
 
 // Quoted in Docs/Errors.md
+func problems(ofSaving context: ManagedObjectContext) -> [String] {
+  do {
+    try context.save()
+    return []
+  } catch {
+    return error.failures.map { "\($0.code): \($0.message)" }
+  }
+}
+// End of quotation
+
+// Quoted in Docs/Errors.md
 func search(_ text: String, in context: ManagedObjectContext) throws(ContextError) -> [User] {
   do {
     return try context.fetch(From<User>().where(format: text))
@@ -79,6 +90,16 @@ private enum Numbered {
     #expect(try !register(User(email: "Ada@Example.org", name: "Another Ada"), in: context))
     #expect(!context.hasChanges)
     #expect(try context.fetch(From<User>()).map(\.name) == ["Ada"])
+    try users.close()
+  }
+
+  @Test func aSaveListsAllThatIsWrong() async throws {
+    let users = try await PersistentContainer("Users", models: User.self, at: .inMemory)
+    let context = users.viewContext
+    for number in 0..<6 { context.insert(User(email: "\(number / 2)@example.org", name: "\(number)")) }
+    let problems = problems(ofSaving: context)
+    #expect(problems.count == 3 && problems.allSatisfy { $0.hasPrefix("notUnique: ") })
+    context.rollback()
     try users.close()
   }
 

@@ -51,9 +51,9 @@ extension ManagedObjectContext {
     )
   }
 
-  /// - Throws: `missingDestination` for a link of which one end, and not the other, is deleted.
-  func checkDeletedLinks() throws(ContextError) {
-    for link in deletedLinks.links {
+  /// `missingDestination` for each link of which one end, and not the other, is deleted.
+  func deletedLinkFailures() -> [ContextError] {
+    deletedLinks.links.compactMap { link in
       let entity = entity(link.entity)
       let (name, destination, isThere) =
         switch link.property {
@@ -63,9 +63,9 @@ extension ManagedObjectContext {
       let ends = [
         knownObject(link.source, of: entity), knownObject(link.target, of: self.entity(destination)),
       ]
-      guard isThere, ends.count(where: { $0?._$state.phase == .deleted }) == 1 else { continue }
+      guard isThere, ends.count(where: { $0?._$state.phase == .deleted }) == 1 else { return nil }
       let (source, target) = (id(link.source, entity), id(link.target, self.entity(destination)))
-      throw ContextError(
+      return ContextError(
         .missingDestination,
         "\(source.entityName) \(source.number) is linked by \(name) to \(target.entityName) \(target.number), and one of them is deleted",
         context: .init(entity: entity.name, objectID: source, otherID: target, properties: [name])

@@ -44,6 +44,14 @@ struct EntityObjects {
     if !change.isNone { conflicts[number, default: ForeignChange()].merge(change) }
   }
 
+  /// Forgets what other contexts have done to slots of an object that have no unsaved changes any more.
+  mutating func forgetConflict(_ number: ObjectNumber, in slots: UInt64 = ~0) {
+    guard var change = conflicts[number] else { return }
+    change.slots &= ~slots
+    if slots == ~0 { change.isDeleted = false }
+    conflicts[number] = change.isNone ? nil : change
+  }
+
   /// Forgets all unsaved changes.
   mutating func forgetChanges() {
     changes.removeAll()

@@ -25,7 +25,7 @@ extension ManagedObject {
     return context.committedValues(of: self)
   }
 
-  /// Whether a save would change the object in the store: false for one that was set to the values that it had. O(changed properties).
+  /// Whether the object differs from what the context's snapshot has: false for one that was set to the values that it had. O(properties).
   public var hasPersistentChanges: Bool {
     guard hasChanges, _$state.phase == .persistent else { return hasChanges }
     let committed = committedValues
@@ -68,6 +68,10 @@ extension ManagedObjectContext {
   public func refresh(_ object: some ManagedObject, mergeChanges: Bool = true) {
     guard object._$state.host === self, object._$state.phase == .persistent else { return }
     if !mergeChanges { discardChanges(of: object) }
+    // The values of an object that was deleted below are nowhere else.
+    guard object._$state.host === self,
+      !entities[entity(of: object).ordinal].mayBeMissing(object._$state.number)
+    else { return }
     object._$state.forgetUnchangedValues()
     if object._$state.hasChanges { willChange(object) }
   }
@@ -88,6 +92,12 @@ extension ManagedObjectContext {
     }
     object._$state.forgetChanges(in: ~kept)
     entities[entity.ordinal].forgetDerived()
+    let mayBeMissing = entities[entity.ordinal].mayBeMissing(object._$state.number)
+    entities[entity.ordinal].forgetConflict(object._$state.number, in: ~kept)
+    if mayBeMissing, kept == 0 {
+      entities[entity.ordinal].deletedInParent.remove(object._$state.number)
+      leaveIfDeleted(object, entity.ordinal)
+    }
   }
 
   /// Sets a reference to what the source has. Returns false if that leads to an object that is deleted here.
@@ -104,7 +114,22 @@ extension ManagedObjectContext {
       guard old != new else { return true }
       object.setReference(at: toOne.slot, to: new)
       didSetToOne(of: object, slot: toOne.slot, from: old, to: new)
+      try restorePartner(of: old, toOne, entity)
       return true
     }
+  }
+
+  /// Gives an object that was the partner in a one-to-one relationship back to the one that the source has for it, if that still leads to it.
+  private func restorePartner(
+    of number: ObjectNumber,
+    _ toOne: StoredToOne,
+    _ entity: StoredEntity
+  ) throws(ContextError) {
+    guard case .toOne(let inverse) = toOne.inverse, !number.isNone else { return }
+    let destination = self.entity(toOne.destination)
+    let partner = try source.reference(at: inverse, of: number, destination)
+    guard !partner.isNone, object(partner, of: entity).reference(at: toOne.slot) == number else { return }
+    relationships.set(object(number, of: destination), slot: inverse, to: partner)
+    entities[destination.ordinal].forgetConflict(number, in: 1 << UInt64(inverse))
   }
 }

@@ -127,7 +127,9 @@ extension ManagedObjectContext {
     }
     for pairs in request.pairs { accept(pairs) }
     for changes in request.entities {
-      for number in changes.deleted { delete(object(number, of: changes.entity)) }
+      for number in changes.deleted where try shows(number, changes.entity) {
+        delete(object(number, of: changes.entity))
+      }
     }
     for changes in request.entities { announceChanges(changes) }
     try checkUsable()
@@ -139,7 +141,7 @@ extension ManagedObjectContext {
       // Only the deletion of an object that is changed in the child is noted there: no other can be missing.
       let noted = request.deletedInParent[ordinal].union(request.conflicts[ordinal].keys)
       if noted.isEmpty { continue }
-      for number in changes.updated.map(\.number) + changes.deleted where noted.contains(number) {
+      for number in changes.updated.map(\.number) where noted.contains(number) {
         if try !shows(number, changes.entity) { throw .conflict(id(number, changes.entity), "deleted") }
       }
     }

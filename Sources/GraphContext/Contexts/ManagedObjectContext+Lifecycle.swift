@@ -117,7 +117,7 @@ extension ManagedObjectContext {
   }
 
   /// Moves to the newest commit. Values that have unsaved changes here keep them; all others are as they are now in the
-  /// store. An object that was changed both here and elsewhere is a conflict: saving it fails, until it is rolled back.
+  /// store. A property that was changed both here and elsewhere is a conflict, which the save settles by its ``mergePolicy``.
   /// Objects that were deleted elsewhere are gone. A child moves with its parent, and its parent with it.
   public func refresh() throws(ContextError) {
     try checkUsable()
@@ -142,6 +142,7 @@ extension ManagedObjectContext {
   /// Shows a newer state, and brings the objects up to date that differ in it.
   private func move(to newest: any ObjectSource, _ changeSets: [ChangeSet], _ ruleChanges: RuleChanges) {
     loadChangedObjects(deletedBy: changeSets, ruleChanges)
+    if parent == nil { forgetEqualChanges(updatedBy: changeSets) }
     show(newest)
     for (entity, changes) in ruleChanges.objects {
       update(changes.updated.lazy.map { ($0.key, $0.value) }, of: entity)
@@ -155,6 +156,34 @@ extension ManagedObjectContext {
     }
     normalisePairs()
     children.forEach { $0.move(to: ParentSource(self), changeSets, ruleChanges) }
+  }
+
+  /// Forgets changes that set a property to the value that it had, of objects that the next snapshot has other values of: those are no changes.
+  private func forgetEqualChanges(updatedBy changeSets: [ChangeSet]) {
+    for changes in changeSets {
+      for (entity, objects) in changes.objects {
+        guard let entity = coordinator.schema.entity(entity) else { continue }
+        if entities[entity.ordinal].changes.isEmpty, children.isEmpty { continue }
+        for update in objects.updated { forgetEqualChanges(update.number, entity, in: update.slots) }
+      }
+    }
+  }
+
+  private func forgetEqualChanges(_ number: ObjectNumber, _ entity: StoredEntity, in slots: UInt64) {
+    children.forEach { $0.forgetEqualChanges(number, entity, in: slots) }
+    guard let object = knownObject(number, of: entity), object._$state.phase == .persistent else { return }
+    var rest = object._$state.changed & slots
+    guard rest != 0 else { return }
+    let bytes = deferringError(nil) { () throws(ContextError) in try source.record(number, of: entity) }
+    guard let bytes else { return }
+    let record = RecordView(validated: bytes, layout: entity.layout)
+    while rest != 0 {
+      let slot = rest.trailingZeroBitCount
+      rest &= rest - 1
+      if object.attributeValue(at: slot) == record.value(slot) {
+        object._$state.forgetChanges(in: 1 << UInt64(slot))
+      }
+    }
   }
 
   /// Loads the attributes of objects with unsaved changes, here and in children, whose records the next snapshot doesn't have.

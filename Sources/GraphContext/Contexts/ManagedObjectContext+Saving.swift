@@ -4,8 +4,8 @@ extension ManagedObjectContext {
   /// Saves everything that has changed, as one transaction: all of it is in the store afterwards, or nothing is.
   ///
   /// Checked before and in the transaction: required values are there, references lead to objects, unique tuples are
-  /// unique, delete rules allow what is deleted, and no other context has changed or deleted what is changed here. When
-  /// anything fails, the context is as it was before. Afterwards it is at the newest commit.
+  /// unique, and delete rules allow what is deleted. What other contexts have saved since is merged as ``mergePolicy`` says. When
+  /// anything fails, the error lists all of it in ``ContextError/failures``, the context is as it was before. Afterwards it is at the newest commit.
   ///
   /// Waits for its turn to write for as long as ``saveTimeout`` says; then it throws a ``ContextError`` whose `storeError`
   /// has the code `timedOut`, and nothing has happened.
@@ -25,6 +25,7 @@ extension ManagedObjectContext {
     // Links that the parent has as well are saved by this, too.
     guard hasChanges else { return forgetChanges() }
     let request = try ChangeEncoder(self).encode()
+    try request.failures.throwIfAny()
     try parent.accept(request)
     let saved = request.deletesObjects ? entities.map { $0.changes.inserted + $0.changes.updated } : []
     finishSave()

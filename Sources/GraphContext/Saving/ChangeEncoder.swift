@@ -16,14 +16,14 @@ struct ChangeEncoder {
   }
 
   consuming func encode() throws(ContextError) -> SaveRequest {
-    try context.checkDeletedLinks()
+    for failure in context.deletedLinkFailures() { request.failures.note(failure) }
     for entity in context.coordinator.schema.entities {
       let changes = EntityChanges(entity)
       let pending = context.entities[entity.ordinal].changes
-      for object in pending.inserted { try encode(inserted: object, changes) }
+      for object in pending.inserted { encode(inserted: object, changes) }
       for object in pending.updated { try encode(updated: object, changes) }
       for object in pending.deleted {
-        try checkDenied(object, entity)
+        noteDenials(object, entity)
         changes.deleted.append(object._$state.number)
       }
       request.entities.append(changes)
@@ -35,18 +35,21 @@ struct ChangeEncoder {
 
   // MARK: Records
 
-  private func encode(inserted object: any ManagedObject, _ changes: EntityChanges) throws(ContextError) {
+  private mutating func encode(inserted object: any ManagedObject, _ changes: EntityChanges) {
     let entity = changes.entity
     changes.encoder.begin()
     var visitor = SlotEncoder(changes)
     for slot in entity.slotsByPlace { object._$visit(slot, &visitor) }
     let number = object._$state.number
     let bytes = changes.encoder.finish()
-    try check(visitor, UnsafeRawBufferPointer(bytes), number, entity)
+    check(visitor, UnsafeRawBufferPointer(bytes), number, entity)
     changes.inserted.append(.init(number: number, bytes: bytes))
   }
 
-  private func encode(updated object: any ManagedObject, _ changes: EntityChanges) throws(ContextError) {
+  private mutating func encode(
+    updated object: any ManagedObject,
+    _ changes: EntityChanges
+  ) throws(ContextError) {
     let entity = changes.entity
     let number = object._$state.number
     let known = object._$state.currentRecord
@@ -59,7 +62,7 @@ struct ChangeEncoder {
     var visitor = SlotEncoder(changes)
     for slot in entity.slotsByPlace where changed & 1 << UInt64(slot) != 0 { object._$visit(slot, &visitor) }
     let bytes = UnsafeRawBufferPointer(changes.encoder.finish())
-    try check(visitor, bytes, number, entity, changed: changed)
+    check(visitor, bytes, number, entity, changed: changed)
     let patch = RecordView(validated: bytes, layout: entity.layout)
     var slots = changed
     if let stored {
@@ -72,46 +75,46 @@ struct ChangeEncoder {
     if slots != 0 { changes.updated.append(.init(number: number, bytes: bytes, slots: slots)) }
   }
 
-  private func check(
+  private mutating func check(
     _ visitor: SlotEncoder,
     _ bytes: UnsafeRawBufferPointer,
     _ number: ObjectNumber,
     _ entity: StoredEntity,
     changed: UInt64 = .max
-  ) throws(ContextError) {
-    if let slot = visitor.refusedSlot {
+  ) {
+    func note(_ slot: Int, _ problem: (StoredProperty) -> String) {
       let property = entity.schema.stored[slot]
-      throw ContextError(
-        .missingValue,
-        "\(entity.name).\(property.name) is given a value that is no \(property.kind)",
-        context: .init(
-          entity: entity.name,
-          objectID: context.id(number, entity),
-          properties: [property.name]
-        )
+      let context = ContextError.Context(
+        entity: entity.name,
+        objectID: context.id(number, entity),
+        properties: [property.name]
       )
+      request.failures.note(ContextError(.missingValue, problem(property), context: context))
+    }
+    if let slot = visitor.refusedSlot {
+      note(slot) { "\(entity.name).\($0.name) is given a value that is no \($0.kind)" }
     }
     let record = RecordView(validated: bytes, layout: entity.layout)
-    guard let slot = record.firstMissingSlot(entity.requiredSlots & changed) else { return }
-    let name = entity.schema.stored[slot].name
-    throw ContextError(
-      .missingValue,
-      "\(entity.name).\(name) is required, and object \(number) has no value for it",
-      context: .init(entity: entity.name, objectID: context.id(number, entity), properties: [name])
-    )
+    var missing = record.missingSlots(entity.requiredSlots & changed)
+    while missing != 0 {
+      let slot = missing.trailingZeroBitCount
+      missing &= missing - 1
+      if slot == visitor.refusedSlot { continue }
+      note(slot) { "\(entity.name).\($0.name) is required, and object \(number) has no value for it" }
+    }
   }
 
   // MARK: Relationships
 
   /// A to-one relationship whose rule is `deny` must lead nowhere, or to an object that is deleted too.
-  private func checkDenied(_ object: any ManagedObject, _ entity: StoredEntity) throws(ContextError) {
+  private mutating func noteDenials(_ object: any ManagedObject, _ entity: StoredEntity) {
     for toOne in entity.toOnes where toOne.deleteRule == .deny {
       let number = object.reference(at: toOne.slot)
       let destination = context.entity(toOne.destination)
       guard !number.isNone, context.knownObject(number, of: destination)?._$state.phase != .deleted else {
         continue
       }
-      throw ContextError(
+      let failure = ContextError(
         .deletionDenied,
         "\(entity.name) \(object._$state.number) can't be deleted: its \(toOne.name) leads to \(destination.name) \(number)",
         context: .init(
@@ -121,6 +124,7 @@ struct ChangeEncoder {
           properties: [toOne.name]
         )
       )
+      request.failures.note(failure)
     }
   }
 
@@ -158,15 +162,15 @@ struct SlotEncoder: PropertyVisitor {
 }
 
 extension RecordView {
-  /// The first of the slots in `mask` that is nil.
-  func firstMissingSlot(_ mask: UInt64) -> Int? {
-    var rest = mask
+  /// Bits of the slots in `mask` that are nil.
+  func missingSlots(_ mask: UInt64) -> UInt64 {
+    var (rest, missing) = (mask, UInt64(0))
     while rest != 0 {
-      let slot = rest.trailingZeroBitCount
-      if isNull(slot) { return slot }
-      rest &= rest - 1
+      let bit = rest & (0 &- rest)
+      if isNull(bit.trailingZeroBitCount) { missing |= bit }
+      rest &= ~bit
     }
-    return nil
+    return missing
   }
 }
 

@@ -53,7 +53,10 @@ struct SaveRequest {
   /// Objects that the context's parent has deleted, by the entity's ordinal.
   var deletedInParent: [Set<ObjectNumber>]
 
-  var isEmpty: Bool { pairs.isEmpty && entities.allSatisfy(\.isEmpty) }
+  /// What was found wrong so far. The save fails in the end, after everything else was looked at.
+  var failures = SaveFailures()
+
+  var isEmpty: Bool { pairs.isEmpty && failures.isEmpty && entities.allSatisfy(\.isEmpty) }
   var hasConflicts: Bool { conflicts.contains { !$0.isEmpty } }
   var deletesObjects: Bool { entities.contains { !$0.deleted.isEmpty } }
 }

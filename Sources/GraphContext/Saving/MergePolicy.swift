@@ -1,7 +1,7 @@
 /// What a save does with an object that another context has changed in the store since the saving context read it.
 ///
 /// Two contexts that changed different properties of one object don't conflict: the store has both changes afterwards, with the policy
-/// ``error`` and those "by property". Docs/Conflicts.md has the outcome of every case.
+/// ``error`` and those "by property". Docs/Contexts.md has the outcome of every case.
 ///
 /// The names are those of Core Data's policies. A policy decides about values; unique values and references to deleted objects are
 /// refused under each.
@@ -21,10 +21,10 @@ public struct MergePolicy: Sendable, Hashable {
   public static let mergeByPropertyStoreTrump = MergePolicy(rule: .mergeByPropertyStoreTrump)
   /// The context's value is stored where a property was changed in both.
   public static let mergeByPropertyObjectTrump = MergePolicy(rule: .mergeByPropertyObjectTrump)
-  /// All attributes of an object that was changed in both are stored as the context shows them, those included that only the store has changed.
+  /// All attributes of an object that was changed in both are as the context shows them, those included that only the store has changed.
   /// Relationships are merged as by ``mergeByPropertyObjectTrump``.
   public static let overwrite = MergePolicy(rule: .overwrite)
-  /// No change of an object that was changed in both is stored.
+  /// No attribute and no to-one relationship of an object that was changed in both is stored. Its deletion is.
   public static let rollback = MergePolicy(rule: .rollback)
 }
 

@@ -43,11 +43,11 @@ struct MergeResolver {
     reverted = request.entities.map { _ in [] }
   }
 
-  /// - Throws: `conflict`.
+  /// Conflicts are noted in the request.
   mutating func resolve() throws(ContextError) {
     for changes in request.entities {
       for patch in changes.updated { try resolve(patch, changes.entity) }
-      try resolveDeleted(changes)
+      resolveDeleted(changes)
     }
     if policy.letsContextWin { try clearRivals() }
     for changes in request.entities { changes.removeEmptyPatches() }
@@ -57,6 +57,10 @@ struct MergeResolver {
 
   private func id(_ number: ObjectNumber, _ entity: StoredEntity) -> ManagedObjectID {
     ManagedObjectID(entity: entity.label, number: number, storeID: storeID)
+  }
+
+  private mutating func noteConflict(_ number: ObjectNumber, _ entity: StoredEntity, _ slots: UInt64) {
+    request.failures.note(.conflict(id(number, entity), "changed", entity.names(of: slots)))
   }
 
   private func foreignChange(of number: ObjectNumber, _ entity: StoredEntity) -> ForeignChange {
@@ -71,35 +75,50 @@ struct MergeResolver {
     let theirs = foreignChange(of: patch.number, entity)
     if theirs.isNone { return }
     if theirs.isDeleted {
-      if policy == .error { throw .conflict(id(patch.number, entity), "deleted") }
-      return try drop(patch.slots, of: patch.number, entity)
+      if policy == .error { request.failures.note(.conflict(id(patch.number, entity), "deleted")) }
+      return remove(patch, entity)
     }
-    let both = patch.slots & theirs.slots
+    let both = try patch.slots & theirs.slots & ~equalReferences(patch, entity)
     switch policy.rule {
     case .error:
-      if both != 0 { throw .conflict(id(patch.number, entity), "changed", entity.names(of: both)) }
+      if both != 0 { noteConflict(patch.number, entity, both) }
     case .mergeByPropertyStoreTrump: try drop(both, of: patch.number, entity)
     case .mergeByPropertyObjectTrump: break
-    case .overwrite: try completeAttributes(of: patch, entity)
+    case .overwrite: try complete(patch, theirs.slots & ~entity.referenceSlots, entity)
     case .rollback: try drop(patch.slots, of: patch.number, entity)
     }
   }
 
   /// An object that either side has deleted is deleted: to bring it back would leave what its deletion has taken along.
-  private func resolveDeleted(_ changes: EntityChanges) throws(ContextError) {
+  private mutating func resolveDeleted(_ changes: EntityChanges) {
     var deleted: [ObjectNumber] = []
     for number in changes.deleted {
       let theirs = foreignChange(of: number, changes.entity)
       if theirs.isDeleted { continue }
-      if policy == .error, !theirs.isNone { throw .conflict(id(number, changes.entity), "changed") }
+      if policy == .error, !theirs.isNone { noteConflict(number, changes.entity, 0) }
       deleted.append(number)
     }
     changes.deleted = deleted
   }
 
-  /// Makes a patch set all attributes, to the values that the context shows.
-  private mutating func completeAttributes(
-    of patch: EntityChanges.Patch,
+  /// Bits of the references that lead in both to one object, or nowhere. That is an agreement: no reference counts anything.
+  private func equalReferences(
+    _ patch: EntityChanges.Patch,
+    _ entity: StoredEntity
+  ) throws(ContextError) -> UInt64 {
+    let record = RecordView(validated: patch.bytes, layout: entity.layout)
+    var equal: UInt64 = 0
+    for toOne in entity.toOnes where patch.slots & 1 << UInt64(toOne.slot) != 0 {
+      let theirs = try newest.reference(at: toOne.slot, of: patch.number, entity)
+      if theirs == record.reference(toOne.slot) { equal |= 1 << UInt64(toOne.slot) }
+    }
+    return equal
+  }
+
+  /// Makes a patch set more attributes, to the values that the context shows.
+  private mutating func complete(
+    _ patch: EntityChanges.Patch,
+    _ slots: UInt64,
     _ entity: StoredEntity
   ) throws(ContextError) {
     guard let place = patches[entity.ordinal][patch.number],
@@ -112,10 +131,17 @@ struct MergeResolver {
       in: patch.slots
     )
     changes.updated[place].bytes = UnsafeRawBufferPointer(bytes)
-    changes.updated[place].slots |= entity.allSlots & ~entity.referenceSlots
+    changes.updated[place].slots |= slots
   }
 
   // MARK: Slots that are not stored
+
+  /// Removes the patch of an object that others have deleted. What this save makes refer to the object fails by that.
+  private mutating func remove(_ patch: EntityChanges.Patch, _ entity: StoredEntity) {
+    guard let place = patches[entity.ordinal][patch.number] else { return }
+    request.entities[entity.ordinal].updated[place].slots = 0
+    reverted[entity.ordinal].insert(patch.number)
+  }
 
   /// Takes slots out of an object's patch, and with each slot of a one-to-one relationship the others of the same change.
   private mutating func drop(
@@ -132,6 +158,7 @@ struct MergeResolver {
       request.entities[entity.ordinal].updated[place].slots &= ~slots
       reverted[entity.ordinal].insert(number)
       for toOne in entity.toOnes where present & 1 << UInt64(toOne.slot) != 0 {
+        try refuseCascade(to: number, entity, by: toOne)
         guard case .toOne(let inverse) = toOne.inverse else { continue }
         let partners = [
           RecordView(validated: patch.bytes, layout: entity.layout).reference(toOne.slot),
@@ -146,6 +173,22 @@ struct MergeResolver {
     }
   }
 
+  /// Notes a conflict if the reference that an object keeps leads to one that this save deletes, and the object with it: it was moved away
+  /// here, and neither side has deleted it.
+  private mutating func refuseCascade(
+    to number: ObjectNumber,
+    _ entity: StoredEntity,
+    by toOne: StoredToOne
+  ) throws(ContextError) {
+    let owner = try newest.reference(at: toOne.slot, of: number, entity)
+    let destination = schema.entities[toOne.destination]
+    let cascades = destination.incoming.contains {
+      $0.source == entity.ordinal && $0.toOne.slot == toOne.slot && $0.rule == .cascade
+    }
+    guard cascades, !owner.isNone, request.entities[toOne.destination].deleted.contains(owner) else { return }
+    noteConflict(number, entity, 1 << UInt64(toOne.slot))
+  }
+
   /// Takes the reference of a new object away whose partner keeps another.
   private mutating func unlinkInserted(
     _ number: ObjectNumber,
@@ -158,6 +201,9 @@ struct MergeResolver {
     let bytes = UnsafeRawBufferPointer(changes.inserted[place].bytes)
     let record = RecordView(validated: bytes, layout: entity.layout)
     guard record.reference(slot) == partner else { return }
+    if entity.requiredSlots & 1 << UInt64(slot) != 0 {
+      return noteConflict(number, entity, 1 << UInt64(slot))
+    }
     let new = changes.encoder.encode(record, replacing: slot, with: .null)
     changes.inserted[place] = .init(number: number, bytes: new)
     reverted[entity.ordinal].insert(number)
@@ -213,7 +259,7 @@ struct MergeResolver {
       try newest.reference(at: slot, of: number, entity) == target
     else { return }
     if entity.requiredSlots & bit != 0 {
-      throw .conflict(id(number, entity), "changed", entity.names(of: bit))
+      return noteConflict(number, entity, bit)
     }
     reverted[entity.ordinal].insert(number)
     if let place {
@@ -249,11 +295,6 @@ extension EntityChanges {
 }
 
 extension StoredEntity {
-  fileprivate var allSlots: UInt64 {
-    let count = schema.stored.count
-    return count == 64 ? .max : 1 << UInt64(count) - 1
-  }
-
   fileprivate func names(of slots: UInt64) -> [String] {
     schema.stored.indices.filter { slots & 1 << UInt64($0) != 0 }.map { schema.stored[$0].name }
   }

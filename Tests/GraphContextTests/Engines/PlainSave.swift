@@ -24,6 +24,7 @@ struct PlainSave {
   }
 
   mutating func apply(_ request: SaveRequest) throws(ContextError) {
+    try request.failures.throwIfAny()
     for changes in request.entities {
       for record in changes.inserted {
         put(record.number, changes.entity, UnsafeRawBufferPointer(record.bytes), in: .max)

@@ -46,7 +46,7 @@ extension SaveTransaction {
   ) throws {
     let tree = try records(destination, &transaction)
     if try withKey(number, { key throws(StoreError) in try tree.contains(key) }) { return }
-    throw ContextError(
+    let failure = ContextError(
       .missingDestination,
       "\(entity.map { "\($0.name) \(object)" } ?? "an object") is linked by \(relationship) to \(destination.name) \(number),"
         + " which doesn't exist",
@@ -57,6 +57,7 @@ extension SaveTransaction {
         properties: [relationship]
       )
     )
+    failures.note(failure)
   }
 }
 
@@ -70,50 +71,58 @@ extension SaveTransaction {
         guard !batch.isEmpty else { continue }
         let tree = try tree(entity.treeName(of: index.id), &transaction)
         // A few keys in a big tree are looked up one by one; many are checked by walking the tree once.
-        let pair =
+        let pairs =
           try tree.count > 16 * batch.count ? twins(of: batch, in: tree) : neighbours(in: tree, index, entity)
-        if let pair { throw try notUnique(pair, index, entity, &transaction) }
+        for pair in pairs { failures.note(try notUnique(pair, index, entity, &transaction)) }
       }
     }
   }
 
-  /// A key of the batch, and another of the tree with the same components: by number.
-  private func twins(
-    of batch: KeyBatch,
-    in tree: WriteTree
-  ) throws(StoreError) -> (ObjectNumber, ObjectNumber)? {
-    var result: (ObjectNumber, ObjectNumber)?
+  /// Two objects with equal components in a tree: the older one first.
+  private struct Twins: Hashable {
+    let older: ObjectNumber
+    let younger: ObjectNumber
+
+    init(_ one: ObjectNumber, _ other: ObjectNumber) { (older, younger) = (min(one, other), max(one, other)) }
+  }
+
+  /// The keys of the batch whose components another key of the tree has. Of more than two equal ones, two.
+  private func twins(of batch: KeyBatch, in tree: WriteTree) throws(StoreError) -> [Twins] {
+    var found: [Twins] = []
+    var known: Set<Twins> = []
     var cursor = try tree.cursor()
     try batch.forEach { key, entry throws(StoreError) in
-      guard entry.isConstrained, result == nil else { return }
+      guard entry.isConstrained, found.count < SaveFailures.limit else { return }
       let components = UnsafeRawBufferPointer(rebasing: key.dropLast(KeyCoder.objectIDByteCount))
       var isThere = try cursor.seek(to: components)
       var first: ObjectNumber?
       while isThere {
-        let found = try cursor.key()
-        guard Self.components(found, equal: components), let number = KeyCoder.objectID(ending: found) else {
+        let key = try cursor.key()
+        guard Self.components(key, equal: components), let number = KeyCoder.objectID(ending: key) else {
           break
         }
         if let first {
-          result = (first, number)
+          let twins = Twins(first, number)
+          if known.insert(twins).inserted { found.append(twins) }
           return
         }
         first = number
         isThere = try cursor.next()
       }
     }
-    return result
+    return found
   }
 
-  /// Two neighbours in the tree with the same components, none of them nil: by number.
+  /// Neighbours in the tree with the same components, none of them nil.
   private func neighbours(
     in tree: WriteTree,
     _ index: ResolvedIndex,
     _ entity: StoredEntity
-  ) throws(StoreError) -> (ObjectNumber, ObjectNumber)? {
+  ) throws(StoreError) -> [Twins] {
+    var found: [Twins] = []
     var last: [UInt8] = []
     var cursor = try tree.cursor()
-    while try cursor.next() {
+    while try cursor.next(), found.count < SaveFailures.limit {
       let key = try cursor.key()
       let components = UnsafeRawBufferPointer(
         rebasing: key.dropLast(min(key.count, KeyCoder.objectIDByteCount))
@@ -122,12 +131,12 @@ extension SaveTransaction {
       if isSame, !Self.hasNil(key, index, entity), let number = KeyCoder.objectID(ending: key),
         let other = last.withUnsafeBytes({ KeyCoder.objectID(ending: $0) })
       {
-        return (other, number)
+        found.append(Twins(other, number))
       }
       last.removeAll(keepingCapacity: true)
       last.append(contentsOf: key)
     }
-    return nil
+    return found
   }
 
   /// Whether a key is `components` and an object's number.
@@ -149,13 +158,13 @@ extension SaveTransaction {
   }
 
   private func notUnique(
-    _ numbers: (ObjectNumber, ObjectNumber),
+    _ twins: Twins,
     _ index: ResolvedIndex,
     _ entity: StoredEntity,
     _ transaction: inout WriteTransaction
   ) throws -> ContextError {
     // The younger one is more likely the one that was just saved.
-    let (older, younger) = (min(numbers.0, numbers.1), max(numbers.0, numbers.1))
+    let (older, younger) = (twins.older, twins.younger)
     let tree = try records(entity, &transaction)
     let values = try withKey(younger) { key throws(StoreError) in
       try tree.find(key)?.withBytes { bytes in

@@ -102,7 +102,7 @@ extension SaveTransaction {
 
   private func checkDenials(_ transaction: inout WriteTransaction) throws {
     for denial in denials where try tree(denial.treeName, &transaction).contains(denial.key) {
-      throw denied(denial)
+      failures.note(denied(denial))
     }
   }
 
@@ -131,11 +131,12 @@ extension SaveTransaction {
     _ transaction: inout WriteTransaction
   ) throws {
     if toOne.isRequired {
-      throw ContextError(
+      let failure = ContextError(
         .missingValue,
         "\(entity.name).\(toOne.name) is required, and the object that \(entity.name) \(number) has there is deleted",
         context: .init(entity: entity.name, objectID: id(number, entity), properties: [toOne.name])
       )
+      return failures.note(failure)
     }
     var encoder = RecordEncoder(layout: entity.layout)
     let old = try storedBytes(number, entity, &transaction)

@@ -5,7 +5,7 @@ import Predicates
 /// A save in the writer's turn: everything that has to be decided against the store as it is *now*.
 ///
 /// The order matters:
-/// 1. Records are stored and removed; a record that another context changed is a conflict.
+/// 1. Records are stored and removed; one that a commit after the request's base has changed is a conflict.
 /// 2. Keys of indexes and references follow, all removals before all additions, sorted for each tree.
 /// 3. Pairs of many-to-many relationships.
 /// 4. Delete rules, for what still refers to deleted objects: in the context they were applied to what its snapshot knew.
@@ -13,7 +13,8 @@ import Predicates
 /// 6. Unique tuples are unique. They are looked at once, at the end: two objects may swap theirs.
 /// 7. Numbers are leased for the objects to come.
 ///
-/// An error anywhere aborts the transaction, and nothing remains of it.
+/// What is wrong with objects is noted until the end, so that the error lists all of it. An error anywhere aborts the transaction, and nothing
+/// remains of it.
 final class SaveTransaction {
   let schema: StoredSchema
   let request: SaveRequest
@@ -25,6 +26,7 @@ final class SaveTransaction {
   /// Changes of this save, those by delete rules left out.
   var changeSet: ChangeSet
   var ruleChanges = RuleChanges()
+  var failures: SaveFailures
   /// The numbers that are leased when this is committed.
   var leasedEnds: [LeaseEnd] = []
   /// Whether there is anything to commit. Links that others have removed as well leave nothing to do.
@@ -53,6 +55,7 @@ final class SaveTransaction {
     showsValues: Bool
   ) {
     self.request = request
+    failures = request.failures
     self.numbers = numbers
     self.schema = schema
     self.storeID = storeID
@@ -78,6 +81,7 @@ final class SaveTransaction {
     try applyDeleteRules(&transaction)
     try checkDestinations(&transaction)
     try checkUniqueness(&transaction)
+    try failures.throwIfAny()
     try leaseNumbers(&transaction)
     for changes in request.entities {
       changeSet.setObjects(ChangeSet.Objects(changes), of: changes.entity.number)
@@ -131,7 +135,7 @@ extension SaveTransaction {
     }
     for record in changes.inserted {
       let view = RecordView(validated: UnsafeRawBufferPointer(record.bytes), layout: entity.layout)
-      try noteKeys(from: nil, to: view, record.number, entity, changed: .max)
+      noteKeys(from: nil, to: view, record.number, entity, changed: .max)
     }
   }
 
@@ -147,7 +151,7 @@ extension SaveTransaction {
       try withStored(patch.number, entity, tree) { old in
         bytes = encoder.encode(old, patchedBy: values, in: patch.slots)
         let new = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
-        try noteKeys(from: old, to: new, patch.number, entity, changed: patch.slots)
+        noteKeys(from: old, to: new, patch.number, entity, changed: patch.slots)
       }
       RecordEncoder.stamp(bytes, commit: commit)
       try withKey(patch.number) { key throws(StoreError) in
@@ -162,7 +166,7 @@ extension SaveTransaction {
     let tree = try records(entity, &transaction)
     for number in changes.deleted {
       try withStored(number, entity, tree) { old in
-        try noteKeys(from: old, to: nil, number, entity, changed: .max)
+        noteKeys(from: old, to: nil, number, entity, changed: .max)
       }
       try withKey(number) { key throws(StoreError) in _ = try tree.remove(key) }
       deletions.append((entity, number))
@@ -203,7 +207,7 @@ extension SaveTransaction {
     _ number: ObjectNumber,
     _ entity: StoredEntity,
     changed: UInt64
-  ) throws(ContextError) {
+  ) {
     for (place, index) in entity.declaredIndexes.enumerated() where index.slotMask & changed != 0 {
       scratch.old.removeAll(keepingCapacity: true)
       scratch.new.removeAll(keepingCapacity: true)
@@ -212,7 +216,7 @@ extension SaveTransaction {
       if old != nil, new != nil, scratch.old == scratch.new { continue }
       if old != nil { removed[entity.ordinal][place].append(scratch.old) }
       guard new != nil else { continue }
-      try checkLength(scratch.new, index, number, entity)
+      guard isShortEnough(scratch.new, index, number, entity) else { continue }
       added[entity.ordinal][place].append(scratch.new, isConstrained: isConstrained && index.isUnique)
     }
     for (place, toOne) in entity.toOnes.enumerated() where changed & 1 << UInt64(toOne.slot) != 0 {
@@ -231,14 +235,15 @@ extension SaveTransaction {
     batch.append(scratch.new)
   }
 
-  private func checkLength(
+  /// Returns whether a key can be stored, and notes a failure if it can't.
+  private func isShortEnough(
     _ key: [UInt8],
     _ index: ResolvedIndex,
     _ number: ObjectNumber,
     _ entity: StoredEntity
-  ) throws(ContextError) {
-    guard key.count > StoreLimits.keyByteCount else { return }
-    throw ContextError(
+  ) -> Bool {
+    if key.count <= StoreLimits.keyByteCount { return true }
+    let failure = ContextError(
       .indexedValueTooLong,
       "\(entity.name).\(index.name) is indexed, and its key for object \(number) has \(key.count) bytes;"
         + " a key can have \(StoreLimits.keyByteCount)",
@@ -248,6 +253,8 @@ extension SaveTransaction {
         properties: index.slots.map { entity.schema.stored[$0].name }
       )
     )
+    failures.note(failure)
+    return false
   }
 
   /// Brings what was noted into an entity's trees.

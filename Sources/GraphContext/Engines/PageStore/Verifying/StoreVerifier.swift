@@ -128,7 +128,8 @@ package struct StoreVerifier {
     if record.commit > view.commit {
       report("\(entity.name) \(number) claims the later commit \(record.commit)", entity.treeName)
     }
-    if let slot = record.firstMissingSlot(entity.requiredSlots) {
+    let missing = record.missingSlots(entity.requiredSlots)
+    for slot in entity.schema.stored.indices where missing & 1 << UInt64(slot) != 0 {
       report("\(entity.name) \(number) has no \(entity.schema.stored[slot].name)", entity.treeName)
     }
     if !record.hasSoundFrame {

@@ -1,0 +1,185 @@
+import Cambium
+import TestSupport
+import Testing
+
+@testable import GraphContext
+
+/// Merges that meet deletions, required references and changes that are none.
+@Suite struct MergeEdgeTests {
+  static let merging: [MergePolicy] = [
+    .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback,
+  ]
+
+  /// Two contexts that see the same objects.
+  private struct Pair {
+    let library: PersistentContainer
+    let mine: ManagedObjectContext
+    let theirs: ManagedObjectContext
+
+    init(_ models: [any ManagedObject.Type], _ objects: [any ManagedObject]) async throws {
+      library = try await PersistentContainer("Pair", models: models, at: .inMemory)
+      mine = try ManagedObjectContext(coordinator: library.coordinator)
+      theirs = try ManagedObjectContext(coordinator: library.coordinator)
+      for object in objects { mine.insert(object) }
+      try mine.save()
+      try theirs.refresh()
+    }
+
+    func same<Object: ManagedObject>(_ object: Object) throws -> Object {
+      try theirs.existingObject(Object.self, with: object.objectID)
+    }
+
+    func failure() -> ContextError.Code? {
+      do throws(ContextError) { try mine.save() } catch { return error.code }
+      return nil
+    }
+
+    func end() throws {
+      #expect(try library.verify().map(\.description) == [])
+      for context in [mine, theirs] { context.end() }
+    }
+  }
+
+  @Test func aRequiredReferenceIsNotLeftWithoutAnObject() async throws {
+    let holder = Holder("h")
+    let pair = try await Pair([Holder.self, Permit.self], [holder])
+    pair.mine.mergePolicy = .rollback
+    pair.mine.insert(Permit(holder))
+    try pair.same(holder).name = "x"
+    try pair.theirs.save()
+    #expect(pair.failure() == .conflict)
+    #expect(pair.mine.insertedObjects.count == 1)
+    try pair.end()
+  }
+
+  @Test(arguments: merging)
+  func aPartnerThatWasDeletedIsMissing(_ policy: MergePolicy) async throws {
+    let holder = Holder("h")
+    let pair = try await Pair([Holder.self, Permit.self], [holder])
+    pair.mine.mergePolicy = policy
+    pair.mine.insert(Permit(holder))
+    pair.theirs.delete(try pair.same(holder))
+    try pair.theirs.save()
+    #expect(pair.failure() == .missingDestination)
+    try pair.end()
+  }
+
+  @Test func whatWasMovedAwayIsNotDeletedWithItsOldOwner() async throws {
+    let (first, second) = (Writer("1"), Writer("2"))
+    let book = Book("B", publisher: Publisher("P"))
+    book.writer = first
+    let pair = try await Pair(Library.models, [first, second, book])
+    pair.mine.mergePolicy = .rollback
+    book.writer = second
+    pair.mine.delete(first)
+    try pair.same(book).title = "x"
+    try pair.theirs.save()
+    #expect(pair.failure() == .conflict)
+    pair.mine.mergePolicy = .mergeByPropertyStoreTrump
+    try pair.mine.save()
+    #expect(book.title == "x" && book.writer === second)
+    try pair.end()
+  }
+
+  @Test(arguments: [true, false])
+  func aValueThatIsSetToWhatItWasIsNoChange(_ moves: Bool) async throws {
+    let writer = Writer("A", rank: 5)
+    let pair = try await Pair(Library.models, [writer])
+    (writer.rank, writer.name) = (5, "B")
+    try pair.same(writer).rank = 7
+    try pair.theirs.save()
+    if moves { try pair.mine.refresh() }
+    try pair.mine.save()
+    #expect(writer.rank == 7 && writer.name == "B")
+    try pair.end()
+  }
+
+  @Test(arguments: [true, false], [MergePolicy.error] + merging)
+  func anObjectWithPartnersIsDeletedInBoth(_ moves: Bool, _ policy: MergePolicy) async throws {
+    let (writer, desk, reader) = (Writer("A"), Desk(1), Reader("R"))
+    let book = Book("B", publisher: Publisher("P"))
+    (writer.desk, reader.favourite, book.writer) = (desk, book, writer)
+    let pair = try await Pair(Library.models, [writer, reader, book])
+    pair.mine.mergePolicy = policy
+    pair.mine.delete(writer)
+    pair.theirs.delete(try pair.same(writer))
+    try pair.theirs.save()
+    if moves { try pair.mine.refresh() }
+    try pair.mine.save()
+    #expect(desk.writer == nil && reader.favourite == nil && !pair.mine.hasChanges)
+    try pair.end()
+  }
+
+  @Test func anOverwrittenObjectChangesOnlyWhatDiffers() async throws {
+    let writer = Writer("A", rank: 5)
+    let pair = try await Pair(Library.models, [writer])
+    let third = try pair.library.context()
+    try third.existingObject(Writer.self, with: writer.objectID).email = "third"
+    writer.rank = 6
+    try pair.same(writer).rank = 7
+    try pair.theirs.save()
+    pair.mine.mergePolicy = .overwrite
+    try pair.mine.save()
+    try third.save()
+    try pair.mine.refresh()
+    #expect(writer.rank == 6 && writer.email == "third")
+    third.end()
+    try pair.end()
+  }
+
+  @Test func whatIsDroppedOfAnObjectIsNoConflictLater() async throws {
+    let writer = Writer("A", rank: 5)
+    let pair = try await Pair(Library.models, [writer])
+    writer.rank = 6
+    try pair.same(writer).rank = 7
+    try pair.theirs.save()
+    try pair.mine.refresh()
+    pair.mine.refresh(writer, mergeChanges: false)
+    #expect(writer.rank == 7)
+    writer.rank = 9
+    try pair.mine.save()
+    #expect(writer.rank == 9)
+    // An object that was deleted there is gone once its changes are dropped.
+    writer.rank = 10
+    try pair.theirs.refresh()
+    pair.theirs.delete(try pair.same(writer))
+    try pair.theirs.save()
+    try pair.mine.refresh()
+    pair.mine.refresh(writer)
+    pair.mine.refreshAllObjects()
+    #expect(writer.rank == 10 && writer.name == "A")
+    pair.mine.refresh(writer, mergeChanges: false)
+    #expect(writer.isDeleted && !pair.mine.hasChanges)
+    try pair.mine.save()
+    try pair.end()
+  }
+
+  @Test func aDroppedTheftGivesThePartnerBack() async throws {
+    let (first, second, desk) = (Writer("1"), Writer("2"), Desk(1))
+    let pair = try await Pair(Library.models, [first, second, desk])
+    pair.mine.mergePolicy = .mergeByPropertyObjectTrump
+    first.desk = desk
+    try pair.same(second).desk = pair.same(desk)
+    try pair.theirs.save()
+    try pair.mine.refresh()
+    pair.mine.refresh(first, mergeChanges: false)
+    #expect(first.desk == nil && second.desk === desk && desk.writer === second)
+    try pair.mine.save()
+    #expect(second.desk === desk && desk.writer === second)
+    try pair.end()
+  }
+
+  @Test func aChildMayDeleteWhatIsDeletedBelow() async throws {
+    let writer = Writer("A")
+    let pair = try await Pair(Library.models, [writer])
+    let child = pair.mine.makeChild()
+    child.delete(try child.existingObject(Writer.self, with: writer.objectID))
+    pair.theirs.delete(try pair.same(writer))
+    try pair.theirs.save()
+    try pair.mine.refresh()
+    try child.save()
+    try pair.mine.save()
+    #expect(!pair.mine.hasChanges && writer.isDeleted)
+    try pair.end()
+  }
+}

@@ -1,0 +1,88 @@
+import Cambium
+import TestSupport
+import Testing
+
+@testable import GraphContext
+
+/// A save that fails says everything that is wrong with its objects.
+@Suite struct SaveFailuresTests {
+  @Test func aSaveWithTenFailuresListsTenAndOneAfterMendingSucceeds() async throws {
+    let library = try await Library.open()
+    let (mine, theirs) = (try library.context(), try library.context())
+    let publisher = Publisher("P")
+    let writers = (0..<6).map { Writer("w\($0)", email: "e\($0)") }
+    let books = (0..<4).map { Book("b\($0)", publisher: publisher) }
+    let readers = (0..<2).map { Reader("r\($0)") }
+    for object in [publisher] + writers + books + readers as [any ManagedObject] { mine.insert(object) }
+    try mine.save()
+
+    try theirs.refresh()
+    for writer in writers[0...1] {
+      try theirs.existingObject(Writer.self, with: writer.objectID).rank = 1
+    }
+    for writer in writers[2...3] {
+      theirs.delete(try theirs.existingObject(Writer.self, with: writer.objectID))
+    }
+    theirs.delete(try theirs.existingObject(Book.self, with: books[0].objectID))
+    try theirs.save()
+
+    for writer in writers[0...2] { writer.rank = 2 }
+    readers[0].idols = [writers[3]]
+    readers[1].favourite = books[0]
+    mine.delete(publisher)
+    let twins = [Writer("new", email: "e4"), Writer("new", email: "n"), Writer("new", email: "n")]
+    for twin in twins { mine.insert(twin) }
+    for book in books[1...2] { (book.shelf, book.place) = ("s", 1) }
+    books[3].title = String(repeating: "x", count: 5_000)
+
+    let error = try #require(#expect(throws: ContextError.self) { try mine.save() })
+    let codes = error.failures.map(\.code)
+    func count(_ code: ContextError.Code) -> Int { codes.count { $0 == code } }
+    #expect(count(.conflict) == 3 && count(.notUnique) == 3)
+    // The link is missed from both of its ends.
+    #expect(count(.missingDestination) == 3)
+    // Two indexes have the title.
+    #expect(count(.indexedValueTooLong) == 2)
+    #expect(count(.deletionDenied) == 3)
+    let objects = Set(error.failures.compactMap(\.context.objectID))
+    for object in [writers[0], writers[1], writers[2], books[3], publisher] as [any ManagedObject] {
+      #expect(objects.contains(object.objectID))
+    }
+    #expect(error.code == error.failures[0].code && error.context == error.failures[0].context)
+    #expect(error.message.hasSuffix("\(error.failures.count - 1) more failures"), "\(error)")
+    #expect(writers[0].rank == 2 && publisher.isDeleted && mine.insertedObjects.count == 3)
+    #expect(try library.verify().map(\.description) == [])
+
+    for writer in writers[0...2] { mine.refresh(writer, mergeChanges: false) }
+    readers[0].idols = []
+    readers[1].favourite = nil
+    (twins[0].email, twins[2].email) = ("e9", "m")
+    books[2].place = 2
+    books[3].title = "short"
+    for book in books[0...3] { mine.delete(book) }
+    try mine.save()
+    #expect(try mine.count(From<Writer>()) == 7 && mine.count(From<Publisher>()) == 0)
+    #expect(try library.verify().map(\.description) == [])
+    for context in [mine, theirs] { context.end() }
+  }
+
+  @Test func anErrorOfOneFailureIsThatFailure() async throws {
+    let library = try await Library.open()
+    let context = try library.context()
+    for _ in 0..<2 { context.insert(Writer("W", email: "e")) }
+    let error = try #require(#expect(throws: ContextError.self) { try context.save() })
+    #expect(error.code == .notUnique && error.failures.count == 1)
+    #expect(error.failures[0].message == error.message && !error.message.contains("more failure"))
+    context.end()
+  }
+
+  @Test func aThousandFailuresAreListedAndTheOthersCounted() async throws {
+    let library = try await Library.open()
+    let context = try library.context()
+    for number in 0..<2_400 { context.insert(Writer("W", email: "e\(number / 2)")) }
+    let error = try #require(#expect(throws: ContextError.self) { try context.save() })
+    #expect(error.failures.count == 1_000 && error.failures.allSatisfy { $0.code == .notUnique })
+    #expect(Set(error.failures.compactMap(\.context.objectID)).count == 1_000)
+    context.end()
+  }
+}
