@@ -172,7 +172,9 @@ extension ManagedObjectContext {
   private func forgetEqualChanges(_ number: ObjectNumber, _ entity: StoredEntity, in slots: UInt64) {
     children.forEach { $0.forgetEqualChanges(number, entity, in: slots) }
     guard let object = knownObject(number, of: entity), object._$state.phase == .persistent else { return }
-    var rest = object._$state.changed & slots
+    // A value that is already in conflict was set on an older state than the source's.
+    let known = entities[entity.ordinal].conflicts[number]?.slots ?? 0
+    var rest = object._$state.changed & slots & ~known
     guard rest != 0 else { return }
     let bytes = deferringError(nil) { () throws(ContextError) in try source.record(number, of: entity) }
     guard let bytes else { return }

@@ -94,6 +94,21 @@ import Testing
     try pair.end()
   }
 
+  /// The context has moved to a state that has its own value, and then to another.
+  @Test func aConflictStaysOneWhateverTheStoreHasLater() async throws {
+    let writer = Writer("A", rank: 5)
+    let pair = try await Pair(Library.models, [writer])
+    writer.rank += 1
+    for _ in 0..<2 {
+      try pair.same(writer).rank += 1
+      try pair.theirs.save()
+      try pair.mine.refresh()
+      #expect(writer.rank == 6)
+    }
+    #expect(pair.failure() == .conflict)
+    try pair.end()
+  }
+
   @Test(arguments: [true, false], [MergePolicy.error] + merging)
   func anObjectWithPartnersIsDeletedInBoth(_ moves: Bool, _ policy: MergePolicy) async throws {
     let (writer, desk, reader) = (Writer("A"), Desk(1), Reader("R"))
