@@ -62,9 +62,11 @@ extension ManagedObjectContext {
 
   /// Reads the object's values anew when they are touched. The context stays at its snapshot.
   ///
-  /// - Parameter mergeChanges: whether unsaved changes of the object stay. If not, its attributes and to-one relationships are as the snapshot
-  ///   has them, and inverses follow; a relationship that led to an object which is deleted here stays as it is. An object that was inserted or
-  ///   deleted here is not affected: roll back, or delete it.
+  /// - Parameters:
+  ///   - object: an object of this context; any other is left alone.
+  ///   - mergeChanges: whether unsaved changes of the object stay. If not, its attributes and to-one relationships are as the snapshot
+  ///     has them, and inverses follow; a relationship that led to an object which is deleted here stays as it is. An object that was inserted or
+  ///     deleted here is not affected: roll back, or delete it.
   public func refresh(_ object: some ManagedObject, mergeChanges: Bool = true) {
     guard object._$state.host === self, object._$state.phase == .persistent else { return }
     if !mergeChanges { discardChanges(of: object) }
