@@ -127,11 +127,10 @@ extension ContextError {
   ///
   /// - Parameter properties: those that were changed in both; empty for a deletion.
   static func conflict(_ id: ManagedObjectID, _ what: String, _ properties: [String] = []) -> ContextError {
-    let subject = "\(id.entityName) \(id.number)"
+    let names = properties.isEmpty ? "" : ": \(properties.joined(separator: ", "))"
     return ContextError(
       .conflict,
-      "\(([subject] + [properties.joined(separator: ", ")].filter { !$0.isEmpty }).joined(separator: ": ")) was \(what)"
-        + " by another context after this one had read it",
+      "\(id.entityName) \(id.number)\(names) was \(what) by another context after this one had read it",
       context: Context(entity: id.entityName, objectID: id, properties: properties)
     )
   }

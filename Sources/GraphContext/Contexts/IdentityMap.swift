@@ -59,9 +59,6 @@ struct IdentityMap {
 
   var isEmpty: Bool { count == 0 }
 
-  /// The number of every object, in no order.
-  var numbersOfAll: [ObjectNumber] { entries.compactMap { $0.object == nil ? nil : $0.number } }
-
   /// Every object, in no order.
   var all: [AnyObject] { entries.compactMap(\.object) }
 

@@ -65,7 +65,8 @@ extension ManagedObjectContext {
     deferred.clear()
   }
 
-  private func knownObject(_ object: AnyObject, _ ordinal: Int) -> any ManagedObject {
+  /// An object of the identity map of the entity of this ordinal.
+  func knownObject(_ object: AnyObject, _ ordinal: Int) -> any ManagedObject {
     func open<Object: ManagedObject>(_ type: Object.Type) -> any ManagedObject {
       unsafeDowncast(object, to: type)
     }

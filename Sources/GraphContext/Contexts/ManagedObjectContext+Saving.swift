@@ -4,8 +4,10 @@ extension ManagedObjectContext {
   /// Saves everything that has changed, as one transaction: all of it is in the store afterwards, or nothing is.
   ///
   /// Checked before and in the transaction: required values are there, references lead to objects, unique tuples are
-  /// unique, and delete rules allow what is deleted. What other contexts have saved since is merged as ``mergePolicy`` says. When
-  /// anything fails, the error lists all of it in ``ContextError/failures``, the context is as it was before. Afterwards it is at the newest commit.
+  /// unique, and delete rules allow what is deleted. What other contexts have saved since is merged as ``mergePolicy`` says.
+  ///
+  /// A save that succeeds leaves the context at the newest commit. One that fails leaves it as it was before, and its error lists all
+  /// failures in ``ContextError/failures``.
   ///
   /// Waits for its turn to write for as long as ``saveTimeout`` says; then it throws a ``ContextError`` whose `storeError`
   /// has the code `timedOut`, and nothing has happened.
@@ -111,6 +113,12 @@ extension ManagedObjectContext {
     if base.commit == request.baseCommit, !request.hasConflicts { return request }
     let newest = base.commit == request.baseCommit ? source : try base.source()
     let changeSets = coordinator.engine.changeSets(from: source, to: newest)
+    if changeSets.isEmpty, !request.hasConflicts {
+      // Commits that change no objects, such as those that lease numbers.
+      var request = request
+      request.baseCommit = newest.commit
+      return request
+    }
     var resolver = MergeResolver(
       request,
       mergePolicy,

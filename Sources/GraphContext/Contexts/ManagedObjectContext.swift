@@ -38,8 +38,8 @@ public final class ManagedObjectContext: ObjectHost {
   /// How long a save waits for its turn to write while others do; nil for as long as it takes. Ten seconds for the view
   /// context, whose saves hold up the main actor.
   public var saveTimeout: Duration?
-  /// What a save does with objects that other contexts have changed in the store since this one read them. A child has no use for it: the
-  /// policy of the outermost context counts.
+  /// The rule for objects that other contexts have changed in the store since this one read them: ``MergePolicy/error`` unless it is set.
+  /// A child's value has no effect: the store is saved to by the outermost context.
   public var mergePolicy = MergePolicy.error
   /// What ends the context when it goes. A save that is suspended keeps it: what is waited for mustn't be dropped.
   weak var holder: AnyObject?

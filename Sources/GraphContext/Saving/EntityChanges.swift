@@ -53,7 +53,7 @@ struct SaveRequest {
   /// Objects that the context's parent has deleted, by the entity's ordinal.
   var deletedInParent: [Set<ObjectNumber>]
 
-  /// What was found wrong so far. The save fails in the end, after everything else was looked at.
+  /// The failures found so far. The save throws them after it has checked everything else.
   var failures = SaveFailures()
 
   var isEmpty: Bool { pairs.isEmpty && failures.isEmpty && entities.allSatisfy(\.isEmpty) }

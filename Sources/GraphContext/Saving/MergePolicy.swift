@@ -1,4 +1,4 @@
-/// What a save does with an object that another context has changed in the store since the saving context read it.
+/// The rule by which a save settles an object that another context has changed in the store since the saving context read it.
 ///
 /// Two contexts that changed different properties of one object don't conflict: the store has both changes afterwards, with the policy
 /// ``error`` and those "by property". Docs/Contexts.md has the outcome of every case.

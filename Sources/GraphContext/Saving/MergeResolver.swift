@@ -17,8 +17,6 @@ struct MergeResolver {
   private let foreign: ForeignChanges
   private let storeID: UUID
   private(set) var request: SaveRequest
-  /// The index of each patch, by the entity's ordinal.
-  private var patches: [[ObjectNumber: Int]]
   /// Objects of which not everything is stored that the context shows, or that are changed beyond that, by the entity's ordinal.
   private(set) var reverted: [Set<ObjectNumber>]
 
@@ -37,9 +35,6 @@ struct MergeResolver {
     self.storeID = storeID
     schema = newest.schema
     foreign = ForeignChanges(changeSets)
-    patches = request.entities.map { changes in
-      Dictionary(uniqueKeysWithValues: changes.updated.enumerated().map { ($1.number, $0) })
-    }
     reverted = request.entities.map { _ in [] }
   }
 
@@ -50,7 +45,7 @@ struct MergeResolver {
       resolveDeleted(changes)
     }
     if policy.letsContextWin { try clearRivals() }
-    for changes in request.entities { changes.removeEmptyPatches() }
+    for changes in request.entities { changes.updated.removeAll { $0.slots == 0 } }
     request.baseCommit = newest.commit
     for ordinal in request.conflicts.indices { request.conflicts[ordinal] = [:] }
   }
@@ -121,25 +116,26 @@ struct MergeResolver {
     _ slots: UInt64,
     _ entity: StoredEntity
   ) throws(ContextError) {
-    guard let place = patches[entity.ordinal][patch.number],
+    let changes = request.entities[entity.ordinal]
+    guard let index = changes.patchIndex(of: patch.number),
       let record = try base.record(patch.number, of: entity)
     else { return }
-    let changes = request.entities[entity.ordinal]
     let bytes = changes.encoder.encode(
       RecordView(validated: record, layout: entity.layout),
       patchedBy: RecordView(validated: patch.bytes, layout: entity.layout),
       in: patch.slots
     )
-    changes.updated[place].bytes = UnsafeRawBufferPointer(bytes)
-    changes.updated[place].slots |= slots
+    changes.updated[index].bytes = UnsafeRawBufferPointer(bytes)
+    changes.updated[index].slots |= slots
   }
 
   // MARK: Slots that are not stored
 
   /// Removes the patch of an object that others have deleted. What this save makes refer to the object fails by that.
   private mutating func remove(_ patch: EntityChanges.Patch, _ entity: StoredEntity) {
-    guard let place = patches[entity.ordinal][patch.number] else { return }
-    request.entities[entity.ordinal].updated[place].slots = 0
+    let changes = request.entities[entity.ordinal]
+    guard let index = changes.patchIndex(of: patch.number) else { return }
+    changes.updated[index].slots = 0
     reverted[entity.ordinal].insert(patch.number)
   }
 
@@ -151,11 +147,12 @@ struct MergeResolver {
   ) throws(ContextError) {
     var dropped = [(entity, number, slots)]
     while let (entity, number, slots) = dropped.popLast() {
-      guard let place = patches[entity.ordinal][number] else { continue }
-      let patch = request.entities[entity.ordinal].updated[place]
+      let changes = request.entities[entity.ordinal]
+      guard let index = changes.patchIndex(of: number) else { continue }
+      let patch = changes.updated[index]
       let present = patch.slots & slots
       if present == 0 { continue }
-      request.entities[entity.ordinal].updated[place].slots &= ~slots
+      changes.updated[index].slots &= ~slots
       reverted[entity.ordinal].insert(number)
       for toOne in entity.toOnes where present & 1 << UInt64(toOne.slot) != 0 {
         try refuseCascade(to: number, entity, by: toOne)
@@ -185,7 +182,7 @@ struct MergeResolver {
     let cascades = destination.incoming.contains {
       $0.source == entity.ordinal && $0.toOne.slot == toOne.slot && $0.rule == .cascade
     }
-    guard cascades, !owner.isNone, request.entities[toOne.destination].deleted.contains(owner) else { return }
+    guard cascades, !owner.isNone, request.entities[toOne.destination].deletes(owner) else { return }
     noteConflict(number, entity, 1 << UInt64(toOne.slot))
   }
 
@@ -197,21 +194,21 @@ struct MergeResolver {
     from partner: ObjectNumber
   ) {
     let changes = request.entities[entity.ordinal]
-    guard let place = changes.inserted.firstIndex(where: { $0.number == number }) else { return }
-    let bytes = UnsafeRawBufferPointer(changes.inserted[place].bytes)
+    guard let index = changes.inserted.firstIndex(sorted: number, by: \.number) else { return }
+    let bytes = UnsafeRawBufferPointer(changes.inserted[index].bytes)
     let record = RecordView(validated: bytes, layout: entity.layout)
     guard record.reference(slot) == partner else { return }
     if entity.requiredSlots & 1 << UInt64(slot) != 0 {
       return noteConflict(number, entity, 1 << UInt64(slot))
     }
     let new = changes.encoder.encode(record, replacing: slot, with: .null)
-    changes.inserted[place] = .init(number: number, bytes: new)
+    changes.inserted[index] = .init(number: number, bytes: new)
     reverted[entity.ordinal].insert(number)
   }
 
   // MARK: One-to-one relationships where the context wins
 
-  /// Where an object gets a partner that the store has given to another one meanwhile, takes it from that one.
+  /// Takes the partners that objects get here from those that other contexts have given them to in the meantime.
   private mutating func clearRivals() throws(ContextError) {
     for changes in request.entities {
       let entity = changes.entity
@@ -252,26 +249,26 @@ struct MergeResolver {
     ifLeadingTo target: ObjectNumber
   ) throws(ContextError) {
     let changes = request.entities[entity.ordinal]
-    let place = patches[entity.ordinal][number]
+    let index = changes.patchIndex(of: number)
     let bit: UInt64 = 1 << UInt64(slot)
-    if let place, changes.updated[place].slots & bit != 0 { return }
-    guard !changes.deleted.contains(number),
+    if let index, changes.updated[index].slots & bit != 0 { return }
+    guard !changes.deletes(number),
       try newest.reference(at: slot, of: number, entity) == target
     else { return }
     if entity.requiredSlots & bit != 0 {
       return noteConflict(number, entity, bit)
     }
     reverted[entity.ordinal].insert(number)
-    if let place {
-      let record = RecordView(validated: changes.updated[place].bytes, layout: entity.layout)
+    if let index {
+      let record = RecordView(validated: changes.updated[index].bytes, layout: entity.layout)
       let bytes = changes.encoder.encode(record, replacing: slot, with: .null)
-      changes.updated[place].bytes = UnsafeRawBufferPointer(bytes)
-      changes.updated[place].slots |= bit
+      changes.updated[index].bytes = UnsafeRawBufferPointer(bytes)
+      changes.updated[index].slots |= bit
     } else {
       changes.encoder.begin()
       let bytes = UnsafeRawBufferPointer(changes.encoder.finish())
-      patches[entity.ordinal][number] = changes.updated.count
-      changes.updated.append(.init(number: number, bytes: bytes, slots: bit))
+      let index = changes.updated.insertionIndex(sorted: number, by: \.number)
+      changes.updated.insert(.init(number: number, bytes: bytes, slots: bit), at: index)
     }
   }
 }
@@ -287,11 +284,13 @@ extension MergePolicy {
 }
 
 extension EntityChanges {
-  /// Removes patches without slots, and sorts the others.
-  fileprivate func removeEmptyPatches() {
-    updated.removeAll { $0.slots == 0 }
-    updated.sort { $0.number < $1.number }
+  /// The index of the patch of an object. O(log n).
+  fileprivate func patchIndex(of number: ObjectNumber) -> Int? {
+    updated.firstIndex(sorted: number, by: \.number)
   }
+
+  /// Returns whether the save deletes an object. O(log n).
+  fileprivate func deletes(_ number: ObjectNumber) -> Bool { deleted.contains(sorted: number, by: \.self) }
 }
 
 extension StoredEntity {

@@ -1,4 +1,4 @@
-/// What is wrong with the objects of a save, gathered so that one error reports all of it.
+/// The failures that a save finds in its objects, gathered so that one error reports all of them.
 ///
 /// A failure of the store itself is not among them: it is thrown at once.
 struct SaveFailures {

@@ -13,8 +13,8 @@ import Predicates
 /// 6. Unique tuples are unique. They are looked at once, at the end: two objects may swap theirs.
 /// 7. Numbers are leased for the objects to come.
 ///
-/// What is wrong with objects is noted until the end, so that the error lists all of it. An error anywhere aborts the transaction, and nothing
-/// remains of it.
+/// Failures of objects are gathered until the end, so that one error lists all of them. Any error aborts the transaction and leaves nothing in
+/// the store.
 final class SaveTransaction {
   let schema: StoredSchema
   let request: SaveRequest

@@ -1,0 +1,23 @@
+// Search in arrays that ascend by a key.
+
+extension Array {
+  /// Returns the index of the first element whose key is not less than this one. O(log n).
+  func insertionIndex<Key: Comparable>(sorted key: Key, by keyPath: (Element) -> Key) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if keyPath(self[middle]) < key { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// Returns the index of the element of a key; nil if there is none. O(log n).
+  func firstIndex<Key: Comparable>(sorted key: Key, by keyPath: (Element) -> Key) -> Int? {
+    let index = insertionIndex(sorted: key, by: keyPath)
+    return index < count && keyPath(self[index]) == key ? index : nil
+  }
+
+  func contains<Key: Comparable>(sorted key: Key, by keyPath: (Element) -> Key) -> Bool {
+    firstIndex(sorted: key, by: keyPath) != nil
+  }
+}
