@@ -43,6 +43,9 @@ public macro Model(originalName: String? = nil) = #externalMacro(module: "Cambiu
 /// `@Attribute(.unique) var isrc: String`: no two objects have the same value, checked at every save. An attribute that
 /// is nil is free. Same as `#Unique<Song>([\.isrc])`.
 ///
+/// `@Attribute(.min(0), .max(5)) var rating: Int`, `@Attribute(.length(1...80)) var title: String`,
+/// `@Attribute(.pattern("[A-Z]{2}[0-9]{4}")) var code: String`: rules that every save checks for new and changed values. nil breaks none.
+///
 /// `@Attribute(originalName: "name") var title: String`: in an earlier version the attribute was called `name`.
 ///
 /// - Parameter originalName: A string literal.
@@ -55,6 +58,17 @@ public struct AttributeOption: Sendable, Hashable {
   private let name: String
   /// No two objects have the same value.
   public static let unique = AttributeOption(name: "unique")
+
+  /// Saves refuse a value that is less.
+  public static func min(_ value: some Comparable) -> AttributeOption { AttributeOption(name: "min") }
+  /// Saves refuse a value that is greater.
+  public static func max(_ value: some Comparable) -> AttributeOption { AttributeOption(name: "max") }
+  /// Saves refuse a string of fewer or more characters, or data of fewer or more bytes.
+  public static func length(_ range: some RangeExpression<Int>) -> AttributeOption {
+    AttributeOption(name: "length")
+  }
+  /// Saves refuse a string that doesn't fit the regular expression as a whole, in the syntax of `MATCHES`.
+  public static func pattern(_ pattern: String) -> AttributeOption { AttributeOption(name: "pattern") }
 }
 
 /// Makes a property of a model a relationship: a link to objects of another model, or of the same.

@@ -33,6 +33,7 @@ struct ModelDeclaration {
     var diagnostics = Self.mistakes(of: model)
     canBeAModel = diagnostics.isEmpty
     diagnostics += Self.conditions(in: model)
+    diagnostics += ModelHook.mistakes(in: model)
     originalName = mark.originalName(of: "model", &diagnostics)
     let members = model.memberBlock.members.map(\.decl)
     properties = members.compactMap { member in

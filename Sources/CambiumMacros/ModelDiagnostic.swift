@@ -124,7 +124,17 @@ extension ModelDiagnostic {
 
   // MARK: Arguments
 
-  static let unknownOption = ModelDiagnostic(id: "unknownOption", message: "'@Attribute' takes '.unique'")
+  static let unknownOption = ModelDiagnostic(
+    id: "unknownOption",
+    message: "'@Attribute' takes '.unique', '.min(…)', '.max(…)', '.length(…)' and '.pattern(…)'"
+  )
+
+  static func hook(_ name: String, _ declaration: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "hook",
+      message: "'\(name)' is the name of a hook, and this is none: a hook is declared '\(declaration)'"
+    )
+  }
 
   static let inverse = ModelDiagnostic(
     id: "inverse",

@@ -158,6 +158,7 @@ extension ModelProperty {
     var arguments = ["\"\(name)\"", "(\(type.trimmedDescription)).self"]
     if let defaultValue { arguments.append("default: \(defaultValue)") }
     if let originalName { arguments.append("originalName: \"\(originalName)\"") }
+    if !rules.isEmpty { arguments.append("rules: [\(rules.joined(separator: ", "))]") }
     return "._$attribute(\(arguments.joined(separator: ", "))),"
   }
 

@@ -16,6 +16,8 @@ struct ModelProperty {
   let kind: Kind
   /// `@Attribute(.unique)`.
   let isUnique: Bool
+  /// The rules of `@Attribute(.min(0))` and its like, as the model's description has them.
+  let rules: [String]
   /// The name in `inverse: \Album.songs`; the property's own for `inverse: .itself`.
   let inverse: String?
   /// The expression after `deleteRule:`, as written.
@@ -61,7 +63,7 @@ struct ModelProperty {
     if attribute != nil, let relationship {
       diagnostics.append(ModelDiagnostic.attributeAndRelationship.at(relationship))
     }
-    isUnique = Self.isUnique(attribute, &diagnostics)
+    (isUnique, rules) = Self.options(of: attribute, annotation.type.trimmed, &diagnostics)
     originalName = (attribute ?? relationship)?.originalName(of: "property", &diagnostics)
     defaultValue = binding.initializer.flatMap { DefaultValue($0.value, of: annotation.type.trimmed)?.text }
     inverse = Self.inverse(relationship, of: name, &diagnostics)
@@ -164,22 +166,40 @@ extension ModelProperty {
     )
   }
 
-  private static func isUnique(_ attribute: AttributeSyntax?, _ diagnostics: inout [Diagnostic]) -> Bool {
+  /// The options of `@Attribute`: whether it says `.unique`, and its rules as the model's description has them.
+  private static func options(
+    of attribute: AttributeSyntax?,
+    _ type: TypeSyntax,
+    _ diagnostics: inout [Diagnostic]
+  ) -> (isUnique: Bool, rules: [String]) {
     guard let attribute, let arguments = attribute.arguments?.as(LabeledExprListSyntax.self) else {
-      return false
+      return (false, [])
     }
     var isUnique = false
-    for argument in arguments {
-      if argument.label?.text == "originalName" { continue }
-      if argument.label == nil,
-        argument.expression.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "unique"
-      {
+    var rules: [String] = []
+    for argument in arguments where argument.label?.text != "originalName" {
+      if argument.expression.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "unique" {
         isUnique = true
+      } else if let rule = rule(argument.expression, type) {
+        rules.append(rule)
       } else {
         diagnostics.append(ModelDiagnostic.unknownOption.at(argument.expression))
       }
     }
-    return isUnique
+    return (isUnique, rules)
+  }
+
+  /// `.min(0)` of a property of type `Double` is `.min(0, of: (Double).self)`: the literal is then a value of that type.
+  private static func rule(_ option: ExprSyntax, _ type: TypeSyntax) -> String? {
+    guard let call = option.as(FunctionCallExprSyntax.self), call.arguments.count == 1,
+      let argument = call.arguments.first?.expression,
+      let name = call.calledExpression.as(MemberAccessExprSyntax.self)?.declName.baseName.text
+    else { return nil }
+    return switch name {
+    case "min", "max": ".\(name)(\(argument.trimmedDescription), of: (\(type.trimmedDescription)).self)"
+    case "length", "pattern": ".\(name)(\(argument.trimmedDescription))"
+    default: nil
+    }
   }
 
   private static func inverse(

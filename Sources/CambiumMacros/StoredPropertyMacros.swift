@@ -21,7 +21,11 @@ enum StoredAttributeMacro: AccessorMacro, PeerMacro {
       """,
       """
       get {
-        _$state.isFast(\(raw: slot)) ? _\(raw: name).value : _$load(\(raw: slot), &_\(raw: name))
+        if _$state.isFast(\(raw: slot)) {
+          return _\(raw: name).value
+        }
+        _$awake()
+        return _$load(\(raw: slot), &_\(raw: name))
       }
       """,
       """
@@ -61,7 +65,8 @@ enum StoredToOneMacro: AccessorMacro, PeerMacro {
       """,
       """
       get {
-        \(raw: function)(\(raw: slot), &_\(raw: name))
+        _$awake()
+        return \(raw: function)(\(raw: slot), &_\(raw: name))
       }
       """,
       """
@@ -101,19 +106,23 @@ enum StoredToManyMacro: AccessorMacro, PeerMacro {
       """,
       """
       get {
-        _$toMany(\(raw: ordinal), &_\(raw: name))
+        _$awake()
+        return _$toMany(\(raw: ordinal), &_\(raw: name))
       }
       """,
       """
       set {
         _\(raw: name) = _$putToMany(\(raw: ordinal), newValue, isWhole: true)
+        _$didPutToMany()
       }
       """,
       """
       _modify {
+        _$awake()
         var members: \(property.type) = _$takeToMany(\(raw: ordinal), &_\(raw: name))
         defer {
           _\(raw: name) = _$putToMany(\(raw: ordinal), members)
+          _$didPutToMany()
         }
         yield &members
       }

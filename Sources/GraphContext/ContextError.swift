@@ -84,11 +84,12 @@ public struct ContextError: Error, Sendable {
   public var refusal: SchemaRefusal? { details.refusal }
   /// The mistake in the query, when `code` is ``Code/invalidQuery``.
   public var queryError: QueryError? { details.queryError }
-  /// Everything that was found wrong with the objects of a save: conflicts, missing values, values that are not unique, references to objects that
+  /// Everything that was found wrong with the objects of a save: conflicts, missing values, broken rules, values that are not unique, references to objects that
   /// don't exist, denied deletions, indexed values that are too long. At most 1,000. The first is this error itself, without the
   /// others; of any other error it is the only one.
   public var failures: [ContextError] { details.failures.isEmpty ? [self] : details.failures }
-  /// The error of the pass, when `code` is ``Code/stageFailed``.
+  /// The error that code of the program threw: of the pass, when `code` is ``Code/stageFailed``; of the object's validation, when it is
+  /// ``Code/validationFailed``.
   public var underlyingError: (any Error)? { details.underlyingError }
 }
 
@@ -148,6 +149,14 @@ extension ContextError {
     do throws(QueryError) { return try find() } catch { throw ContextError(error) }
   }
 
+  /// A context that only reads was to change something.
+  static func readOnlyContext() -> ContextError {
+    ContextError(
+      .readOnlyContext,
+      "the context only reads: objects can't be inserted, changed, deleted or saved in it"
+    )
+  }
+
   /// A query was cancelled before it was done.
   static func cancelledQuery() -> ContextError {
     ContextError(.cancelled, "the task that runs or awaits the query was cancelled")
@@ -184,6 +193,11 @@ extension ContextError {
     public static let store = Code("store")
     /// A required attribute or relationship has no value.
     public static let missingValue = Code("missingValue")
+    /// A value breaks a rule of its attribute, or an object's validation refuses to save it; then ``ContextError/underlyingError`` is what
+    /// it threw.
+    public static let validationFailed = Code("validationFailed")
+    /// `willSave` of models goes on changing objects.
+    public static let unsettledChanges = Code("unsettledChanges")
     /// Two objects have equal values where the model says they are unique.
     public static let notUnique = Code("notUnique")
     /// Another context changed or deleted an object since this context read it.
@@ -207,6 +221,8 @@ extension ContextError {
     /// An object is in another context than the one that was to insert, link or delete it, or a record to be linked is in none. Send its
     /// ID instead.
     public static let otherContext = Code("otherContext")
+    /// An object was to be inserted, changed, deleted or saved in a context that only reads.
+    public static let readOnlyContext = Code("readOnlyContext")
     /// There is no object of this ID.
     public static let objectNotFound = Code("objectNotFound")
     /// An ID was taken from an object before its insertion: no object can be found by it.
@@ -227,7 +243,7 @@ extension ContextError {
     public static let closed = Code("closed")
     /// A custom stage of a migration failed; the store has the schema that it had before the stage.
     public static let stageFailed = Code("stageFailed")
-    /// A graph that a custom stage works with was saved where that is not allowed.
+    /// A graph that a custom stage works with was saved where that is not allowed, or a context by a hook that its save runs.
     public static let saveNotAllowed = Code("saveNotAllowed")
   }
 }

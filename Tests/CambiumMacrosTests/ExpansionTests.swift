@@ -12,7 +12,11 @@ struct ExpansionTests {
               _title = GraphContext.Cached(newValue)
             }
             get {
-              _$state.isFast(0) ? _title.value : _$load(0, &_title)
+              if _$state.isFast(0) {
+                return _title.value
+              }
+              _$awake()
+              return _$load(0, &_title)
             }
             set {
               _$willSet(0)
@@ -29,7 +33,8 @@ struct ExpansionTests {
   @Test func aToOneRelationshipAsksForItsObject() {
     let accessors = """
           get {
-            _$toOne(0, &_album)
+            _$awake()
+            return _$toOne(0, &_album)
           }
           set {
             _$willSetToOne(newValue)
@@ -60,15 +65,19 @@ struct ExpansionTests {
               _others = GraphContext.ToManyMembers(newValue)
             }
             get {
-              _$toMany(0, &_others)
+              _$awake()
+              return _$toMany(0, &_others)
             }
             set {
               _others = _$putToMany(0, newValue, isWhole: true)
+              _$didPutToMany()
             }
             _modify {
+              _$awake()
               var members: \(type) = _$takeToMany(0, &_others)
               defer {
                 _others = _$putToMany(0, members)
+                _$didPutToMany()
               }
               yield &members
             }

@@ -144,7 +144,9 @@ struct MistakeTests {
 
   @Test func anAttributeHasOnlyOptionsThatWork() {
     #expect(
-      mistakes(in: "@Attribute(.externalStorage) var cover: Data?") == ["2:12: '@Attribute' takes '.unique'"]
+      mistakes(in: "@Attribute(.externalStorage) var cover: Data?") == [
+        "2:12: '@Attribute' takes '.unique', '.min(…)', '.max(…)', '.length(…)' and '.pattern(…)'"
+      ]
     )
   }
 

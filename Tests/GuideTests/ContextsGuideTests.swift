@@ -199,4 +199,31 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
     #expect(again !== account && again.owner == "Ada")
     try bank.close()
   }
+
+  @Test func writersAndQueries() async throws {
+    let bank = try await bank()
+    func print(_ isEqual: Bool) { #expect(isEqual) }
+
+    // Quoted in Docs/Contexts.md
+    // One writer after the other; each saves at its end.
+    let id = try await bank.write { context in
+      let account = Account(owner: "Ada")
+      context.insert(account)
+      return account.objectID
+    }
+    try await bank.write { context, shouldSave in
+      let account = try context.existingObject(Account.self, with: id)
+      account.balance -= 100
+      shouldSave = account.balance >= 0
+    }
+
+    // Readers at once, beside the writer.
+    let balance = try await bank.query { try $0.existingObject(Account.self, with: id).balance }
+
+    // The view context shows what was saved before.
+    try bank.waitForViewContext()
+    print(try bank.viewContext.existingObject(Account.self, with: id).balance == balance)
+    // End of quotation
+    #expect(balance == 0)
+  }
 }

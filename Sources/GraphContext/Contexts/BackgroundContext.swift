@@ -18,9 +18,15 @@ import Foundation
 public actor BackgroundContext {
   private let executor: QueueExecutor
   private let context: ManagedObjectContext
+  private var isPerforming = false
 
-  init(coordinator: StoreCoordinator, name: String?, mergePolicy: MergePolicy) throws(ContextError) {
-    executor = QueueExecutor(label: name ?? "cambium.context")
+  init(
+    coordinator: StoreCoordinator,
+    name: String?,
+    mergePolicy: MergePolicy,
+    queue: DispatchQueue?
+  ) throws(ContextError) {
+    executor = QueueExecutor(label: name ?? "cambium.context", target: queue)
     context = try ManagedObjectContext(coordinator: coordinator)
     context.name = name
     context.mergePolicy = mergePolicy
@@ -41,24 +47,22 @@ public actor BackgroundContext {
   public func perform<Result: Sendable>(
     _ body: @Sendable (ManagedObjectContext) throws -> Result
   ) throws -> Result {
+    if isPerforming { return try body(context) }
+    isPerforming = true
+    defer { isPerforming = false }
     try context.mergeAutomatically()
     let result = try body(context)
     try context.checkUsable()
     return result
   }
-}
 
-/// Runs an actor's jobs one after the other on a dispatch queue, so that waiting for the disk holds up none of the threads
-/// that Swift's tasks share.
-final class QueueExecutor: SerialExecutor {
-  private let queue: DispatchQueue
-
-  init(label: String) { queue = DispatchQueue(label: label) }
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+  /// Runs `body` as ``perform(_:)`` does, and holds the calling thread until it has returned: for code that can't await.
+  ///
+  /// A block may call it for its own context: the inner block is then a part of the outer one. On the main actor, or in a task, prefer
+  /// ``perform(_:)``: a thread that waits does nothing else. Two blocks that wait for each other's contexts wait forever.
+  public nonisolated func performAndWait<Result: Sendable>(
+    _ body: @Sendable (ManagedObjectContext) throws -> Result
+  ) throws -> Result {
+    try executor.runAndWait { try assumeIsolated { context in try context.perform(body) } }
   }
-
-  func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 }

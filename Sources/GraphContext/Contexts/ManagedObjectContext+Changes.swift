@@ -13,7 +13,10 @@ extension ManagedObjectContext {
   /// If the object can't be inserted, the context inserts nothing, and its next fetch or save throws, until it is rolled back: `otherContext` for
   /// an object that is in another context, `objectNotFound` for one that is gone, `unknownEntity` for a model that the container was made
   /// without; `tooManyObjects` or what a save throws, when no number can be leased for the object. The same goes for a relationship that is set to such an object.
-  public func insert(_ object: some ManagedObject) { adopt(object) }
+  public func insert(_ object: some ManagedObject) {
+    adopt(object)
+    awakeInserted()
+  }
 
   /// The error for an object of another context.
   static func isOther(_ object: any ManagedObject, _ what: String) -> ContextError {

@@ -27,6 +27,7 @@ extension ManagedObjectContext {
     let child = ManagedObjectContext(coordinator, showing: ParentSource(self), parent: self)
     child.cancellation = cancellation
     child.saveTimeout = saveTimeout
+    child.isReadOnly = isReadOnly
     child.name = name
     children.add(child)
     return child

@@ -10,18 +10,28 @@ extension ManagedObjectContext {
   /// the context is rolled back.
   public func delete(_ object: some ManagedObject) {
     if let host = object._$state.host, host !== self { return deferred.note(Self.isOther(object, "deleted")) }
+    guard checkWritable() else { return }
     var queue: [any ManagedObject] = [object]
     var deleted: [[ObjectNumber]] = children.isEmpty ? [] : entities.map { _ in [] }
     while let next = queue.popLast() {
-      guard next._$state.host === self else { continue }
-      switch next._$state.phase {
-      case .persistent, .inserted:
-        if !deleted.isEmpty { deleted[entity(of: next).ordinal].append(next._$state.number) }
-        delete(next, &queue)
-      default: continue
-      }
+      guard canBeDeleted(next) else { continue }
+      prepareForDeletion(next)
+      guard canBeDeleted(next) else { continue }
+      if !deleted.isEmpty { deleted[entity(of: next).ordinal].append(next._$state.number) }
+      delete(next, &queue)
     }
     children.forEach { $0.parentDidReplace(deleted) }
+  }
+
+  private func canBeDeleted(_ object: any ManagedObject) -> Bool {
+    object._$state.host === self && (object._$state.phase == .persistent || object._$state.phase == .inserted)
+  }
+
+  /// Calls the object's hook, unless it is the hook that deletes the object.
+  private func prepareForDeletion(_ object: any ManagedObject) {
+    guard preparedForDeletion.insert(ObjectIdentifier(object)).inserted else { return }
+    object.prepareForDeletion()
+    preparedForDeletion.remove(ObjectIdentifier(object))
   }
 
   private func delete(_ object: any ManagedObject, _ queue: inout [any ManagedObject]) {

@@ -17,21 +17,42 @@ extension ManagedObjectContext {
   /// - Parameter durability: when the save counts as done, if not as the container's options say. A child's save has none.
   public func save(durability: Durability? = nil) throws(ContextError) {
     if let parent { return try save(to: parent) }
-    try save(durability, turn: .waiting(timeout: saveTimeout))
+    var saved = SavedObjects()
+    try save(durability, turn: .waiting(timeout: saveTimeout), &saved)
+    saved.callDidSave()
   }
 
   /// Makes the changes those of the parent.
   private func save(to parent: ManagedObjectContext) throws(ContextError) {
-    try checkUsable()
+    let invalid = try prepareSave()
     listings.removeAll()
     // Links that the parent has as well are saved by this, too.
     guard hasChanges else { return forgetChanges() }
-    let request = try ChangeEncoder(self).encode()
+    let request = try ChangeEncoder(self, invalid).encode()
     try request.failures.throwIfAny()
     try parent.accept(request)
-    let saved = request.deletesObjects ? entities.map { $0.changes.inserted + $0.changes.updated } : []
-    finishSave()
-    for (ordinal, objects) in saved.enumerated() { objects.forEach { readReferences(of: $0, ordinal) } }
+    let saved = finishSave()
+    if request.deletesObjects { saved.kept.forEach { readReferences(of: $0, entity(of: $0).ordinal) } }
+    saved.callDidSave()
+  }
+
+  /// Runs the hooks that come before a save, and returns the failures of objects that refuse to be saved.
+  private func prepareSave() throws(ContextError) -> SaveFailures {
+    try checkUsable()
+    if isReadOnly { throw .readOnlyContext() }
+    awakeInserted()
+    if isRunningSaveHooks {
+      throw ContextError(
+        .saveNotAllowed,
+        "willSave or a validation of an object saves its context, which is being saved"
+      )
+    }
+    guard hasChanges else { return SaveFailures() }
+    isRunningSaveHooks = true
+    defer { isRunningSaveHooks = false }
+    let failures = try SaveHooks(self).run()
+    try checkUsable()
+    return failures
   }
 
   /// Reads the references of a saved object again, and lets go of an object that the parent's delete rules have deleted: those reach further than
@@ -58,25 +79,33 @@ extension ManagedObjectContext {
     if let parent { return try save(to: parent) }
     let holder = holder
     defer { withExtendedLifetime(holder) {} }
+    var saved = SavedObjects()
     try await coordinator.engine.commitWithoutBlocking(durability, timeout: saveTimeout) {
       durability,
       turn throws(ContextError) in
-      try save(durability, turn: turn)
+      try save(durability, turn: turn, &saved)
     }
+    saved.callDidSave()
   }
 
-  /// False, with nothing done, if there is no turn as `turn` asks for it.
+  /// False, with nothing saved, if there is no turn as `turn` asks for it.
+  ///
+  /// - Parameter saved: receives the objects that were saved.
   @discardableResult
-  private func save(_ durability: Durability?, turn: SaveTurn) throws(ContextError) -> Bool {
-    try checkUsable()
+  private func save(
+    _ durability: Durability?,
+    turn: SaveTurn,
+    _ saved: inout SavedObjects
+  ) throws(ContextError) -> Bool {
+    let invalid = try prepareSave()
     listings.removeAll()
     guard hasChanges else { return true }
     var request: SaveRequest?
     // Others can write while a thread that waits anyway encodes. One that doesn't wait encodes only once it has the turn.
     if case .waiting = turn {
-      let encoded = try ChangeEncoder(self).encode()
+      let encoded = try ChangeEncoder(self, invalid).encode()
       if encoded.isEmpty {
-        finishSave()
+        saved = finishSave()
         return true
       }
       request = encoded
@@ -87,11 +116,11 @@ extension ManagedObjectContext {
       turn: turn,
       showsValues: coordinator.showsValues
     ) { base throws(ContextError) in
-      let request = if let request { request } else { try ChangeEncoder(self).encode() }
+      let request = if let request { request } else { try ChangeEncoder(self, invalid).encode() }
       return try merged(request, base, &reverted)
     }
     guard let outcome else { return false }
-    finishSave()
+    saved = finishSave()
     if outcome.changes == nil, reverted.isEmpty { return true }
     // The save is done: if the context can't move on, that is the next call's failure.
     deferringError(()) { () throws(ContextError) in
@@ -141,15 +170,20 @@ extension ManagedObjectContext {
   }
 
   /// The objects are as the store has them now.
-  private func finishSave() {
+  private func finishSave() -> SavedObjects {
+    var saved = SavedObjects()
     for ordinal in entities.indices {
       let changes = entities[ordinal].changes
-      for object in changes.inserted + changes.updated { object._$state.becomeSaved() }
-      for object in changes.deleted {
+      let (kept, deleted) = (changes.inserted + changes.updated, changes.deleted)
+      for object in kept { object._$state.becomeSaved() }
+      for object in deleted {
         entities[ordinal].known.remove(object._$state.number)
         object._$state.leave(entity(ordinal).number)
       }
+      saved.kept += kept
+      saved.deleted += deleted
     }
     forgetChanges()
+    return saved
   }
 }

@@ -41,6 +41,9 @@ public final class ManagedObjectContext: ObjectHost {
   /// The rule for objects that other contexts have changed in the store since this one read them: ``MergePolicy/error`` unless it is set.
   /// A child's value has no effect: the store is saved to by the outermost context.
   public var mergePolicy = MergePolicy.error
+  /// Whether the context only reads, as that of ``PersistentContainer/query(_:)`` does: then a change of an object is an error, which the next
+  /// fetch and the end of the block throw.
+  public internal(set) var isReadOnly = false
   /// What ends the context when it goes. A save that is suspended keeps it: what is waited for mustn't be dropped.
   weak var holder: AnyObject?
 
@@ -57,6 +60,12 @@ public final class ManagedObjectContext: ObjectHost {
   /// Objects that are in the context but whose relationships have yet to be looked at.
   private var adopted: [any ManagedObject] = []
   private var isAdopting = false
+  /// Objects that are in the context but whose `awakeFromInsert` has yet to be called, in the order of their insertion.
+  private var asleep: [any ManagedObject] = []
+  /// Objects whose `prepareForDeletion` is running.
+  var preparedForDeletion: Set<ObjectIdentifier> = []
+  /// True while hooks run that mustn't save.
+  var isRunningSaveHooks = false
   /// The entity found last, by its objects' key.
   private var lastEntity: (ObjectIdentifier, StoredEntity)?
 
@@ -122,6 +131,7 @@ public final class ManagedObjectContext: ObjectHost {
 
   /// An object with unsaved changes is about to be changed, or one without them for the first time.
   package override func willChange(_ object: any ManagedObject) {
+    checkWritable()
     let ordinal = entity(of: object).ordinal
     if !object._$state.hasChanges { entities[ordinal].changes.noteUpdated(object) }
     entities[ordinal].encoded?.noteStale(object._$state.number)
@@ -142,6 +152,7 @@ public final class ManagedObjectContext: ObjectHost {
       deferred.note(Self.isGone(object))
       return false
     }
+    guard checkWritable() else { return false }
     let place = deferringError(nil) { () throws(ContextError) in
       let entity = try modelEntity(of: object)
       return (entity, number: try coordinator.engine.takeNumber(of: entity, timeout: saveTimeout))
@@ -152,8 +163,20 @@ public final class ManagedObjectContext: ObjectHost {
     entities[entity.ordinal].changes.noteInserted(object)
     entities[entity.ordinal].encoded?.noteStale(number)
     adopted.append(object)
+    asleep.append(object)
     attachAdopted()
     return true
+  }
+
+  package override func awakeInserted() {
+    if asleep.isEmpty { return }
+    var objects: [any ManagedObject] = []
+    swap(&objects, &asleep)
+    for object in objects where object._$state.host === self && object._$state.phase == .inserted {
+      object.awakeFromInsert()
+    }
+    objects.removeAll(keepingCapacity: true)
+    if asleep.isEmpty { asleep = objects }
   }
 
   /// Looks at the relationships of objects that came in, one after the other: a chain of new objects needs no stack.
@@ -197,10 +220,12 @@ public final class ManagedObjectContext: ObjectHost {
   }
 
   package override func add(_ element: any ManagedObject, to object: any ManagedObject, toMany: Int) {
+    guard checkWritable() else { return }
     relationships.add(element, to: object, toMany: toMany)
   }
 
   package override func remove(_ element: any ManagedObject, from object: any ManagedObject, toMany: Int) {
+    guard checkWritable() else { return }
     relationships.remove(element, from: object, toMany: toMany)
   }
 
@@ -282,6 +307,13 @@ public final class ManagedObjectContext: ObjectHost {
   func entity(_ ordinal: Int) -> StoredEntity { coordinator.schema.entities[ordinal] }
 
   // MARK: Failures
+
+  /// Returns false, and notes an error, in a context that only reads.
+  @discardableResult
+  func checkWritable() -> Bool {
+    if isReadOnly { deferred.note(.readOnlyContext()) }
+    return !isReadOnly
+  }
 
   /// Throws what went wrong while values were read, if anything did.
   package func checkUsable() throws(ContextError) { try deferred.throwIfAny() }

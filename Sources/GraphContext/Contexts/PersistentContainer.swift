@@ -19,12 +19,15 @@ public final class PersistentContainer: Sendable {
   /// This container's own. The coordinator is shared with other containers on the same file.
   let handle: StoreHandle
   let queue: DispatchQueue
+  /// Runs the blocks of ``write(mergePolicy:_:)``, one after the other.
+  let writerQueue: DispatchQueue
   @MainActor private var viewContextHolder: ViewContextHolder?
 
   init(_ name: String, _ handle: StoreHandle, on queue: DispatchQueue) {
     self.name = name
     self.handle = handle
     self.queue = queue
+    writerQueue = DispatchQueue(label: "cambium.\(name).writer")
     coordinator = handle.coordinator
   }
 
@@ -46,40 +49,27 @@ extension PersistentContainer {
     return holder.context
   }
 
-  /// Runs `body` on a background queue with a context of its own, at the newest commit. What isn't saved when `body`
-  /// returns is dropped.
-  ///
-  /// Objects can't leave the block: return their IDs. When the task that waits is cancelled, a query in the block that goes on through
-  /// thousands of rows throws a ``ContextError`` of code `cancelled`; nothing else is interrupted.
-  public func performBackgroundTask<Result: Sendable>(
-    _ body: @Sendable @escaping (ManagedObjectContext) throws -> Result
-  ) async throws -> Result {
-    try handle.checkOpen()
-    let cancellation = Cancellation()
-    return try await withTaskCancellationHandler {
-      try await queue.run { [coordinator] in
-        let context = try ManagedObjectContext(coordinator: coordinator)
-        context.cancellation = cancellation
-        defer { context.end() }
-        let result = try body(context)
-        try context.checkUsable()
-        return result
-      }
-    } onCancel: {
-      cancellation.cancel()
-    }
-  }
-
   /// A context on a background queue, to be used again and again.
   ///
   /// - Parameters:
   ///   - name: what to call the context in messages.
   ///   - mergePolicy: what its saves do with objects that other contexts have changed since.
+  ///   - queue: the queue that its blocks run on, one after the other; nil for a queue of its own.
   public func newBackgroundContext(
     name: String? = nil,
-    mergePolicy: MergePolicy = .error
+    mergePolicy: MergePolicy = .error,
+    queue: DispatchQueue? = nil
   ) throws(ContextError) -> BackgroundContext {
     try handle.checkOpen()
-    return try BackgroundContext(coordinator: coordinator, name: name, mergePolicy: mergePolicy)
+    return try BackgroundContext(coordinator: coordinator, name: name, mergePolicy: mergePolicy, queue: queue)
+  }
+
+  /// Returns when the view context shows everything that was saved before the call, as long as its
+  /// ``ManagedObjectContext/automaticallyMergesChangesFromParent`` is true.
+  ///
+  /// A save by another context reaches the view context in a turn of the main actor that follows it. Code that has saved and reads the view
+  /// context next awaits this first.
+  @MainActor public func waitForViewContext() throws(ContextError) {
+    try viewContext.mergeAutomatically()
   }
 }

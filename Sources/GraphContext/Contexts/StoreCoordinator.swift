@@ -11,6 +11,8 @@ package final class StoreCoordinator: Sendable {
   package let types: [any ManagedObject.Type]
   /// What the objects are made after, by the entity's ordinal.
   let models: [ModelDescription]
+  /// The rules of the attributes that have any, by the entity's ordinal.
+  let checks: [[AttributeChecks]]
   /// Whether a model's properties are in another order than the store's.
   let hasOtherLayouts: Bool
   private let hidesValues = Atomic(false)
@@ -25,6 +27,14 @@ package final class StoreCoordinator: Sendable {
       type == ManagedRecord.self ? ModelDescription(entity) : type._$model
     }
     self.models = models
+    checks = zip(engine.schema.entities, models).map { entity, model in
+      entity.schema.stored.enumerated().compactMap { slot, property in
+        guard let place = model.place(of: property.name),
+          case .attribute(let attribute) = model.visitedProperties[place], !attribute.rules.isEmpty
+        else { return nil }
+        return AttributeChecks(slot: slot, attribute.rules)
+      }
+    }
     hasOtherLayouts = zip(engine.schema.entities, models).contains { !$0.layout.hasPlaces(of: $1.layout) }
     ordinals = Dictionary(
       zip(types, models).enumerated().map { ordinal, pair in

@@ -2,8 +2,8 @@ import Predicates
 
 /// What the schema says of one attribute.
 ///
-/// Equal descriptions agree in name, kind and optionality. The other two say how objects of an earlier version are taken up; they are no part of
-/// what is stored about the schema, nor of ``Schema/stableHash``.
+/// Equal descriptions agree in name, kind and optionality. The others are the program's: they say how objects of an earlier version are taken
+/// up, and what saves check. They are no part of what is stored about the schema, nor of ``Schema/stableHash``.
 public struct AttributeDescription: Sendable, Codable {
   /// The attribute's name.
   public var name: String
@@ -15,6 +15,8 @@ public struct AttributeDescription: Sendable, Codable {
   public var defaultValue: AttributeValue?
   /// The attribute's name in an earlier version of the schema; nil if it had no other.
   public var originalName: String?
+  /// The rules that saves check.
+  public var rules: [AttributeRule] = []
 
   private enum CodingKeys: CodingKey { case name, kind, isOptional }
 
@@ -24,13 +26,16 @@ public struct AttributeDescription: Sendable, Codable {
   ///   - isOptional: whether nil is a value.
   ///   - defaultValue: what an object has that was stored before the attribute existed; `null` is the same as nil.
   ///   - originalName: the attribute's name in an earlier version of the schema; nil if it had no other.
+  ///   - rules: the rules that saves check.
   public init(
     name: String,
     kind: AttributeKind,
     isOptional: Bool = false,
     defaultValue: AttributeValue? = nil,
-    originalName: String? = nil
+    originalName: String? = nil,
+    rules: [AttributeRule] = []
   ) {
+    self.rules = rules
     self.name = name
     self.kind = kind
     self.isOptional = isOptional

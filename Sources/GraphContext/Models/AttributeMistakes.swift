@@ -57,9 +57,10 @@ extension PropertyDescription {
   public static func _$attribute(
     _ name: String,
     _ type: Any.Type,
-    originalName: String? = nil
+    originalName: String? = nil,
+    rules: [AttributeRule] = []
   ) -> PropertyDescription {
-    attribute(name, type, nil, originalName)
+    attribute(name, type, nil, originalName, rules)
   }
 
   /// A description with the initial value that the declaration gives.
@@ -67,9 +68,10 @@ extension PropertyDescription {
     _ name: String,
     _ type: Value.Type,
     default value: Value,
-    originalName: String? = nil
+    originalName: String? = nil,
+    rules: [AttributeRule] = []
   ) -> PropertyDescription {
-    attribute(name, type, value, originalName)
+    attribute(name, type, value, originalName, rules)
   }
 
   /// - Parameter value: One of the type, or nil.
@@ -77,10 +79,11 @@ extension PropertyDescription {
     _ name: String,
     _ type: Any.Type,
     _ value: Any?,
-    _ originalName: String?
+    _ originalName: String?,
+    _ rules: [AttributeRule]
   ) -> PropertyDescription {
     func attribute<Attribute: AttributeType>(_ type: Attribute.Type) -> PropertyDescription {
-      .attribute(name, type, default: value as? Attribute, originalName: originalName)
+      .attribute(name, type, default: value as? Attribute, originalName: originalName, rules: rules)
     }
     guard let type = type as? any AttributeType.Type else {
       fatalError("the attribute \(name) has the type \(type), which is no AttributeType")
@@ -94,7 +97,8 @@ extension PropertyDescription {
     _ name: String,
     _ type: Any.Type,
     default value: Any,
-    originalName: String? = nil
+    originalName: String? = nil,
+    rules: [AttributeRule] = []
   ) -> PropertyDescription {
     fatalError("the attribute \(name) has the initial value \(value), which is no \(type)")
   }

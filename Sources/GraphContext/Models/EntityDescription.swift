@@ -103,11 +103,13 @@ extension PropertyDescription {
   ///   - type: the type of its values.
   ///   - value: what an object has that was stored before the attribute existed.
   ///   - originalName: the attribute's name in an earlier version of the schema; nil if it had no other.
+  ///   - rules: the rules that saves check.
   public static func attribute<Value: AttributeType>(
     _ name: String,
     _ type: Value.Type,
     default value: Value? = nil,
-    originalName: String? = nil
+    originalName: String? = nil,
+    rules: [AttributeRule] = []
   ) -> PropertyDescription {
     .attribute(
       AttributeDescription(
@@ -115,7 +117,8 @@ extension PropertyDescription {
         kind: type._attributeKind,
         isOptional: type._isOptionalAttribute,
         defaultValue: value?._attributeValue,
-        originalName: originalName
+        originalName: originalName,
+        rules: rules
       )
     )
   }

@@ -88,6 +88,7 @@ final class KeyPathTracer: ObjectHost {
   private func makeObject<Root: ManagedObject>(of type: Root.Type) -> Root {
     var state = ObjectState(fault: .none, in: self)
     state.phase = .tracer
+    state.isAwake = true
     state.announcesChange = false
     let object = Root(_$state: state)
     made.append(object)

@@ -58,6 +58,7 @@ extension ManagedObject {
     case .leading(let host): host.reach(self, by: slot)
     case nil: break
     }
+    _$state.host?.awakeInserted()
   }
 
   /// An object in no context enters that of its members, if one is in a context and leads back. Of a list that was changed in place only the

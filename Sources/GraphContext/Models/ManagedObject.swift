@@ -38,6 +38,37 @@ public protocol ManagedObject: AnyObject, Identifiable, Hashable, PredicateRoot,
   /// Hands one property's cache to the visitor: a slot, or the number of slots plus the ordinal of a to-many
   /// relationship.
   func _$visit<Visitor: PropertyVisitor>(_ property: Int, _ visitor: inout Visitor)
+
+  // Hooks. Every one does nothing unless the model declares it.
+
+  /// Called once the object has been inserted, whether by `insert` or through a relationship: for values that belong to the insertion. Not called
+  /// when a parent receives the object from a child.
+  ///
+  /// Runs after the initialiser and before the `insert` or the setter returns. What it sets is saved with the object.
+  func awakeFromInsert()
+  /// Called before the first value of a stored object is read, and again after the object has become a fault: for stored properties of the
+  /// class that are computed from persistent ones.
+  ///
+  /// A persistent property that it sets is an unsaved change.
+  func awakeFromFetch()
+  /// Called by a save before it checks the object, if the object is inserted, changed or deleted.
+  ///
+  /// It may change, insert and delete objects: those are saved too, and their hooks called. An object that was changed after its call is
+  /// called again. After 100 rounds the save throws `unsettledChanges`. It may be called more than once for one save that waits, and it
+  /// must not save.
+  func willSave()
+  /// Called after the object was saved, for a deleted one too. What it changes is an unsaved change.
+  func didSave()
+  /// Called before the object is deleted in its context, by `delete` or by a delete rule, while it still leads to the objects that go with
+  /// it. Not called for objects that a save finds to be deleted by rules because another context has linked them.
+  func prepareForDeletion()
+  /// Checks a new object, in a save and after all ``willSave()``. An error that it throws, such as a ``ValidationError``, is one of the save's
+  /// failures. It must change nothing.
+  func validateForInsert() throws
+  /// Checks a changed object, as ``validateForInsert()`` does a new one. By its default it calls that.
+  func validateForUpdate() throws
+  /// Checks whether the object may be deleted, as ``validateForInsert()`` does a new one.
+  func validateForDelete() throws
 }
 
 // MARK: - Identity

@@ -87,6 +87,9 @@ public class ObjectHost {
   @discardableResult
   package func adopt(_ object: any ManagedObject) -> Bool { missing() }
 
+  /// Calls `awakeFromInsert` of the objects that were adopted since.
+  package func awakeInserted() {}
+
   /// An object in no context leads to one in this context by a property: it is to be in this context too if the relationship has an inverse,
   /// because that leads to it.
   package func reach(_ object: any ManagedObject, by property: Int) {}
@@ -119,6 +122,9 @@ public class ObjectHost {
 
   @usableFromInline
   package final func _$willChange(_ object: any ManagedObject) { willChange(object) }
+
+  @usableFromInline
+  package final func _$awakeInserted() { awakeInserted() }
 
   private func missing(_ function: String = #function) -> Never {
     fatalError("\(type(of: self)) does not implement \(function)")

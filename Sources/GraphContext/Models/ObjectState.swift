@@ -38,6 +38,8 @@ public struct ObjectState {
   /// Whether the context must hear of the next change: the object is in a context, which doesn't hold it as changed yet, or
   /// has a copy of its values.
   @usableFromInline package var announcesChange = false
+  /// Whether `awakeFromFetch` has been called since the object became a fault, or isn't to be called: the object is no fault.
+  @usableFromInline package var isAwake = true
   /// Which store a gone object was in, so that it keeps its ID: its host can't say any more. 0 before.
   package private(set) var storeTag: UInt32 = 0
 
@@ -66,6 +68,7 @@ public struct ObjectState {
   package init(fault number: ObjectNumber, in host: ObjectHost) {
     fast = 0
     loaded = 0
+    isAwake = false
     self.number = number
     self.host = host
     phase = .persistent
@@ -143,6 +146,7 @@ extension ObjectState {
     phase = .persistent
     fast = 0
     loaded = 0
+    isAwake = false
     changed = 0
     forgetRecord()
     announcesChange = true

@@ -85,6 +85,7 @@ public struct ToManyRelationship {
     guard isThere else { return host.noteLeft(owner) }
     guard host.adopt(element) else { return }
     host.add(element, to: owner, toMany: ordinal)
+    host.awakeInserted()
   }
 
   func remove(_ element: any ManagedObject) {

@@ -43,7 +43,7 @@ extension Schema {
     }
     let names = entity.properties.map(\.name)
     for name in duplicates(in: names) { problems.append("\(entity.name) has two properties named \(name)") }
-    return problems + defaultProblems(of: entity)
+    return problems + defaultProblems(of: entity) + ruleProblems(of: entity)
       + originalNameProblems(
         of: entity.properties.map { ("\(entity.name).\($0.name)", $0.name, $0.originalName) }
       )
@@ -121,6 +121,14 @@ extension Schema {
       encoder.begin()
       if !value.isNull, encoder.set(value, at: 0) { return nil }
       return "the default of \(entity.name).\(attribute.name) is no \(attribute.kind)"
+    }
+  }
+
+  private static func ruleProblems(of entity: EntityDescription) -> [String] {
+    entity.attributes.flatMap { attribute in
+      attribute.rules.compactMap { rule in
+        rule.problem(for: attribute.kind).map { "\(entity.name).\(attribute.name) has \($0)" }
+      }
     }
   }
 

@@ -6,12 +6,14 @@ struct ChangeEncoder {
   private let context: ManagedObjectContext
   private var request: SaveRequest
 
-  init(_ context: ManagedObjectContext) {
+  /// - Parameter invalid: failures that were found before.
+  init(_ context: ManagedObjectContext, _ invalid: SaveFailures = SaveFailures()) {
     self.context = context
     request = SaveRequest(
       baseCommit: context.source.commit,
       conflicts: context.entities.map(\.conflicts),
-      deletedInParent: context.entities.map(\.deletedInParent)
+      deletedInParent: context.entities.map(\.deletedInParent),
+      failures: invalid
     )
   }
 
@@ -102,6 +104,33 @@ struct ChangeEncoder {
       if slot == visitor.refusedSlot { continue }
       note(slot) { "\(entity.name).\($0.name) is required, and object \(number) has no value for it" }
     }
+    for check in context.coordinator.checks[entity.ordinal] where changed & 1 << UInt64(check.slot) != 0 {
+      let value = record.value(check.slot)
+      for rule in check.broken(by: value) { noteBroken(rule, value, check.slot, number, entity) }
+    }
+  }
+
+  private mutating func noteBroken(
+    _ rule: AttributeRule,
+    _ value: AttributeValue,
+    _ slot: Int,
+    _ number: ObjectNumber,
+    _ entity: StoredEntity
+  ) {
+    let name = entity.schema.stored[slot].name
+    let shown = context.coordinator.showsValues ? " is \(value.spelling) and" : ""
+    request.failures.note(
+      ContextError(
+        .validationFailed,
+        "\(entity.name).\(name) of object \(number)\(shown) \(rule)",
+        context: .init(
+          entity: entity.name,
+          objectID: context.id(number, entity),
+          properties: [name],
+          values: context.coordinator.showsValues ? [value] : []
+        )
+      )
+    )
   }
 
   // MARK: Relationships

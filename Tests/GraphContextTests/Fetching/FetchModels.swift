@@ -17,7 +17,11 @@ final class Item: ManagedObject {
   var n: Int? {
     @storageRestrictions(initializes: _n)
     init(newValue) { _n = Cached(newValue) }
-    get { _$state.isFast(0) ? _n.value : _$load(0, &_n) }
+    get {
+      if _$state.isFast(0) { return _n.value }
+      _$awake()
+      return _$load(0, &_n)
+    }
     set {
       _$willSet(0)
       _n = Cached(newValue)
@@ -26,7 +30,11 @@ final class Item: ManagedObject {
   var m: Int16? {
     @storageRestrictions(initializes: _m)
     init(newValue) { _m = Cached(newValue) }
-    get { _$state.isFast(1) ? _m.value : _$load(1, &_m) }
+    get {
+      if _$state.isFast(1) { return _m.value }
+      _$awake()
+      return _$load(1, &_m)
+    }
     set {
       _$willSet(1)
       _m = Cached(newValue)
@@ -35,7 +43,11 @@ final class Item: ManagedObject {
   var t: String? {
     @storageRestrictions(initializes: _t)
     init(newValue) { _t = Cached(newValue) }
-    get { _$state.isFast(2) ? _t.value : _$load(2, &_t) }
+    get {
+      if _$state.isFast(2) { return _t.value }
+      _$awake()
+      return _$load(2, &_t)
+    }
     set {
       _$willSet(2)
       _t = Cached(newValue)
@@ -44,7 +56,11 @@ final class Item: ManagedObject {
   var d: Double? {
     @storageRestrictions(initializes: _d)
     init(newValue) { _d = Cached(newValue) }
-    get { _$state.isFast(3) ? _d.value : _$load(3, &_d) }
+    get {
+      if _$state.isFast(3) { return _d.value }
+      _$awake()
+      return _$load(3, &_d)
+    }
     set {
       _$willSet(3)
       _d = Cached(newValue)
@@ -53,7 +69,11 @@ final class Item: ManagedObject {
   var w: Date? {
     @storageRestrictions(initializes: _w)
     init(newValue) { _w = Cached(newValue) }
-    get { _$state.isFast(4) ? _w.value : _$load(4, &_w) }
+    get {
+      if _$state.isFast(4) { return _w.value }
+      _$awake()
+      return _$load(4, &_w)
+    }
     set {
       _$willSet(4)
       _w = Cached(newValue)
@@ -62,7 +82,11 @@ final class Item: ManagedObject {
   var u: UInt64? {
     @storageRestrictions(initializes: _u)
     init(newValue) { _u = Cached(newValue) }
-    get { _$state.isFast(5) ? _u.value : _$load(5, &_u) }
+    get {
+      if _$state.isFast(5) { return _u.value }
+      _$awake()
+      return _$load(5, &_u)
+    }
     set {
       _$willSet(5)
       _u = Cached(newValue)
@@ -71,7 +95,11 @@ final class Item: ManagedObject {
   var flag: Bool {
     @storageRestrictions(initializes: _flag)
     init(newValue) { _flag = Cached(newValue) }
-    get { _$state.isFast(6) ? _flag.value : _$load(6, &_flag) }
+    get {
+      if _$state.isFast(6) { return _flag.value }
+      _$awake()
+      return _$load(6, &_flag)
+    }
     set {
       _$willSet(6)
       _flag = Cached(newValue)
@@ -80,7 +108,10 @@ final class Item: ManagedObject {
   var shelf: Shelf? {
     @storageRestrictions(initializes: _shelf)
     init(newValue) { _shelf = ToOneReference(newValue) }
-    get { _$toOne(7, &_shelf) }
+    get {
+      _$awake()
+      return _$toOne(7, &_shelf)
+    }
     set {
       _$willSetToOne(newValue)
       let change = _$setToOne(7, &_shelf, newValue)
@@ -159,7 +190,11 @@ final class Shelf: ManagedObject {
   var code: String {
     @storageRestrictions(initializes: _code)
     init(newValue) { _code = Cached(newValue) }
-    get { _$state.isFast(0) ? _code.value : _$load(0, &_code) }
+    get {
+      if _$state.isFast(0) { return _code.value }
+      _$awake()
+      return _$load(0, &_code)
+    }
     set {
       _$willSet(0)
       _code = Cached(newValue)
@@ -168,7 +203,11 @@ final class Shelf: ManagedObject {
   var height: Int? {
     @storageRestrictions(initializes: _height)
     init(newValue) { _height = Cached(newValue) }
-    get { _$state.isFast(1) ? _height.value : _$load(1, &_height) }
+    get {
+      if _$state.isFast(1) { return _height.value }
+      _$awake()
+      return _$load(1, &_height)
+    }
     set {
       _$willSet(1)
       _height = Cached(newValue)
@@ -177,7 +216,11 @@ final class Shelf: ManagedObject {
   var notes: String? = nil {
     @storageRestrictions(initializes: _notes)
     init(newValue) { _notes = Cached(newValue) }
-    get { _$state.isFast(2) ? _notes.value : _$load(2, &_notes) }
+    get {
+      if _$state.isFast(2) { return _notes.value }
+      _$awake()
+      return _$load(2, &_notes)
+    }
     set {
       _$willSet(2)
       _notes = Cached(newValue)
@@ -186,7 +229,10 @@ final class Shelf: ManagedObject {
   var next: Shelf? {
     @storageRestrictions(initializes: _next)
     init(newValue) { _next = ToOneReference(newValue) }
-    get { _$toOne(3, &_next) }
+    get {
+      _$awake()
+      return _$toOne(3, &_next)
+    }
     set {
       _$willSetToOne(newValue)
       let change = _$setToOne(3, &_next, newValue)

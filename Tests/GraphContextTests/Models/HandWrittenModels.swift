@@ -23,7 +23,11 @@ final class Tune: ManagedObject {
   var isrc: String {
     @storageRestrictions(initializes: _isrc)
     init(newValue) { _isrc = Cached(newValue) }
-    get { _$state.isFast(0) ? _isrc.value : _$load(0, &_isrc) }
+    get {
+      if _$state.isFast(0) { return _isrc.value }
+      _$awake()
+      return _$load(0, &_isrc)
+    }
     set {
       _$willSet(0)
       _isrc = Cached(newValue)
@@ -32,7 +36,11 @@ final class Tune: ManagedObject {
   var seconds: Int {
     @storageRestrictions(initializes: _seconds)
     init(newValue) { _seconds = Cached(newValue) }
-    get { _$state.isFast(1) ? _seconds.value : _$load(1, &_seconds) }
+    get {
+      if _$state.isFast(1) { return _seconds.value }
+      _$awake()
+      return _$load(1, &_seconds)
+    }
     set {
       _$willSet(1)
       _seconds = Cached(newValue)
@@ -41,7 +49,11 @@ final class Tune: ManagedObject {
   var rating: Double? = nil {
     @storageRestrictions(initializes: _rating)
     init(newValue) { _rating = Cached(newValue) }
-    get { _$state.isFast(2) ? _rating.value : _$load(2, &_rating) }
+    get {
+      if _$state.isFast(2) { return _rating.value }
+      _$awake()
+      return _$load(2, &_rating)
+    }
     set {
       _$willSet(2)
       _rating = Cached(newValue)
@@ -50,7 +62,11 @@ final class Tune: ManagedObject {
   var genre: Genre = .folk {
     @storageRestrictions(initializes: _genre)
     init(newValue) { _genre = Cached(newValue) }
-    get { _$state.isFast(3) ? _genre.value : _$load(3, &_genre) }
+    get {
+      if _$state.isFast(3) { return _genre.value }
+      _$awake()
+      return _$load(3, &_genre)
+    }
     set {
       _$willSet(3)
       _genre = Cached(newValue)
@@ -59,7 +75,10 @@ final class Tune: ManagedObject {
   var record: Record? = nil {
     @storageRestrictions(initializes: _record)
     init(newValue) { _record = ToOneReference(newValue) }
-    get { _$toOne(4, &_record) }
+    get {
+      _$awake()
+      return _$toOne(4, &_record)
+    }
     set {
       _$willSetToOne(newValue)
       let change = _$setToOne(4, &_record, newValue)
@@ -69,11 +88,21 @@ final class Tune: ManagedObject {
   var players: Set<Player> = [] {
     @storageRestrictions(initializes: _players)
     init(newValue) { _players = ToManyMembers(newValue) }
-    get { _$toMany(0, &_players) }
-    set { _players = _$putToMany(0, newValue, isWhole: true) }
+    get {
+      _$awake()
+      return _$toMany(0, &_players)
+    }
+    set {
+      _players = _$putToMany(0, newValue, isWhole: true)
+      _$didPutToMany()
+    }
     _modify {
+      _$awake()
       var members: Set<Player> = _$takeToMany(0, &_players)
-      defer { _players = _$putToMany(0, members) }
+      defer {
+        _players = _$putToMany(0, members)
+        _$didPutToMany()
+      }
       yield &members
     }
   }
@@ -135,7 +164,11 @@ final class Record: ManagedObject {
   var title: String {
     @storageRestrictions(initializes: _title)
     init(newValue) { _title = Cached(newValue) }
-    get { _$state.isFast(0) ? _title.value : _$load(0, &_title) }
+    get {
+      if _$state.isFast(0) { return _title.value }
+      _$awake()
+      return _$load(0, &_title)
+    }
     set {
       _$willSet(0)
       _title = Cached(newValue)
@@ -144,7 +177,11 @@ final class Record: ManagedObject {
   var year: Int16? = nil {
     @storageRestrictions(initializes: _year)
     init(newValue) { _year = Cached(newValue) }
-    get { _$state.isFast(1) ? _year.value : _$load(1, &_year) }
+    get {
+      if _$state.isFast(1) { return _year.value }
+      _$awake()
+      return _$load(1, &_year)
+    }
     set {
       _$willSet(1)
       _year = Cached(newValue)
@@ -153,11 +190,21 @@ final class Record: ManagedObject {
   var tunes: [Tune] = [] {
     @storageRestrictions(initializes: _tunes)
     init(newValue) { _tunes = ToManyMembers(newValue) }
-    get { _$toMany(0, &_tunes) }
-    set { _tunes = _$putToMany(0, newValue, isWhole: true) }
+    get {
+      _$awake()
+      return _$toMany(0, &_tunes)
+    }
+    set {
+      _tunes = _$putToMany(0, newValue, isWhole: true)
+      _$didPutToMany()
+    }
     _modify {
+      _$awake()
       var members: [Tune] = _$takeToMany(0, &_tunes)
-      defer { _tunes = _$putToMany(0, members) }
+      defer {
+        _tunes = _$putToMany(0, members)
+        _$didPutToMany()
+      }
       yield &members
     }
   }
@@ -202,7 +249,11 @@ final class Player: ManagedObject {
   var name: String {
     @storageRestrictions(initializes: _name)
     init(newValue) { _name = Cached(newValue) }
-    get { _$state.isFast(0) ? _name.value : _$load(0, &_name) }
+    get {
+      if _$state.isFast(0) { return _name.value }
+      _$awake()
+      return _$load(0, &_name)
+    }
     set {
       _$willSet(0)
       _name = Cached(newValue)
@@ -212,7 +263,10 @@ final class Player: ManagedObject {
   var favourite: Tune {
     @storageRestrictions(initializes: _favourite)
     init(newValue) { _favourite = ToOneReference(newValue) }
-    get { _$requiredToOne(1, &_favourite) }
+    get {
+      _$awake()
+      return _$requiredToOne(1, &_favourite)
+    }
     set {
       _$willSetToOne(newValue)
       let change = _$setToOne(1, &_favourite, newValue)
@@ -222,11 +276,21 @@ final class Player: ManagedObject {
   var tunes: ToMany<Tune> = [] {
     @storageRestrictions(initializes: _tunes)
     init(newValue) { _tunes = ToManyMembers(newValue) }
-    get { _$toMany(0, &_tunes) }
-    set { _tunes = _$putToMany(0, newValue, isWhole: true) }
+    get {
+      _$awake()
+      return _$toMany(0, &_tunes)
+    }
+    set {
+      _tunes = _$putToMany(0, newValue, isWhole: true)
+      _$didPutToMany()
+    }
     _modify {
+      _$awake()
       var members: ToMany<Tune> = _$takeToMany(0, &_tunes)
-      defer { _tunes = _$putToMany(0, members) }
+      defer {
+        _tunes = _$putToMany(0, members)
+        _$didPutToMany()
+      }
       yield &members
     }
   }

@@ -1,0 +1,57 @@
+import Predicates
+
+// The hooks of a model that declares none, and what accessors call to run the others.
+
+extension ManagedObject {
+  /// Does nothing.
+  @inlinable public func awakeFromInsert() {}
+  /// Does nothing.
+  @inlinable public func awakeFromFetch() {}
+  /// Does nothing.
+  @inlinable public func willSave() {}
+  /// Does nothing.
+  @inlinable public func didSave() {}
+  /// Does nothing.
+  @inlinable public func prepareForDeletion() {}
+  /// Accepts the object.
+  @inlinable public func validateForInsert() throws {}
+  /// Calls ``validateForInsert()``: most rules hold for new and for changed objects.
+  @inlinable public func validateForUpdate() throws { try validateForInsert() }
+  /// Accepts the deletion.
+  @inlinable public func validateForDelete() throws {}
+
+  /// To be called by a getter that is about to read from the store, before it gives its cache away: ``awakeFromFetch()`` may read any property.
+  @inlinable
+  public func _$awake() {
+    if _$state.isAwake { return }
+    _$state.isAwake = true
+    if _$state.host != nil { awakeFromFetch() }
+  }
+
+  /// To be called by a setter after it has filled the cache of a to-many relationship: objects that came in by it awake.
+  @inlinable
+  public func _$didPutToMany() { _$state.host?._$awakeInserted() }
+}
+
+/// A rule that an object breaks, to be thrown by ``ManagedObject/validateForInsert()`` and its like.
+///
+/// ```swift
+/// func validateForInsert() throws {
+///   if end < start { throw ValidationError("the end is before the start", properties: ["start", "end"]) }
+/// }
+/// ```
+public struct ValidationError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The rule, in a sentence.
+  public let message: String
+  /// The names of the properties that break it.
+  public let properties: [String]
+
+  /// Makes an error.
+  public init(_ message: String, properties: [String] = []) {
+    self.message = message
+    self.properties = properties
+  }
+
+  /// The message.
+  public var description: String { message }
+}

@@ -1,0 +1,107 @@
+import Predicates
+
+/// Runs the hooks that models have before a save: `willSave` until it changes nothing more, then the validations.
+struct SaveHooks {
+  /// The greatest number of rounds of `willSave`, each for the objects that the round before has changed.
+  static let roundLimit = 100
+
+  private let context: ManagedObjectContext
+
+  init(_ context: ManagedObjectContext) { self.context = context }
+
+  /// Returns the failures of objects that refuse to be saved.
+  func run() throws(ContextError) -> SaveFailures {
+    try callWillSave()
+    return validate()
+  }
+
+  /// An object with unsaved changes, as it was after its hook.
+  private struct CalledObject: Hashable {
+    private let object: ObjectIdentifier
+    private let phase: ObjectState.Phase
+    private let changed: UInt64
+
+    init(_ object: any ManagedObject) {
+      self.object = ObjectIdentifier(object)
+      phase = object._$state.phase
+      changed = object._$state.changed
+    }
+  }
+
+  private func callWillSave() throws(ContextError) {
+    var known: Set<CalledObject> = []
+    var objects = changedObjects
+    for _ in 0..<Self.roundLimit {
+      let called = objects.map { object in
+        object.willSave()
+        return CalledObject(object)
+      }
+      context.awakeInserted()
+      let now = changedObjects
+      // The usual case, without a table of all objects.
+      if now.count == called.count, zip(now, called).allSatisfy({ CalledObject($0) == $1 }) { return }
+      known.formUnion(called)
+      objects = now.filter { !known.contains(CalledObject($0)) }
+      if objects.isEmpty { return }
+    }
+    throw unsettled(objects[0])
+  }
+
+  private var changedObjects: [any ManagedObject] {
+    context.entities.flatMap { $0.changes.inserted + $0.changes.updated + $0.changes.deleted }
+  }
+
+  private func unsettled(_ object: any ManagedObject) -> ContextError {
+    let id = object.objectID
+    return ContextError(
+      .unsettledChanges,
+      "willSave goes on changing objects after \(Self.roundLimit) rounds; one of them is \(id.entityName) \(id.number)",
+      context: .init(entity: id.entityName, objectID: id)
+    )
+  }
+
+  private func validate() -> SaveFailures {
+    var failures = SaveFailures()
+    for ordinal in context.entities.indices {
+      let changes = context.entities[ordinal].changes
+      for object in changes.inserted { check(object, &failures) { try object.validateForInsert() } }
+      for object in changes.updated { check(object, &failures) { try object.validateForUpdate() } }
+      for object in changes.deleted { check(object, &failures) { try object.validateForDelete() } }
+    }
+    return failures
+  }
+
+  private func check(
+    _ object: any ManagedObject,
+    _ failures: inout SaveFailures,
+    _ validate: () throws -> Void
+  ) {
+    do { try validate() } catch {
+      let id = object.objectID
+      failures.note(
+        ContextError(
+          .validationFailed,
+          "\(id.entityName) \(id.number) can't be saved: \(error)",
+          context: .init(
+            entity: id.entityName,
+            objectID: id,
+            properties: (error as? ValidationError)?.properties ?? []
+          ),
+          underlyingError: error
+        )
+      )
+    }
+  }
+}
+
+/// The objects of a save.
+struct SavedObjects {
+  /// Those that were inserted or updated.
+  var kept: [any ManagedObject] = []
+  var deleted: [any ManagedObject] = []
+
+  func callDidSave() {
+    for object in kept { object.didSave() }
+    for object in deleted { object.didSave() }
+  }
+}
