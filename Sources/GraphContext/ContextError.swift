@@ -149,6 +149,15 @@ extension ContextError {
     do throws(QueryError) { return try find() } catch { throw ContextError(error) }
   }
 
+  /// The container was made without a model.
+  static func unknownModel(_ type: any ManagedObject.Type) -> ContextError {
+    ContextError(
+      .unknownEntity,
+      "\(type) is not one of the models that the container was made with",
+      context: .init(entity: type.entityName)
+    )
+  }
+
   /// A context that only reads was to change something.
   static func readOnlyContext() -> ContextError {
     ContextError(

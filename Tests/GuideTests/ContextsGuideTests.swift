@@ -226,4 +226,27 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
     // End of quotation
     #expect(balance == 0)
   }
+
+  @Test func changesWithoutObjects() async throws {
+    let bank = try await bank()
+    try await bank.write { context in
+      for balance in [-10, 0, 20] {
+        let account = Account(owner: "\(balance)")
+        account.balance = balance
+        if balance >= 0 { account.entries.append(Entry(amount: balance)) }
+        context.insert(account)
+      }
+    }
+    func print(_ line: String) { #expect(line == "1 accounts charged, 1 deleted") }
+
+    // Quoted in Docs/Contexts.md
+    let changed = try await bank.batchUpdate(
+      From<Account>().where { $0.balance < 0 },
+      .set(\.balance) { $0.balance - 5 },
+      .set(\.owner) { $0.owner + " (overdrawn)" }
+    )
+    let deleted = try await bank.batchDelete(From<Account>().where { $0.entries.count == 0 })
+    print("\(changed.count) accounts charged, \(deleted.count) deleted")
+    // End of quotation
+  }
 }

@@ -296,13 +296,7 @@ public final class ManagedObjectContext: ObjectHost {
     )
   }
 
-  private static func unknown(_ type: any ManagedObject.Type) -> ContextError {
-    ContextError(
-      .unknownEntity,
-      "\(type) is not one of the models that the container was made with",
-      context: .init(entity: type.entityName)
-    )
-  }
+  private static func unknown(_ type: any ManagedObject.Type) -> ContextError { .unknownModel(type) }
 
   func entity(_ ordinal: Int) -> StoredEntity { coordinator.schema.entities[ordinal] }
 

@@ -4,11 +4,13 @@ import Predicates
 /// the records straight from the objects' caches.
 struct ChangeEncoder {
   private let context: ManagedObjectContext
+  private let checks: RecordChecks
   private var request: SaveRequest
 
   /// - Parameter invalid: failures that were found before.
   init(_ context: ManagedObjectContext, _ invalid: SaveFailures = SaveFailures()) {
     self.context = context
+    checks = RecordChecks(context.coordinator)
     request = SaveRequest(
       baseCommit: context.source.commit,
       conflicts: context.entities.map(\.conflicts),
@@ -44,7 +46,8 @@ struct ChangeEncoder {
     for slot in entity.slotsByPlace { object._$visit(slot, &visitor) }
     let number = object._$state.number
     let bytes = changes.encoder.finish()
-    check(visitor, UnsafeRawBufferPointer(bytes), number, entity)
+    let record = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
+    checks.check(record, refused: visitor.refusedSlot, number, entity, &request.failures)
     changes.inserted.append(.init(number: number, bytes: bytes))
   }
 
@@ -64,8 +67,8 @@ struct ChangeEncoder {
     var visitor = SlotEncoder(changes)
     for slot in entity.slotsByPlace where changed & 1 << UInt64(slot) != 0 { object._$visit(slot, &visitor) }
     let bytes = UnsafeRawBufferPointer(changes.encoder.finish())
-    check(visitor, bytes, number, entity, changed: changed)
     let patch = RecordView(validated: bytes, layout: entity.layout)
+    checks.check(patch, refused: visitor.refusedSlot, number, entity, in: changed, &request.failures)
     var slots = changed
     if let stored {
       // A slot that was set to the value that it had is not stored. After a change by another context it is a conflict all the same: two
@@ -75,62 +78,6 @@ struct ChangeEncoder {
       slots = patch.slots(in: changed, thatDifferFrom: old) | known & changed
     }
     if slots != 0 { changes.updated.append(.init(number: number, bytes: bytes, slots: slots)) }
-  }
-
-  private mutating func check(
-    _ visitor: SlotEncoder,
-    _ bytes: UnsafeRawBufferPointer,
-    _ number: ObjectNumber,
-    _ entity: StoredEntity,
-    changed: UInt64 = .max
-  ) {
-    func note(_ slot: Int, _ problem: (StoredProperty) -> String) {
-      let property = entity.schema.stored[slot]
-      let context = ContextError.Context(
-        entity: entity.name,
-        objectID: context.id(number, entity),
-        properties: [property.name]
-      )
-      request.failures.note(ContextError(.missingValue, problem(property), context: context))
-    }
-    if let slot = visitor.refusedSlot {
-      note(slot) { "\(entity.name).\($0.name) is given a value that is no \($0.kind)" }
-    }
-    let record = RecordView(validated: bytes, layout: entity.layout)
-    var missing = record.missingSlots(entity.requiredSlots & changed)
-    while missing != 0 {
-      let slot = missing.trailingZeroBitCount
-      missing &= missing - 1
-      if slot == visitor.refusedSlot { continue }
-      note(slot) { "\(entity.name).\($0.name) is required, and object \(number) has no value for it" }
-    }
-    for check in context.coordinator.checks[entity.ordinal] where changed & 1 << UInt64(check.slot) != 0 {
-      let value = record.value(check.slot)
-      for rule in check.broken(by: value) { noteBroken(rule, value, check.slot, number, entity) }
-    }
-  }
-
-  private mutating func noteBroken(
-    _ rule: AttributeRule,
-    _ value: AttributeValue,
-    _ slot: Int,
-    _ number: ObjectNumber,
-    _ entity: StoredEntity
-  ) {
-    let name = entity.schema.stored[slot].name
-    let shown = context.coordinator.showsValues ? " is \(value.spelling) and" : ""
-    request.failures.note(
-      ContextError(
-        .validationFailed,
-        "\(entity.name).\(name) of object \(number)\(shown) \(rule)",
-        context: .init(
-          entity: entity.name,
-          objectID: context.id(number, entity),
-          properties: [name],
-          values: context.coordinator.showsValues ? [value] : []
-        )
-      )
-    )
   }
 
   // MARK: Relationships
@@ -187,34 +134,5 @@ struct SlotEncoder: PropertyVisitor {
   }
 
   mutating func visit<Target: ManagedObject>(toMany relationship: Int, _ cache: inout ToManyMembers<Target>) {
-  }
-}
-
-extension RecordView {
-  /// Bits of the slots in `mask` that are nil.
-  func missingSlots(_ mask: UInt64) -> UInt64 {
-    var (rest, missing) = (mask, UInt64(0))
-    while rest != 0 {
-      let bit = rest & (0 &- rest)
-      if isNull(bit.trailingZeroBitCount) { missing |= bit }
-      rest &= ~bit
-    }
-    return missing
-  }
-}
-
-extension RecordView {
-  /// Of the slots in `mask`, those whose bytes are not those of another record of the same layout.
-  fileprivate func slots(in mask: UInt64, thatDifferFrom other: RecordView) -> UInt64 {
-    var different: UInt64 = 0
-    for slot in layout.fields.indices where mask & 1 << UInt64(slot) != 0 {
-      if !holdsEqualBytes(at: slot, as: other) { different |= 1 << UInt64(slot) }
-    }
-    return different
-  }
-
-  private func holdsEqualBytes(at slot: Int, as other: RecordView) -> Bool {
-    if isNull(slot) || other.isNull(slot) { return isNull(slot) == other.isNull(slot) }
-    return valueBytes(slot).elementsEqual(other.valueBytes(slot))
   }
 }

@@ -53,6 +53,8 @@ struct SaveRequest {
   /// Objects that the context's parent has deleted, by the entity's ordinal.
   var deletedInParent: [Set<ObjectNumber>]
 
+  /// Whether the delete rules of to-one relationships are still to be applied to the deleted objects. A context has done so.
+  var appliesToOneRules = false
   /// The failures found so far. The save throws them after it has checked everything else.
   var failures = SaveFailures()
 

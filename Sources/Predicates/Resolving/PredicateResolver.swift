@@ -18,6 +18,20 @@ extension PredicateTree {
   }
 }
 
+extension PredicateOperand {
+  /// Finds the operand's names in the schema, for an operand that has one value for each object.
+  ///
+  /// - Throws: as ``PredicateTree/resolved(for:in:store:)``.
+  package func resolved(
+    for entity: EntitySchema,
+    in schema: some SchemaProviding,
+    store: UUID? = nil
+  ) throws(QueryError) -> ResolvedExpression {
+    var resolver = PredicateResolver(paths: PathResolver(entity: entity, schema: schema), store: store)
+    return try resolver.expression(self, 0).expression
+  }
+}
+
 /// The walk behind ``PredicateTree/resolved(for:in:store:)``.
 struct PredicateResolver {
   let paths: PathResolver

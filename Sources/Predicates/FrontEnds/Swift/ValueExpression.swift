@@ -4,7 +4,10 @@
 /// lead through a relationship that is nil. Compare with `nil` to ask.
 @dynamicMemberLookup
 public struct ValueExpression<Root, Value>: Sendable {
-  let operand: Result<PredicateOperand, QueryError>
+  package let operand: Result<PredicateOperand, QueryError>
+
+  /// The object itself, `$0` in a closure.
+  package static var object: ValueExpression<Root, Root> { ValueExpression<Root, Root>(.success(.object)) }
 
   init(_ operand: Result<PredicateOperand, QueryError>) {
     self.operand = operand

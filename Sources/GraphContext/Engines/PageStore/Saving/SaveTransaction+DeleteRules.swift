@@ -167,24 +167,30 @@ extension SaveTransaction {
     try bytes.withUnsafeBytes { bytes in
       let record = RecordView(validated: bytes, layout: entity.layout)
       try replaceKeys(from: record, to: nil, number, entity, &transaction)
-      for toOne in entity.toOnes where !record.isNull(toOne.slot) {
-        let destination = schema.entities[toOne.destination]
-        switch toOne.deleteRule {
-        case .nullify: break
-        case .cascade: condemned.append((destination, record.reference(toOne.slot)))
-        case .deny:
-          denials.append(
-            Denial(
-              number: number,
-              entity: entity,
-              other: record.reference(toOne.slot),
-              otherEntity: destination,
-              relationship: toOne.name,
-              treeName: destination.treeName,
-              key: KeyCoder.key(objectID: record.reference(toOne.slot))
-            )
+      followToOnes(of: record, number, entity)
+    }
+  }
+
+  /// Notes what the rules of a deleted object's to-one relationships delete or deny.
+  func followToOnes(of record: RecordView, _ number: ObjectNumber, _ entity: StoredEntity) {
+    for toOne in entity.toOnes where !record.isNull(toOne.slot) {
+      let destination = schema.entities[toOne.destination]
+      let target = record.reference(toOne.slot)
+      switch toOne.deleteRule {
+      case .nullify: break
+      case .cascade: condemned.append((destination, target))
+      case .deny:
+        denials.append(
+          Denial(
+            number: number,
+            entity: entity,
+            other: target,
+            otherEntity: destination,
+            relationship: toOne.name,
+            treeName: destination.treeName,
+            key: KeyCoder.key(objectID: target)
           )
-        }
+        )
       }
     }
   }

@@ -167,6 +167,7 @@ extension SaveTransaction {
     for number in changes.deleted {
       try withStored(number, entity, tree) { old in
         noteKeys(from: old, to: nil, number, entity, changed: .max)
+        if request.appliesToOneRules { followToOnes(of: old, number, entity) }
       }
       try withKey(number) { key throws(StoreError) in _ = try tree.remove(key) }
       deletions.append((entity, number))

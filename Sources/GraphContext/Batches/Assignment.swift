@@ -1,0 +1,65 @@
+import Foundation
+import Predicates
+
+/// The new value of an attribute in ``PersistentContainer/batchUpdate(_:_:durability:)``: a value, or an expression over the attributes that
+/// each object has.
+public struct Assignment<Root: ManagedObject>: Sendable {
+  private let names: Result<[String], QueryError>
+  private let operand: Result<PredicateOperand, QueryError>
+
+  /// Sets an attribute to a value: `.set(\.rating, to: 5)`.
+  public static func set<Value: AttributeType>(
+    _ attribute: KeyPath<Root, Value>,
+    to value: Value
+  ) -> Assignment {
+    Assignment(names: Root.names(of: attribute), operand: .success(.value(value._attributeValue)))
+  }
+
+  /// Sets an attribute to an expression: `.set(\.seconds) { $0.seconds + 1 }`.
+  public static func set<Value: AttributeType>(
+    _ attribute: KeyPath<Root, Value>,
+    _ expression: (ValueExpression<Root, Root>) -> ValueExpression<Root, Value>
+  ) -> Assignment {
+    Assignment(
+      names: Root.names(of: attribute),
+      operand: expression(ValueExpression<Root, Root>.object).operand
+    )
+  }
+
+  /// Sets an attribute that can be nil to an expression.
+  public static func set<Value: AttributeType>(
+    _ attribute: KeyPath<Root, Value?>,
+    _ expression: (ValueExpression<Root, Root>) -> ValueExpression<Root, Value>
+  ) -> Assignment {
+    Assignment(
+      names: Root.names(of: attribute),
+      operand: expression(ValueExpression<Root, Root>.object).operand
+    )
+  }
+
+  func resolved(
+    for entity: EntitySchema,
+    in schema: Schema,
+    store: UUID
+  ) throws(QueryError) -> ResolvedAssignment {
+    let path = try PathResolver(entity: entity, schema: schema).resolve(names.get()).path
+    guard path.hops.isEmpty, case .slot(let slot, let kind) = path.leaf, kind != .reference else {
+      throw QueryError(
+        .keyPath,
+        "\(path.name) is no attribute of \(entity.name): a batch sets attributes only"
+      )
+    }
+    return ResolvedAssignment(
+      slot: slot,
+      kind: kind,
+      expression: try operand.get().resolved(for: entity, in: schema, store: store)
+    )
+  }
+}
+
+/// An assignment whose names are found in the schema.
+struct ResolvedAssignment: Sendable {
+  let slot: Int
+  let kind: AttributeKind
+  let expression: ResolvedExpression
+}

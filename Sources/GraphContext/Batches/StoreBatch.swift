@@ -1,0 +1,93 @@
+import Predicates
+
+/// A change of many stored objects in one commit, without objects in memory. It is worked out in the writer's turn, from the state that it changes: so
+/// it conflicts with nothing.
+struct StoreBatch {
+  private let coordinator: StoreCoordinator
+  private let durability: Durability?
+
+  init(_ coordinator: StoreCoordinator, _ durability: Durability?) {
+    self.coordinator = coordinator
+    self.durability = durability
+  }
+
+  /// Deletes the objects of a query, and what delete rules take along.
+  ///
+  /// - Returns: the numbers of the query's objects, ascending.
+  func delete(_ query: ResolvedQuery, _ entity: StoredEntity) throws(ContextError) -> [ObjectNumber] {
+    try commit(entity) { source, request throws(ContextError) in
+      let numbers = try source.rows(of: query, over: nil, needsRecords: false).map(\.number).sorted()
+      request.entities[entity.ordinal].deleted = numbers
+      request.appliesToOneRules = true
+      return numbers
+    }
+  }
+
+  /// Sets attributes of the objects of a query.
+  ///
+  /// - Returns: the numbers of the query's objects, ascending.
+  func update(
+    _ query: ResolvedQuery,
+    _ entity: StoredEntity,
+    _ assignments: [ResolvedAssignment]
+  ) throws(ContextError) -> [ObjectNumber] {
+    let checks = RecordChecks(coordinator)
+    let slots = assignments.reduce(UInt64(0)) { $0 | 1 << UInt64($1.slot) }
+    return try commit(entity) { source, request throws(ContextError) in
+      let rows = try source.rows(of: query, over: nil, needsRecords: true).sorted { $0.number < $1.number }
+      let changes = request.entities[entity.ordinal]
+      for row in rows {
+        guard let record = row.record, !record.isEmpty else {
+          throw .damagedRecord(row.number, of: entity.name)
+        }
+        let subject = RecordSubject(source: source, entity: entity, number: row.number, record: record)
+        changes.encoder.begin()
+        var refused: Int?
+        for assignment in assignments {
+          let value = try assignment.value(for: subject)
+          if !changes.encoder.set(value, at: assignment.slot) { refused = refused ?? assignment.slot }
+        }
+        let patch = UnsafeRawBufferPointer(changes.encoder.finish())
+        let values = RecordView(validated: patch, layout: entity.layout)
+        checks.check(values, refused: refused, row.number, entity, in: slots, &request.failures)
+        let stored = RecordView(validated: record, layout: entity.layout)
+        let changed = values.slots(in: slots, thatDifferFrom: stored)
+        if changed != 0 { changes.updated.append(.init(number: row.number, bytes: patch, slots: changed)) }
+      }
+      return rows.map(\.number)
+    }
+  }
+
+  private func commit(
+    _ entity: StoredEntity,
+    _ fill: (any ObjectSource, inout SaveRequest) throws(ContextError) -> [ObjectNumber]
+  ) throws(ContextError) -> [ObjectNumber] {
+    var numbers: [ObjectNumber] = []
+    let outcome = try coordinator.engine.commit(
+      durability,
+      turn: .waiting(timeout: nil),
+      showsValues: coordinator.showsValues
+    ) { base throws(ContextError) in
+      var request = SaveRequest(
+        entities: coordinator.schema.entities.map(EntityChanges.init),
+        baseCommit: base.commit,
+        conflicts: [],
+        deletedInParent: []
+      )
+      numbers = try fill(try base.source(), &request)
+      try request.failures.throwIfAny()
+      return request
+    }
+    if outcome?.changes != nil { coordinator.tellListeners() }
+    return numbers
+  }
+}
+
+extension ResolvedAssignment {
+  fileprivate func value(for subject: RecordSubject) throws(ContextError) -> AttributeValue {
+    let value = try expression.value(for: subject)
+    // A calculation gives a whole number where it can.
+    if case .int(let number) = value, kind == .double || kind == .float { return .double(Double(number)) }
+    return value
+  }
+}
