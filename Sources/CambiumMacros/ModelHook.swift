@@ -23,7 +23,8 @@ enum ModelHook {
     let isHook =
       function.signature.parameterClause.parameters.isEmpty && function.genericParameterClause == nil
       && !isStatic
-      && effects?.asyncSpecifier == nil && (mayThrow || effects?.throwsClause == nil)
+      && function.signature.returnClause == nil && effects?.asyncSpecifier == nil
+      && (mayThrow || effects?.throwsClause == nil)
     if isHook { return nil }
     return ModelDiagnostic.hook(name, "func \(name)()\(mayThrow ? " throws" : "")").at(function.name)
   }

@@ -9,7 +9,6 @@ import Testing
   @Attribute(.pattern("[A-Z]-[0-9]{3}")) var room: String?
   var start: Date
   var end: Date
-  var changeCount: Int = 0
   var created: Date?
 
   init(_ title: String, from start: Date, to end: Date) {
@@ -20,7 +19,10 @@ import Testing
 
   func awakeFromInsert() { created = .now }
 
-  func willSave() { if !isDeleted { changeCount += 1 } }
+  func willSave() {
+    let trimmed = title.trimmingCharacters(in: .whitespaces)
+    if trimmed != title { title = trimmed }
+  }
 
   func validateForInsert() throws {
     if end < start { throw ValidationError("it ends before it begins", properties: ["start", "end"]) }
@@ -55,8 +57,9 @@ import Testing
     ]
     #expect(lines.count == 3)
     for (line, known) in zip(lines, known) { #expect(line.hasPrefix(known)) }
-    #expect(meeting.created != nil && meeting.changeCount == 1)
-    (meeting.title, meeting.room, meeting.end) = ("Roots", "A-101", .now)
+    #expect(meeting.created != nil)
+    (meeting.title, meeting.room, meeting.end) = (" Roots ", "A-101", .now)
     try context.save()
+    #expect(meeting.title == "Roots")
   }
 }

@@ -129,7 +129,7 @@ extension ManagedObjectContext {
     for pairs in request.pairs { accept(pairs) }
     for changes in request.entities {
       for number in changes.deleted where try shows(number, changes.entity) {
-        delete(object(number, of: changes.entity))
+        delete(object(number, of: changes.entity), callsHooks: false)
       }
     }
     for changes in request.entities { announceChanges(changes) }

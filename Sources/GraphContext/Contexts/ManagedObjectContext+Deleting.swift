@@ -8,14 +8,17 @@ extension ManagedObjectContext {
   /// An object that was never saved leaves the context; nothing can deny it that, and what led to it leads nowhere. An
   /// object in no context is left alone. One in another context is too, and the next fetch or save throws `otherContext`, until
   /// the context is rolled back.
-  public func delete(_ object: some ManagedObject) {
+  public func delete(_ object: some ManagedObject) { delete(object, callsHooks: true) }
+
+  /// - Parameter callsHooks: whether objects are prepared for their deletion; a child has done that for those that it deletes.
+  func delete(_ object: any ManagedObject, callsHooks: Bool) {
     if let host = object._$state.host, host !== self { return deferred.note(Self.isOther(object, "deleted")) }
     guard checkWritable() else { return }
     var queue: [any ManagedObject] = [object]
     var deleted: [[ObjectNumber]] = children.isEmpty ? [] : entities.map { _ in [] }
     while let next = queue.popLast() {
       guard canBeDeleted(next) else { continue }
-      prepareForDeletion(next)
+      if callsHooks { prepareForDeletion(next) }
       guard canBeDeleted(next) else { continue }
       if !deleted.isEmpty { deleted[entity(of: next).ordinal].append(next._$state.number) }
       delete(next, &queue)

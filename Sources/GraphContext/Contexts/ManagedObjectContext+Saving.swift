@@ -6,8 +6,8 @@ extension ManagedObjectContext {
   /// Checked before and in the transaction: required values are there, references lead to objects, unique tuples are
   /// unique, and delete rules allow what is deleted. What other contexts have saved since is merged as ``mergePolicy`` says.
   ///
-  /// A save that succeeds leaves the context at the newest commit. One that fails leaves it as it was before, and its error lists all
-  /// failures in ``ContextError/failures``.
+  /// A save that succeeds leaves the context at the newest commit. One that fails leaves it as it was before, but for what hooks have
+  /// changed, and its error lists all failures in ``ContextError/failures``.
   ///
   /// Waits for its turn to write for as long as ``saveTimeout`` says; then it throws a ``ContextError`` whose `storeError`
   /// has the code `timedOut`, and nothing has happened.
@@ -80,12 +80,13 @@ extension ManagedObjectContext {
     let holder = holder
     defer { withExtendedLifetime(holder) {} }
     var saved = SavedObjects()
+    // They count as saved even where the commit could not be made durable.
+    defer { saved.callDidSave() }
     try await coordinator.engine.commitWithoutBlocking(durability, timeout: saveTimeout) {
       durability,
       turn throws(ContextError) in
       try save(durability, turn: turn, &saved)
     }
-    saved.callDidSave()
   }
 
   /// False, with nothing saved, if there is no turn as `turn` asks for it.

@@ -44,6 +44,8 @@ public final class ManagedObjectContext: ObjectHost {
   /// Whether the context only reads, as that of ``PersistentContainer/query(_:)`` does: then a change of an object is an error, which the next
   /// fetch and the end of the block throw.
   public internal(set) var isReadOnly = false
+  /// Whether something was to be changed in this context or in a child of it, which only read.
+  private(set) var hasRefusedChange = false
   /// What ends the context when it goes. A save that is suspended keeps it: what is waited for mustn't be dropped.
   weak var holder: AnyObject?
 
@@ -62,6 +64,8 @@ public final class ManagedObjectContext: ObjectHost {
   private var isAdopting = false
   /// Objects that are in the context but whose `awakeFromInsert` has yet to be called, in the order of their insertion.
   private var asleep: [any ManagedObject] = []
+  /// The index of the first of them whose turn has not come.
+  private var firstAsleep = 0
   /// Objects whose `prepareForDeletion` is running.
   var preparedForDeletion: Set<ObjectIdentifier> = []
   /// True while hooks run that mustn't save.
@@ -170,13 +174,14 @@ public final class ManagedObjectContext: ObjectHost {
 
   package override func awakeInserted() {
     if asleep.isEmpty { return }
-    var objects: [any ManagedObject] = []
-    swap(&objects, &asleep)
-    for object in objects where object._$state.host === self && object._$state.phase == .inserted {
-      object.awakeFromInsert()
+    // A hook may insert and save: then the call in it goes on from here, and leaves nothing to do.
+    while firstAsleep < asleep.count {
+      let object = asleep[firstAsleep]
+      firstAsleep += 1
+      if object._$state.host === self, object._$state.phase == .inserted { object.awakeFromInsert() }
     }
-    objects.removeAll(keepingCapacity: true)
-    if asleep.isEmpty { asleep = objects }
+    asleep.removeAll(keepingCapacity: true)
+    firstAsleep = 0
   }
 
   /// Looks at the relationships of objects that came in, one after the other: a chain of new objects needs no stack.
@@ -305,8 +310,11 @@ public final class ManagedObjectContext: ObjectHost {
   /// Returns false, and notes an error, in a context that only reads.
   @discardableResult
   func checkWritable() -> Bool {
-    if isReadOnly { deferred.note(.readOnlyContext()) }
-    return !isReadOnly
+    if !isReadOnly { return true }
+    deferred.note(.readOnlyContext())
+    hasRefusedChange = true
+    parent?.checkWritable()
+    return false
   }
 
   /// Throws what went wrong while values were read, if anything did.

@@ -14,8 +14,8 @@ extension PersistentContainer {
     try await run(on: queue, body)
   }
 
-  /// Runs `body` with a context of its own, and saves its changes when it returns. Blocks of several calls run one after the other, in the order
-  /// of the calls: they never conflict with each other.
+  /// Runs `body` with a context of its own, and saves its changes when it returns. Blocks of several calls run one after the other, first in, first
+  /// out, for all containers of the process on the store: they never conflict with each other.
   ///
   /// ```swift
   /// let id = try await bank.write { context in
@@ -25,7 +25,8 @@ extension PersistentContainer {
   /// }
   /// ```
   ///
-  /// A block that throws changes nothing, except by the saves that it made itself.
+  /// A block that throws changes nothing, except by the saves that it made itself. What `didSave` of objects changes after the last save is
+  /// dropped with the context.
   ///
   /// - Parameters:
   ///   - mergePolicy: what the save does with objects that other contexts have changed since the block began.
@@ -46,7 +47,7 @@ extension PersistentContainer {
     mergePolicy: MergePolicy = .error,
     _ body: @Sendable @escaping (ManagedObjectContext, _ shouldSave: inout Bool) throws -> Result
   ) async throws -> Result {
-    try await run(on: writerQueue) { context in
+    try await run(on: coordinator.writerQueue) { context in
       context.mergePolicy = mergePolicy
       var shouldSave = true
       let result = try body(context, &shouldSave)
@@ -65,7 +66,9 @@ extension PersistentContainer {
   ) async throws -> Result {
     try await run(on: queue) { context in
       context.isReadOnly = true
-      return try body(context)
+      let result = try body(context)
+      if context.hasRefusedChange { throw ContextError.readOnlyContext() }
+      return result
     }
   }
 

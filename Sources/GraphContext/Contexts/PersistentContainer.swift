@@ -19,15 +19,12 @@ public final class PersistentContainer: Sendable {
   /// This container's own. The coordinator is shared with other containers on the same file.
   let handle: StoreHandle
   let queue: DispatchQueue
-  /// Runs the blocks of ``write(mergePolicy:_:)``, one after the other.
-  let writerQueue: DispatchQueue
   @MainActor private var viewContextHolder: ViewContextHolder?
 
   init(_ name: String, _ handle: StoreHandle, on queue: DispatchQueue) {
     self.name = name
     self.handle = handle
     self.queue = queue
-    writerQueue = DispatchQueue(label: "cambium.\(name).writer")
     coordinator = handle.coordinator
   }
 
@@ -54,7 +51,8 @@ extension PersistentContainer {
   /// - Parameters:
   ///   - name: what to call the context in messages.
   ///   - mergePolicy: what its saves do with objects that other contexts have changed since.
-  ///   - queue: the queue that its blocks run on, one after the other; nil for a queue of its own.
+  ///   - queue: the queue that its blocks run on, one after the other; nil for a queue of its own. Code that runs on a serial queue must not
+  ///     call ``BackgroundContext/performAndWait(_:)`` of a context on that queue: it would wait for itself.
   public func newBackgroundContext(
     name: String? = nil,
     mergePolicy: MergePolicy = .error,

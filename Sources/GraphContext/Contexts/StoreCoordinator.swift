@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Predicates
 import Synchronization
@@ -15,6 +16,8 @@ package final class StoreCoordinator: Sendable {
   let checks: [[AttributeChecks]]
   /// Whether a model's properties are in another order than the store's.
   let hasOtherLayouts: Bool
+  /// Runs the blocks of ``PersistentContainer/write(mergePolicy:_:)``, one after the other.
+  let writerQueue = DispatchQueue(label: "cambium.writer")
   private let hidesValues = Atomic(false)
   private let ordinals: [ObjectIdentifier: Int]
   private let listeners = Mutex<[UInt64: @Sendable () -> Void]>([:])

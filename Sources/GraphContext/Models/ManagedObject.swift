@@ -46,21 +46,21 @@ public protocol ManagedObject: AnyObject, Identifiable, Hashable, PredicateRoot,
   ///
   /// Runs after the initialiser and before the `insert` or the setter returns. What it sets is saved with the object.
   func awakeFromInsert()
-  /// Called before the first value of a stored object is read, and again after the object has become a fault: for stored properties of the
-  /// class that are computed from persistent ones.
+  /// Called before the first value of a stored object is read from the store, and again when its values are read anew, after a refresh or a change
+  /// by another context.
   ///
-  /// A persistent property that it sets is an unsaved change.
+  /// A persistent property that it sets is an unsaved change, and an error in a context that only reads.
   func awakeFromFetch()
   /// Called by a save before it checks the object, if the object is inserted, changed or deleted.
   ///
-  /// It may change, insert and delete objects: those are saved too, and their hooks called. An object that was changed after its call is
-  /// called again. After 100 rounds the save throws `unsettledChanges`. It may be called more than once for one save that waits, and it
-  /// must not save.
+  /// It may change, insert and delete objects: those are saved too, and their hooks called. An object that gets further changed properties
+  /// after its call is called again. After 100 rounds the save throws `unsettledChanges`. It is called again by the next save if this one fails, and may be
+  /// called more than once by one that waits; so it should change only what is not yet as it should be. It must not save.
   func willSave()
   /// Called after the object was saved, for a deleted one too. What it changes is an unsaved change.
   func didSave()
   /// Called before the object is deleted in its context, by `delete` or by a delete rule, while it still leads to the objects that go with
-  /// it. Not called for objects that a save finds to be deleted by rules because another context has linked them.
+  /// it; in a child's context when the child deletes it, and not again in the parent. It must not roll back. Not called for objects that a save finds to be deleted by rules because another context has linked them.
   func prepareForDeletion()
   /// Checks a new object, in a save and after all ``willSave()``. An error that it throws, such as a ``ValidationError``, is one of the save's
   /// failures. It must change nothing.

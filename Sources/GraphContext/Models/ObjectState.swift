@@ -158,6 +158,7 @@ extension ObjectState {
   package mutating func forgetUnchangedValues(in slots: UInt64 = ~0) {
     loaded &= changed | ~slots
     fast &= changed | ~slots
+    if slots == ~0 { isAwake = false }
     forgetRecord()
   }
 

@@ -30,6 +30,9 @@ struct SaveHooks {
 
   private func callWillSave() throws(ContextError) {
     var known: Set<CalledObject> = []
+    // What is known of an object is known by its address.
+    var alive: [any ManagedObject] = []
+    defer { withExtendedLifetime(alive) {} }
     var objects = changedObjects
     for _ in 0..<Self.roundLimit {
       let called = objects.map { object in
@@ -41,6 +44,7 @@ struct SaveHooks {
       // The usual case, without a table of all objects.
       if now.count == called.count, zip(now, called).allSatisfy({ CalledObject($0) == $1 }) { return }
       known.formUnion(called)
+      alive += objects
       objects = now.filter { !known.contains(CalledObject($0)) }
       if objects.isEmpty { return }
     }

@@ -86,6 +86,26 @@ import Testing
     #expect(try trips.verify() == [])
   }
 
+  @Test func aRequiredReferenceOfAnObjectThatGoesAlongDeniesNothing() async throws {
+    let trips = try await PersistentContainer("Moves", models: [Vault.self, Movement.self], at: .inMemory)
+    try await trips.write { context in
+      for number in 0..<3 {
+        let vault = Vault(number)
+        context.insert(vault)
+        context.insert(Movement(from: vault, owner: vault))
+      }
+      let other = Vault(9)
+      context.insert(other)
+      context.insert(Movement(from: other, owner: nil))
+    }
+    #expect(try await trips.batchDelete(From<Vault>().where { $0.number < 2 }).count == 2)
+    let error = await #expect(throws: ContextError.self) { try await trips.batchDelete(From<Vault>()) }
+    #expect(error?.code == .missingValue && error?.failures.count == 1)
+    let left = try await trips.query { try ($0.count(From<Vault>()), $0.count(From<Movement>())) }
+    #expect(left == (2, 2))
+    #expect(try trips.verify() == [])
+  }
+
   // MARK: Updating
 
   @Test func updatingByBatchEqualsUpdatingOneByOne() async throws {
@@ -193,6 +213,23 @@ import Testing
       writer.desk = Desk(number)
     }
     try context.save()
+  }
+}
+
+@Model final class Vault {
+  var number: Int
+  @Relationship(deleteRule: .cascade) var movements: [Movement] = []
+
+  init(_ number: Int) { self.number = number }
+}
+
+@Model final class Movement {
+  @Relationship var from: Vault
+  @Relationship(inverse: \Vault.movements) var owner: Vault?
+
+  init(from: Vault, owner: Vault?) {
+    self.from = from
+    self.owner = owner
   }
 }
 

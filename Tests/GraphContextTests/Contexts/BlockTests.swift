@@ -101,6 +101,14 @@ import Testing
         try child.save()
       },
       { try $0.makeChild().save() },
+      { context in
+        let child = context.makeChild()
+        try child.fetchOne(From<Writer>())?.rank = 2
+      },
+      { context in
+        try context.fetchOne(From<Writer>())?.rank = 3
+        context.rollback()
+      },
     ]
     for (number, change) in changes.enumerated() {
       let error = await #expect(throws: ContextError.self) { try await library.query(change) }

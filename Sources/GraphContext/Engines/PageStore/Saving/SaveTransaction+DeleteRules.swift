@@ -40,7 +40,7 @@ extension SaveTransaction {
     let source = schema.entities[incoming.source]
     for referrer in try linked(to: number, in: incoming.toOne.treeName, &transaction) {
       switch incoming.rule {
-      case .nullify: try nullify(incoming.toOne, of: referrer, source, &transaction)
+      case .nullify: try nullify(incoming.toOne, of: referrer, from: number, source, &transaction)
       case .cascade: condemned.append((source, referrer))
       case .deny:
         denials.append(
@@ -100,9 +100,19 @@ extension SaveTransaction {
     let key: [UInt8]
   }
 
+  /// A required relationship that leads to what this save deletes. Not a failure if other rules delete its object by the end.
+  struct LostReference {
+    let failure: ContextError
+    let treeName: String
+    let key: [UInt8]
+  }
+
   private func checkDenials(_ transaction: inout WriteTransaction) throws {
     for denial in denials where try tree(denial.treeName, &transaction).contains(denial.key) {
       failures.note(denied(denial))
+    }
+    for lost in lostReferences where try tree(lost.treeName, &transaction).contains(lost.key) {
+      failures.note(lost.failure)
     }
   }
 
@@ -127,6 +137,7 @@ extension SaveTransaction {
   private func nullify(
     _ toOne: StoredToOne,
     of number: ObjectNumber,
+    from target: ObjectNumber,
     _ entity: StoredEntity,
     _ transaction: inout WriteTransaction
   ) throws {
@@ -136,7 +147,8 @@ extension SaveTransaction {
         "\(entity.name).\(toOne.name) is required, and the object that \(entity.name) \(number) has there is deleted",
         context: .init(entity: entity.name, objectID: id(number, entity), properties: [toOne.name])
       )
-      return failures.note(failure)
+      let key = KeyCoder.pair(target, number)
+      return lostReferences.append(LostReference(failure: failure, treeName: toOne.treeName, key: key))
     }
     var encoder = RecordEncoder(layout: entity.layout)
     let old = try storedBytes(number, entity, &transaction)

@@ -36,6 +36,7 @@ final class SaveTransaction {
   /// Objects that rules are to delete: a long chain of them needs no stack.
   var condemned: [(entity: StoredEntity, number: ObjectNumber)] = []
   var denials: [Denial] = []
+  var lostReferences: [LostReference] = []
   private var trees: [String: WriteTree] = [:]
   private var recordTrees: [WriteTree?]
   /// By the entity's ordinal; nil until a record of it is read.
