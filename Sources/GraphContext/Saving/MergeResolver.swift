@@ -73,7 +73,9 @@ struct MergeResolver {
       if policy == .error { request.failures.note(.conflict(id(patch.number, entity), "deleted")) }
       return remove(patch, entity)
     }
-    let both = try patch.slots & theirs.slots & ~equalReferences(patch, entity)
+    let agreed = try theirs.slots & equalReferences(patch, entity)
+    forget(agreed, of: patch.number, entity)
+    let both = patch.slots & theirs.slots & ~agreed
     switch policy.rule {
     case .error:
       if both != 0 { noteConflict(patch.number, entity, both) }
@@ -108,6 +110,13 @@ struct MergeResolver {
       if theirs == record.reference(toOne.slot) { equal |= 1 << UInt64(toOne.slot) }
     }
     return equal
+  }
+
+  /// Takes slots out of an object's patch whose values the store has already: to store them changes nothing.
+  private func forget(_ slots: UInt64, of number: ObjectNumber, _ entity: StoredEntity) {
+    let changes = request.entities[entity.ordinal]
+    guard slots != 0, let index = changes.patchIndex(of: number) else { return }
+    changes.updated[index].slots &= ~slots
   }
 
   /// Makes a patch set more attributes, to the values that the context shows.
