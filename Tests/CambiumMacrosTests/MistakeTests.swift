@@ -142,6 +142,24 @@ struct MistakeTests {
     )
   }
 
+  @Test(arguments: [
+    ("func willSave() throws {}", "willSave", "func willSave()"),
+    ("func didSave(_ count: Int) {}", "didSave", "func didSave()"),
+    ("func awakeFromInsert() async {}", "awakeFromInsert", "func awakeFromInsert()"),
+    ("static func willSave() {}", "willSave", "func willSave()"),
+    ("func validateForInsert() -> Bool { true }", "validateForInsert", "func validateForInsert() throws"),
+  ])
+  func aMethodWithTheNameOfAHookIsOne(declaration: String, name: String, right: String) {
+    let found = mistakes(in: declaration)
+    let message = "'\(name)' is the name of a hook, and this is none: a hook is declared '\(right)'"
+    #expect(found.count == 1 && found.first?.hasSuffix(message) == true, "\(found)")
+  }
+
+  @Test(arguments: [
+    "func willSave() {}", "func validateForInsert() {}", "func validateForUpdate() throws {}",
+  ])
+  func aHookIsNoMistake(declaration: String) { #expect(mistakes(in: declaration) == []) }
+
   @Test func anAttributeHasOnlyOptionsThatWork() {
     #expect(
       mistakes(in: "@Attribute(.externalStorage) var cover: Data?") == [

@@ -25,7 +25,8 @@ extension ManagedObject {
     return context.committedValues(of: self)
   }
 
-  /// Whether a value of the object differs from the one in the context's snapshot: false where all were set to the values that they had. O(properties).
+  /// True if a value of the object differs from the one in the context's snapshot. Setting a property to the value that it had makes no
+  /// difference. O(properties).
   public var hasPersistentChanges: Bool {
     guard hasChanges, _$state.phase == .persistent else { return hasChanges }
     let committed = committedValues

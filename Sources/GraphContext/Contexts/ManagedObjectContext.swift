@@ -41,10 +41,10 @@ public final class ManagedObjectContext: ObjectHost {
   /// The rule for objects that other contexts have changed in the store since this one read them: ``MergePolicy/error`` unless it is set.
   /// A child's value has no effect: the store is saved to by the outermost context.
   public var mergePolicy = MergePolicy.error
-  /// Whether the context only reads, as that of ``PersistentContainer/query(_:)`` does: then a change of an object is an error, which the next
-  /// fetch and the end of the block throw.
+  /// True for the context of ``PersistentContainer/query(_:)``. A change of an object in it is an error, which the next fetch and the end of the
+  /// block throw.
   public internal(set) var isReadOnly = false
-  /// Whether something was to be changed in this context or in a child of it, which only read.
+  /// True after code has tried to change an object of this read-only context or of one of its children.
   private(set) var hasRefusedChange = false
   /// What ends the context when it goes. A save that is suspended keeps it: what is waited for mustn't be dropped.
   weak var holder: AnyObject?

@@ -38,7 +38,7 @@ public struct ObjectState {
   /// Whether the context must hear of the next change: the object is in a context, which doesn't hold it as changed yet, or
   /// has a copy of its values.
   @usableFromInline package var announcesChange = false
-  /// Whether `awakeFromFetch` has been called since the object became a fault, or isn't to be called: the object is no fault.
+  /// False for a fault whose `awakeFromFetch` has not been called yet; true for every other object.
   @usableFromInline package var isAwake = true
   /// Which store a gone object was in, so that it keeps its ID: its host can't say any more. 0 before.
   package private(set) var storeTag: UInt32 = 0

@@ -53,7 +53,7 @@ struct SaveRequest {
   /// Objects that the context's parent has deleted, by the entity's ordinal.
   var deletedInParent: [Set<ObjectNumber>]
 
-  /// Whether the delete rules of to-one relationships are still to be applied to the deleted objects. A context has done so.
+  /// True if the engine applies the delete rules of the to-one relationships of deleted objects: for a batch. A context has applied them.
   var appliesToOneRules = false
   /// The failures found so far. The save throws them after it has checked everything else.
   var failures = SaveFailures()
