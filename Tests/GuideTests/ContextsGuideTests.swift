@@ -138,6 +138,53 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
     try bank.close()
   }
 
+  @Test func undoing() async throws {
+    let bank = try await bank()
+    let context = bank.viewContext
+    let account = Account(owner: "Grace")
+    context.insert(account)
+    try context.save()
+
+    // Quoted in Docs/Contexts.md
+    context.undoManager = ContextUndoManager()
+    account.owner = "Ada"
+    account.entries.append(Entry(amount: 7))
+    context.processPendingChanges()
+    context.delete(account)
+    context.undo()  // The account is back, with its entries.
+    context.undo()  // The owner's name and the list of entries are what they were.
+    context.redo()
+    // End of quotation
+    #expect(account.owner == "Ada" && account.entries.count == 1 && !account.isDeleted)
+    context.undo()
+    #expect(account.owner == "Grace" && account.entries.isEmpty && !context.hasChanges)
+    try bank.close()
+  }
+
+  @Test func events() async throws {
+    let bank = try await bank()
+    let context = bank.viewContext
+    let account = Account(owner: "Grace")
+    context.insert(account)
+    try context.save()
+
+    // Quoted in Docs/Contexts.md
+    let subscription = context.onObjectsDidChange { changes in
+      print(changes.origin, changes.inserted.count, changes.updated.count, changes.deleted.count)
+    }
+    account.balance += 1
+    context.processPendingChanges()  // context 0 1 0
+    subscription.cancel()
+    // End of quotation
+    let stream = context.objectChanges()
+    account.balance += 1
+    context.processPendingChanges()
+    var iterator = stream.makeAsyncIterator()
+    let changes = try #require(await iterator.next())
+    #expect(changes.origin == .context && changes.updated == [account.objectID])
+    try bank.close()
+  }
+
   @Test func conflicts() async throws {
     let bank = try await bank()
     let context = bank.viewContext

@@ -51,6 +51,7 @@ public actor BackgroundContext {
     isPerforming = true
     defer { isPerforming = false }
     try context.mergeAutomatically()
+    defer { context.processPendingChanges() }
     let result = try body(context)
     try context.checkUsable()
     return result

@@ -114,11 +114,19 @@ extension ManagedObjectContext {
   /// this context throws until it is rolled back.
   ///
   /// - Throws: `conflict` for an object that the child has changed and that was deleted here.
-  func accept(_ request: SaveRequest) throws(ContextError) {
+  func accept(_ request: SaveRequest, _ handedOver: HandedOver) throws(ContextError) {
     try checkUsable()
     try checkExistence(request)
+    try tellingChanges(from: .child, handedOver: handedOver) { () throws(ContextError) in try apply(request) }
+  }
+
+  private func apply(_ request: SaveRequest) throws(ContextError) {
     for changes in request.entities { accept(conflicts: request, changes) }
-    for changes in request.entities { for record in changes.inserted { insert(record, changes.entity) } }
+    for changes in request.entities {
+      for record in changes.inserted {
+        enter(UnsafeRawBufferPointer(record.bytes), record.number, changes.entity)
+      }
+    }
     for changes in request.entities {
       for record in changes.inserted {
         let bytes = UnsafeRawBufferPointer(record.bytes)
@@ -163,20 +171,40 @@ extension ManagedObjectContext {
     }
   }
 
-  private func insert(_ record: EntityChanges.Record, _ entity: StoredEntity) {
+  /// Makes an object of these values come in, which has its number already: from a child, or back from an undo.
+  ///
+  /// - Parameters:
+  ///   - bytes: were accepted by `RecordView(_:layout:)`.
+  ///   - former: the object that had the number in this context, if the program may still hold it.
+  func enter(
+    _ bytes: UnsafeRawBufferPointer,
+    _ number: ObjectNumber,
+    _ entity: StoredEntity,
+    reviving former: (any ManagedObject)? = nil
+  ) {
     func make<Object: ManagedObject>(_ type: Object.Type) -> any ManagedObject {
       coordinator.makeObject(type, ObjectState(), entity.ordinal)
     }
-    // The program may have asked the parent for the object by its ID before.
-    let fault = knownObject(record.number, of: entity)
-    fault?._$state.becomeNew()
-    let object = fault ?? make(coordinator.types[entity.ordinal])
-    var loader = RecordLoader(UnsafeRawBufferPointer(record.bytes), entity.layout)
+    // The program may have asked for the object by its ID before.
+    let known = knownObject(number, of: entity)
+    let isStored = known?._$state.phase == .deleted
+    if let known, isStored { noteChange(of: known) }
+    let former = known ?? former.flatMap { $0._$state.host == nil ? $0 : nil }
+    former?._$state.becomeNew()
+    let object = former ?? make(coordinator.types[entity.ordinal])
+    var loader = RecordLoader(bytes, entity.layout)
     for slot in entity.schema.stored.indices { object._$visit(slot, &loader) }
-    object._$state.enter(self, number: record.number)
-    if fault == nil { entities[entity.ordinal].known.insert(object, number: record.number) }
-    entities[entity.ordinal].changes.noteInserted(object)
-    entities[entity.ordinal].encoded?.noteStale(record.number)
+    object._$state.enter(self, number: number)
+    if known == nil { entities[entity.ordinal].known.insert(object, number: number) }
+    entities[entity.ordinal].encoded?.noteStale(number)
+    if isStored {
+      object._$state.becomeSaved()
+      for slot in entity.schema.stored.indices { object._$state.didSet(slot) }
+      entities[entity.ordinal].changes.noteUpdated(object)
+    } else {
+      entities[entity.ordinal].changes.noteInserted(object)
+      noteEntry(of: object)
+    }
   }
 
   private func accept(_ patch: EntityChanges.Patch, _ entity: StoredEntity) {

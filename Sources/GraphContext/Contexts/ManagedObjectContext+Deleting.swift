@@ -39,6 +39,7 @@ extension ManagedObjectContext {
 
   private func delete(_ object: any ManagedObject, _ queue: inout [any ManagedObject]) {
     listings.removeAll()
+    noteChange(of: object)
     let entity = entity(of: object)
     let number = object._$state.number
     let isSaved = object._$state.phase == .persistent

@@ -7,10 +7,17 @@ extension ManagedObjectContext {
   /// deleted ones are back; those that another context has deleted are gone. Clears what went wrong while values were
   /// read. The context stays at its snapshot.
   public func rollback() {
+    undoManager?.removeAllActions()
+    tellingChanges(from: .rollback) { rollBack() }
+    undoManager?.removeAllActions()
+  }
+
+  private func rollBack() {
     let changed = children.isEmpty ? [] : entities.map { $0.changes.numbers }
     for (ordinal, numbers) in changed.enumerated() {
       for number in numbers { children.forEach { $0.loadAttributesIfChanged(number, ordinal) } }
     }
+    noteRollback()
     for ordinal in entities.indices {
       let changes = entities[ordinal].changes
       for object in changes.inserted {
@@ -47,12 +54,20 @@ extension ManagedObjectContext {
       if let parent { show(ParentSource(parent)) } else { show(try coordinator.engine.newestSource()) }
     }
     children.forEach { $0.reset() }
+    undoManager?.removeAllActions()
+    events.forgetNoted()
+    var changes = ObjectChanges(origin: .reset, contextName: name)
+    changes.invalidatesAll = true
+    let listeners = events.objectsDidChange
+    listeners.tell(changes)
   }
 
   /// Lets go of every object: the context will not be used again.
   package func end() {
     children.forEach { $0.end() }
     leaveAll()
+    events = ContextEvents()
+    undoManager = nil
   }
 
   /// Makes every object leave the context.
@@ -137,7 +152,9 @@ extension ManagedObjectContext {
     let newest = try coordinator.engine.newestSource()
     guard newest.commit != source.commit else { return }
     let changes = coordinator.engine.changeSets(from: source, to: newest).filter { $0.commit != own?.commit }
+    tellOfNoted()
     move(to: newest, changes, ruleChanges)
+    tell(of: changes, ruleChanges)
   }
 
   /// Shows a newer state, and brings the objects up to date that differ in it.

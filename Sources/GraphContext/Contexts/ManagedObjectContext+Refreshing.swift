@@ -17,6 +17,7 @@ extension ManagedObjectContext {
   ///     deleted here is not affected: roll back, or delete it.
   public func refresh(_ object: some ManagedObject, mergeChanges: Bool = true) {
     guard object._$state.host === self, object._$state.phase == .persistent else { return }
+    noteChange(of: object, isEdited: !mergeChanges && object._$state.hasChanges)
     if !mergeChanges { discardChanges(of: object) }
     // The values of an object that was deleted below are nowhere else.
     guard object._$state.host === self,

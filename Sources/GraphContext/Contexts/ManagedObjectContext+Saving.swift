@@ -19,7 +19,13 @@ extension ManagedObjectContext {
     if let parent { return try save(to: parent) }
     var saved = SavedObjects()
     try save(durability, turn: .waiting(timeout: saveTimeout), &saved)
+    finish(saved)
+  }
+
+  /// Calls the hooks of objects that were saved, and tells of the save.
+  private func finish(_ saved: SavedObjects) {
     saved.callDidSave()
+    if let changes = saved.changes { tellDidSave(changes) }
   }
 
   /// Makes the changes those of the parent.
@@ -30,10 +36,12 @@ extension ManagedObjectContext {
     guard hasChanges else { return forgetChanges() }
     let request = try ChangeEncoder(self, invalid).encode()
     try request.failures.throwIfAny()
-    try parent.accept(request)
-    let saved = finishSave()
+    let changes = changes(of: request)
+    try parent.accept(request, HandedOver(child: self, changes: changes))
+    var saved = finishSave()
     if request.deletesObjects { saved.kept.forEach { readReferences(of: $0, entity(of: $0).ordinal) } }
-    saved.callDidSave()
+    saved.changes = changes
+    finish(saved)
   }
 
   /// Runs the hooks that come before a save, and returns the failures of objects that refuse to be saved.
@@ -48,9 +56,12 @@ extension ManagedObjectContext {
       )
     }
     guard hasChanges else { return SaveFailures() }
+    processPendingChanges()
     isRunningSaveHooks = true
     defer { isRunningSaveHooks = false }
+    tellWillSave()
     let failures = try SaveHooks(self).run()
+    processPendingChanges()
     try checkUsable()
     return failures
   }
@@ -81,7 +92,7 @@ extension ManagedObjectContext {
     defer { withExtendedLifetime(holder) {} }
     var saved = SavedObjects()
     // They count as saved even where the commit could not be made durable.
-    defer { saved.callDidSave() }
+    defer { finish(saved) }
     try await coordinator.engine.commitWithoutBlocking(durability, timeout: saveTimeout) {
       durability,
       turn throws(ContextError) in
@@ -128,6 +139,7 @@ extension ManagedObjectContext {
       try moveToNewest(after: outcome.changes, outcome.ruleChanges)
     }
     revert(reverted)
+    saved.changes = outcome.changes.map { changes([$0], .context) }
     if outcome.changes != nil { coordinator.tellListeners() }
     return true
   }
@@ -164,10 +176,17 @@ extension ManagedObjectContext {
 
   /// Reads objects anew of which a policy has not stored everything.
   private func revert(_ objects: [Set<ObjectNumber>]) {
-    for (ordinal, numbers) in objects.enumerated() {
-      for number in numbers { update(number, entity(ordinal), changedBy: .store) }
+    tellingChanges(from: .store) {
+      for (ordinal, numbers) in objects.enumerated() {
+        for number in numbers { revert(number, entity(ordinal)) }
+      }
+      if !objects.isEmpty { children.forEach { $0.parentDidReplace(objects.map(Array.init)) } }
     }
-    if !objects.isEmpty { children.forEach { $0.parentDidReplace(objects.map(Array.init)) } }
+  }
+
+  private func revert(_ number: ObjectNumber, _ entity: StoredEntity) {
+    if let object = knownObject(number, of: entity) { noteChange(of: object, isEdited: false) }
+    update(number, entity, changedBy: .store)
   }
 
   /// The objects are as the store has them now.
@@ -185,6 +204,7 @@ extension ManagedObjectContext {
       saved.deleted += deleted
     }
     forgetChanges()
+    undoManager?.noteSave()
     return saved
   }
 }

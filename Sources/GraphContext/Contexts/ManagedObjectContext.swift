@@ -70,6 +70,21 @@ public final class ManagedObjectContext: ObjectHost {
   var preparedForDeletion: Set<ObjectIdentifier> = []
   /// True while hooks run that mustn't save.
   var isRunningSaveHooks = false
+  /// Who hears of the context's events, and what has changed since the last one.
+  var events = ContextEvents()
+  /// Whether changes are noted, for those who hear of them here or in a child, or for undoing.
+  var tracksChanges = false
+  /// Called when a change is noted, and none was since the last event: to tell of it when the turn is over.
+  var scheduleEvent: (() -> Void)?
+  /// What takes changes of the context back; nil for nothing. The view context has one from the beginning. Setting it forgets what the manager has
+  /// registered before.
+  public var undoManager: ContextUndoManager? {
+    didSet {
+      oldValue?.leave()
+      undoManager?.enter(self)
+      if undoManager != nil { startTracking() }
+    }
+  }
   /// The entity found last, by its objects' key.
   private var lastEntity: (ObjectIdentifier, StoredEntity)?
 
@@ -136,6 +151,7 @@ public final class ManagedObjectContext: ObjectHost {
   /// An object with unsaved changes is about to be changed, or one without them for the first time.
   package override func willChange(_ object: any ManagedObject) {
     checkWritable()
+    noteChange(of: object)
     let ordinal = entity(of: object).ordinal
     if !object._$state.hasChanges { entities[ordinal].changes.noteUpdated(object) }
     entities[ordinal].encoded?.noteStale(object._$state.number)
@@ -166,6 +182,7 @@ public final class ManagedObjectContext: ObjectHost {
     entities[entity.ordinal].known.insert(object, number: number)
     entities[entity.ordinal].changes.noteInserted(object)
     entities[entity.ordinal].encoded?.noteStale(number)
+    noteEntry(of: object)
     adopted.append(object)
     asleep.append(object)
     attachAdopted()

@@ -110,11 +110,7 @@ struct RelationshipKeeper {
     case .pairs:
       context.notePairIfDeleted(object, element, context.entity(of: object), toMany: toMany)
       guard !isElement(element._$state.number, of: object, toMany: toMany) else { return }
-      forEachEnd(of: relationship, object, element) { entity, position, owner, element in
-        context.entities[entity].pairs[position].link(owner, element)
-        context.entities[entity].settledPairs[position].settle(owner, element, isLinked: false)
-        context.tellChildren(ofPair: owner, element, entity, position, isLinked: true)
-      }
+      forEachEnd(of: relationship, object, element) { change($0, isLinked: true) }
     }
   }
 
@@ -125,45 +121,37 @@ struct RelationshipKeeper {
       if element.reference(at: slot) == object._$state.number { set(element, slot: slot, to: .none) }
     case .pairs:
       guard isElement(element._$state.number, of: object, toMany: toMany) else { return }
-      forEachEnd(of: relationship, object, element) { entity, position, owner, element in
-        context.entities[entity].pairs[position].unlink(owner, element)
-        context.entities[entity].settledPairs[position].settle(owner, element, isLinked: true)
-        context.tellChildren(ofPair: owner, element, entity, position, isLinked: false)
-      }
+      forEachEnd(of: relationship, object, element) { change($0, isLinked: false) }
     }
   }
 
-  /// Calls `body` for a pair that changes, seen from its one end and from the other: with the ordinal of the entity, the position of its
-  /// relationship, and the numbers of owner and element.
+  /// Links or unlinks a pair at one of its ends.
+  func change(_ pair: PairEnd, isLinked: Bool) {
+    let (entity, position, owner, element) = (pair.entity, pair.position, pair.owner, pair.element)
+    context.notePair(pair, isLinked: isLinked)
+    context.entities[entity].pairs[position].note(owner, element, isLinked: isLinked)
+    context.entities[entity].settledPairs[position].settle(owner, element, isLinked: !isLinked)
+    let table = context.entity(entity).toManys[position].links
+    context.children.forEach { $0.parentDidChangePair(owner, element, table, isLinked: isLinked) }
+  }
+
+  /// Calls `body` for a pair that changes, seen from its one end and from the other.
   private func forEachEnd(
     of relationship: StoredToMany,
     _ object: any ManagedObject,
     _ element: any ManagedObject,
-    _ body: (Int, Int, ObjectNumber, ObjectNumber) -> Void
+    _ body: (PairEnd) -> Void
   ) {
     guard case .pairs(let trees) = relationship.storage else { return }
     let entity = context.entity(of: object).ordinal
     let (owner, number) = (object._$state.number, element._$state.number)
     context.listings.drop(entity, relationship.ordinal, owner: owner)
-    body(entity, relationship.ordinal, owner, number)
+    body(PairEnd(entity: entity, position: relationship.ordinal, owner: owner, element: number))
     guard let inverse = trees.inverse else { return }
     let isOwnInverse = relationship.destination == entity && relationship.ordinal == inverse
     if isOwnInverse, owner == number { return }
     context.listings.drop(relationship.destination, inverse, owner: number)
-    body(relationship.destination, inverse, number, owner)
-  }
-}
-
-extension ManagedObjectContext {
-  fileprivate func tellChildren(
-    ofPair owner: ObjectNumber,
-    _ element: ObjectNumber,
-    _ entity: Int,
-    _ position: Int,
-    isLinked: Bool
-  ) {
-    let table = self.entity(entity).toManys[position].links
-    children.forEach { $0.parentDidChangePair(owner, element, table, isLinked: isLinked) }
+    body(PairEnd(entity: relationship.destination, position: inverse, owner: number, element: owner))
   }
 }
 
@@ -186,4 +174,13 @@ extension ManagedObjectContext {
       }
     }
   }
+}
+
+/// A link of a many-to-many relationship, seen from one of its ends.
+struct PairEnd: Hashable {
+  /// The ordinal of the owner's entity, and the position of the relationship there.
+  let entity: Int
+  let position: Int
+  let owner: ObjectNumber
+  let element: ObjectNumber
 }

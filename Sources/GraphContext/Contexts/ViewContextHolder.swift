@@ -15,6 +15,8 @@ final class ViewContextHolder {
     // A user interface that hangs should say why sooner or later.
     context.saveTimeout = .seconds(10)
     context.holder = self
+    context.undoManager = ContextUndoManager()
+    context.scheduleEvent = { [weak self] in Task { @MainActor in self?.context.processPendingChanges() } }
     let news = News()
     listener = coordinator.addListener { [weak self] in
       // Saves that come before the main actor gets round to the first one need no turn of their own.

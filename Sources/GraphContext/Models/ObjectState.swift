@@ -169,7 +169,7 @@ extension ObjectState {
     loaded &= ~(changed & slots)
     fast &= loaded
     changed &= ~slots
-    announcesChange = phase == .persistent && changed == 0
+    announcesChange = phase == .persistent
   }
 
   /// The record is to be looked up again.

@@ -31,7 +31,7 @@ struct ChangeEncoder {
         changes.deleted.append(object._$state.number)
       }
       request.entities.append(changes)
-      encodePairs(of: entity)
+      try encodePairs(of: entity)
     }
     try context.checkUsable()
     return request
@@ -104,15 +104,50 @@ struct ChangeEncoder {
     }
   }
 
-  private mutating func encodePairs(of entity: StoredEntity) {
+  private mutating func encodePairs(of entity: StoredEntity) throws(ContextError) {
     for relationship in entity.toManys {
       guard case .pairs(let trees) = relationship.storage else { continue }
       let links = context.entities[entity.ordinal].pairs[relationship.ordinal]
       if links.isEmpty { continue }
+      // The store checks this for the outermost context.
+      if context.parent != nil { try noteMissingEnds(of: links.added, entity, relationship) }
       request.pairs.append(
         PairChanges(source: entity, relationship: relationship, trees: trees, links: links)
       )
     }
+  }
+
+  /// Notes links to objects that the parent has deleted and that have no changes here.
+  private mutating func noteMissingEnds(
+    of added: [ObjectNumber: Set<ObjectNumber>],
+    _ entity: StoredEntity,
+    _ relationship: StoredToMany
+  ) throws(ContextError) {
+    let destination = context.entity(relationship.destination)
+    for (owner, elements) in added {
+      for element in elements where try !context.isThere(element, destination) {
+        let (source, target) = (context.id(owner, entity), context.id(element, destination))
+        let failure = ContextError(
+          .missingDestination,
+          "\(entity.name) \(owner) is linked by \(relationship.name) to \(destination.name) \(element), which is deleted",
+          context: .init(
+            entity: entity.name,
+            objectID: source,
+            otherID: target,
+            properties: [relationship.name]
+          )
+        )
+        request.failures.note(failure)
+      }
+    }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Returns whether the context shows an object, or shows it as deleted and will say so itself.
+  fileprivate func isThere(_ number: ObjectNumber, _ entity: StoredEntity) throws(ContextError) -> Bool {
+    if knownObject(number, of: entity) != nil { return true }
+    return try source.contains(number, of: entity)
   }
 }
 

@@ -103,6 +103,8 @@ struct SavedObjects {
   /// Those that were inserted or updated.
   var kept: [any ManagedObject] = []
   var deleted: [any ManagedObject] = []
+  /// What to tell of the save; nil for one that has changed nothing.
+  var changes: ObjectChanges?
 
   func callDidSave() {
     for object in kept { object.didSave() }

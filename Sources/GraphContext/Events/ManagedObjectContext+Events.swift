@@ -1,0 +1,245 @@
+import Predicates
+
+// Who hears of a context's events.
+
+extension ManagedObjectContext {
+  /// Calls `body` with what has changed in the context, each time that a block of work is over, on the context's executor.
+  ///
+  /// Changes of one turn arrive together: the view context tells of them between two turns of the main actor, any other at the end of the block
+  /// that made them, and each before it saves or undoes. ``processPendingChanges()`` tells of them at once. A merge of other contexts'
+  /// commits, a child's save, a rollback and a reset are events of their own, which ``ObjectChanges/origin`` tells apart.
+  ///
+  /// - Returns: what the program keeps for as long as it listens.
+  public func onObjectsDidChange(_ body: @escaping (ObjectChanges) -> Void) -> ContextSubscription {
+    let flag = events.objectsDidChange.add(body)
+    startTracking()
+    return ContextSubscription(flag)
+  }
+
+  /// Calls `body` before the context saves anything, and before the hooks of its objects. What it changes is saved too; it must not save.
+  ///
+  /// A save that waits for its turn without blocking calls it again for each attempt.
+  public func onWillSave(_ body: @escaping () -> Void) -> ContextSubscription {
+    ContextSubscription(events.willSave.add(body))
+  }
+
+  /// Calls `body` with what the context has saved: to the store what the commit has changed there, the work of delete rules and merge policies
+  /// included; to a parent what the parent was handed. By then the context shows the newest commit, and the objects' hooks have run.
+  public func onDidSave(_ body: @escaping (ObjectChanges) -> Void) -> ContextSubscription {
+    ContextSubscription(events.didSave.add(body))
+  }
+
+  /// What has changed in the context, as ``onObjectsDidChange(_:)`` tells it, for a task that may run elsewhere. Ends with the context.
+  ///
+  /// Each call makes a sequence of its own. A consumer that is slower than the context keeps the IDs of what it has yet to take in memory.
+  public func objectChanges() -> AsyncStream<ObjectChanges> {
+    let (stream, continuation) = AsyncStream<ObjectChanges>.makeStream()
+    let flag = events.objectsDidChange.add { [end = StreamEnd(continuation)] in end.continuation.yield($0) }
+    continuation.onTermination = { _ in flag.cancel() }
+    startTracking()
+    return stream
+  }
+
+  /// What the context saves, as ``onDidSave(_:)`` tells it, for a task that may run elsewhere. Ends with the context.
+  public func saves() -> AsyncStream<ObjectChanges> {
+    let (stream, continuation) = AsyncStream<ObjectChanges>.makeStream()
+    let flag = events.didSave.add { [end = StreamEnd(continuation)] in end.continuation.yield($0) }
+    continuation.onTermination = { _ in flag.cancel() }
+    return stream
+  }
+
+  /// Tells at once of what has changed since the last event, and ends the group of changes that one ``undo()`` takes back.
+  public func processPendingChanges() {
+    tellOfNoted()
+    undoManager?.endEvent(in: self)
+    children.forEach { $0.processPendingChanges() }
+  }
+}
+
+/// Finishes a stream when the context that feeds it lets go.
+private final class StreamEnd: Sendable {
+  let continuation: AsyncStream<ObjectChanges>.Continuation
+
+  init(_ continuation: AsyncStream<ObjectChanges>.Continuation) { self.continuation = continuation }
+
+  deinit { continuation.finish() }
+}
+
+// MARK: - Noting changes
+
+extension ManagedObjectContext {
+  /// From now on every change is noted.
+  func startTracking() {
+    for entity in entities {
+      for object in entity.changes.inserted + entity.changes.updated { object._$state.announcesChange = true }
+    }
+    var context: ManagedObjectContext? = self
+    while let next = context {
+      next.tracksChanges = true
+      context = next.parent
+    }
+  }
+
+  /// An object of the context is about to be changed or deleted, or its values are to be read anew.
+  func noteChange(of object: any ManagedObject, isEdited: Bool = true) {
+    guard tracksChanges else { return }
+    let phase = object._$state.phase
+    note(key(of: object), wasThere: phase == .inserted || phase == .persistent, isEdited: isEdited)
+    if isEdited { undoManager?.capture(object, in: self) }
+  }
+
+  /// An object has come into the context.
+  func noteEntry(of object: any ManagedObject) {
+    guard tracksChanges else { return }
+    let key = key(of: object)
+    note(key, wasThere: false, isEdited: true)
+    undoManager?.captureEntry(of: object, key)
+  }
+
+  /// A pair is linked or unlinked.
+  func notePair(_ end: PairEnd, isLinked: Bool) {
+    guard tracksChanges else { return }
+    noteOwner(ObjectKey(entity: end.entity, number: end.owner), isEdited: true)
+    undoManager?.capture(UndoGroup.Pair(end: end, isLinked: isLinked))
+  }
+
+  /// All objects with unsaved changes are about to be read anew.
+  func noteRollback() {
+    guard tracksChanges else { return }
+    for (ordinal, entity) in entities.enumerated() {
+      for object in entity.changes.inserted + entity.changes.updated + entity.changes.deleted {
+        noteChange(of: object, isEdited: false)
+      }
+      for pairs in entity.pairs {
+        for owner in Set(pairs.added.keys).union(pairs.removed.keys) {
+          noteOwner(ObjectKey(entity: ordinal, number: owner), isEdited: false)
+        }
+      }
+    }
+  }
+
+  /// An owner of pairs may not be in memory, or be one that is deleted below.
+  private func noteOwner(_ key: ObjectKey, isEdited: Bool) {
+    let entity = entity(key.entity)
+    let known = knownObject(key.number, of: entity)
+    if known == nil || known?._$state.hasChanges == false, !isBelow(key) { return }
+    note(key, wasThere: isShown(key), isEdited: isEdited)
+  }
+
+  private func isBelow(_ key: ObjectKey) -> Bool {
+    deferringError(false) { () throws(ContextError) in try source.contains(key.number, of: entity(key.entity))
+    }
+  }
+
+  func key(of object: any ManagedObject) -> ObjectKey {
+    ObjectKey(entity: entity(of: object).ordinal, number: object._$state.number)
+  }
+
+  private func note(_ key: ObjectKey, wasThere: Bool, isEdited: Bool) {
+    if !events.hasNoted { outermost.scheduleEvent?() }
+    events.note(key, wasThere: wasThere, isEdited: isEdited)
+  }
+
+  private var outermost: ManagedObjectContext {
+    var context = self
+    while let parent = context.parent { context = parent }
+    return context
+  }
+
+  func isShown(_ key: ObjectKey) -> Bool {
+    guard let object = knownObject(key.number, of: entity(key.entity)) else { return isBelow(key) }
+    return object._$state.phase == .inserted || object._$state.phase == .persistent
+  }
+}
+
+// MARK: - Telling
+
+extension ManagedObjectContext {
+  /// Runs `body`; what it changes is an event of its own, of this origin.
+  func tellingChanges<Result, Failure: Error>(
+    from origin: ObjectChanges.Origin,
+    handedOver: HandedOver? = nil,
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    guard tracksChanges else { return try body() }
+    tellOfNoted()
+    let before = events.origin
+    events.origin = origin
+    defer {
+      tellOfNoted(handedOver)
+      events.origin = before
+    }
+    return try body()
+  }
+
+  /// Tells of what was noted since the last event.
+  func tellOfNoted(_ handedOver: HandedOver? = nil) {
+    guard events.hasNoted else { return }
+    let noted = events.takeNoted(isThere: isShown)
+    for key in noted.keys {
+      // Its next change belongs to the next event.
+      if let object = knownObject(key.number, of: entity(key.entity)), isShown(key) {
+        object._$state.announcesChange = true
+      }
+    }
+    tell(changes(noted, events.origin), handedOver)
+  }
+
+  /// Tells of changes, and the children of those in what they show.
+  private func tell(_ changes: ObjectChanges, _ handedOver: HandedOver? = nil) {
+    if changes.isEmpty { return }
+    if !events.kept.isEmpty { events.kept.subtract(changes.deleted) }
+    var inherited = changes
+    if changes.origin != .store { inherited.origin = .parent }
+    // Copies, because a listener may subscribe and make children.
+    let (listeners, children) = (events.objectsDidChange, children)
+    listeners.tell(changes)
+    children.forEach {
+      inherited.contextName = $0.name
+      let news = $0 === handedOver?.child ? inherited.without(handedOver?.changes) : inherited
+      $0.tell($0.visible(news))
+    }
+  }
+
+  /// Those of the changes below the context that show in it, with its own unsaved changes on top.
+  private func visible(_ changes: ObjectChanges) -> ObjectChanges {
+    if entities.allSatisfy(\.changes.isEmpty), events.kept.isEmpty { return changes }
+    func place(of id: ManagedObjectID) -> ObjectKey {
+      ObjectKey(entity: coordinator.schema.entity(id.entity)?.ordinal ?? 0, number: id.number)
+    }
+    func phase(_ id: ManagedObjectID) -> ObjectState.Phase? {
+      coordinator.schema.entity(id.entity).flatMap { knownObject(id.number, of: $0)?._$state.phase }
+    }
+    var visible = changes
+    visible.refreshed += visible.inserted.filter(events.kept.contains)
+    visible.inserted.removeAll { phase($0) == .deleted || events.kept.contains($0) }
+    events.kept.subtract(visible.refreshed)
+    visible.updated.removeAll { phase($0) == .deleted }
+    visible.refreshed.removeAll { phase($0) == .deleted }
+    // One that is still here is kept by its unsaved changes, without what it had below, or the context has deleted it itself.
+    let kept = visible.deleted.filter { phase($0) == .persistent }
+    events.kept.formUnion(kept)
+    visible.refreshed += kept
+    visible.refreshed.sort { place(of: $0) < place(of: $1) }
+    visible.deleted.removeAll { phase($0) != nil }
+    return visible
+  }
+
+  /// Tells of commits that the context shows from now on, and of what delete rules have done in its own.
+  func tell(of changeSets: [ChangeSet], _ ruleChanges: RuleChanges) {
+    guard tracksChanges else { return }
+    var own = ChangeSet(commit: source.commit)
+    own.merge(ruleChanges)
+    tell(visible(changes(changeSets + [own], .store)))
+  }
+
+  func tellWillSave() {
+    let listeners = events.willSave
+    listeners.tell(())
+  }
+
+  func tellDidSave(_ changes: ObjectChanges) {
+    let listeners = events.didSave
+    listeners.tell(changes)
+  }
+}

@@ -1,0 +1,177 @@
+import Predicates
+
+/// What has happened to the objects that a context shows, between one event and the next, or in a save.
+///
+/// An object counts as updated if an attribute, a to-one relationship, or a link of a many-to-many relationship has changed. The members of a to-many
+/// relationship whose inverse is a to-one are changes of the members. An object that came and went between two events is in no list.
+/// Each list ascends by entity, in the schema's order, and by number. An ID is in one of the lists only.
+public struct ObjectChanges: Sendable, Equatable {
+  /// Where changes come from.
+  public enum Origin: Sendable, Hashable {
+    /// Code that works in the context.
+    case context
+    /// A child context that has saved to this one.
+    case child
+    /// The parent context, which has changed in one of these ways.
+    case parent
+    /// Commits that were made outside the context and that it now shows.
+    case store
+    /// ``ManagedObjectContext/undo()`` and ``ManagedObjectContext/redo()``.
+    case undo
+    /// ``ManagedObjectContext/rollback()``.
+    case rollback
+    /// ``ManagedObjectContext/reset()``.
+    case reset
+  }
+
+  /// Where the changes come from.
+  public internal(set) var origin: Origin
+  /// The ``ManagedObjectContext/name`` of the context whose event this is.
+  public internal(set) var contextName: String?
+  /// Objects that are there now and were not.
+  public internal(set) var inserted: [ManagedObjectID] = []
+  /// Objects with other values or links.
+  public internal(set) var updated: [ManagedObjectID] = []
+  /// Objects that were there and are no longer.
+  public internal(set) var deleted: [ManagedObjectID] = []
+  /// Objects whose values are read anew, although nobody has set them in the context: after a rollback, or when the program asked for it.
+  public internal(set) var refreshed: [ManagedObjectID] = []
+  /// True after a reset: every object has left the context, and the lists are empty.
+  public internal(set) var invalidatesAll = false
+
+  init(origin: Origin, contextName: String?) {
+    self.origin = origin
+    self.contextName = contextName
+  }
+
+  /// True if there is nothing to tell.
+  public var isEmpty: Bool {
+    inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && !invalidatesAll
+  }
+}
+
+/// What a child hands over to its parent, which it needn't be told of.
+struct HandedOver {
+  let child: ManagedObjectContext
+  let changes: ObjectChanges
+}
+
+extension ObjectChanges {
+  func without(_ others: ObjectChanges?) -> ObjectChanges {
+    guard let others else { return self }
+    let ids = Set(others.inserted + others.updated + others.deleted)
+    var rest = self
+    rest.inserted.removeAll(where: ids.contains)
+    rest.updated.removeAll(where: ids.contains)
+    rest.deleted.removeAll(where: ids.contains)
+    return rest
+  }
+}
+
+/// An object of a store, by its entity's ordinal and its number.
+struct ObjectKey: Hashable, Comparable {
+  let entity: Int
+  let number: ObjectNumber
+
+  static func < (left: ObjectKey, right: ObjectKey) -> Bool {
+    (left.entity, left.number) < (right.entity, right.number)
+  }
+}
+
+/// What has become of an object from one state of a context to a later one.
+enum ObjectChange {
+  case inserted
+  case updated
+  case deleted
+  case refreshed
+}
+
+extension ManagedObjectContext {
+  func changes(
+    _ changes: some Sequence<(key: ObjectKey, value: ObjectChange)>,
+    _ origin: ObjectChanges.Origin
+  ) -> ObjectChanges {
+    var result = ObjectChanges(origin: origin, contextName: name)
+    for (key, change) in changes.sorted(by: { $0.key < $1.key }) {
+      let id = id(key.number, entity(key.entity))
+      switch change {
+      case .inserted: result.inserted.append(id)
+      case .updated: result.updated.append(id)
+      case .deleted: result.deleted.append(id)
+      case .refreshed: result.refreshed.append(id)
+      }
+    }
+    return result
+  }
+
+  /// What commits have changed together.
+  func changes(_ changeSets: [ChangeSet], _ origin: ObjectChanges.Origin) -> ObjectChanges {
+    var combined = CombinedChanges()
+    for changes in changeSets {
+      for (number, objects) in changes.objects {
+        guard let entity = coordinator.schema.entity(number)?.ordinal else { continue }
+        for number in objects.deleted { combined.note(ObjectKey(entity: entity, number: number), .deleted) }
+        for number in objects.inserted { combined.note(ObjectKey(entity: entity, number: number), .inserted) }
+        for update in objects.updated {
+          combined.note(ObjectKey(entity: entity, number: update.number), .updated)
+        }
+      }
+      for (relationship, links) in changes.links { note(links, of: relationship, in: &combined) }
+    }
+    return self.changes(combined.changes, origin)
+  }
+
+  /// What a child hands over to its parent.
+  func changes(of request: SaveRequest) -> ObjectChanges {
+    var combined = CombinedChanges()
+    for changes in request.entities {
+      let ordinal = changes.entity.ordinal
+      func note(_ numbers: [ObjectNumber], _ change: ObjectChange) {
+        for number in numbers { combined.note(ObjectKey(entity: ordinal, number: number), change) }
+      }
+      note(changes.inserted.map(\.number), .inserted)
+      note(changes.updated.map(\.number), .updated)
+      note(changes.deleted, .deleted)
+    }
+    // A link is pending at both of its ends.
+    for pairs in request.pairs {
+      for owner in Set(pairs.links.added.keys).union(pairs.links.removed.keys) {
+        combined.noteLinked(ObjectKey(entity: pairs.source.ordinal, number: owner))
+      }
+    }
+    return changes(combined.changes, .context)
+  }
+
+  private func note(
+    _ links: ChangeSet.Links,
+    of relationship: ChangeSet.Relationship,
+    in combined: inout CombinedChanges
+  ) {
+    guard let source = coordinator.schema.entity(relationship.entity) else { return }
+    for toMany in source.toManys {
+      guard case .pairs(let trees) = toMany.storage, trees.relationship == relationship else { continue }
+      for link in links.added + links.removed {
+        combined.noteLinked(ObjectKey(entity: source.ordinal, number: link.owner))
+        if trees.inverse == nil { continue }
+        combined.noteLinked(ObjectKey(entity: toMany.destination, number: link.element))
+      }
+    }
+  }
+}
+
+/// The changes of several commits, in their order, as one change of each object.
+private struct CombinedChanges {
+  private(set) var changes: [ObjectKey: ObjectChange] = [:]
+
+  mutating func note(_ key: ObjectKey, _ change: ObjectChange) {
+    switch (changes[key], change) {
+    case (.inserted, .deleted): changes[key] = nil
+    case (.inserted, _): break
+    case (.deleted, .inserted): changes[key] = .updated
+    default: changes[key] = change
+    }
+  }
+
+  /// An end of a link counts as updated, unless it came or went.
+  mutating func noteLinked(_ key: ObjectKey) { if changes[key] == nil { changes[key] = .updated } }
+}

@@ -1,0 +1,194 @@
+import Predicates
+
+/// The changes of a context that can be taken back, and those that were.
+///
+/// The view context has one; another context has one from when the program sets ``ManagedObjectContext/undoManager``. It keeps what changed
+/// objects were before, in groups: ``ManagedObjectContext/undo()`` takes one group back, ``ManagedObjectContext/redo()`` makes it again.
+///
+/// A group holds the changes of one turn (of the main actor, or of a block of a background context), or what is between
+/// ``beginUndoGrouping()`` and ``endUndoGrouping()``. It has everything that follows from a change: what delete rules do, partners that one-to-one
+/// relationships lose, objects that come along with an inserted one, what a child saves. It has no change by another context, and a change of the same
+/// property by another context in between is overwritten by undoing only if the context had an unsaved or later saved change there.
+///
+/// Undoing after a save changes the objects again, for the next save to store; a deleted object comes back with its ID. A rollback and a reset
+/// forget all groups.
+public final class ContextUndoManager {
+  /// The greatest number of groups that are kept; 0 for any number. The oldest ones go first.
+  public var levelsOfUndo = 0 { didSet { trim() } }
+  /// The greatest number of bytes that groups may take in memory, about; 64 MiB unless it is set. The oldest ones go first. A group that needs
+  /// more by itself can't be undone.
+  public var byteLimit = 64 << 20 { didSet { trim() } }
+  /// False while changes are not registered. What happens meanwhile is in no group, and undoing leaves it alone where it can.
+  public var isRegistrationEnabled = true
+
+  private var undoGroups: [UndoGroup] = []
+  private var redoGroups: [UndoGroup] = []
+  private var open = UndoGroup()
+  /// The depth of explicit groups.
+  private var depth = 0
+  private var direction = Direction.forward
+  private var saveCount = 0
+  /// The context that it is set for.
+  private(set) weak var context: ManagedObjectContext?
+
+  private enum Direction {
+    case forward
+    case undoing
+    case redoing
+  }
+
+  /// A manager for a context that it is then set for.
+  public init() {}
+
+  /// True if ``ManagedObjectContext/undo()`` takes something back. A change that makes no difference counts until its turn is over.
+  public var canUndo: Bool { !undoGroups.isEmpty || !open.isEmpty }
+  /// True if ``ManagedObjectContext/redo()`` makes something again.
+  public var canRedo: Bool { !redoGroups.isEmpty && open.isEmpty }
+  /// The number of groups that can be undone. The current changes are none yet.
+  public var undoCount: Int { undoGroups.count }
+  /// The number of groups that can be made again.
+  public var redoCount: Int { redoGroups.count }
+  /// The name of the group that the next undo takes back.
+  public var undoActionName: String? { open.isEmpty ? undoGroups.last?.name : open.name }
+  /// The name of the group that the next redo makes again.
+  public var redoActionName: String? { redoGroups.last?.name }
+
+  /// Names the group of the current changes.
+  public func setActionName(_ name: String?) { open.name = name }
+
+  /// Begins a group that ends with ``endUndoGrouping()``, however many turns pass. Groups may be nested: an inner one is a part of the outermost.
+  public func beginUndoGrouping() {
+    if depth == 0 { context?.processPendingChanges() }
+    depth += 1
+  }
+
+  /// Ends the group that was begun last. Does nothing if there is none.
+  public func endUndoGrouping() {
+    guard depth > 0 else { return }
+    depth -= 1
+    if depth == 0 { context?.processPendingChanges() }
+  }
+
+  /// Forgets all groups.
+  public func removeAllActions() {
+    undoGroups = []
+    redoGroups = []
+    open = UndoGroup()
+    depth = 0
+  }
+}
+
+// MARK: - What the context does
+
+extension ContextUndoManager {
+  func enter(_ context: ManagedObjectContext) {
+    removeAllActions()
+    self.context = context
+  }
+
+  func leave() {
+    removeAllActions()
+    context = nil
+  }
+
+  /// An object is about to change.
+  func capture(_ object: any ManagedObject, in context: ManagedObjectContext) {
+    let key = context.key(of: object)
+    guard isRegistrationEnabled, !open.contains(key) else { return }
+    let phase = object._$state.phase
+    guard phase == .inserted || phase == .persistent else {
+      return open.add(UndoGroup.Image(object: object, values: nil), key)
+    }
+    guard let record = context.recordOfValues(of: object, context.entity(key.entity)) else { return }
+    let values = UndoGroup.Values(
+      record: record,
+      changed: object._$state.changed,
+      isSaved: phase == .persistent,
+      saveCount: saveCount
+    )
+    open.add(UndoGroup.Image(object: object, values: values), key)
+  }
+
+  /// An object has come into the context.
+  func captureEntry(of object: any ManagedObject, _ key: ObjectKey) {
+    guard isRegistrationEnabled, !open.contains(key) else { return }
+    open.add(UndoGroup.Image(object: object, values: nil), key)
+  }
+
+  func capture(_ pair: UndoGroup.Pair) { if isRegistrationEnabled { open.add(pair) } }
+
+  /// Ends explicit groups that are open.
+  func endGroups() { depth = 0 }
+
+  /// What was unsaved before is the store's now.
+  func noteSave() { saveCount += 1 }
+
+  /// True if a save lies between an image of these values and now.
+  func wasSaved(since values: UndoGroup.Values) -> Bool { values.saveCount != saveCount }
+
+  /// A turn is over: its changes are a group, unless they belong to one that is still open.
+  func endEvent(in context: ManagedObjectContext) { if depth == 0 { closeGroup(in: context) } }
+
+  private func closeGroup(in context: ManagedObjectContext) {
+    if open.isEmpty, direction == .forward { return }
+    var group = open
+    // What reading the objects changes, by their hooks, belongs to the next group.
+    open = UndoGroup()
+    let isChanged = group.close(in: context, saveCount: saveCount)
+    switch direction {
+    case .forward:
+      if !isChanged { return }
+      redoGroups = []
+      undoGroups.append(group)
+    case .redoing: undoGroups.append(group)
+    case .undoing: redoGroups.append(group)
+    }
+    trim()
+  }
+
+  /// Forgets the oldest groups that are beyond the limits.
+  private func trim() {
+    func trim(_ groups: inout [UndoGroup]) {
+      var byteCount = 0
+      let kept = groups.reversed().prefix { group in
+        byteCount += group.byteCount
+        return byteCount <= byteLimit
+      }
+      let count = levelsOfUndo > 0 ? min(kept.count, levelsOfUndo) : kept.count
+      groups.removeFirst(groups.count - count)
+    }
+    trim(&undoGroups)
+    trim(&redoGroups)
+  }
+
+  /// Takes the last group back. Returns false if there is none.
+  func undo(in context: ManagedObjectContext) -> Bool {
+    guard let group = undoGroups.popLast() else { return false }
+    replay(group, .undoing, in: context)
+    return true
+  }
+
+  /// Makes the group again that was taken back last. Returns false if there is none.
+  func redo(in context: ManagedObjectContext) -> Bool {
+    guard let group = redoGroups.popLast() else { return false }
+    replay(group, .redoing, in: context)
+    return true
+  }
+
+  /// What the replay changes is the group that takes it back.
+  private func replay(_ group: UndoGroup, _ direction: Direction, in context: ManagedObjectContext) {
+    self.direction = direction
+    let wasEnabled = isRegistrationEnabled
+    isRegistrationEnabled = true
+    defer {
+      self.direction = .forward
+      isRegistrationEnabled = wasEnabled
+    }
+    open.name = group.name
+    UndoReplay(context, group, self).run()
+    closeGroup(in: context)
+  }
+}
+
+@available(*, unavailable, message: "an undo manager stays with its context")
+extension ContextUndoManager: Sendable {}

@@ -1,0 +1,127 @@
+import Predicates
+
+/// What one undo takes back: what the changed objects were before the group's first change of each, and the pairs that were linked and unlinked.
+struct UndoGroup {
+  /// A change of a many-to-many link, seen from the owner. The other end is a pair of its own.
+  struct Pair {
+    let end: PairEnd
+    let isLinked: Bool
+  }
+
+  /// An object as it was.
+  struct Image {
+    let object: any ManagedObject
+    /// Nil for an object that was not there.
+    let values: Values?
+    /// Bits of the slots that the group has set. Other changes of the object are not this group's.
+    var slots: UInt64 = 0
+    /// Whether any of them has another value after the group than before.
+    var hasOtherValues = false
+    /// Whether the object is there after the group.
+    var isThereAfter = true
+  }
+
+  struct Values {
+    /// All of them, as a record.
+    let record: [UInt8]
+    /// Bits of the slots that had unsaved changes.
+    let changed: UInt64
+    let isSaved: Bool
+    /// The number of saves before. A later save has made what was unsaved the store's.
+    let saveCount: Int
+  }
+
+  var name: String?
+  private(set) var images: [ObjectKey: Image] = [:]
+  private(set) var pairs: [Pair] = []
+  /// About what the group takes in memory.
+  private(set) var byteCount = 0
+
+  var isEmpty: Bool { images.isEmpty && pairs.isEmpty }
+
+  func contains(_ key: ObjectKey) -> Bool { images[key] != nil }
+
+  mutating func add(_ image: Image, _ key: ObjectKey) {
+    images[key] = image
+    byteCount += 160 + (image.values?.record.count ?? 0)
+  }
+
+  mutating func add(_ pair: Pair) {
+    pairs.append(pair)
+    byteCount += 48
+  }
+
+  /// Compares every object with its image: notes what the group has changed, and forgets objects and pairs that are as they were.
+  ///
+  /// - Returns: false if everything shows as it did: then there is nothing to take back.
+  mutating func close(in context: ManagedObjectContext, saveCount: Int) -> Bool {
+    forgetPassingPairs()
+    var isChanged = !pairs.isEmpty
+    for (key, image) in images {
+      var image = image
+      image.isThereAfter = context.isShown(key)
+      if let values = image.values,
+        let object = context.knownObject(key.number, of: context.entity(key.entity))
+      {
+        let different = values.slots(thatDifferFrom: object, in: context, key)
+        image.hasOtherValues = different != 0
+        image.slots = different
+        if values.isSaved, values.saveCount == saveCount, object._$state.phase == .persistent {
+          image.slots |= values.changed ^ object._$state.changed
+        }
+      }
+      let isMoved = image.isThereAfter != (image.values != nil)
+      images[key] = isMoved || image.slots != 0 ? image : nil
+      isChanged = isChanged || isMoved || image.hasOtherValues
+    }
+    return isChanged
+  }
+
+  /// Forgets pairs that were linked and unlinked again, or the other way round.
+  private mutating func forgetPassingPairs() {
+    var changes: [PairEnd: Int] = [:]
+    for pair in pairs { changes[pair.end, default: 0] += 1 }
+    // The last change of a pair that has changed an odd number of times is as good as all of them.
+    var kept: [Pair] = []
+    for pair in pairs.reversed() {
+      if let count = changes.removeValue(forKey: pair.end), !count.isMultiple(of: 2) { kept.append(pair) }
+    }
+    pairs = kept.reversed()
+  }
+}
+
+extension UndoGroup.Values {
+  /// Bits of the slots that have other values in an object now.
+  fileprivate func slots(
+    thatDifferFrom object: any ManagedObject,
+    in context: ManagedObjectContext,
+    _ key: ObjectKey
+  ) -> UInt64 {
+    let entity = context.entity(key.entity)
+    guard let now = context.recordOfValues(of: object, entity) else { return 0 }
+    return record.withUnsafeBytes { old in
+      now.withUnsafeBytes { new in
+        RecordView(validated: new, layout: entity.layout)
+          .slots(in: ~0, thatDifferFrom: RecordView(validated: old, layout: entity.layout))
+      }
+    }
+  }
+}
+
+extension ManagedObjectContext {
+  /// All values of an object as a record; nil if they can't be read.
+  func recordOfValues(of object: any ManagedObject, _ entity: StoredEntity) -> [UInt8]? {
+    if object._$state.phase == .persistent, object._$state.changed == 0 {
+      return object.findRecord().map { Array($0) }
+    }
+    let isLoaded = entity.slotsByPlace.allSatisfy { object._$state.isLoaded($0) }
+    if !isLoaded, object.findRecord() == nil { return nil }
+    var encoder = RecordEncoder(layout: entity.layout)
+    encoder.begin()
+    for slot in entity.slotsByPlace { _ = encoder.set(object.attributeValue(at: slot), at: slot) }
+    let record = Array(encoder.finish())
+    // The encoder owns the bytes that were copied: it must not end before.
+    encoder.removeAll()
+    return record
+  }
+}

@@ -1,0 +1,112 @@
+import Predicates
+
+/// Makes the objects of a group what they were before it, as changes of their own.
+struct UndoReplay {
+  private let context: ManagedObjectContext
+  private let group: UndoGroup
+  private let manager: ContextUndoManager
+
+  init(_ context: ManagedObjectContext, _ group: UndoGroup, _ manager: ContextUndoManager) {
+    self.context = context
+    self.group = group
+    self.manager = manager
+  }
+
+  func run() {
+    let images = group.images.sorted { $0.key < $1.key }
+    for (key, image) in images {
+      if let values = image.values, !image.isThereAfter { bringBack(key, image.object, values) }
+    }
+    for (key, image) in images { if let values = image.values { restore(key, values, in: image.slots) } }
+    forgetLinks()
+    for pair in group.pairs.reversed() { context.relationships.change(pair.end, isLinked: !pair.isLinked) }
+    for (key, image) in images where image.values == nil && context.isShown(key) {
+      context.delete(context.object(key.number, of: context.entity(key.entity)), callsHooks: false)
+    }
+    forgetLinks()
+    context.normalisePairs()
+    var numbers: [[ObjectNumber]] = context.entities.map { _ in [] }
+    for (key, _) in images { numbers[key.entity].append(key.number) }
+    context.children.forEach { $0.parentDidReplace(numbers) }
+  }
+
+  /// What was derived from references is to be worked out anew.
+  private func forgetLinks() {
+    context.listings.removeAll()
+    for ordinal in context.entities.indices { context.entities[ordinal].forgetDerived() }
+  }
+
+  /// Brings an object back that the group has deleted, or whose insertion it has taken back.
+  private func bringBack(_ key: ObjectKey, _ object: any ManagedObject, _ values: UndoGroup.Values) {
+    let entity = context.entity(key.entity)
+    if let known = context.knownObject(key.number, of: entity) {
+      guard known._$state.phase == .deleted else { return }
+      return context.undelete(known, entity)
+    }
+    values.record.withUnsafeBytes { context.enter($0, key.number, entity, reviving: object) }
+  }
+
+  private func restore(_ key: ObjectKey, _ values: UndoGroup.Values, in slots: UInt64) {
+    guard slots != 0, context.isShown(key) else { return }
+    let entity = context.entity(key.entity)
+    let object = context.object(key.number, of: entity)
+    context.noteChange(of: object)
+    let isUnchanged = values.isSaved && !manager.wasSaved(since: values)
+    let forgotten = isUnchanged && object._$state.phase == .persistent ? slots & ~values.changed : 0
+    values.record.withUnsafeBytes { bytes in
+      var loader = RecordLoader(bytes, entity.layout)
+      for slot in entity.schema.stored.indices where slots & ~forgotten & 1 << UInt64(slot) != 0 {
+        object._$willSet(slot)
+        object._$visit(slot, &loader)
+      }
+    }
+    if forgotten != 0 { context.forgetChanges(of: object, in: forgotten) }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Takes back what was changed last in the context, as one group of its ``undoManager``. The changes are edits like any other, for the next save
+  /// to store. Groups that are still open end.
+  ///
+  /// - Returns: false if there is nothing to take back.
+  @discardableResult
+  public func undo() -> Bool { replaying { $0.undo(in: self) } }
+
+  /// Makes the changes again that ``undo()`` has taken back last. Returns false if there are none, or if anything else was changed since.
+  @discardableResult
+  public func redo() -> Bool { replaying { $0.redo(in: self) } }
+
+  private func replaying(_ replay: (ContextUndoManager) -> Bool) -> Bool {
+    guard let undoManager, checkWritable() else { return false }
+    undoManager.endGroups()
+    processPendingChanges()
+    return tellingChanges(from: .undo) { replay(undoManager) }
+  }
+
+  /// An object that was deleted and not saved is there again.
+  fileprivate func undelete(_ object: any ManagedObject, _ entity: StoredEntity) {
+    noteChange(of: object)
+    object._$state.phase = .persistent
+    object._$state.announcesChange = true
+    entities[entity.ordinal].changes.noteUpdated(object)
+    entities[entity.ordinal].encoded?.noteStale(object._$state.number)
+    leaveIfMissing(object, entity)
+  }
+
+  /// Forgets unsaved changes of slots: they are what the source has.
+  fileprivate func forgetChanges(of object: any ManagedObject, in slots: UInt64) {
+    let ordinal = entity(of: object).ordinal
+    willChange(object)
+    object._$state.forgetChanges(in: slots)
+    entities[ordinal].forgetConflict(object._$state.number, in: slots)
+    leaveIfMissing(object, entity(ordinal))
+  }
+
+  /// Lets go of an object without changes that others have deleted.
+  private func leaveIfMissing(_ object: any ManagedObject, _ entity: StoredEntity) {
+    guard !object._$state.hasChanges, entities[entity.ordinal].mayBeMissing(object._$state.number) else {
+      return
+    }
+    leaveIfDeleted(object, entity.ordinal)
+  }
+}

@@ -1,0 +1,177 @@
+import Cambium
+import Foundation
+import TestSupport
+import Testing
+
+@testable import GraphContext
+
+/// The events of a context and of its child lead from what each showed to what it shows, whatever happens.
+@Suite struct RandomEventTests {
+  /// How many programs are run: `CAMBIUM_EVENT_PROGRAMS`, or a few.
+  private static let programCount =
+    ProcessInfo.processInfo.environment["CAMBIUM_EVENT_PROGRAMS"].flatMap(Int.init) ?? 12
+
+  @Test func eventsSayExactlyWhatHasChanged() async throws {
+    for _ in 0..<Self.programCount {
+      var run = try await EventRun(SeededGenerator())
+      for _ in 0..<120 { try run.step() }
+      run.end()
+    }
+  }
+}
+
+/// What a context shows of each object, by what its events say.
+private final class Listener {
+  let context: ManagedObjectContext
+  private var shown: [ManagedObjectID: String]
+  private var touched: Set<ManagedObjectID> = []
+  private var mistakes: [String] = []
+  private var subscription: ContextSubscription?
+
+  init(_ context: ManagedObjectContext) throws {
+    self.context = context
+    shown = try Self.shown(in: context)
+    subscription = context.onObjectsDidChange { [unowned self] in note($0) }
+  }
+
+  private static func shown(in context: ManagedObjectContext) throws -> [ManagedObjectID: String] {
+    var shown: [ManagedObjectID: String] = [:]
+    for writer in try context.fetch(From<Writer>()) {
+      let fans = writer.fans.filter { !$0.isDeleted }.map(\.objectID.number).sorted()
+      shown[writer.objectID] =
+        "\(writer.name) \(writer.rank) \(writer.email ?? "") \(fans) \(number(writer.desk))"
+    }
+    for book in try context.fetch(From<Book>()) {
+      shown[book.objectID] = "\(book.title) \(book.pages) \(number(book.writer)) \(number(book.publisher))"
+    }
+    for publisher in try context.fetch(From<Publisher>()) { shown[publisher.objectID] = publisher.name }
+    for desk in try context.fetch(From<Desk>()) { shown[desk.objectID] = "\(number(desk.writer))" }
+    for reader in try context.fetch(From<Reader>()) {
+      let idols = reader.idols.filter { !$0.isDeleted }.map(\.objectID.number).sorted()
+      shown[reader.objectID] = "\(reader.name) \(idols) \(number(reader.favourite))"
+    }
+    return shown
+  }
+
+  private static func number(_ object: (any ManagedObject)?) -> String {
+    object.map { "\($0.objectID.number)" } ?? "none"
+  }
+
+  private func note(_ changes: ObjectChanges) {
+    for id in changes.inserted where shown.updateValue("", forKey: id) != nil {
+      mistakes.append("inserted twice: \(id) by \(changes.origin)")
+    }
+    for id in changes.updated + changes.refreshed where shown[id] == nil {
+      mistakes.append("changed and not there: \(id) by \(changes.origin)")
+    }
+    for id in changes.deleted where shown.removeValue(forKey: id) == nil {
+      mistakes.append("deleted and not there: \(id) by \(changes.origin)")
+    }
+    touched.formUnion(changes.inserted + changes.updated + changes.refreshed)
+  }
+
+  /// Compares what the events have said with what the context shows.
+  func check(_ seed: UInt64, _ step: String) throws {
+    let now = try Self.shown(in: context)
+    try #require(mistakes.isEmpty, "\(mistakes), after \(step), seed \(seed)")
+    let who = context.parent == nil ? "context" : "child"
+    let wrong = Set(shown.keys).symmetricDifference(now.keys)
+    try #require(
+      wrong.isEmpty,
+      "in the \(who) the events tell otherwise of \(wrong), after \(step), seed \(seed)"
+    )
+    let silent = now.keys.filter { now[$0] != shown[$0] && !touched.contains($0) }
+    let details = silent.map {
+      "\($0.entityName) \($0.number): \(shown[$0] ?? "none") to \(now[$0] ?? "none")"
+    }
+    try #require(
+      silent.isEmpty,
+      "changed in the \(who) without an event: \(details), after \(step), seed \(seed)"
+    )
+    shown = now
+    touched = []
+  }
+}
+
+private struct EventRun {
+  private var generator: SeededGenerator
+  private let library: PersistentContainer
+  private let context: ManagedObjectContext
+  private let child: ManagedObjectContext
+  private let other: ManagedObjectContext
+  private let listeners: [Listener]
+  private var nextNumber = 0
+
+  init(_ generator: SeededGenerator) async throws {
+    self.generator = generator
+    library = try await Library.open()
+    context = try library.context()
+    context.mergePolicy = .mergeByPropertyStoreTrump
+    context.insert(Publisher("Ace"))
+    try context.save()
+    context.undoManager = ContextUndoManager()
+    child = context.makeChild()
+    other = try library.context()
+    other.mergePolicy = .mergeByPropertyObjectTrump
+    listeners = [try Listener(context), try Listener(child)]
+  }
+
+  mutating func step() throws {
+    let name: String
+    switch generator.number(in: 0...15) {
+    case 0...5:
+      name = "edits"
+      for _ in 0..<generator.number(in: 1...4) { try edit(context) }
+    case 6, 7:
+      name = "edits in the child"
+      for _ in 0..<generator.number(in: 1...3) { try edit(child) }
+    case 8:
+      name = "a child's save"
+      do throws(ContextError) { try child.save() } catch { child.rollback() }
+    case 9, 10:
+      name = "a save"
+      do throws(ContextError) { try context.save() } catch { rollBack() }
+    case 11:
+      name = "a rollback"
+      rollBack()
+    case 12, 13:
+      name = "another context's commit"
+      try other.refresh()
+      for _ in 0..<generator.number(in: 1...4) { try edit(other) }
+      do throws(ContextError) { try other.save() } catch { other.rollback() }
+      try context.refresh()
+    case 14:
+      name = "undo"
+      context.undo()
+    default:
+      name = "redo"
+      context.redo()
+    }
+    context.processPendingChanges()
+    for listener in listeners { try listener.check(generator.seed, name) }
+  }
+
+  private func rollBack() {
+    child.rollback()
+    context.rollback()
+  }
+
+  private mutating func edit(_ context: ManagedObjectContext) throws {
+    let editor = GraphEditor(context: context)
+    guard let edit = try editor.randomEdit(&generator, named: &nextNumber) else { return }
+    // What becomes of links to objects that one side deletes is decided by the save, which tells of the objects alone.
+    if context === other, edit.isOfLinks, self.context.hasChanges || child.hasChanges { return }
+    try editor.apply(edit)
+  }
+
+  func end() { for context in [child, context, other] { context.end() } }
+}
+
+extension GraphEdit {
+  fileprivate var isOfLinks: Bool {
+    switch self {
+    case .delete, .pair, .unpair: true
+    case .insert, .setNumber, .setEmail, .setWriter, .seat, .favour: false
+    }
+  }
+}
