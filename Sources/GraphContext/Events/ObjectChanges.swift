@@ -57,9 +57,11 @@ struct HandedOver {
 }
 
 extension ObjectChanges {
+  /// The changes without those that a child has handed over. Where it has deleted objects, delete rules may have changed here more of an updated
+  /// object than the child knows of.
   func without(_ others: ObjectChanges?) -> ObjectChanges {
     guard let others else { return self }
-    let ids = Set(others.inserted + others.updated + others.deleted)
+    let ids = Set(others.inserted + others.deleted + (others.deleted.isEmpty ? others.updated : []))
     var rest = self
     rest.inserted.removeAll(where: ids.contains)
     rest.updated.removeAll(where: ids.contains)
