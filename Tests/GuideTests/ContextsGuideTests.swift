@@ -185,6 +185,29 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
     try bank.close()
   }
 
+  @Test func insertingWithoutObjects() async throws {
+    let bank = try await bank()
+
+    // Quoted in Docs/Contexts.md
+    let account = try await bank.write { context in
+      let account = Account(owner: "Mary")
+      context.insert(account)
+      return account.objectID
+    }
+    let ids = try await bank.batchInsert(
+      Entry.self,
+      from: [5, 10, 15],
+      .set(\.amount) { $0 },
+      .set(\.account) { _ in account },
+      chunkSize: 10_000
+    )
+    // End of quotation
+    #expect(ids.count == 3)
+    let mary = try bank.viewContext.existingObject(Account.self, with: account)
+    #expect(mary.balance == 0 && mary.entries.map(\.amount).reduce(0, +) == 30)
+    try bank.close()
+  }
+
   @Test func conflicts() async throws {
     let bank = try await bank()
     let context = bank.viewContext

@@ -25,6 +25,28 @@ extension PersistentContainer {
     return try await run(entity, durability) { batch throws(ContextError) in try batch.delete(query, entity) }
   }
 
+  /// Deletes every object of every entity, in one commit. The store keeps its ID and its schema, and no ID is used again.
+  ///
+  /// Contexts learn of the deletions as of any save by another context; unsaved changes of theirs to the objects are in conflict. No hooks are called.
+  ///
+  /// O(objects · log n); other writers wait meanwhile.
+  ///
+  /// - Parameter durability: when the commit counts as done, if not as the container's options say.
+  public func resetStore(durability: Durability? = nil) async throws(ContextError) {
+    try handle.checkOpen()
+    let (schema, storeID) = (schema, storeID)
+    let queries = try ContextError.resolving { () throws(QueryError) in
+      var queries: [ResolvedQuery] = []
+      for entity in schema.entities {
+        queries.append(try DynamicQuery(entity.name).resolvedForObjects(in: schema, store: storeID))
+      }
+      return queries
+    }
+    try await queue.run { [coordinator] () throws(ContextError) in
+      try StoreBatch(coordinator, durability).deleteAll(queries)
+    }
+  }
+
   /// Sets attributes of all objects that a query describes, in one commit, and returns their IDs. No object is made.
   ///
   /// ```swift
@@ -62,6 +84,48 @@ extension PersistentContainer {
     }
     return try await run(entity, durability) { batch throws(ContextError) in
       try batch.update(query, entity, resolved)
+    }
+  }
+
+  /// Inserts an object for each row, and returns their IDs. No object is made.
+  ///
+  /// ```swift
+  /// try await container.batchInsert(Song.self, from: rows, .set(\.title) { $0.name }, .set(\.album) { $0.albumID })
+  /// ```
+  ///
+  /// An attribute without a column has the default of its declaration, where the model has one: `var seconds = 0`. Required values, the rules of
+  /// attributes, references and unique values are checked as by a save. Contexts learn of the objects as of any save by another
+  /// context. No hooks are called, no initialiser either.
+  ///
+  /// O(rows · log n). Records are made before other writers have to wait. All of a chunk is in memory at once, about as large as in the store.
+  ///
+  /// - Parameters:
+  ///   - model: the model of the objects.
+  ///   - rows: any values. They are gone through once, on a background queue.
+  ///   - columns: what each property of a row's object is. Of two for one property the last counts.
+  ///   - chunkSize: the number of rows in a commit, at least 1; nil for one commit with all of them. If a chunk fails, those before it are
+  ///     stored, and none after it.
+  ///   - durability: when a commit counts as done, if not as the container's options say.
+  /// - Returns: the IDs of the new objects, in the order of the rows.
+  /// - Throws: `invalidQuery` for a column that can't be set, and what a save throws: `missingValue`, `validationFailed`, `missingDestination`,
+  ///   `notUnique`, `store`.
+  @discardableResult
+  public func batchInsert<Root: ManagedObject, Row>(
+    _ model: Root.Type,
+    from rows: some Sequence<Row> & Sendable,
+    _ columns: BatchColumn<Root, Row>...,
+    chunkSize: Int? = nil,
+    durability: Durability? = nil
+  ) async throws(ContextError) -> [ManagedObjectID] {
+    try handle.checkOpen()
+    guard let entity = coordinator.entity(of: Root.self) else { throw .unknownModel(Root.self) }
+    let resolved = try ContextError.resolving { () throws(QueryError) in
+      var resolved: [ResolvedColumn<Row>] = []
+      for column in columns { resolved.append(try column.resolved(for: entity, in: schema)) }
+      return resolved
+    }
+    return try await run(entity, durability) { batch throws(ContextError) in
+      try batch.insert(rows, resolved, entity, chunkSize: max(1, chunkSize ?? .max))
     }
   }
 

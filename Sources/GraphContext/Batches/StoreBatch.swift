@@ -15,11 +15,22 @@ struct StoreBatch {
   ///
   /// - Returns: the numbers of the query's objects, ascending.
   func delete(_ query: ResolvedQuery, _ entity: StoredEntity) throws(ContextError) -> [ObjectNumber] {
-    try commit(entity) { source, request throws(ContextError) in
+    try commit { source, request throws(ContextError) in
       let numbers = try source.rows(of: query, over: nil, needsRecords: false).map(\.number).sorted()
       request.entities[entity.ordinal].deleted = numbers
       request.appliesToOneRules = true
       return numbers
+    }
+  }
+
+  /// Deletes all objects of these queries, one for each entity.
+  func deleteAll(_ queries: [ResolvedQuery]) throws(ContextError) {
+    _ = try commit { source, request throws(ContextError) in
+      for (ordinal, query) in queries.enumerated() {
+        let rows = try source.rows(of: query, over: nil, needsRecords: false)
+        request.entities[ordinal].deleted = rows.map(\.number).sorted()
+      }
+      return []
     }
   }
 
@@ -33,7 +44,7 @@ struct StoreBatch {
   ) throws(ContextError) -> [ObjectNumber] {
     let checks = RecordChecks(coordinator)
     let slots = assignments.reduce(UInt64(0)) { $0 | 1 << UInt64($1.slot) }
-    return try commit(entity) { source, request throws(ContextError) in
+    return try commit { source, request throws(ContextError) in
       let rows = try source.rows(of: query, over: nil, needsRecords: true).sorted { $0.number < $1.number }
       let changes = request.entities[entity.ordinal]
       for row in rows {
@@ -58,8 +69,30 @@ struct StoreBatch {
     }
   }
 
-  private func commit(
+  /// Inserts the objects that rows describe, in one commit or in one for each chunk. The records are encoded before the writer's turn.
+  ///
+  /// - Returns: the numbers of the new objects, ascending.
+  func insert<Row>(
+    _ rows: some Sequence<Row>,
+    _ columns: [ResolvedColumn<Row>],
     _ entity: StoredEntity,
+    chunkSize: Int
+  ) throws(ContextError) -> [ObjectNumber] {
+    let insertion = BatchInsertion(coordinator, entity, columns)
+    var (iterator, numbers) = (rows.makeIterator(), [ObjectNumber]())
+    while true {
+      var failures = SaveFailures()
+      let changes = try insertion.encode(&iterator, atMost: chunkSize, &failures)
+      try failures.throwIfAny()
+      if changes.inserted.isEmpty { return numbers }
+      numbers += try commit { _, request throws(ContextError) in
+        request.entities[entity.ordinal] = changes
+        return changes.inserted.map(\.number)
+      }
+    }
+  }
+
+  private func commit(
     _ fill: (any ObjectSource, inout SaveRequest) throws(ContextError) -> [ObjectNumber]
   ) throws(ContextError) -> [ObjectNumber] {
     var numbers: [ObjectNumber] = []

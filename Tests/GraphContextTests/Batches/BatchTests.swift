@@ -234,7 +234,7 @@ import Testing
 }
 
 /// Every object of a library with its values and links.
-private struct LibraryDump: Equatable {
+struct LibraryDump: Equatable {
   private var lines: [String] = []
 
   init(_ context: ManagedObjectContext) throws {

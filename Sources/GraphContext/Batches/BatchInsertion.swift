@@ -1,0 +1,72 @@
+import Predicates
+
+/// Encodes the rows of an insertion by batch as records.
+struct BatchInsertion<Row> {
+  private let coordinator: StoreCoordinator
+  private let entity: StoredEntity
+  private let checks: RecordChecks
+  /// By slot: what rows give, or the value that each object has.
+  private let columns: [Int: ResolvedColumn<Row>]
+  private let defaults: [Int: AttributeValue]
+
+  init(_ coordinator: StoreCoordinator, _ entity: StoredEntity, _ columns: [ResolvedColumn<Row>]) {
+    self.coordinator = coordinator
+    self.entity = entity
+    checks = RecordChecks(coordinator)
+    self.columns = Dictionary(columns.map { ($0.slot, $0) }, uniquingKeysWith: { $1 })
+    let model = coordinator.models[entity.ordinal]
+    var defaults: [Int: AttributeValue] = [:]
+    for (slot, property) in entity.schema.stored.enumerated() {
+      guard let place = model.place(of: property.name),
+        case .attribute(let attribute) = model.visitedProperties[place]
+      else { continue }
+      defaults[slot] = attribute.defaultValue
+    }
+    self.defaults = defaults
+  }
+
+  /// Encodes rows, at most so many.
+  ///
+  /// - Parameter failures: receives what is wrong with values.
+  /// - Returns: the new objects, none when there are no rows left.
+  func encode(
+    _ rows: inout some IteratorProtocol<Row>,
+    atMost count: Int,
+    _ failures: inout SaveFailures
+  ) throws(ContextError) -> EntityChanges {
+    let changes = EntityChanges(entity)
+    while changes.inserted.count < count, let row = rows.next() {
+      let number = try coordinator.engine.takeNumber(of: entity, timeout: nil)
+      changes.encoder.begin()
+      var refused: Int?
+      for slot in entity.slotsByPlace {
+        let value = try value(of: row, at: slot)
+        if !changes.encoder.set(value, at: slot) { refused = refused ?? slot }
+      }
+      let bytes = changes.encoder.finish()
+      let record = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
+      checks.check(record, refused: refused, number, entity, &failures)
+      changes.inserted.append(.init(number: number, bytes: bytes))
+    }
+    return changes
+  }
+
+  private func value(of row: Row, at slot: Int) throws(ContextError) -> AttributeValue {
+    guard let column = columns[slot] else { return defaults[slot] ?? .null }
+    switch column.value(row) {
+    case .attribute(let value): return value
+    case .object(nil): return .null
+    case .object(let id?):
+      let isRight =
+        id.storeID == coordinator.storeID && !id.number.isNone
+        && coordinator.schema.entity(id.entity)?.ordinal == column.destination
+      if isRight { return .reference(id.number) }
+      let name = entity.schema.stored[slot].name
+      throw ContextError(
+        .unknownEntity,
+        "\(entity.name).\(name) can't lead to \(id): that names no object of its kind in this store",
+        context: .init(entity: entity.name, objectID: id, properties: [name])
+      )
+    }
+  }
+}
