@@ -25,15 +25,15 @@ final class SubscriptionFlag: Sendable {
 struct EventListeners<Event> {
   private var listeners: [(flag: SubscriptionFlag, body: (Event) -> Void)] = []
 
-  /// True if nobody listens any more.
-  var isEmpty: Bool { listeners.allSatisfy(\.flag.isCancelled) }
-
   mutating func add(_ body: @escaping (Event) -> Void) -> SubscriptionFlag {
     let flag = SubscriptionFlag()
-    listeners.removeAll(where: \.flag.isCancelled)
+    removeCancelled()
     listeners.append((flag, body))
     return flag
   }
+
+  /// Lets go of what those who have cancelled have captured.
+  mutating func removeCancelled() { listeners.removeAll(where: \.flag.isCancelled) }
 
   /// Those who listen now: a listener that is added meanwhile hears of the next event.
   func tell(_ event: Event) {

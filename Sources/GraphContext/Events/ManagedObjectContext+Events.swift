@@ -9,6 +9,8 @@ extension ManagedObjectContext {
   /// that made them, and each before it saves or undoes. ``processPendingChanges()`` tells of them at once. A merge of other contexts'
   /// commits, a child's save, a rollback and a reset are events of their own, which ``ObjectChanges/origin`` tells apart.
   ///
+  /// The context holds the closure until the event after the subscription has ended; a closure that uses the context should capture it weakly.
+  ///
   /// - Returns: what the program keeps for as long as it listens.
   public func onObjectsDidChange(_ body: @escaping (ObjectChanges) -> Void) -> ContextSubscription {
     let flag = events.objectsDidChange.add(body)
@@ -194,6 +196,7 @@ extension ManagedObjectContext {
     // Copies, because a listener may subscribe and make children.
     let (listeners, children) = (events.objectsDidChange, children)
     listeners.tell(changes)
+    events.objectsDidChange.removeCancelled()
     children.forEach {
       inherited.contextName = $0.name
       let news = $0 === handedOver?.child ? inherited.without(handedOver?.changes) : inherited
@@ -236,10 +239,12 @@ extension ManagedObjectContext {
   func tellWillSave() {
     let listeners = events.willSave
     listeners.tell(())
+    events.willSave.removeCancelled()
   }
 
   func tellDidSave(_ changes: ObjectChanges) {
     let listeners = events.didSave
     listeners.tell(changes)
+    events.didSave.removeCancelled()
   }
 }
