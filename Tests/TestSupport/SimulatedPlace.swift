@@ -83,7 +83,7 @@ public final class SimulatedPlace: CopyPlace, Sendable {
 
   public func synchronizeFile() throws(StoreError) {
     let result = copy?.synchronize() ?? 0
-    if result < 0 { throw StoreError(.inputOutput, "the file can't be synced") }
+    if result < 0 { throw StoreError.system("fdatasync", -result) }
     step("synchronizeFile") { $0.isFileSynchronized = true }
   }
 

@@ -258,7 +258,7 @@ final class StoreFile: Sendable {
 
 extension StoreError {
   /// The error for a failed system call.
-  static func system(_ call: String, _ errno: Int32) -> StoreError {
+  package static func system(_ call: String, _ errno: Int32) -> StoreError {
     let isFull = [ENOSPC, EDQUOT, EFBIG].contains(errno)
     let reason = strerror(errno).map { String(cString: $0) } ?? "error \(errno)"
     return StoreError(
