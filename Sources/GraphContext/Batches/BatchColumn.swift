@@ -1,7 +1,8 @@
 import Foundation
 import Predicates
 
-/// Where a property of new objects comes from in ``PersistentContainer/batchInsert(_:from:_:chunkSize:durability:)``: a value of each row.
+/// A property of new objects, and the closure that computes its value from a row, for
+/// ``PersistentContainer/batchInsert(_:from:_:chunkSize:durability:)``.
 public struct BatchColumn<Root: ManagedObject, Row>: Sendable {
   private let names: Result<[String], QueryError>
   private let value: @Sendable (Row) -> ColumnValue
@@ -57,7 +58,7 @@ public struct BatchColumn<Root: ManagedObject, Row>: Sendable {
   }
 }
 
-/// What a row has for a property.
+/// The value that a column computes from a row.
 enum ColumnValue {
   case attribute(AttributeValue)
   case object(ManagedObjectID?)

@@ -70,14 +70,14 @@ public final class ManagedObjectContext: ObjectHost {
   var preparedForDeletion: Set<ObjectIdentifier> = []
   /// True while hooks run that mustn't save.
   var isRunningSaveHooks = false
-  /// Who hears of the context's events, and what has changed since the last one.
+  /// The listeners of the context, and the objects that have changed since the last event.
   var events = ContextEvents()
-  /// Whether changes are noted, for those who hear of them here or in a child, or for undoing.
+  /// True if the context records which objects change: it, or a child, has listeners or an undo manager.
   var tracksChanges = false
-  /// Called when a change is noted, and none was since the last event: to tell of it when the turn is over.
+  /// Called at the first change after an event. It schedules the next event for the end of the turn.
   var scheduleEvent: (() -> Void)?
-  /// What takes changes of the context back; nil for nothing. The view context has one from the beginning. Setting it forgets what the manager has
-  /// registered before.
+  /// The manager that registers changes for ``undo()``; nil if changes can't be undone. The view context has one from the beginning. Setting the
+  /// property removes all groups of the old and the new manager.
   public var undoManager: ContextUndoManager? {
     didSet {
       oldValue?.leave()

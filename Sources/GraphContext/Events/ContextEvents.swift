@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Code that hears of a context's events, as long as the program holds this.
+/// A listener of a context's events. It is called for as long as the program holds this object.
 public final class ContextSubscription: Sendable {
   private let flag: SubscriptionFlag
 
@@ -12,7 +12,7 @@ public final class ContextSubscription: Sendable {
   public func cancel() { flag.cancel() }
 }
 
-/// Whether somebody still listens. The context looks; whoever listens may be on another thread.
+/// Tells the context that a subscription has been cancelled, perhaps on another thread.
 final class SubscriptionFlag: Sendable {
   private let isCancelledFlag = Atomic(false)
 
@@ -21,7 +21,7 @@ final class SubscriptionFlag: Sendable {
   func cancel() { isCancelledFlag.store(true, ordering: .relaxed) }
 }
 
-/// Those who hear of one kind of event of a context, in the order in which they subscribed.
+/// The listeners of one kind of event of a context, in the order of their subscriptions.
 struct EventListeners<Event> {
   private var listeners: [(flag: SubscriptionFlag, body: (Event) -> Void)] = []
 
@@ -32,31 +32,31 @@ struct EventListeners<Event> {
     return flag
   }
 
-  /// Lets go of what those who have cancelled have captured.
+  /// Releases the closures of cancelled subscriptions.
   mutating func removeCancelled() { listeners.removeAll(where: \.flag.isCancelled) }
 
-  /// Those who listen now: a listener that is added meanwhile hears of the next event.
+  /// Calls every listener. One that is added meanwhile is called from the next event on.
   func tell(_ event: Event) {
     for listener in listeners where !listener.flag.isCancelled { listener.body(event) }
   }
 }
 
-/// Who hears of a context's events, and what there is to tell at the next one.
+/// The listeners of a context, and the changes for the next event.
 struct ContextEvents {
   var willSave = EventListeners<Void>()
   var didSave = EventListeners<ObjectChanges>()
   var objectsDidChange = EventListeners<ObjectChanges>()
-  /// Where the changes come from that are noted now.
+  /// The origin of the changes that the context is recording.
   var origin = ObjectChanges.Origin.context
-  /// Objects that were deleted below the context and that it shows all the same, because they have unsaved changes.
+  /// Objects that the store or the parent has deleted. The context still shows them, because they have unsaved changes.
   var kept: Set<ManagedObjectID> = []
   /// The objects that have changed since the last event.
   private var noted: [ObjectKey: NotedObject] = [:]
 
   private struct NotedObject {
-    /// Whether the context showed the object at the last event.
+    /// True if the object was in the context at the time of the last event.
     let wasThere: Bool
-    /// Whether anything has set a value, instead of only reading it anew.
+    /// True if code has set a value; false if values were only read again.
     var isEdited: Bool
   }
 
@@ -67,7 +67,7 @@ struct ContextEvents {
       isEdited || noted[key]?.isEdited == true
   }
 
-  /// Returns what has become of the noted objects, and forgets them.
+  /// Returns the kind of change of each noted object, and clears the list.
   ///
   /// - Parameter isThere: whether the context shows an object.
   mutating func takeNoted(isThere: (ObjectKey) -> Bool) -> [ObjectKey: ObjectChange] {

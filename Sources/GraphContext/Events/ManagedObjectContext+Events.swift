@@ -1,9 +1,9 @@
 import Predicates
 
-// Who hears of a context's events.
+// Subscriptions to a context's events, and their delivery.
 
 extension ManagedObjectContext {
-  /// Calls `body` with what has changed in the context, each time that a block of work is over, on the context's executor.
+  /// Calls `body` with the changes of the context after each turn, on the context's executor.
   ///
   /// Changes of one turn arrive together: the view context tells of them between two turns of the main actor, any other at the end of the block
   /// that made them, and each before it saves or undoes. ``processPendingChanges()`` tells of them at once. A merge of other contexts'
@@ -11,7 +11,7 @@ extension ManagedObjectContext {
   ///
   /// The context holds the closure until the event after the subscription has ended; a closure that uses the context should capture it weakly.
   ///
-  /// - Returns: what the program keeps for as long as it listens.
+  /// - Returns: the subscription. It ends when the program releases it.
   public func onObjectsDidChange(_ body: @escaping (ObjectChanges) -> Void) -> ContextSubscription {
     let flag = events.objectsDidChange.add(body)
     startTracking()
@@ -31,9 +31,9 @@ extension ManagedObjectContext {
     ContextSubscription(events.didSave.add(body))
   }
 
-  /// What has changed in the context, as ``onObjectsDidChange(_:)`` tells it, for a task that may run elsewhere. Ends with the context.
+  /// A sequence of the values that ``onObjectsDidChange(_:)`` delivers, for a task on any executor. It ends when the context is released.
   ///
-  /// Each call makes a sequence of its own. A consumer that is slower than the context keeps the IDs of what it has yet to take in memory.
+  /// Each call makes a sequence of its own. Events that the consumer has not read yet stay in memory.
   public func objectChanges() -> AsyncStream<ObjectChanges> {
     let (stream, continuation) = AsyncStream<ObjectChanges>.makeStream()
     let flag = events.objectsDidChange.add { [end = StreamEnd(continuation)] in end.continuation.yield($0) }
@@ -42,7 +42,7 @@ extension ManagedObjectContext {
     return stream
   }
 
-  /// What the context saves, as ``onDidSave(_:)`` tells it, for a task that may run elsewhere. Ends with the context.
+  /// A sequence of the values that ``onDidSave(_:)`` delivers, for a task on any executor. It ends when the context is released.
   public func saves() -> AsyncStream<ObjectChanges> {
     let (stream, continuation) = AsyncStream<ObjectChanges>.makeStream()
     let flag = events.didSave.add { [end = StreamEnd(continuation)] in end.continuation.yield($0) }
@@ -50,7 +50,7 @@ extension ManagedObjectContext {
     return stream
   }
 
-  /// Tells at once of what has changed since the last event, and ends the group of changes that one ``undo()`` takes back.
+  /// Delivers the changes since the last event at once, and ends the current group of the undo manager.
   public func processPendingChanges() {
     tellOfNoted()
     undoManager?.endEvent(in: self)

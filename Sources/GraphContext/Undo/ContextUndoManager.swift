@@ -6,9 +6,9 @@ import Predicates
 /// objects were before, in groups: ``ManagedObjectContext/undo()`` takes one group back, ``ManagedObjectContext/redo()`` makes it again.
 ///
 /// A group holds the changes of one turn (of the main actor, or of a block of a background context), or what is between
-/// ``beginUndoGrouping()`` and ``endUndoGrouping()``. It has everything that follows from a change: what delete rules do, partners that one-to-one
-/// relationships lose, objects that come along with an inserted one, what a child saves. It has no change by another context, and a change of the same
-/// property by another context in between is overwritten by undoing only if the context had an unsaved or later saved change there.
+/// ``beginUndoGrouping()`` and ``endUndoGrouping()``. It includes the consequences of a change: the work of delete rules, the former partner of a one-to-one
+/// relationship, objects that enter the context with an inserted one, and what a child saves. It includes no change by another context. If another
+/// context has changed the same property in between, undoing overwrites that value only where this context had an unsaved or later saved change.
 ///
 /// Undoing after a save changes the objects again, for the next save to store; a deleted object comes back with its ID. A rollback and a reset
 /// forget all groups.
