@@ -41,7 +41,8 @@ public macro Model(originalName: String? = nil) = #externalMacro(module: "Cambiu
 /// Says more about an attribute of a model.
 ///
 /// `@Attribute(.unique) var isrc: String`: no two objects have the same value, checked at every save. An attribute that
-/// is nil is free. Same as `#Unique<Song>([\.isrc])`.
+/// is nil is free. Same as `#Unique<Song>([\.isrc])`. With `.unique(ifExists: .merge)` a save merges a new object into the one that has the value
+/// already; see ``/GraphContext/UniquePolicy``.
 ///
 /// `@Attribute(.min(0), .max(5)) var rating: Int`, `@Attribute(.length(1...80)) var title: String`,
 /// `@Attribute(.pattern("[A-Z]{2}[0-9]{4}")) var code: String`: rules that every save checks for new and changed values. nil breaks none.
@@ -58,6 +59,10 @@ public struct AttributeOption: Sendable, Hashable {
   private let name: String
   /// No two objects have the same value.
   public static let unique = AttributeOption(name: "unique")
+  /// No two objects have the same value, and a save treats a new object with a value of an existing one as the policy says.
+  public static func unique(ifExists policy: UniquePolicy) -> AttributeOption {
+    AttributeOption(name: "unique")
+  }
 
   /// Saves refuse a value that is less.
   public static func min(_ value: some Comparable) -> AttributeOption { AttributeOption(name: "min") }
@@ -118,15 +123,18 @@ public macro Index<Root: ManagedObject>(_ indexes: IndexedProperties<Root>..., f
 /// Declares what is unique among the objects of a model, inside the class: no two objects are equal in all properties
 /// of one of these arrays. An object with nil in one of them is free. `#Unique<Song>([\.isrc], [\.album, \.track])`
 ///
-/// - Parameter folding: strings that fold to the same are equal here: `#Unique<User>([\.email], folding: .case)`.
+/// - Parameters:
+///   - folding: strings that fold to the same are equal here: `#Unique<User>([\.email], folding: .case)`.
+///   - ifExists: what a save does with a new object whose values an object has that exists.
 @freestanding(declaration)
 public macro Unique<Root: ManagedObject>(
   _ constraints: IndexedProperties<Root>...,
-  folding: IndexFolding = []
+  folding: IndexFolding = [],
+  ifExists: UniquePolicy = .error
 ) =
   #externalMacro(module: "CambiumMacros", type: "IndexMacro")
 
-/// One array in ``Index(_:folding:)`` or ``Unique(_:folding:)``.
+/// One array in ``Index(_:folding:)`` or ``Unique(_:folding:ifExists:)``.
 ///
 /// A type of its own, as the compiler names a misspelt property in its literals, and not in those of `[PartialKeyPath<Root>]`.
 public struct IndexedProperties<Root: ManagedObject>: ExpressibleByArrayLiteral {

@@ -41,7 +41,9 @@ struct ModelDeclaration {
     }
     // An index may name a property that is wrong in itself; one message is enough.
     let arePropertiesRight = diagnostics.isEmpty
-    var indexes = properties.filter(\.isUnique).map { ModelIndex(properties: [$0.name], isUnique: true) }
+    var indexes = properties.filter(\.isUnique).map {
+      ModelIndex(properties: [$0.name], isUnique: true, ifExists: $0.ifExists)
+    }
     if arePropertiesRight {
       for case let expansion? in members.map({ $0.as(MacroExpansionDeclSyntax.self) }) {
         for index in ModelIndex.declared(by: expansion, in: model, properties, &diagnostics) {

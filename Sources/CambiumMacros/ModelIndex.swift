@@ -8,6 +8,8 @@ struct ModelIndex {
   let isUnique: Bool
   /// The expression after `folding:`, as it is written.
   var folding: String?
+  /// The expression after `ifExists:`, as it is written.
+  var ifExists: String?
 
   var name: String { properties.joined(separator: ",") + (folding.map { " folding \($0)" } ?? "") }
 
@@ -26,12 +28,17 @@ struct ModelIndex {
       return []
     }
     let isUnique = expansion.macroName.text == "Unique"
-    let folding = expansion.arguments.first { $0.label?.text == "folding" }?.expression.trimmedDescription
+    func text(after label: String) -> String? {
+      expansion.arguments.first { $0.label?.text == label }?.expression.trimmedDescription
+    }
+    let (folding, ifExists) = (text(after: "folding"), text(after: "ifExists"))
     var indexes: [ModelIndex] = []
     // Without `filter`: what it gives has lost its place in the file, which a diagnostic needs.
     for argument in expansion.arguments where argument.label == nil {
       if let names = names(in: argument.expression, model, properties, &diagnostics) {
-        indexes.append(ModelIndex(properties: names, isUnique: isUnique, folding: folding))
+        indexes.append(
+          ModelIndex(properties: names, isUnique: isUnique, folding: folding, ifExists: ifExists)
+        )
       }
     }
     return indexes

@@ -90,7 +90,8 @@ extension ModelDeclaration {
     let indexes = indexes.map { index in
       let names = index.properties.map { "\"\($0)\"" }.joined(separator: ", ")
       let folding = index.folding.map { ", folding: \($0)" } ?? ""
-      return "GraphContext.IndexDescription([\(names)], isUnique: \(index.isUnique)\(folding)),"
+      let ifExists = index.ifExists.map { ", ifExists: \($0)" } ?? ""
+      return "GraphContext.IndexDescription([\(names)], isUnique: \(index.isUnique)\(folding)\(ifExists)),"
     }
     return """
       nonisolated \(raw: access)static let _$model = GraphContext.ModelDescription(

@@ -14,8 +14,10 @@ struct ModelProperty {
   let name: String
   let type: TypeSyntax
   let kind: Kind
-  /// `@Attribute(.unique)`.
+  /// `@Attribute(.unique)`, and `@Attribute(.unique(ifExists: .merge))`.
   let isUnique: Bool
+  /// The expression after `ifExists:`, as written.
+  let ifExists: String?
   /// The rules of `@Attribute(.min(0))` and its like, as the model's description has them.
   let rules: [String]
   /// The name in `inverse: \Album.songs`; the property's own for `inverse: .itself`.
@@ -63,7 +65,7 @@ struct ModelProperty {
     if attribute != nil, let relationship {
       diagnostics.append(ModelDiagnostic.attributeAndRelationship.at(relationship))
     }
-    (isUnique, rules) = Self.options(of: attribute, annotation.type.trimmed, &diagnostics)
+    (isUnique, ifExists, rules) = Self.options(of: attribute, annotation.type.trimmed, &diagnostics)
     originalName = (attribute ?? relationship)?.originalName(of: "property", &diagnostics)
     defaultValue = binding.initializer.flatMap { DefaultValue($0.value, of: annotation.type.trimmed)?.text }
     inverse = Self.inverse(relationship, of: name, &diagnostics)
@@ -166,27 +168,39 @@ extension ModelProperty {
     )
   }
 
-  /// The options of `@Attribute`: whether it says `.unique`, and its rules as the model's description has them.
+  /// The options of `@Attribute`: whether it says `.unique`, with which policy, and its rules as the model's description has them.
   private static func options(
     of attribute: AttributeSyntax?,
     _ type: TypeSyntax,
     _ diagnostics: inout [Diagnostic]
-  ) -> (isUnique: Bool, rules: [String]) {
+  ) -> (isUnique: Bool, ifExists: String?, rules: [String]) {
     guard let attribute, let arguments = attribute.arguments?.as(LabeledExprListSyntax.self) else {
-      return (false, [])
+      return (false, nil, [])
     }
     var isUnique = false
+    var ifExists: String?
     var rules: [String] = []
     for argument in arguments where argument.label?.text != "originalName" {
       if argument.expression.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "unique" {
         isUnique = true
+      } else if let policy = uniquePolicy(argument.expression) {
+        (isUnique, ifExists) = (true, policy)
       } else if let rule = rule(argument.expression, type) {
         rules.append(rule)
       } else {
         diagnostics.append(ModelDiagnostic.unknownOption.at(argument.expression))
       }
     }
-    return (isUnique, rules)
+    return (isUnique, ifExists, rules)
+  }
+
+  /// The policy in `.unique(ifExists: .merge)`.
+  private static func uniquePolicy(_ option: ExprSyntax) -> String? {
+    guard let call = option.as(FunctionCallExprSyntax.self), call.arguments.count == 1,
+      let argument = call.arguments.first, argument.label?.text == "ifExists",
+      call.calledExpression.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "unique"
+    else { return nil }
+    return argument.expression.trimmedDescription
   }
 
   /// `.min(0)` of a property of type `Double` is `.min(0, of: (Double).self)`: the literal is then a value of that type.

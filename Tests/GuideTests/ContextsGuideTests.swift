@@ -35,6 +35,20 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
 }
 // End of quotation
 
+// Quoted in Docs/Contexts.md
+@Model final class Customer {
+  @Attribute(.unique(ifExists: .merge)) var number: Int
+  var name: String = ""
+  var city: String?
+
+  init(_ number: Int, name: String = "", city: String? = nil) {
+    self.number = number
+    self.name = name
+    self.city = city
+  }
+}
+// End of quotation
+
 @Suite @MainActor struct ContextsGuideTests {
   private func bank() async throws -> PersistentContainer {
     try await PersistentContainer("Bank", models: Account.self, Entry.self, at: .inMemory)
@@ -317,6 +331,24 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
     )
     let deleted = try await bank.batchDelete(From<Account>().where { $0.entries.count == 0 })
     print("\(changed.count) accounts charged, \(deleted.count) deleted")
+    // End of quotation
+  }
+
+  @Test func uniqueValuesThatExist() async throws {
+    let shop = try await PersistentContainer("Shop", models: Customer.self, at: .inMemory)
+    let context = shop.viewContext
+    context.insert(Customer(7, name: "Ada", city: "London"))
+    try context.save()
+    func print(_ name: String, _ city: String, _ isDeleted: Bool) {
+      #expect(name == "Ada" && city == "Porto" && isDeleted)
+    }
+
+    // Quoted in Docs/Contexts.md
+    let customer = Customer(7, city: "Porto")
+    context.insert(customer)
+    try context.save()
+    let stored = try context.object(Customer.self, with: customer.objectID)
+    print(stored.name, stored.city ?? "", customer.isDeleted)  // Ada Porto true
     // End of quotation
   }
 }

@@ -14,15 +14,7 @@ struct BatchInsertion<Row> {
     self.entity = entity
     checks = RecordChecks(coordinator)
     self.columns = Dictionary(columns.map { ($0.slot, $0) }, uniquingKeysWith: { $1 })
-    let model = coordinator.models[entity.ordinal]
-    var defaults: [Int: AttributeValue] = [:]
-    for (slot, property) in entity.schema.stored.enumerated() {
-      guard let place = model.place(of: property.name),
-        case .attribute(let attribute) = model.visitedProperties[place]
-      else { continue }
-      defaults[slot] = attribute.defaultValue
-    }
-    self.defaults = defaults
+    defaults = coordinator.defaults(of: entity)
   }
 
   /// Encodes rows, at most so many.

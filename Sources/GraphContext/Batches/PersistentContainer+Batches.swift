@@ -105,8 +105,10 @@ extension PersistentContainer {
   ///   - columns: what each property of a row's object is. Of two for one property the last counts.
   ///   - chunkSize: the number of rows in a commit, at least 1; nil for one commit with all of them. If a chunk fails, those before it are
   ///     stored, and none after it.
+  ///   - policy: what happens to rows with unique values of existing objects, if not what each constraint declares.
   ///   - durability: when a commit counts as done, if not as the container's options say.
-  /// - Returns: the IDs of the new objects, in the order of the rows.
+  /// - Returns: the IDs of the rows' objects, in the order of the rows. Those of existing objects are among them where a policy has settled rows
+  ///   with them.
   /// - Throws: `invalidQuery` for a column that can't be set, and what a save throws: `missingValue`, `validationFailed`, `missingDestination`,
   ///   `notUnique`, `store`.
   @discardableResult
@@ -115,6 +117,7 @@ extension PersistentContainer {
     from rows: some Sequence<Row> & Sendable,
     _ columns: BatchColumn<Root, Row>...,
     chunkSize: Int? = nil,
+    ifExists policy: UniquePolicy? = nil,
     durability: Durability? = nil
   ) async throws(ContextError) -> [ManagedObjectID] {
     try handle.checkOpen()
@@ -125,7 +128,7 @@ extension PersistentContainer {
       return resolved
     }
     return try await run(entity, durability) { batch throws(ContextError) in
-      try batch.insert(rows, resolved, entity, chunkSize: max(1, chunkSize ?? .max))
+      try batch.insert(rows, resolved, entity, chunkSize: max(1, chunkSize ?? .max), ifExists: policy)
     }
   }
 

@@ -71,12 +71,13 @@ struct StoreBatch {
 
   /// Inserts the objects that rows describe, in one commit or in one for each chunk. The records are encoded before the writer's turn.
   ///
-  /// - Returns: the numbers of the new objects, ascending.
+  /// - Returns: the numbers of the rows' objects: new ones, and existing ones that have their unique values.
   func insert<Row>(
     _ rows: some Sequence<Row>,
     _ columns: [ResolvedColumn<Row>],
     _ entity: StoredEntity,
-    chunkSize: Int
+    chunkSize: Int,
+    ifExists policy: UniquePolicy?
   ) throws(ContextError) -> [ObjectNumber] {
     let insertion = BatchInsertion(coordinator, entity, columns)
     var (iterator, numbers) = (rows.makeIterator(), [ObjectNumber]())
@@ -85,15 +86,21 @@ struct StoreBatch {
       let changes = try insertion.encode(&iterator, atMost: chunkSize, &failures)
       try failures.throwIfAny()
       if changes.inserted.isEmpty { return numbers }
-      numbers += try commit { _, request throws(ContextError) in
+      numbers += try commit { source, request throws(ContextError) in
         request.entities[entity.ordinal] = changes
-        return changes.inserted.map(\.number)
+        let numbers = changes.inserted.map(\.number)
+        let policies = UniquePolicies(coordinator, policy)
+        guard policies.settlesAny else { return numbers }
+        var resolver = UniqueResolver(request, [], policies, in: source, coordinator)
+        try resolver.resolve()
+        request = resolver.request
+        return numbers.map { resolver.owner($0, entity.ordinal) }
       }
     }
   }
 
   private func commit(
-    _ fill: (any ObjectSource, inout SaveRequest) throws(ContextError) -> [ObjectNumber]
+    _ fill: (any StoredSource, inout SaveRequest) throws(ContextError) -> [ObjectNumber]
   ) throws(ContextError) -> [ObjectNumber] {
     var numbers: [ObjectNumber] = []
     let outcome = try coordinator.engine.commit(

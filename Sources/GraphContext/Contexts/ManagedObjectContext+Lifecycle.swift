@@ -50,6 +50,7 @@ extension ManagedObjectContext {
   /// still holds are gone: what was read of them stays readable, and they are in no context any more. Children are reset too.
   public func reset() {
     leaveAll()
+    aliases = [:]
     deferringError(()) { () throws(ContextError) in
       if let parent { show(ParentSource(parent)) } else { show(try coordinator.engine.newestSource()) }
     }

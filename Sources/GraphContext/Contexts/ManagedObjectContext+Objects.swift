@@ -103,6 +103,7 @@ extension ManagedObjectContext {
     _ type: Object.Type = Object.self,
     with id: ManagedObjectID
   ) throws(ContextError) -> Object {
+    let id = storedID(id)
     try check(id, type)
     return object(type, number: id.number)
   }
@@ -114,6 +115,7 @@ extension ManagedObjectContext {
     _ type: Object.Type = Object.self,
     with id: ManagedObjectID
   ) throws(ContextError) -> Object {
+    let id = storedID(id)
     try check(id, type)
     return try existingObject(type, number: id.number, modelEntity(of: type))
   }
@@ -143,9 +145,16 @@ extension ManagedObjectContext {
     _ type: Object.Type = Object.self,
     with id: ManagedObjectID
   ) -> Object? {
+    let id = storedID(id)
     guard id.storeID == storeID, let entity = coordinator.entity(of: type) else { return nil }
     guard coordinator.schema.entity(id.entity) === entity else { return nil }
     return entities[entity.ordinal].known[id.number].map { unsafeDowncast($0, to: Object.self) }
+  }
+
+  /// The ID of the existing object that a save of the context, or of its parent, has settled a new object with; any other ID as it is.
+  private func storedID(_ id: ManagedObjectID) -> ManagedObjectID {
+    let id = parent?.storedID(id) ?? id
+    return aliases.isEmpty ? id : aliases[id] ?? id
   }
 
   private func check(_ id: ManagedObjectID, _ type: any ManagedObject.Type) throws(ContextError) {

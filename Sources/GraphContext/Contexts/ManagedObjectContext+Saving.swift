@@ -14,11 +14,13 @@ extension ManagedObjectContext {
   ///
   /// A child saves to its parent: in memory, without waiting. What needs the store is checked when the store is saved to.
   ///
-  /// - Parameter durability: when the save counts as done, if not as the container's options say. A child's save has none.
-  public func save(durability: Durability? = nil) throws(ContextError) {
+  /// - Parameters:
+  ///   - durability: when the save counts as done, if not as the container's options say. A child's save has none.
+  ///   - policy: what happens to new objects with unique values of existing ones, if not what each constraint declares. Of no effect for a child.
+  public func save(durability: Durability? = nil, ifExists policy: UniquePolicy? = nil) throws(ContextError) {
     if let parent { return try save(to: parent) }
     var saved = SavedObjects()
-    try save(durability, turn: .waiting(timeout: saveTimeout), &saved)
+    try save(durability, policy, turn: .waiting(timeout: saveTimeout), &saved)
     finish(saved)
   }
 
@@ -74,7 +76,7 @@ extension ManagedObjectContext {
     object._$state.forgetUnchangedValues(in: entity(ordinal).referenceSlots)
   }
 
-  /// ``save(durability:)`` for a context whose thread must not wait: the main actor's, while others write or the disk is
+  /// ``save(durability:ifExists:)`` for a context whose thread must not wait: the main actor's, while others write or the disk is
   /// slow. The actor goes on with other work meanwhile; what that changes in the context before this save has begun is
   /// saved too.
   ///
@@ -85,7 +87,8 @@ extension ManagedObjectContext {
   /// If the disk fails after the save has been made and before it is durable, this throws `outcomeUnknown`, and the context
   /// counts as saved.
   public nonisolated(nonsending) func saveWithoutBlocking(
-    durability: Durability? = nil
+    durability: Durability? = nil,
+    ifExists policy: UniquePolicy? = nil
   ) async throws(ContextError) {
     if let parent { return try save(to: parent) }
     let holder = holder
@@ -96,7 +99,7 @@ extension ManagedObjectContext {
     try await coordinator.engine.commitWithoutBlocking(durability, timeout: saveTimeout) {
       durability,
       turn throws(ContextError) in
-      try save(durability, turn: turn, &saved)
+      try save(durability, policy, turn: turn, &saved)
     }
   }
 
@@ -106,6 +109,7 @@ extension ManagedObjectContext {
   @discardableResult
   private func save(
     _ durability: Durability?,
+    _ policy: UniquePolicy?,
     turn: SaveTurn,
     _ saved: inout SavedObjects
   ) throws(ContextError) -> Bool {
@@ -122,38 +126,41 @@ extension ManagedObjectContext {
       }
       request = encoded
     }
-    var reverted: [Set<ObjectNumber>] = []
+    var settlement = SaveSettlement()
+    let policies = UniquePolicies(coordinator, policy)
     let outcome = try coordinator.engine.commit(
       durability,
       turn: turn,
       showsValues: coordinator.showsValues
     ) { base throws(ContextError) in
       let request = if let request { request } else { try ChangeEncoder(self, invalid).encode() }
-      return try merged(request, base, &reverted)
+      return try settled(try merged(request, base, &settlement), policies, base, &settlement)
     }
     guard let outcome else { return false }
+    let aliases = leaveSettled(settlement.aliases)
     saved = finishSave()
-    if outcome.changes == nil, reverted.isEmpty { return true }
+    if outcome.changes == nil, settlement.reverted.isEmpty { return true }
     // The save is done: if the context can't move on, that is the next call's failure.
     deferringError(()) { () throws(ContextError) in
       try moveToNewest(after: outcome.changes, outcome.ruleChanges)
     }
-    revert(reverted)
+    revert(settlement.reverted)
     saved.changes = outcome.changes.map { changes([$0], .context) }
+    saved.changes?.aliases = aliases
     if outcome.changes != nil { coordinator.tellListeners() }
     return true
   }
 
   /// Merges a request with what others have saved since, if they have.
   ///
-  /// - Parameter reverted: receives the objects of which not everything is stored that the context shows, by the entity's ordinal.
+  /// - Parameter settlement: receives the objects of which not everything is stored that the context shows.
   private func merged(
     _ request: SaveRequest,
     _ base: SaveBase,
-    _ reverted: inout [Set<ObjectNumber>]
+    _ settlement: inout SaveSettlement
   ) throws(ContextError) -> SaveRequest {
     if base.commit == request.baseCommit, !request.hasConflicts { return request }
-    let newest = base.commit == request.baseCommit ? source : try base.source()
+    let newest: any ObjectSource = base.commit == request.baseCommit ? source : try base.source()
     let changeSets = coordinator.engine.changeSets(from: source, to: newest)
     if changeSets.isEmpty, !request.hasConflicts {
       // Commits that change no objects, such as those that lease numbers.
@@ -170,8 +177,47 @@ extension ManagedObjectContext {
       storeID: storeID
     )
     try resolver.resolve()
-    reverted = resolver.reverted
+    settlement.reverted = resolver.reverted
     return resolver.request
+  }
+
+  /// Settles new objects with existing ones that have their unique values.
+  private func settled(
+    _ request: SaveRequest,
+    _ policies: UniquePolicies,
+    _ base: SaveBase,
+    _ settlement: inout SaveSettlement
+  ) throws(ContextError) -> SaveRequest {
+    guard policies.settlesAny, request.entities.contains(where: { !$0.inserted.isEmpty }) else {
+      return request
+    }
+    var resolver = UniqueResolver(request, settlement.reverted, policies, in: try base.source(), coordinator)
+    try resolver.resolve()
+    if resolver.aliases.allSatisfy(\.isEmpty) { return request }
+    settlement = SaveSettlement(reverted: resolver.reverted, aliases: resolver.aliases)
+    return resolver.request
+  }
+
+  /// Lets go of new objects that a save has settled with existing ones, and returns the IDs of both.
+  private func leaveSettled(_ settled: [[ObjectNumber: ObjectNumber]]) -> [ManagedObjectID: ManagedObjectID] {
+    if settled.isEmpty { return [:] }
+    undoManager?.removeAllActions()
+    var ids: [ManagedObjectID: ManagedObjectID] = [:]
+    tellingChanges(from: .store) {
+      for (ordinal, owners) in settled.enumerated() where !owners.isEmpty {
+        for object in entities[ordinal].changes.inserted {
+          let number = object._$state.number
+          guard var owner = owners[number] else { continue }
+          while let next = owners[owner] { owner = next }
+          ids[id(number, entity(ordinal))] = id(owner, entity(ordinal))
+          noteChange(of: object, isEdited: false)
+          entities[ordinal].known.remove(number)
+          object._$state.leave(entity(ordinal).number)
+        }
+      }
+    }
+    aliases.merge(ids) { $1 }
+    return ids
   }
 
   /// Reads objects anew of which a policy has not stored everything.
@@ -207,4 +253,12 @@ extension ManagedObjectContext {
     undoManager?.noteSave()
     return saved
   }
+}
+
+/// What a save stores otherwise than its context shows it.
+private struct SaveSettlement {
+  /// Objects of which not everything is stored that the context shows, or that are changed beyond that, by the entity's ordinal; empty for none.
+  var reverted: [Set<ObjectNumber>] = []
+  /// New objects that are not stored, and the existing ones that they stand for, by the entity's ordinal; empty for none.
+  var aliases: [[ObjectNumber: ObjectNumber]] = []
 }

@@ -41,6 +41,9 @@ public final class ManagedObjectContext: ObjectHost {
   /// The rule for objects that other contexts have changed in the store since this one read them: ``MergePolicy/error`` unless it is set.
   /// A child's value has no effect: the store is saved to by the outermost context.
   public var mergePolicy = MergePolicy.error
+  /// The IDs of new objects that saves of this context have settled with existing ones, and the IDs of those: see ``UniquePolicy``. Empty again after a
+  /// reset.
+  public internal(set) var aliases: [ManagedObjectID: ManagedObjectID] = [:]
   /// True for the context of ``PersistentContainer/query(_:)``. A change of an object in it is an error, which the next fetch and the end of the
   /// block throw.
   public internal(set) var isReadOnly = false

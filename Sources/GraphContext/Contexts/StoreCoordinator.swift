@@ -14,6 +14,10 @@ package final class StoreCoordinator: Sendable {
   let models: [ModelDescription]
   /// The rules of the attributes that have any, by the entity's ordinal.
   let checks: [[AttributeChecks]]
+  /// What a save does with existing unique values, by the entity's ordinal and the place among its declared indexes.
+  let uniquePolicies: [[UniquePolicy]]
+  /// Whether one of ``uniquePolicies`` isn't ``UniquePolicy/error``.
+  let settlesUniqueValues: Bool
   /// Whether a model's properties are in another order than the store's.
   let hasOtherLayouts: Bool
   /// Runs the blocks of ``PersistentContainer/write(mergePolicy:_:)``, one after the other.
@@ -38,6 +42,13 @@ package final class StoreCoordinator: Sendable {
         return AttributeChecks(slot: slot, attribute.rules)
       }
     }
+    let policies = zip(engine.schema.entities, models).map { entity, model in
+      entity.declaredIndexes.map { index in
+        model.entity.indexes.first { $0.name == index.name }?.ifExists ?? .error
+      }
+    }
+    uniquePolicies = policies
+    settlesUniqueValues = policies.joined().contains { $0 != .error }
     hasOtherLayouts = zip(engine.schema.entities, models).contains { !$0.layout.hasPlaces(of: $1.layout) }
     ordinals = Dictionary(
       zip(types, models).enumerated().map { ordinal, pair in
@@ -62,6 +73,19 @@ package final class StoreCoordinator: Sendable {
 
   /// The entity of objects with this key, or nil when they are of none.
   func entity(withKey key: ObjectIdentifier) -> StoredEntity? { ordinals[key].map { schema.entities[$0] } }
+
+  /// The defaults that the model of an entity declares, by slot.
+  func defaults(of entity: StoredEntity) -> [Int: AttributeValue] {
+    let model = models[entity.ordinal]
+    var defaults: [Int: AttributeValue] = [:]
+    for (slot, property) in entity.schema.stored.enumerated() {
+      guard let place = model.place(of: property.name),
+        case .attribute(let attribute) = model.visitedProperties[place]
+      else { continue }
+      defaults[slot] = attribute.defaultValue
+    }
+    return defaults
+  }
 
   /// Makes an object of the entity of this ordinal, whose class is given.
   func makeObject<Object: ManagedObject>(

@@ -88,6 +88,12 @@ protocol ObjectSource: AnyObject {
   func plan(of request: ResolvedRequest, over layers: UnsavedLayers?) throws(ContextError) -> QueryPlan
 }
 
+/// A source that shows one state of a store, without unsaved changes.
+protocol StoredSource: ObjectSource {
+  /// The object whose entry of a unique index has these components, encoded by ``KeyCoder``; nil if there is none. O(log n).
+  func owner(of components: [UInt8], in index: ResolvedIndex) throws(ContextError) -> ObjectNumber?
+}
+
 /// The results of a query, a few at a time, all of one state.
 protocol RowCursor: AnyObject {
   /// The next `count` results, fewer at the end; those of objects without unsaved changes with their records, as `keep` returns them.

@@ -60,7 +60,7 @@ protocol StoreEngine: AnyObject, Sendable {
 struct SaveBase {
   let commit: UInt64
   /// Makes a source of the state.
-  let source: () throws(ContextError) -> any ObjectSource
+  let source: () throws(ContextError) -> any StoredSource
 }
 
 /// How a save gets the right to write.

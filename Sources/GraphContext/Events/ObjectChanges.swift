@@ -36,6 +36,8 @@ public struct ObjectChanges: Sendable, Equatable {
   public internal(set) var deleted: [ManagedObjectID] = []
   /// Objects whose values are read anew, although nobody has set them in the context: after a rollback, or when the program asked for it.
   public internal(set) var refreshed: [ManagedObjectID] = []
+  /// Of a save: the IDs of new objects that it has settled with existing ones, and the IDs of those.
+  public internal(set) var aliases: [ManagedObjectID: ManagedObjectID] = [:]
   /// True after a reset: every object has left the context, and the lists are empty.
   public internal(set) var invalidatesAll = false
 

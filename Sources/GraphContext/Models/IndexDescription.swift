@@ -4,7 +4,9 @@ import Predicates
 ///
 /// Its entries are ordered by the first property, then the second, and so on; it serves conditions on a leading run of
 /// them, and sorting by them.
-public struct IndexDescription: Sendable, Hashable, Codable {
+///
+/// Equal descriptions agree in all but ``ifExists``, which is the program's and no part of what is stored about the schema.
+public struct IndexDescription: Sendable, Codable {
   /// The names of the attributes and to-one relationships, the first sorted by first.
   public var properties: [String]
   /// No two objects have equal values in all of the properties. An object with nil in one of them is free.
@@ -12,9 +14,17 @@ public struct IndexDescription: Sendable, Hashable, Codable {
 
   /// How the strings among the values are folded; nothing by default.
   public var folding: IndexFolding
+  /// What a save does with a new object whose values an object has that exists. Of no effect for an index that isn't unique.
+  public var ifExists: UniquePolicy
 
   /// Makes a description. A ``Schema`` checks it.
-  public init(_ properties: [String], isUnique: Bool = false, folding: IndexFolding = []) {
+  public init(
+    _ properties: [String],
+    isUnique: Bool = false,
+    folding: IndexFolding = [],
+    ifExists: UniquePolicy = .error
+  ) {
+    self.ifExists = ifExists
     self.properties = properties
     self.isUnique = isUnique
     self.folding = folding
@@ -22,6 +32,18 @@ public struct IndexDescription: Sendable, Hashable, Codable {
 
   /// Unique within an entity: the properties' names joined by commas, and the folding, as in `title,year[cd]`.
   public var name: String { properties.joined(separator: ",") + folding.stringOptions.formatText }
+}
+
+extension IndexDescription: Hashable {
+  public static func == (left: IndexDescription, right: IndexDescription) -> Bool {
+    (left.properties, left.isUnique, left.folding) == (right.properties, right.isUnique, right.folding)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(properties)
+    hasher.combine(isUnique)
+    hasher.combine(folding)
+  }
 }
 
 extension IndexDescription {
@@ -33,6 +55,7 @@ extension IndexDescription {
     properties = try container.decode([String].self, forKey: .properties)
     isUnique = try container.decode(Bool.self, forKey: .isUnique)
     folding = try container.decodeIfPresent(IndexFolding.self, forKey: .folding) ?? []
+    ifExists = .error
   }
 
   public func encode(to encoder: any Encoder) throws {

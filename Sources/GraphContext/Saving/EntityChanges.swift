@@ -32,6 +32,22 @@ final class EntityChanges {
   }
 
   var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+
+  /// The index of the patch of an object. O(log n).
+  func patchIndex(of number: ObjectNumber) -> Int? { updated.firstIndex(sorted: number, by: \.number) }
+
+  /// The index of the record of a new object. O(log n).
+  func insertedIndex(of number: ObjectNumber) -> Int? { inserted.firstIndex(sorted: number, by: \.number) }
+
+  /// Returns whether the save deletes an object. O(log n).
+  func deletes(_ number: ObjectNumber) -> Bool { deleted.contains(sorted: number, by: \.self) }
+}
+
+extension StoredEntity {
+  /// The names of the properties of some slots.
+  func names(of slots: UInt64) -> [String] {
+    schema.stored.indices.filter { slots & 1 << UInt64($0) != 0 }.map { schema.stored[$0].name }
+  }
 }
 
 /// The links that a save adds to and removes from one relationship that is kept as pairs.
@@ -39,7 +55,7 @@ struct PairChanges {
   let source: StoredEntity
   let relationship: StoredToMany
   let trees: PairTrees
-  let links: PendingLinks
+  var links: PendingLinks
 }
 
 /// Everything that a save wants to change, and what it was based on.

@@ -44,7 +44,11 @@ struct MergeResolver {
       for patch in changes.updated { try resolve(patch, changes.entity) }
       resolveDeleted(changes)
     }
-    if policy.letsContextWin { try clearRivals() }
+    if policy.letsContextWin {
+      var rivals = PartnerRivals(request, reverted, in: newest, storeID: storeID)
+      try rivals.clear()
+      (request, reverted) = (rivals.request, rivals.reverted)
+    }
     for changes in request.entities { changes.updated.removeAll { $0.slots == 0 } }
     request.baseCommit = newest.commit
     for ordinal in request.conflicts.indices { request.conflicts[ordinal] = [:] }
@@ -203,7 +207,7 @@ struct MergeResolver {
     from partner: ObjectNumber
   ) {
     let changes = request.entities[entity.ordinal]
-    guard let index = changes.inserted.firstIndex(sorted: number, by: \.number) else { return }
+    guard let index = changes.insertedIndex(of: number) else { return }
     let bytes = UnsafeRawBufferPointer(changes.inserted[index].bytes)
     let record = RecordView(validated: bytes, layout: entity.layout)
     guard record.reference(slot) == partner else { return }
@@ -214,72 +218,6 @@ struct MergeResolver {
     changes.inserted[index] = .init(number: number, bytes: new)
     reverted[entity.ordinal].insert(number)
   }
-
-  // MARK: One-to-one relationships where the context wins
-
-  /// Takes the partners that objects get here from those that other contexts have given them to in the meantime.
-  private mutating func clearRivals() throws(ContextError) {
-    for changes in request.entities {
-      let entity = changes.entity
-      for toOne in entity.toOnes {
-        guard case .toOne = toOne.inverse else { continue }
-        for patch in changes.updated where patch.slots & 1 << UInt64(toOne.slot) != 0 {
-          let new = RecordView(validated: patch.bytes, layout: entity.layout).reference(toOne.slot)
-          try clearRivals(of: patch.number, entity, toOne, new)
-        }
-        for inserted in changes.inserted {
-          let record = RecordView(validated: UnsafeRawBufferPointer(inserted.bytes), layout: entity.layout)
-          try clearRivals(of: inserted.number, entity, toOne, record.reference(toOne.slot))
-        }
-      }
-    }
-  }
-
-  private mutating func clearRivals(
-    of number: ObjectNumber,
-    _ entity: StoredEntity,
-    _ toOne: StoredToOne,
-    _ new: ObjectNumber
-  ) throws(ContextError) {
-    guard case .toOne(let inverse) = toOne.inverse else { return }
-    let destination = schema.entities[toOne.destination]
-    let old = try newest.reference(at: toOne.slot, of: number, entity)
-    if !old.isNone, old != new { try clear(old, destination, slot: inverse, ifLeadingTo: number) }
-    if new.isNone { return }
-    let rival = try newest.reference(at: inverse, of: new, destination)
-    if !rival.isNone, rival != number { try clear(rival, entity, slot: toOne.slot, ifLeadingTo: new) }
-  }
-
-  /// Sets a reference to nil, unless this save sets it or deletes its object.
-  private mutating func clear(
-    _ number: ObjectNumber,
-    _ entity: StoredEntity,
-    slot: Int,
-    ifLeadingTo target: ObjectNumber
-  ) throws(ContextError) {
-    let changes = request.entities[entity.ordinal]
-    let index = changes.patchIndex(of: number)
-    let bit: UInt64 = 1 << UInt64(slot)
-    if let index, changes.updated[index].slots & bit != 0 { return }
-    guard !changes.deletes(number),
-      try newest.reference(at: slot, of: number, entity) == target
-    else { return }
-    if entity.requiredSlots & bit != 0 {
-      return noteConflict(number, entity, bit)
-    }
-    reverted[entity.ordinal].insert(number)
-    if let index {
-      let record = RecordView(validated: changes.updated[index].bytes, layout: entity.layout)
-      let bytes = changes.encoder.encode(record, replacing: slot, with: .null)
-      changes.updated[index].bytes = UnsafeRawBufferPointer(bytes)
-      changes.updated[index].slots |= bit
-    } else {
-      changes.encoder.begin()
-      let bytes = UnsafeRawBufferPointer(changes.encoder.finish())
-      let index = changes.updated.insertionIndex(sorted: number, by: \.number)
-      changes.updated.insert(.init(number: number, bytes: bytes, slots: bit), at: index)
-    }
-  }
 }
 
 extension MergePolicy {
@@ -289,21 +227,5 @@ extension MergePolicy {
     case .mergeByPropertyObjectTrump, .overwrite: true
     case .error, .mergeByPropertyStoreTrump, .rollback: false
     }
-  }
-}
-
-extension EntityChanges {
-  /// The index of the patch of an object. O(log n).
-  fileprivate func patchIndex(of number: ObjectNumber) -> Int? {
-    updated.firstIndex(sorted: number, by: \.number)
-  }
-
-  /// Returns whether the save deletes an object. O(log n).
-  fileprivate func deletes(_ number: ObjectNumber) -> Bool { deleted.contains(sorted: number, by: \.self) }
-}
-
-extension StoredEntity {
-  fileprivate func names(of slots: UInt64) -> [String] {
-    schema.stored.indices.filter { slots & 1 << UInt64($0) != 0 }.map { schema.stored[$0].name }
   }
 }

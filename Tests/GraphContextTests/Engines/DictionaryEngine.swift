@@ -22,7 +22,9 @@ final class DictionaryEngine: StoreEngine {
     state = Mutex(State(newest: PlainStore(schema), nextSequence: schema.entities.map { _ in 1 }))
   }
 
-  func newestSource() throws(ContextError) -> any ObjectSource {
+  func newestSource() throws(ContextError) -> any ObjectSource { try storedSource() }
+
+  private func storedSource() throws(ContextError) -> any StoredSource {
     DictionarySource(state.withLock { $0.newest }, schema)
   }
 
@@ -48,7 +50,7 @@ final class DictionaryEngine: StoreEngine {
     _ request: (SaveBase) throws(ContextError) -> SaveRequest
   ) throws(ContextError) -> SaveOutcome? {
     let base = state.withLock { $0.newest.commit }
-    let request = try request(SaveBase(commit: base, source: newestSource))
+    let request = try request(SaveBase(commit: base, source: storedSource))
     guard !request.isEmpty else { return SaveOutcome() }
     let old = state.withLock { $0.newest }
     var save = PlainSave(old, schema, storeID)

@@ -2,7 +2,7 @@
 @testable import Predicates
 
 /// One state of a dictionary engine. Every query goes through all objects.
-final class DictionarySource: ObjectSource {
+final class DictionarySource: StoredSource {
   let schema: StoredSchema
   private let store: PlainStore
   var counters = QueryCounters()
@@ -70,6 +70,17 @@ final class DictionarySource: ObjectSource {
   func releaseKept() {
     kept = schema.entities.map { KeptBytes($0.layout) }
     keptByteCount = 0
+  }
+
+  func owner(of components: [UInt8], in index: ResolvedIndex) throws(ContextError) -> ObjectNumber? {
+    let entity = schema[index.id.entity]
+    return store.rows[entity.ordinal].keys.sorted().first { number in
+      guard let row = store.row(number, of: entity.ordinal) else { return false }
+      var key: [UInt8] = []
+      let record = RecordView(validated: encode(row, entity), layout: entity.layout)
+      return index.appendKey(of: record, .none, to: &key)
+        && key.dropLast(KeyCoder.objectIDByteCount) == components[...]
+    }
   }
 
   // MARK: Links

@@ -39,7 +39,7 @@ final class PageStoreEngine: StoreEngine {
   }
 
   /// The store as the running write transaction has found it.
-  private func viewOfWriter() throws(ContextError) -> any ObjectSource {
+  private func viewOfWriter() throws(ContextError) -> any StoredSource {
     try view { () throws(StoreError) in try store.snapshotOfWriter() }
   }
 

@@ -57,3 +57,13 @@ struct UniqueLookup {
     return numbers
   }
 }
+
+extension StoreView: StoredSource {
+  func owner(of components: [UInt8], in index: ResolvedIndex) throws(ContextError) -> ObjectNumber? {
+    try ContextError.mapping {
+      guard let tree = try tree(of: index) else { return ObjectNumber?.none }
+      var cursor = tree.cursor(in: .prefix(components))
+      return try cursor.next() ? try cursor.objectID() : nil
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import Predicates
+
+/// What a save does with a new object that has a unique value of an object that exists: one in the store, or one that was inserted earlier in the
+/// same save.
+///
+/// With each policy but ``error`` the new object is not stored. References and links that led to it lead to the existing object, whose ID stays
+/// as it is; the new object leaves the context as a deleted one does. ``ManagedObjectContext/aliases`` has both IDs.
+///
+/// A model declares the policy of a constraint, `@Attribute(.unique(ifExists: .merge))` or `#Unique<Song>([\.album, \.track], ifExists: .keep)`, and
+/// ``ManagedObjectContext/save(durability:ifExists:)`` replaces it for one save. It is the program's, and no part of what is stored.
+///
+/// A policy applies to new objects. Two stored objects that are given the same value are refused under each, and so is a new object that has unique
+/// values of two existing ones.
+public enum UniquePolicy: String, Sendable, Hashable, CaseIterable {
+  /// The save throws `notUnique`.
+  case error
+  /// The existing object keeps its values.
+  case keep
+  /// The existing object gets all attributes and to-one relationships of the new one, nil and defaults included.
+  case replace
+  /// The existing object gets the values of the new one that are neither nil nor the default of their attribute.
+  case merge
+}
+
+/// The policies of a save, by constraint.
+struct UniquePolicies {
+  /// Counts for every constraint.
+  private let override: UniquePolicy?
+  private let declared: [[UniquePolicy]]
+  /// False if every new object with an existing value is refused.
+  let settlesAny: Bool
+
+  init(_ coordinator: StoreCoordinator, _ override: UniquePolicy?) {
+    self.override = override
+    declared = coordinator.uniquePolicies
+    settlesAny = override.map { $0 != .error } ?? coordinator.settlesUniqueValues
+  }
+
+  /// The unique indexes of an entity whose policy isn't ``UniquePolicy/error``, by their places among the declared ones.
+  func settling(_ entity: StoredEntity) -> [(place: Int, policy: UniquePolicy)] {
+    entity.declaredIndexes.indices.compactMap { place in
+      let policy = override ?? declared[entity.ordinal][place]
+      return entity.declaredIndexes[place].isUnique && policy != .error ? (place, policy) : nil
+    }
+  }
+}

@@ -1,0 +1,351 @@
+import Foundation
+import Predicates
+
+/// Settles new objects that have unique values of existing ones, as the policies of the constraints say.
+///
+/// Runs in the writer's turn and above the engine, after the merge with what other contexts have saved: it leaves a request in which the settled
+/// objects are gone, and their values and links are those of the existing objects. What it can't settle the engine refuses as not unique.
+struct UniqueResolver {
+  private let coordinator: StoreCoordinator
+  private let schema: StoredSchema
+  private let source: any StoredSource
+  private let policies: UniquePolicies
+  private(set) var request: SaveRequest
+  /// Objects that the store has with other values than the context shows, by the entity's ordinal.
+  private(set) var reverted: [Set<ObjectNumber>]
+  /// Settled objects and the existing ones that they stand for, by the entity's ordinal.
+  private(set) var aliases: [[ObjectNumber: ObjectNumber]]
+  private var settled: [SettledObject] = []
+  /// What the models declare, by the entity's ordinal, once it is needed.
+  private var defaults: [Int: [Int: AttributeValue]] = [:]
+
+  private struct SettledObject {
+    let entity: StoredEntity
+    let number: ObjectNumber
+    let policy: UniquePolicy
+    /// Lives as long as the entity's encoder.
+    var bytes: UnsafeRawBufferPointer
+  }
+
+  /// - Parameters:
+  ///   - reverted: objects that the store has with other values than the context shows, as far as they are known; empty for none.
+  ///   - source: the state that the request is based on.
+  init(
+    _ request: SaveRequest,
+    _ reverted: [Set<ObjectNumber>],
+    _ policies: UniquePolicies,
+    in source: any StoredSource,
+    _ coordinator: StoreCoordinator
+  ) {
+    self.request = request
+    self.policies = policies
+    self.source = source
+    self.coordinator = coordinator
+    schema = source.schema
+    self.reverted = reverted.isEmpty ? request.entities.map { _ in [] } : reverted
+    aliases = request.entities.map { _ in [:] }
+  }
+
+  /// O(new objects · log n) for entities with a policy, and O(changes) if any object is settled.
+  mutating func resolve() throws(ContextError) {
+    var entities = schema.entities.filter { !policies.settling($0).isEmpty }
+    while try findOwners(entities) {
+      redirectReferences()
+      // A key with a reference to a settled object is another one now.
+      entities.removeAll { entity in
+        policies.settling(entity).allSatisfy {
+          entity.declaredIndexes[$0.place].slotMask & entity.referenceSlots == 0
+        }
+      }
+    }
+    if settled.isEmpty { return }
+    redirectLinks()
+    for object in settled { try fold(object) }
+    var rivals = PartnerRivals(request, reverted, in: source, storeID: coordinator.storeID)
+    try rivals.clear()
+    (request, reverted) = (rivals.request, rivals.reverted)
+    for changes in request.entities { changes.updated.removeAll { $0.slots == 0 } }
+  }
+
+  /// The object that another stands for, or the object itself.
+  func owner(_ number: ObjectNumber, _ ordinal: Int) -> ObjectNumber {
+    var number = number
+    while let next = aliases[ordinal][number] { number = next }
+    return number
+  }
+
+  // MARK: Existing objects
+
+  /// Takes new objects out of the request that have unique values of existing ones. Returns whether there were any.
+  private mutating func findOwners(_ entities: [StoredEntity]) throws(ContextError) -> Bool {
+    let count = settled.count
+    for entity in entities where !request.entities[entity.ordinal].inserted.isEmpty {
+      let changes = request.entities[entity.ordinal]
+      var owners = UniqueOwners(changes, policies.settling(entity), source)
+      try owners.claimUpdated()
+      var inserted: [EntityChanges.Record] = []
+      for record in changes.inserted {
+        let bytes = UnsafeRawBufferPointer(record.bytes)
+        guard let (owner, policy) = try owners.owner(of: bytes) else {
+          owners.claim(bytes, for: record.number)
+          inserted.append(record)
+          continue
+        }
+        if policy != .keep { owners.claim(bytes, for: owner) }
+        aliases[entity.ordinal][record.number] = owner
+        settled.append(SettledObject(entity: entity, number: record.number, policy: policy, bytes: bytes))
+      }
+      if inserted.count < changes.inserted.count { changes.inserted = inserted }
+    }
+    return settled.count > count
+  }
+
+  // MARK: References and links
+
+  /// Makes every reference to a settled object one to the existing object.
+  private mutating func redirectReferences() {
+    for changes in request.entities {
+      let entity = changes.entity
+      for index in changes.inserted.indices {
+        let record = changes.inserted[index]
+        guard let bytes = redirected(UnsafeRawBufferPointer(record.bytes), entity) else { continue }
+        changes.inserted[index] = .init(number: record.number, bytes: bytes)
+        reverted[entity.ordinal].insert(record.number)
+      }
+      for index in changes.updated.indices {
+        guard let bytes = redirected(changes.updated[index].bytes, entity) else { continue }
+        changes.updated[index].bytes = UnsafeRawBufferPointer(bytes)
+        reverted[entity.ordinal].insert(changes.updated[index].number)
+      }
+    }
+    for index in settled.indices {
+      guard let bytes = redirected(settled[index].bytes, settled[index].entity) else { continue }
+      settled[index].bytes = UnsafeRawBufferPointer(bytes)
+    }
+  }
+
+  /// A copy of a record that leads to existing objects; nil if the record does.
+  private func redirected(
+    _ bytes: UnsafeRawBufferPointer,
+    _ entity: StoredEntity
+  ) -> UnsafeMutableRawBufferPointer? {
+    var copy: UnsafeMutableRawBufferPointer?
+    for toOne in entity.toOnes where !aliases[toOne.destination].isEmpty {
+      let bytes = copy.map { UnsafeRawBufferPointer($0) } ?? bytes
+      let record = RecordView(validated: bytes, layout: entity.layout)
+      let old = record.reference(toOne.slot)
+      let new = owner(old, toOne.destination)
+      if new == old { continue }
+      let encoder = request.entities[entity.ordinal]
+      copy = encoder.encoder.encode(record, replacing: toOne.slot, with: .reference(new))
+    }
+    return copy
+  }
+
+  private mutating func redirectLinks() {
+    for index in request.pairs.indices {
+      let pairs = request.pairs[index]
+      let (source, destination) = (pairs.source.ordinal, pairs.relationship.destination)
+      if aliases[source].isEmpty, aliases[destination].isEmpty { continue }
+      var links = PendingLinks()
+      for (owner, elements) in pairs.links.removed {
+        for element in elements { links.unlink(owner, element) }
+      }
+      for (owner, elements) in pairs.links.added {
+        for element in elements {
+          links.link(self.owner(owner, source), self.owner(element, destination))
+        }
+      }
+      request.pairs[index].links = links
+    }
+    request.pairs.removeAll { $0.links.isEmpty }
+  }
+
+  // MARK: Values
+
+  /// Gives the existing object what its policy lets it have of a settled one.
+  private mutating func fold(_ object: SettledObject) throws(ContextError) {
+    let (entity, bytes) = (object.entity, object.bytes)
+    let changes = request.entities[entity.ordinal]
+    let owner = owner(object.number, entity.ordinal)
+    let new = RecordView(validated: bytes, layout: entity.layout)
+    let slots = try takePartners(of: new, for: owner, entity) | values(of: new, object.policy, entity)
+    reverted[entity.ordinal].formUnion([owner, object.number])
+    if slots == 0 { return }
+    if let index = changes.insertedIndex(of: owner) {
+      let old = RecordView(
+        validated: UnsafeRawBufferPointer(changes.inserted[index].bytes),
+        layout: entity.layout
+      )
+      let merged = changes.encoder.encode(old, patchedBy: new, in: slots)
+      changes.inserted[index] = .init(number: owner, bytes: merged)
+    } else if let index = changes.patchIndex(of: owner) {
+      let old = RecordView(validated: changes.updated[index].bytes, layout: entity.layout)
+      let merged = changes.encoder.encode(old, patchedBy: new, in: slots)
+      changes.updated[index].bytes = UnsafeRawBufferPointer(merged)
+      changes.updated[index].slots |= slots
+    } else if let stored = try source.record(owner, of: entity) {
+      let different = new.slots(
+        in: slots,
+        thatDifferFrom: RecordView(validated: stored, layout: entity.layout)
+      )
+      let index = changes.updated.insertionIndex(sorted: owner, by: \.number)
+      changes.updated.insert(.init(number: owner, bytes: bytes, slots: different), at: index)
+    }
+  }
+
+  /// Bits of the slots that an existing object takes over. Partners in one-to-one relationships are not among them.
+  private mutating func values(
+    of record: RecordView,
+    _ policy: UniquePolicy,
+    _ entity: StoredEntity
+  ) -> UInt64 {
+    var slots: UInt64 = 0
+    for slot in entity.schema.stored.indices { slots |= 1 << UInt64(slot) }
+    for toOne in entity.toOnes {
+      if case .toOne = toOne.inverse { slots &= ~(1 << UInt64(toOne.slot)) }
+    }
+    switch policy {
+    case .error, .keep: return 0
+    case .replace: return slots
+    case .merge:
+      let defaults = defaults[entity.ordinal] ?? coordinator.defaults(of: entity)
+      self.defaults[entity.ordinal] = defaults
+      for slot in entity.schema.stored.indices {
+        if record.isNull(slot) || record.value(slot) == defaults[slot] { slots &= ~(1 << UInt64(slot)) }
+      }
+      return slots
+    }
+  }
+
+  /// Bits of the slots whose partners an existing object takes over: their references lead to it already. The partners that it was given in
+  /// this save lose it.
+  private mutating func takePartners(
+    of record: RecordView,
+    for owner: ObjectNumber,
+    _ entity: StoredEntity
+  ) throws(ContextError) -> UInt64 {
+    let changes = request.entities[entity.ordinal]
+    var slots: UInt64 = 0
+    for toOne in entity.toOnes {
+      guard case .toOne(let inverse) = toOne.inverse else { continue }
+      let partner = record.reference(toOne.slot)
+      if partner.isNone { continue }
+      slots |= 1 << UInt64(toOne.slot)
+      var present = ObjectNumber.none
+      if let index = changes.insertedIndex(of: owner) {
+        let bytes = UnsafeRawBufferPointer(changes.inserted[index].bytes)
+        present = RecordView(validated: bytes, layout: entity.layout).reference(toOne.slot)
+      } else if let index = changes.patchIndex(of: owner) {
+        present = RecordView(validated: changes.updated[index].bytes, layout: entity.layout).reference(
+          toOne.slot
+        )
+      }
+      if !present.isNone, present != partner {
+        unlink(present, schema.entities[toOne.destination], slot: inverse, from: owner)
+      }
+    }
+    return slots
+  }
+
+  /// Sets a reference that this save stores to nil, if it leads to `target`.
+  private mutating func unlink(
+    _ number: ObjectNumber,
+    _ entity: StoredEntity,
+    slot: Int,
+    from target: ObjectNumber
+  ) {
+    let changes = request.entities[entity.ordinal]
+    let (inserted, patch) = (changes.insertedIndex(of: number), changes.patchIndex(of: number))
+    let bytes =
+      inserted.map { UnsafeRawBufferPointer(changes.inserted[$0].bytes) }
+      ?? patch.map { changes.updated[$0].bytes }
+    guard let bytes else { return }
+    let record = RecordView(validated: bytes, layout: entity.layout)
+    guard record.reference(slot) == target else { return }
+    let bit: UInt64 = 1 << UInt64(slot)
+    if entity.requiredSlots & bit != 0 {
+      let id = ManagedObjectID(entity: entity.label, number: number, storeID: coordinator.storeID)
+      return request.failures.note(.conflict(id, "changed", entity.names(of: bit)))
+    }
+    reverted[entity.ordinal].insert(number)
+    let cleared = changes.encoder.encode(record, replacing: slot, with: .null)
+    if let inserted { changes.inserted[inserted] = .init(number: number, bytes: cleared) }
+    if let patch { changes.updated[patch].bytes = UnsafeRawBufferPointer(cleared) }
+  }
+}
+
+/// Which object of an entity has a unique value after a save: by what the save stores, and else by the store.
+private struct UniqueOwners {
+  private let changes: EntityChanges
+  private let constraints: [(place: Int, policy: UniquePolicy)]
+  private let source: any StoredSource
+  /// Objects by the keys that this save gives them, by the place of the constraint.
+  private var claims: [[[UInt8]: ObjectNumber]]
+  /// Objects whose keys in the store are out of date, by the place of the constraint.
+  private var changed: [Set<ObjectNumber>]
+
+  init(
+    _ changes: EntityChanges,
+    _ constraints: [(place: Int, policy: UniquePolicy)],
+    _ source: any StoredSource
+  ) {
+    self.changes = changes
+    self.constraints = constraints
+    self.source = source
+    claims = changes.entity.declaredIndexes.map { _ in [:] }
+    changed = changes.entity.declaredIndexes.map { _ in [] }
+  }
+
+  /// Notes the keys of stored objects that this save gives them.
+  mutating func claimUpdated() throws(ContextError) {
+    let entity = changes.entity
+    for patch in changes.updated {
+      let places = constraints.map(\.place).filter { entity.declaredIndexes[$0].slotMask & patch.slots != 0 }
+      if places.isEmpty { continue }
+      guard let stored = try source.record(patch.number, of: entity) else { continue }
+      let bytes = changes.encoder.encode(
+        RecordView(validated: stored, layout: entity.layout),
+        patchedBy: RecordView(validated: patch.bytes, layout: entity.layout),
+        in: patch.slots
+      )
+      for place in places { changed[place].insert(patch.number) }
+      claim(UnsafeRawBufferPointer(bytes), for: patch.number)
+    }
+  }
+
+  /// Notes that an object has the keys of a record from now on.
+  mutating func claim(_ bytes: UnsafeRawBufferPointer, for number: ObjectNumber) {
+    for (place, _) in constraints {
+      if let key = key(of: bytes, place) { claims[place][key] = claims[place][key] ?? number }
+    }
+  }
+
+  /// The one object that has keys of a record, with the policy of the first constraint by which it does; nil if no object has, or several have.
+  func owner(of bytes: UnsafeRawBufferPointer) throws(ContextError) -> (ObjectNumber, UniquePolicy)? {
+    var owner: (number: ObjectNumber, policy: UniquePolicy)?
+    for (place, policy) in constraints {
+      guard let key = key(of: bytes, place), let found = try self.owner(of: key, place) else { continue }
+      if let owner, owner.number != found { return nil }
+      owner = owner ?? (found, policy)
+    }
+    return owner
+  }
+
+  private func owner(of key: [UInt8], _ place: Int) throws(ContextError) -> ObjectNumber? {
+    if let claimed = claims[place][key] { return claimed }
+    guard let stored = try source.owner(of: key, in: changes.entity.declaredIndexes[place]) else {
+      return nil
+    }
+    return changed[place].contains(stored) || changes.deletes(stored) ? nil : stored
+  }
+
+  /// The components of a record in an index; nil if one of them is.
+  private func key(of bytes: UnsafeRawBufferPointer, _ place: Int) -> [UInt8]? {
+    let record = RecordView(validated: bytes, layout: changes.entity.layout)
+    var key: [UInt8] = []
+    guard changes.entity.declaredIndexes[place].appendKey(of: record, .none, to: &key) else { return nil }
+    key.removeLast(KeyCoder.objectIDByteCount)
+    return key
+  }
+}

@@ -1,0 +1,293 @@
+import Cambium
+import Foundation
+import TestSupport
+import Testing
+
+@testable import GraphContext
+
+/// What saves do with new objects that have unique values of existing ones.
+@Suite struct UniquePolicyTests {
+  private let store: PersistentContainer
+  private let context: ManagedObjectContext
+
+  init() async throws {
+    store = try await Tracks.open()
+    context = try store.context()
+  }
+
+  /// A track in the store.
+  private func stored(_ code: String, _ title: String = "old") throws -> UniqueTrack {
+    let track = UniqueTrack(code, title, plays: 5, rating: 3)
+    context.insert(track)
+    try context.save()
+    return track
+  }
+
+  private func insert(_ track: UniqueTrack) -> UniqueTrack {
+    context.insert(track)
+    return track
+  }
+
+  /// All tracks, as another context sees them.
+  private func shown() throws -> [String] {
+    let reader = try store.context()
+    defer { reader.end() }
+    #expect(try store.verify().map(\.description) == [])
+    return try reader.fetch(From<UniqueTrack>().orderBy(.ascending(\.code))).map { track in
+      "\(track.code ?? "-") \(track.title) \(track.plays) \(track.rating.map(String.init) ?? "-")"
+    }
+  }
+
+  // MARK: Values
+
+  @Test(arguments: [
+    (UniquePolicy.keep, "A old 5 3"), (.merge, "A new 5 3"), (.replace, "A new 0 -"),
+  ])
+  func theExistingObjectHasWhatThePolicySays(_ policy: UniquePolicy, _ expected: String) throws {
+    let old = try stored("A")
+    let new = insert(UniqueTrack("A", "new"))
+    let id = new.objectID
+    try context.save(ifExists: policy)
+    #expect(try shown() == [expected])
+    #expect(old.title == (policy == .keep ? "old" : "new") && old.plays == (policy == .replace ? 0 : 5))
+    #expect(new.isDeleted && new.title == "new" && new.objectID == id)
+    #expect(context.aliases == [id: old.objectID])
+    #expect(try context.object(UniqueTrack.self, with: id) === old)
+    #expect(try context.existingObject(UniqueTrack.self, with: id) === old)
+    #expect(context.registeredObject(UniqueTrack.self, with: id) === old)
+    #expect(!context.hasChanges && context.insertedObjects.isEmpty)
+    context.reset()
+    #expect(context.aliases.isEmpty)
+  }
+
+  @Test func aRefusedObjectIsSavedByAnotherPolicy() throws {
+    let old = try stored("A")
+    let new = insert(UniqueTrack("A", "new"))
+    let error = #expect(throws: ContextError.self) { try context.save(ifExists: .error) }
+    #expect(
+      error?.code == .notUnique && error?.context.objectID == new.objectID
+        && error?.context.otherID == old.objectID
+    )
+    #expect(new.isInserted && context.hasChanges && context.aliases.isEmpty)
+    #expect(try shown() == ["A old 5 3"])
+    // The constraint declares to merge.
+    try context.save()
+    #expect(try shown() == ["A new 5 3"])
+  }
+
+  @Test func anUndeclaredPolicyIsAnError() throws {
+    context.insert(UniqueTag("warm"))
+    try context.save()
+    context.insert(UniqueTag("warm"))
+    let error = #expect(throws: ContextError.self) { try context.save() }
+    #expect(error?.code == .notUnique)
+    try context.save(ifExists: .keep)
+    #expect(try context.count(From<UniqueTag>()) == 1)
+  }
+
+  @Test func mergingEqualValuesStoresNothing() throws {
+    _ = try stored("A")
+    let commit = context.source.commit
+    let new = insert(UniqueTrack("A", "old", plays: 5, rating: 3))
+    try context.save()
+    #expect(context.source.commit == commit && new.isDeleted && !context.hasChanges)
+    #expect(try shown() == ["A old 5 3"])
+  }
+
+  @Test func newObjectsAreSettledWithEachOther() throws {
+    let first = insert(UniqueTrack("A", "first", plays: 1))
+    let second = insert(UniqueTrack("A", "second", rating: 2))
+    let third = insert(UniqueTrack("A", "", plays: 3))
+    let free = [insert(UniqueTrack(nil, "x")), insert(UniqueTrack(nil, "y"))]
+    try context.save()
+    #expect(try shown() == ["- x 0 -", "- y 0 -", "A second 3 2"])
+    #expect(first.title == "second" && first.plays == 3 && first.rating == 2)
+    #expect(second.isDeleted && third.isDeleted && free.allSatisfy { !$0.isDeleted })
+    #expect(context.aliases == [second.objectID: first.objectID, third.objectID: first.objectID])
+  }
+
+  // MARK: Existing objects that change in the same save
+
+  @Test func aValueThatTheSaveTakesAwayIsFree() throws {
+    let (renamed, deleted) = (try stored("A"), try stored("B"))
+    renamed.code = "C"
+    context.delete(deleted)
+    let new = [insert(UniqueTrack("A", "a")), insert(UniqueTrack("B", "b")), insert(UniqueTrack("C", "c"))]
+    try context.save()
+    #expect(try shown() == ["A a 0 -", "B b 0 -", "C c 5 3"])
+    #expect(new.map(\.isDeleted) == [false, false, true] && renamed.title == "c")
+  }
+
+  @Test func changesOfTheExistingObjectAreKept() throws {
+    let old = try stored("A")
+    old.plays = 9
+    old.title = "mine"
+    context.insert(UniqueTrack("A", "new", rating: 1))
+    try context.save()
+    #expect(try shown() == ["A new 9 1"])
+    #expect(old.plays == 9 && old.title == "new")
+  }
+
+  @Test func storedObjectsAreNeverSettled() throws {
+    let (a, b) = (try stored("A"), try stored("B"))
+    b.code = "A"
+    let error = #expect(throws: ContextError.self) { try context.save(ifExists: .merge) }
+    #expect(error?.code == .notUnique && !a.isDeleted && !b.isDeleted)
+  }
+
+  @Test func valuesOfTwoExistingObjectsAreRefused() throws {
+    let album = UniqueAlbum("Blue")
+    let (a, b) = (try stored("A"), try stored("B"))
+    (a.album, a.place) = (album, 1)
+    try context.save()
+    let new = insert(UniqueTrack("B", "both"))
+    (new.album, new.place) = (album, 1)
+    let error = #expect(throws: ContextError.self) { try context.save() }
+    #expect(error?.code == .notUnique && error?.failures.count == 2)
+    #expect(b.title == "old" && new.isInserted)
+  }
+
+  @Test func anotherContextsCommitCounts() throws {
+    let other = try store.context()
+    defer { other.end() }
+    let old = try stored("A")
+    try other.refresh()
+    try other.existingObject(UniqueTrack.self, with: old.objectID).plays = 7
+    other.insert(UniqueTrack("B", "theirs"))
+    try other.save()
+    old.rating = 1
+    let new = [insert(UniqueTrack("A", "mine")), insert(UniqueTrack("B", "mine", plays: 2))]
+    try context.save()
+    #expect(try shown() == ["A mine 7 1", "B mine 2 -"])
+    #expect(old.plays == 7 && old.rating == 1 && new.allSatisfy(\.isDeleted))
+    #expect(try context.object(UniqueTrack.self, with: new[1].objectID).plays == 2)
+  }
+
+  // MARK: Links
+
+  @Test(arguments: [UniquePolicy.keep, .merge, .replace])
+  func linksLeadToTheExistingObject(_ policy: UniquePolicy) throws {
+    let (old, oldSleeve) = (try stored("A"), UniqueSleeve("old"))
+    let tags = ["x", "y", "z"].map(UniqueTag.init)
+    old.sleeve = oldSleeve
+    old.tags = [tags[0], tags[1]]
+    for tag in tags { context.insert(tag) }
+    try context.save()
+    let (new, sleeve) = (insert(UniqueTrack("A", "new")), UniqueSleeve("new"))
+    new.sleeve = sleeve
+    new.tags = [tags[1], tags[2]]
+    try context.save(ifExists: policy)
+    #expect(old.sleeve === sleeve && sleeve.track === old && oldSleeve.track == nil)
+    #expect(Set(old.tags.map(\.word)) == ["x", "y", "z"] && tags[2].tracks.contains(old))
+    #expect(tags.allSatisfy { $0.tracks.count == 1 })
+    #expect(try shown().count == 1)
+  }
+
+  @Test func theLastPartnerStays() throws {
+    let old = try stored("A")
+    let sleeves = (0..<3).map { UniqueSleeve("s\($0)") }
+    for sleeve in sleeves { insert(UniqueTrack("A")).sleeve = sleeve }
+    for sleeve in sleeves { #expect(sleeve.track != nil) }
+    try context.save()
+    #expect(old.sleeve === sleeves[2] && sleeves.map { $0.track === old } == [false, false, true])
+    #expect(sleeves[0].track == nil && sleeves[1].track == nil)
+    #expect(try shown() == ["A old 5 3"])
+  }
+
+  @Test func aKeyWithAReferenceIsTheOneOfTheExistingObject() throws {
+    let blue = UniqueAlbum("Blue", year: 1971)
+    let carey = insert(UniqueTrack("A", "Carey", plays: 4))
+    (carey.album, carey.place) = (blue, 4)
+    try context.save()
+    // A file that is imported knows neither the album nor the track.
+    let (album, track) = (UniqueAlbum("Blue", year: 2021), UniqueTrack(nil, "Carey (live)"))
+    context.insert(album)
+    context.insert(track)
+    (track.album, track.place) = (album, 4)
+    let other = insert(UniqueTrack("B", "River"))
+    (other.album, other.place) = (album, 5)
+    try context.save()
+    #expect(blue.year == 1971 && album.isDeleted && track.isDeleted)
+    #expect(carey.title == "Carey (live)" && carey.code == nil && carey.plays == 0)
+    #expect(other.album === blue && blue.tracks.count == 2)
+    #expect(try shown() == ["- Carey (live) 0 -", "B River 0 -"])
+  }
+
+  // MARK: Other ways to save
+
+  @Test func aChildsObjectsAreSettledByItsParent() throws {
+    let old = try stored("A")
+    let child = context.makeChild()
+    let new = UniqueTrack("A", "child")
+    child.insert(new)
+    try child.save()
+    let id = new.objectID
+    #expect(!new.isDeleted)
+    try context.save()
+    #expect(old.title == "child" && new.isDeleted && context.aliases == [id: old.objectID])
+    #expect(try child.object(UniqueTrack.self, with: id).title == "child")
+    #expect(try child.fetch(From<UniqueTrack>()).count == 1)
+  }
+
+  @Test func savingWithoutBlockingSettlesToo() async throws {
+    try await Self.run(on: store)
+  }
+
+  @MainActor private static func run(on store: PersistentContainer) async throws {
+    let context = store.viewContext
+    let old = UniqueTrack("A", "old")
+    context.insert(old)
+    try await context.saveWithoutBlocking()
+    context.insert(UniqueTrack("A", "new"))
+    try await context.saveWithoutBlocking(ifExists: .keep)
+    #expect(old.title == "old")
+    context.insert(UniqueTrack("A", "new"))
+    try await context.saveWithoutBlocking()
+    #expect(old.title == "new")
+    #expect(!context.undoManager!.canUndo)
+  }
+
+  @Test func eventsTellOfBoth() throws {
+    let old = try stored("A")
+    var (saves, changes): ([ObjectChanges], [ObjectChanges]) = ([], [])
+    let subscriptions = [
+      context.onDidSave { saves.append($0) }, context.onObjectsDidChange { changes.append($0) },
+    ]
+    let new = insert(UniqueTrack("A", "new"))
+    context.processPendingChanges()
+    let id = new.objectID
+    try context.save()
+    withExtendedLifetime(subscriptions) {}
+    #expect(saves.count == 1 && saves[0].aliases == [id: old.objectID] && saves[0].updated == [old.objectID])
+    #expect(saves[0].inserted.isEmpty)
+    #expect(changes.flatMap(\.inserted) == [id] && changes.flatMap(\.deleted) == [id])
+    #expect(changes.flatMap(\.refreshed) + changes.flatMap(\.updated) == [old.objectID])
+  }
+
+  @Test(arguments: [nil, 2])
+  func rowsOfABatchAreSettled(_ chunkSize: Int?) async throws {
+    let old = try stored("A")
+    let rows = [("B", 1), ("A", 2), ("B", 0), ("C", 3), ("A", 0)]
+    let ids = try await store.batchInsert(
+      UniqueTrack.self,
+      from: rows,
+      .set(\.code) { $0.0 },
+      .set(\.plays) { $0.1 },
+      chunkSize: chunkSize
+    )
+    #expect(ids[1] == old.objectID && ids[4] == ids[1] && ids[0] == ids[2])
+    #expect(try shown() == ["A old 2 3", "B  1 -", "C  3 -"])
+    await #expect(throws: ContextError.self) {
+      try await store.batchInsert(UniqueTrack.self, from: ["A"], .set(\.code) { $0 }, ifExists: .error)
+    }
+    let kept = try await store.batchInsert(
+      UniqueTrack.self,
+      from: ["A"],
+      .set(\.code) { $0 },
+      .set(\.plays) { _ in 8 },
+      ifExists: .keep
+    )
+    #expect(kept == [old.objectID])
+    #expect(try shown() == ["A old 2 3", "B  1 -", "C  3 -"])
+  }
+}
