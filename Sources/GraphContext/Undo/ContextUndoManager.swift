@@ -81,7 +81,9 @@ public final class ContextUndoManager {
 // MARK: - What the context does
 
 extension ContextUndoManager {
+  /// A manager is one context's: another one that has it loses it.
   func enter(_ context: ManagedObjectContext) {
+    if let former = self.context, former !== context { former.undoManager = nil }
     removeAllActions()
     self.context = context
   }

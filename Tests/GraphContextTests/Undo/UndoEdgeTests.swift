@@ -1,0 +1,254 @@
+import Cambium
+import Foundation
+import TestSupport
+import Testing
+
+@testable import GraphContext
+
+/// Undo managers and listeners in the hands of programs that do what nobody expects.
+@Suite struct UndoEdgeTests {
+  private let library: PersistentContainer
+  private let context: ManagedObjectContext
+  private let manager = ContextUndoManager()
+
+  init() async throws {
+    library = try await Library.open()
+    context = try library.context()
+    context.undoManager = manager
+  }
+
+  private func stored(_ name: String, rank: Int = 0) throws -> Writer {
+    let writer = Writer(name, rank: rank)
+    context.insert(writer)
+    try context.save()
+    return writer
+  }
+
+  // MARK: Listeners
+
+  @Test func aListenersChangeIsToldOnce() throws {
+    let writer = try stored("A")
+    var events: [ObjectChanges] = []
+    let subscription = context.onObjectsDidChange { changes in
+      events.append(changes)
+      if writer.rank < 3 { writer.rank += 1 }
+    }
+    writer.rank = 1
+    for _ in 0..<6 { context.processPendingChanges() }
+    #expect(writer.rank == 3 && events.count == 3)
+    #expect(events.allSatisfy { $0.updated == [writer.objectID] })
+    subscription.cancel()
+    while context.undo() {}
+    #expect(writer.isDeleted && !manager.canUndo)
+    while context.redo() {}
+    #expect(!writer.isDeleted && writer.rank == 3)
+  }
+
+  @Test func aListenerMaySaveAndUndo() throws {
+    let writer = try stored("A")
+    var (saves, undoes) = (0, 0)
+    let subscription = context.onObjectsDidChange { changes in
+      if changes.origin == .undo {
+        undoes += 1
+        _ = context.undo()
+      } else if saves < 3 {
+        saves += 1
+        #expect(throws: Never.self) { try context.save() }
+      }
+    }
+    writer.rank = 5
+    context.processPendingChanges()
+    #expect(saves == 1 && !context.hasChanges)
+    #expect(context.undo())
+    #expect(writer.isDeleted && undoes > 0 && !manager.canUndo)
+    withExtendedLifetime(subscription) {}
+    context.rollback()
+    #expect(writer.rank == 5 && !writer.isDeleted)
+  }
+
+  @Test func aListenerMayEndItselfAndAddOthers() throws {
+    let writer = try stored("A")
+    var subscriptions: [ContextSubscription] = []
+    var calls = 0
+    subscriptions.append(
+      context.onObjectsDidChange { _ in
+        calls += 1
+        subscriptions.removeAll()
+        if calls < 4 { subscriptions.append(context.onObjectsDidChange { _ in calls += 10 }) }
+      }
+    )
+    writer.rank = 1
+    context.processPendingChanges()
+    #expect(calls == 1)
+    writer.rank = 2
+    context.processPendingChanges()
+    #expect(calls == 11)
+  }
+
+  @Test func aListenerThatSavesBeforeASaveFails() throws {
+    let writer = try stored("A")
+    var error: ContextError?
+    let subscription = context.onWillSave { do { try context.save() } catch let thrown as ContextError { error = thrown } catch {} }
+    writer.rank = 1
+    try context.save()
+    #expect(error?.code == .saveNotAllowed && !context.hasChanges)
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func aListenerMaySaveAfterASave() throws {
+    let writer = try stored("A")
+    let subscription = context.onDidSave { _ in
+      if writer.rank < 3 {
+        writer.rank += 1
+        #expect(throws: Never.self) { try context.save() }
+      }
+    }
+    writer.rank = 1
+    try context.save()
+    #expect(writer.rank == 3 && !context.hasChanges)
+    #expect(context.undo() && writer.rank == 2)
+    #expect(context.undo() && writer.rank == 1)
+    withExtendedLifetime(subscription) {}
+  }
+
+  // MARK: Failed saves
+
+  @Test func aFailedSaveCostsNoGroup() throws {
+    let writer = try stored("A")
+    writer.rank = 1
+    context.processPendingChanges()
+    let book = Book("B", publisher: Publisher("P"))
+    context.insert(book)
+    context.delete(book.publisher)
+    context.processPendingChanges()
+    #expect(throws: ContextError.self) { try context.save() }
+    #expect(context.undo() && book.context == nil && writer.rank == 1)
+    #expect(context.undo() && writer.rank == 0)
+    #expect(!context.hasChanges)
+    #expect(context.redo() && context.redo() && book.context === context)
+    #expect(throws: ContextError.self) { try context.save() }
+    #expect(context.undo())
+    try context.save()
+    #expect(try library.verify().map(\.description) == [])
+  }
+
+  @Test(arguments: [MergePolicy.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback])
+  func whatAPolicyStoredCanBeTakenBack(_ policy: MergePolicy) throws {
+    let writer = try stored("A")
+    let other = try library.context()
+    defer { other.end() }
+    try other.existingObject(Writer.self, with: writer.objectID).rank = 7
+    try other.save()
+    context.mergePolicy = policy
+    context.mergesAutomatically = false
+    writer.rank = 1
+    try context.save()
+    let saved = writer.rank
+    #expect(saved == 7 || saved == 1)
+    #expect(context.undo())
+    // The group set the rank from 0 to 1: the value before is what comes back.
+    #expect(writer.rank == 0 || writer.rank == 7)
+    #expect(context.redo() && writer.rank == saved || saved == 7)
+    try context.save()
+    #expect(try library.verify().map(\.description) == [])
+  }
+
+  // MARK: Managers
+
+  @Test func limitsBelowZeroAreSane() throws {
+    let writer = try stored("A")
+    manager.levelsOfUndo = -3
+    writer.rank = 1
+    context.processPendingChanges()
+    #expect(manager.undoCount == 2)
+    manager.byteLimit = -1
+    #expect(manager.undoCount == 0 && !context.undo() && writer.rank == 1)
+    writer.rank = 2
+    context.processPendingChanges()
+    #expect(!manager.canUndo)
+  }
+
+  @Test func aManagerHasOneContext() throws {
+    let writer = try stored("A")
+    let other = try library.context()
+    defer { other.end() }
+    writer.rank = 1
+    other.undoManager = manager
+    #expect(context.undoManager == nil && other.undoManager === manager && !manager.canUndo)
+    #expect(!context.undo() && writer.rank == 1)
+    try other.existingObject(Writer.self, with: writer.objectID).rank = 2
+    #expect(other.undo() && !other.hasChanges)
+    manager.beginUndoGrouping()
+    context.undoManager = ContextUndoManager()
+    manager.endUndoGrouping()
+    manager.endUndoGrouping()
+    #expect(other.undoManager === manager)
+    other.undoManager = manager
+    #expect(other.undoManager === manager)
+  }
+
+  @Test func aGroupSurvivesNothingThatForgetsIt() throws {
+    let writer = try stored("A")
+    manager.beginUndoGrouping()
+    writer.rank = 1
+    context.rollback()
+    writer.rank = 2
+    manager.endUndoGrouping()
+    context.processPendingChanges()
+    #expect(context.undo() && writer.rank == 0)
+    manager.beginUndoGrouping()
+    writer.rank = 3
+    context.reset()
+    manager.endUndoGrouping()
+    #expect(!context.undo() && !context.redo())
+  }
+
+  @Test func registrationMayStopAndGoOn() throws {
+    let writer = try stored("A")
+    writer.rank = 1
+    manager.isRegistrationEnabled = false
+    writer.name = "B"
+    let silent = Writer("silent")
+    context.insert(silent)
+    context.processPendingChanges()
+    manager.isRegistrationEnabled = true
+    silent.rank = 4
+    context.processPendingChanges()
+    while context.undo() {}
+    #expect(!silent.isDeleted && silent.rank == 0 && writer.isDeleted)
+    while context.redo() {}
+    #expect(silent.rank == 4 && !writer.isDeleted)
+    try context.save()
+    #expect(try library.verify().map(\.description) == [])
+  }
+
+  // MARK: Memory
+
+  @Test func aContextWithGroupsAndListenersIsReleased() throws {
+    weak var released: ManagedObjectContext?
+    weak var object: Writer?
+    do {
+      let context = try library.context()
+      let manager = ContextUndoManager()
+      context.undoManager = manager
+      released = context
+      let writer = Writer("W")
+      object = writer
+      context.insert(writer)
+      let book = Book("B", publisher: Publisher("P"))
+      writer.books = [book]
+      let child = context.makeChild()
+      let subscriptions = [
+        context.onObjectsDidChange { [weak context] _ in _ = context?.hasChanges },
+        child.onDidSave { _ in },
+      ]
+      try context.save()
+      writer.rank = 2
+      context.delete(book)
+      context.processPendingChanges()
+      _ = context.undo()
+      withExtendedLifetime((subscriptions, child)) {}
+    }
+    #expect(released == nil && object == nil)
+  }
+}
