@@ -351,4 +351,26 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
     print(stored.name, stored.city ?? "", customer.isDeleted)  // Ada Porto true
     // End of quotation
   }
+
+  @Test func aPolicyOfOnesOwn() async throws {
+    let bank = try await bank()
+    let context = bank.viewContext
+    let account = Account(owner: "Ada")
+    context.insert(account)
+    try context.save()
+    let id = account.objectID
+    context.automaticallyMergesChangesFromParent = false
+
+    // Quoted in Docs/Contexts.md
+    context.mergePolicy = .custom { conflict in
+      conflict.settle(\Account.balance) { base, mine, theirs in mine + theirs - (base ?? 0) }
+      conflict.keepTheirs()  // Every other property.
+    }
+    // End of quotation
+    try await bank.write { try $0.existingObject(Account.self, with: id).balance += 5 }
+    account.balance += 10
+    account.owner = "Augusta"
+    try context.save()
+    #expect(account.balance == 15 && account.owner == "Augusta")
+  }
 }

@@ -19,8 +19,8 @@ extension ManagedObjectContext {
   ///   - policy: what happens to new objects with unique values of existing ones, if not what each constraint declares. Of no effect for a child.
   public func save(durability: Durability? = nil, ifExists policy: UniquePolicy? = nil) throws(ContextError) {
     if let parent { return try save(to: parent) }
-    var saved = SavedObjects()
-    try save(durability, policy, turn: .waiting(timeout: saveTimeout), &saved)
+    var (saved, decisions) = (SavedObjects(), MergeDecisions())
+    while try !save(durability, policy, turn: .waiting(timeout: saveTimeout), &decisions, &saved) {}
     finish(saved)
   }
 
@@ -93,24 +93,27 @@ extension ManagedObjectContext {
     if let parent { return try save(to: parent) }
     let holder = holder
     defer { withExtendedLifetime(holder) {} }
-    var saved = SavedObjects()
+    var (saved, decisions) = (SavedObjects(), MergeDecisions())
     // They count as saved even where the commit could not be made durable.
     defer { finish(saved) }
     try await coordinator.engine.commitWithoutBlocking(durability, timeout: saveTimeout) {
       durability,
       turn throws(ContextError) in
-      try save(durability, policy, turn: turn, &saved)
+      try save(durability, policy, turn: turn, &decisions, &saved)
     }
   }
 
-  /// False, with nothing saved, if there is no turn as `turn` asks for it.
+  /// False, with nothing saved, if there is no turn as `turn` asks for it, or if the merge policy had to decide something: then the save is to be
+  /// tried again.
   ///
-  /// - Parameter saved: receives the objects that were saved.
-  @discardableResult
+  /// - Parameters:
+  ///   - decisions: what the policy has decided so far.
+  ///   - saved: receives the objects that were saved.
   private func save(
     _ durability: Durability?,
     _ policy: UniquePolicy?,
     turn: SaveTurn,
+    _ decisions: inout MergeDecisions,
     _ saved: inout SavedObjects
   ) throws(ContextError) -> Bool {
     let invalid = try prepareSave()
@@ -134,7 +137,12 @@ extension ManagedObjectContext {
       showsValues: coordinator.showsValues
     ) { base throws(ContextError) in
       let request = if let request { request } else { try ChangeEncoder(self, invalid).encode() }
-      return try settled(try merged(request, base, &settlement), policies, base, &settlement)
+      let merged = try merged(request, base, decisions, &settlement)
+      return try settled(merged, policies, base, &settlement)
+    }
+    if case .custom(let policy) = mergePolicy.rule, !settlement.undecided.isEmpty {
+      try decisions.ask(policy, about: settlement.undecided)
+      return false
     }
     guard let outcome else { return false }
     let aliases = leaveSettled(settlement.aliases)
@@ -157,6 +165,7 @@ extension ManagedObjectContext {
   private func merged(
     _ request: SaveRequest,
     _ base: SaveBase,
+    _ decisions: MergeDecisions,
     _ settlement: inout SaveSettlement
   ) throws(ContextError) -> SaveRequest {
     if base.commit == request.baseCommit, !request.hasConflicts { return request }
@@ -174,9 +183,14 @@ extension ManagedObjectContext {
       from: source,
       to: newest,
       changeSets,
-      storeID: storeID
+      decisions,
+      coordinator
     )
     try resolver.resolve()
+    if !resolver.undecided.isEmpty {
+      settlement.undecided = resolver.undecided
+      return SaveRequest(baseCommit: base.commit, conflicts: [], deletedInParent: [])
+    }
     settlement.reverted = resolver.reverted
     return resolver.request
   }
@@ -261,4 +275,6 @@ private struct SaveSettlement {
   var reverted: [Set<ObjectNumber>] = []
   /// New objects that are not stored, and the existing ones that they stand for, by the entity's ordinal; empty for none.
   var aliases: [[ObjectNumber: ObjectNumber]] = []
+  /// What a custom policy has to decide before anything is stored.
+  var undecided: [MergeDecisions.Undecided] = []
 }

@@ -66,10 +66,7 @@ extension AttributeRule {
   func problem(for kind: AttributeKind) -> String? {
     switch self.kind {
     case .minimum(let value), .maximum(let value):
-      let layout = RecordLayout(kinds: [kind])
-      var encoder = RecordEncoder(layout: layout)
-      encoder.begin()
-      return !value.isNull && encoder.set(value, at: 0) ? nil : "a limit that is no \(kind)"
+      return !value.isNull && kind.holds(value) ? nil : "a limit that is no \(kind)"
     case .length(let range):
       if kind != .string && kind != .data { return "a length, and is no string or data" }
       return range.isEmpty ? "a length that no value has" : nil
@@ -80,6 +77,15 @@ extension AttributeRule {
       }
       return nil
     }
+  }
+}
+
+extension AttributeKind {
+  /// Returns whether a record can hold a value in a slot of this kind; nil in each.
+  func holds(_ value: AttributeValue) -> Bool {
+    var encoder = RecordEncoder(layout: RecordLayout(kinds: [self]), blockByteCount: 64)
+    encoder.begin()
+    return encoder.set(value, at: 0)
   }
 }
 

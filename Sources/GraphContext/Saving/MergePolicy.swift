@@ -6,12 +6,13 @@
 /// The names are those of Core Data's policies. A policy decides about values; unique values and references to deleted objects are
 /// refused under each.
 public struct MergePolicy: Sendable, Hashable {
-  enum Rule: String, Sendable {
+  enum Rule: Sendable, Hashable {
     case error
     case mergeByPropertyStoreTrump
     case mergeByPropertyObjectTrump
     case overwrite
     case rollback
+    case custom(CustomMerge)
   }
   let rule: Rule
 
@@ -26,9 +27,37 @@ public struct MergePolicy: Sendable, Hashable {
   public static let overwrite = MergePolicy(rule: .overwrite)
   /// No attribute and no to-one relationship of an object that was changed in both is stored. Its deletion is.
   public static let rollback = MergePolicy(rule: .rollback)
+
+  /// A policy of the program's, which settles the properties that were changed in both.
+  ///
+  /// ```swift
+  /// context.mergePolicy = .custom { conflict in
+  ///   conflict.settle(\Account.balance) { base, mine, theirs in mine + theirs - (base ?? 0) }
+  ///   conflict.keepTheirs()
+  /// }
+  /// ```
+  ///
+  /// It runs where the save runs, while others can write. If they change the same objects again, it is asked again; after ten times the save throws
+  /// `conflict`. An object that either side has deleted is deleted, and links are merged as by ``mergeByPropertyObjectTrump``.
+  ///
+  /// - Parameter settle: called for each object with conflicts. It must not use objects of a context. What it throws is the `underlyingError` of
+  ///   the `conflict` that the save throws.
+  public static func custom(_ settle: @escaping @Sendable (inout MergeConflict) throws -> Void) -> MergePolicy
+  {
+    MergePolicy(rule: .custom(CustomMerge(settle)))
+  }
 }
 
 extension MergePolicy: CustomStringConvertible {
   /// The name, such as `mergeByPropertyStoreTrump`.
-  public var description: String { rule.rawValue }
+  public var description: String {
+    switch rule {
+    case .error: "error"
+    case .mergeByPropertyStoreTrump: "mergeByPropertyStoreTrump"
+    case .mergeByPropertyObjectTrump: "mergeByPropertyObjectTrump"
+    case .overwrite: "overwrite"
+    case .rollback: "rollback"
+    case .custom: "custom"
+    }
+  }
 }

@@ -16,6 +16,10 @@ struct MergeResolver {
   private let newest: any ObjectSource
   private let foreign: ForeignChanges
   private let storeID: UUID
+  private let checks: RecordChecks
+  private let decisions: MergeDecisions
+  /// Conflicts that the policy hasn't seen. The request is of no use if there are any.
+  private(set) var undecided: [MergeDecisions.Undecided] = []
   private(set) var request: SaveRequest
   /// Objects of which not everything is stored that the context shows, or that are changed beyond that, by the entity's ordinal.
   private(set) var reverted: [Set<ObjectNumber>]
@@ -26,13 +30,16 @@ struct MergeResolver {
     from base: any ObjectSource,
     to newest: any ObjectSource,
     _ changeSets: [ChangeSet],
-    storeID: UUID
+    _ decisions: MergeDecisions,
+    _ coordinator: StoreCoordinator
   ) {
     self.request = request
     self.policy = policy
     self.base = base
     self.newest = newest
-    self.storeID = storeID
+    self.decisions = decisions
+    storeID = coordinator.storeID
+    checks = RecordChecks(coordinator)
     schema = newest.schema
     foreign = ForeignChanges(changeSets)
     reverted = request.entities.map { _ in [] }
@@ -87,6 +94,7 @@ struct MergeResolver {
     case .mergeByPropertyObjectTrump: break
     case .overwrite: try complete(patch, theirs.slots & ~entity.referenceSlots, entity)
     case .rollback: try drop(patch.slots, of: patch.number, entity)
+    case .custom: if both != 0 { try settle(both, patch, entity) }
     }
   }
 
@@ -140,6 +148,79 @@ struct MergeResolver {
     )
     changes.updated[index].bytes = UnsafeRawBufferPointer(bytes)
     changes.updated[index].slots |= slots
+  }
+
+  // MARK: Custom policies
+
+  /// Applies what the policy has decided about slots, or notes that it has yet to decide.
+  private mutating func settle(
+    _ slots: UInt64,
+    _ patch: EntityChanges.Patch,
+    _ entity: StoredEntity
+  ) throws(ContextError) {
+    guard let bytes = try newest.record(patch.number, of: entity) else { return }
+    let theirs = RecordView(validated: bytes, layout: entity.layout)
+    let (id, names) = (id(patch.number, entity), entity.names(of: slots))
+    guard let choices = decisions.choices(for: id, names, at: theirs.commit) else {
+      let conflict = MergeConflict(id, try properties(slots, patch, theirs, entity))
+      return undecided.append(.init(conflict: conflict, commit: theirs.commit))
+    }
+    for slot in entity.schema.stored.indices where slots & 1 << UInt64(slot) != 0 {
+      switch choices[entity.schema.stored[slot].name] {
+      case .mine: break
+      case .theirs: try drop(1 << UInt64(slot), of: patch.number, entity)
+      case .value(let value): set(value, at: slot, of: patch.number, entity)
+      case nil: noteConflict(patch.number, entity, 1 << UInt64(slot))
+      }
+    }
+  }
+
+  private func properties(
+    _ slots: UInt64,
+    _ patch: EntityChanges.Patch,
+    _ theirs: RecordView,
+    _ entity: StoredEntity
+  ) throws(ContextError) -> [MergeConflict.Property] {
+    // A context that has moved on since has lost what was there before.
+    let known = request.conflicts[entity.ordinal][patch.number]?.slots ?? 0
+    let base = try base.record(patch.number, of: entity)
+      .map { RecordView(validated: $0, layout: entity.layout) }
+    let mine = RecordView(validated: patch.bytes, layout: entity.layout)
+    return entity.schema.stored.indices.filter { slots & 1 << UInt64($0) != 0 }.map { slot in
+      MergeConflict.Property(
+        name: entity.schema.stored[slot].name,
+        base: known & 1 << UInt64(slot) == 0 ? base?.value(slot) : nil,
+        mine: mine.value(slot),
+        theirs: theirs.value(slot)
+      )
+    }
+  }
+
+  /// Stores a value that neither side has.
+  private mutating func set(
+    _ value: AttributeValue,
+    at slot: Int,
+    of number: ObjectNumber,
+    _ entity: StoredEntity
+  ) {
+    let changes = request.entities[entity.ordinal]
+    guard let index = changes.patchIndex(of: number) else { return }
+    let patch = changes.updated[index]
+    // A relationship has an inverse, which a value doesn't change.
+    let isRefused =
+      !entity.schema.stored[slot].kind.holds(value) || entity.referenceSlots & 1 << UInt64(slot) != 0
+    let record = RecordView(validated: patch.bytes, layout: entity.layout)
+    let bytes = changes.encoder.encode(record, replacing: slot, with: isRefused ? .null : value)
+    changes.updated[index].bytes = UnsafeRawBufferPointer(bytes)
+    reverted[entity.ordinal].insert(number)
+    checks.check(
+      RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout),
+      refused: isRefused ? slot : nil,
+      number,
+      entity,
+      in: 1 << UInt64(slot),
+      &request.failures
+    )
   }
 
   // MARK: Slots that are not stored
@@ -224,7 +305,7 @@ extension MergePolicy {
   /// True if the context's value is stored where a property was changed in both.
   fileprivate var letsContextWin: Bool {
     switch rule {
-    case .mergeByPropertyObjectTrump, .overwrite: true
+    case .mergeByPropertyObjectTrump, .overwrite, .custom: true
     case .error, .mergeByPropertyStoreTrump, .rollback: false
     }
   }

@@ -77,26 +77,19 @@ import Testing
       // Edits that change nothing make no group.
       if manager.undoCount == states.count { states.append(state) } else { states[states.count - 1] = state }
     }
+    func check(_ name: String, _ step: Int, _ isDone: Bool) throws {
+      #expect(isDone)
+      let (found, expected) = (try State(editor, withChanges: !saves), states[states.count - 1 - step])
+      try #require(
+        found == expected,
+        "\(name) \(step): \(difference(found, expected)), seed \(generator.seed)"
+      )
+      if saves, generator.chance(1, in: 5) { try saveFreely(editor) }
+    }
     for _ in 0..<3 {
       let depth = generator.number(in: 1...states.count - 1)
-      for step in 1...depth {
-        #expect(context.undo())
-        let (found, expected) = (try State(editor, withChanges: !saves), states[states.count - 1 - step])
-        try #require(
-          found == expected,
-          "undo \(step): \(difference(found, expected)), seed \(generator.seed)"
-        )
-        if saves, generator.chance(1, in: 5) { try saveFreely(editor) }
-      }
-      for step in (0..<depth).reversed() {
-        #expect(context.redo())
-        let (found, expected) = (try State(editor, withChanges: !saves), states[states.count - 1 - step])
-        try #require(
-          found == expected,
-          "redo \(step): \(difference(found, expected)), seed \(generator.seed)"
-        )
-        if saves, generator.chance(1, in: 5) { try saveFreely(editor) }
-      }
+      for step in 1...depth { try check("undo", step, context.undo()) }
+      for step in (0..<depth).reversed() { try check("redo", step, context.redo()) }
     }
     while context.undo() {}
     try saveFreely(editor)

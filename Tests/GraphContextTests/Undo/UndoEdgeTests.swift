@@ -88,7 +88,9 @@ import Testing
   @Test func aListenerThatSavesBeforeASaveFails() throws {
     let writer = try stored("A")
     var error: ContextError?
-    let subscription = context.onWillSave { do { try context.save() } catch let thrown as ContextError { error = thrown } catch {} }
+    let subscription = context.onWillSave {
+      do { try context.save() } catch let thrown as ContextError { error = thrown } catch {}
+    }
     writer.rank = 1
     try context.save()
     #expect(error?.code == .saveNotAllowed && !context.hasChanges)
@@ -132,7 +134,9 @@ import Testing
     #expect(try library.verify().map(\.description) == [])
   }
 
-  @Test(arguments: [MergePolicy.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback])
+  @Test(arguments: [
+    MergePolicy.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback,
+  ])
   func whatAPolicyStoredCanBeTakenBack(_ policy: MergePolicy) throws {
     let writer = try stored("A")
     let other = try library.context()

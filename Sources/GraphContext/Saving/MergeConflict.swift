@@ -1,0 +1,131 @@
+import Predicates
+
+/// An object of which a context has changed properties that another context has changed in the store as well, for a
+/// ``MergePolicy/custom(_:)``.
+///
+/// The policy settles each property. The save throws `conflict` for one that it leaves alone.
+public struct MergeConflict: Sendable {
+  /// A property that was changed in both.
+  public struct Property: Sendable {
+    /// The property's name.
+    public let name: String
+    /// The value that both have changed; nil if the saving context has moved on since, and doesn't know it any more.
+    public let base: AttributeValue?
+    /// The value in the saving context.
+    public let mine: AttributeValue
+    /// The value in the store.
+    public let theirs: AttributeValue
+  }
+
+  /// What to store.
+  enum Choice: Sendable {
+    case mine
+    case theirs
+    case value(AttributeValue)
+  }
+
+  /// The object.
+  public let objectID: ManagedObjectID
+  /// The properties that were changed in both: attributes and to-one relationships.
+  public let properties: [Property]
+  private(set) var choices: [String: Choice] = [:]
+
+  init(_ objectID: ManagedObjectID, _ properties: [Property]) {
+    self.objectID = objectID
+    self.properties = properties
+  }
+
+  /// A property in conflict by its name; nil for any other.
+  public subscript(name: String) -> Property? { properties.first { $0.name == name } }
+
+  /// Stores the context's value of a property, or of every property that isn't settled yet.
+  public mutating func keepMine(_ name: String? = nil) { choose(.mine, name) }
+
+  /// Leaves the store's value of a property, or of every property that isn't settled yet.
+  public mutating func keepTheirs(_ name: String? = nil) { choose(.theirs, name) }
+
+  /// Stores another value in an attribute. Nothing is settled if the attribute isn't in conflict. A relationship takes either side's object
+  /// only.
+  public mutating func settle(_ name: String, with value: some AttributeType) {
+    choose(.value(value._attributeValue), name)
+  }
+
+  /// Stores in an attribute what `merge` makes of the three values, if it is in conflict: `conflict.settle(\Account.balance) { $1 + $2 - ($0 ?? 0) }`.
+  ///
+  /// - Parameters:
+  ///   - attribute: the attribute, of the model of the object. Nothing is settled if the object is of another.
+  ///   - merge: gets ``Property/base``, ``Property/mine`` and ``Property/theirs``.
+  public mutating func settle<Root: ManagedObject, Value: AttributeType>(
+    _ attribute: KeyPath<Root, Value>,
+    _ merge: (_ base: Value?, _ mine: Value, _ theirs: Value) throws -> Value
+  ) rethrows {
+    guard Root.entityName == objectID.entityName, case .success(let names) = Root.names(of: attribute),
+      names.count == 1, let property = self[names[0]],
+      let mine = Value(_attributeValue: property.mine), let theirs = Value(_attributeValue: property.theirs)
+    else { return }
+    settle(property.name, with: try merge(property.base.flatMap { Value(_attributeValue: $0) }, mine, theirs))
+  }
+
+  private mutating func choose(_ choice: Choice, _ name: String?) {
+    if let name { return choices[name] = choice }
+    for property in properties where choices[property.name] == nil { choices[property.name] = choice }
+  }
+}
+
+/// The policy of a program: a function that settles conflicts.
+final class CustomMerge: Sendable, Hashable {
+  let settle: @Sendable (inout MergeConflict) throws -> Void
+
+  init(_ settle: @escaping @Sendable (inout MergeConflict) throws -> Void) { self.settle = settle }
+
+  static func == (left: CustomMerge, right: CustomMerge) -> Bool { left === right }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// What a custom policy has decided in the course of one save.
+///
+/// The policy runs outside of the writer's turn: the turn ends where a conflict comes up that it hasn't seen, and the save takes another one with its
+/// decisions. Others may have saved the object again by then, so a decision counts for the record that it was made on.
+struct MergeDecisions {
+  /// How often a save asks the policy before it gives up.
+  static let roundLimit = 10
+
+  /// A conflict, and the commit that has stored the other side's values.
+  struct Undecided {
+    var conflict: MergeConflict
+    let commit: UInt64
+  }
+
+  private var decided: [ManagedObjectID: Undecided] = [:]
+  private var rounds = 0
+
+  /// What was decided about an object; nil if the policy hasn't seen these properties, or other values in the store.
+  func choices(
+    for id: ManagedObjectID,
+    _ names: [String],
+    at commit: UInt64
+  ) -> [String: MergeConflict.Choice]? {
+    guard let known = decided[id], known.commit == commit, names.allSatisfy({ known.conflict[$0] != nil })
+    else {
+      return nil
+    }
+    return known.conflict.choices
+  }
+
+  /// Asks a policy.
+  ///
+  /// - Throws: `conflict` when it was asked too often, or with the error that the policy throws.
+  mutating func ask(_ policy: CustomMerge, about conflicts: [Undecided]) throws(ContextError) {
+    rounds += 1
+    for var undecided in conflicts {
+      let names = undecided.conflict.properties.map(\.name)
+      let error = ContextError.conflict(undecided.conflict.objectID, "changed", names)
+      if rounds > Self.roundLimit { throw error }
+      do { try policy.settle(&undecided.conflict) } catch let cause {
+        throw ContextError(error.code, error.message, context: error.context, underlyingError: cause)
+      }
+      decided[undecided.conflict.objectID] = undecided
+    }
+  }
+}
