@@ -117,6 +117,8 @@ extension ManagedObjectContext {
   func accept(_ request: SaveRequest, _ handedOver: HandedOver) throws(ContextError) {
     try checkUsable()
     try checkExistence(request)
+    self.handedOver = handedOver
+    defer { self.handedOver = nil }
     try tellingChanges(from: .child, handedOver: handedOver) { () throws(ContextError) in try apply(request) }
   }
 

@@ -37,13 +37,16 @@ extension ManagedObjectContext {
 
   /// Lets go of an object that the snapshot no longer has.
   func leaveIfDeleted(_ object: any ManagedObject, _ ordinal: Int) {
-    let number = object._$state.number
-    let exists = deferringError(true) { () throws(ContextError) in
-      try source.contains(number, of: entity(ordinal))
-    }
-    if exists { return }
-    entities[ordinal].known.remove(number)
+    guard isMissingBelow(object, ordinal) else { return }
+    entities[ordinal].known.remove(object._$state.number)
     object._$state.leave(entity(ordinal).number)
+  }
+
+  /// Returns whether the source has an object no longer; false if it can't be read.
+  func isMissingBelow(_ object: any ManagedObject, _ ordinal: Int) -> Bool {
+    deferringError(false) { () throws(ContextError) in
+      try !source.contains(object._$state.number, of: entity(ordinal))
+    }
   }
 
   /// Lets go of every object, saved or not, and moves to the newest commit, or a child to what its parent shows. Objects that the program

@@ -39,9 +39,11 @@ extension ManagedObjectContext {
     let request = try ChangeEncoder(self, invalid).encode()
     try request.failures.throwIfAny()
     let changes = changes(of: request)
-    try parent.accept(request, HandedOver(child: self, changes: changes))
+    try parent.accept(request, HandedOver(request, changes, of: self))
     var saved = finishSave()
-    if request.deletesObjects { saved.kept.forEach { readReferences(of: $0, entity(of: $0).ordinal) } }
+    if request.deletesObjects {
+      tellingChanges(from: .parent) { saved.kept.forEach { readReferences(of: $0, entity(of: $0).ordinal) } }
+    }
     saved.changes = changes
     finish(saved)
   }
@@ -71,6 +73,8 @@ extension ManagedObjectContext {
   /// Reads the references of a saved object again, and lets go of an object that the parent's delete rules have deleted: those reach further than
   /// the rules here if the parent has moved on since.
   private func readReferences(of object: any ManagedObject, _ ordinal: Int) {
+    // Until now the object's unsaved changes have kept it here.
+    if tracksChanges, isMissingBelow(object, ordinal) { noteChange(of: object, isEdited: false) }
     leaveIfDeleted(object, ordinal)
     guard object._$state.host === self else { return }
     object._$state.forgetUnchangedValues(in: entity(ordinal).referenceSlots)

@@ -23,6 +23,8 @@ public final class ManagedObjectContext: ObjectHost {
   package let coordinator: StoreCoordinator
   /// The context that this one saves to; nil for one that saves to the store.
   public let parent: ManagedObjectContext?
+  /// What a child is saving to this context; nil while none does.
+  var handedOver: HandedOver?
   /// The contexts that save to this one.
   var children = ContextChildren()
   /// The state below the unsaved changes: of the store, or of the parent.

@@ -50,6 +50,7 @@ struct RelationshipKeeper {
       return object.setReference(at: slot, to: new)
     }
     guard old != new else { return }
+    context.handedOver?.noteReference(at: slot, of: object._$state.number, entity)
     object.setReference(at: slot, to: new)
     relink(object._$state.number, entity, toOne, from: old, to: new)
   }

@@ -108,6 +108,15 @@ enum ResolvedRequest {
   case objects(ResolvedQuery)
   case values(ResolvedSelection)
   case groups(ResolvedGrouping)
+
+  /// Which objects take part.
+  var query: ResolvedQuery {
+    switch self {
+    case .objects(let query): query
+    case .values(let selection): selection.query
+    case .groups(let grouping): grouping.query
+    }
+  }
 }
 
 /// A table of links between objects, owner and element.

@@ -199,7 +199,8 @@ extension ManagedObjectContext {
     events.objectsDidChange.removeCancelled()
     children.forEach {
       inherited.contextName = $0.name
-      let news = $0 === handedOver?.child ? inherited.without(handedOver?.changes) : inherited
+      var news = inherited
+      if let handedOver, handedOver.child === $0 { news = inherited.without(handedOver) }
       $0.tell($0.visible(news))
     }
   }

@@ -52,21 +52,40 @@ public struct ObjectChanges: Sendable, Equatable {
   }
 }
 
-/// What a child hands over to its parent, which it needn't be told of.
-struct HandedOver {
+/// The changes that a child saves to its parent. The child needn't be told of them, but of what they lead to in the parent beyond that: the parent may
+/// have moved on since the child changed its objects.
+final class HandedOver {
   let child: ManagedObjectContext
-  let changes: ObjectChanges
+  fileprivate let changes: ObjectChanges
+  private let request: SaveRequest
+  /// Objects whose references the parent has set otherwise than the child.
+  fileprivate private(set) var changedFurther: Set<ManagedObjectID> = []
+
+  init(_ request: SaveRequest, _ changes: ObjectChanges, of child: ManagedObjectContext) {
+    self.request = request
+    self.changes = changes
+    self.child = child
+  }
+
+  /// Called when the parent sets a reference to keep an inverse. O(log n).
+  func noteReference(at slot: Int, of number: ObjectNumber, _ entity: StoredEntity) {
+    let changes = request.entities[entity.ordinal]
+    if let index = changes.patchIndex(of: number), changes.updated[index].slots & 1 << UInt64(slot) != 0 {
+      return
+    }
+    changedFurther.insert(child.id(number, entity))
+  }
 }
 
 extension ObjectChanges {
   /// The changes without those that a child has handed over. Where it has deleted objects, delete rules may have changed here more of an updated
   /// object than the child knows of.
-  func without(_ others: ObjectChanges?) -> ObjectChanges {
-    guard let others else { return self }
+  func without(_ handedOver: HandedOver) -> ObjectChanges {
+    let others = handedOver.changes
     let ids = Set(others.inserted + others.deleted + (others.deleted.isEmpty ? others.updated : []))
     var rest = self
     rest.inserted.removeAll(where: ids.contains)
-    rest.updated.removeAll(where: ids.contains)
+    rest.updated.removeAll { ids.contains($0) && !handedOver.changedFurther.contains($0) }
     rest.deleted.removeAll(where: ids.contains)
     return rest
   }

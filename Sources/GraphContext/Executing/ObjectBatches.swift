@@ -88,7 +88,7 @@ final class ObjectStream<Root: ManagedObject> {
     try ContextError.resolving { () throws(QueryError) in try QueryError.checkBatch(of: batchCount) }
     let (query, entity) = try resolve(context)
     let source = context.source.another()
-    let cursor = try source.cursor(of: query, over: context.unsavedLayers)
+    let cursor = try source.cursor(of: query, over: context.layers(for: query))
     let begun = Results(cursor: cursor, source: source, entity: entity)
     results = begun
     return begun

@@ -46,6 +46,8 @@ public struct DynamicQuery: Sendable {
   public var limit: Int?
   /// How many results are left out at the start.
   public var offset = 0
+  /// Whether unsaved changes of the context take part that is asked.
+  public var includesUnsavedChanges = true
 
   /// Makes a query for the objects of `entity` that meet the condition: all of them unless one is given.
   public init(_ entity: String, where predicate: PredicateTree = .constant(true)) {
@@ -73,7 +75,8 @@ extension DynamicQuery {
       limit: limit,
       offset: offset
     )
-    let query = try named.resolved(for: entity, in: schema, store: store, templates: schema.templates)
+    var query = try named.resolved(for: entity, in: schema, store: store, templates: schema.templates)
+    query.includesUnsavedChanges = includesUnsavedChanges
     let paths = PathResolver(entity: entity, schema: schema)
     var columns: [QueryColumn] = []
     for keyPath in select.isEmpty ? entity.stored.map(\.name) : select {

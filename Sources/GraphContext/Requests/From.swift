@@ -17,6 +17,7 @@ public struct From<Root: ManagedObject>: Sendable {
   private var mistake: QueryError?
   package private(set) var limit: Int?
   package private(set) var offset = 0
+  package private(set) var includesUnsavedChanges = true
 
   /// All objects of the model.
   public init() {}
@@ -93,6 +94,17 @@ public struct From<Root: ManagedObject>: Sendable {
     orderBy(descriptors.map(OrderBy.init))
   }
 
+  // MARK: Of which state
+
+  /// Whether the context's unsaved changes take part, as they do unless this says otherwise. Without them the query is answered by what the context
+  /// has read: its snapshot of the store, or what its parent shows. Objects with unsaved changes are then found by their saved values, though they show
+  /// the others; deleted ones are found, except by batches, which leave deleted objects out, and new ones are not.
+  public func includingUnsavedChanges(_ includesUnsavedChanges: Bool) -> From {
+    var copy = self
+    copy.includesUnsavedChanges = includesUnsavedChanges
+    return copy
+  }
+
   // MARK: How many
 
   /// No more than so many objects. A negative limit is a mistake, thrown when the query is used.
@@ -129,7 +141,9 @@ extension From {
     keys.reserveCapacity(sort.count)
     for key in sort { keys.append(NamedSort(try key.names.get(), ascending: key.isAscending)) }
     let query = NamedQuery(predicate: try condition.tree, sort: keys, limit: limit, offset: offset)
-    return try query.resolved(for: entity, in: schema, store: store, templates: schema.templates)
+    var resolved = try query.resolved(for: entity, in: schema, store: store, templates: schema.templates)
+    resolved.includesUnsavedChanges = includesUnsavedChanges
+    return resolved
   }
 }
 
@@ -140,6 +154,7 @@ extension From: CustomStringConvertible {
     if !sort.isEmpty { text += " order by " + sort.map(\.description).joined(separator: ", ") }
     if let limit { text += " limit \(limit)" }
     if offset > 0 { text += " offset \(offset)" }
+    if !includesUnsavedChanges { text += " without unsaved changes" }
     return text
   }
 }

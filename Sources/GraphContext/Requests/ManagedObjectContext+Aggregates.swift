@@ -61,7 +61,7 @@ extension ManagedObjectContext {
     _ groups: GroupedQuery<Root, Row>
   ) throws(ContextError) -> [Row] {
     let resolved = try resolved(groups)
-    return try resolved.rows(in: source.another(), over: unsavedLayers).map {
+    return try resolved.rows(in: source.another(), over: layers(for: resolved.query)).map {
       values throws(ContextError) in
       try groups.row(TypedColumns(entity: Root.entityName, values: values, keyOrigins: resolved.keyOrigins))
     }
@@ -84,7 +84,8 @@ extension ManagedObjectContext {
     of terms: [AggregateTerm],
     _ request: From<Root>
   ) throws(ContextError) -> TypedColumns {
-    let values = try resolved(request, terms).rows(in: source.another(), over: unsavedLayers)[0]
+    let grouping = try resolved(request, terms)
+    let values = try grouping.rows(in: source.another(), over: layers(for: grouping.query))[0]
     return TypedColumns(entity: Root.entityName, values: values, keyOrigins: [])
   }
 

@@ -25,7 +25,7 @@ extension ManagedObjectContext {
     if kept.areManyForFetch(source.keptByteCount) { releaseKept() }
     let keptBefore = source.keptByteCount
     defer { kept.noteFetch(before: keptBefore, after: source.keptByteCount) }
-    let rows = try source.rows(of: query, over: unsavedLayers, needsRecords: true)
+    let rows = try source.rows(of: query, over: layers(for: query), needsRecords: true)
     entities[entity.ordinal].known.reserve(rows.count)
     let unsaved = entities[entity.ordinal].encoded
     return try rows.map { row throws(ContextError) in
@@ -34,8 +34,9 @@ extension ManagedObjectContext {
     }
   }
 
-  /// The context's own unsaved changes, for queries; nil for none. O(entities).
-  var unsavedLayers: UnsavedLayers? {
+  /// The context's own unsaved changes, for a query; nil for none. O(entities).
+  func layers(for query: ResolvedQuery) -> UnsavedLayers? {
+    guard query.includesUnsavedChanges else { return nil }
     let hasAny = entities.contains { objects in
       !objects.changes.isEmpty || objects.pairs.contains { !$0.isEmpty }
     }
@@ -64,7 +65,7 @@ extension ManagedObjectContext {
     _ request: From<Root>
   ) throws(ContextError) -> [ManagedObjectID] {
     let (query, entity) = try resolved(request)
-    let rows = try source.rows(of: query, over: unsavedLayers, needsRecords: false)
+    let rows = try source.rows(of: query, over: layers(for: query), needsRecords: false)
     return rows.map { id($0.number, entity) }
   }
 
@@ -74,7 +75,7 @@ extension ManagedObjectContext {
   }
 
   func count(_ query: ResolvedQuery) throws(ContextError) -> Int {
-    try source.count(of: query, over: unsavedLayers)
+    try source.count(of: query, over: layers(for: query))
   }
 
   /// Whether there is any object that the query describes. O(log n) where ranges of indexes are the answer; else rows are read until one

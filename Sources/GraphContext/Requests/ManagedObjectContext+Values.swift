@@ -39,7 +39,7 @@ extension ManagedObjectContext {
     _ body: (repeat each Value) -> Bool
   ) throws(ContextError) {
     let resolved = try resolved(selection)
-    try source.another().forEachRow(of: resolved, over: unsavedLayers) { _, reader, fields in
+    try source.another().forEachRow(of: resolved, over: layers(for: resolved.query)) { _, reader, fields in
       let row = try selection.row(&reader, fields, resolved.columns)
       return body(repeat each row)
     }
@@ -69,6 +69,6 @@ extension ManagedObjectContext {
 
   /// How the source answers a request, read with memory of its own: what the query keeps goes with it.
   func explain(_ request: ResolvedRequest, analyze: Bool) throws(ContextError) -> QueryPlan {
-    try source.another().explain(request, over: unsavedLayers, analyze: analyze)
+    try source.another().explain(request, over: layers(for: request.query), analyze: analyze)
   }
 }

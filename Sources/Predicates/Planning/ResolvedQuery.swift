@@ -5,6 +5,8 @@ package struct ResolvedQuery: Sendable {
   package var sort: [ResolvedSort]
   package var limit: Int?
   package var offset: Int
+  /// Whether unsaved changes of a context take part.
+  package var includesUnsavedChanges = true
   /// Whether names and normal form came from a template.
   package var usesTemplate = false
 

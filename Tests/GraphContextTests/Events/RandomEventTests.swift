@@ -96,9 +96,12 @@ private final class Listener {
       let links = old.links.symmetricDifference(new.links).filter { former.contains($0) && now[$0] != nil }
       return old.text != new.text || !links.isEmpty
     }
+    let differences = silent.map {
+      "\($0) from \(shown[$0], default: "nothing") to \(now[$0], default: "nothing")"
+    }
     try #require(
       silent.isEmpty,
-      "changed in the \(who) without an event: \(silent), after \(step), seed \(seed)"
+      "changed in the \(who) without an event: \(differences), after \(step), seed \(seed)"
     )
     shown = now
     former = Set(now.keys)

@@ -123,8 +123,8 @@ extension AttributeValue {
 
 extension ManagedObjectContext {
   fileprivate func rows(_ query: DynamicQuery) throws -> [[AttributeValue]] {
-    try query.resolvedGroups(in: coordinator.schema.schema, store: storeID)
-      .rows(in: source.another(), over: unsavedLayers)
+    let groups = try query.resolvedGroups(in: coordinator.schema.schema, store: storeID)
+    return try groups.rows(in: source.another(), over: layers(for: groups.query))
   }
 }
 

@@ -34,7 +34,12 @@ import Testing
       try exhibit.set("text", to: "Bowl")
       try exhibit.setObject("room", to: context.insert(entity: "Room"))
       try exhibit.object("room")?.set("number", to: 12)
+      var rooms = DynamicQuery("Room")
+      #expect(try context.fetch(rooms).count == 1)
+      rooms.includesUnsavedChanges = false
+      #expect(try context.fetch(rooms).isEmpty)
       try context.save()
+      #expect(try context.fetch(rooms).count == 1)
     }
     try museum.close()
     let again = try await Museum.open(at: folder.file("museum.cambium"), withClasses: true)
