@@ -270,9 +270,11 @@ extension ManagedObjectContext {
         object._$state.forgetUnchangedValues()
         entities[ordinal].encoded?.noteStale(number)
       case (true, false):
-        switch origin {
-        case .store: entities[ordinal].noteConflict(number, ForeignChange(isDeleted: true))
-        case .parent: entities[ordinal].deletedInParent.insert(number)
+        // A commit may have changed an object that the parent has deleted and not saved.
+        if origin == .store, try !outermost.source.contains(number, of: entity) {
+          entities[ordinal].noteConflict(number, ForeignChange(isDeleted: true))
+        } else {
+          entities[ordinal].deletedInParent.insert(number)
         }
         // What it led to may be gone as well, and nothing in the snapshot leads back from there.
         object._$state.forgetUnchangedValues(in: entity.referenceSlots)

@@ -142,7 +142,8 @@ extension ManagedObjectContext {
     events.note(key, wasThere: wasThere, isEdited: isEdited)
   }
 
-  private var outermost: ManagedObjectContext {
+  /// The context that saves to the store.
+  var outermost: ManagedObjectContext {
     var context = self
     while let parent = context.parent { context = parent }
     return context
