@@ -279,6 +279,6 @@ private struct SaveSettlement {
   var reverted: [Set<ObjectNumber>] = []
   /// New objects that are not stored, and the existing ones that they stand for, by the entity's ordinal; empty for none.
   var aliases: [[ObjectNumber: ObjectNumber]] = []
-  /// What a custom policy has to decide before anything is stored.
+  /// Conflicts that a custom policy must settle before the save stores anything.
   var undecided: [MergeDecisions.Undecided] = []
 }

@@ -23,7 +23,7 @@ public final class ManagedObjectContext: ObjectHost {
   package let coordinator: StoreCoordinator
   /// The context that this one saves to; nil for one that saves to the store.
   public let parent: ManagedObjectContext?
-  /// What a child is saving to this context; nil while none does.
+  /// The changes that a child is saving to this context; nil outside of a child's save.
   var handedOver: HandedOver?
   /// The contexts that save to this one.
   var children = ContextChildren()

@@ -46,7 +46,7 @@ public struct DynamicQuery: Sendable {
   public var limit: Int?
   /// How many results are left out at the start.
   public var offset = 0
-  /// Whether unsaved changes of the context take part that is asked.
+  /// Whether the query includes the unsaved changes of the context that runs it.
   public var includesUnsavedChanges = true
 
   /// Makes a query for the objects of `entity` that meet the condition: all of them unless one is given.

@@ -96,7 +96,7 @@ public struct From<Root: ManagedObject>: Sendable {
 
   // MARK: Of which state
 
-  /// Whether the context's unsaved changes take part, as they do unless this says otherwise. Without them the query is answered by what the context
+  /// Includes the context's unsaved changes, as every query does by default, or leaves them out. A query without them is answered by what the context
   /// has read: its snapshot of the store, or what its parent shows. Objects with unsaved changes are then found by their saved values, though they show
   /// the others; deleted ones are found, except by batches, which leave deleted objects out, and new ones are not.
   public func includingUnsavedChanges(_ includesUnsavedChanges: Bool) -> From {

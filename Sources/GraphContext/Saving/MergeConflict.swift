@@ -17,7 +17,7 @@ public struct MergeConflict: Sendable {
     public let theirs: AttributeValue
   }
 
-  /// What to store.
+  /// The value to store.
   enum Choice: Sendable {
     case mine
     case theirs
@@ -83,12 +83,12 @@ final class CustomMerge: Sendable, Hashable {
   func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// What a custom policy has decided in the course of one save.
+/// The decisions of a custom policy during one save.
 ///
 /// The policy runs outside of the writer's turn: the turn ends where a conflict comes up that it hasn't seen, and the save takes another one with its
 /// decisions. Others may have saved the object again by then, so a decision counts for the record that it was made on.
 struct MergeDecisions {
-  /// How often a save asks the policy before it gives up.
+  /// The number of times that a save asks the policy before it throws `conflict`.
   static let roundLimit = 10
 
   /// A conflict, and the commit that has stored the other side's values.
@@ -100,7 +100,7 @@ struct MergeDecisions {
   private var decided: [ManagedObjectID: Undecided] = [:]
   private var rounds = 0
 
-  /// What was decided about an object; nil if the policy hasn't seen these properties, or other values in the store.
+  /// The choices for an object; nil if the policy has not been asked about these properties and stored values.
   func choices(
     for id: ManagedObjectID,
     _ names: [String],

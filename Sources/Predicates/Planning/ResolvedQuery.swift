@@ -5,7 +5,7 @@ package struct ResolvedQuery: Sendable {
   package var sort: [ResolvedSort]
   package var limit: Int?
   package var offset: Int
-  /// Whether unsaved changes of a context take part.
+  /// Whether the query includes unsaved changes of a context.
   package var includesUnsavedChanges = true
   /// Whether names and normal form came from a template.
   package var usesTemplate = false
