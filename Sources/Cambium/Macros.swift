@@ -47,6 +47,9 @@ public macro Model(originalName: String? = nil) = #externalMacro(module: "Cambiu
 /// `@Attribute(.min(0), .max(5)) var rating: Int`, `@Attribute(.length(1...80)) var title: String`,
 /// `@Attribute(.pattern("[A-Z]{2}[0-9]{4}")) var code: String`: rules that every save checks for new and changed values. nil breaks none.
 ///
+/// `@Attribute(.preserveValueOnDeletion) var code: String`: the history of the store keeps the last value of a deleted object; see
+/// ``/GraphContext/HistoryChange/tombstone``.
+///
 /// `@Attribute(originalName: "name") var title: String`: in an earlier version the attribute was called `name`.
 ///
 /// - Parameter originalName: A string literal.
@@ -64,6 +67,8 @@ public struct AttributeOption: Sendable, Hashable {
     AttributeOption(name: "unique")
   }
 
+  /// The history of the store keeps the last value of a deleted object.
+  public static let preserveValueOnDeletion = AttributeOption(name: "preserveValueOnDeletion")
   /// Saves refuse a value that is less.
   public static func min(_ value: some Comparable) -> AttributeOption { AttributeOption(name: "min") }
   /// Saves refuse a value that is greater.

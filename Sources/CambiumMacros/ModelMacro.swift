@@ -160,6 +160,7 @@ extension ModelProperty {
     if let defaultValue { arguments.append("default: \(defaultValue)") }
     if let originalName { arguments.append("originalName: \"\(originalName)\"") }
     if !rules.isEmpty { arguments.append("rules: [\(rules.joined(separator: ", "))]") }
+    if preservesValueOnDeletion { arguments.append("preservesValueOnDeletion: true") }
     return "._$attribute(\(arguments.joined(separator: ", "))),"
   }
 

@@ -26,6 +26,7 @@ struct ModelProperty {
   let deleteRule: ExprSyntax?
   /// The text of the declaration's initial value, if that can stand in the model's description.
   let defaultValue: String?
+  let preservesValueOnDeletion: Bool
   /// The name in `originalName: "title"`.
   let originalName: String?
   /// Whether the property has a value before an initializer of the class sets it.
@@ -65,7 +66,9 @@ struct ModelProperty {
     if attribute != nil, let relationship {
       diagnostics.append(ModelDiagnostic.attributeAndRelationship.at(relationship))
     }
-    (isUnique, ifExists, rules) = Self.options(of: attribute, annotation.type.trimmed, &diagnostics)
+    let options = Self.options(of: attribute, annotation.type.trimmed, &diagnostics)
+    (isUnique, ifExists, rules) = (options.isUnique, options.ifExists, options.rules)
+    preservesValueOnDeletion = options.preservesValueOnDeletion
     originalName = (attribute ?? relationship)?.originalName(of: "property", &diagnostics)
     defaultValue = binding.initializer.flatMap { DefaultValue($0.value, of: annotation.type.trimmed)?.text }
     inverse = Self.inverse(relationship, of: name, &diagnostics)
@@ -168,30 +171,40 @@ extension ModelProperty {
     )
   }
 
-  /// The options of `@Attribute`: whether it says `.unique`, with which policy, and its rules as the model's description has them.
+  /// What `@Attribute` says.
+  private struct Options {
+    var isUnique = false
+    /// The policy in `.unique(ifExists:)`.
+    var ifExists: String?
+    var preservesValueOnDeletion = false
+    /// As the model's description has them.
+    var rules: [String] = []
+  }
+
   private static func options(
     of attribute: AttributeSyntax?,
     _ type: TypeSyntax,
     _ diagnostics: inout [Diagnostic]
-  ) -> (isUnique: Bool, ifExists: String?, rules: [String]) {
+  ) -> Options {
+    var options = Options()
     guard let attribute, let arguments = attribute.arguments?.as(LabeledExprListSyntax.self) else {
-      return (false, nil, [])
+      return options
     }
-    var isUnique = false
-    var ifExists: String?
-    var rules: [String] = []
     for argument in arguments where argument.label?.text != "originalName" {
-      if argument.expression.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "unique" {
-        isUnique = true
+      let name = argument.expression.as(MemberAccessExprSyntax.self)?.declName.baseName.text
+      if name == "unique" {
+        options.isUnique = true
+      } else if name == "preserveValueOnDeletion" {
+        options.preservesValueOnDeletion = true
       } else if let policy = uniquePolicy(argument.expression) {
-        (isUnique, ifExists) = (true, policy)
+        (options.isUnique, options.ifExists) = (true, policy)
       } else if let rule = rule(argument.expression, type) {
-        rules.append(rule)
+        options.rules.append(rule)
       } else {
         diagnostics.append(ModelDiagnostic.unknownOption.at(argument.expression))
       }
     }
-    return (isUnique, ifExists, rules)
+    return options
   }
 
   /// The policy in `.unique(ifExists: .merge)`.

@@ -17,6 +17,7 @@ public struct ContextError: Error, Sendable {
     let queryError: QueryError?
     let underlyingError: (any Error)?
     let failures: [ContextError]
+    let oldestHistoryToken: HistoryToken?
 
     init(
       message: String,
@@ -25,7 +26,8 @@ public struct ContextError: Error, Sendable {
       refusal: SchemaRefusal?,
       queryError: QueryError?,
       underlyingError: (any Error)?,
-      failures: [ContextError]
+      failures: [ContextError],
+      oldestHistoryToken: HistoryToken?
     ) {
       self.message = message
       self.context = context
@@ -34,6 +36,7 @@ public struct ContextError: Error, Sendable {
       self.queryError = queryError
       self.underlyingError = underlyingError
       self.failures = failures
+      self.oldestHistoryToken = oldestHistoryToken
     }
   }
 
@@ -45,7 +48,8 @@ public struct ContextError: Error, Sendable {
     refusal: SchemaRefusal? = nil,
     queryError: QueryError? = nil,
     underlyingError: (any Error)? = nil,
-    failures: [ContextError] = []
+    failures: [ContextError] = [],
+    oldestHistoryToken: HistoryToken? = nil
   ) {
     self.code = code
     self.details = Details(
@@ -55,7 +59,8 @@ public struct ContextError: Error, Sendable {
       refusal: refusal,
       queryError: queryError,
       underlyingError: underlyingError,
-      failures: failures
+      failures: failures,
+      oldestHistoryToken: oldestHistoryToken
     )
   }
 
@@ -91,6 +96,8 @@ public struct ContextError: Error, Sendable {
   /// The error that code of the program threw: of the pass, when `code` is ``Code/stageFailed``; of the object's validation, when it is
   /// ``Code/validationFailed``.
   public var underlyingError: (any Error)? { details.underlyingError }
+  /// The oldest place from which the history can be read, when ``code`` is ``Code/historyExpired``.
+  public var oldestHistoryToken: HistoryToken? { details.oldestHistoryToken }
 }
 
 extension ContextError {
@@ -169,6 +176,19 @@ extension ContextError {
   /// A query was cancelled before it was done.
   static func cancelledQuery() -> ContextError {
     ContextError(.cancelled, "the task that runs or awaits the query was cancelled")
+  }
+
+  /// A token of a history is of no use.
+  static func historyExpired(_ message: String, _ oldest: HistoryToken) -> ContextError {
+    ContextError(.historyExpired, message, oldestHistoryToken: oldest)
+  }
+
+  static func noHistory() -> ContextError {
+    ContextError(.noHistory, "the store keeps no history: keepHistory() begins one")
+  }
+
+  static func noHistoryConsumer(_ name: String) -> ContextError {
+    ContextError(.noHistoryConsumer, "no consumer of the history is registered as \"\(name)\"")
   }
 
   /// Two objects have equal values where they must not.
@@ -254,6 +274,13 @@ extension ContextError {
     public static let stageFailed = Code("stageFailed")
     /// A graph that a custom stage works with was saved where that is not allowed, or a context by a hook that its save runs.
     public static let saveNotAllowed = Code("saveNotAllowed")
+    /// The store keeps no history.
+    public static let noHistory = Code("noHistory")
+    /// A token is before the oldest transaction of the history, after the newest commit or of another store;
+    /// ``ContextError/oldestHistoryToken`` is the oldest one that is of use.
+    public static let historyExpired = Code("historyExpired")
+    /// No consumer of the history is registered by a name.
+    public static let noHistoryConsumer = Code("noHistoryConsumer")
   }
 }
 

@@ -15,7 +15,7 @@ struct ToolCommand: ParsableCommand {
       """,
     subcommands: [
       InfoCommand.self, SchemaCommand.self, VerifyCommand.self, QueryCommand.self, PagesCommand.self,
-      TreeCommand.self, LogCommand.self, CompactCommand.self, MigrateCommand.self,
+      TreeCommand.self, LogCommand.self, HistoryCommand.self, CompactCommand.self, MigrateCommand.self,
     ]
   )
 }

@@ -2,7 +2,7 @@ import Foundation
 import Predicates
 
 /// A property of new objects, and the closure that computes its value from a row, for
-/// ``PersistentContainer/batchInsert(_:from:_:chunkSize:ifExists:durability:)``.
+/// ``PersistentContainer/batchInsert(_:from:_:chunkSize:ifExists:durability:author:)``.
 public struct BatchColumn<Root: ManagedObject, Row>: Sendable {
   private let names: Result<[String], QueryError>
   private let value: @Sendable (Row) -> ColumnValue

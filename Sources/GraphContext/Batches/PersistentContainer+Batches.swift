@@ -14,15 +14,19 @@ extension PersistentContainer {
   /// - Parameters:
   ///   - request: the objects; its order matters only with a limit.
   ///   - durability: when the commit counts as done, if not as the container's options say.
+  ///   - author: who makes the changes, for the history.
   /// - Returns: the IDs of the objects that the query describes, ascending; not those that rules have deleted as well.
   /// - Throws: `invalidQuery`, and what a save throws: `deletionDenied`, `missingValue`, `store`.
   @discardableResult
   public func batchDelete<Root: ManagedObject>(
     _ request: From<Root>,
-    durability: Durability? = nil
+    durability: Durability? = nil,
+    author: String? = nil
   ) async throws(ContextError) -> [ManagedObjectID] {
     let (query, entity) = try resolved(request)
-    return try await run(entity, durability) { batch throws(ContextError) in try batch.delete(query, entity) }
+    return try await run(entity, durability, author) { batch throws(ContextError) in
+      try batch.delete(query, entity)
+    }
   }
 
   /// Deletes every object of every entity, in one commit. The store keeps its ID and its schema, and no ID is used again.
@@ -31,8 +35,10 @@ extension PersistentContainer {
   ///
   /// O(objects · log n); other writers wait meanwhile.
   ///
-  /// - Parameter durability: when the commit counts as done, if not as the container's options say.
-  public func resetStore(durability: Durability? = nil) async throws(ContextError) {
+  /// - Parameters:
+  ///   - durability: when the commit counts as done, if not as the container's options say.
+  ///   - author: who makes the changes, for the history.
+  public func resetStore(durability: Durability? = nil, author: String? = nil) async throws(ContextError) {
     try handle.checkOpen()
     let (schema, storeID) = (schema, storeID)
     let queries = try ContextError.resolving { () throws(QueryError) in
@@ -43,7 +49,7 @@ extension PersistentContainer {
       return queries
     }
     try await queue.run { [coordinator] () throws(ContextError) in
-      try StoreBatch(coordinator, durability).deleteAll(queries)
+      try StoreBatch(coordinator, durability, author: author).deleteAll(queries)
     }
   }
 
@@ -63,6 +69,7 @@ extension PersistentContainer {
   ///   - request: the objects; its order matters only with a limit.
   ///   - assignments: the new values. Of two for one attribute the last counts.
   ///   - durability: when the commit counts as done, if not as the container's options say.
+  ///   - author: who makes the changes, for the history.
   /// - Returns: the IDs of the objects that the query describes, ascending.
   /// - Throws: `invalidQuery`, and what a save throws: `missingValue` for a value that the attribute can't have, `validationFailed`,
   ///   `notUnique`, `store`.
@@ -70,7 +77,8 @@ extension PersistentContainer {
   public func batchUpdate<Root: ManagedObject>(
     _ request: From<Root>,
     _ assignments: Assignment<Root>...,
-    durability: Durability? = nil
+    durability: Durability? = nil,
+    author: String? = nil
   ) async throws(ContextError) -> [ManagedObjectID] {
     let (query, entity) = try resolved(request)
     let resolved = try ContextError.resolving { () throws(QueryError) in
@@ -82,7 +90,7 @@ extension PersistentContainer {
       }
       return resolved
     }
-    return try await run(entity, durability) { batch throws(ContextError) in
+    return try await run(entity, durability, author) { batch throws(ContextError) in
       try batch.update(query, entity, resolved)
     }
   }
@@ -107,6 +115,7 @@ extension PersistentContainer {
   ///     stored, and none after it.
   ///   - policy: what happens to rows with unique values of existing objects, if not what each constraint declares.
   ///   - durability: when a commit counts as done, if not as the container's options say.
+  ///   - author: who makes the changes, for the history.
   /// - Returns: the IDs of the rows' objects, in the order of the rows. Those of existing objects are among them where a policy has settled rows
   ///   with them.
   /// - Throws: `invalidQuery` for a column that can't be set, and what a save throws: `missingValue`, `validationFailed`, `missingDestination`,
@@ -118,7 +127,8 @@ extension PersistentContainer {
     _ columns: BatchColumn<Root, Row>...,
     chunkSize: Int? = nil,
     ifExists policy: UniquePolicy? = nil,
-    durability: Durability? = nil
+    durability: Durability? = nil,
+    author: String? = nil
   ) async throws(ContextError) -> [ManagedObjectID] {
     try handle.checkOpen()
     guard let entity = coordinator.entity(of: Root.self) else { throw .unknownModel(Root.self) }
@@ -127,7 +137,7 @@ extension PersistentContainer {
       for column in columns { resolved.append(try column.resolved(for: entity, in: schema)) }
       return resolved
     }
-    return try await run(entity, durability) { batch throws(ContextError) in
+    return try await run(entity, durability, author) { batch throws(ContextError) in
       try batch.insert(rows, resolved, entity, chunkSize: max(1, chunkSize ?? .max), ifExists: policy)
     }
   }
@@ -146,10 +156,11 @@ extension PersistentContainer {
   private func run(
     _ entity: StoredEntity,
     _ durability: Durability?,
+    _ author: String?,
     _ body: @Sendable @escaping (StoreBatch) throws(ContextError) -> [ObjectNumber]
   ) async throws(ContextError) -> [ManagedObjectID] {
     let numbers = try await queue.run { [coordinator] () throws(ContextError) in
-      try body(StoreBatch(coordinator, durability))
+      try body(StoreBatch(coordinator, durability, author: author))
     }
     return numbers.map { ManagedObjectID(entity: entity.label, number: $0, storeID: storeID) }
   }

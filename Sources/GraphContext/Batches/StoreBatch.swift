@@ -5,10 +5,13 @@ import Predicates
 struct StoreBatch {
   private let coordinator: StoreCoordinator
   private let durability: Durability?
+  private let author: String?
 
-  init(_ coordinator: StoreCoordinator, _ durability: Durability?) {
+  /// - Parameter author: whose changes they are, for the history.
+  init(_ coordinator: StoreCoordinator, _ durability: Durability?, author: String?) {
     self.coordinator = coordinator
     self.durability = durability
+    self.author = author
   }
 
   /// Deletes the objects of a query, and what delete rules take along.
@@ -112,7 +115,8 @@ struct StoreBatch {
         entities: coordinator.schema.entities.map(EntityChanges.init),
         baseCommit: base.commit,
         conflicts: [],
-        deletedInParent: []
+        deletedInParent: [],
+        origin: coordinator.origin(author)
       )
       numbers = try fill(try base.source(), &request)
       try request.failures.throwIfAny()

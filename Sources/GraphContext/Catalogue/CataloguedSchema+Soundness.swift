@@ -12,7 +12,7 @@ extension CataloguedSchema {
     if nextNumber == 0 || nextNumber > Self.greatestNextNumber { return "\(nextNumber) is no next number" }
     if entities.count > SchemaLimits.entityCount { return "there are \(entities.count) entities" }
     var numbers: Set<UInt32> = []
-    var trees: Set<String> = [SchemaTree.name]
+    var trees: Set<String> = [SchemaTree.name, HistoryTree.name]
     let sound = entities.map(SoundEntity.init)
     let byNumber = sound.dictionary(by: \.entity.number)
     for entity in sound {

@@ -160,6 +160,9 @@ package final class StoredEntity: Sendable {
     return LayoutTranslation(earlierLayouts[Int(layout)], to: self.layout, slots: slots, reading: wanted)
   }
 
+  /// The number of the property at a slot. O(1).
+  func propertyNumber(at slot: Int) -> PropertyNumber { slots[slot].number }
+
   /// The to-one relationship at this slot. O(relationships).
   package func toOne(slot: Int) -> StoredToOne? { toOnes.first { $0.slot == slot } }
 }

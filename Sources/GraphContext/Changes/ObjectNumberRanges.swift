@@ -4,6 +4,8 @@ import Predicates
 struct ObjectNumberRanges: Sendable, Hashable {
   /// Not empty, ascending, and apart from one another.
   private var runs: [ClosedRange<UInt64>] = []
+  /// The runs.
+  var ranges: [ClosedRange<UInt64>] { runs }
   private(set) var count = 0
 
   var isEmpty: Bool { runs.isEmpty }

@@ -33,8 +33,11 @@ public final class ManagedObjectContext: ObjectHost {
   }
   /// Set where the context runs on a queue for a task that may be cancelled.
   var cancellation: Cancellation? { didSet { source.cancellation = cancellation } }
-  /// What to call the context in messages.
+  /// What to call the context in messages, and in the history.
   public var name: String?
+  /// Who makes the changes that this context saves, for the history: ``PersistentContainer/keepHistory(_:durability:)``. A child's value has no effect: the
+  /// store is saved to by the outermost context.
+  public var author: String?
   /// The value of ``automaticallyMergesChangesFromParent`` of a context without a parent.
   var mergesAutomatically = true
   /// How long a save waits for its turn to write while others do; nil for as long as it takes. Ten seconds for the view

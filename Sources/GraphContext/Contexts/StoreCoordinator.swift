@@ -18,6 +18,8 @@ package final class StoreCoordinator: Sendable {
   let uniquePolicies: [[UniquePolicy]]
   /// Whether one of ``uniquePolicies`` isn't ``UniquePolicy/error``.
   let settlesUniqueValues: Bool
+  /// Bits of the slots whose values stay in the history when an object is deleted, by the entity's ordinal; empty for none.
+  private let preservedSlots: [UInt64]
   /// Whether a model's properties are in another order than the store's.
   let hasOtherLayouts: Bool
   /// Runs the blocks of ``PersistentContainer/write(mergePolicy:_:)``, one after the other.
@@ -42,6 +44,15 @@ package final class StoreCoordinator: Sendable {
         return AttributeChecks(slot: slot, attribute.rules)
       }
     }
+    let preserved = zip(engine.schema.entities, models).map { entity, model in
+      entity.schema.stored.enumerated().reduce(UInt64(0)) { slots, property in
+        guard let place = model.place(of: property.element.name),
+          case .attribute(let attribute) = model.visitedProperties[place], attribute.preservesValueOnDeletion
+        else { return slots }
+        return slots | 1 << UInt64(property.offset)
+      }
+    }
+    preservedSlots = preserved.allSatisfy { $0 == 0 } ? [] : preserved
     let policies = zip(engine.schema.entities, models).map { entity, model in
       entity.declaredIndexes.map { index in
         model.entity.indexes.first { $0.name == index.name }?.ifExists ?? .error
@@ -97,6 +108,11 @@ package final class StoreCoordinator: Sendable {
       return unsafeDowncast(ManagedRecord(state, of: models[ordinal]), to: type)
     }
     return Object(_$state: state)
+  }
+
+  /// Who saves, for the history.
+  func origin(_ author: String?, _ contextName: String? = nil) -> SaveOrigin {
+    SaveOrigin(author: author, contextName: contextName, preservedSlots: preservedSlots)
   }
 
   // MARK: News

@@ -183,7 +183,7 @@ extension ManagedObjectContext {
 }
 
 /// The changes of several commits, in their order, as one change of each object.
-private struct CombinedChanges {
+struct CombinedChanges {
   private(set) var changes: [ObjectKey: ObjectChange] = [:]
 
   mutating func note(_ key: ObjectKey, _ change: ObjectChange) {

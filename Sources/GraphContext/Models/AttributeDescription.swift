@@ -17,6 +17,8 @@ public struct AttributeDescription: Sendable, Codable {
   public var originalName: String?
   /// The rules that saves check.
   public var rules: [AttributeRule] = []
+  /// Whether the history keeps the last value of a deleted object: ``HistoryChange/tombstone``.
+  public var preservesValueOnDeletion = false
 
   private enum CodingKeys: CodingKey { case name, kind, isOptional }
 
@@ -27,14 +29,17 @@ public struct AttributeDescription: Sendable, Codable {
   ///   - defaultValue: what an object has that was stored before the attribute existed; `null` is the same as nil.
   ///   - originalName: the attribute's name in an earlier version of the schema; nil if it had no other.
   ///   - rules: the rules that saves check.
+  ///   - preservesValueOnDeletion: whether the history keeps the last value of a deleted object.
   public init(
     name: String,
     kind: AttributeKind,
     isOptional: Bool = false,
     defaultValue: AttributeValue? = nil,
     originalName: String? = nil,
-    rules: [AttributeRule] = []
+    rules: [AttributeRule] = [],
+    preservesValueOnDeletion: Bool = false
   ) {
+    self.preservesValueOnDeletion = preservesValueOnDeletion
     self.rules = rules
     self.name = name
     self.kind = kind

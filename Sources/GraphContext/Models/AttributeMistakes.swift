@@ -58,9 +58,10 @@ extension PropertyDescription {
     _ name: String,
     _ type: Any.Type,
     originalName: String? = nil,
-    rules: [AttributeRule] = []
+    rules: [AttributeRule] = [],
+    preservesValueOnDeletion: Bool = false
   ) -> PropertyDescription {
-    attribute(name, type, nil, originalName, rules)
+    attribute(name, type, nil, originalName, rules, preservesValueOnDeletion)
   }
 
   /// A description with the initial value that the declaration gives.
@@ -69,9 +70,10 @@ extension PropertyDescription {
     _ type: Value.Type,
     default value: Value,
     originalName: String? = nil,
-    rules: [AttributeRule] = []
+    rules: [AttributeRule] = [],
+    preservesValueOnDeletion: Bool = false
   ) -> PropertyDescription {
-    attribute(name, type, value, originalName, rules)
+    attribute(name, type, value, originalName, rules, preservesValueOnDeletion)
   }
 
   /// - Parameter value: One of the type, or nil.
@@ -80,10 +82,18 @@ extension PropertyDescription {
     _ type: Any.Type,
     _ value: Any?,
     _ originalName: String?,
-    _ rules: [AttributeRule]
+    _ rules: [AttributeRule],
+    _ preservesValueOnDeletion: Bool
   ) -> PropertyDescription {
     func attribute<Attribute: AttributeType>(_ type: Attribute.Type) -> PropertyDescription {
-      .attribute(name, type, default: value as? Attribute, originalName: originalName, rules: rules)
+      .attribute(
+        name,
+        type,
+        default: value as? Attribute,
+        originalName: originalName,
+        rules: rules,
+        preservesValueOnDeletion: preservesValueOnDeletion
+      )
     }
     guard let type = type as? any AttributeType.Type else {
       fatalError("the attribute \(name) has the type \(type), which is no AttributeType")
@@ -98,7 +108,8 @@ extension PropertyDescription {
     _ type: Any.Type,
     default value: Any,
     originalName: String? = nil,
-    rules: [AttributeRule] = []
+    rules: [AttributeRule] = [],
+    preservesValueOnDeletion: Bool = false
   ) -> PropertyDescription {
     fatalError("the attribute \(name) has the initial value \(value), which is no \(type)")
   }

@@ -104,12 +104,14 @@ extension PropertyDescription {
   ///   - value: what an object has that was stored before the attribute existed.
   ///   - originalName: the attribute's name in an earlier version of the schema; nil if it had no other.
   ///   - rules: the rules that saves check.
+  ///   - preservesValueOnDeletion: whether the history keeps the last value of a deleted object.
   public static func attribute<Value: AttributeType>(
     _ name: String,
     _ type: Value.Type,
     default value: Value? = nil,
     originalName: String? = nil,
-    rules: [AttributeRule] = []
+    rules: [AttributeRule] = [],
+    preservesValueOnDeletion: Bool = false
   ) -> PropertyDescription {
     .attribute(
       AttributeDescription(
@@ -118,7 +120,8 @@ extension PropertyDescription {
         isOptional: type._isOptionalAttribute,
         defaultValue: value?._attributeValue,
         originalName: originalName,
-        rules: rules
+        rules: rules,
+        preservesValueOnDeletion: preservesValueOnDeletion
       )
     )
   }

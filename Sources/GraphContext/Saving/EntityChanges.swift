@@ -69,6 +69,8 @@ struct SaveRequest {
   /// Objects that the context's parent has deleted, by the entity's ordinal.
   var deletedInParent: [Set<ObjectNumber>]
 
+  /// Who saves, for the history.
+  var origin = SaveOrigin()
   /// True if the engine applies the delete rules of the to-one relationships of deleted objects: for a batch. A context has applied them.
   var appliesToOneRules = false
   /// The failures found so far. The save throws them after it has checked everything else.

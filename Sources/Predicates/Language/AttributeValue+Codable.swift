@@ -34,7 +34,8 @@ extension AttributeValue: Codable {
 // MARK: - Text
 
 extension AttributeValue {
-  private var codedText: String {
+  /// The text that ``encode(to:)`` writes.
+  package var codedText: String {
     switch self {
     case .null: "null"
     case .bool(let value): "bool:\(value)"
@@ -50,7 +51,8 @@ extension AttributeValue {
     }
   }
 
-  private init?(codedText: String) {
+  /// Reads ``codedText``; nil for any other text.
+  package init?(codedText: String) {
     // By scalars: a string may begin with one that joins the colon in one character.
     let scalars = codedText.unicodeScalars
     let colon = scalars.firstIndex(of: ":") ?? scalars.endIndex

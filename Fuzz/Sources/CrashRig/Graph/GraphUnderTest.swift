@@ -1,5 +1,6 @@
 @_spi(Testing) import GraphContext
 @_spi(Testing) import PageStore
+import Synchronization
 @_spi(Testing) import TestSupport
 
 /// The commits of a store with the graph after each: the first is the one that takes up the models.
@@ -38,7 +39,18 @@ final class GraphUnderTest: SimulatedStore<GraphState>, CrashSubject {
       .second: try container.newBackgroundContext(name: "second"),
     ]
     // A store that is only read leases nothing.
-    if !options.isReadOnly { try leaseNumbers() }
+    if options.isReadOnly { return }
+    try keepHistory(container)
+    try leaseNumbers()
+  }
+
+  /// Makes the commit that begins the history, if the store has none yet. It changes no object.
+  private func keepHistory(_ container: PersistentContainer) throws {
+    guard try container.historyPolicy == nil else { return }
+    let durability = options.durability
+    ledger.change { $0.begin($0.state, durability: durability) }
+    try waiting { try await container.keepHistory(durability: durability) }
+    ledger.change { $0.acknowledge($0.newest) }
   }
 
   /// Makes the commit that the first insertion after opening makes: it leases more numbers than the saves of a run use, and
@@ -81,6 +93,7 @@ final class GraphUnderTest: SimulatedStore<GraphState>, CrashSubject {
     let begun = ledger.model.newest
     try perform(by: saver) { context in
       try GraphEditor(context: context).apply(edits)
+      context.author = "\(begun)"
       try context.save(durability: durability)
     }
     if store.lastCommit < begun, state == old {
@@ -121,8 +134,30 @@ final class GraphUnderTest: SimulatedStore<GraphState>, CrashSubject {
     } catch let difference as GraphDifference {
       throw OracleMismatch("commit \(commit) shows \(difference)")
     }
+    try checkHistory(through: commit)
     guard let problem = try container?.verify().first else { return }
     throw OracleMismatch("verify: \(problem)")
+  }
+
+  /// The history has every commit that changed the graph, by the author that its save had, and none that the store doesn't show.
+  private func checkHistory(through last: UInt64) throws {
+    guard let container, try container.historyPolicy != nil else { return }
+    let authors = Mutex<Set<String?>>([])
+    try waiting {
+      let transactions = try await container.history()
+      authors.withLock { $0 = Set(transactions.map(\.author)) }
+    }
+    let noted = authors.withLock { $0 }
+    let commits = ledger.model.commits
+    for number in commits.indices.dropFirst() where number <= last {
+      guard commits[number].state != commits[number - 1].state, !noted.contains("\(number)") else { continue }
+      throw OracleMismatch("commit \(number) is not in the history")
+    }
+    for author in noted {
+      guard let number = author.flatMap({ UInt64($0) }), number <= last else {
+        throw OracleMismatch("the history has the commit \(author ?? "nil"), the store shows \(last)")
+      }
+    }
   }
 
   private func perform(

@@ -78,7 +78,8 @@ extension PageStoreEngine {
           numbers: numbers,
           storeID: storeID,
           commit: transaction.commit,
-          showsValues: showsValues
+          showsValues: showsValues,
+          keepsHistory: companion == nil
         )
         let changes = try save.run(&transaction)
         if let companion {

@@ -28,8 +28,10 @@ package enum SchemaTree {
     Array("layout/\(entity.rawValue)/\(layout)".utf8)
   }
 
-  /// The version that this library writes, and the newest that it reads.
+  /// The version that this library writes into a store without a history.
   package static let formatVersion: UInt32 = 3
+  /// The version of a store that keeps a history, and the newest that this library reads.
+  package static let historyFormatVersion: UInt32 = 4
 
   /// Layouts that an entity can have. All of them are read when a store is opened, and a change that would make one more is refused.
   static let maximumLayoutCount: UInt32 = 1 << 12
@@ -68,10 +70,10 @@ extension SchemaTree {
   package static func schema(in snapshot: Snapshot) throws(ContextError) -> CataloguedSchema? {
     guard let entries = try SchemaEntries(snapshot) else { return nil }
     let version = try entries.formatVersion()
-    guard version <= formatVersion else {
+    guard version <= historyFormatVersion else {
       throw ContextError(
         .schemaMismatch,
-        "the store was written by a newer library: its format is \(version), this one reads up to \(formatVersion)"
+        "the store was written by a newer library: its format is \(version), this one reads up to \(historyFormatVersion)"
       )
     }
     let schema = try version < 3 ? entries.schemaOfEarlierFormat() : entries.schema()
@@ -125,6 +127,12 @@ extension SchemaTree {
 // MARK: - Writing
 
 extension SchemaTree {
+  /// Makes the store say which version its format has.
+  static func noteFormat(hasHistory: Bool, in transaction: inout WriteTransaction) throws(StoreError) {
+    let tree = try transaction.tree(name)
+    try tree.put(formatKey, bytes(hasHistory ? historyFormatVersion : formatVersion))
+  }
+
   /// Makes the catalogue say `schema`, where it said `old`.
   ///
   /// - Parameter old: nil for a store without one, or with one of an earlier format.
@@ -134,7 +142,7 @@ extension SchemaTree {
     in transaction: inout WriteTransaction
   ) throws {
     let tree = try transaction.tree(name)
-    try tree.put(formatKey, bytes(formatVersion))
+    try noteFormat(hasHistory: transaction.treeIfPresent(HistoryTree.name) != nil, in: &transaction)
     try tree.put(modelKey, encoded(schema))
     _ = try tree.remove(spentKey)
     if schema.hasFoldedIndexes {

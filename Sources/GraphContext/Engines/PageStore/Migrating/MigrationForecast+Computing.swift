@@ -91,7 +91,7 @@ private struct ForecastBuilder {
       storeID: storeID,
       version: step.version,
       formatVersion: try SchemaEntries(snapshot)?.formatVersion(),
-      newFormatVersion: SchemaTree.formatVersion,
+      newFormatVersion: try max(SchemaTree.formatVersion, SchemaEntries(snapshot)?.formatVersion() ?? 0),
       difference: SchemaDifference(from: try change.old.schema(), to: step.schema, renaming),
       isInterrupted: isInterrupted,
       isCurrent: isCurrent

@@ -38,7 +38,7 @@ struct MigrationState: Sendable, Hashable {
     for count in [rowCount, totalRowCount] where !(0...Self.greatestRowCount).contains(count) {
       return "it has \(count) rows"
     }
-    let kept = Set(schema.entities.flatMap(\.trees) + [SchemaTree.name])
+    let kept = Set(schema.entities.flatMap(\.trees) + [SchemaTree.name, HistoryTree.name])
     if isSwitched, let tree = droppedTrees.first(where: kept.contains) {
       return "it removes the tree \(tree)"
     }

@@ -132,6 +132,10 @@ struct SchemaMigrator {
       in: &transaction
     )
     try leases.rename(for: state.target, &transaction)
+    // The passes have changed objects, and the history doesn't say which.
+    if passes != nil, let history = try transaction.treeIfPresent(HistoryTree.name) {
+      try HistoryPruner(history).removeAll(before: transaction.commit)
+    }
     state.isSwitched = true
     if state.droppedTrees.isEmpty {
       try SchemaTree.removeMigration(in: &transaction)

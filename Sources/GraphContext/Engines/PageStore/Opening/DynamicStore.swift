@@ -60,6 +60,20 @@ extension DynamicStore {
     }
   }
 
+  /// Calls `body` with the transactions of the history that a query asks for, the oldest first, until it returns false.
+  ///
+  /// - Throws: `noHistory` if the store keeps none; `historyExpired` for a token that is of no use; `store` when the store can't be read; what `body`
+  ///   throws.
+  public func forEachTransaction(
+    _ query: HistoryQuery = HistoryQuery(),
+    _ body: (HistoryTransaction) throws -> Bool
+  ) throws {
+    guard let reader = try HistoryReader(store.snapshot(), storedSchema.catalogue, storeID) else {
+      throw ContextError.noHistory()
+    }
+    try reader.forEach(query, body)
+  }
+
   /// How many rows, or groups, the query has; limit and offset count.
   ///
   /// - Throws: `invalidQuery` for a mistake in the query; `store` or `corrupt` when the store can't be read; `cancelled` when the task is

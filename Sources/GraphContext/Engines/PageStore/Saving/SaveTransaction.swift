@@ -12,6 +12,7 @@ import Predicates
 /// 5. Every reference that was set leads to an object.
 /// 6. Unique tuples are unique. They are looked at once, at the end: two objects may swap theirs.
 /// 7. Numbers are leased for the objects to come.
+/// 8. The changes are appended to the history, if the store keeps one.
 ///
 /// Failures of objects are gathered until the end, so that one error lists all of them. Any error aborts the transaction and leaves nothing in
 /// the store.
@@ -23,6 +24,9 @@ final class SaveTransaction {
   let commit: UInt64
   /// Whether errors show what is stored.
   let showsValues: Bool
+  private let keepsHistory: Bool
+  /// Nil if the store keeps no history, or the save is none of its.
+  var history: HistoryWriter?
   /// Changes of this save, those by delete rules left out.
   var changeSet: ChangeSet
   var ruleChanges = RuleChanges()
@@ -53,8 +57,10 @@ final class SaveTransaction {
     numbers: ObjectNumbers,
     storeID: UUID,
     commit: UInt64,
-    showsValues: Bool
+    showsValues: Bool,
+    keepsHistory: Bool
   ) {
+    self.keepsHistory = keepsHistory
     self.request = request
     failures = request.failures
     self.numbers = numbers
@@ -71,6 +77,7 @@ final class SaveTransaction {
 
   /// Does all of it, and returns the changes of the commit.
   func run(_ transaction: inout WriteTransaction) throws -> ChangeSet {
+    if keepsHistory { history = try HistoryWriter(&transaction) }
     hasWritten = !request.entities.allSatisfy(\.isEmpty)
     for changes in request.entities where !changes.isEmpty {
       try storeInserted(changes, &transaction)
@@ -88,6 +95,7 @@ final class SaveTransaction {
       changeSet.setObjects(ChangeSet.Objects(changes), of: changes.entity.number)
     }
     changeSet.merge(ruleChanges)
+    try history?.append(changeSet, request.origin, schema)
     return changeSet
   }
 
@@ -168,6 +176,7 @@ extension SaveTransaction {
     for number in changes.deleted {
       try withStored(number, entity, tree) { old in
         noteKeys(from: old, to: nil, number, entity, changed: .max)
+        history?.noteDeleted(old, number, entity, request.origin)
         if request.appliesToOneRules { followToOnes(of: old, number, entity) }
       }
       try withKey(number) { key throws(StoreError) in _ = try tree.remove(key) }

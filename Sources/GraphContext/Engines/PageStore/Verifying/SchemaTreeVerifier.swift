@@ -46,7 +46,8 @@ struct SchemaTreeVerifier {
     if let used, let schema, !used.isSame(as: schema) {
       report("the schema is not the one that the store is used with")
     }
-    var owned = Set(known.entities.flatMap(\.trees) + [SchemaTree.name])
+    problems += HistoryVerifier(snapshot, format: SchemaTree.number(entries[SchemaTree.formatKey])).problems
+    var owned = Set(known.entities.flatMap(\.trees) + [SchemaTree.name, HistoryTree.name])
     if let migration { owned.formUnion(migration.trees(besides: known)) }
     for name in try snapshot.treeNames where !owned.contains(name) {
       report("the tree belongs to no entity, index or relationship of the schema", in: name)

@@ -1,0 +1,161 @@
+import Foundation
+import PageStore
+import Predicates
+
+/// Reads the history of one state of a store.
+struct HistoryReader {
+  private let tree: TreeReader
+  private let newestCommit: UInt64
+  private let storeID: UUID
+  private let entities: [EntityNumber: CataloguedEntity]
+
+  /// Nil for a store that keeps no history.
+  init?(_ snapshot: Snapshot, _ catalogue: CataloguedSchema, _ storeID: UUID) throws {
+    guard let tree = try snapshot.treeIfPresent(HistoryTree.name) else { return nil }
+    self.tree = tree
+    self.storeID = storeID
+    newestCommit = snapshot.commit
+    entities = catalogue.entities.dictionary(by: \.number)
+  }
+
+  func settings() throws -> HistorySettings { try tree.historySettings() }
+
+  /// The place after the newest commit.
+  var newestToken: HistoryToken { token(newestCommit) }
+
+  /// The first place from which all that follows is still there.
+  func oldestToken() throws -> HistoryToken {
+    if let oldest = try tree.oldestTransaction() { return token(oldest.header.previousCommit) }
+    return token(try settings().start)
+  }
+
+  func consumers() throws -> [String: HistoryToken] {
+    try tree.historyConsumers().mapValues(token)
+  }
+
+  /// - Throws: `historyExpired` for a token that nothing can be read from.
+  func check(_ token: HistoryToken) throws {
+    let oldest = try oldestToken()
+    if token.storeID != storeID {
+      throw ContextError.historyExpired("the token is of the store \(token.storeID), not of this one", oldest)
+    }
+    if token.commit > newestCommit {
+      throw ContextError.historyExpired(
+        "the token is after commit \(token.commit), and the store has only come to \(newestCommit): it may be a copy from before",
+        oldest
+      )
+    }
+    if token < oldest {
+      throw ContextError.historyExpired(
+        "the token is after commit \(token.commit), and the history begins after \(oldest.commit)",
+        oldest
+      )
+    }
+  }
+
+  /// Calls `body` with the transactions that a query asks for, the oldest first, until it returns false. O(log n + transactions after the token).
+  func forEach(_ query: HistoryQuery, _ body: (HistoryTransaction) throws -> Bool) throws {
+    var rest = query.limit ?? .max
+    if let token = query.token { try check(token) }
+    let range = query.token.map { HistoryTree.transactions(after: $0.commit) } ?? HistoryTree.transactions
+    var cursor = tree.cursor(in: range)
+    while rest > 0, try cursor.next() {
+      let key = try cursor.key()
+      guard let commit = HistoryTree.commit(key), let entry = HistoryEntry(try cursor.value(), of: commit)
+      else {
+        throw HistoryTree.damaged
+      }
+      guard query.includes(entry.header.date, entry.author) else { continue }
+      guard let part = query.part(of: transaction(entry, commit)) else { continue }
+      if try !body(part) { return }
+      rest -= 1
+    }
+  }
+
+  private func token(_ commit: UInt64) -> HistoryToken { HistoryToken(storeID: storeID, commit: commit) }
+
+  private func transaction(_ entry: HistoryEntry, _ commit: UInt64) -> HistoryTransaction {
+    HistoryTransaction(
+      token: token(commit),
+      date: entry.header.date,
+      author: entry.author,
+      contextName: entry.contextName,
+      changes: HistoryChanges(entry, entities, storeID).changes
+    )
+  }
+}
+
+/// The changes of one entry, by objects and with the names of the schema.
+private struct HistoryChanges {
+  private struct Key: Hashable {
+    let entity: EntityNumber
+    let number: ObjectNumber
+  }
+  private let entities: [EntityNumber: CataloguedEntity]
+  private let storeID: UUID
+  private var known: [Key: HistoryChange] = [:]
+
+  init(_ entry: HistoryEntry, _ entities: [EntityNumber: CataloguedEntity], _ storeID: UUID) {
+    self.entities = entities
+    self.storeID = storeID
+    for objects in entry.objects {
+      if let entity = entities[objects.entity] { note(objects, entity) }
+    }
+    for links in entry.links { note(links) }
+    for key in known.keys { known[key]?.properties.sort() }
+  }
+
+  /// By entity and number.
+  var changes: [HistoryChange] {
+    known.values.sorted {
+      ($0.objectID.entityName, $0.objectID.number) < ($1.objectID.entityName, $1.objectID.number)
+    }
+  }
+
+  private mutating func note(_ objects: HistoryEntry.Objects, _ entity: CataloguedEntity) {
+    for number in objects.inserted.joined() {
+      change(ObjectNumber(rawValue: number), entity, .inserted)
+    }
+    for update in objects.updated {
+      let names = update.properties.compactMap { entity.property($0)?.name }
+      for number in update.numbers { change(number, entity, .updated, names) }
+    }
+    for deletion in objects.deleted {
+      change(deletion.number, entity, .deleted)
+      for tombstone in deletion.tombstones {
+        guard let name = entity.property(tombstone.property)?.name else { continue }
+        known[Key(entity: entity.number, number: deletion.number)]?.tombstone[name] = tombstone.value
+      }
+    }
+  }
+
+  /// Notes the links of a many-to-many relationship at both ends.
+  private mutating func note(_ links: HistoryEntry.Links) {
+    guard let entity = entities[links.relationship.entity],
+      let property = entity.property(links.relationship.property), let relationship = property.relationship
+    else { return }
+    for owner in links.owners { change(owner, entity, .updated, [property.name]) }
+    guard let destination = entities[relationship.destination],
+      let inverse = relationship.inverse.flatMap({ destination.property($0) })
+    else { return }
+    for element in links.elements { change(element, destination, .updated, [inverse.name]) }
+  }
+
+  /// An object that came or went has no properties that changed.
+  private mutating func change(
+    _ number: ObjectNumber,
+    _ entity: CataloguedEntity,
+    _ kind: HistoryChange.Kind,
+    _ properties: [String] = []
+  ) {
+    let key = Key(entity: entity.number, number: number)
+    if let change = known[key] {
+      if change.kind == .updated {
+        known[key]?.properties += properties.filter { !change.properties.contains($0) }
+      }
+      return
+    }
+    let id = ManagedObjectID(entity: .known(entity.identity), number: number, storeID: storeID)
+    known[key] = HistoryChange(objectID: id, kind: kind, properties: properties)
+  }
+}

@@ -1,0 +1,104 @@
+import PageStore
+import Predicates
+
+// What a container does with the history of its store.
+
+extension PageStoreEngine {
+  /// The history as the newest commit left it; nil if the store keeps none.
+  private func historyReaderIfPresent() throws -> HistoryReader? {
+    let snapshot = try store.snapshot()
+    try checkShows(snapshot)
+    return try HistoryReader(snapshot, schema.catalogue, storeID)
+  }
+
+  /// - Throws: `noHistory` if the store keeps none.
+  func historyReader() throws -> HistoryReader {
+    guard let reader = try historyReaderIfPresent() else { throw ContextError.noHistory() }
+    return reader
+  }
+
+  var historyPolicy: HistoryPolicy? {
+    get throws { try historyReaderIfPresent()?.settings().policy }
+  }
+
+  /// Begins a history, or gives the one that there is another policy.
+  func keepHistory(_ policy: HistoryPolicy, _ durability: Durability?) throws {
+    let reader = try historyReaderIfPresent()
+    // Asked for again at every opening, as a rule.
+    if let known = try reader?.settings(),
+      HistorySettings(start: known.start, policy: policy).bytes == known.bytes
+    {
+      return
+    }
+    try store.write(durability: durability) { transaction in
+      try checkWritable()
+      let known = try transaction.treeIfPresent(HistoryTree.name)?.historySettings()
+      let tree = try transaction.tree(HistoryTree.name)
+      let start = known?.start ?? transaction.baseCommit
+      try tree.put(HistoryTree.settingsKey, HistorySettings(start: start, policy: policy).bytes)
+      try SchemaTree.noteFormat(hasHistory: true, in: &transaction)
+      try HistoryPruner(tree).prune(policy)
+    }
+  }
+
+  func dropHistory(_ durability: Durability?) throws {
+    guard try historyReaderIfPresent() != nil else { return }
+    try store.write(durability: durability) { transaction in
+      try checkWritable()
+      try transaction.dropTree(HistoryTree.name)
+      try SchemaTree.noteFormat(hasHistory: false, in: &transaction)
+    }
+  }
+
+  /// Calls `body` with the tree of the history in a transaction.
+  private func writeHistory<R>(
+    _ durability: Durability? = nil,
+    _ body: (WriteTree, UInt64) throws -> R
+  ) throws -> R {
+    try store.write(durability: durability) { transaction in
+      try checkWritable()
+      guard let tree = try transaction.treeIfPresent(HistoryTree.name) else { throw ContextError.noHistory() }
+      return try body(tree, transaction.baseCommit)
+    }
+  }
+
+  /// Removes transactions up to a commit, and no further than consumers have read unless `includingUnread`.
+  func pruneHistory(
+    through commit: UInt64,
+    includingUnread: Bool,
+    _ durability: Durability?
+  ) throws -> Int {
+    try writeHistory(durability) { tree, _ in
+      let read = includingUnread ? .max : try tree.historyConsumers().values.min() ?? .max
+      return try HistoryPruner(tree).remove(through: min(commit, read))
+    }
+  }
+
+  func addHistoryConsumer(_ name: String) throws -> HistoryToken {
+    let reader = try historyReader()
+    if let known = try reader.consumers()[name] { return known }
+    return try writeHistory { tree, _ in
+      let key = HistoryTree.consumerKey(name)
+      let commit = try tree.oldestTransaction()?.header.previousCommit ?? tree.historySettings().start
+      try tree.put(key, SchemaTree.bytes(commit))
+      return HistoryToken(storeID: storeID, commit: commit)
+    }
+  }
+
+  func acknowledgeHistory(through token: HistoryToken, by name: String) throws {
+    let reader = try historyReader()
+    guard let known = try reader.consumers()[name] else { throw ContextError.noHistoryConsumer(name) }
+    guard token.storeID == storeID, token <= reader.newestToken else { return try reader.check(token) }
+    if token <= known { return }
+    try writeHistory { tree, _ in
+      let key = HistoryTree.consumerKey(name)
+      guard try tree.contains(key) else { throw ContextError.noHistoryConsumer(name) }
+      try tree.put(key, SchemaTree.bytes(token.commit))
+    }
+  }
+
+  func removeHistoryConsumer(_ name: String) throws {
+    guard try historyReader().consumers()[name] != nil else { return }
+    try writeHistory { tree, _ in _ = try tree.remove(HistoryTree.consumerKey(name)) }
+  }
+}

@@ -1,0 +1,61 @@
+import PageStore
+
+/// Looks at the history of a store. Docs/Records.md, "The tree `history`".
+struct HistoryVerifier {
+  private let snapshot: Snapshot
+  private(set) var problems: [IntegrityProblem] = []
+  /// The transaction before the one at hand.
+  private var last: (commit: UInt64, end: UInt64)?
+
+  /// - Parameter format: the version of the store's format.
+  init(_ snapshot: Snapshot, format: UInt64) {
+    self.snapshot = snapshot
+    do throws(StoreError) { try verify(format) } catch { report(error.message) }
+  }
+
+  private mutating func report(_ message: String) {
+    problems.append(IntegrityProblem(message: message, tree: HistoryTree.name))
+  }
+
+  private mutating func verify(_ format: UInt64) throws(StoreError) {
+    let tree = try snapshot.treeIfPresent(HistoryTree.name)
+    if (tree != nil) != (format == UInt64(SchemaTree.historyFormatVersion)) {
+      report("the store \(tree == nil ? "has no" : "has a") history, and its format is \(format)")
+    }
+    guard let tree else { return }
+    var settings: HistorySettings?
+    let isComplete = tree.forEachReadable { key, value in
+      if key.elementsEqual(HistoryTree.settingsKey) {
+        settings = HistorySettings(value)
+      } else if let commit = HistoryTree.commit(key) {
+        verify(commit, value, keyByteCount: key.count)
+      } else if HistoryTree.consumer(key) == nil {
+        report("the key \(String(decoding: key, as: UTF8.self)) means nothing")
+      } else if value.count != 8 {
+        report("what a consumer has read makes no sense")
+      }
+    }
+    if !isComplete { return report("the tree has damaged pages, so some of the history is unknown") }
+    if settings == nil { report("the settings are missing or damaged") }
+  }
+
+  private mutating func verify(_ commit: UInt64, _ value: UnsafeRawBufferPointer, keyByteCount: Int) {
+    if commit > snapshot.commit { report("the transaction \(commit) is of a later commit") }
+    guard let entry = HistoryEntry(value, of: commit) else {
+      return report("the transaction \(commit) is damaged")
+    }
+    if let last {
+      if entry.header.previousCommit != last.commit {
+        report(
+          "the transaction \(commit) says that \(entry.header.previousCommit) is the one before, which is \(last.commit)"
+        )
+      }
+      if entry.header.position != last.end {
+        report(
+          "the transaction \(commit) says that \(entry.header.position) bytes are before it instead of \(last.end)"
+        )
+      }
+    }
+    last = (commit, entry.header.position &+ UInt64(keyByteCount + value.count))
+  }
+}

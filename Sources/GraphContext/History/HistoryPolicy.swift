@@ -1,0 +1,43 @@
+import Foundation
+
+/// How long a store keeps its history. See ``PersistentContainer/keepHistory(_:durability:)``.
+public struct HistoryPolicy: Sendable, Hashable {
+  /// What is beyond one of these limits is removed, unless a registered consumer has yet to read it.
+  public var limits: HistoryLimits
+  /// What is beyond one of these limits is removed even if a registered consumer has yet to read it.
+  public var consumerLimits: HistoryLimits
+
+  /// Makes a policy.
+  ///
+  /// - Parameters:
+  ///   - limits: when a transaction is removed; without an argument after 30 days, or when the history has more than 64 MiB.
+  ///   - consumerLimits: when a transaction is removed that a consumer has yet to read; without an argument after 90 days, or when the history
+  ///     has more than 256 MiB.
+  public init(
+    limits: HistoryLimits = HistoryLimits(age: .seconds(30 * 86_400), byteCount: 64 << 20),
+    consumerLimits: HistoryLimits = HistoryLimits(age: .seconds(90 * 86_400), byteCount: 256 << 20)
+  ) {
+    self.limits = limits
+    self.consumerLimits = consumerLimits
+  }
+}
+
+/// Limits of a history. Every commit that changes objects removes the oldest transactions that are beyond one of them. The newest transaction always stays.
+public struct HistoryLimits: Sendable, Hashable {
+  /// A transaction is removed when it is as old as this; nil for no limit. Kept in whole milliseconds.
+  public var age: Duration?
+  /// Bytes of the transactions that are kept, at most; nil for no limit. The trees of a store need some more for them.
+  public var byteCount: Int?
+  /// Transactions that are kept, at most; nil for no limit.
+  public var transactionCount: Int?
+
+  /// Makes limits; nil stands for no limit. A limit below zero counts as zero.
+  public init(age: Duration? = nil, byteCount: Int? = nil, transactionCount: Int? = nil) {
+    self.age = age
+    self.byteCount = byteCount
+    self.transactionCount = transactionCount
+  }
+
+  /// No limit at all: the history grows until the program prunes it.
+  public static let none = HistoryLimits()
+}

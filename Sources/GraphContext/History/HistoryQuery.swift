@@ -1,0 +1,70 @@
+import Foundation
+
+/// Which transactions of a history to read: all of them, unless a property says otherwise.
+///
+/// ```swift
+/// let query = HistoryQuery(after: token, entities: [Song.entityName], excludingAuthors: ["sync"])
+/// for transaction in try await container.history(query) { print(transaction.date, transaction.changes.count) }
+/// ```
+public struct HistoryQuery: Sendable, Hashable {
+  /// Only transactions after this place; nil for all that the store still has.
+  public var token: HistoryToken?
+  /// Only changes of objects of these entities; nil for all.
+  public var entities: Set<String>?
+  /// Only changes of these objects; nil for all.
+  public var objectIDs: Set<ManagedObjectID>?
+  /// Only transactions of these authors; nil for all.
+  public var authors: Set<String>?
+  /// No transactions of these authors.
+  public var excludedAuthors: Set<String>
+  /// Only transactions from this date on; nil for all.
+  public var startDate: Date?
+  /// Only transactions before this date; nil for all.
+  public var endDate: Date?
+  /// The greatest number of transactions, the oldest first; nil for no limit.
+  public var limit: Int?
+
+  /// Makes a query; what is left out restricts nothing.
+  ///
+  /// A transaction without a change of the entities and objects that are asked for is left out; of the others only the changes of these are there.
+  public init(
+    after token: HistoryToken? = nil,
+    entities: Set<String>? = nil,
+    objectIDs: Set<ManagedObjectID>? = nil,
+    authors: Set<String>? = nil,
+    excludingAuthors excludedAuthors: Set<String> = [],
+    from startDate: Date? = nil,
+    before endDate: Date? = nil,
+    limit: Int? = nil
+  ) {
+    self.token = token
+    self.entities = entities
+    self.objectIDs = objectIDs
+    self.authors = authors
+    self.excludedAuthors = excludedAuthors
+    self.startDate = startDate
+    self.endDate = endDate
+    self.limit = limit
+  }
+}
+
+extension HistoryQuery {
+  /// Whether a transaction of this date and author takes part.
+  func includes(_ date: Date, _ author: String?) -> Bool {
+    if let startDate, date < startDate { return false }
+    if let endDate, date >= endDate { return false }
+    if let author, excludedAuthors.contains(author) { return false }
+    return authors.map { authors in author.map(authors.contains) ?? false } ?? true
+  }
+
+  /// What the query asks for of a transaction; nil if that is nothing.
+  func part(of transaction: HistoryTransaction) -> HistoryTransaction? {
+    if entities == nil, objectIDs == nil { return transaction }
+    var part = transaction
+    part.changes.removeAll { change in
+      if let entities, !entities.contains(change.objectID.entityName) { return true }
+      return objectIDs.map { !$0.contains(change.objectID) } ?? false
+    }
+    return part.changes.isEmpty ? nil : part
+  }
+}

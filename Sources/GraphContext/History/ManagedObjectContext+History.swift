@@ -1,0 +1,39 @@
+import Predicates
+
+extension ManagedObjectContext {
+  /// Makes the context show what these transactions have changed, and returns the changes of all of them together.
+  ///
+  /// A context that shows an earlier state moves to the newest commit, as with ``refresh()``; one that has come as far already stays. Either way the result
+  /// says what a program has to update that has shown the state before the transactions: perhaps in an earlier run, with the token that it kept.
+  ///
+  /// Changes of an object in several transactions are one: an object that was inserted and deleted isn't among them.
+  ///
+  /// - Parameter transactions: consecutive ones of this store, as ``PersistentContainer/history(_:)`` returns them.
+  /// - Throws: what ``refresh()`` throws.
+  @discardableResult
+  public func merge(_ transactions: [HistoryTransaction]) throws(ContextError) -> ObjectChanges {
+    let own = transactions.filter { $0.token.storeID == storeID }
+    if let last = own.map(\.token.commit).max(), last > source.commit { try refresh() }
+    return changes(own)
+  }
+
+  private func changes(_ transactions: [HistoryTransaction]) -> ObjectChanges {
+    var combined = CombinedChanges()
+    for change in transactions.joined(\.changes) {
+      guard let entity = coordinator.schema.entity(change.objectID.entity) else { continue }
+      let key = ObjectKey(entity: entity.ordinal, number: change.objectID.number)
+      switch change.kind {
+      case .inserted: combined.note(key, .inserted)
+      case .updated: combined.note(key, .updated)
+      case .deleted: combined.note(key, .deleted)
+      }
+    }
+    return changes(combined.changes, .store)
+  }
+}
+
+extension Array {
+  fileprivate func joined<Part>(_ parts: (Element) -> [Part]) -> some Sequence<Part> {
+    lazy.map(parts).joined()
+  }
+}

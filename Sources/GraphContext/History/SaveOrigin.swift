@@ -1,0 +1,7 @@
+/// Who saves: what the history notes of a save beside its changes.
+struct SaveOrigin: Sendable {
+  var author: String?
+  var contextName: String?
+  /// Bits of the slots whose values stay in the history when an object is deleted, by the entity's ordinal; empty for none.
+  var preservedSlots: [UInt64] = []
+}

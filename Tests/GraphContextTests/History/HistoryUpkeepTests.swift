@@ -1,0 +1,218 @@
+import Foundation
+@_spi(Testing) import PageStore
+import Predicates
+@_spi(Testing) import TestSupport
+import Testing
+
+@_spi(Testing) @testable import GraphContext
+
+/// Histories beside what else happens to a store: changes of the schema, copies, damage.
+@Suite struct HistoryUpkeepTests {
+  private let folder: TemporaryFolder
+  private var url: URL { URL(fileURLWithPath: folder.file("shop.cambium")) }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func schema(_ title: String = "title", hasBox: Bool = true, hasCode: Bool = false) throws -> Schema
+  {
+    var properties = [attribute(title, .string, was: title == "title" ? nil : "title")]
+    if hasCode { properties.append(attribute("code", .int64, optional: true)) }
+    let box = entity("Box", [attribute("size", .int64)])
+    return try Schema(entities: [entity("Item", properties)] + (hasBox ? [box] : []))
+  }
+
+  private func open(_ schema: Schema) async throws -> PersistentContainer {
+    try await PersistentContainer("Shop", schema: schema, at: url)
+  }
+
+  private func fill(_ container: PersistentContainer) async throws {
+    try await container.keepHistory()
+    try await container.write { context in
+      _ = try context.make("Item", ["title": .string("a")])
+      _ = try context.make("Box", ["size": .int(1)])
+    }
+    try await container.write { try $0.records(of: "Item")[0].set("title", to: "b") }
+    try await container.write { try $0.records(of: "Box")[0].set("size", to: 2) }
+  }
+
+  @Test func inferredChangesLeaveTheHistory() async throws {
+    let first = try await open(schema())
+    try await fill(first)
+    let token = try #require(try await first.history().first?.token)
+    try first.close()
+    let second = try await open(schema("name", hasBox: false, hasCode: true))
+    let transactions = try await second.history()
+    #expect(transactions.map(\.summary) == [["inserted Item 1"], ["updated Item 1 name"], []])
+    #expect(try await second.history(HistoryQuery(after: token, entities: ["Item"])).count == 1)
+    try await second.write { try $0.records(of: "Item")[0].set("code", to: 5) }
+    #expect(try await second.history().last?.summary == ["updated Item 1 code"])
+    #expect(try second.verify() == [])
+    try second.close()
+    #expect(try StoreMetadata(at: url).formatVersion == SchemaTree.historyFormatVersion)
+    let third = try await open(schema("name", hasBox: false, hasCode: true))
+    try await third.dropHistory()
+    try third.close()
+    #expect(try StoreMetadata(at: url).formatVersion == SchemaTree.formatVersion)
+  }
+
+  @Test func aCustomStageEndsTheHistory() async throws {
+    let disk = SimulatedDisk()
+    let store = try stagedStore(disk)
+    try Copying.fill(store)
+    let tokens: [HistoryToken]
+    do {
+      let container = try openStaged(store, Copying.before())
+      try await container.keepHistory()
+      try await container.write { _ = try $0.make("Item", ["code": .int(1_000)]) }
+      tokens = try await [container.history()[0].token, container.newestHistoryToken()]
+    }
+    try takeStage(
+      store,
+      to: Copying.after(),
+      MigrationMonitor(chunkByteCount: 500),
+      .forEach("Item", inBatchesOf: 7, Copying.copy)
+    )
+    let container = try openStaged(store, Copying.after())
+    for token in tokens {
+      let error = await #expect(throws: ContextError.self) {
+        try await container.history(HistoryQuery(after: token))
+      }
+      #expect(error?.code == .historyExpired)
+      let oldest = try #require(error?.oldestHistoryToken)
+      #expect(try await container.history(HistoryQuery(after: oldest)).isEmpty)
+    }
+    try await container.write { try $0.records(of: "Copy")[0].set("code", to: 7) }
+    #expect(try await container.history().map(\.summary) == [["updated Copy 1 code"]])
+    #expect(try container.verify() == [])
+  }
+
+  @Test func aCopyHasTheHistoryWithItsOwnTokens() async throws {
+    let container = try await open(schema())
+    try await fill(container)
+    let token = try container.newestHistoryToken()
+    for keepsIDs in [true, false] {
+      let copy = URL(fileURLWithPath: folder.file("copy-\(keepsIDs).cambium"))
+      try await container.copy(to: copy, keepsObjectIDs: keepsIDs)
+      let other = try await PersistentContainer("Copy", at: copy)
+      #expect(try await other.history().map(\.summary) == container.history().map(\.summary))
+      if keepsIDs {
+        #expect(try await other.history(HistoryQuery(after: token)).isEmpty)
+      } else {
+        let error = await #expect(throws: ContextError.self) {
+          try await other.history(HistoryQuery(after: token))
+        }
+        #expect(error?.code == .historyExpired)
+      }
+      try await other.write { _ = try $0.make("Box", ["size": .int(3)]) }
+      #expect(try await other.history().count == 4)
+      #expect(try other.verify() == [])
+      try other.close()
+    }
+    // A backup that takes the store's place may know less than those who have read the store's history.
+    for size in 0..<5 { try await container.write { _ = try $0.make("Box", ["size": .int(Int64(size))]) } }
+    let later = try container.newestHistoryToken()
+    let url = URL(fileURLWithPath: folder.file("copy-true.cambium"))
+    let backup = try await PersistentContainer("Backup", at: url)
+    let error = await #expect(throws: ContextError.self) {
+      try await backup.history(HistoryQuery(after: later))
+    }
+    #expect(error?.code == .historyExpired && error?.message.contains("has only come to") == true)
+  }
+
+  @Test func aReadOnlyContainerReadsTheHistory() async throws {
+    let container = try await open(schema())
+    try await fill(container)
+    try container.close()
+    let reader = try await PersistentContainer("Reader", schema: schema(), at: url, options: .readOnly)
+    #expect(try await reader.history().count == 3)
+    await #expect(throws: ContextError.self) { try await reader.keepHistory(HistoryPolicy(limits: .none)) }
+    await #expect(throws: ContextError.self) { try await reader.dropHistory() }
+    try reader.close()
+  }
+
+  // MARK: Damage
+
+  @Test func verifyFindsWhatIsWrongWithAHistory() async throws {
+    let container = try await open(schema())
+    try await fill(container)
+    let commits = try await container.history().map(\.token.commit)
+    func expect(_ message: String, _ change: @escaping @Sendable (WriteTree) throws -> Void) async throws {
+      struct Undo: Error {}
+      let tree = try #require(try container.store.snapshot().treeIfPresent(HistoryTree.name))
+      var before: [([UInt8], [UInt8])] = []
+      _ = tree.forEachReadable { before.append(([UInt8]($0), [UInt8]($1))) }
+      try await container.store.write { try change($0.tree(HistoryTree.name)) }
+      let found = try container.verify()
+      #expect(
+        found.contains { $0.message.contains(message) && $0.tree == HistoryTree.name },
+        "\(message): \(found)"
+      )
+      let entries = before
+      try await container.store.write { transaction in
+        let tree = try transaction.tree(HistoryTree.name)
+        _ = try tree.removeRange(.all)
+        for (key, value) in entries { try tree.put(key, value) }
+      }
+      #expect(try container.verify() == [])
+    }
+    let key = HistoryTree.transactionKey(commits[1])
+    try await expect("settings are missing") { _ = try $0.remove(HistoryTree.settingsKey) }
+    try await expect("settings are missing") { try $0.put(HistoryTree.settingsKey, [1]) }
+    try await expect("means nothing") { try $0.put(Array("other".utf8), []) }
+    try await expect("a consumer has read makes no sense") { try $0.put(HistoryTree.consumerKey("c"), [1]) }
+    try await expect("is of a later commit") { tree in
+      try tree.put(HistoryTree.transactionKey(1 << 40), tree.value(for: key) ?? [])
+    }
+    try await expect("is damaged") { try $0.put(key, [1, 2]) }
+    try await expect("says that") { _ = try $0.remove(key) }
+  }
+
+  @Test func aFormatThatDoesNotSayThatThereIsAHistoryIsFound() async throws {
+    let container = try await open(schema())
+    try await fill(container)
+    try await container.store.write { try SchemaTree.noteFormat(hasHistory: false, in: &$0) }
+    #expect(try container.verify().map(\.message) == ["the store has a history, and its format is 3"])
+  }
+
+  /// Whatever the bytes of an entry are, reading ends with the entry or with nothing.
+  @Test func entriesOfAnyBytesAreReadOrRefused() throws {
+    var random = SeededGenerator()
+    let header = HistoryEntry.Header(
+      position: 300,
+      previousCommit: 7,
+      date: Date(timeIntervalSinceReferenceDate: 5)
+    )
+    var entry = HistoryEntry(header: header, author: "ä", contextName: nil)
+    let numbers = [1, 2, 900_000].map { ObjectNumber(rawValue: $0) }
+    entry.objects = [
+      .init(
+        entity: .init(rawValue: 3),
+        inserted: [4...9, 20...20],
+        updated: [.init(properties: [.init(rawValue: 5), .init(rawValue: 6)], numbers: numbers)],
+        deleted: [
+          .init(number: numbers[2], tombstones: [.init(property: .init(rawValue: 8), value: .double(.nan))])
+        ]
+      )
+    ]
+    entry.links = [
+      .init(
+        relationship: .init(entity: .init(rawValue: 3), property: .init(rawValue: 9)),
+        owners: numbers,
+        elements: []
+      )
+    ]
+    let bytes = entry.bytes(of: 9)
+    func read(_ bytes: [UInt8]) -> HistoryEntry? { bytes.withUnsafeBytes { HistoryEntry($0, of: 9) } }
+    let again = try #require(read(bytes))
+    #expect(again.bytes(of: 9) == bytes)
+    for count in bytes.indices { #expect(read(Array(bytes.prefix(count))) == nil) }
+    for _ in 0..<20_000 {
+      var changed = bytes
+      for _ in 0..<random.number(in: 1...3) {
+        changed[random.number(in: 0...changed.count - 1)] = UInt8(random.number(in: 0...255))
+      }
+      if let entry = read(changed) { _ = entry.bytes(of: 9) }
+      _ = changed.withUnsafeBytes { HistorySettings($0) }
+    }
+  }
+}
