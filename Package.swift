@@ -32,6 +32,7 @@ let package = Package(
     .library(name: "SVGDrawing", targets: ["SVGDrawing"]),
     .executable(name: "cambium", targets: ["cambium-cli"]),
     .executable(name: "flights", targets: ["Flights"]),
+    .executable(name: "contacts", targets: ["Contacts"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -97,6 +98,18 @@ let package = Package(
       path: "Examples/Flights/Command",
       swiftSettings: swiftSettings
     ),
+    .target(
+      name: "ContactsExample",
+      dependencies: ["Cambium"],
+      path: "Examples/Contacts/Library",
+      swiftSettings: swiftSettings
+    ),
+    .executableTarget(
+      name: "Contacts",
+      dependencies: ["ContactsExample", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Examples/Contacts/Command",
+      swiftSettings: swiftSettings
+    ),
     // The program of Docs/GettingStarted.md.
     .executableTarget(
       name: "GettingStarted",
@@ -146,6 +159,11 @@ let package = Package(
     .testTarget(
       name: "FlightsTests",
       dependencies: ["Cambium", "FlightsExample", "TestSupport"],
+      swiftSettings: swiftSettings
+    ),
+    .testTarget(
+      name: "ContactsTests",
+      dependencies: ["Contacts", "ContactsExample", "TestSupport"],
       swiftSettings: swiftSettings
     ),
     // The code of the guides, as an app has it: with Cambium alone.
