@@ -20,7 +20,7 @@
 /// Every stored property is persistent. It is a `var` with its type written out:
 /// - an *attribute* of type `Bool`, any integer, `Float`, `Double`, `Decimal`, `String`, `Date`, `Data`, `UUID`, an enum
 ///   or struct with a raw value of one of these that conforms to `AttributeType`, or an optional of any of them;
-/// - a *relationship*, marked ``Relationship(deleteRule:inverse:originalName:)-5k8uf``, whose type is another model, an optional of one, or
+/// - a *relationship*, marked ``Relationship(deleteRule:inverse:minimumModelCount:maximumModelCount:originalName:)-9cdhv``, whose type is another model, an optional of one, or
 ///   an array, `Set` or `ToMany` of one.
 ///
 /// Computed and static properties, methods and initialisers are left alone. The class must be final. A default value
@@ -89,11 +89,15 @@ public struct AttributeOption: Sendable, Hashable {
 ///   - inverse: The relationship at the other end that leads back. Name it at one end of each pair; at both ends, the
 ///     compiler reports a "circular reference resolving attached macro 'Relationship'". A to-many relationship needs one; a to-one can do without. A relationship that leads
 ///     back by itself, such as friends or a spouse, has the inverse `.itself`.
+///   - minimumModelCount: Saves refuse an object that has fewer members. Of a to-many relationship.
+///   - maximumModelCount: Saves refuse an object that has more members; nil for no limit. Of a to-many relationship.
 ///   - originalName: The name that the relationship had in an earlier version: a string literal.
 @attached(peer)
 public macro Relationship(
   deleteRule: DeleteRule = .nullify,
   inverse: AnyKeyPath? = nil,
+  minimumModelCount: Int = 0,
+  maximumModelCount: Int? = nil,
   originalName: String? = nil
 ) =
   #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
@@ -106,11 +110,13 @@ public macro Relationship(
 public macro Relationship(
   deleteRule: DeleteRule = .nullify,
   inverse: OwnInverse,
+  minimumModelCount: Int = 0,
+  maximumModelCount: Int? = nil,
   originalName: String? = nil
 ) =
   #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
 
-/// The argument `inverse` of ``Relationship(deleteRule:inverse:originalName:)-50xge`` for a relationship that is its own inverse.
+/// The argument `inverse` of ``Relationship(deleteRule:inverse:minimumModelCount:maximumModelCount:originalName:)-7rnhj`` for a relationship that is its own inverse.
 public struct OwnInverse: Sendable, Hashable {
   /// The relationship is its own inverse.
   public static let itself = OwnInverse()

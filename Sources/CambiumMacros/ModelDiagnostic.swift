@@ -117,6 +117,12 @@ extension ModelDiagnostic {
     message: "a property is an '@Attribute' or a '@Relationship', not both"
   )
 
+  static let countOfToOne = ModelDiagnostic(
+    id: "countOfToOne",
+    message:
+      "only a to-many relationship has a count; a to-one relationship whose type isn't optional is required"
+  )
+
   static let optionalToMany = ModelDiagnostic(
     id: "optionalToMany",
     message: "a to-many relationship is empty, never nil: its type can't be optional"
@@ -126,7 +132,8 @@ extension ModelDiagnostic {
 
   static let unknownOption = ModelDiagnostic(
     id: "unknownOption",
-    message: "'@Attribute' takes '.unique', '.min(…)', '.max(…)', '.length(…)' and '.pattern(…)'"
+    message:
+      "'@Attribute' takes '.unique', '.min(…)', '.max(…)', '.length(…)', '.pattern(…)' and '.preserveValueOnDeletion'"
   )
 
   static func hook(_ name: String, _ declaration: String) -> ModelDiagnostic {

@@ -168,6 +168,8 @@ extension ModelProperty {
     var arguments = ["\"\(name)\"", "\(target.trimmedDescription).self"]
     if let inverse { arguments.append("inverse: \"\(inverse)\"") }
     if let deleteRule { arguments.append("deleteRule: \(deleteRule.trimmedDescription)") }
+    if let minimumCount { arguments.append("minimumCount: \(minimumCount.trimmedDescription)") }
+    if let maximumCount { arguments.append("maximumCount: \(maximumCount.trimmedDescription)") }
     if let originalName { arguments.append("originalName: \"\(originalName)\"") }
     return ".\(function)(\(arguments.joined(separator: ", "))),"
   }

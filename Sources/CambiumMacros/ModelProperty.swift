@@ -9,6 +9,8 @@ struct ModelProperty {
     case toOne(TypeSyntax)
     case requiredToOne(TypeSyntax)
     case toMany(TypeSyntax)
+
+    var isToMany: Bool { if case .toMany = self { true } else { false } }
   }
 
   let name: String
@@ -24,6 +26,8 @@ struct ModelProperty {
   let inverse: String?
   /// The expression after `deleteRule:`, as written.
   let deleteRule: ExprSyntax?
+  /// The expressions after `minimumModelCount:` and `maximumModelCount:`, as written.
+  let (minimumCount, maximumCount): (ExprSyntax?, ExprSyntax?)
   /// The text of the declaration's initial value, if that can stand in the model's description.
   let defaultValue: String?
   let preservesValueOnDeletion: Bool
@@ -32,7 +36,7 @@ struct ModelProperty {
   /// Whether the property has a value before an initializer of the class sets it.
   let hasInitialValue: Bool
 
-  var isToMany: Bool { if case .toMany = kind { true } else { false } }
+  var isToMany: Bool { kind.isToMany }
 
   /// Names that a property can't have, because every model has a member of that name and means something by it. The member may
   /// begin with an underscore, as the storage of each property does.
@@ -73,7 +77,14 @@ struct ModelProperty {
     defaultValue = binding.initializer.flatMap { DefaultValue($0.value, of: annotation.type.trimmed)?.text }
     inverse = Self.inverse(relationship, of: name, &diagnostics)
     deleteRule = relationship?.argument(labeled: "deleteRule")
+    (minimumCount, maximumCount) = (
+      relationship?.argument(labeled: "minimumModelCount"),
+      relationship?.argument(labeled: "maximumModelCount")
+    )
     let kind = Self.kind(of: annotation.type, variable, isRelationship: relationship != nil, &diagnostics)
+    if let bound = minimumCount ?? maximumCount, kind.map({ !$0.isToMany }) ?? false {
+      diagnostics.append(ModelDiagnostic.countOfToOne.at(bound))
+    }
     guard let kind, diagnostics.count == before else { return nil }
     self.kind = kind
   }

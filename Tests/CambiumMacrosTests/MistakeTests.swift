@@ -126,6 +126,16 @@ struct MistakeTests {
     )
   }
 
+  @Test func onlyAToManyRelationshipHasACount() {
+    let message =
+      "only a to-many relationship has a count; a to-one relationship whose type isn't optional is required"
+    #expect(mistakes(in: "@Relationship(minimumModelCount: 1) var other: Song?") == ["2:34: \(message)"])
+    #expect(mistakes(in: "@Relationship(maximumModelCount: 1) var other: Song") == ["2:34: \(message)"])
+    #expect(
+      mistakes(in: "@Relationship(inverse: \\Song.other, maximumModelCount: 1) var others: [Song] = []") == []
+    )
+  }
+
   @Test func aToManyRelationshipIsNeverNil() {
     #expect(
       mistakes(in: "@Relationship var others: [Song]?") == [
@@ -163,7 +173,7 @@ struct MistakeTests {
   @Test func anAttributeHasOnlyOptionsThatWork() {
     #expect(
       mistakes(in: "@Attribute(.externalStorage) var cover: Data?") == [
-        "2:12: '@Attribute' takes '.unique', '.min(…)', '.max(…)', '.length(…)' and '.pattern(…)'"
+        "2:12: '@Attribute' takes '.unique', '.min(…)', '.max(…)', '.length(…)', '.pattern(…)' and '.preserveValueOnDeletion'"
       ]
     )
   }

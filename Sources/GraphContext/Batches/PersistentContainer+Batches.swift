@@ -29,6 +29,18 @@ extension PersistentContainer {
     }
   }
 
+  /// Deletes every object of a model, in one commit, and what delete rules take along: ``batchDelete(_:durability:author:)`` without a condition.
+  ///
+  /// - Returns: how many objects of the model were deleted.
+  @discardableResult
+  public func deleteAll<Root: ManagedObject>(
+    _ model: Root.Type,
+    durability: Durability? = nil,
+    author: String? = nil
+  ) async throws(ContextError) -> Int {
+    try await batchDelete(From<Root>(), durability: durability, author: author).count
+  }
+
   /// Deletes every object of every entity, in one commit. The store keeps its ID and its schema, and no ID is used again.
   ///
   /// Contexts learn of the deletions as of any save by another context; unsaved changes of theirs to the objects are in conflict. No hooks are called.

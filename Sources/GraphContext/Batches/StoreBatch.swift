@@ -116,6 +116,7 @@ struct StoreBatch {
         baseCommit: base.commit,
         conflicts: [],
         deletedInParent: [],
+        countRules: coordinator.countRules,
         origin: coordinator.origin(author)
       )
       numbers = try fill(try base.source(), &request)

@@ -14,6 +14,8 @@ package final class StoreCoordinator: Sendable {
   let models: [ModelDescription]
   /// The rules of the attributes that have any, by the entity's ordinal.
   let checks: [[AttributeChecks]]
+  /// Rules for the counts of to-many relationships.
+  let countRules: CountRules
   /// What a save does with existing unique values, by the entity's ordinal and the place among its declared indexes.
   let uniquePolicies: [[UniquePolicy]]
   /// Whether one of ``uniquePolicies`` isn't ``UniquePolicy/error``.
@@ -44,6 +46,7 @@ package final class StoreCoordinator: Sendable {
         return AttributeChecks(slot: slot, attribute.rules)
       }
     }
+    countRules = CountRules(engine.schema, models)
     let preserved = zip(engine.schema.entities, models).map { entity, model in
       entity.schema.stored.enumerated().reduce(UInt64(0)) { slots, property in
         guard let place = model.place(of: property.element.name),

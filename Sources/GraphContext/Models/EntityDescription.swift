@@ -172,17 +172,19 @@ extension PropertyDescription {
     _ target: (some ManagedObject).Type,
     inverse: String? = nil,
     deleteRule: DeleteRule = .nullify,
+    minimumCount: Int = 0,
+    maximumCount: Int? = nil,
     originalName: String? = nil
   ) -> PropertyDescription {
-    .relationship(
-      RelationshipDescription(
-        name: name,
-        destination: target.entityName,
-        cardinality: .many,
-        inverse: inverse,
-        deleteRule: deleteRule,
-        originalName: originalName
-      )
+    var relationship = RelationshipDescription(
+      name: name,
+      destination: target.entityName,
+      cardinality: .many,
+      inverse: inverse,
+      deleteRule: deleteRule,
+      originalName: originalName
     )
+    (relationship.minimumCount, relationship.maximumCount) = (minimumCount, maximumCount)
+    return .relationship(relationship)
   }
 }

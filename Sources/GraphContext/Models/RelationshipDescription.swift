@@ -1,6 +1,6 @@
 /// What the schema says of one relationship: a link from the objects of an entity to one or many objects of another.
 ///
-/// Equal descriptions agree in everything but the original name, which is no part of what is stored about the schema.
+/// Equal descriptions agree in everything but the original name and the bounds of the count, which are no part of what is stored about the schema.
 public struct RelationshipDescription: Sendable, Codable {
   /// The relationship's name.
   public var name: String
@@ -15,6 +15,11 @@ public struct RelationshipDescription: Sendable, Codable {
   public var deleteRule: DeleteRule
   /// The relationship's name in an earlier version of the schema; nil if it had no other.
   public var originalName: String?
+
+  /// The least number of members that a save accepts. Of a to-many relationship alone; the program's, like ``AttributeDescription/rules``.
+  public var minimumCount = 0
+  /// The greatest number of members that a save accepts; nil for no limit. Of a to-many relationship alone; the program's, too.
+  public var maximumCount: Int?
 
   private enum CodingKeys: CodingKey { case name, destination, cardinality, inverse, deleteRule }
 

@@ -69,6 +69,8 @@ struct SaveRequest {
   /// Objects that the context's parent has deleted, by the entity's ordinal.
   var deletedInParent: [Set<ObjectNumber>]
 
+  /// Rules for the counts of to-many relationships.
+  var countRules = CountRules()
   /// Who saves, for the history.
   var origin = SaveOrigin()
   /// True if the engine applies the delete rules of the to-one relationships of deleted objects: for a batch. A context has applied them.

@@ -84,7 +84,7 @@ extension ManagedObjectContext {
   }
 
   /// An object that was deleted and not saved is there again.
-  fileprivate func undelete(_ object: any ManagedObject, _ entity: StoredEntity) {
+  func undelete(_ object: any ManagedObject, _ entity: StoredEntity) {
     noteChange(of: object)
     object._$state.phase = .persistent
     object._$state.announcesChange = true
@@ -94,7 +94,7 @@ extension ManagedObjectContext {
   }
 
   /// Forgets unsaved changes of slots: they are what the source has.
-  fileprivate func forgetChanges(of object: any ManagedObject, in slots: UInt64) {
+  func forgetChanges(of object: any ManagedObject, in slots: UInt64) {
     let ordinal = entity(of: object).ordinal
     willChange(object)
     object._$state.forgetChanges(in: slots)

@@ -61,6 +61,33 @@ extension SaveTransaction {
   }
 }
 
+// MARK: - Counts
+
+extension SaveTransaction {
+  /// The objects whose to-many relationships this save has changed have as many members as the rules say.
+  func checkCounts(_ transaction: inout WriteTransaction) throws {
+    for (treeName, owners) in counted.owners.sorted(by: { $0.key < $1.key }) {
+      guard let rule = counted.rules.byTree[treeName] else { continue }
+      let entity = schema.entities[rule.entity]
+      let records = try records(entity, &transaction)
+      let links = try tree(treeName, &transaction)
+      for owner in owners.sorted() {
+        guard try withKey(owner, { key throws(StoreError) in try records.contains(key) }) else { continue }
+        let count = try links.count(in: .prefix(KeyCoder.key(objectID: owner)))
+        if rule.isKept(by: count) { continue }
+        let name = entity.toManys[rule.position].name
+        failures.note(
+          ContextError(
+            .validationFailed,
+            "\(entity.name).\(name) of object \(owner) has \(count) \(count == 1 ? "member" : "members") and \(rule.text)",
+            context: .init(entity: entity.name, objectID: id(owner, entity), properties: [name])
+          )
+        )
+      }
+    }
+  }
+}
+
 // MARK: - Uniqueness
 
 extension SaveTransaction {

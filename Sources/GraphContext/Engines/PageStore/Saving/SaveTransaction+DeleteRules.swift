@@ -243,6 +243,8 @@ extension SaveTransaction {
     for toOne in entity.toOnes {
       let (before, after) = (old.reference(toOne.slot), new?.reference(toOne.slot) ?? .none)
       if before == after { continue }
+      counted.note(before, in: toOne.treeName)
+      counted.note(after, in: toOne.treeName)
       let tree = try tree(toOne.treeName, &transaction)
       if !before.isNone { _ = try tree.remove(KeyCoder.pair(before, number)) }
       if !after.isNone { _ = try tree.put(KeyCoder.pair(after, number), []) }
@@ -270,6 +272,11 @@ extension SaveTransaction {
 
   private func element(_ elements: Set<ObjectNumber>) -> ObjectNumber { elements.min() ?? .none }
 
+  private func noteCounted(_ owner: ObjectNumber, _ element: ObjectNumber, _ trees: PairTrees) {
+    counted.note(owner, in: trees.forward)
+    counted.note(element, in: trees.backward)
+  }
+
   private func addPair(
     _ owner: ObjectNumber,
     _ element: ObjectNumber,
@@ -277,6 +284,7 @@ extension SaveTransaction {
     _ transaction: inout WriteTransaction
   ) throws(StoreError) {
     hasWritten = true
+    noteCounted(owner, element, trees)
     if try !tree(trees.forward, &transaction).put(KeyCoder.pair(owner, element), []) {
       changeSet.noteAdded(.init(owner: owner, element: element), to: trees.relationship)
     }
@@ -289,6 +297,7 @@ extension SaveTransaction {
     _ trees: PairTrees,
     _ transaction: inout WriteTransaction
   ) throws(StoreError) {
+    noteCounted(owner, element, trees)
     if try tree(trees.forward, &transaction).remove(KeyCoder.pair(owner, element)) {
       hasWritten = true
       changeSet.noteRemoved(.init(owner: owner, element: element), from: trees.relationship)

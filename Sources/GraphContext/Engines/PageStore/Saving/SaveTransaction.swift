@@ -10,9 +10,10 @@ import Predicates
 /// 3. Pairs of many-to-many relationships.
 /// 4. Delete rules, for what still refers to deleted objects: in the context they were applied to what its snapshot knew.
 /// 5. Every reference that was set leads to an object.
-/// 6. Unique tuples are unique. They are looked at once, at the end: two objects may swap theirs.
-/// 7. Numbers are leased for the objects to come.
-/// 8. The changes are appended to the history, if the store keeps one.
+/// 6. To-many relationships have as many members as their rules say.
+/// 7. Unique tuples are unique. They are looked at once, at the end: two objects may swap theirs.
+/// 8. Numbers are leased for the objects to come.
+/// 9. The changes are appended to the history, if the store keeps one.
 ///
 /// Failures of objects are gathered until the end, so that one error lists all of them. Any error aborts the transaction and leaves nothing in
 /// the store.
@@ -41,6 +42,8 @@ final class SaveTransaction {
   var condemned: [(entity: StoredEntity, number: ObjectNumber)] = []
   var denials: [Denial] = []
   var lostReferences: [LostReference] = []
+  /// Objects whose to-many relationships are counted at the end.
+  var counted: CountedOwners
   private var trees: [String: WriteTree] = [:]
   private var recordTrees: [WriteTree?]
   /// By the entity's ordinal; nil until a record of it is read.
@@ -62,6 +65,7 @@ final class SaveTransaction {
   ) {
     self.keepsHistory = keepsHistory
     self.request = request
+    counted = CountedOwners(request.countRules)
     failures = request.failures
     self.numbers = numbers
     self.schema = schema
@@ -88,6 +92,7 @@ final class SaveTransaction {
     try storePairs(&transaction)
     try applyDeleteRules(&transaction)
     try checkDestinations(&transaction)
+    try checkCounts(&transaction)
     try checkUniqueness(&transaction)
     try failures.throwIfAny()
     try leaseNumbers(&transaction)
@@ -136,6 +141,7 @@ extension SaveTransaction {
     let entity = changes.entity
     let tree = try records(entity, &transaction)
     for record in changes.inserted { RecordEncoder.stamp(record.bytes, commit: commit) }
+    counted.note(changes.inserted, of: entity)
     if let number = try tree.put(new: changes.inserted) {
       throw ContextError(
         .corrupt,
@@ -233,6 +239,8 @@ extension SaveTransaction {
     for (place, toOne) in entity.toOnes.enumerated() where changed & 1 << UInt64(toOne.slot) != 0 {
       let (before, after) = (old?.reference(toOne.slot) ?? .none, new?.reference(toOne.slot) ?? .none)
       guard before != after else { continue }
+      counted.note(before, in: toOne.treeName)
+      counted.note(after, in: toOne.treeName)
       let place = entity.declaredIndexes.count + place
       if !before.isNone { notePair(before, number, in: &removed[entity.ordinal][place]) }
       if !after.isNone { notePair(after, number, in: &added[entity.ordinal][place]) }

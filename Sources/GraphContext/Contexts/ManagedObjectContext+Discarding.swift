@@ -1,0 +1,191 @@
+import Predicates
+
+// Taking back the changes of one object.
+
+extension ManagedObjectContext {
+  /// Makes one object what the context's snapshot has, and leaves the other unsaved changes alone, as far as they don't contradict.
+  ///
+  /// - A new object leaves the context, as with ``delete(_:)``.
+  /// - The attributes and relationships of a changed object are those of the snapshot; inverses follow.
+  /// - A deleted object is there again. Objects that the deletion has taken along stay deleted: discard their deletion, too. A link comes back
+  ///   if the object at its other end is there, and has not got another partner meanwhile.
+  ///
+  /// A relationship that led to an object which is deleted here stays as it is. Calls no hooks.
+  ///
+  /// - Parameter object: an object of this context; any other is left alone.
+  public func discardChanges(of object: some ManagedObject) {
+    guard object._$state.host === self, checkWritable() else { return }
+    let entity = entity(of: object)
+    switch object._$state.phase {
+    case .inserted: delete(object, callsHooks: false)
+    case .persistent:
+      refresh(object, mergeChanges: false)
+      if object._$state.host === self { restorePairs(of: object, entity) }
+    case .deleted:
+      undelete(object, entity)
+      if object._$state.host === self { restoreLinks(ofUndeleted: object, entity) }
+    default: return
+    }
+    let number = object._$state.number
+    children.forEach { child in
+      child.parentDidReplace(entities.indices.map { $0 == entity.ordinal ? [number] : [] })
+    }
+  }
+
+  // MARK: After a deletion
+
+  private func restoreLinks(ofUndeleted object: some ManagedObject, _ entity: StoredEntity) {
+    let number = object._$state.number
+    listings.removeAll()
+    for toOne in entity.toOnes {
+      // The deletion has taken the link away, and left the value.
+      object.setReference(at: toOne.slot, to: .none)
+      let stored = storedReference(of: number, entity, toOne)
+      restore(toOne, of: object, entity, to: stored)
+    }
+    for toMany in entity.toManys {
+      guard case .references(let slot, _) = toMany.storage else { continue }
+      let source = self.entity(toMany.destination)
+      guard let toOne = source.toOne(slot: slot) else { continue }
+      restoreReferences(to: number, toOne, of: source)
+    }
+    for incoming in entity.incoming where incoming.toOne.inverse == .none {
+      restoreReferences(to: number, incoming.toOne, of: self.entity(incoming.source))
+    }
+    restorePairs(of: object, entity)
+    object._$state.forgetChanges(in: ~entity.referenceSlots)
+    entities[entity.ordinal].forgetConflict(number, in: ~entity.referenceSlots)
+    entities[entity.ordinal].forgetDerived()
+  }
+
+  /// Sets the references that led to an object in the snapshot and lead nowhere now.
+  private func restoreReferences(to number: ObjectNumber, _ toOne: StoredToOne, of entity: StoredEntity) {
+    let referrers = deferringError([]) { () throws(ContextError) in
+      try source.elements(of: number, in: toOne.links)
+    }
+    for referrer in referrers {
+      let object = object(referrer, of: entity)
+      guard object._$state.phase != .deleted, object.reference(at: toOne.slot).isNone else { continue }
+      restore(toOne, of: object, entity, to: number)
+    }
+  }
+
+  /// Sets a reference that is nil to what the snapshot has, unless its object is deleted or has another partner.
+  private func restore(
+    _ toOne: StoredToOne,
+    of object: any ManagedObject,
+    _ entity: StoredEntity,
+    to target: ObjectNumber
+  ) {
+    let bit: UInt64 = 1 << UInt64(toOne.slot)
+    if target.isNone { return forgetChanges(of: object, in: bit) }
+    let destination = self.entity(toOne.destination)
+    let other = self.object(target, of: destination)
+    if other._$state.phase == .deleted { return object._$willSet(toOne.slot) }
+    if case .toOne(let inverse) = toOne.inverse {
+      let rival = other.reference(at: inverse)
+      if !rival.isNone, rival != object._$state.number { return object._$willSet(toOne.slot) }
+      if rival.isNone {
+        relationships.set(other, slot: inverse, to: object._$state.number)
+        forgetChangeIfStored(of: other, destination, inverse)
+      }
+    }
+    relationships.set(object, slot: toOne.slot, to: target)
+    forgetChangeIfStored(of: object, entity, toOne.slot)
+  }
+
+  /// Forgets a change of a reference that leads to where the snapshot's leads.
+  private func forgetChangeIfStored(of object: any ManagedObject, _ entity: StoredEntity, _ slot: Int) {
+    guard object._$state.phase == .persistent, let toOne = entity.toOne(slot: slot) else { return }
+    let stored = storedReference(of: object._$state.number, entity, toOne)
+    if stored == object.reference(at: slot) { forgetChanges(of: object, in: 1 << UInt64(slot)) }
+  }
+
+  private func storedReference(
+    of number: ObjectNumber,
+    _ entity: StoredEntity,
+    _ toOne: StoredToOne
+  ) -> ObjectNumber {
+    deferringError(.none) { () throws(ContextError) in
+      try source.reference(at: toOne.slot, of: number, entity)
+    }
+  }
+
+  // MARK: Pairs
+
+  /// Makes the many-to-many links of an object those of the snapshot, but for those to objects that are deleted here.
+  private func restorePairs(of object: some ManagedObject, _ entity: StoredEntity) {
+    for toMany in entity.toManys {
+      guard case .pairs = toMany.storage else { continue }
+      let destination = self.entity(toMany.destination)
+      let stored = deferringError([]) { () throws(ContextError) in
+        Set(try source.elements(of: object._$state.number, in: toMany.links))
+      }
+      let shown = Set(elements(of: object, toMany: toMany.ordinal))
+      for number in shown.subtracting(stored).sorted() {
+        remove(self.object(number, of: destination), from: object, toMany: toMany.ordinal)
+      }
+      for number in stored.subtracting(shown).sorted() {
+        let element = self.object(number, of: destination)
+        if element._$state.phase != .deleted { add(element, to: object, toMany: toMany.ordinal) }
+      }
+    }
+    normalisePairs()
+  }
+}
+
+// MARK: - Values
+
+extension ManagedObjectContext {
+  /// Makes the attributes and to-one relationships of a saved object those of the snapshot.
+  func discardValues(of object: some ManagedObject) {
+    let entity = entity(of: object)
+    listings.removeAll()
+    children.forEach { $0.parentWillChange(object._$state.number, entity.ordinal) }
+    var kept: UInt64 = 0
+    for toOne in entity.toOnes where object._$state.changed & 1 << UInt64(toOne.slot) != 0 {
+      if !restoreReference(of: object, toOne, entity) { kept |= 1 << UInt64(toOne.slot) }
+    }
+    object._$state.forgetChanges(in: ~kept)
+    entities[entity.ordinal].forgetDerived()
+    let mayBeMissing = entities[entity.ordinal].mayBeMissing(object._$state.number)
+    entities[entity.ordinal].forgetConflict(object._$state.number, in: ~kept)
+    if mayBeMissing, kept == 0 {
+      entities[entity.ordinal].deletedInParent.remove(object._$state.number)
+      leaveIfDeleted(object, entity.ordinal)
+    }
+  }
+
+  /// Sets a reference to what the source has. Returns false if that leads to an object that is deleted here.
+  private func restoreReference(
+    of object: some ManagedObject,
+    _ toOne: StoredToOne,
+    _ entity: StoredEntity
+  ) -> Bool {
+    deferringError(false) { () throws(ContextError) in
+      let old = object.reference(at: toOne.slot)
+      let new = try source.reference(at: toOne.slot, of: object._$state.number, entity)
+      let destination = self.entity(toOne.destination)
+      if !new.isNone, knownObject(new, of: destination)?._$state.phase == .deleted { return false }
+      guard old != new else { return true }
+      object.setReference(at: toOne.slot, to: new)
+      didSetToOne(of: object, slot: toOne.slot, from: old, to: new)
+      try restorePartner(of: old, toOne, entity)
+      return true
+    }
+  }
+
+  /// Gives an object that was the partner in a one-to-one relationship back to the one that the source has for it, if that still leads to it.
+  private func restorePartner(
+    of number: ObjectNumber,
+    _ toOne: StoredToOne,
+    _ entity: StoredEntity
+  ) throws(ContextError) {
+    guard case .toOne(let inverse) = toOne.inverse, !number.isNone else { return }
+    let destination = self.entity(toOne.destination)
+    let partner = try source.reference(at: inverse, of: number, destination)
+    guard !partner.isNone, object(partner, of: entity).reference(at: toOne.slot) == number else { return }
+    relationships.set(object(number, of: destination), slot: inverse, to: partner)
+    entities[destination.ordinal].forgetConflict(number, in: 1 << UInt64(inverse))
+  }
+}

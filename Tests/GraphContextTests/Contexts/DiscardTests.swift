@@ -1,0 +1,160 @@
+import Cambium
+import Foundation
+import TestSupport
+import Testing
+
+@testable import GraphContext
+
+/// Taking back the changes of one object.
+@Suite struct DiscardTests {
+  private let library: PersistentContainer
+
+  init() async throws {
+    library = try await Library.open()
+    try await library.write { context in
+      let publisher = Publisher("P")
+      context.insert(publisher)
+      let readers = (0..<6).map { Reader("r\($0)") }
+      for reader in readers { context.insert(reader) }
+      for number in 0..<4 {
+        let writer = Writer("w\(number)", email: "\(number)", rank: number)
+        context.insert(writer)
+        for place in 0..<3 { writer.books.append(Book("b\(number)\(place)", publisher: publisher)) }
+        writer.desk = Desk(number)
+        writer.fans = Array(readers.prefix(number + 1))
+        readers[number].favourite = Array(writer.books).first
+      }
+      context.insert(Desk(9))
+    }
+  }
+
+  /// Whether a save would store anything.
+  private func hasAnythingToSave(_ context: ManagedObjectContext) throws -> Bool {
+    let commit = try library.store.snapshot().commit
+    try context.save()
+    return try library.store.snapshot().commit != commit
+  }
+
+  @Test func aNewObjectLeaves() throws {
+    let context = try library.context()
+    defer { context.end() }
+    let dump = try LibraryDump(context)
+    let writer = try context.fetch(From<Writer>())[0]
+    let book = Book("new", publisher: try context.fetch(From<Publisher>())[0])
+    context.insert(book)
+    writer.books.append(book)
+    context.discardChanges(of: book)
+    #expect(book.context == nil)
+    #expect(try LibraryDump(context) == dump)
+    #expect(try !hasAnythingToSave(context))
+  }
+
+  @Test func aChangedObjectIsAsItWasAndOthersAreNot() throws {
+    let context = try library.context()
+    defer { context.end() }
+    let dump = try LibraryDump(context)
+    let writers = try context.fetch(From<Writer>().orderBy(\.name))
+    let readers = try context.fetch(From<Reader>().orderBy(\.name))
+    writers[0].name = "changed"
+    writers[0].fans = [readers[5]]
+    writers[0].desk = writers[1].desk
+    writers[3].rank = 77
+    context.discardChanges(of: writers[0])
+    #expect(writers[0].name == "w0" && writers[0].fans.map(\.name) == ["r0"])
+    // That the other writer lost the desk is a change of that writer.
+    #expect(writers[0].desk?.number == 0 && writers[1].desk == nil)
+    context.discardChanges(of: writers[1])
+    #expect(writers[1].desk?.number == 1)
+    #expect(writers[3].rank == 77)
+    context.discardChanges(of: writers[3])
+    #expect(try LibraryDump(context) == dump)
+    #expect(try !hasAnythingToSave(context))
+  }
+
+  /// Whatever is deleted and taken back, one after the other, the graph is the one before.
+  @Test func deletionsAreTakenBack() throws {
+    var random = SeededGenerator()
+    let context = try library.context()
+    defer { context.end() }
+    let dump = try LibraryDump(context)
+    for round in 0..<60 {
+      var objects: [any ManagedObject] = []
+      objects += try context.fetch(From<Writer>())
+      objects += try context.fetch(From<Book>())
+      objects += try context.fetch(From<Desk>())
+      objects += try context.fetch(From<Reader>())
+      for _ in 0..<random.number(in: 1...4) { context.delete(random.pick(objects), callsHooks: false) }
+      var deleted = context.deletedObjects
+      deleted.shuffle(using: &random)
+      for object in deleted { discard(object, in: context) }
+      #expect(context.deletedObjects.isEmpty)
+      #expect(try LibraryDump(context) == dump, "seed \(random.seed), round \(round)")
+      guard try LibraryDump(context) == dump else { return }
+      #expect(try !hasAnythingToSave(context), "seed \(random.seed), round \(round)")
+    }
+    #expect(try library.verify() == [])
+  }
+
+  private func discard(_ object: some ManagedObject, in context: ManagedObjectContext) {
+    context.discardChanges(of: object)
+  }
+
+  @Test func aPartnerThatWasGivenAwayMeanwhileStaysAway() throws {
+    let context = try library.context()
+    defer { context.end() }
+    let writers = try context.fetch(From<Writer>().orderBy(\.name))
+    let desk = try #require(writers[0].desk)
+    context.delete(writers[0])
+    writers[1].desk = desk
+    context.discardChanges(of: writers[0])
+    #expect(writers[0].desk == nil && writers[1].desk === desk && desk.writer === writers[1])
+    #expect(writers[0].books.isEmpty)
+    try context.save()
+    #expect(try library.verify() == [])
+    let fresh = try library.context()
+    defer { fresh.end() }
+    #expect(try LibraryDump(fresh) == LibraryDump(context))
+    #expect(try fresh.fetch(From<Writer>().orderBy(\.name))[0].desk == nil)
+  }
+
+  @Test func aChildSeesWhatItsParentDiscards() throws {
+    let context = try library.context()
+    defer { context.end() }
+    let child = context.makeChild()
+    let dump = try LibraryDump(child)
+    let writer = try context.fetch(From<Writer>())[0]
+    writer.name = "x"
+    context.discardChanges(of: writer)
+    #expect(try LibraryDump(child) == dump)
+    let reader = try context.fetch(From<Reader>())[0]
+    context.delete(reader)
+    #expect(try child.count(From<Reader>()) == 5)
+    context.discardChanges(of: reader)
+    #expect(try LibraryDump(child) == dump)
+    // And in a child, what its parent shows is what comes back.
+    let own = try child.fetch(From<Reader>())[0]
+    child.delete(own)
+    child.discardChanges(of: own)
+    #expect(try LibraryDump(child) == dump && child.deletedObjects.isEmpty)
+  }
+
+  @Test func aDeletionThatAnotherContextHasMadeTooStays() async throws {
+    let context = try library.context()
+    defer { context.end() }
+    let reader = try #require(try context.fetch(From<Reader>().where { $0.name == "r5" }).first)
+    context.delete(reader)
+    try await library.batchDelete(From<Reader>().where { $0.name == "r5" })
+    try context.refresh()
+    context.discardChanges(of: reader)
+    #expect(try context.count(From<Reader>()) == 5)
+    try context.save()
+    #expect(try library.verify() == [])
+  }
+
+  @Test func everyObjectOfAModelIsDeleted() async throws {
+    #expect(try await library.deleteAll(Writer.self) == 4)
+    #expect(try await library.query { try $0.count(From<Book>()) } == 0)
+    #expect(try await library.deleteAll(Writer.self) == 0)
+    #expect(try library.verify() == [])
+  }
+}
