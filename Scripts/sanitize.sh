@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 suites='RacingContexts|GroupCommitTests|ConcurrentCheckpoint|ReaderTable|HandleTests|ClosingTests|TaskTests|EvictedFrame|SaveQueue'
-suites+='|ReservationTests|ViewContextTests|SnapshotExpiry|MergingContexts|UnsyncedMemory|CacheTests|SpillFile|GoneFile'
+suites+='|ReservationTests|ViewContextTests|SnapshotExpiry|MergingContexts|EightWriters|UnsyncedMemory|CacheTests|SpillFile|GoneFile'
 kinds=("$@")
 ((${#kinds[@]})) || kinds=(thread address)
 

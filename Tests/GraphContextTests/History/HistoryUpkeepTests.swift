@@ -174,6 +174,45 @@ import Testing
     #expect(try container.verify().map(\.message) == ["the store has a history, and its format is 3"])
   }
 
+  /// A save on a store whose history is forged fails with an error.
+  @Test func aForgedHistoryFailsTheSave() async throws {
+    let container = try await open(schema())
+    try await fill(container)
+    let header = HistoryEntry.Header(position: 1 << 62, previousCommit: 7, date: .now)
+    let entry = HistoryEntry(header: header, author: nil, contextName: nil)
+    for (commit, value) in [(UInt64.max, entry.bytes(of: .max)), (1 << 40, [1, 2, 3]), (5_000, [])] {
+      try await container.store.write { transaction in
+        try transaction.tree(HistoryTree.name).put(HistoryTree.transactionKey(commit), value)
+      }
+      let error = await #expect(throws: ContextError.self) {
+        try await container.write { _ = try $0.make("Box", ["size": .int(9)]) }
+      }
+      #expect(error?.code == .corrupt)
+      #expect(try container.verify() != [])
+      try await container.store.write { transaction in
+        _ = try transaction.tree(HistoryTree.name).remove(HistoryTree.transactionKey(commit))
+      }
+    }
+    try await container.write { _ = try $0.make("Box", ["size": .int(9)]) }
+    #expect(try container.verify() == [])
+  }
+
+  @Test func limitsOfAnyLengthAreKept() async throws {
+    let container = try await open(schema())
+    for age in [
+      Duration.seconds(Int64.max), .milliseconds(Int.max),
+      .seconds(9_223_372_036_854_775) + .milliseconds(900), .seconds(-1),
+    ] {
+      try await container.keepHistory(
+        HistoryPolicy(limits: HistoryLimits(age: age, byteCount: .max, transactionCount: .max))
+      )
+      let limits = try #require(try container.historyPolicy?.limits)
+      #expect(limits.byteCount == .max && limits.transactionCount == .max)
+      #expect(age < .zero ? limits.age == .zero : limits.age ?? .zero > .seconds(1 << 50))
+      try await container.write { _ = try $0.make("Box", ["size": .int(9)]) }
+    }
+  }
+
   /// Whatever the bytes of an entry are, reading ends with the entry or with nothing.
   @Test func entriesOfAnyBytesAreReadOrRefused() throws {
     var random = SeededGenerator()

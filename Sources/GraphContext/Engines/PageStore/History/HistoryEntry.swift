@@ -48,6 +48,8 @@ struct HistoryEntry {
   var links: [Links] = []
 
   static let version: UInt8 = 1
+  /// Bytes that a history may say to have had: more than a file can hold, few enough to add to.
+  fileprivate static let positionLimit: UInt64 = 1 << 62
   /// Objects that one transaction may say to have inserted: more than a save can have in memory, few enough to list.
   private static let insertionLimit: UInt64 = 1 << 27
 }
@@ -128,6 +130,7 @@ extension HistoryEntry.Header {
 
   fileprivate init?(_ reader: inout ByteReader, of commit: UInt64) {
     guard reader.byte() == HistoryEntry.version, let position = reader.number(),
+      position <= HistoryEntry.positionLimit,
       let distance = reader.number(), distance <= commit, let seconds = reader.double(), seconds.isFinite
     else { return nil }
     let date = Date(timeIntervalSinceReferenceDate: seconds)

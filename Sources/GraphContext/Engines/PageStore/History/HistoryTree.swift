@@ -93,9 +93,12 @@ extension HistoryLimits {
 }
 
 extension Duration {
+  /// The milliseconds of a duration that isn't negative; the greatest number for one that is too long, 0 for a negative one.
   var wholeMilliseconds: Int {
     let (seconds, attoseconds) = components
-    let (product, overflows) = Int(seconds).multipliedReportingOverflow(by: 1_000)
-    return overflows ? (seconds < 0 ? 0 : .max - 1) : product + Int(attoseconds / 1_000_000_000_000_000)
+    if seconds < 0 { return 0 }
+    let (product, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000)
+    let (sum, overflows) = product.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
+    return isTooLong || overflows ? .max : Int(sum)
   }
 }

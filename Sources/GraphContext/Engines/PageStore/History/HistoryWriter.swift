@@ -46,9 +46,12 @@ struct HistoryWriter {
   func append(_ changes: ChangeSet, _ origin: SaveOrigin, _ schema: StoredSchema) throws {
     if changes.isEmpty { return }
     let newest = try tree.newestTransaction()
+    let previousCommit = newest?.commit ?? settings.start
+    // The tree comes from disk: an entry of a commit that is yet to come is no entry.
+    guard previousCommit < commit else { throw HistoryTree.damaged }
     let header = HistoryEntry.Header(
       position: newest.map { $0.header.position + UInt64($0.byteCount) } ?? 0,
-      previousCommit: newest?.commit ?? settings.start,
+      previousCommit: previousCommit,
       date: now
     )
     var entry = HistoryEntry(header: header, author: origin.author, contextName: origin.contextName)
