@@ -182,7 +182,7 @@ extension ModelProperty {
     )
   }
 
-  /// What `@Attribute` says.
+  /// The options of an attribute.
   private struct Options {
     var isUnique = false
     /// The policy in `.unique(ifExists:)`.

@@ -56,24 +56,31 @@ struct HistoryCommand: ParsableCommand {
     let store = try DynamicStore(at: store.path())
     let query = try query(store.schema)
     switch output {
-    case .jsonl where last == nil:
-      try store.forEachTransaction(query) { transaction in
-        try print(json: transaction)
-        return true
-      }
-    case .jsonl: for transaction in try lastTransactions(of: store, query) { try print(json: transaction) }
-    case .table: printTable(try lastTransactions(of: store, query))
+    case .jsonl: try forEachTransaction(of: store, query) { try print(json: $0) }
+    case .table:
+      var table = Table(["commit", "date", "author", "context", "inserted", "updated", "deleted"])
+      try forEachTransaction(of: store, query) { add($0, to: &table) }
+      table.finish()
     }
   }
 
-  private func lastTransactions(of store: DynamicStore, _ query: HistoryQuery) throws -> [HistoryTransaction]
-  {
-    var transactions: [HistoryTransaction] = []
+  /// Calls `body` with the transactions that the query selects, or with the last of them. Only those have to be in memory.
+  private func forEachTransaction(
+    of store: DynamicStore,
+    _ query: HistoryQuery,
+    _ body: (HistoryTransaction) throws -> Void
+  ) throws {
+    var kept: [HistoryTransaction] = []
     try store.forEachTransaction(query) { transaction in
-      transactions.append(transaction)
+      guard let last else {
+        try body(transaction)
+        return true
+      }
+      kept.append(transaction)
+      if kept.count > 2 * last { kept.removeFirst(kept.count - last) }
       return true
     }
-    return transactions.suffix(last ?? .max)
+    for transaction in kept.suffix(last ?? 0) { try body(transaction) }
   }
 
   private func query(_ schema: Schema) throws -> HistoryQuery {
@@ -102,26 +109,19 @@ struct HistoryCommand: ParsableCommand {
 
   // MARK: Printing
 
-  private func printTable(_ transactions: [HistoryTransaction]) {
-    var table = Table(["commit", "date", "author", "context", "inserted", "updated", "deleted"])
-    for transaction in transactions {
-      func count(_ kind: HistoryChange.Kind) -> Int { transaction.changes.count { $0.kind == kind } }
-      table.add([
-        .init(transaction.commitText), .init(ValueText.table(.date(transaction.date))),
-        .init(transaction.author ?? ""), .init(transaction.contextName ?? ""),
-        .number(count(.inserted)), .number(count(.updated)), .number(count(.deleted)),
-      ])
-      if !changes { continue }
-      for change in transaction.changes {
-        let names = change.properties.joined(separator: ", ")
-        let place = "\(change.objectID.entityName) \(change.objectID.number)"
-        table.add(
-          [.init(""), .init("  \(change.kind.rawValue)"), .init(place), .init(names)]
-            + Array(repeating: .init(""), count: 3)
-        )
-      }
+  private func add(_ transaction: HistoryTransaction, to table: inout Table) {
+    func count(_ kind: HistoryChange.Kind) -> Int { transaction.changes.count { $0.kind == kind } }
+    table.add([
+      .number(transaction.token.commit), .init(ValueText.table(.date(transaction.date))),
+      .init(transaction.author ?? ""), .init(transaction.contextName ?? ""),
+      .number(count(.inserted)), .number(count(.updated)), .number(count(.deleted)),
+    ])
+    if !changes { return }
+    for change in transaction.changes {
+      let names = change.properties.joined(separator: ", ")
+      let place = "\(change.objectID.entityName) \(change.objectID.number)"
+      table.add(["", "  \(change.kind.rawValue)", place, names, "", "", ""].map { .init($0) })
     }
-    table.finish()
   }
 
   private func print(json transaction: HistoryTransaction) throws {
@@ -151,9 +151,4 @@ struct HistoryCommand: ParsableCommand {
     }
     return "{\(members.joined(separator: ","))}"
   }
-}
-
-extension HistoryTransaction {
-  /// The number of the commit.
-  fileprivate var commitText: String { String("\(token)".split(separator: ":").last ?? "") }
 }

@@ -4,7 +4,8 @@ import Foundation
 /// The editor without its terminal: lines go in, screens come out.
 @MainActor public final class ContactEditor {
   private let windows: [ContactWindow]
-  private let container: PersistentContainer
+  /// One for each window: a container has one view context.
+  private let containers: [PersistentContainer]
   private var active = 0
   private var history: [HistoryTransaction]?
   private var message = "help lists the commands."
@@ -21,11 +22,8 @@ import Foundation
       windows.append(ContactWindow(name, container))
     }
     try await containers[0].keepHistory()
-    (self.windows, container) = (windows, containers[0])
-    self.containers = containers
+    (self.windows, self.containers) = (windows, containers)
   }
-
-  private let containers: [PersistentContainer]
 
   /// Closes the store. What isn't saved is lost.
   public func close() throws { for container in containers { try container.close() } }
@@ -63,7 +61,7 @@ import Foundation
     case .done: try window.closeSheet(keepingChanges: true)
     case .cancel: try window.closeSheet(keepingChanges: false)
     case .other: active = 1 - active
-    case .history: history = try await container.history().suffix(8)
+    case .history: history = try await containers[0].history().suffix(8)
     case .back: window.dismissConflicts()
     case .help: message = EditorCommand.summary
     case .quit: isRunning = false

@@ -17,7 +17,7 @@ extension ManagedObjectContext {
     guard object._$state.host === self, checkWritable() else { return }
     let entity = entity(of: object)
     switch object._$state.phase {
-    case .inserted: delete(object, callsHooks: false)
+    case .inserted: return delete(object, callsHooks: false)
     case .persistent:
       refresh(object, mergeChanges: false)
       if object._$state.host === self { restorePairs(of: object, entity) }

@@ -33,7 +33,7 @@ public final class ManagedObjectContext: ObjectHost {
   }
   /// Set where the context runs on a queue for a task that may be cancelled.
   var cancellation: Cancellation? { didSet { source.cancellation = cancellation } }
-  /// What to call the context in messages, and in the history.
+  /// The name of the context in messages and in the history.
   public var name: String?
   /// Who makes the changes that this context saves, for the history: ``PersistentContainer/keepHistory(_:durability:)``. A child's value has no effect: the
   /// store is saved to by the outermost context.

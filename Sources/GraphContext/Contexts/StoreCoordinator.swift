@@ -40,19 +40,17 @@ package final class StoreCoordinator: Sendable {
     self.models = models
     checks = zip(engine.schema.entities, models).map { entity, model in
       entity.schema.stored.enumerated().compactMap { slot, property in
-        guard let place = model.place(of: property.name),
-          case .attribute(let attribute) = model.visitedProperties[place], !attribute.rules.isEmpty
-        else { return nil }
+        guard let attribute = model.attribute(named: property.name), !attribute.rules.isEmpty else {
+          return nil
+        }
         return AttributeChecks(slot: slot, attribute.rules)
       }
     }
     countRules = CountRules(engine.schema, models)
     let preserved = zip(engine.schema.entities, models).map { entity, model in
       entity.schema.stored.enumerated().reduce(UInt64(0)) { slots, property in
-        guard let place = model.place(of: property.element.name),
-          case .attribute(let attribute) = model.visitedProperties[place], attribute.preservesValueOnDeletion
-        else { return slots }
-        return slots | 1 << UInt64(property.offset)
+        let isPreserved = model.attribute(named: property.element.name)?.preservesValueOnDeletion == true
+        return isPreserved ? slots | 1 << UInt64(property.offset) : slots
       }
     }
     preservedSlots = preserved.allSatisfy { $0 == 0 } ? [] : preserved
@@ -93,10 +91,7 @@ package final class StoreCoordinator: Sendable {
     let model = models[entity.ordinal]
     var defaults: [Int: AttributeValue] = [:]
     for (slot, property) in entity.schema.stored.enumerated() {
-      guard let place = model.place(of: property.name),
-        case .attribute(let attribute) = model.visitedProperties[place]
-      else { continue }
-      defaults[slot] = attribute.defaultValue
+      if let attribute = model.attribute(named: property.name) { defaults[slot] = attribute.defaultValue }
     }
     return defaults
   }
@@ -133,4 +128,14 @@ package final class StoreCoordinator: Sendable {
   }
 
   func removeListener(_ token: UInt64) { listeners.withLock { $0[token] = nil } }
+}
+
+extension ModelDescription {
+  /// The attribute of this name; nil for a relationship and for an unknown name.
+  fileprivate func attribute(named name: String) -> AttributeDescription? {
+    guard let place = place(of: name), case .attribute(let attribute) = visitedProperties[place] else {
+      return nil
+    }
+    return attribute
+  }
 }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// How long a store keeps its history. See ``PersistentContainer/keepHistory(_:durability:)``.
+/// The limits of a store's history. See ``PersistentContainer/keepHistory(_:durability:)``.
 public struct HistoryPolicy: Sendable, Hashable {
-  /// What is beyond one of these limits is removed, unless a registered consumer has yet to read it.
+  /// The limits for transactions that every registered consumer has read.
   public var limits: HistoryLimits
-  /// What is beyond one of these limits is removed even if a registered consumer has yet to read it.
+  /// The limits for transactions that a registered consumer has yet to read.
   public var consumerLimits: HistoryLimits
 
   /// Makes a policy.

@@ -49,7 +49,7 @@ public struct HistoryQuery: Sendable, Hashable {
 }
 
 extension HistoryQuery {
-  /// Whether a transaction of this date and author takes part.
+  /// Returns true if the query includes transactions of this date and author.
   func includes(_ date: Date, _ author: String?) -> Bool {
     if let startDate, date < startDate { return false }
     if let endDate, date >= endDate { return false }
@@ -57,7 +57,7 @@ extension HistoryQuery {
     return authors.map { authors in author.map(authors.contains) ?? false } ?? true
   }
 
-  /// What the query asks for of a transaction; nil if that is nothing.
+  /// The changes of a transaction that the query selects; nil if it selects none.
   func part(of transaction: HistoryTransaction) -> HistoryTransaction? {
     if entities == nil, objectIDs == nil { return transaction }
     var part = transaction

@@ -8,7 +8,7 @@ public struct HistoryToken: Sendable, Hashable {
   /// The store whose history it is.
   public let storeID: UUID
   /// The number of the commit before the place.
-  let commit: UInt64
+  package let commit: UInt64
 
   init(storeID: UUID, commit: UInt64) {
     self.storeID = storeID

@@ -19,7 +19,7 @@ extension ManagedObjectContext {
 
   private func changes(_ transactions: [HistoryTransaction]) -> ObjectChanges {
     var combined = CombinedChanges()
-    for change in transactions.joined(\.changes) {
+    for change in transactions.lazy.flatMap(\.changes) {
       guard let entity = coordinator.schema.entity(change.objectID.entity) else { continue }
       let key = ObjectKey(entity: entity.ordinal, number: change.objectID.number)
       switch change.kind {
@@ -29,11 +29,5 @@ extension ManagedObjectContext {
       }
     }
     return changes(combined.changes, .store)
-  }
-}
-
-extension Array {
-  fileprivate func joined<Part>(_ parts: (Element) -> [Part]) -> some Sequence<Part> {
-    lazy.map(parts).joined()
   }
 }

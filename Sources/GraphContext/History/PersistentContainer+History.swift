@@ -14,8 +14,8 @@ extension PersistentContainer {
   /// let token = try container.newestHistoryToken()
   /// ```
   ///
-  /// A history begins with the next save. A small save writes about 50 bytes more to the log, the names of its author and its context included, and one that changes many
-  /// objects two or three bytes for each of them. Versions of the library that know nothing of histories don't open the store any more.
+  /// A history begins with the next save. A small save writes about 50 bytes more to the log, and the names of its author and its context; one that changes many objects writes a
+  /// byte or two for each of them, as a rule. Versions of the library that know nothing of histories don't open the store any more.
   ///
   /// - Parameters:
   ///   - policy: how long transactions are kept.

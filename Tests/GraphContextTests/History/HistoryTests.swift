@@ -378,9 +378,9 @@ extension HistoryTransaction {
 
   @Test func aConsumersNameIsAKey() async throws {
     try await post.keepHistory()
-    _ = try await post.registerHistoryConsumer(String(repeating: "n", count: 1_000))
+    _ = try await post.registerHistoryConsumer(String(repeating: "n", count: 4_087))
     #expect(
-      await code { _ = try await post.registerHistoryConsumer(String(repeating: "n", count: 5_000)) }
+      await code { _ = try await post.registerHistoryConsumer(String(repeating: "n", count: 4_088)) }
         == .store
     )
     #expect(try post.historyConsumers.count == 1)

@@ -3,7 +3,7 @@ import Predicates
 
 /// A transaction as the tree `history` has it: by numbers, so that later names of entities and properties don't matter.
 struct HistoryEntry {
-  /// What pruning looks at.
+  /// The fields that pruning reads.
   struct Header {
     /// Bytes of all transactions before this one since the history began, or was last empty.
     var position: UInt64
@@ -147,7 +147,7 @@ extension HistoryEntry {
       let links = reader.list({ Links(&$0) }), reader.isAtEnd
     else { return nil }
     self.init(header: header, author: author, contextName: contextName, objects: objects, links: links)
-    let inserted = objects.joined(\.inserted).reduce(UInt64(0)) { $0 + UInt64($1.count) }
+    let inserted = objects.lazy.flatMap(\.inserted).reduce(UInt64(0)) { $0 + UInt64($1.count) }
     if inserted > Self.insertionLimit { return nil }
   }
 }
@@ -212,11 +212,5 @@ extension HistoryEntry.Links {
       owners: owners,
       elements: elements
     )
-  }
-}
-
-extension Array {
-  fileprivate func joined<Part>(_ parts: (Element) -> [Part]) -> some Sequence<Part> {
-    lazy.map(parts).joined()
   }
 }

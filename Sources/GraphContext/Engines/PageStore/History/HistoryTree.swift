@@ -41,7 +41,7 @@ enum HistoryTree {
 
 /// The row `settings` of the tree `history`.
 struct HistorySettings: Hashable {
-  /// Where a history without transactions begins: after this commit.
+  /// The commit after which a history without transactions begins.
   var start: UInt64
   var policy: HistoryPolicy
 
