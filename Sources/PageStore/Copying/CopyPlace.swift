@@ -40,8 +40,11 @@ final class PosixCopyPlace: CopyPlace {
   init(path: String, _ aim: Aim) {
     self.path = path
     self.aim = aim
-    temporaryPath = path + ".cambium-copy"
+    temporaryPath = Self.temporaryPath(of: path)
   }
+
+  /// The name of an unfinished copy that is to appear at `path`.
+  static func temporaryPath(of path: String) -> String { path + ".cambium-copy" }
 
   func makeFile() throws(StoreError) -> any RandomAccessFile {
     if case .newFile = aim, try PosixFile.isAnything(at: path) {

@@ -70,40 +70,4 @@ extension Store {
     )
     return try copy.run(in: place, progress)
   }
-
-  /// Copies the store at `path`, as `copy(to:pageSize:keepsUUID:progress:)` does, and replaces it by the
-  /// copy, which has the same UUID, commit number, permissions and owner, but no extended attributes. The
-  /// store must not be open in any process, and opening it throws `storeInUse` meanwhile. If `path` is a
-  /// symbolic link, the file that it leads to is replaced.
-  ///
-  /// After a crash at any moment the file is either the old or the new one, complete. The file system must
-  /// have room for both.
-  ///
-  /// - Parameters:
-  ///   - path: the path of the store's file.
-  ///   - pageSize: bytes in a page of the new file, from 4,096 to 65,536; nil for the same as before.
-  ///   - progress: called repeatedly, on this thread; if it returns false, or throws, the store stays as it
-  ///     was.
-  /// - Returns: false if `progress` ended it.
-  /// - Throws: `storeInUse`, `diskFull`, `corrupt`, `inputOutput`, also if the owner can't be kept; the store
-  ///   is as it was then. `outcomeUnknown` if the folder can't be synced: after a power failure either file
-  ///   may be there.
-  @discardableResult
-  public static func rewrite(
-    at path: String,
-    pageSize: Int? = nil,
-    progress: (CopyProgress) throws -> Bool = { _ in true }
-  ) throws -> Bool {
-    let original = try PosixFile.openLocked(path: path)
-    // The original and the copy stay locked until the rename is durable, so that no process can open either.
-    defer { original.close() }
-    var options = StoreOptions()
-    // Read-only: what recovery replays stays in memory, and the original isn't changed.
-    options.isReadOnly = true
-    options.createsIfMissing = false
-    options.cacheBytes = StoreCopy.cacheByteCount
-    let store = try open(file: original, path: path, options: options, environment: .system)
-    let place = PosixCopyPlace(path: try PosixFile.resolved(path), .replacing(original))
-    return try store.copy(to: place, pageSize: pageSize, keepsUUID: true, progress: progress)
-  }
 }

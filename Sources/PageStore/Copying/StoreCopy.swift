@@ -37,12 +37,7 @@ struct StoreCopy {
     do throws(StoreError) {
       try place.synchronizeFolder()
     } catch {
-      throw StoreError(
-        .outcomeUnknown,
-        "the copy is complete, but its name may be lost when the power fails: \(error.message)",
-        context: error.context,
-        systemError: error.systemError
-      )
+      throw error.ofUnsyncedFolder("the copy is complete, but its name may be lost when the power fails")
     }
     // Everything is durable: a copy that can't be closed is recovered when it is opened.
     try? copy.close()
@@ -126,6 +121,18 @@ struct StoreCopy {
       }
       position = Position(tree: position.tree + 1)
     }
+  }
+}
+
+extension StoreError {
+  /// The error for a folder that can't be synced after a name in it has changed.
+  func ofUnsyncedFolder(_ state: String) -> StoreError {
+    StoreError(
+      .outcomeUnknown,
+      "\(state): \(message)",
+      context: context,
+      systemError: systemError
+    )
   }
 }
 

@@ -6,12 +6,12 @@ extension PosixFile {
   /// How often another file may be found at a path before an error is thrown.
   static let patience = 100
 
-  /// Opens the file at `path` for writing and locks it. On return it is still the file at `path`. Throws
-  /// `storeInUse`.
-  static func openLocked(path: String) throws(StoreError) -> PosixFile {
+  /// Opens the file at `path` and locks it: alone, for writing, or together with other readers. On return it
+  /// is still the file at `path`. Throws `storeInUse`.
+  static func openLocked(path: String, isReadOnly: Bool = false) throws(StoreError) -> PosixFile {
     for _ in 0..<patience {
-      let file = try open(path: path, isReadOnly: false, createsIfMissing: false)
-      try FileLock.acquire(file, path: path, isExclusive: true)
+      let file = try open(path: path, isReadOnly: isReadOnly, createsIfMissing: false)
+      try FileLock.acquire(file, path: path, isExclusive: !isReadOnly)
       if try file.isAt(path) { return file }
     }
     throw keepsChanging(path)
@@ -37,7 +37,9 @@ extension PosixFile {
     throw keepsChanging(path)
   }
 
-  private static func removeLeftover(_ path: String) throws(StoreError) {
+  /// Removes a file that a crash has left at `path`, if there is one. Throws `storeInUse` if a process has
+  /// locked it.
+  static func removeLeftover(_ path: String) throws(StoreError) {
     do throws(StoreError) {
       let file = try open(path: path, flags: O_RDWR | O_NOFOLLOW)
       try FileLock.acquire(file, path: path, isExclusive: true)
@@ -110,6 +112,11 @@ extension PosixFile {
 
   /// Removes a name if it exists.
   static func remove(_ path: String) { _ = unlink(path) }
+
+  /// Removes a name that must exist.
+  static func removeExisting(_ path: String) throws(StoreError) {
+    guard unlink(path) == 0 else { throw .system("unlink", errno).adding { $0.path = path } }
+  }
 
   // MARK: Owner and permissions
 

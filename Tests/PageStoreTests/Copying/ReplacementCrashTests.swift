@@ -62,6 +62,29 @@ import Testing
     try check(try #require(place.copy).afterProcessDeath(), subject, seed: 1)
   }
 
+  /// A store is replaced by a copy of another one, a backup: each image is the old store or the backup.
+  @Test func thePowerFailsWhileABackupTakesAStoresPlace() throws {
+    var generator = SeededGenerator()
+    let (old, backup) = (try subject(seed: generator.next()), try subject(seed: generator.next()))
+    let moments = Mutex<[SimulatedPlace.Moment]>([])
+    let place = SimulatedPlace(replacing: old.disk) { moment in moments.withLock { $0.append(moment) } }
+    #expect(try #require(backup.store).copy(to: place, keepsUUID: true))
+    var names: Set<SimulatedPlace.Name> = []
+    for moment in moments.withLock({ $0 }) {
+      let isNew = names.insert(moment.name).inserted
+      guard moment.name != .original || isNew else { continue }
+      for (index, file) in moment.found.enumerated() {
+        let isOld = moment.name != .copy && index == 0
+        for damage in file.possibleDamage {
+          let disk = SimulatedDisk(file.image(damage, seed: generator.next()))
+          try check(disk, isOld ? old : backup, seed: generator.next())
+        }
+      }
+    }
+    #expect(names.count == 3)
+    try check(old.disk.afterProcessDeath(), old, seed: 1)
+  }
+
   /// Whoever goes on with a copy whose name may not be durable makes it so before the first commit.
   @Test func theProcessDiesAtEachStepAndThenThePowerFails() throws {
     var generator = SeededGenerator()

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import PageStore
 
@@ -23,6 +24,38 @@ extension PersistentContainer {
       do { try handle.store.copy(to: Self.path(of: url), keepsUUID: keepsObjectIDs) } catch {
         throw ContextError(any: error)
       }
+    }
+  }
+
+  /// Removes the file of the store at `url`. The store must not be open, in this process or another. It may be damaged. If the URL is that of a
+  /// symbolic link, the file that it leads to is removed, and the link stays.
+  ///
+  /// After a crash at any moment the file is there, complete, or gone. When this returns, it is gone for good.
+  ///
+  /// - Throws: `store` with a `storeError` of code `storeInUse` if the store is open or being copied, `notAStore` if the file is none, `inputOutput`
+  ///   also if there is no file: then nothing was removed; `outcomeUnknown` if the folder can't be synced: after a power failure the file
+  ///   may be there. `invalidURL`.
+  public static func destroyStore(at url: URL) async throws(ContextError) {
+    let path = try path(of: url)
+    try await DispatchQueue.global().run { () throws(ContextError) in
+      do throws(StoreError) { try Store.destroy(at: path) } catch { throw ContextError(error) }
+    }
+  }
+
+  /// Replaces the store at `url` by a copy of the one at `source`, such as a backup that ``copy(to:keepsObjectIDs:)`` has made. Afterwards the IDs of
+  /// the source's objects find them in the store. The source stays as it is. O(size of the source).
+  ///
+  /// The store that is replaced must not be open, in this process or another; it may be damaged. The source may be open for reading only. The
+  /// new file has the permissions and the owner of the old one. After a crash at any moment the file is either the old or the new one,
+  /// complete. The folder's file system must have room for both.
+  ///
+  /// - Throws: `store` with a `storeError` of code `storeInUse` if the store is open, or the source is open for writing, `notAStore` if either
+  ///   file is none, `corrupt` if the source can't be read, `diskFull`, `inputOutput` also if a file is missing: then the store is as it was;
+  ///   `outcomeUnknown` if the folder can't be synced: after a power failure either file may be there. `invalidURL`.
+  public static func replaceStore(at url: URL, byCopyOf source: URL) async throws(ContextError) {
+    let (path, sourcePath) = (try path(of: url), try path(of: source))
+    try await DispatchQueue.global().run { () throws(ContextError) in
+      try ContextError.mapping { _ = try Store.replace(at: path, byCopyOf: sourcePath) }
     }
   }
 
