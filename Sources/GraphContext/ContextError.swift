@@ -18,6 +18,7 @@ public struct ContextError: Error, Sendable {
     let underlyingError: (any Error)?
     let failures: [ContextError]
     let oldestHistoryToken: HistoryToken?
+    let committedIDs: [ManagedObjectID]
 
     init(
       message: String,
@@ -27,7 +28,8 @@ public struct ContextError: Error, Sendable {
       queryError: QueryError?,
       underlyingError: (any Error)?,
       failures: [ContextError],
-      oldestHistoryToken: HistoryToken?
+      oldestHistoryToken: HistoryToken?,
+      committedIDs: [ManagedObjectID]
     ) {
       self.message = message
       self.context = context
@@ -37,6 +39,7 @@ public struct ContextError: Error, Sendable {
       self.underlyingError = underlyingError
       self.failures = failures
       self.oldestHistoryToken = oldestHistoryToken
+      self.committedIDs = committedIDs
     }
   }
 
@@ -49,7 +52,8 @@ public struct ContextError: Error, Sendable {
     queryError: QueryError? = nil,
     underlyingError: (any Error)? = nil,
     failures: [ContextError] = [],
-    oldestHistoryToken: HistoryToken? = nil
+    oldestHistoryToken: HistoryToken? = nil,
+    committedIDs: [ManagedObjectID] = []
   ) {
     self.code = code
     self.details = Details(
@@ -60,7 +64,8 @@ public struct ContextError: Error, Sendable {
       queryError: queryError,
       underlyingError: underlyingError,
       failures: failures,
-      oldestHistoryToken: oldestHistoryToken
+      oldestHistoryToken: oldestHistoryToken,
+      committedIDs: committedIDs
     )
   }
 
@@ -76,6 +81,22 @@ public struct ContextError: Error, Sendable {
       "\(first.message); \(count - 1) more \(count == 2 ? "failure" : "failures")",
       context: first.context,
       failures: list
+    )
+  }
+
+  /// This error, of a batch that had committed the chunks with these objects before it failed.
+  func after(committing ids: [ManagedObjectID]) -> ContextError {
+    ContextError(
+      code,
+      message,
+      context: context,
+      storeError: storeError,
+      refusal: refusal,
+      queryError: queryError,
+      underlyingError: underlyingError,
+      failures: details.failures,
+      oldestHistoryToken: oldestHistoryToken,
+      committedIDs: ids
     )
   }
 
@@ -98,6 +119,9 @@ public struct ContextError: Error, Sendable {
   public var underlyingError: (any Error)? { details.underlyingError }
   /// The oldest place from which the history can be read, when ``code`` is ``Code/historyExpired``.
   public var oldestHistoryToken: HistoryToken? { details.oldestHistoryToken }
+  /// The objects of the chunks that a batch with a `chunkSize` had committed before it failed: what the call would have returned of them. They stay
+  /// inserted, changed or deleted. Empty for any other error.
+  public var committedIDs: [ManagedObjectID] { details.committedIDs }
 }
 
 extension ContextError {
@@ -279,6 +303,8 @@ extension ContextError {
     /// A token is before the oldest transaction of the history, after the newest commit or of another store;
     /// ``ContextError/oldestHistoryToken`` is the oldest one that is of use.
     public static let historyExpired = Code("historyExpired")
+    /// A pinned commit was released, or its lifetime is over.
+    public static let commitNotHeld = Code("commitNotHeld")
     /// No consumer of the history is registered by a name.
     public static let noHistoryConsumer = Code("noHistoryConsumer")
   }

@@ -334,6 +334,56 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
     // End of quotation
   }
 
+  @Test func chunks() async throws {
+    let bank = try await bank()
+    try await bank.write { context in
+      for amount in [0, 0, 5] { context.insert(Entry(amount: amount)) }
+    }
+
+    // Quoted in Docs/Contexts.md
+    do {
+      try await bank.batchDelete(From<Entry>().where { $0.amount == 0 }, chunkSize: 1_000)
+    } catch {
+      print("\(error.committedIDs.count) entries were deleted before it failed: \(error)")
+    }
+    // End of quotation
+    #expect(try await bank.query { try $0.count(From<Entry>()) } == 1)
+  }
+
+  @Test func readingAhead() async throws {
+    let bank = try await bank()
+    let context = bank.viewContext
+    let account = Account(owner: "Ada")
+    context.insert(account)
+    account.entries.append(Entry(amount: 5))
+    try context.save()
+    context.reset()
+    func print(_ amount: Int, _ owner: String) { #expect(amount == 5 && owner == "Ada") }
+
+    // Quoted in Docs/Contexts.md
+    let request = From<Entry>().where { $0.amount > 0 }.prefetching(\.account)
+    for entry in try context.fetch(request) {
+      print(entry.amount, entry.account?.owner ?? "nobody")  // No look into the store.
+    }
+    let accounts = try context.fetch(From<Account>().prefetching(\.entries))
+    // End of quotation
+    #expect(accounts.map(\.entries.count) == [1])
+  }
+
+  @Test func aCommitThatStays() async throws {
+    let bank = try await bank()
+    try await bank.write { $0.insert(Account(owner: "Ada")) }
+
+    // Quoted in Docs/Contexts.md
+    let morning = try bank.pinCommit()
+    try await bank.batchUpdate(From<Account>(), .set(\.balance) { $0.balance + 10 })
+    let before = try await bank.query(at: morning) { try $0.sum(of: \.balance, in: From<Account>()) }
+    let now = try await bank.query { try $0.sum(of: \.balance, in: From<Account>()) }
+    morning.release()
+    // End of quotation
+    #expect(before == 0 && now == 10)
+  }
+
   @Test func uniqueValuesThatExist() async throws {
     let shop = try await PersistentContainer("Shop", models: Customer.self, at: .inMemory)
     let context = shop.viewContext

@@ -3,7 +3,7 @@ import Predicates
 // Changes of many stored objects without objects in memory.
 
 extension PersistentContainer {
-  /// Deletes all objects that a query describes, in one commit, and returns their IDs. No object is made.
+  /// Deletes all objects that a query describes, in one commit or in one for each chunk, and returns their IDs. No object is made.
   ///
   /// The query is answered by the newest state of the store; contexts with unsaved changes don't matter. Delete rules are applied to every
   /// object as in a context, and an object that can't be deleted fails all of it. Contexts learn of the deletions as of any save by another
@@ -13,23 +13,27 @@ extension PersistentContainer {
   ///
   /// - Parameters:
   ///   - request: the objects; its order matters only with a limit.
-  ///   - durability: when the commit counts as done, if not as the container's options say.
+  ///   - chunkSize: the number of objects in a commit, at least 1; nil for one commit with all of them. With chunks, which objects there are is
+  ///     settled at the start, and each chunk deletes those of them that the condition still describes in its turn; other writers have theirs in
+  ///     between. If a chunk fails, those before it are stored, and ``ContextError/committedIDs`` has their objects.
+  ///   - durability: when a commit counts as done, if not as the container's options say.
   ///   - author: who makes the changes, for the history.
   /// - Returns: the IDs of the objects that the query describes, ascending; not those that rules have deleted as well.
   /// - Throws: `invalidQuery`, and what a save throws: `deletionDenied`, `missingValue`, `store`.
   @discardableResult
   public func batchDelete<Root: ManagedObject>(
     _ request: From<Root>,
+    chunkSize: Int? = nil,
     durability: Durability? = nil,
     author: String? = nil
   ) async throws(ContextError) -> [ManagedObjectID] {
     let (query, entity) = try resolved(request)
     return try await run(entity, durability, author) { batch throws(ContextError) in
-      try batch.delete(query, entity)
+      try batch.delete(query, entity, chunkSize: chunkSize)
     }
   }
 
-  /// Deletes every object of a model, in one commit, and what delete rules take along: ``batchDelete(_:durability:author:)`` without a condition.
+  /// Deletes every object of a model, in one commit, and what delete rules take along: ``batchDelete(_:chunkSize:durability:author:)`` without a condition.
   ///
   /// - Returns: how many objects of the model were deleted.
   @discardableResult
@@ -65,7 +69,7 @@ extension PersistentContainer {
     }
   }
 
-  /// Sets attributes of all objects that a query describes, in one commit, and returns their IDs. No object is made.
+  /// Sets attributes of all objects that a query describes, in one commit or in one for each chunk, and returns their IDs. No object is made.
   ///
   /// ```swift
   /// try await container.batchUpdate(From<Song>().where { $0.album.year < 1980 }, .set(\.rating) { $0.rating + 1 })
@@ -80,7 +84,10 @@ extension PersistentContainer {
   /// - Parameters:
   ///   - request: the objects; its order matters only with a limit.
   ///   - assignments: the new values. Of two for one attribute the last counts.
-  ///   - durability: when the commit counts as done, if not as the container's options say.
+  ///   - chunkSize: the number of objects in a commit, at least 1; nil for one commit with all of them. With chunks, which objects there are is
+  ///     settled at the start, and each chunk changes those of them that the condition still describes in its turn; other writers have theirs in
+  ///     between. If a chunk fails, those before it are stored, and ``ContextError/committedIDs`` has their objects.
+  ///   - durability: when a commit counts as done, if not as the container's options say.
   ///   - author: who makes the changes, for the history.
   /// - Returns: the IDs of the objects that the query describes, ascending.
   /// - Throws: `invalidQuery`, and what a save throws: `missingValue` for a value that the attribute can't have, `validationFailed`,
@@ -89,6 +96,7 @@ extension PersistentContainer {
   public func batchUpdate<Root: ManagedObject>(
     _ request: From<Root>,
     _ assignments: Assignment<Root>...,
+    chunkSize: Int? = nil,
     durability: Durability? = nil,
     author: String? = nil
   ) async throws(ContextError) -> [ManagedObjectID] {
@@ -103,7 +111,7 @@ extension PersistentContainer {
       return resolved
     }
     return try await run(entity, durability, author) { batch throws(ContextError) in
-      try batch.update(query, entity, resolved)
+      try batch.update(query, entity, resolved, chunkSize: chunkSize)
     }
   }
 
@@ -124,7 +132,7 @@ extension PersistentContainer {
   ///   - rows: any values. They are gone through once, on a background queue.
   ///   - columns: what each property of a row's object is. Of two for one property the last counts.
   ///   - chunkSize: the number of rows in a commit, at least 1; nil for one commit with all of them. If a chunk fails, those before it are
-  ///     stored, and none after it.
+  ///     stored, and none after it; ``ContextError/committedIDs`` has their objects.
   ///   - policy: what happens to rows with unique values of existing objects, if not what each constraint declares.
   ///   - durability: when a commit counts as done, if not as the container's options say.
   ///   - author: who makes the changes, for the history.

@@ -1,7 +1,7 @@
 import Predicates
 
-/// A change of many stored objects in one commit, without objects in memory. It is worked out in the writer's turn, from the state that it changes: so
-/// it conflicts with nothing.
+/// A change of many stored objects without objects in memory, in one commit or in one for each chunk. Each commit is worked out in the writer's turn, from
+/// the state that it changes: so it conflicts with nothing.
 struct StoreBatch {
   private let coordinator: StoreCoordinator
   private let durability: Durability?
@@ -17,12 +17,15 @@ struct StoreBatch {
   /// Deletes the objects of a query, and what delete rules take along.
   ///
   /// - Returns: the numbers of the query's objects, ascending.
-  func delete(_ query: ResolvedQuery, _ entity: StoredEntity) throws(ContextError) -> [ObjectNumber] {
-    try commit { source, request throws(ContextError) in
-      let numbers = try source.rows(of: query, over: nil, needsRecords: false).map(\.number).sorted()
-      request.entities[entity.ordinal].deleted = numbers
+  func delete(
+    _ query: ResolvedQuery,
+    _ entity: StoredEntity,
+    chunkSize: Int?
+  ) throws(ContextError) -> [ObjectNumber] {
+    try change(query, entity, chunkSize: chunkSize, needsRecords: false) {
+      (_, rows, request) throws(ContextError) in
+      request.entities[entity.ordinal].deleted = rows.map(\.number)
       request.appliesToOneRules = true
-      return numbers
     }
   }
 
@@ -43,12 +46,13 @@ struct StoreBatch {
   func update(
     _ query: ResolvedQuery,
     _ entity: StoredEntity,
-    _ assignments: [ResolvedAssignment]
+    _ assignments: [ResolvedAssignment],
+    chunkSize: Int?
   ) throws(ContextError) -> [ObjectNumber] {
     let checks = RecordChecks(coordinator)
     let slots = assignments.reduce(UInt64(0)) { $0 | 1 << UInt64($1.slot) }
-    return try commit { source, request throws(ContextError) in
-      let rows = try source.rows(of: query, over: nil, needsRecords: true).sorted { $0.number < $1.number }
+    return try change(query, entity, chunkSize: chunkSize, needsRecords: true) {
+      (source, rows, request) throws(ContextError) in
       let changes = request.entities[entity.ordinal]
       for row in rows {
         guard let record = row.record, !record.isEmpty else {
@@ -68,7 +72,53 @@ struct StoreBatch {
         let changed = values.slots(in: slots, thatDifferFrom: stored)
         if changed != 0 { changes.updated.append(.init(number: row.number, bytes: patch, slots: changed)) }
       }
-      return rows.map(\.number)
+    }
+  }
+
+  /// Changes the objects of a query in one commit, or in one for each chunk.
+  ///
+  /// - Parameter fill: puts the changes of these rows, which ascend by number, into the request of a commit.
+  /// - Returns: the numbers of the objects, ascending.
+  private func change(
+    _ query: ResolvedQuery,
+    _ entity: StoredEntity,
+    chunkSize: Int?,
+    needsRecords: Bool,
+    _ fill: (any StoredSource, [QueryRow], inout SaveRequest) throws(ContextError) -> Void
+  ) throws(ContextError) -> [ObjectNumber] {
+    func commit(_ query: ResolvedQuery) throws(ContextError) -> [ObjectNumber] {
+      try self.commit { source, request throws(ContextError) in
+        let rows = try source.rows(of: query, over: nil, needsRecords: needsRecords)
+          .sorted { $0.number < $1.number }
+        try fill(source, rows, &request)
+        return rows.map(\.number)
+      }
+    }
+    guard let chunkSize else { return try commit(query) }
+    let numbers = try coordinator.engine.newestSource().rows(of: query, over: nil, needsRecords: false)
+      .map(\.number).sorted()
+    var done: [ObjectNumber] = []
+    for start in stride(from: 0, to: numbers.count, by: max(1, chunkSize)) {
+      let chunk = numbers[start..<min(numbers.count, start + max(1, chunkSize))]
+      done += try afterCommitting(done, entity) { () throws(ContextError) in
+        try commit(query.restricted(to: chunk))
+      }
+    }
+    return done
+  }
+
+  /// Runs `body`, which commits a chunk; its error has the IDs of the objects of the chunks before.
+  private func afterCommitting<Result>(
+    _ numbers: [ObjectNumber],
+    _ entity: StoredEntity,
+    _ body: () throws(ContextError) -> Result
+  ) throws(ContextError) -> Result {
+    do throws(ContextError) { return try body() } catch {
+      throw error.after(
+        committing: numbers.map {
+          ManagedObjectID(entity: entity.label, number: $0, storeID: coordinator.storeID)
+        }
+      )
     }
   }
 
@@ -85,20 +135,32 @@ struct StoreBatch {
     let insertion = BatchInsertion(coordinator, entity, columns)
     var (iterator, numbers) = (rows.makeIterator(), [ObjectNumber]())
     while true {
-      var failures = SaveFailures()
-      let changes = try insertion.encode(&iterator, atMost: chunkSize, &failures)
-      try failures.throwIfAny()
-      if changes.inserted.isEmpty { return numbers }
-      numbers += try commit { source, request throws(ContextError) in
-        request.entities[entity.ordinal] = changes
-        let numbers = changes.inserted.map(\.number)
-        let policies = UniquePolicies(coordinator, policy)
-        guard policies.settlesAny else { return numbers }
-        var resolver = UniqueResolver(request, [], policies, in: source, coordinator)
-        try resolver.resolve()
-        request = resolver.request
-        return numbers.map { resolver.owner($0, entity.ordinal) }
+      let chunk = try afterCommitting(numbers, entity) { () throws(ContextError) in
+        var failures = SaveFailures()
+        let changes = try insertion.encode(&iterator, atMost: chunkSize, &failures)
+        try failures.throwIfAny()
+        return changes.inserted.isEmpty ? [] : try insert(changes, entity, policy)
       }
+      if chunk.isEmpty { return numbers }
+      numbers += chunk
+    }
+  }
+
+  /// Inserts objects in one commit, and returns their numbers, or those of the existing objects that they are settled with.
+  private func insert(
+    _ changes: EntityChanges,
+    _ entity: StoredEntity,
+    _ policy: UniquePolicy?
+  ) throws(ContextError) -> [ObjectNumber] {
+    try commit { source, request throws(ContextError) in
+      request.entities[entity.ordinal] = changes
+      let numbers = changes.inserted.map(\.number)
+      let policies = UniquePolicies(coordinator, policy)
+      guard policies.settlesAny else { return numbers }
+      var resolver = UniqueResolver(request, [], policies, in: source, coordinator)
+      try resolver.resolve()
+      request = resolver.request
+      return numbers.map { resolver.owner($0, entity.ordinal) }
     }
   }
 

@@ -4,6 +4,8 @@ struct KeptRecords {
   private static let smallestLimit = 32 << 20
   /// Kept bytes above which a lookup releases all records first.
   private var limit = Self.smallestLimit
+  /// The objects whose records were read ahead of their use, held so that their records are found by them.
+  var prefetched: [any ManagedObject] = []
   /// Bytes that the largest fetch has added to the kept records.
   private var largestFetch = 0
 

@@ -55,7 +55,7 @@ extension ManagedObjectContext {
     leaveAll()
     aliases = [:]
     deferringError(()) { () throws(ContextError) in
-      if let parent { show(ParentSource(parent)) } else { show(try coordinator.engine.newestSource()) }
+      if let parent { show(ParentSource(parent)) } else { show(try newestSource()) }
     }
     children.forEach { $0.reset() }
     undoManager?.removeAllActions()
@@ -146,6 +146,12 @@ extension ManagedObjectContext {
     try checkUsable()
   }
 
+  /// The state to move to: that of the newest commit, or of the one that the context is pinned to.
+  private func newestSource() throws(ContextError) -> any ObjectSource {
+    if let pinnedCommit { return try pinnedCommit.source() }
+    return try coordinator.engine.newestSource()
+  }
+
   /// - Parameters:
   ///   - own: a commit of this context, whose objects have its values already.
   ///   - ruleChanges: the changes of that commit which its objects don't have.
@@ -153,7 +159,7 @@ extension ManagedObjectContext {
     after own: ChangeSet? = nil,
     _ ruleChanges: RuleChanges = RuleChanges()
   ) throws(ContextError) {
-    let newest = try coordinator.engine.newestSource()
+    let newest = try newestSource()
     guard newest.commit != source.commit else { return }
     let changes = coordinator.engine.changeSets(from: source, to: newest).filter { $0.commit != own?.commit }
     tellOfNoted()

@@ -52,6 +52,8 @@ public final class ManagedObjectContext: ObjectHost {
   /// True for the context of ``PersistentContainer/query(_:)``. A change of an object in it is an error, which the next fetch and the end of the
   /// block throw.
   public internal(set) var isReadOnly = false
+  /// The commit that the context shows whatever is saved elsewhere; nil for a context that can move to newer ones.
+  var pinnedCommit: PinnedCommit?
   /// True after code has tried to change an object of this read-only context or of one of its children.
   private(set) var hasRefusedChange = false
   /// What ends the context when it goes. A save that is suspended keeps it: what is waited for mustn't be dropped.

@@ -101,6 +101,10 @@ final class ParentSource: ObjectSource {
     return try base.isLinked(owner, element, in: links)
   }
 
+  func keepElements(of owners: [ObjectNumber], in links: LinkTable) throws(ContextError) {
+    try base.keepElements(of: owners, in: links)
+  }
+
   // MARK: Queries
 
   func rows(

@@ -64,7 +64,26 @@ extension PersistentContainer {
   public func query<Result: Sendable>(
     _ body: @Sendable @escaping (ManagedObjectContext) throws -> Result
   ) async throws -> Result {
-    try await run(on: queue) { context in
+    try await query(at: nil, body)
+  }
+
+  /// Runs `body` with a context that only reads, at a commit that the container holds, however many have followed: ``pinCommit(lifetime:)``. Else as
+  /// ``query(_:)``; ``ManagedObjectContext/refresh()`` stays at the commit.
+  ///
+  /// - Throws: `commitNotHeld` after the commit was released, or once its lifetime is over, also in the middle of the block; what `body` throws.
+  public func query<Result: Sendable>(
+    at commit: PinnedCommit,
+    _ body: @Sendable @escaping (ManagedObjectContext) throws -> Result
+  ) async throws -> Result {
+    try commit.checkIsOf(handle.engine)
+    return try await query(at: .some(commit), body)
+  }
+
+  private func query<Result: Sendable>(
+    at commit: PinnedCommit?,
+    _ body: @Sendable @escaping (ManagedObjectContext) throws -> Result
+  ) async throws -> Result {
+    try await run(on: queue, at: commit) { context in
       context.isReadOnly = true
       let result = try body(context)
       if context.hasRefusedChange { throw ContextError.readOnlyContext() }
@@ -74,13 +93,16 @@ extension PersistentContainer {
 
   private func run<Result: Sendable>(
     on queue: DispatchQueue,
+    at commit: PinnedCommit? = nil,
     _ body: @Sendable @escaping (ManagedObjectContext) throws -> Result
   ) async throws -> Result {
     try handle.checkOpen()
     let cancellation = Cancellation()
     return try await withTaskCancellationHandler {
       try await queue.run { [coordinator] in
-        let context = try ManagedObjectContext(coordinator: coordinator)
+        let source = try commit?.source() ?? coordinator.engine.newestSource()
+        let context = ManagedObjectContext(coordinator, showing: source)
+        context.pinnedCommit = commit
         context.cancellation = cancellation
         defer { context.end() }
         let result = try body(context)

@@ -54,6 +54,9 @@ protocol ObjectSource: AnyObject {
     in links: LinkTable
   ) throws(ContextError) -> Bool
 
+  /// Reads the elements of these owners, which ascend, in one pass, and keeps the lists until ``releaseKept()``.
+  func keepElements(of owners: [ObjectNumber], in links: LinkTable) throws(ContextError)
+
   // MARK: Queries
 
   /// The objects that a query describes, in its order.

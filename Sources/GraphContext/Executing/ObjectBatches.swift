@@ -52,6 +52,7 @@ final class ObjectStream<Root: ManagedObject> {
     let cursor: any RowCursor
     let source: any ObjectSource
     let entity: StoredEntity
+    let prefetchedPaths: [[PrefetchStep]]
   }
 
   init(
@@ -79,6 +80,7 @@ final class ObjectStream<Root: ManagedObject> {
       }
       isOver = rows.count < batchCount
       let objects: [Root] = try context.objects(rows, results.entity, haveRecords: isCurrent)
+      try context.prefetch(results.prefetchedPaths, of: objects)
       if !objects.isEmpty { return objects }
     }
     return nil
@@ -87,9 +89,10 @@ final class ObjectStream<Root: ManagedObject> {
   private func begin() throws(ContextError) -> Results {
     try ContextError.resolving { () throws(QueryError) in try QueryError.checkBatch(of: batchCount) }
     let (query, entity) = try resolve(context)
+    let paths = try context.prefetchPaths(of: query, entity)
     let source = context.source.another()
     let cursor = try source.cursor(of: query, over: context.layers(for: query))
-    let begun = Results(cursor: cursor, source: source, entity: entity)
+    let begun = Results(cursor: cursor, source: source, entity: entity, prefetchedPaths: paths)
     results = begun
     return begun
   }

@@ -48,6 +48,8 @@ public struct DynamicQuery: Sendable {
   public var offset = 0
   /// Whether the query includes the unsaved changes of the context that runs it.
   public var includesUnsavedChanges = true
+  /// The paths of relationships whose objects are read together with the records, as ``From/prefetching(_:)`` does: `album.artist`. For queries for records.
+  public var prefetchedPaths: [String] = []
 
   /// Makes a query for the objects of `entity` that meet the condition: all of them unless one is given.
   public init(_ entity: String, where predicate: PredicateTree = .constant(true)) {
@@ -77,6 +79,7 @@ extension DynamicQuery {
     )
     var query = try named.resolved(for: entity, in: schema, store: store, templates: schema.templates)
     query.includesUnsavedChanges = includesUnsavedChanges
+    query.prefetchedPaths = prefetchedPaths.map(Self.names)
     let paths = PathResolver(entity: entity, schema: schema)
     var columns: [QueryColumn] = []
     for keyPath in select.isEmpty ? entity.stored.map(\.name) : select {

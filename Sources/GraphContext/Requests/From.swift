@@ -18,6 +18,8 @@ public struct From<Root: ManagedObject>: Sendable {
   package private(set) var limit: Int?
   package private(set) var offset = 0
   package private(set) var includesUnsavedChanges = true
+  /// The names along the paths of relationships whose objects are fetched as well.
+  private var prefetchedPaths: [Result<[String], QueryError>] = []
 
   /// All objects of the model.
   public init() {}
@@ -105,6 +107,21 @@ public struct From<Root: ManagedObject>: Sendable {
     return copy
   }
 
+  // MARK: With what
+
+  /// Reads the objects that these relationships lead to together with the results: `prefetching(\.album, \.album?.artist, \.tags)`. All objects at the
+  /// end of a step are read in one pass in the order of their IDs, instead of one by one when the program comes to them.
+  ///
+  /// A path goes through relationships to one, and may end with one to many, whose members are listed too. Of a path of several steps, each step is
+  /// prefetched. What was prefetched is at hand, without a look into the store, until the context moves to another commit or gives up the records that
+  /// it keeps; queries for IDs, values and counts don't prefetch. A path that leads through anything but relationships is a mistake, thrown when
+  /// the query is used.
+  public func prefetching(_ keyPaths: PartialKeyPath<Root>...) -> From {
+    var copy = self
+    copy.prefetchedPaths += keyPaths.map { Root.names(of: $0) }
+    return copy
+  }
+
   // MARK: How many
 
   /// No more than so many objects. A negative limit is a mistake, thrown when the query is used.
@@ -143,6 +160,7 @@ extension From {
     let query = NamedQuery(predicate: try condition.tree, sort: keys, limit: limit, offset: offset)
     var resolved = try query.resolved(for: entity, in: schema, store: store, templates: schema.templates)
     resolved.includesUnsavedChanges = includesUnsavedChanges
+    for path in prefetchedPaths { resolved.prefetchedPaths.append(try path.get()) }
     return resolved
   }
 }
@@ -155,6 +173,8 @@ extension From: CustomStringConvertible {
     if let limit { text += " limit \(limit)" }
     if offset > 0 { text += " offset \(offset)" }
     if !includesUnsavedChanges { text += " without unsaved changes" }
+    let paths = prefetchedPaths.compactMap { try? $0.get().joined(separator: ".") }
+    if !paths.isEmpty { text += " prefetching \(paths.joined(separator: ", "))" }
     return text
   }
 }

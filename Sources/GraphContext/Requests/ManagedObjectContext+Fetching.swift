@@ -22,16 +22,19 @@ extension ManagedObjectContext {
     _ query: ResolvedQuery,
     _ entity: StoredEntity
   ) throws(ContextError) -> [Root] {
+    let paths = try prefetchPaths(of: query, entity)
     if kept.areManyForFetch(source.keptByteCount) { releaseKept() }
     let keptBefore = source.keptByteCount
     defer { kept.noteFetch(before: keptBefore, after: source.keptByteCount) }
     let rows = try source.rows(of: query, over: layers(for: query), needsRecords: true)
     entities[entity.ordinal].known.reserve(rows.count)
     let unsaved = entities[entity.ordinal].encoded
-    return try rows.map { row throws(ContextError) in
+    let objects: [Root] = try rows.map { row throws(ContextError) in
       unsaved?.record(row.number) != nil
         ? object(Root.self, number: row.number, entity.ordinal) : try object(row, entity)
     }
+    try prefetch(paths, of: objects)
+    return objects
   }
 
   /// The context's own unsaved changes, for a query; nil for none. O(entities).

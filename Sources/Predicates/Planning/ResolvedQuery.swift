@@ -7,6 +7,8 @@ package struct ResolvedQuery: Sendable {
   package var offset: Int
   /// Whether the query includes unsaved changes of a context.
   package var includesUnsavedChanges = true
+  /// Paths of relationships, by names, whose objects are read together with the results.
+  package var prefetchedPaths: [[String]] = []
   /// Whether names and normal form came from a template.
   package var usesTemplate = false
 
@@ -35,6 +37,19 @@ package struct ResolvedQuery: Sendable {
     self.sort = sort
     self.limit = limit.map { max(0, $0) }
     self.offset = max(0, offset)
+  }
+
+  /// A query for those of the objects with these numbers that meet the condition, in the order of their IDs. O(n log n).
+  package func restricted(to numbers: some Collection<ObjectNumber>) -> ResolvedQuery {
+    let identity = ResolvedPath(hops: [], leaf: .objectID, isOptional: false, name: "objectID")
+    let set = ValueSet(.reference, anyOf: numbers.map { .reference($0) })
+    return ResolvedQuery(
+      entity: entity,
+      normal: .all([.values(identity, set), predicate]),
+      sort: [],
+      limit: nil,
+      offset: 0
+    )
   }
 
   /// Results are totally ordered: what the sort keys leave equal is in the order of object IDs, in the direction of the

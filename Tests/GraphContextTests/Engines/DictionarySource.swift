@@ -89,6 +89,8 @@ final class DictionarySource: StoredSource {
     store.elements(of: owner, in: links)
   }
 
+  func keepElements(of owners: [ObjectNumber], in links: LinkTable) throws(ContextError) {}
+
   func elementCount(of owner: ObjectNumber, in links: LinkTable) throws(ContextError) -> Int {
     store.elements(of: owner, in: links).count
   }

@@ -4,10 +4,10 @@ import Predicates
 extension ContextError {
   /// The failure of a store below a context.
   package init(_ error: StoreError) {
-    if error.code == .closed {
-      self.init(.closed, error.message, storeError: error)
-    } else {
-      self.init(.store, error.description, storeError: error)
+    switch error.code {
+    case .closed: self.init(.closed, error.message, storeError: error)
+    case .snapshotExpired: self.init(.commitNotHeld, error.message, storeError: error)
+    default: self.init(.store, error.description, storeError: error)
     }
   }
 

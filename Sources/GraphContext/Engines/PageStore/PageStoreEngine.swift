@@ -46,6 +46,13 @@ final class PageStoreEngine: StoreEngine {
   private func view(_ take: () throws(StoreError) -> Snapshot) throws(ContextError) -> StoreView {
     let snapshot: Snapshot
     do throws(StoreError) { snapshot = try take() } catch { throw ContextError(error) }
+    return try source(of: snapshot)
+  }
+
+  /// A source that shows a snapshot of the store.
+  ///
+  /// - Throws: `schemaChanged` when the snapshot may have another schema than the engine.
+  func source(of snapshot: Snapshot) throws(ContextError) -> StoreView {
     try checkShows(snapshot)
     return StoreView(schema: schema, snapshot: snapshot)
   }

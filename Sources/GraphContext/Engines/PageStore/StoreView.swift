@@ -14,6 +14,8 @@ package final class StoreView: ObjectSource {
   private var readers: [RecordReader?]
   /// Copies of records, because objects and rows point to them and pages come and go.
   private var kept = RecordArena()
+  /// Lists of elements that were read together.
+  var keptElements = KeptElements()
   /// What queries have touched.
   var counters = QueryCounters()
   /// Where the view is read outside of the task that waits for it.
@@ -131,6 +133,7 @@ extension StoreView {
     of entity: StoredEntity,
     _ body: (RecordView) -> R
   ) throws(ContextError) -> R? {
+    counters.singleReads += 1
     let reader = reader(of: entity)
     let result: R?? = try mapping { () throws(StoreError) in
       guard let tree = try records(of: entity) else { return .some(nil) }
@@ -160,10 +163,13 @@ extension StoreView {
   }
 
   /// Bytes of records that are kept.
-  var keptByteCount: Int { kept.byteCount }
+  var keptByteCount: Int { kept.byteCount + keptElements.byteCount }
 
-  /// Gives the memory of all kept records back.
-  func releaseKept() { kept.removeAll() }
+  /// Gives the memory of all kept records and lists back.
+  func releaseKept() {
+    kept.removeAll()
+    keptElements = KeptElements()
+  }
 
   /// Whether there is such an object. O(log n).
   package func contains(_ number: ObjectNumber, of entity: StoredEntity) throws(ContextError) -> Bool {

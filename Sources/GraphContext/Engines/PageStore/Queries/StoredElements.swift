@@ -57,7 +57,14 @@ private struct LinkWalker: ~Copyable {
 
 extension StoreView {
   func elements(of owner: ObjectNumber, in links: LinkTable) throws(ContextError) -> [ObjectNumber] {
-    try elements(of: owner, inTree: links.treeName)
+    if let kept = keptElements.elements(of: owner, in: links) { return kept }
+    counters.singleReads += 1
+    return try elements(of: owner, inTree: links.treeName)
+  }
+
+  func keepElements(of owners: [ObjectNumber], in links: LinkTable) throws(ContextError) {
+    let stored = StoredElements(links, in: self, nil)
+    for owner in owners { keptElements.insert(try stored.numbers(of: owner), of: owner, in: links) }
   }
 
   /// The numbers linked to `owner` in a tree of pairs of numbers, ascending. O(log n + elements).
@@ -77,6 +84,8 @@ extension StoreView {
 
   /// How many there are. O(log n).
   func elementCount(of owner: ObjectNumber, in links: LinkTable) throws(ContextError) -> Int {
+    if let kept = keptElements.elements(of: owner, in: links) { return kept.count }
+    counters.singleReads += 1
     do throws(StoreError) {
       return try tree(named: links.treeName)?.count(in: .prefix(KeyCoder.key(objectID: owner))) ?? 0
     } catch {
@@ -89,6 +98,8 @@ extension StoreView {
     _ element: ObjectNumber,
     in links: LinkTable
   ) throws(ContextError) -> Bool {
+    if let kept = keptElements.elements(of: owner, in: links) { return kept.contains(sorted: element) { $0 } }
+    counters.singleReads += 1
     do throws(StoreError) {
       return try tree(named: links.treeName)?.contains(KeyCoder.pair(owner, element)) ?? false
     } catch {

@@ -1,0 +1,66 @@
+import Foundation
+import PageStore
+import Predicates
+import Synchronization
+
+/// A commit of a store that is held, so that queries can go on reading it while others save: from ``PersistentContainer/pinCommit(lifetime:)``.
+///
+/// Pages that only an old commit reaches aren't used again while it is held: release it when it is no longer needed. Letting go of the last reference
+/// releases it, too.
+public final class PinnedCommit: Sendable {
+  /// The number of the commit.
+  public let number: UInt64
+  /// The time of the commit.
+  public let date: Date
+  private let engine: PageStoreEngine
+  /// Nil after the release.
+  private let snapshot: Mutex<Snapshot?>
+
+  init(_ snapshot: Snapshot, in engine: PageStoreEngine) {
+    number = snapshot.commit
+    date = Date(timeIntervalSince1970: Double(snapshot.timestamp) / 1_000)
+    self.engine = engine
+    self.snapshot = Mutex(snapshot)
+  }
+
+  /// Holds the commit no longer. Queries that are running finish; later ones throw `commitNotHeld`. Releasing it again does nothing.
+  public func release() {
+    // Deallocated with the mutex unlocked.
+    let released = snapshot.withLock { $0.take() }
+    withExtendedLifetime(released) {}
+  }
+
+  /// A source of its own that shows the commit.
+  ///
+  /// - Throws: `commitNotHeld`; `schemaChanged` when another container has taken the store over.
+  func source() throws(ContextError) -> any ObjectSource {
+    guard let snapshot = snapshot.withLock({ $0 }), !snapshot.hasExpired else {
+      throw ContextError(.commitNotHeld, "commit \(number) was released, or its lifetime is over")
+    }
+    return try engine.source(of: snapshot)
+  }
+
+  /// - Throws: `commitNotHeld` for a commit of another store.
+  func checkIsOf(_ engine: PageStoreEngine) throws(ContextError) {
+    guard engine === self.engine else {
+      throw ContextError(.commitNotHeld, "commit \(number) is held for a container on another store")
+    }
+  }
+}
+
+extension PersistentContainer {
+  /// Holds the newest commit, for ``query(at:_:)``: several queries, at different times, that see one state of the store. O(1).
+  ///
+  /// - Parameter lifetime: how long the commit is held at most; nil for no limit. Afterwards reading it throws `commitNotHeld`.
+  /// - Throws: `closed`; `schemaChanged` when another container has taken the store over.
+  public func pinCommit(lifetime: Duration? = nil) throws(ContextError) -> PinnedCommit {
+    let snapshot: Snapshot
+    do throws(StoreError) {
+      snapshot = try handle.store.snapshot(label: "a pinned commit", lifetime: lifetime)
+    } catch {
+      throw ContextError(error)
+    }
+    _ = try handle.engine.source(of: snapshot)
+    return PinnedCommit(snapshot, in: handle.engine)
+  }
+}

@@ -1,0 +1,107 @@
+import Predicates
+
+// Reading what relationships lead to ahead of its use: all records of a step in one pass, in the order of their numbers.
+
+/// A step of a path that is prefetched.
+enum PrefetchStep {
+  case toOne(StoredToOne)
+  case toMany(StoredToMany)
+
+  /// Ordinal of the entity that the step leads to.
+  var destination: Int {
+    switch self {
+    case .toOne(let relationship): relationship.destination
+    case .toMany(let relationship): relationship.destination
+    }
+  }
+}
+
+extension ManagedObjectContext {
+  /// The paths that a query prefetches, with their names found in the schema.
+  ///
+  /// - Throws: `invalidQuery` for a name that is no relationship's.
+  func prefetchPaths(
+    of query: ResolvedQuery,
+    _ entity: StoredEntity
+  ) throws(ContextError) -> [[PrefetchStep]] {
+    var paths: [[PrefetchStep]] = []
+    for names in query.prefetchedPaths {
+      var (steps, owner) = ([PrefetchStep](), entity)
+      for name in names {
+        guard let step = owner.prefetchStep(named: name) else {
+          throw ContextError(
+            QueryError(.unknownName, "\(owner.name).\(name) is no relationship, and can't be prefetched.")
+          )
+        }
+        steps.append(step)
+        owner = self.entity(step.destination)
+      }
+      paths.append(steps)
+    }
+    return paths
+  }
+
+  /// Reads what the paths lead to from these objects. Objects that have their records already cost no read.
+  func prefetch(_ paths: [[PrefetchStep]], of objects: [any ManagedObject]) throws(ContextError) {
+    for path in paths {
+      var level = objects
+      for step in path { level = try load(try numbers(step, of: level), of: entity(step.destination)) }
+    }
+  }
+
+  /// The numbers of the objects that a step leads to from these, ascending.
+  private func numbers(
+    _ step: PrefetchStep,
+    of objects: [any ManagedObject]
+  ) throws(ContextError) -> [ObjectNumber] {
+    var numbers: Set<ObjectNumber> = []
+    switch step {
+    case .toOne(let relationship):
+      for object in objects { numbers.insert(object.reference(at: relationship.slot)) }
+      numbers.remove(.none)
+    case .toMany(let relationship):
+      let stored = objects.filter { $0._$state.phase == .persistent }
+      try source.keepElements(of: stored.map(\._$state.number).sorted(), in: relationship.links)
+      for object in objects {
+        numbers.formUnion(relationships.elements(of: object, toMany: relationship.ordinal))
+      }
+    }
+    return numbers.sorted()
+  }
+
+  /// The objects of these numbers, which ascend, with their records; they are held until records are given back.
+  private func load(
+    _ numbers: [ObjectNumber],
+    of entity: StoredEntity
+  ) throws(ContextError) -> [any ManagedObject] {
+    let missing = numbers.filter { number in
+      guard let state = knownObject(number, of: entity)?._$state else { return true }
+      return state.phase == .persistent && state.currentRecord == nil
+    }
+    if !missing.isEmpty {
+      let query = ResolvedQuery(entity: entity.schema).restricted(to: missing)
+      let rows = try source.rows(of: query, over: nil, needsRecords: true)
+      entities[entity.ordinal].known.reserve(rows.count)
+      for row in rows { try add(row, coordinator.types[entity.ordinal], entity) }
+    }
+    let objects = numbers.map { object($0, of: entity) }
+    kept.prefetched += objects
+    return objects
+  }
+
+  private func add<Object: ManagedObject>(
+    _ row: QueryRow,
+    _ type: Object.Type,
+    _ entity: StoredEntity
+  ) throws(ContextError) {
+    let _: Object = try object(row, entity)
+  }
+}
+
+extension StoredEntity {
+  /// The relationship of this name. O(relationships).
+  fileprivate func prefetchStep(named name: String) -> PrefetchStep? {
+    if let relationship = toOnes.first(where: { $0.name == name }) { return .toOne(relationship) }
+    return toManys.first { $0.name == name }.map { .toMany($0) }
+  }
+}
