@@ -59,6 +59,8 @@ enum { COBX_NOT_FOUND = 404 };
   FUNCTION(uint64_t, cursor_id_for_put, (OBX_cursor *, uint64_t object_or_0)) \
   FUNCTION(int, cursor_put_new, (OBX_cursor *, uint64_t object, const void *data, size_t size)) \
   FUNCTION(int, cursor_put, (OBX_cursor *, uint64_t object, const void *data, size_t size)) \
+  FUNCTION(int, cursor_get, (OBX_cursor *, uint64_t object, const void **data, size_t *size)) \
+  FUNCTION(int, cursor_remove, (OBX_cursor *, uint64_t object)) \
   FUNCTION(int, cursor_first, (OBX_cursor *, const void **data, size_t *size)) \
   FUNCTION(int, cursor_next, (OBX_cursor *, const void **data, size_t *size)) \
   FUNCTION(OBX_bytes_array *, cursor_backlinks, (OBX_cursor *, uint32_t entity_id, uint32_t property_id, uint64_t object)) \
@@ -79,6 +81,7 @@ enum { COBX_NOT_FOUND = 404 };
   FUNCTION(int, query_offset_limit, (OBX_query *, size_t offset, size_t limit)) \
   FUNCTION(int, query_find_unique, (OBX_query *, const void **data, size_t *size)) \
   FUNCTION(int, query_visit, (OBX_query *, cobx_visitor *, void *context)) \
+  FUNCTION(int, query_remove, (OBX_query *, uint64_t *count)) \
   FUNCTION(int, query_count, (OBX_query *, uint64_t *count))
 
 typedef struct {

@@ -20,6 +20,7 @@ final class ObjectBoxPeer: ObjectPeer {
   private let byScore: OpaquePointer
   private let fromAge: OpaquePointer
   private let inOrderOfAge: OpaquePointer
+  private let all: OpaquePointer
 
   init(folder: String) throws {
     let store = try ObjectBoxStore(folder: folder)
@@ -32,6 +33,7 @@ final class ObjectBoxPeer: ObjectPeer {
     byScore = try store.query(of: Person.entity) { _ = obx.qb_greater_than_double($0, Person.score, 0) }
     fromAge = try store.query(of: Person.entity) { _ = obx.qb_greater_or_equal_int($0, Person.age, 0) }
     inOrderOfAge = try store.query(of: Person.entity) { _ = obx.qb_order($0, Person.age, 0) }
+    all = try store.query(of: Person.entity) { _ in }
     self.store = store
     self.obx = obx
   }
@@ -104,7 +106,7 @@ final class ObjectBoxPeer: ObjectPeer {
 
   func sumScores() throws -> Checksum {
     try reading { transaction, sum in
-      let cities = try ids(of: City.entity, in: transaction)
+      let cities = try ids(of: City.entity, City.id, in: transaction)
       try store.withCursor(of: City.entity, in: transaction) { cursor in
         for city in cities {
           let persons = try store.unwrap(obx.cursor_backlinks(cursor, Person.entity, Person.city, city))
@@ -122,7 +124,7 @@ final class ObjectBoxPeer: ObjectPeer {
   /// No query of ObjectBox makes groups: every person is read, and the groups are made here.
   func averageScores() throws -> Checksum {
     try reading { transaction, sum in
-      let cities = try ids(of: City.entity, in: transaction)
+      let cities = try ids(of: City.entity, City.id, in: transaction)
       var groups = Array(repeating: (score: 0.0, persons: 0), count: Int(cities.max() ?? 0) + 1)
       try store.withCursor(of: Person.entity, in: transaction) { cursor in
         try store.forEach(cursor) { person in
@@ -155,6 +157,40 @@ final class ObjectBoxPeer: ObjectPeer {
           }
         }
       }
+    }
+  }
+
+  /// ObjectBox has no call that updates many objects: they are written one by one either way.
+  func changeAll(_ change: MassChange, _ way: MassChange.Way) throws {
+    try store.writing { transaction in
+      if case .deletion = change, way == .byBatch {
+        var count: UInt64 = 0
+        return try store.check(obx.query_remove(all, &count))
+      }
+      let persons = try ids(of: Person.entity, Person.id, in: transaction)
+      try store.withCursor(of: Person.entity, in: transaction) { cursor in
+        for person in persons { try self.change(person, change, at: cursor) }
+      }
+    }
+  }
+
+  private func change(_ id: UInt64, _ change: MassChange, at cursor: OpaquePointer) throws {
+    if case .deletion = change { return try store.check(obx.cursor_remove(cursor, id)) }
+    var (data, size): (UnsafeRawPointer?, Int) = (nil, 0)
+    try store.check(obx.cursor_get(cursor, id, &data, &size))
+    var person = Array(UnsafeRawBufferPointer(start: data, count: size))
+    try person.withUnsafeMutableBytes { bytes in
+      let table = try FlatTable(store.unwrap(UnsafeRawPointer(bytes.baseAddress)))
+      func set<Value: BitwiseCopyable>(_ property: UInt32, to value: Value) throws {
+        let address = try store.unwrap(table.address(of: property))
+        UnsafeMutableRawPointer(mutating: address).storeBytes(of: value, as: Value.self)
+      }
+      switch change {
+      case .score(let difference): try set(Person.score, to: table.real(Person.score) + difference)
+      case .age(let difference): try set(Person.age, to: table.integer(Person.age) + difference)
+      case .deletion: break
+      }
+      try store.check(obx.cursor_put(cursor, id, bytes.baseAddress, bytes.count))
     }
   }
 
@@ -197,10 +233,14 @@ final class ObjectBoxPeer: ObjectPeer {
     return UnsafeRawBufferPointer(start: data, count: size)
   }
 
-  private func ids(of entity: UInt32, in transaction: OpaquePointer) throws -> [UInt64] {
+  private func ids(
+    of entity: UInt32,
+    _ property: UInt32,
+    in transaction: OpaquePointer
+  ) throws -> [UInt64] {
     var ids: [UInt64] = []
     try store.withCursor(of: entity, in: transaction) { cursor in
-      try store.forEach(cursor) { ids.append(UInt64($0.integer(City.id))) }
+      try store.forEach(cursor) { ids.append(UInt64($0.integer(property))) }
     }
     return ids
   }

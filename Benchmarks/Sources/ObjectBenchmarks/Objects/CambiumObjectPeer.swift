@@ -132,6 +132,27 @@ final class CambiumObjectPeer: ObjectPeer {
     }
   }
 
+  func changeAll(_ change: MassChange, _ way: MassChange.Way) async throws {
+    switch (way, change) {
+    case (.byBatch, .score(let difference)):
+      try await container.batchUpdate(From<Person>(), .set(\.score) { $0.score + difference })
+    case (.byBatch, .age(let difference)):
+      try await container.batchUpdate(From<Person>(), .set(\.age) { $0.age + difference })
+    case (.byBatch, .deletion): try await container.deleteAll(Person.self)
+    case (.byObjects, _):
+      try await container.performBackgroundTask { context in
+        for person in try context.fetch(From<Person>()) {
+          switch change {
+          case .score(let difference): person.score += difference
+          case .age(let difference): person.age += difference
+          case .deletion: context.delete(person)
+          }
+        }
+        try context.save()
+      }
+    }
+  }
+
   private static func add(_ person: Person, _ cityNumbers: [Int], to sum: inout Checksum) {
     sum.add(
       email: person.email,

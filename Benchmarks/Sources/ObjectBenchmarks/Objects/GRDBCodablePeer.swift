@@ -130,6 +130,26 @@ final class GRDBCodablePeer: ObjectPeer {
     }
   }
 
+  func changeAll(_ change: MassChange, _ way: MassChange.Way) throws {
+    try pool.write { database in
+      switch (way, change) {
+      case (.byBatch, .score(let difference)):
+        try Person.updateAll(database, [Column("score").set(to: Column("score") + difference)])
+      case (.byBatch, .age(let difference)):
+        try Person.updateAll(database, [Column("age").set(to: Column("age") + difference)])
+      case (.byBatch, .deletion): try Person.deleteAll(database)
+      case (.byObjects, _):
+        for var person in try Person.fetchAll(database) {
+          switch change {
+          case .score(let difference): try person.updateChanges(database) { $0.score += difference }
+          case .age(let difference): try person.updateChanges(database) { $0.age += difference }
+          case .deletion: try person.delete(database)
+          }
+        }
+      }
+    }
+  }
+
   /// Fetches the persons of each request and reads every attribute.
   private func fetch(_ requests: [QueryInterfaceRequest<Person>]) throws -> Checksum {
     try pool.read { database in

@@ -144,6 +144,26 @@ final class GRDBFastPeer: ObjectPeer {
     }
   }
 
+  func changeAll(_ change: MassChange, _ way: MassChange.Way) throws {
+    let (sql, values): (String, [any DatabaseValueConvertible]) =
+      switch change {
+      case .score(let difference): ("UPDATE person SET score = score + ?", [difference])
+      case .age(let difference): ("UPDATE person SET age = age + ?", [difference])
+      case .deletion: ("DELETE FROM person", [])
+      }
+    try pool.write { database in
+      switch way {
+      case .byBatch: try database.execute(sql: sql, arguments: StatementArguments(values))
+      case .byObjects:
+        let statement = try database.cachedStatement(sql: sql + " WHERE id = ?")
+        for person in try Int64.fetchAll(database, sql: "SELECT id FROM person") {
+          statement.setUncheckedArguments(StatementArguments(values + [person]))
+          try statement.execute()
+        }
+      }
+    }
+  }
+
   /// Fetches the persons of a condition and an order, and reads every attribute.
   private static func add(
     _ clauses: String,

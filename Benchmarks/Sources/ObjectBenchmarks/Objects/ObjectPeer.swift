@@ -25,6 +25,8 @@ protocol ObjectPeer: AnyObject, SendableMetatype {
   func averageScores() async throws -> Checksum
   /// O9: adds 1 to the score of each of these persons, each in a durable save of its own.
   func changeEach(_ people: People, _ numbers: ArraySlice<Int>) async throws
+  /// O8: changes or deletes all persons in one durable transaction.
+  func changeAll(_ change: MassChange, _ way: MassChange.Way) async throws
 }
 
 /// A part of an ordered result.

@@ -120,6 +120,24 @@ final class SQLiteObjectPeer: ObjectPeer {
     }
   }
 
+  func changeAll(_ change: MassChange, _ way: MassChange.Way) throws {
+    try connection.execute("BEGIN IMMEDIATE")
+    let (sql, values): (String, [Value]) =
+      switch change {
+      case .score(let difference): ("UPDATE person SET score = score + ?", [.real(difference)])
+      case .age(let difference): ("UPDATE person SET age = age + ?", [.integer(difference)])
+      case .deletion: ("DELETE FROM person", [])
+      }
+    switch way {
+    case .byBatch: try run(sql, values)
+    case .byObjects:
+      var persons: [Int] = []
+      try run("SELECT id FROM person") { persons.append(Self.integer($0, 0)) }
+      for person in persons { try run(sql + " WHERE id = ?", values + [.integer(person)]) }
+    }
+    try connection.execute("COMMIT")
+  }
+
   // MARK: Statements
 
   private enum Value {
