@@ -17,9 +17,10 @@
 /// }
 /// ```
 ///
-/// Every stored property is persistent. It is a `var` with its type written out:
-/// - an *attribute* of type `Bool`, any integer, `Float`, `Double`, `Decimal`, `String`, `Date`, `Data`, `UUID`, an enum
-///   or struct with a raw value of one of these that conforms to `AttributeType`, or an optional of any of them;
+/// Every stored property is persistent, unless it is marked ``Transient()``. It is a `var` with its type written out:
+/// - an *attribute* of type `Bool`, any integer, `Float`, `Double`, `Decimal`, `String`, `Date`, `Data`, `UUID`, `URL`, an enum
+///   or struct with a raw value of one of these that conforms to `AttributeType`, a `Codable` type that conforms to `CodableAttribute`, or an
+///   optional of any of them;
 /// - a *relationship*, marked ``Relationship(deleteRule:inverse:minimumModelCount:maximumModelCount:originalName:)-9cdhv``, whose type is another model, an optional of one, or
 ///   an array, `Set` or `ToMany` of one.
 ///
@@ -50,6 +51,10 @@ public macro Model(originalName: String? = nil) = #externalMacro(module: "Cambiu
 /// `@Attribute(.preserveValueOnDeletion) var code: String`: the history of the store keeps the last value of a deleted object; see
 /// ``/GraphContext/HistoryChange/tombstone``.
 ///
+/// `@Attribute(.perInsert { UUID() }) var token: UUID`: the closure makes the value of each new object when it is inserted, or when the value is asked for
+/// before. Unlike a default value it isn't computed for objects that are read from the store. No initialiser has to give one; one that does sets it last. The
+/// closure stands outside of the object, and is called on whichever thread inserts.
+///
 /// `@Attribute(originalName: "name") var title: String`: in an earlier version the attribute was called `name`.
 ///
 /// - Parameter originalName: A string literal.
@@ -69,6 +74,10 @@ public struct AttributeOption: Sendable, Hashable {
 
   /// The history of the store keeps the last value of a deleted object.
   public static let preserveValueOnDeletion = AttributeOption(name: "preserveValueOnDeletion")
+  /// The insertion makes the first value, unless the object was given one before: `@Attribute(.perInsert { UUID() }) var token: UUID`.
+  public static func perInsert<Value>(_ makeValue: @Sendable () -> Value) -> AttributeOption {
+    AttributeOption(name: "perInsert")
+  }
   /// Saves refuse a value that is less.
   public static func min(_ value: some Comparable) -> AttributeOption { AttributeOption(name: "min") }
   /// Saves refuse a value that is greater.
@@ -101,6 +110,14 @@ public macro Relationship(
   originalName: String? = nil
 ) =
   #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
+
+/// Makes a property of a model one that isn't stored: `@Transient var isSelected = false`.
+///
+/// It belongs to the object, not to the store: each context has an object of its own, and a transient value of its own with it. No save, merge,
+/// rollback or undo changes it, and no query can name it. It needs an initial value, which an object that is read from the store begins with. It may
+/// have any type, also an inferred one, and observers.
+@attached(peer)
+public macro Transient() = #externalMacro(module: "CambiumMacros", type: "TransientMacro")
 
 /// Makes a property of a model a relationship that is its own inverse: if A is a friend of B, then B is a friend of A.
 ///

@@ -2,7 +2,7 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-// `@Attribute`, `@Relationship`, `#Index` and `#Unique` say something to `@Model`, which reads them. They write nothing
+// `@Attribute`, `@Relationship`, `@Transient`, `#Index` and `#Unique` say something to `@Model`, which reads them. They write nothing
 // themselves, and check that they stand where it will.
 
 enum AttributeMacro: PeerMacro {
@@ -23,6 +23,17 @@ enum RelationshipMacro: PeerMacro {
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
     checkPlace(of: node, named: "@Relationship", on: declaration, in: context)
+    return []
+  }
+}
+
+enum TransientMacro: PeerMacro {
+  static func expansion(
+    of node: AttributeSyntax,
+    providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] {
+    checkPlace(of: node, named: "@Transient", on: declaration, in: context)
     return []
   }
 }

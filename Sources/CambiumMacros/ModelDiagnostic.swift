@@ -75,11 +75,20 @@ extension ModelDiagnostic {
     )
   }
 
-  static func transient(_ name: String) -> ModelDiagnostic {
+  static let twoInitialValues = ModelDiagnostic(
+    id: "twoInitialValues",
+    message: "'.perInsert' makes the first value; the declaration can't give another"
+  )
+
+  static let transientWithoutValue = ModelDiagnostic(
+    id: "transientWithoutValue",
+    message: "a transient property needs an initial value: an object that is read from the store has no other"
+  )
+
+  static func transientAndStored(_ attribute: String) -> ModelDiagnostic {
     ModelDiagnostic(
-      id: "transient",
-      message:
-        "every stored property of a model is persistent: compute '\(name)', or keep its value outside of the model"
+      id: "transientAndStored",
+      message: "a transient property is not stored: '\(attribute)' has no meaning for it"
     )
   }
 
@@ -108,7 +117,7 @@ extension ModelDiagnostic {
     ModelDiagnostic(
       id: "unmarkedRelationship",
       message: "'\(type)' can only be stored as a to-many relationship, which is marked '@Relationship'; "
-        + "what isn't made of models is encoded as 'Data'"
+        + "what isn't made of models goes into a 'CodableAttribute' struct"
     )
   }
 
@@ -133,7 +142,8 @@ extension ModelDiagnostic {
   static let unknownOption = ModelDiagnostic(
     id: "unknownOption",
     message:
-      "'@Attribute' takes '.unique', '.min(…)', '.max(…)', '.length(…)', '.pattern(…)' and '.preserveValueOnDeletion'"
+      "'@Attribute' takes '.unique', '.min(…)', '.max(…)', '.length(…)', '.pattern(…)', '.perInsert { … }' and "
+      + "'.preserveValueOnDeletion'"
   )
 
   static func hook(_ name: String, _ declaration: String) -> ModelDiagnostic {

@@ -22,7 +22,7 @@ extension ModelMacro: MemberMacro {
     declared.diagnostics.forEach(context.diagnose)
     guard declared.canBeAModel else { return [] }
     return [
-      "@exclusivity(unchecked) nonisolated \(raw: declared.access)final var _$state = GraphContext.ObjectState()",
+      "@exclusivity(unchecked) nonisolated \(raw: declared.access)final var _$state = GraphContext.ObjectState(\(raw: declared.lackingSlots))",
       declared.entityName,
       declared.description,
       declared.faultInitializer,
@@ -39,7 +39,7 @@ extension ModelMacro: MemberAttributeMacro {
     in context: some MacroExpansionContext
   ) throws -> [AttributeSyntax] {
     guard let model = declaration.as(ClassDeclSyntax.self), let variable = member.as(VariableDeclSyntax.self),
-      variable.isStoredInInstances
+      variable.isPersistent
     else { return [] }
     let declared = ModelDeclaration(model, marked: node)
     guard declared.canBeAModel,
@@ -82,6 +82,14 @@ extension ModelMacro: ExtensionMacro {
 // `nonisolated`, also in a module whose default isolation is `MainActor`, or in a class that is the main actor's.
 
 extension ModelDeclaration {
+  /// The argument of a new object's state: the slots that have no value before the insertion.
+  fileprivate var lackingSlots: String {
+    let slots = stored.enumerated().reduce(UInt64(0)) { slots, property in
+      property.element.perInsert == nil ? slots : slots | 1 << UInt64(property.offset)
+    }
+    return slots == 0 ? "" : "lacking: \(slots)"
+  }
+
   fileprivate var entityName: DeclSyntax {
     "nonisolated \(raw: access)static let entityName = \"\(raw: name)\""
   }
@@ -161,6 +169,7 @@ extension ModelProperty {
     if let originalName { arguments.append("originalName: \"\(originalName)\"") }
     if !rules.isEmpty { arguments.append("rules: [\(rules.joined(separator: ", "))]") }
     if preservesValueOnDeletion { arguments.append("preservesValueOnDeletion: true") }
+    if let perInsert { arguments.append("perInsert: \(perInsert)") }
     return "._$attribute(\(arguments.joined(separator: ", "))),"
   }
 

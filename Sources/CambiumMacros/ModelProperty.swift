@@ -31,6 +31,8 @@ struct ModelProperty {
   /// The text of the declaration's initial value, if that can stand in the model's description.
   let defaultValue: String?
   let preservesValueOnDeletion: Bool
+  /// The closure of `@Attribute(.perInsert { UUID() })`, as written.
+  let perInsert: String?
   /// The name in `originalName: "title"`.
   let originalName: String?
   /// Whether the property has a value before an initializer of the class sets it.
@@ -46,9 +48,12 @@ struct ModelProperty {
     "objectReference", "predicateArgument",
   ]
 
-  /// Nil for what isn't stored (computed, static) and for mistakes, which are added to `diagnostics`.
+  /// Nil for what isn't persistent (computed, static, transient) and for mistakes, which are added to `diagnostics`.
   init?(_ variable: VariableDeclSyntax, diagnostics: inout [Diagnostic]) {
-    guard variable.isStoredInInstances else { return nil }
+    guard variable.isPersistent else {
+      diagnostics += Self.mistakes(ofTransient: variable)
+      return nil
+    }
     guard let binding = variable.bindings.first, variable.bindings.count == 1,
       let pattern = binding.pattern.as(IdentifierPatternSyntax.self)
     else {
@@ -63,7 +68,6 @@ struct ModelProperty {
       return nil
     }
     type = annotation.type.trimmed
-    hasInitialValue = binding.initializer != nil || type.is(OptionalTypeSyntax.self)
 
     let attribute = variable.attribute(named: "Attribute")
     let relationship = variable.attribute(named: "Relationship")
@@ -72,7 +76,11 @@ struct ModelProperty {
     }
     let options = Self.options(of: attribute, annotation.type.trimmed, &diagnostics)
     (isUnique, ifExists, rules) = (options.isUnique, options.ifExists, options.rules)
-    preservesValueOnDeletion = options.preservesValueOnDeletion
+    (preservesValueOnDeletion, perInsert) = (options.preservesValueOnDeletion, options.perInsert)
+    if perInsert != nil, let initializer = binding.initializer {
+      diagnostics.append(ModelDiagnostic.twoInitialValues.at(initializer))
+    }
+    hasInitialValue = binding.initializer != nil || perInsert != nil || type.is(OptionalTypeSyntax.self)
     originalName = (attribute ?? relationship)?.originalName(of: "property", &diagnostics)
     defaultValue = binding.initializer.flatMap { DefaultValue($0.value, of: annotation.type.trimmed)?.text }
     inverse = Self.inverse(relationship, of: name, &diagnostics)
@@ -157,13 +165,27 @@ extension ModelProperty {
       guard case .attribute(let attribute) = element, let attributeName = attribute.plainName,
         attributeName.first?.isUppercase == true, !own.contains(attributeName)
       else { return nil }
-      let diagnostic: ModelDiagnostic =
-        attributeName == "Transient" ? .transient(name) : .foreignAttribute("@\(attributeName)", on: name)
-      return diagnostic.at(
+      return ModelDiagnostic.foreignAttribute("@\(attributeName)", on: name).at(
         attribute,
         fixIts: .replacing(variable, by: variable.without(attribute), "remove '@\(attributeName)'")
       )
     }
+  }
+
+  /// A fault has no other value for a transient property than the initial one.
+  private static func mistakes(ofTransient variable: VariableDeclSyntax) -> [Diagnostic] {
+    guard let mark = variable.attribute(named: "Transient"), variable.isStoredInInstances else { return [] }
+    var mistakes: [Diagnostic] = []
+    for other in ["Attribute", "Relationship"] {
+      guard let attribute = variable.attribute(named: other) else { continue }
+      mistakes.append(ModelDiagnostic.transientAndStored("@\(other)").at(attribute))
+    }
+    let isVariable = variable.bindingSpecifier.tokenKind == .keyword(.var)
+    for binding in variable.bindings where binding.initializer == nil {
+      if isVariable, binding.typeAnnotation?.type.is(OptionalTypeSyntax.self) == true { continue }
+      mistakes.append(ModelDiagnostic.transientWithoutValue.at(mark))
+    }
+    return mistakes
   }
 
   private static func missingType(_ binding: PatternBindingSyntax, named name: String) -> Diagnostic {
@@ -188,6 +210,8 @@ extension ModelProperty {
     /// The policy in `.unique(ifExists:)`.
     var ifExists: String?
     var preservesValueOnDeletion = false
+    /// The closure in `.perInsert { UUID() }`.
+    var perInsert: String?
     /// As the model's description has them.
     var rules: [String] = []
   }
@@ -209,6 +233,8 @@ extension ModelProperty {
         options.preservesValueOnDeletion = true
       } else if let policy = uniquePolicy(argument.expression) {
         (options.isUnique, options.ifExists) = (true, policy)
+      } else if let closure = perInsert(argument.expression) {
+        options.perInsert = closure
       } else if let rule = rule(argument.expression, type) {
         options.rules.append(rule)
       } else {
@@ -225,6 +251,14 @@ extension ModelProperty {
       call.calledExpression.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "unique"
     else { return nil }
     return argument.expression.trimmedDescription
+  }
+
+  /// The closure in `.perInsert { UUID() }`, or what stands in its place.
+  private static func perInsert(_ option: ExprSyntax) -> String? {
+    guard let call = option.as(FunctionCallExprSyntax.self),
+      call.calledExpression.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "perInsert"
+    else { return nil }
+    return (call.trailingClosure.map(ExprSyntax.init) ?? call.arguments.first?.expression)?.trimmedDescription
   }
 
   /// `.min(0)` of a property of type `Double` is `.min(0, of: (Double).self)`: the literal is then a value of that type.

@@ -6,6 +6,6 @@ struct CambiumPlugin: CompilerPlugin {
   let providingMacros: [any Macro.Type] = [
     ModelMacro.self,
     StoredAttributeMacro.self, StoredToOneMacro.self, StoredToManyMacro.self,
-    AttributeMacro.self, RelationshipMacro.self, IndexMacro.self,
+    AttributeMacro.self, RelationshipMacro.self, TransientMacro.self, IndexMacro.self,
   ]
 }

@@ -17,12 +17,11 @@ enum PropertyType {
     "AnyObject": "an attribute has one concrete type",
     "CGFloat": "use 'Double'",
     "Character": "use 'String'",
-    "Dictionary": "make its entries a model, or encode it as 'Data'",
+    "Dictionary": "make its entries a model, or a 'CodableAttribute' struct of it",
     "Float16": "use 'Float'",
     "Int128": "use 'Int64', 'Decimal' or 'Data'",
     "Substring": "use 'String'",
     "UInt128": "use 'UInt64', 'Decimal' or 'Data'",
-    "URL": "use 'String', and 'absoluteString'",
   ]
 
   /// A type that stands for one value or one object.
@@ -80,7 +79,9 @@ enum PropertyType {
     }
     if name == "UInt8" { return .unsupported("'Data' is the type for bytes") }
     if values.contains(name) {
-      return .unsupported("an attribute has one value; make the elements a model, or encode them as 'Data'")
+      return .unsupported(
+        "an attribute has one value; make the elements a model, or a 'CodableAttribute' struct of them"
+      )
     }
     return .many(element)
   }
@@ -92,8 +93,9 @@ enum PropertyType {
     return switch type.kind {
     case .identifierType, .memberType: .single(type)
     case .implicitlyUnwrappedOptionalType: .unsupported("write '?' instead of '!'")
-    case .dictionaryType: .unsupported("make its entries a model, or encode it as 'Data'")
-    case .tupleType: .unsupported("give each element an attribute of its own")
+    case .dictionaryType: .unsupported("make its entries a model, or a 'CodableAttribute' struct of it")
+    case .tupleType:
+      .unsupported("give each element an attribute of its own, or make a 'CodableAttribute' struct of it")
     case .functionType: .unsupported("a function is no value")
     case .someOrAnyType, .compositionType: .unsupported("an attribute has one concrete type")
     default: .unsupported("it is neither a type of attribute nor a model")

@@ -12,13 +12,16 @@ enum StoredAttributeMacro: AccessorMacro, PeerMacro {
     in context: some MacroExpansionContext
   ) throws -> [AccessorDeclSyntax] {
     guard let (name, slot) = StoredProperty.nameAndPlace(declaration, node) else { return [] }
-    return [
-      """
+    // A value that the insertion makes is none that an initializer has to give.
+    let initializer: AccessorDeclSyntax? =
+      StoredProperty.property(declaration)?.perInsert == nil
+      ? """
       @storageRestrictions(initializes: _\(raw: name))
       init(newValue) {
         _\(raw: name) = GraphContext.Cached(newValue)
       }
-      """,
+      """ : nil
+    return (initializer.map { [$0] } ?? []) + [
       """
       get {
         if _$state.isFast(\(raw: slot)) {
@@ -162,7 +165,7 @@ private enum StoredProperty {
   static func cache(_ declaration: some DeclSyntaxProtocol) -> [DeclSyntax] {
     guard let property = property(declaration) else { return [] }
     return [
-      "@exclusivity(unchecked) nonisolated private final var _\(raw: property.name): GraphContext.\(raw: property.cacheType)"
+      "@exclusivity(unchecked) nonisolated private final var _\(raw: property.name): GraphContext.\(raw: property.cacheType)\(raw: property.perInsert == nil ? "" : " = .init()")"
     ]
   }
 }

@@ -15,6 +15,9 @@ extension VariableDeclSyntax {
     }
   }
 
+  /// Whether a model stores the property: neither static nor computed, and not marked `@Transient`.
+  var isPersistent: Bool { isStoredInInstances && attribute(named: "Transient") == nil }
+
   func attribute(named name: String) -> AttributeSyntax? { attributes.first(named: name) }
 
   /// The declaration with one more attribute in front.

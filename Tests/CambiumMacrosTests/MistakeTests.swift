@@ -94,20 +94,25 @@ struct MistakeTests {
   }
 
   @Test(arguments: [
-    ("[String: Int]", "make its entries a model, or encode it as 'Data'"),
-    ("(Int, Int)", "give each element an attribute of its own"),
+    ("[String: Int]", "make its entries a model, or a 'CodableAttribute' struct of it"),
+    ("(Int, Int)", "give each element an attribute of its own, or make a 'CodableAttribute' struct of it"),
     ("() -> Void", "a function is no value"),
     ("any Hashable", "an attribute has one concrete type"),
     ("String!", "write '?' instead of '!'"),
     ("Int??", "nil in nil would be lost; one '?' is enough"),
-    ("[String]", "an attribute has one value; make the elements a model, or encode them as 'Data'"),
-    ("Set<Int>", "an attribute has one value; make the elements a model, or encode them as 'Data'"),
+    (
+      "[String]",
+      "an attribute has one value; make the elements a model, or a 'CodableAttribute' struct of them"
+    ),
+    (
+      "Set<Int>",
+      "an attribute has one value; make the elements a model, or a 'CodableAttribute' struct of them"
+    ),
     ("[UInt8]", "'Data' is the type for bytes"),
-    ("URL", "use 'String', and 'absoluteString'"),
     ("Int128", "use 'Int64', 'Decimal' or 'Data'"),
     ("UInt128?", "use 'UInt64', 'Decimal' or 'Data'"),
     ("Float16", "use 'Float'"),
-    ("Dictionary<String, Int>", "make its entries a model, or encode it as 'Data'"),
+    ("Dictionary<String, Int>", "make its entries a model, or a 'CodableAttribute' struct of it"),
     ("[[Song]]", "a collection can only have models as elements"),
   ])
   func someTypesCannotBeStored(type: String, hint: String) {
@@ -120,7 +125,7 @@ struct MistakeTests {
     #expect(
       mistakes(in: "var others: \(type) = []") == [
         "2:13: '\(type)' can only be stored as a to-many relationship, which is marked '@Relationship'; "
-          + "what isn't made of models is encoded as 'Data'",
+          + "what isn't made of models goes into a 'CodableAttribute' struct",
         "fix: insert '@Relationship': @Relationship var others: \(type) = []",
       ]
     )
@@ -281,13 +286,16 @@ struct MistakeTests {
     #expect(mistakes(in: "@Clamped static var rating: Int = 1").isEmpty)
   }
 
-  @Test func aPropertyIsPersistent() {
-    #expect(
-      mistakes(in: "@Transient var rating: Int = 1") == [
-        "2:1: every stored property of a model is persistent: compute 'rating', or keep its value outside of the model",
-        "fix: remove '@Transient': var rating: Int = 1",
-      ]
-    )
+  @Test func aTransientPropertyHasAnInitialValueAndIsNotStored() {
+    #expect(mistakes(in: "@Transient var isSelected = false").isEmpty)
+    #expect(mistakes(in: "@Transient var image: [UInt8]?").isEmpty)
+    #expect(mistakes(in: "@Transient lazy var words = text.split(separator: \" \")").isEmpty)
+    let noValue =
+      "a transient property needs an initial value: an object that is read from the store has no other"
+    #expect(mistakes(in: "@Transient var isSelected: Bool") == ["2:1: \(noValue)"])
+    #expect(mistakes(in: "@Transient let image: [UInt8]?") == ["2:1: \(noValue)"])
+    let notStored = "a transient property is not stored: '@Attribute' has no meaning for it"
+    #expect(mistakes(in: "@Transient @Attribute(.unique) var rating: Int = 1") == ["2:12: \(notStored)"])
   }
 
   @Test func aModelHasAnInitializer() {

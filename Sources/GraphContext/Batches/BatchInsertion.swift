@@ -8,6 +8,7 @@ struct BatchInsertion<Row> {
   /// By slot: what rows give, or the value that each object has.
   private let columns: [Int: ResolvedColumn<Row>]
   private let defaults: [Int: AttributeValue]
+  private let insertionDefaults: [Int: @Sendable () -> any AttributeType]
 
   init(_ coordinator: StoreCoordinator, _ entity: StoredEntity, _ columns: [ResolvedColumn<Row>]) {
     self.coordinator = coordinator
@@ -15,6 +16,7 @@ struct BatchInsertion<Row> {
     checks = RecordChecks(coordinator)
     self.columns = Dictionary(columns.map { ($0.slot, $0) }, uniquingKeysWith: { $1 })
     defaults = coordinator.defaults(of: entity)
+    insertionDefaults = coordinator.insertionDefaults(of: entity)
   }
 
   /// Encodes rows, at most so many.
@@ -44,7 +46,9 @@ struct BatchInsertion<Row> {
   }
 
   private func value(of row: Row, at slot: Int) throws(ContextError) -> AttributeValue {
-    guard let column = columns[slot] else { return defaults[slot] ?? .null }
+    guard let column = columns[slot] else {
+      return insertionDefaults[slot]?()._attributeValue ?? defaults[slot] ?? .null
+    }
     switch column.value(row) {
     case .attribute(let value): return value
     case .object(nil): return .null

@@ -19,6 +19,9 @@ package struct CataloguedSchema: Sendable, Hashable {
 
   var entitiesByName: [String: CataloguedEntity] { entities.dictionary(by: \.name) }
 
+  var hasCodedAttributes: Bool {
+    entities.contains { $0.properties.contains { $0.storedKind == .coded } }
+  }
   var hasFoldedIndexes: Bool { entities.contains { $0.indexes.contains { !$0.folding.isEmpty } } }
 
   /// A number that nothing in the store has had.

@@ -188,6 +188,7 @@ public final class ManagedObjectContext: ObjectHost {
       return (entity, number: try coordinator.engine.takeNumber(of: entity, timeout: saveTimeout))
     }
     guard let (entity, number) = place else { return false }
+    object.makeInsertionDefaults()
     object._$state.enter(self, number: number)
     entities[entity.ordinal].known.insert(object, number: number)
     entities[entity.ordinal].changes.noteInserted(object)

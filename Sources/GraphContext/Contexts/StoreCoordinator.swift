@@ -96,6 +96,17 @@ package final class StoreCoordinator: Sendable {
     return defaults
   }
 
+  /// What makes the values that new objects of an entity begin with, by slot.
+  func insertionDefaults(of entity: StoredEntity) -> [Int: @Sendable () -> any AttributeType] {
+    let model = models[entity.ordinal]
+    if model.insertionDefaults.isEmpty { return [:] }
+    var defaults: [Int: @Sendable () -> any AttributeType] = [:]
+    for (slot, property) in entity.schema.stored.enumerated() {
+      defaults[slot] = model.attribute(named: property.name)?.insertionDefault
+    }
+    return defaults
+  }
+
   /// Makes an object of the entity of this ordinal, whose class is given.
   func makeObject<Object: ManagedObject>(
     _ type: Object.Type,

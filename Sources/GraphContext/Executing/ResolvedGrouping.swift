@@ -37,6 +37,7 @@ struct ResolvedGrouping {
   ) throws(QueryError) {
     self.query = query
     keys = keyColumns.map(\.path)
+    for key in keys { try key.checkComparable("grouped") }
     keyOrigins = keyColumns.map(\.origin)
     self.aggregates = aggregates
     aggregateColumnCount = aggregates.count

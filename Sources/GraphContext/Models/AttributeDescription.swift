@@ -20,6 +20,9 @@ public struct AttributeDescription: Sendable, Codable {
   /// Whether the history keeps the last value of a deleted object: ``HistoryChange/tombstone``.
   public var preservesValueOnDeletion = false
 
+  /// Makes the value that a new object begins with, at its insertion, unless it was given one; nil where ``defaultValue`` is for new objects too.
+  public var insertionDefault: (@Sendable () -> any AttributeType)?
+
   private enum CodingKeys: CodingKey { case name, kind, isOptional }
 
   /// - Parameters:

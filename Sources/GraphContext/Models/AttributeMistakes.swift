@@ -44,7 +44,7 @@ extension ManagedObject {
     unavailable,
     message: """
       a value of this type can't be stored: give the type a raw value and add 'AttributeType' to its declaration, \
-      store the value encoded as 'Data', or make the type a model
+      add 'CodableAttribute' if it is Codable and no query compares it, or make the type a model
       """
   )
   public func _$load<Value>(_ slot: Int, _ cache: inout Cached<Value>) -> Value {
@@ -74,6 +74,20 @@ extension PropertyDescription {
     preservesValueOnDeletion: Bool = false
   ) -> PropertyDescription {
     attribute(name, type, value, originalName, rules, preservesValueOnDeletion)
+  }
+
+  /// A description of an attribute that gets its first value at the insertion.
+  public static func _$attribute<Value>(
+    _ name: String,
+    _ type: Value.Type,
+    originalName: String? = nil,
+    rules: [AttributeRule] = [],
+    preservesValueOnDeletion: Bool = false,
+    perInsert makeValue: @escaping @Sendable () -> Value
+  ) -> PropertyDescription {
+    var property = attribute(name, type, nil, originalName, rules, preservesValueOnDeletion)
+    property.setInsertionDefault { (makeValue() as? any AttributeType) ?? Optional<Bool>.none }
+    return property
   }
 
   /// - Parameter value: One of the type, or nil.

@@ -126,6 +126,41 @@ extension PropertyDescription {
     )
   }
 
+  /// An attribute that a new object gets a value for at its insertion, unless it was given one: ``AttributeDescription/insertionDefault``.
+  ///
+  /// - Parameters:
+  ///   - name: the attribute's name.
+  ///   - type: the type of its values.
+  ///   - originalName: the attribute's name in an earlier version of the schema; nil if it had no other.
+  ///   - rules: the rules that saves check.
+  ///   - preservesValueOnDeletion: whether the history keeps the last value of a deleted object.
+  ///   - makeValue: makes the value of one object. It is called on whichever thread inserts.
+  public static func attribute<Value: AttributeType>(
+    _ name: String,
+    _ type: Value.Type,
+    originalName: String? = nil,
+    rules: [AttributeRule] = [],
+    preservesValueOnDeletion: Bool = false,
+    perInsert makeValue: @escaping @Sendable () -> Value
+  ) -> PropertyDescription {
+    var property = attribute(
+      name,
+      type,
+      originalName: originalName,
+      rules: rules,
+      preservesValueOnDeletion: preservesValueOnDeletion
+    )
+    property.setInsertionDefault(makeValue)
+    return property
+  }
+
+  /// Of an attribute.
+  mutating func setInsertionDefault(_ makeValue: @escaping @Sendable () -> any AttributeType) {
+    guard case .attribute(var attribute) = self else { return }
+    attribute.insertionDefault = makeValue
+    self = .attribute(attribute)
+  }
+
   /// A to-one relationship that can be nil.
   public static func toOne(
     _ name: String,

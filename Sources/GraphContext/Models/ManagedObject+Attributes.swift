@@ -7,7 +7,7 @@ extension ManagedObject {
   @inlinable
   public func _$load<Value: AttributeType>(_ slot: Int, _ cache: inout Cached<Value>) -> Value {
     if _$state.isLoaded(slot) { return cache.value }
-    guard let bytes = _$state.currentRecord ?? _$findRecord() else { return _$unavailable(slot) }
+    guard let bytes = _$state.currentRecord ?? _$findRecord() else { return _$unavailable(slot, &cache) }
     guard let value = Value(_record: RecordView(validated: bytes, layout: _$layout), slot: slot)
     else {
       return _$unreadable(slot)
@@ -37,8 +37,16 @@ extension ManagedObject {
 
   /// The value of an attribute of an object that has no record.
   @usableFromInline
-  package func _$unavailable<Value: AttributeType>(_ slot: Int) -> Value {
-    _$state.phase == .tracer ? tracer.value(of: self, slot: slot) : .unreadable
+  package func _$unavailable<Value: AttributeType>(_ slot: Int, _ cache: inout Cached<Value>) -> Value {
+    switch _$state.phase {
+    case .tracer: return tracer.value(of: self, slot: slot)
+    case .new:
+      guard let value = _$objectModel.insertionDefaults[slot]?() as? Value else { return .unreadable }
+      cache = Cached(value)
+      _$state.didLoad(slot)
+      return value
+    default: return .unreadable
+    }
   }
 
   /// The value of an attribute in whose place the record holds something else.
@@ -46,6 +54,15 @@ extension ManagedObject {
   package func _$unreadable<Value: AttributeType>(_ slot: Int) -> Value {
     _$state.host?.unreadableValue(of: self, slot: slot)
     return .unreadable
+  }
+
+  /// Gives a new object that is about to be inserted the values that it lacks.
+  package func makeInsertionDefaults() {
+    for (slot, make) in _$objectModel.insertionDefaults where !_$state.isLoaded(slot) {
+      var writer = AttributeWriter(value: make())
+      _$visit(slot, &writer)
+      _$state.didLoad(slot)
+    }
   }
 
   /// To be called by a setter before it changes the slot's cache.
@@ -61,6 +78,17 @@ extension ManagedObject {
     _$state.announcesChange = false
     _$state.host?._$willChange(self)
   }
+}
+
+/// Sets an attribute to a value of its type.
+private struct AttributeWriter: PropertyVisitor {
+  let value: any AttributeType
+
+  mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
+    cache = Cached((value as? Value) ?? .unreadable)
+  }
+  mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {}
+  mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {}
 }
 
 extension AttributeType {

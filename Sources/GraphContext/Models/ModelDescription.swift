@@ -12,6 +12,8 @@ public final class ModelDescription: Sendable {
   package let visitedNames: [String]
   /// The same, described.
   let visitedProperties: [PropertyDescription]
+  /// What makes the values that new objects begin with, by slot.
+  let insertionDefaults: [Int: @Sendable () -> any AttributeType]
   /// The places of the visited properties, by name.
   private let places: [String: Int]
   /// The relationships among the visited properties, by their place there.
@@ -27,6 +29,12 @@ public final class ModelDescription: Sendable {
     visitedNames = visited.map(\.name)
     visitedProperties = visited
     places = Dictionary(visited.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+    insertionDefaults = Dictionary(
+      uniqueKeysWithValues: stored.enumerated().compactMap { slot, property in
+        guard case .attribute(let attribute) = property else { return nil }
+        return attribute.insertionDefault.map { (slot, $0) }
+      }
+    )
     relationshipProperties = visited.indices.filter { visited[$0].isRelationship }
   }
 

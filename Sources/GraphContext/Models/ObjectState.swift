@@ -63,6 +63,15 @@ public struct ObjectState {
   @inlinable
   public init() {}
 
+  /// The state of a new object in no context that lacks some values until they are asked for, or until its insertion.
+  ///
+  /// - Parameter slots: bits of the slots.
+  @inlinable
+  public init(lacking slots: UInt64) {
+    fast = ~slots
+    loaded = ~slots
+  }
+
   /// The state of an object that exists in a store and has none of its values yet.
   @inlinable
   package init(fault number: ObjectNumber, in host: ObjectHost) {

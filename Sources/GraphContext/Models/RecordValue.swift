@@ -40,7 +40,16 @@ extension AttributeKind {
     case .uuid: converted(UUID.self)
     case .string: converted(String.self)
     case .data: converted(Data.self)
+    case .coded: value.isJSON ? value : nil
     case .reference: nil
     }
+  }
+}
+
+extension AttributeValue {
+  /// Whether the value is a string that a coded attribute can have.
+  fileprivate var isJSON: Bool {
+    guard case .string(let text) = self else { return false }
+    return (try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)) != nil
   }
 }

@@ -69,6 +69,10 @@ extension Schema {
         }
         if property.isToMany {
           problems.append("an index of \(entity.name) has \(name), which is a to-many relationship")
+        } else if !property.storedKind.isComparable {
+          problems.append(
+            "an index of \(entity.name) has \(name), whose values are encoded and can't be compared"
+          )
         }
       }
     }

@@ -7,7 +7,7 @@ extension AttributeType {
   /// What is wrong with the type if it has no ``tracerValue``: a sentence's end.
   static var withoutTracerValue: String? {
     tracerValue == nil
-      ? "\(Present.self) refuses its raw type's empty value; give it a static tracerValue" : nil
+      ? "\(Present.self) refuses empty values; give it a static tracerValue" : nil
   }
 
   /// A value, of a type that a container or a query has accepted.

@@ -61,7 +61,8 @@ extension RecordEncoder {
     case (.date(let value), .date): set(fixed: value.timeIntervalSinceReferenceDate.bitPattern, at: slot)
     case (.decimal(let value), .decimal): StoredDecimal.withBytes(of: value) { set(fixedBytes: $0, at: slot) }
     case (.uuid(let value), .uuid): withUnsafeBytes(of: value.uuid) { set(fixedBytes: $0, at: slot) }
-    case (.string(var value), .string): value.withUTF8 { set(variable: UnsafeRawBufferPointer($0), at: slot) }
+    case (.string(var value), .string), (.string(var value), .coded):
+      value.withUTF8 { set(variable: UnsafeRawBufferPointer($0), at: slot) }
     case (.data(let value), .data): value.withUnsafeBytes { set(variable: $0, at: slot) }
     default: return false
     }

@@ -51,7 +51,7 @@ extension Selection {
     let paths = PathResolver(entity: entity, schema: schema)
     var columns: [QueryColumn] = []
     for names in keyPaths { columns.append(try QueryColumn(names.get(), paths, store: store)) }
-    return ResolvedSelection(
+    return try ResolvedSelection(
       query: try request.resolved(for: entity, in: schema, store: store),
       columns: columns,
       isDistinct: isDistinct

@@ -42,8 +42,9 @@ struct RecordChecks {
       failures.note(ContextError(code, problem("\(entity.name).\(property.name)"), context: context))
     }
     if let refused {
+      let kind = entity.schema.stored[refused].kind
       note(.missingValue, refused) {
-        "\($0) is given a value that is no \(entity.schema.stored[refused].kind)"
+        "\($0) is given a value that \(kind == .coded ? "can't be encoded" : "is no \(kind)")"
       }
     }
     var missing = record.missingSlots(entity.requiredSlots & slots)

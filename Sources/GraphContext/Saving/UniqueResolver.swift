@@ -214,6 +214,8 @@ struct UniqueResolver {
       for slot in entity.schema.stored.indices {
         if record.isNull(slot) || record.value(slot) == defaults[slot] { slots &= ~(1 << UInt64(slot)) }
       }
+      // The existing object has had its own insertion.
+      for slot in coordinator.insertionDefaults(of: entity).keys { slots &= ~(1 << UInt64(slot)) }
       return slots
     }
   }

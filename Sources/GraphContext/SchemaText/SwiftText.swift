@@ -47,6 +47,7 @@ enum SwiftText {
     case .uuid: ("Foundation", "UUID")
     case .data: ("Foundation", "Data")
     case .decimal: ("Foundation", "Decimal")
+    case .coded: ("Predicates", "JSONText")
     }
   }
 

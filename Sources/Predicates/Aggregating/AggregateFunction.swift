@@ -62,10 +62,10 @@ package struct ResolvedAggregate: Sendable, Hashable {
         keyPath: path.name
       )
     case .minimum, .maximum:
-      if path.kind != .reference { break }
+      if path.kind != .reference, path.kind.isComparable { break }
       throw QueryError(
         .typeMismatch,
-        "\(path.name) is \(path.kind.noun): objects have no order, so none is the least or greatest.",
+        "\(path.name) is \(path.kind.noun): those have no order, so none is the least or greatest.",
         keyPath: path.name
       )
     }

@@ -129,7 +129,7 @@ package struct RowReader {
         Date(timeIntervalSinceReferenceDate: Double(bitPattern: field.load(UInt64.self, from: record)))
       )
     case .reference: return .reference(field.number(in: record))
-    case .uuid, .string, .data, .decimal:
+    case .uuid, .string, .data, .coded, .decimal:
       guard let bytes = field.bytes(in: record), let value = field.value(of: bytes) else {
         throw damage(of: field)
       }
@@ -148,7 +148,7 @@ extension RowField {
   /// The value of the bytes of a kind that compares by bytes; nil for bytes that stand for no value.
   func value(of bytes: UnsafeRawBufferPointer) -> AttributeValue? {
     switch kind {
-    case .string: .string(String(decoding: bytes, as: UTF8.self))
+    case .string, .coded: .string(String(decoding: bytes, as: UTF8.self))
     case .uuid: .uuid(UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)))
     case .decimal: StoredDecimal.read(bytes).map(AttributeValue.decimal)
     default: .data(Data(bytes))

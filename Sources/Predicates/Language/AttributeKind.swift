@@ -34,6 +34,8 @@ public enum AttributeKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
   case reference = 16
   /// A Foundation `Decimal`: its sign, exponent and mantissa.
   case decimal = 17
+  /// A value that its type has encoded, as JSON in UTF-8: ``CodableAttribute``. It is told from nil, and compared with nothing else.
+  case coded = 18
 
   /// Bytes in the record's fixed section, or nil for a kind of variable width.
   public var fixedByteCount: Int? {
@@ -44,7 +46,7 @@ public enum AttributeKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
     case .int64, .uint64, .double, .date, .reference: 8
     case .uuid: 16
     case .decimal: StoredDecimal.byteCount
-    case .string, .data: nil
+    case .string, .data, .coded: nil
     }
   }
 
@@ -54,4 +56,6 @@ public enum AttributeKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
   }
   /// Whether sums and averages can be made of the values.
   public var isNumeric: Bool { isInteger || self == .float || self == .double || self == .decimal }
+  /// Whether two values of the kind can be compared: queries sort and group by the others, and indexes are of them.
+  public var isComparable: Bool { self != .coded }
 }

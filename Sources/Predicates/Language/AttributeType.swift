@@ -26,6 +26,8 @@ import Foundation
 /// }
 /// ```
 ///
+/// A type that queries don't compare can be stored as its encoding instead: ``CodableAttribute``.
+///
 /// A stored value whose raw value is refused makes its object's next fetch or save throw `corrupt`.
 ///
 /// The requirements with an underscore are the library's own: other types than those that it declares have them from their raw values.
@@ -243,6 +245,20 @@ extension UUID: AttributeType {
   }
 }
 
+/// A URL is stored, compared and sorted as its `absoluteString`: a relative one is resolved against its base.
+extension URL: AttributeType {
+  @inlinable public static var _attributeKind: AttributeKind { .string }
+  /// The root directory.
+  public static var tracerValue: URL? { URL(filePath: "/", directoryHint: .isDirectory) }
+  public var _attributeValue: AttributeValue { .string(absoluteString) }
+
+  /// Nil for a string that is no URL.
+  public init?(_attributeValue stored: AttributeValue) {
+    guard case .string(let text) = stored else { return nil }
+    self.init(string: text, encodingInvalidCharacters: false)
+  }
+}
+
 // MARK: - Optionals
 
 extension Optional: PredicateArgument where Wrapped: PredicateArgument {
@@ -299,16 +315,20 @@ extension AttributeType where Self: RawRepresentable, RawValue: AttributeType {
   /// more than plain bytes.
   public static var tracerValue: Self? {
     if let value = RawValue.tracerValue.flatMap(Self.init(rawValue:)) { return value }
-    guard _isPOD(Self.self) else { return nil }
-    // A plain value whose bytes are all zero is, for an enum without payloads, its first case; a struct of
-    // plain values is made of zeros. It is only ever handed to a key path, never stored.
-    return withUnsafeTemporaryAllocation(
-      byteCount: max(MemoryLayout<Self>.size, 1),
-      alignment: MemoryLayout<Self>.alignment
-    ) { bytes in
-      bytes.initializeMemory(as: UInt8.self, repeating: 0)
-      return bytes.load(as: Self.self)
-    }
+    return zeroBytes()
+  }
+}
+
+/// The value whose bytes are all zero: of an enum its first case, and a struct of plain values is made of zeros. It is only ever handed to a key
+/// path, never stored. Nil for a type that is more than plain bytes.
+func zeroBytes<Value>(of type: Value.Type = Value.self) -> Value? {
+  guard _isPOD(type) else { return nil }
+  return withUnsafeTemporaryAllocation(
+    byteCount: max(MemoryLayout<Value>.size, 1),
+    alignment: MemoryLayout<Value>.alignment
+  ) { bytes in
+    bytes.initializeMemory(as: UInt8.self, repeating: 0)
+    return bytes.load(as: Value.self)
   }
 }
 

@@ -72,4 +72,14 @@ package struct ResolvedPath: Sendable, Hashable {
     case .objectID: .reference
     }
   }
+
+  /// Throws where the values of the path can't be compared.
+  ///
+  /// - Parameter purpose: what they are to be: “sorted”.
+  /// - Throws: `typeMismatch`.
+  package func checkComparable(_ purpose: String) throws(QueryError) {
+    if kind.isComparable { return }
+    let message = "\(name) is \(kind.noun): such values aren't compared, so nothing is \(purpose) by them."
+    throw QueryError(.typeMismatch, message, keyPath: name)
+  }
 }

@@ -10,6 +10,7 @@ enum ExpressionType: Hashable {
   case date
   case uuid
   case data
+  case coded
   /// An object of an entity, if that is known.
   case object(String?)
 
@@ -24,6 +25,7 @@ enum ExpressionType: Hashable {
       case .uuid: .uuid
       case .string: .string
       case .data: .data
+      case .coded: .coded
       case .reference: .object(destination.entity)
       }
   }
@@ -46,6 +48,9 @@ enum ExpressionType: Hashable {
 
   var isNumeric: Bool { self == .integer || self == .real || self == .decimal }
 
+  /// Whether one of two values is the less.
+  var isOrdered: Bool { if case .object = self { false } else { self != .coded } }
+
   /// The type in a sentence: “a number”.
   var noun: String {
     switch self {
@@ -56,6 +61,7 @@ enum ExpressionType: Hashable {
     case .date: "a date"
     case .uuid: "a UUID"
     case .data: "data"
+    case .coded: "an encoded value"
     case .object: "an object"
     }
   }
@@ -66,6 +72,8 @@ enum ExpressionType: Hashable {
     case (.null, let type), (let type, .null): type
     case (.integer, .real), (.real, .integer), (.decimal, .real), (.real, .decimal): .real
     case (.integer, .decimal), (.decimal, .integer): .decimal
+    // Equal values may be encoded in two ways.
+    case (.coded, .coded): nil
     case (.object(let first), .object(let second)):
       first == second || second == nil ? self : first == nil ? other : nil
     default: self == other ? self : nil
@@ -96,7 +104,7 @@ extension PredicateFunction {
       return types.allSatisfy { $0 == .integer } ? .integer : nil
     case .minimum, .maximum:
       let common = types.reduce(ExpressionType?.some(.null)) { $0?.common(with: $1) }
-      return types.contains { if case .object = $0 { true } else { false } } ? nil : common
+      return types.allSatisfy(\.isOrdered) ? common : nil
     case .lowercase, .uppercase, .trim: return types.allSatisfy { $0 == .string } ? .string : nil
     case .length: return types.allSatisfy { $0 == .string } ? .integer : nil
     case .now: return .date
@@ -105,7 +113,7 @@ extension PredicateFunction {
     case .second: return types.allSatisfy { $0 == .date } ? .real : nil
     case .toNumber: return types.allSatisfy { $0.isNumeric || $0 == .string } ? .real : nil
     case .toText:
-      return types.allSatisfy { if case .object = $0 { false } else { $0 != .data } } ? .string : nil
+      return types.allSatisfy { $0.isOrdered && $0 != .data } ? .string : nil
     case .toDate: return types.allSatisfy { $0.isNumeric || $0 == .string || $0 == .date } ? .date : nil
     }
   }
@@ -119,8 +127,9 @@ extension PredicateAggregate {
     case .sum: element.isNumeric ? element : nil
     case .average, .median: element == .decimal ? .decimal : element.isNumeric ? .real : nil
     case .standardDeviation: element.isNumeric ? .real : nil
-    case .minimum, .maximum: if case .object = element { nil } else { element }
-    case .mode, .element, .last: element
+    case .minimum, .maximum: element.isOrdered ? element : nil
+    case .mode: element == .coded ? nil : element
+    case .element, .last: element
     }
   }
 }

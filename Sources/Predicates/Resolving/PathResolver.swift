@@ -206,6 +206,7 @@ extension AttributeKind {
     case .uuid: "a UUID"
     case .string: "a string"
     case .data: "data"
+    case .coded: "an encoded value"
     case .reference: "an object"
     }
   }

@@ -37,6 +37,7 @@ struct Draft {
       if case .relationship(let relationship) = content { relationship } else { nil }
     }
     var isStored: Bool { relationship?.isToMany != true }
+    var isIndexable: Bool { isStored && attribute?.kind != .coded }
   }
 
   struct Index {

@@ -102,7 +102,9 @@ extension RandomSchema {
     let place = pickEntity()
     let entity = draft.entities[place]
     let property = values.generator.pick(entity.properties)
-    guard property.isStored, !oracle.isUnique([property.key], of: entity.key, in: draft) else { return false }
+    guard property.isIndexable, !oracle.isUnique([property.key], of: entity.key, in: draft) else {
+      return false
+    }
     draft.entities[place].indexes.removeAll { $0.properties == [property.key] }
     draft.entities[place].indexes.append(.init(properties: [property.key], isUnique: true))
     return true

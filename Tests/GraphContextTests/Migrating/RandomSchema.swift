@@ -135,7 +135,7 @@ struct RandomSchema {
   @discardableResult
   mutating func addIndex() -> Bool {
     let place = pickEntity()
-    let stored = draft.entities[place].properties.filter(\.isStored).shuffled(using: &values.generator)
+    let stored = draft.entities[place].properties.filter(\.isIndexable).shuffled(using: &values.generator)
     let properties = stored.prefix(generatorNumber(1...2)).map(\.key)
     let isFolding = stored.first?.attribute?.kind == .string && chance(1, in: 2)
     let folding: IndexFolding = isFolding ? [.case] : []

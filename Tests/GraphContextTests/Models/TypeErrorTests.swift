@@ -35,7 +35,7 @@ struct TypeErrorTests {
     let messages = try messages(
       for: types.enumerated().map { "var value\($0): \($1)" }.joined(separator: "\n")
     )
-    let hint = "store the value encoded as 'Data', or make the type a model"
+    let hint = "add 'CodableAttribute' if it is Codable and no query compares it, or make the type a model"
     #expect(messages.count == types.count && messages.allSatisfy { $0.contains(hint) }, "\(messages)")
   }
 

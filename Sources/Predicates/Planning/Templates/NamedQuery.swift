@@ -40,7 +40,9 @@ extension NamedQuery {
     var keys: [ResolvedSort] = []
     keys.reserveCapacity(sort.count)
     for key in sort {
-      keys.append(ResolvedSort(try paths.resolve(key.names).path, ascending: key.isAscending))
+      let path = try paths.resolve(key.names).path
+      try path.checkComparable("sorted")
+      keys.append(ResolvedSort(path, ascending: key.isAscending))
     }
     return ResolvedQuery(
       entity: entity,

@@ -28,10 +28,17 @@ package enum SchemaTree {
     Array("layout/\(entity.rawValue)/\(layout)".utf8)
   }
 
-  /// The version that this library writes into a store without a history.
+  /// The version of a store that needs no newer one.
   package static let formatVersion: UInt32 = 3
-  /// The version of a store that keeps a history, and the newest that this library reads.
+  /// The version of a store that keeps a history, and needs no newer one.
   package static let historyFormatVersion: UInt32 = 4
+  /// The version of a store with attributes that are stored encoded, with a history or without. The newest that this library reads.
+  package static let codedFormatVersion: UInt32 = 5
+
+  /// The version that a store gets: the oldest whose readers understand all that is in it.
+  static func formatVersion(hasHistory: Bool, hasCodedAttributes: Bool) -> UInt32 {
+    hasCodedAttributes ? codedFormatVersion : hasHistory ? historyFormatVersion : formatVersion
+  }
 
   /// Layouts that an entity can have. All of them are read when a store is opened, and a change that would make one more is refused.
   static let maximumLayoutCount: UInt32 = 1 << 12
@@ -70,10 +77,10 @@ extension SchemaTree {
   package static func schema(in snapshot: Snapshot) throws(ContextError) -> CataloguedSchema? {
     guard let entries = try SchemaEntries(snapshot) else { return nil }
     let version = try entries.formatVersion()
-    guard version <= historyFormatVersion else {
+    guard version <= codedFormatVersion else {
       throw ContextError(
         .schemaMismatch,
-        "the store was written by a newer library: its format is \(version), this one reads up to \(historyFormatVersion)"
+        "the store was written by a newer library: its format is \(version), this one reads up to \(codedFormatVersion)"
       )
     }
     let schema = try version < 3 ? entries.schemaOfEarlierFormat() : entries.schema()
@@ -128,9 +135,20 @@ extension SchemaTree {
 
 extension SchemaTree {
   /// Makes the store say which version its format has.
-  static func noteFormat(hasHistory: Bool, in transaction: inout WriteTransaction) throws(StoreError) {
+  ///
+  /// - Parameter hasCodedAttributes: nil if the schema is as it was.
+  static func noteFormat(
+    hasHistory: Bool,
+    hasCodedAttributes: Bool? = nil,
+    in transaction: inout WriteTransaction
+  ) throws(StoreError) {
     let tree = try transaction.tree(name)
-    try tree.put(formatKey, bytes(hasHistory ? historyFormatVersion : formatVersion))
+    let hadCodedAttributes = number(try tree.value(for: formatKey)) == codedFormatVersion
+    let version = formatVersion(
+      hasHistory: hasHistory,
+      hasCodedAttributes: hasCodedAttributes ?? hadCodedAttributes
+    )
+    try tree.put(formatKey, bytes(version))
   }
 
   /// Makes the catalogue say `schema`, where it said `old`.
@@ -142,7 +160,11 @@ extension SchemaTree {
     in transaction: inout WriteTransaction
   ) throws {
     let tree = try transaction.tree(name)
-    try noteFormat(hasHistory: transaction.treeIfPresent(HistoryTree.name) != nil, in: &transaction)
+    try noteFormat(
+      hasHistory: transaction.treeIfPresent(HistoryTree.name) != nil,
+      hasCodedAttributes: schema.hasCodedAttributes,
+      in: &transaction
+    )
     try tree.put(modelKey, encoded(schema))
     _ = try tree.remove(spentKey)
     if schema.hasFoldedIndexes {

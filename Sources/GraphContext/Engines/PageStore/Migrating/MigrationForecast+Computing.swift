@@ -81,6 +81,8 @@ private struct ForecastBuilder {
     return forecast
   }
 
+  private var hasHistory: Bool { get throws { try snapshot.treeIfPresent(HistoryTree.name) != nil } }
+
   private func forecastOfSchema() throws -> MigrationForecast {
     let renaming = SchemaRenaming(from: change.old, to: change.target)
     let isInterrupted = try SchemaTree.migration(in: snapshot) != nil
@@ -91,7 +93,10 @@ private struct ForecastBuilder {
       storeID: storeID,
       version: step.version,
       formatVersion: try SchemaEntries(snapshot)?.formatVersion(),
-      newFormatVersion: try max(SchemaTree.formatVersion, SchemaEntries(snapshot)?.formatVersion() ?? 0),
+      newFormatVersion: SchemaTree.formatVersion(
+        hasHistory: try hasHistory,
+        hasCodedAttributes: change.target.hasCodedAttributes
+      ),
       difference: SchemaDifference(from: try change.old.schema(), to: step.schema, renaming),
       isInterrupted: isInterrupted,
       isCurrent: isCurrent

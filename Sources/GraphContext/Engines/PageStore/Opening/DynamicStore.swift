@@ -141,10 +141,10 @@ extension DynamicStore {
   }
 
   private func selection(_ query: DynamicQuery) throws(ContextError) -> ResolvedSelection {
-    let (resolved, columns) = try ContextError.resolving { () throws(QueryError) in
-      try query.resolved(in: schema, store: storeID)
+    try ContextError.resolving { () throws(QueryError) in
+      let (resolved, columns) = try query.resolved(in: schema, store: storeID)
+      return try ResolvedSelection(query: resolved, columns: columns, isDistinct: query.isDistinct)
     }
-    return ResolvedSelection(query: resolved, columns: columns, isDistinct: query.isDistinct)
   }
 
   /// The rows of the query. Use ``forEach(_:_:)`` where they are many.

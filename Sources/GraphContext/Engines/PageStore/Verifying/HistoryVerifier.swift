@@ -19,7 +19,9 @@ struct HistoryVerifier {
 
   private mutating func verify(_ format: UInt64) throws(StoreError) {
     let tree = try snapshot.treeIfPresent(HistoryTree.name)
-    if (tree != nil) != (format == UInt64(SchemaTree.historyFormatVersion)) {
+    let historyFormat = UInt64(SchemaTree.historyFormatVersion)
+    let isRight = tree == nil ? format != historyFormat : format >= historyFormat
+    if !isRight {
       report("the store \(tree == nil ? "has no" : "has a") history, and its format is \(format)")
     }
     guard let tree else { return }

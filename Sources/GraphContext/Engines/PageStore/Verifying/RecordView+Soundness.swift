@@ -23,7 +23,7 @@ extension RecordView {
     case .bool: return fixed(slot, as: UInt8.self) <= 1
     case .decimal: return decimal(slot) != nil
     case .reference: return reference(slot).isSound
-    case .string: return String(validating: variable(slot), as: UTF8.self) != nil
+    case .string, .coded: return String(validating: variable(slot), as: UTF8.self) != nil
     default: return true
     }
   }
