@@ -64,23 +64,26 @@ struct HistoryCommand: ParsableCommand {
     }
   }
 
-  /// Calls `body` with the transactions that the query selects, or with the last of them. Only those have to be in memory.
+  /// Calls `body` with the transactions that the query selects, or with the last of them, which are read from the newest on.
   private func forEachTransaction(
     of store: DynamicStore,
     _ query: HistoryQuery,
     _ body: (HistoryTransaction) throws -> Void
   ) throws {
-    var kept: [HistoryTransaction] = []
-    try store.forEachTransaction(query) { transaction in
-      guard let last else {
+    guard let last else {
+      return try store.forEachTransaction(query) { transaction in
         try body(transaction)
         return true
       }
-      kept.append(transaction)
-      if kept.count > 2 * last { kept.removeFirst(kept.count - last) }
+    }
+    var query = query
+    (query.newestFirst, query.limit) = (true, last)
+    var newest: [HistoryTransaction] = []
+    try store.forEachTransaction(query) { transaction in
+      newest.append(transaction)
       return true
     }
-    for transaction in kept.suffix(last ?? 0) { try body(transaction) }
+    for transaction in newest.reversed() { try body(transaction) }
   }
 
   private func query(_ schema: Schema) throws -> HistoryQuery {

@@ -69,6 +69,11 @@ struct HistoryCommandTests {
     #expect(try count("--since", "2100-01-01") == 0)
     #expect(try count("--entity", "Author") == 2)
     #expect(try count("--last", "1") == 1)
+    #expect(try count("--last", "0") == 0)
+    #expect(try count("--last", "9", "--since", "\(token)") == 2)
+    let run = try ToolRun("history", library.path, "--last", "2")
+    let counts = run.lines.dropFirst(2).map { $0.split(separator: " ").suffix(3).joined(separator: " ") }
+    #expect(counts == ["0 2 0", "0 0 1"])
   }
 
   @Test func wrongUseIsSaid() async throws {

@@ -21,7 +21,9 @@ public struct HistoryQuery: Sendable, Hashable {
   public var startDate: Date?
   /// Only transactions before this date; nil for all.
   public var endDate: Date?
-  /// The greatest number of transactions, the oldest first; nil for no limit.
+  /// Whether the newest transaction comes first. With a ``limit``, only the newest ones are read.
+  public var newestFirst: Bool
+  /// The greatest number of transactions, the first ones in their order; nil for no limit.
   public var limit: Int?
 
   /// Makes a query; what is left out restricts nothing.
@@ -35,6 +37,7 @@ public struct HistoryQuery: Sendable, Hashable {
     excludingAuthors excludedAuthors: Set<String> = [],
     from startDate: Date? = nil,
     before endDate: Date? = nil,
+    newestFirst: Bool = false,
     limit: Int? = nil
   ) {
     self.token = token
@@ -44,6 +47,7 @@ public struct HistoryQuery: Sendable, Hashable {
     self.excludedAuthors = excludedAuthors
     self.startDate = startDate
     self.endDate = endDate
+    self.newestFirst = newestFirst
     self.limit = limit
   }
 }

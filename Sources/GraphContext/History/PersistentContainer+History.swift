@@ -59,7 +59,8 @@ extension PersistentContainer {
     return try ContextError.mapping { try handle.engine.historyReader().oldestToken() }
   }
 
-  /// The transactions that a query asks for, the oldest first. O(transactions after the query's token).
+  /// The transactions that a query asks for, in its order: the oldest first, unless ``HistoryQuery/newestFirst`` is true. O(log n + transactions that are
+  /// looked at): all after the query's token, or fewer if ``HistoryQuery/limit`` is reached before.
   ///
   /// - Throws: `noHistory` if the store keeps none; `historyExpired` if the query's token is before the oldest transaction, after the newest
   ///   commit or of another store: then ``ContextError/oldestHistoryToken`` is where to go on, with all objects read anew.

@@ -203,6 +203,28 @@ extension HistoryTransaction {
     #expect(try await read(HistoryQuery(after: all[2].token)).isEmpty)
   }
 
+  @Test func theNewestTransactionsAreReadFirstAndAlone() async throws {
+    try await post.keepHistory()
+    try await save(6)
+    let all = try await post.history()
+    #expect(try await post.history(HistoryQuery(newestFirst: true)) == all.reversed())
+    #expect(try await post.history(HistoryQuery(newestFirst: true, limit: 2)) == [all[5], all[4]])
+    let query = HistoryQuery(after: all[3].token, newestFirst: true, limit: 5)
+    #expect(try await post.history(query) == [all[5], all[4]])
+    let changes = try post.context().merge(all.reversed())
+    #expect(changes.inserted.count == 6)
+
+    // A damaged older transaction is not looked at.
+    try await post.store.write { transaction in
+      let key = HistoryTree.transactionKey(all[3].token.commit)
+      try transaction.tree(HistoryTree.name).put(key, [1, 2])
+    }
+    #expect(try await post.history(HistoryQuery(newestFirst: true, limit: 2)) == [all[5], all[4]])
+    await #expect(throws: ContextError.self) {
+      try await post.history(HistoryQuery(newestFirst: true, limit: 3))
+    }
+  }
+
   @Test func aContextMergesWhatItHasMissed() async throws {
     try await post.keepHistory()
     let context = try post.context()

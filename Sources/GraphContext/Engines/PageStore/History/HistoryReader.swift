@@ -53,13 +53,13 @@ struct HistoryReader {
     }
   }
 
-  /// Calls `body` with the transactions that a query asks for, the oldest first, until it returns false. O(log n + transactions after the token).
+  /// Calls `body` with the transactions that a query asks for, in its order, until it returns false. O(log n + transactions that are looked at).
   func forEach(_ query: HistoryQuery, _ body: (HistoryTransaction) throws -> Bool) throws {
     var rest = query.limit ?? .max
     if let token = query.token { try check(token) }
     let range = query.token.map { HistoryTree.transactions(after: $0.commit) } ?? HistoryTree.transactions
     var cursor = tree.cursor(in: range)
-    while rest > 0, try cursor.next() {
+    while rest > 0, try query.newestFirst ? cursor.previous() : cursor.next() {
       let key = try cursor.key()
       guard let commit = HistoryTree.commit(key), let entry = HistoryEntry(try cursor.value(), of: commit)
       else {

@@ -60,7 +60,7 @@ extension DynamicStore {
     }
   }
 
-  /// Calls `body` with the transactions of the history that a query asks for, the oldest first, until it returns false.
+  /// Calls `body` with the transactions of the history that a query asks for, in its order, until it returns false.
   ///
   /// - Throws: `noHistory` if the store keeps none; `historyExpired` for a token that is of no use; `store` when the store can't be read; what `body`
   ///   throws.
