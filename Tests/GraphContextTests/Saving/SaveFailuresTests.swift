@@ -66,6 +66,75 @@ import Testing
     for context in [mine, theirs] { context.end() }
   }
 
+  /// Ten failures, each of another kind or at another place, among thousands of objects that are in order.
+  @Test func tenPlantedFailuresAmongThousandsOfChangesAreAllListed() async throws {
+    var options = StoreOptions()
+    options.durability = .none
+    let models = Library.models + [Trip.self, TripStop.self]
+    let store = try await PersistentContainer("Many", models: models, at: .inMemory, options: options)
+    let (mine, theirs) = (try store.context(), try store.context())
+    defer { for context in [mine, theirs] { context.end() } }
+    let publishers = (0..<2).map { Publisher("p\($0)") }
+    let writers = (0..<3_000).map { Writer("w\($0)", email: "e\($0)") }
+    let books = (0..<1_000).map { Book("b\($0)", publisher: publishers[$0 == 500 ? 1 : 0]) }
+    let trips = (0..<1_000).map { Trip("T\($0)") }
+    let reader = Reader("r")
+    for object in publishers + writers + books + trips + [reader] as [any ManagedObject] {
+      mine.insert(object)
+    }
+    try mine.save()
+    try theirs.refresh()
+    try theirs.existingObject(Writer.self, with: writers[7].objectID).rank = 1
+    theirs.delete(try theirs.existingObject(Writer.self, with: writers[2_999].objectID))
+    theirs.delete(try theirs.existingObject(Book.self, with: books[0].objectID))
+    try theirs.save()
+
+    for writer in writers { writer.rank = 2 }
+    for book in books.dropFirst() { book.pages += 1 }
+    for trip in trips { trip.stars = 3 }
+    for number in 0..<1_000 { mine.insert(Writer("new \(number)")) }
+    let twins = (0..<2).map { Writer("twin \($0)", email: "twin") }
+    let late = Writer("late", email: "e100")
+    for writer in twins + [late] { mine.insert(writer) }
+    for book in books[10...11] { (book.shelf, book.place) = ("s", 1) }
+    reader.favourite = books[0]
+    mine.delete(publishers[1])
+    writers[1_500].email = String(repeating: "x", count: 5_000)
+    trips[3].title = "lower case"
+    trips[999].stars = 9
+    let calls = HookCalls()
+    calls.on("validateForUpdate T500") { _ in throw ValidationError("no", properties: ["title"]) }
+    let error = try #require(
+      HookCalls.$current.withValue(calls) { #expect(throws: ContextError.self) { try mine.save() } }
+    )
+    let planted: [(ContextError.Code, any ManagedObject)] = [
+      (.validationFailed, trips[500]), (.validationFailed, trips[3]), (.validationFailed, trips[999]),
+      (.conflict, writers[7]), (.conflict, writers[2_999]), (.indexedValueTooLong, writers[1_500]),
+      (.notUnique, late), (.missingDestination, reader), (.deletionDenied, publishers[1]),
+    ]
+    for (code, object) in planted {
+      #expect(error.failures.count { $0.code == code && $0.context.objectID == object.objectID } == 1)
+    }
+    let shelves = error.failures.filter { $0.code == .notUnique && $0.context.objectID?.entityName == "Book" }
+    let emails = error.failures.filter { twin in twins.contains { twin.context.objectID == $0.objectID } }
+    #expect(shelves.count == 1 && emails.map(\.code) == [.notUnique])
+    #expect(error.failures.count == planted.count + 2, "\(error.failures.map(\.message))")
+    #expect(try theirs.count(From<Writer>()) == 2_999, "nothing was stored")
+
+    for writer in [writers[7], writers[2_999]] { mine.refresh(writer, mergeChanges: false) }
+    writers[1_500].email = "short"
+    (twins[0].email, late.email, books[11].place) = ("one", "two", 2)
+    reader.favourite = nil
+    (trips[3].title, trips[999].stars) = ("Upper", 5)
+    mine.discardChanges(of: publishers[1])
+    try mine.save()
+    try theirs.refresh()
+    #expect(try theirs.count(From<Writer>().where { $0.rank == 2 }) == 2_998)
+    #expect(try theirs.count(From<Writer>()) == 4_002)
+    #expect(try theirs.count(From<Trip>().where { $0.stars == 3 }) == 999)
+    #expect(try store.verify().map(\.description) == [])
+  }
+
   @Test func anErrorOfOneFailureIsThatFailure() async throws {
     let library = try await Library.open()
     let context = try library.context()
