@@ -73,15 +73,20 @@ extension ManagedObjectContext {
     }
   }
 
-  /// Called after the parent deleted objects, or rolled back their changes.
-  func parentDidReplace(_ numbers: [[ObjectNumber]]) {
+  /// Called after the parent deleted objects, or rolled back their changes, or has saved other values than it showed.
+  ///
+  /// - Parameter differing: bits of the slots whose values the parent's save has replaced. An unsaved change of one of them is a conflict.
+  func parentDidReplace(_ numbers: [[ObjectNumber]], differing: [ObjectKey: UInt64] = [:]) {
     listings.removeAll()
     for (ordinal, numbers) in numbers.enumerated() where !numbers.isEmpty {
       entities[ordinal].forgetReferences()
-      for number in numbers { update(number, entity(ordinal), changedBy: .parent) }
+      for number in numbers {
+        let slots = differing[ObjectKey(entity: ordinal, number: number)] ?? 0
+        update(number, entity(ordinal), changedBy: .parent, slots)
+      }
     }
     normalisePairs()
-    children.forEach { $0.parentDidReplace(numbers) }
+    children.forEach { $0.parentDidReplace(numbers, differing: differing) }
   }
 }
 

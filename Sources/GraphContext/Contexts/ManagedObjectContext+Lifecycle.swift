@@ -53,7 +53,7 @@ extension ManagedObjectContext {
   /// still holds are gone: what was read of them stays readable, and they are in no context any more. Children are reset too.
   public func reset() {
     leaveAll()
-    aliases = [:]
+    settledIDs = SettledIDs()
     deferringError(()) { () throws(ContextError) in
       if let parent { show(ParentSource(parent)) } else { show(try newestSource()) }
     }
@@ -169,6 +169,7 @@ extension ManagedObjectContext {
 
   /// Shows a newer state, and brings the objects up to date that differ in it.
   private func move(to newest: any ObjectSource, _ changeSets: [ChangeSet], _ ruleChanges: RuleChanges) {
+    changeCount &+= 1
     loadChangedObjects(deletedBy: changeSets, ruleChanges)
     if parent == nil { forgetEqualChanges(updatedBy: changeSets) }
     show(newest)

@@ -108,7 +108,8 @@ extension ManagedObjectContext {
     return object(type, number: id.number)
   }
 
-  /// The object of an ID, if it exists in the context's snapshot or among its unsaved objects.
+  /// The object of an ID, if it exists in the context's snapshot or among its unsaved objects. An object with unsaved changes that another context has
+  /// deleted counts, as it does for a fetch: the next save settles that by ``mergePolicy``.
   ///
   /// - Throws: `objectNotFound` when there is none, or it was deleted in this context; else as ``object(_:with:)``.
   public func existingObject<Object: ManagedObject>(
@@ -132,6 +133,8 @@ extension ManagedObjectContext {
       case .inserted: return known
       case .deleted, .gone: throw notFound(number, entity)
       case .persistent where known._$state.currentRecord != nil: return known
+      case .persistent where known._$state.hasChanges && entities[entity.ordinal].mayBeMissing(number):
+        return known
       default: break
       }
     }
@@ -154,7 +157,7 @@ extension ManagedObjectContext {
   /// The ID of the existing object that a save of the context, or of its parent, has settled a new object with; any other ID as it is.
   private func storedID(_ id: ManagedObjectID) -> ManagedObjectID {
     let id = parent?.storedID(id) ?? id
-    return aliases.isEmpty ? id : aliases[id] ?? id
+    return settledIDs.aliases[id] ?? id
   }
 
   private func check(_ id: ManagedObjectID, _ type: any ManagedObject.Type) throws(ContextError) {

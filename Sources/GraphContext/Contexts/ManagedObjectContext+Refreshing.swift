@@ -17,14 +17,15 @@ extension ManagedObjectContext {
   ///     deleted here is not affected: roll back, or delete it.
   public func refresh(_ object: some ManagedObject, mergeChanges: Bool = true) {
     guard object._$state.host === self, object._$state.phase == .persistent else { return }
-    noteChange(of: object, isEdited: !mergeChanges && object._$state.hasChanges)
+    let discarded = mergeChanges ? 0 : object._$state.changed
+    noteChange(of: object, isEdited: discarded != 0, slots: discarded)
     if !mergeChanges { discardValues(of: object) }
     // The values of an object that was deleted below are nowhere else.
     guard object._$state.host === self,
       !entities[entity(of: object).ordinal].mayBeMissing(object._$state.number)
     else { return }
     object._$state.forgetUnchangedValues()
-    if object._$state.hasChanges { willChange(object) }
+    if object._$state.hasChanges { willChange(object, slots: 0) }
   }
 
   /// Reads the values of all objects in memory anew when they are touched, except those with unsaved changes. The context stays at its

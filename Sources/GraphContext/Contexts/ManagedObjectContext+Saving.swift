@@ -19,9 +19,9 @@ extension ManagedObjectContext {
   ///   - policy: what happens to new objects with unique values of existing ones, if not what each constraint declares. Of no effect for a child.
   public func save(durability: Durability? = nil, ifExists policy: UniquePolicy? = nil) throws(ContextError) {
     if let parent { return try save(to: parent) }
-    var (saved, decisions) = (SavedObjects(), MergeDecisions())
-    while try !save(durability, policy, turn: .waiting(timeout: saveTimeout), &decisions, &saved) {}
-    finish(saved)
+    var attempts = SaveAttempts(policy)
+    while try !save(durability, turn: .waiting(timeout: saveTimeout), &attempts) {}
+    finish(attempts.saved)
   }
 
   /// Calls the hooks of objects that were saved, and tells of the save.
@@ -97,30 +97,32 @@ extension ManagedObjectContext {
     if let parent { return try save(to: parent) }
     let holder = holder
     defer { withExtendedLifetime(holder) {} }
-    var (saved, decisions) = (SavedObjects(), MergeDecisions())
+    var attempts = SaveAttempts(policy)
     // They count as saved even where the commit could not be made durable.
-    defer { finish(saved) }
+    defer { finish(attempts.saved) }
     try await coordinator.engine.commitWithoutBlocking(durability, timeout: saveTimeout) {
       durability,
       turn throws(ContextError) in
-      try save(durability, policy, turn: turn, &decisions, &saved)
+      try save(durability, turn: turn, &attempts)
     }
   }
 
   /// False, with nothing saved, if there is no turn as `turn` asks for it, or if the merge policy had to decide something: then the save is to be
   /// tried again.
   ///
-  /// - Parameters:
-  ///   - decisions: what the policy has decided so far.
-  ///   - saved: receives the objects that were saved.
+  /// - Parameter attempts: what earlier attempts have found out. Receives the objects that were saved.
   private func save(
     _ durability: Durability?,
-    _ policy: UniquePolicy?,
     turn: SaveTurn,
-    _ decisions: inout MergeDecisions,
-    _ saved: inout SavedObjects
+    _ attempts: inout SaveAttempts
   ) throws(ContextError) -> Bool {
-    let invalid = try prepareSave()
+    let invalid: SaveFailures
+    if let prepared = attempts.prepared, prepared.changeCount == changeCount {
+      try checkUsable()
+      invalid = prepared.invalid
+    } else {
+      invalid = try prepareSave()
+    }
     listings.removeAll()
     guard hasChanges else { return true }
     var request: SaveRequest?
@@ -128,13 +130,14 @@ extension ManagedObjectContext {
     if case .waiting = turn {
       let encoded = try ChangeEncoder(self, invalid).encode()
       if encoded.isEmpty {
-        saved = finishSave()
+        attempts.saved = finishSave()
         return true
       }
       request = encoded
     }
     var settlement = SaveSettlement()
-    let policies = UniquePolicies(coordinator, policy)
+    let policies = UniquePolicies(coordinator, attempts.uniquePolicy)
+    let (decisions, validations) = (attempts.decisions, attempts.validations)
     let outcome = try coordinator.engine.commit(
       durability,
       turn: turn,
@@ -142,25 +145,43 @@ extension ManagedObjectContext {
     ) { base throws(ContextError) in
       let request = if let request { request } else { try ChangeEncoder(self, invalid).encode() }
       let merged = try merged(request, base, decisions, &settlement)
-      return try settled(merged, policies, base, &settlement)
+      return try settled(merged, policies, base, validations, &settlement)
     }
     if case .custom(let policy) = mergePolicy.rule, !settlement.undecided.isEmpty {
-      try decisions.ask(policy, about: settlement.undecided)
+      try attempts.decisions.ask(policy, about: settlement.undecided)
+      attempts.prepared = expectChanges(invalid)
       return false
     }
-    guard let outcome else { return false }
+    if !settlement.unvalidated.isEmpty {
+      try attempts.validations.validate(settlement.unvalidated, coordinator)
+      attempts.prepared = expectChanges(invalid)
+      return false
+    }
+    guard let outcome else {
+      attempts.prepared = expectChanges(invalid)
+      return false
+    }
     let aliases = leaveSettled(settlement.aliases)
-    saved = finishSave()
+    let shown = valuesShownToChildren(of: settlement.reverted)
+    attempts.saved = finishSave()
     if outcome.changes == nil, settlement.reverted.isEmpty { return true }
     // The save is done: if the context can't move on, that is the next call's failure.
     deferringError(()) { () throws(ContextError) in
       try moveToNewest(after: outcome.changes, outcome.ruleChanges)
     }
-    revert(settlement.reverted)
-    saved.changes = outcome.changes.map { changes([$0], .context) }
-    saved.changes?.aliases = aliases
+    revert(settlement, shown)
+    if !events.didSave.isEmpty {
+      attempts.saved.changes = outcome.changes.map { changes([$0], .context) }
+      attempts.saved.changes?.aliases = aliases
+    }
     if outcome.changes != nil { coordinator.tellListeners() }
     return true
+  }
+
+  /// Another attempt follows: from now on the context notes whether anything changes, because then hooks have to run again.
+  private func expectChanges(_ invalid: SaveFailures) -> SaveAttempts.Prepared {
+    announceChanges()
+    return SaveAttempts.Prepared(invalid: invalid, changeCount: changeCount)
   }
 
   /// Merges a request with what others have saved since, if they have.
@@ -193,7 +214,7 @@ extension ManagedObjectContext {
     try resolver.resolve()
     if !resolver.undecided.isEmpty {
       settlement.undecided = resolver.undecided
-      return SaveRequest(baseCommit: base.commit, conflicts: [], deletedInParent: [])
+      return .nothing(on: base.commit)
     }
     settlement.reverted = resolver.reverted
     return resolver.request
@@ -204,6 +225,7 @@ extension ManagedObjectContext {
     _ request: SaveRequest,
     _ policies: UniquePolicies,
     _ base: SaveBase,
+    _ validations: SettledValidations,
     _ settlement: inout SaveSettlement
   ) throws(ContextError) -> SaveRequest {
     guard policies.settlesAny, request.entities.contains(where: { !$0.inserted.isEmpty }) else {
@@ -212,45 +234,14 @@ extension ManagedObjectContext {
     var resolver = UniqueResolver(request, settlement.reverted, policies, in: try base.source(), coordinator)
     try resolver.resolve()
     if resolver.aliases.allSatisfy(\.isEmpty) { return request }
-    settlement = SaveSettlement(reverted: resolver.reverted, aliases: resolver.aliases)
-    return resolver.request
-  }
-
-  /// Lets go of new objects that a save has settled with existing ones, and returns the IDs of both.
-  private func leaveSettled(_ settled: [[ObjectNumber: ObjectNumber]]) -> [ManagedObjectID: ManagedObjectID] {
-    if settled.isEmpty { return [:] }
-    undoManager?.removeAllActions()
-    var ids: [ManagedObjectID: ManagedObjectID] = [:]
-    tellingChanges(from: .store) {
-      for (ordinal, owners) in settled.enumerated() where !owners.isEmpty {
-        for object in entities[ordinal].changes.inserted {
-          let number = object._$state.number
-          guard var owner = owners[number] else { continue }
-          while let next = owners[owner] { owner = next }
-          ids[id(number, entity(ordinal))] = id(owner, entity(ordinal))
-          noteChange(of: object, isEdited: false)
-          entities[ordinal].known.remove(number)
-          object._$state.leave(entity(ordinal).number)
-        }
-      }
-    }
-    aliases.merge(ids) { $1 }
-    return ids
-  }
-
-  /// Reads objects anew of which a policy has not stored everything.
-  private func revert(_ objects: [Set<ObjectNumber>]) {
-    tellingChanges(from: .store) {
-      for (ordinal, numbers) in objects.enumerated() {
-        for number in numbers { revert(number, entity(ordinal)) }
-      }
-      if !objects.isEmpty { children.forEach { $0.parentDidReplace(objects.map(Array.init)) } }
-    }
-  }
-
-  private func revert(_ number: ObjectNumber, _ entity: StoredEntity) {
-    if let object = knownObject(number, of: entity) { noteChange(of: object, isEdited: false) }
-    update(number, entity, changedBy: .store)
+    var request = resolver.request
+    let unvalidated = validations.noteFailures(of: try resolver.changedOwners(), in: &request)
+    settlement = SaveSettlement(
+      reverted: resolver.reverted,
+      aliases: resolver.aliases,
+      unvalidated: unvalidated
+    )
+    return unvalidated.isEmpty ? request : .nothing(on: base.commit)
   }
 
   /// The objects are as the store has them now.
@@ -273,12 +264,24 @@ extension ManagedObjectContext {
   }
 }
 
-/// What a save stores otherwise than its context shows it.
-private struct SaveSettlement {
-  /// Objects of which not everything is stored that the context shows, or that are changed beyond that, by the entity's ordinal; empty for none.
-  var reverted: [Set<ObjectNumber>] = []
-  /// New objects that are not stored, and the existing ones that they stand for, by the entity's ordinal; empty for none.
-  var aliases: [[ObjectNumber: ObjectNumber]] = []
-  /// Conflicts that a custom policy must settle before the save stores anything.
-  var undecided: [MergeDecisions.Undecided] = []
+/// What the attempts of one save to get its turn have in common.
+private struct SaveAttempts {
+  /// The policy of the save for existing unique values; nil for what the constraints say.
+  let uniquePolicy: UniquePolicy?
+  /// What the merge policy has decided so far.
+  var decisions = MergeDecisions()
+  /// What existing objects have said to what policies make of them.
+  var validations = SettledValidations()
+  /// What the hooks have found; nil before they have run.
+  var prepared: Prepared?
+  /// The objects that were saved.
+  var saved = SavedObjects()
+
+  /// What the hooks have found in one state of the context.
+  struct Prepared {
+    let invalid: SaveFailures
+    let changeCount: Int
+  }
+
+  init(_ uniquePolicy: UniquePolicy?) { self.uniquePolicy = uniquePolicy }
 }

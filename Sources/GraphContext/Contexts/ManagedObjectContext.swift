@@ -46,9 +46,10 @@ public final class ManagedObjectContext: ObjectHost {
   /// The rule for objects that other contexts have changed in the store since this one read them: ``MergePolicy/error`` unless it is set.
   /// A child's value has no effect: the store is saved to by the outermost context.
   public var mergePolicy = MergePolicy.error
-  /// The IDs of new objects that saves of this context have settled with existing ones, and the IDs of those: see ``UniquePolicy``. Empty again after a
-  /// reset.
-  public internal(set) var aliases: [ManagedObjectID: ManagedObjectID] = [:]
+  /// The IDs of new objects that saves of this context have settled with existing ones, and the IDs of those: see ``UniquePolicy``. Those of the last save
+  /// are all here; of earlier ones the last 10,000 stay. Empty again after a reset.
+  public var aliases: [ManagedObjectID: ManagedObjectID] { settledIDs.aliases }
+  var settledIDs = SettledIDs()
   /// True for the context of ``PersistentContainer/query(_:)``. A change of an object in it is an error, which the next fetch and the end of the
   /// block throw.
   public internal(set) var isReadOnly = false
@@ -84,6 +85,10 @@ public final class ManagedObjectContext: ObjectHost {
   var events = ContextEvents()
   /// True if the context records which objects change: it, or a child, has listeners or an undo manager.
   var tracksChanges = false
+  /// True if it records which properties change, too: it, or a child, has listeners.
+  var namesChanges = false
+  /// Rises with changes: it has another value if anything has changed since ``announceChanges()``.
+  var changeCount = 0
   /// Called at the first change after an event. It schedules the next event for the end of the turn.
   var scheduleEvent: (() -> Void)?
   /// The manager that registers changes for ``undo()``; nil if changes can't be undone. The view context has one from the beginning. Setting the
@@ -92,7 +97,7 @@ public final class ManagedObjectContext: ObjectHost {
     didSet {
       oldValue?.leave()
       undoManager?.enter(self)
-      if undoManager != nil { startTracking() }
+      updateTracking()
     }
   }
   /// The entity found last, by its objects' key.
@@ -159,13 +164,14 @@ public final class ManagedObjectContext: ObjectHost {
   }
 
   /// An object with unsaved changes is about to be changed, or one without them for the first time.
-  package override func willChange(_ object: any ManagedObject) {
+  package override func willChange(_ object: any ManagedObject, slots: UInt64) {
     checkWritable()
-    noteChange(of: object)
+    noteChange(of: object, slots: slots)
     let ordinal = entity(of: object).ordinal
     if !object._$state.hasChanges { entities[ordinal].changes.noteUpdated(object) }
     entities[ordinal].encoded?.noteStale(object._$state.number)
     children.forEach { $0.parentWillChange(object._$state.number, ordinal) }
+    if namesChanges { object._$state.announcesChange = true }
   }
 
   package override func noteLeft(_ object: any ManagedObject) { deferred.note(Self.isGone(object)) }

@@ -96,9 +96,9 @@ struct PendingLinks {
   }
 
   /// The links for which `isIncluded` returns true; its last argument says whether the link was added.
-  func filter(
-    _ isIncluded: (ObjectNumber, ObjectNumber, Bool) throws(ContextError) -> Bool
-  ) throws(ContextError) -> PendingLinks {
+  func filter<Failure: Error>(
+    _ isIncluded: (ObjectNumber, ObjectNumber, Bool) throws(Failure) -> Bool
+  ) throws(Failure) -> PendingLinks {
     var result = PendingLinks()
     for (owner, elements) in added {
       for element in elements where try isIncluded(owner, element, true) { result.link(owner, element) }

@@ -32,6 +32,9 @@ struct EventListeners<Event> {
     return flag
   }
 
+  /// True if every subscription has ended.
+  var isEmpty: Bool { listeners.allSatisfy(\.flag.isCancelled) }
+
   /// Releases the closures of cancelled subscriptions.
   mutating func removeCancelled() { listeners.removeAll(where: \.flag.isCancelled) }
 
@@ -57,14 +60,21 @@ struct ContextEvents {
     /// True if the object was in the context at the time of the last event.
     let wasThere: Bool
     /// True if code has set a value; false if values were only read again.
-    var isEdited: Bool
+    var isEdited = false
+    /// What was set, as far as the context records that.
+    var properties = ChangedProperties()
   }
 
   var hasNoted: Bool { !noted.isEmpty }
 
-  mutating func note(_ key: ObjectKey, wasThere: Bool, isEdited: Bool) {
-    noted[key, default: NotedObject(wasThere: wasThere, isEdited: isEdited)].isEdited =
-      isEdited || noted[key]?.isEdited == true
+  /// - Parameter properties: what code sets; nil if values are only read again.
+  mutating func note(_ key: ObjectKey, wasThere: Bool, _ properties: ChangedProperties?) {
+    var object = noted[key] ?? NotedObject(wasThere: wasThere)
+    if let properties {
+      object.isEdited = true
+      object.properties.formUnion(properties)
+    }
+    noted[key] = object
   }
 
   /// Returns the kind of change of each noted object, and clears the list.
@@ -77,7 +87,7 @@ struct ContextEvents {
       switch (object.wasThere, isThere(key)) {
       case (false, true): changes[key] = .inserted
       case (true, false): changes[key] = .deleted
-      case (true, true): changes[key] = object.isEdited ? .updated : .refreshed
+      case (true, true): changes[key] = object.isEdited ? .updated(object.properties) : .refreshed
       case (false, false): break
       }
     }
@@ -85,4 +95,10 @@ struct ContextEvents {
   }
 
   mutating func forgetNoted() { noted = [:] }
+
+  /// Nothing is noted any more.
+  mutating func stopNoting() {
+    noted = [:]
+    kept = []
+  }
 }

@@ -14,13 +14,13 @@ extension ManagedObjectContext {
   /// - Returns: the subscription. It ends when the program releases it.
   public func onObjectsDidChange(_ body: @escaping (ObjectChanges) -> Void) -> ContextSubscription {
     let flag = events.objectsDidChange.add(body)
-    startTracking()
+    updateTracking()
     return ContextSubscription(flag)
   }
 
   /// Calls `body` before the context saves anything, and before the hooks of its objects. What it changes is saved too; it must not save.
   ///
-  /// A save that waits for its turn without blocking calls it again for each attempt.
+  /// A save that waits for its turn without blocking calls it again if the context has changed meanwhile.
   public func onWillSave(_ body: @escaping () -> Void) -> ContextSubscription {
     ContextSubscription(events.willSave.add(body))
   }
@@ -38,7 +38,7 @@ extension ManagedObjectContext {
     let (stream, continuation) = AsyncStream<ObjectChanges>.makeStream()
     let flag = events.objectsDidChange.add { [end = StreamEnd(continuation)] in end.continuation.yield($0) }
     continuation.onTermination = { _ in flag.cancel() }
-    startTracking()
+    updateTracking()
     return stream
   }
 
@@ -55,6 +55,7 @@ extension ManagedObjectContext {
     tellOfNoted()
     undoManager?.endEvent(in: self)
     children.forEach { $0.processPendingChanges() }
+    updateOwnTracking()
   }
 }
 
@@ -70,43 +71,80 @@ private final class StreamEnd: Sendable {
 // MARK: - Noting changes
 
 extension ManagedObjectContext {
-  /// From now on every change is noted.
-  func startTracking() {
+  /// Notes changes from now on, or no longer, as the listeners and undo managers of the context and its children ask for.
+  ///
+  /// A subscription may end on another thread, and a child anywhere. The context finds out at the end of its next turn.
+  func updateTracking() {
+    updateOwnTracking()
+    parent?.updateTracking()
+  }
+
+  private func updateOwnTracking() {
+    let wasTracking = tracksChanges
+    let wasNaming = namesChanges
+    (tracksChanges, namesChanges) = (undoManager != nil, !events.objectsDidChange.isEmpty)
+    children.forEach { child in
+      tracksChanges = tracksChanges || child.tracksChanges
+      namesChanges = namesChanges || child.namesChanges
+    }
+    tracksChanges = tracksChanges || namesChanges
+    if tracksChanges, !wasTracking { events.kept = keptByChanges() }
+    if tracksChanges, !wasTracking || namesChanges && !wasNaming { announceChanges() }
+    if !tracksChanges, wasTracking { events.stopNoting() }
+  }
+
+  /// Makes all objects with unsaved changes announce the next one.
+  func announceChanges() {
     for entity in entities {
       for object in entity.changes.inserted + entity.changes.updated { object._$state.announcesChange = true }
     }
-    var context: ManagedObjectContext? = self
-    while let next = context {
-      next.tracksChanges = true
-      context = next.parent
+  }
+
+  /// The objects that only their unsaved changes keep in the context.
+  private func keptByChanges() -> Set<ManagedObjectID> {
+    var kept: Set<ManagedObjectID> = []
+    for (ordinal, entity) in entities.enumerated() {
+      for object in entity.changes.updated
+      where entity.mayBeMissing(object._$state.number) && isMissingBelow(object, ordinal) {
+        kept.insert(id(object._$state.number, self.entity(ordinal)))
+      }
     }
+    return kept
   }
 
   /// An object of the context is about to be changed or deleted, or its values are to be read anew.
-  func noteChange(of object: any ManagedObject, isEdited: Bool = true) {
+  ///
+  /// - Parameter slots: bits of the slots that code is about to set.
+  func noteChange(of object: any ManagedObject, isEdited: Bool = true, slots: UInt64 = 0) {
+    changeCount &+= 1
     guard tracksChanges else { return }
     let phase = object._$state.phase
-    note(key(of: object), wasThere: phase == .inserted || phase == .persistent, isEdited: isEdited)
+    let isThere = phase == .inserted || phase == .persistent
+    note(key(of: object), wasThere: isThere, isEdited ? ChangedProperties(slots: slots) : nil)
     if isEdited { undoManager?.capture(object, in: self) }
   }
 
   /// An object has come into the context.
   func noteEntry(of object: any ManagedObject) {
+    changeCount &+= 1
     guard tracksChanges else { return }
     let key = key(of: object)
-    note(key, wasThere: false, isEdited: true)
+    note(key, wasThere: false, ChangedProperties())
     undoManager?.captureEntry(of: object, key)
   }
 
   /// A pair is linked or unlinked.
   func notePair(_ end: PairEnd, isLinked: Bool) {
+    changeCount &+= 1
     guard tracksChanges else { return }
-    noteOwner(ObjectKey(entity: end.entity, number: end.owner), isEdited: true)
+    let key = ObjectKey(entity: end.entity, number: end.owner)
+    noteOwner(key, ChangedProperties(pairs: [end.position]))
     undoManager?.capture(UndoGroup.Pair(end: end, isLinked: isLinked))
   }
 
   /// All objects with unsaved changes are about to be read anew.
   func noteRollback() {
+    changeCount &+= 1
     guard tracksChanges else { return }
     for (ordinal, entity) in entities.enumerated() {
       for object in entity.changes.inserted + entity.changes.updated + entity.changes.deleted {
@@ -114,18 +152,18 @@ extension ManagedObjectContext {
       }
       for pairs in entity.pairs {
         for owner in Set(pairs.added.keys).union(pairs.removed.keys) {
-          noteOwner(ObjectKey(entity: ordinal, number: owner), isEdited: false)
+          noteOwner(ObjectKey(entity: ordinal, number: owner), nil)
         }
       }
     }
   }
 
   /// An owner of pairs may not be in memory, or be one that is deleted below.
-  private func noteOwner(_ key: ObjectKey, isEdited: Bool) {
+  private func noteOwner(_ key: ObjectKey, _ properties: ChangedProperties?) {
     let entity = entity(key.entity)
     let known = knownObject(key.number, of: entity)
     if known == nil || known?._$state.hasChanges == false, !isBelow(key) { return }
-    note(key, wasThere: isShown(key), isEdited: isEdited)
+    note(key, wasThere: isShown(key), properties)
   }
 
   private func isBelow(_ key: ObjectKey) -> Bool {
@@ -137,9 +175,9 @@ extension ManagedObjectContext {
     ObjectKey(entity: entity(of: object).ordinal, number: object._$state.number)
   }
 
-  private func note(_ key: ObjectKey, wasThere: Bool, isEdited: Bool) {
+  private func note(_ key: ObjectKey, wasThere: Bool, _ properties: ChangedProperties?) {
     if !events.hasNoted { outermost.scheduleEvent?() }
-    events.note(key, wasThere: wasThere, isEdited: isEdited)
+    events.note(key, wasThere: wasThere, properties)
   }
 
   /// The context that saves to the store.
@@ -219,7 +257,7 @@ extension ManagedObjectContext {
     visible.refreshed += visible.inserted.filter(events.kept.contains)
     visible.inserted.removeAll { phase($0) == .deleted || events.kept.contains($0) }
     events.kept.subtract(visible.refreshed)
-    visible.updated.removeAll { phase($0) == .deleted }
+    visible.removeUpdated { phase($0) == .deleted }
     visible.refreshed.removeAll { phase($0) == .deleted }
     // One that is still here is kept by its unsaved changes, without what it had below, or the context has deleted it itself.
     let kept = visible.deleted.filter { phase($0) == .persistent }

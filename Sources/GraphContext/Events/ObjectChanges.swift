@@ -5,6 +5,10 @@ import Predicates
 /// An object counts as updated if an attribute, a to-one relationship, or a link of a many-to-many relationship has changed. The members of a to-many
 /// relationship whose inverse is a to-one are changes of the members. An object that came and went between two events is in no list.
 /// Each list ascends by entity, in the schema's order, and by number. An ID is in one of the lists only.
+///
+/// ``changedProperties`` names what code has set in a context, if only to an equal value, and what a commit has stored that differs. A commit of
+/// another context may have stored a property that has an unsaved change here: it is named, and the context goes on showing its own value. An object that
+/// was deleted and came back by an undo or in one of several commits may have other values in each property that is named.
 public struct ObjectChanges: Sendable, Equatable {
   /// Where changes come from.
   public enum Origin: Sendable, Hashable {
@@ -32,6 +36,8 @@ public struct ObjectChanges: Sendable, Equatable {
   public internal(set) var inserted: [ManagedObjectID] = []
   /// Objects with other values or links.
   public internal(set) var updated: [ManagedObjectID] = []
+  /// Of each updated object, the names of the attributes and relationships that have changed, sorted. See ``ObjectChanges``.
+  public internal(set) var changedProperties: [ManagedObjectID: [String]] = [:]
   /// Objects that were there and are no longer.
   public internal(set) var deleted: [ManagedObjectID] = []
   /// Objects whose values are read anew, although nobody has set them in the context: after a rollback, or when the program asked for it.
@@ -78,6 +84,15 @@ final class HandedOver {
 }
 
 extension ObjectChanges {
+  /// Takes objects out of the updated ones.
+  mutating func removeUpdated(where isRemoved: (ManagedObjectID) -> Bool) {
+    updated.removeAll { id in
+      guard isRemoved(id) else { return false }
+      changedProperties[id] = nil
+      return true
+    }
+  }
+
   /// The changes without those that a child has handed over. Where it has deleted objects, delete rules may have changed here more of an updated
   /// object than the child knows of.
   func without(_ handedOver: HandedOver) -> ObjectChanges {
@@ -85,7 +100,7 @@ extension ObjectChanges {
     let ids = Set(others.inserted + others.deleted + (others.deleted.isEmpty ? others.updated : []))
     var rest = self
     rest.inserted.removeAll(where: ids.contains)
-    rest.updated.removeAll { ids.contains($0) && !handedOver.changedFurther.contains($0) }
+    rest.removeUpdated { ids.contains($0) && !handedOver.changedFurther.contains($0) }
     rest.deleted.removeAll(where: ids.contains)
     return rest
   }
@@ -104,7 +119,7 @@ struct ObjectKey: Hashable, Comparable {
 /// What has become of an object from one state of a context to a later one.
 enum ObjectChange {
   case inserted
-  case updated
+  case updated(ChangedProperties)
   case deleted
   case refreshed
 }
@@ -115,11 +130,14 @@ extension ManagedObjectContext {
     _ origin: ObjectChanges.Origin
   ) -> ObjectChanges {
     var result = ObjectChanges(origin: origin, contextName: name)
+    var names = ChangedPropertyNames()
     for (key, change) in changes.sorted(by: { $0.key < $1.key }) {
       let id = id(key.number, entity(key.entity))
       switch change {
       case .inserted: result.inserted.append(id)
-      case .updated: result.updated.append(id)
+      case .updated(let properties):
+        result.updated.append(id)
+        result.changedProperties[id] = names.names(of: properties, entity(key.entity))
       case .deleted: result.deleted.append(id)
       case .refreshed: result.refreshed.append(id)
       }
@@ -136,7 +154,8 @@ extension ManagedObjectContext {
         for number in objects.deleted { combined.note(ObjectKey(entity: entity, number: number), .deleted) }
         for number in objects.inserted { combined.note(ObjectKey(entity: entity, number: number), .inserted) }
         for update in objects.updated {
-          combined.note(ObjectKey(entity: entity, number: update.number), .updated)
+          let properties = ChangedProperties(slots: update.slots)
+          combined.note(ObjectKey(entity: entity, number: update.number), .updated(properties))
         }
       }
       for (relationship, links) in changes.links { note(links, of: relationship, in: &combined) }
@@ -149,17 +168,20 @@ extension ManagedObjectContext {
     var combined = CombinedChanges()
     for changes in request.entities {
       let ordinal = changes.entity.ordinal
-      func note(_ numbers: [ObjectNumber], _ change: ObjectChange) {
-        for number in numbers { combined.note(ObjectKey(entity: ordinal, number: number), change) }
+      func note(_ number: ObjectNumber, _ change: ObjectChange) {
+        combined.note(ObjectKey(entity: ordinal, number: number), change)
       }
-      note(changes.inserted.map(\.number), .inserted)
-      note(changes.updated.map(\.number), .updated)
-      note(changes.deleted, .deleted)
+      for record in changes.inserted { note(record.number, .inserted) }
+      for patch in changes.updated { note(patch.number, .updated(ChangedProperties(slots: patch.slots))) }
+      for number in changes.deleted { note(number, .deleted) }
     }
     // A link is pending at both of its ends.
     for pairs in request.pairs {
       for owner in Set(pairs.links.added.keys).union(pairs.links.removed.keys) {
-        combined.noteLinked(ObjectKey(entity: pairs.source.ordinal, number: owner))
+        combined.noteLinked(
+          ObjectKey(entity: pairs.source.ordinal, number: owner),
+          by: pairs.relationship.ordinal
+        )
       }
     }
     return changes(combined.changes, .context)
@@ -174,9 +196,9 @@ extension ManagedObjectContext {
     for toMany in source.toManys {
       guard case .pairs(let trees) = toMany.storage, trees.relationship == relationship else { continue }
       for link in links.added + links.removed {
-        combined.noteLinked(ObjectKey(entity: source.ordinal, number: link.owner))
-        if trees.inverse == nil { continue }
-        combined.noteLinked(ObjectKey(entity: toMany.destination, number: link.element))
+        combined.noteLinked(ObjectKey(entity: source.ordinal, number: link.owner), by: toMany.ordinal)
+        guard let inverse = trees.inverse else { continue }
+        combined.noteLinked(ObjectKey(entity: toMany.destination, number: link.element), by: inverse)
       }
     }
   }
@@ -190,11 +212,19 @@ struct CombinedChanges {
     switch (changes[key], change) {
     case (.inserted, .deleted): changes[key] = nil
     case (.inserted, _): break
-    case (.deleted, .inserted): changes[key] = .updated
+    case (.deleted, .inserted): changes[key] = .updated(.allSlots)
+    case (.updated(var properties), .updated(let others)):
+      properties.formUnion(others)
+      changes[key] = .updated(properties)
     default: changes[key] = change
     }
   }
 
   /// An end of a link counts as updated, unless it came or went.
-  mutating func noteLinked(_ key: ObjectKey) { if changes[key] == nil { changes[key] = .updated } }
+  mutating func noteLinked(_ key: ObjectKey, by position: Int) {
+    switch changes[key] {
+    case .inserted, .deleted: break
+    case nil, .updated, .refreshed: note(key, .updated(ChangedProperties(pairs: [position])))
+    }
+  }
 }

@@ -3,18 +3,18 @@ import Predicates
 extension ManagedObjectContext {
   /// Makes the context show what these transactions have changed, and returns the changes of all of them together.
   ///
-  /// A context that shows an earlier state moves to the newest commit, as with ``refresh()``; one that has come as far already stays. Either way the result
-  /// says what a program has to update that has shown the state before the transactions: perhaps in an earlier run, with the token that it kept.
+  /// A context that shows an earlier state moves to the newest commit, as with ``refresh()``, also past the last of the transactions: a store has no
+  /// snapshot of an earlier commit, unless a reader has held it since. A context that has come as far already stays. Either way the result says what a program has to update that has shown the state before the transactions: perhaps in an earlier run, with the token that it kept.
   ///
   /// Changes of an object in several transactions are one: an object that was inserted and deleted isn't among them.
   ///
-  /// - Parameter transactions: consecutive ones of this store, as ``PersistentContainer/history(_:)`` returns them.
+  /// - Parameter transactions: consecutive ones of this store, in any order.
   /// - Throws: what ``refresh()`` throws.
   @discardableResult
   public func merge(_ transactions: [HistoryTransaction]) throws(ContextError) -> ObjectChanges {
     let own = transactions.filter { $0.token.storeID == storeID }
     if let last = own.map(\.token.commit).max(), last > source.commit { try refresh() }
-    return changes(own)
+    return changes(own.sorted { $0.token < $1.token })
   }
 
   private func changes(_ transactions: [HistoryTransaction]) -> ObjectChanges {
@@ -24,7 +24,7 @@ extension ManagedObjectContext {
       let key = ObjectKey(entity: entity.ordinal, number: change.objectID.number)
       switch change.kind {
       case .inserted: combined.note(key, .inserted)
-      case .updated: combined.note(key, .updated)
+      case .updated: combined.note(key, .updated(ChangedProperties(named: change.properties, of: entity)))
       case .deleted: combined.note(key, .deleted)
       }
     }

@@ -68,15 +68,15 @@ extension ManagedObject {
   /// To be called by a setter before it changes the slot's cache.
   @inlinable @inline(__always)
   public func _$willSet(_ slot: Int) {
-    if _$state.announcesChange { _$announceChange() }
+    if _$state.announcesChange { _$announceChange(slot) }
     _$state.didSet(slot)
   }
 
-  /// Tells the context of the first change since the object had none.
+  /// Tells the context that a slot is about to be set: the first one since the object had no changes, or every one if the context asks for that.
   @inlinable
-  package func _$announceChange() {
+  package func _$announceChange(_ slot: Int) {
     _$state.announcesChange = false
-    _$state.host?._$willChange(self)
+    _$state.host?._$willChange(self, slot)
   }
 }
 

@@ -78,8 +78,10 @@ public class ObjectHost {
 
   // MARK: Changing
 
-  /// The object, which has no unsaved changes, is about to be changed. The host keeps it from now on.
-  package func willChange(_ object: any ManagedObject) { missing() }
+  /// The object is about to be changed. The host keeps it from now on.
+  ///
+  /// - Parameter slots: bits of the slots that are to be set, as far as they are known.
+  package func willChange(_ object: any ManagedObject, slots: UInt64) { missing() }
 
   /// The object is to be in this context: it is inserted if it is in none.
   ///
@@ -121,7 +123,9 @@ public class ObjectHost {
   package final func _$layout(of object: any ManagedObject) -> RecordLayout { layout(of: object) }
 
   @usableFromInline
-  package final func _$willChange(_ object: any ManagedObject) { willChange(object) }
+  package final func _$willChange(_ object: any ManagedObject, _ slot: Int) {
+    willChange(object, slots: 1 << UInt64(slot))
+  }
 
   @usableFromInline
   package final func _$awakeInserted() { awakeInserted() }

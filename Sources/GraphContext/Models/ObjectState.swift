@@ -35,8 +35,8 @@ public struct ObjectState {
   /// The host's generation when `record` was found.
   @usableFromInline package var generation: UInt32 = 0
   @usableFromInline package var phase: Phase = .new
-  /// Whether the context must hear of the next change: the object is in a context, which doesn't hold it as changed yet, or
-  /// has a copy of its values.
+  /// Whether the context must hear of the next change: the object is in a context, which doesn't hold it as changed yet,
+  /// has a copy of its values, or records which properties change.
   @usableFromInline package var announcesChange = false
   /// False for a fault whose `awakeFromFetch` has not been called yet; true for every other object.
   @usableFromInline package var isAwake = true

@@ -78,6 +78,11 @@ struct SaveRequest {
   /// The failures found so far. The save throws them after it has checked everything else.
   var failures = SaveFailures()
 
+  /// A request that changes nothing: the save has to be tried again.
+  static func nothing(on commit: UInt64) -> SaveRequest {
+    SaveRequest(baseCommit: commit, conflicts: [], deletedInParent: [])
+  }
+
   var isEmpty: Bool { pairs.isEmpty && failures.isEmpty && entities.allSatisfy(\.isEmpty) }
   var hasConflicts: Bool { conflicts.contains { !$0.isEmpty } }
   var deletesObjects: Bool { entities.contains { !$0.deleted.isEmpty } }

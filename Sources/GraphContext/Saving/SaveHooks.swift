@@ -80,21 +80,23 @@ struct SaveHooks {
     _ failures: inout SaveFailures,
     _ validate: () throws -> Void
   ) {
-    do { try validate() } catch {
-      let id = object.objectID
-      failures.note(
-        ContextError(
-          .validationFailed,
-          "\(id.entityName) \(id.number) can't be saved: \(error)",
-          context: .init(
-            entity: id.entityName,
-            objectID: id,
-            properties: (error as? ValidationError)?.properties ?? []
-          ),
-          underlyingError: error
-        )
-      )
-    }
+    do { try validate() } catch { failures.note(.validationFailed(object.objectID, error)) }
+  }
+}
+
+extension ContextError {
+  /// An object refuses to be saved, with the error that its validation has thrown.
+  static func validationFailed(_ id: ManagedObjectID, _ error: any Error) -> ContextError {
+    ContextError(
+      .validationFailed,
+      "\(id.entityName) \(id.number) can't be saved: \(error)",
+      context: .init(
+        entity: id.entityName,
+        objectID: id,
+        properties: (error as? ValidationError)?.properties ?? []
+      ),
+      underlyingError: error
+    )
   }
 }
 

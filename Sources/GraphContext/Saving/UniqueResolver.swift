@@ -16,6 +16,8 @@ struct UniqueResolver {
   /// Settled objects and the existing ones that they stand for, by the entity's ordinal.
   private(set) var aliases: [[ObjectNumber: ObjectNumber]]
   private var settled: [SettledObject] = []
+  /// Stored objects that policies have given values, by the entity's ordinal.
+  private var changed: [Set<ObjectNumber>]
   /// What the models declare, by the entity's ordinal, once it is needed.
   private var defaults: [Int: [Int: AttributeValue]] = [:]
 
@@ -44,6 +46,7 @@ struct UniqueResolver {
     schema = source.schema
     self.reverted = reverted.isEmpty ? request.entities.map { _ in [] } : reverted
     aliases = request.entities.map { _ in [:] }
+    changed = request.entities.map { _ in [] }
   }
 
   /// O(new objects · log n) for entities with a policy, and O(changes) if any object is settled.
@@ -72,6 +75,27 @@ struct UniqueResolver {
     var number = number
     while let next = aliases[ordinal][number] { number = next }
     return number
+  }
+
+  /// The stored objects to which the save gives values of settled ones, with all values that they get.
+  func changedOwners() throws(ContextError) -> [SettledOwner] {
+    var owners: [SettledOwner] = []
+    for changes in request.entities {
+      let entity = changes.entity
+      for number in changed[entity.ordinal].sorted() {
+        guard let index = changes.patchIndex(of: number),
+          let stored = try source.record(number, of: entity)
+        else { continue }
+        let patch = changes.updated[index]
+        let bytes = changes.encoder.encode(
+          RecordView(validated: stored, layout: entity.layout),
+          patchedBy: RecordView(validated: patch.bytes, layout: entity.layout),
+          in: patch.slots
+        )
+        owners.append(SettledOwner(entity: entity, number: number, record: Array(bytes), slots: patch.slots))
+      }
+    }
+    return owners
   }
 
   // MARK: Existing objects
@@ -172,6 +196,7 @@ struct UniqueResolver {
     let slots = try takePartners(of: new, for: owner, entity) | values(of: new, object.policy, entity)
     reverted[entity.ordinal].formUnion([owner, object.number])
     if slots == 0 { return }
+    if changes.insertedIndex(of: owner) == nil { changed[entity.ordinal].insert(owner) }
     if let index = changes.insertedIndex(of: owner) {
       let old = RecordView(
         validated: UnsafeRawBufferPointer(changes.inserted[index].bytes),

@@ -119,6 +119,18 @@ extension ContextUndoManager {
 
   func capture(_ pair: UndoGroup.Pair) { if isRegistrationEnabled { open.add(pair) } }
 
+  /// Forgets the groups up to the last one that has to do with new objects which a save has settled with existing ones. The later ones stay.
+  ///
+  /// - Parameter settled: the numbers of the objects, by the entity's ordinal.
+  func forgetGroups(touching settled: [[ObjectNumber: ObjectNumber]], _ schema: StoredSchema) {
+    func forget(_ groups: inout [UndoGroup]) {
+      if let last = groups.lastIndex(where: { $0.touches(settled, schema) }) { groups.removeFirst(last + 1) }
+    }
+    if open.touches(settled, schema) { (undoGroups, redoGroups, open) = ([], [], UndoGroup()) }
+    forget(&undoGroups)
+    forget(&redoGroups)
+  }
+
   /// Ends explicit groups that are open.
   func endGroups() { depth = 0 }
 

@@ -19,6 +19,9 @@ struct UndoGroup {
     var hasOtherValues = false
     /// Whether the object is there after the group.
     var isThereAfter = true
+
+    /// About what the image takes in memory.
+    var byteCount: Int { 160 + (values?.record.count ?? 0) }
   }
 
   struct Values {
@@ -31,6 +34,8 @@ struct UndoGroup {
     let saveCount: Int
   }
 
+  private static let pairByteCount = 48
+
   var name: String?
   private(set) var images: [ObjectKey: Image] = [:]
   private(set) var pairs: [Pair] = []
@@ -39,16 +44,41 @@ struct UndoGroup {
 
   var isEmpty: Bool { images.isEmpty && pairs.isEmpty }
 
+  /// Returns whether the group has changed one of these objects, or would make an object lead to one. O(images).
+  ///
+  /// - Parameter settled: the numbers of the objects, by the entity's ordinal.
+  func touches(_ settled: [[ObjectNumber: ObjectNumber]], _ schema: StoredSchema) -> Bool {
+    func isSettled(_ number: ObjectNumber, _ ordinal: Int) -> Bool { settled[ordinal][number] != nil }
+    let leads = pairs.contains { pair in
+      let destination = schema.entities[pair.end.entity].toManys[pair.end.position].destination
+      return isSettled(pair.end.owner, pair.end.entity) || isSettled(pair.end.element, destination)
+    }
+    if leads { return true }
+    return images.contains { key, image in
+      if isSettled(key.number, key.entity) { return true }
+      guard let values = image.values else { return false }
+      let entity = schema.entities[key.entity]
+      return values.record.withUnsafeBytes { bytes in
+        let record = RecordView(validated: bytes, layout: entity.layout)
+        return entity.toOnes.contains { isSettled(record.reference($0.slot), $0.destination) }
+      }
+    }
+  }
+
   func contains(_ key: ObjectKey) -> Bool { images[key] != nil }
 
   mutating func add(_ image: Image, _ key: ObjectKey) {
     images[key] = image
-    byteCount += 160 + (image.values?.record.count ?? 0)
+    byteCount += image.byteCount
+  }
+
+  private mutating func removeImage(of key: ObjectKey) {
+    if let image = images.removeValue(forKey: key) { byteCount -= image.byteCount }
   }
 
   mutating func add(_ pair: Pair) {
     pairs.append(pair)
-    byteCount += 48
+    byteCount += Self.pairByteCount
   }
 
   /// Compares every object with its image: notes what the group has changed, and forgets objects and pairs that are as they were.
@@ -71,7 +101,7 @@ struct UndoGroup {
         }
       }
       let isMoved = image.isThereAfter != (image.values != nil)
-      images[key] = isMoved || image.slots != 0 ? image : nil
+      if isMoved || image.slots != 0 { images[key] = image } else { removeImage(of: key) }
       isChanged = isChanged || isMoved || image.hasOtherValues
     }
     return isChanged
@@ -79,6 +109,8 @@ struct UndoGroup {
 
   /// Forgets pairs that were linked and unlinked again, or the other way round.
   private mutating func forgetPassingPairs() {
+    let count = pairs.count
+    defer { byteCount -= (count - pairs.count) * Self.pairByteCount }
     var changes: [PairEnd: Int] = [:]
     for pair in pairs { changes[pair.end, default: 0] += 1 }
     // The last change of a pair that has changed an odd number of times is as good as all of them.
@@ -92,7 +124,7 @@ struct UndoGroup {
 
 extension UndoGroup.Values {
   /// Bits of the slots that have other values in an object now.
-  fileprivate func slots(
+  func slots(
     thatDifferFrom object: any ManagedObject,
     in context: ManagedObjectContext,
     _ key: ObjectKey

@@ -17,7 +17,9 @@ struct UndoReplay {
     for (key, image) in images {
       if let values = image.values, !image.isThereAfter { bringBack(key, image.object, values) }
     }
-    for (key, image) in images { if let values = image.values { restore(key, values, in: image.slots) } }
+    for (key, image) in images {
+      if let values = image.values { restore(key, values, in: slots(of: image, key)) }
+    }
     forgetLinks()
     for pair in group.pairs.reversed() { context.relationships.change(pair.end, isLinked: !pair.isLinked) }
     for (key, image) in images where image.values == nil && context.isShown(key) {
@@ -46,11 +48,19 @@ struct UndoReplay {
     values.record.withUnsafeBytes { context.enter($0, key.number, entity, reviving: object) }
   }
 
+  /// Bits of the slots to give back: of an object that the group has deleted also what was set after that, which no group has.
+  private func slots(of image: UndoGroup.Image, _ key: ObjectKey) -> UInt64 {
+    guard !image.isThereAfter, let values = image.values,
+      let object = context.knownObject(key.number, of: context.entity(key.entity))
+    else { return image.slots }
+    return image.slots | values.slots(thatDifferFrom: object, in: context, key)
+  }
+
   private func restore(_ key: ObjectKey, _ values: UndoGroup.Values, in slots: UInt64) {
     guard slots != 0, context.isShown(key) else { return }
     let entity = context.entity(key.entity)
     let object = context.object(key.number, of: entity)
-    context.noteChange(of: object)
+    context.noteChange(of: object, slots: slots)
     let isUnchanged = values.isSaved && !manager.wasSaved(since: values)
     let forgotten = isUnchanged && object._$state.phase == .persistent ? slots & ~values.changed : 0
     values.record.withUnsafeBytes { bytes in
@@ -96,7 +106,7 @@ extension ManagedObjectContext {
   /// Forgets unsaved changes of slots: they are what the source has.
   func forgetChanges(of object: any ManagedObject, in slots: UInt64) {
     let ordinal = entity(of: object).ordinal
-    willChange(object)
+    willChange(object, slots: slots)
     object._$state.forgetChanges(in: slots)
     entities[ordinal].forgetConflict(object._$state.number, in: slots)
     leaveIfMissing(object, entity(ordinal))

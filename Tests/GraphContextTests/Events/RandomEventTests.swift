@@ -24,14 +24,17 @@ import Testing
 private final class Listener {
   let context: ManagedObjectContext
   private struct Shown {
-    var text = ""
+    /// The values by property. The links of a many-to-many relationship are apart.
+    var values: [String: String] = [:]
+    var linkName = ""
     var links: Set<ManagedObjectID> = []
   }
   /// The objects that are there by the events, as they were when they were last compared.
   private var shown: [ManagedObjectID: Shown]
   /// The objects that were there then.
   private var former: Set<ManagedObjectID> = []
-  private var touched: Set<ManagedObjectID> = []
+  /// What the events have said of objects that are there, and were before: the names of properties, or nil for all of them.
+  private var touched: [ManagedObjectID: Set<String>?] = [:]
   private var mistakes: [String] = []
   private var subscription: ContextSubscription?
 
@@ -45,20 +48,33 @@ private final class Listener {
   private static func shown(in context: ManagedObjectContext) throws -> [ManagedObjectID: Shown] {
     var shown: [ManagedObjectID: Shown] = [:]
     for writer in try context.fetch(From<Writer>()) {
-      let text = "\(writer.name) \(writer.rank) \(writer.email ?? "") \(number(writer.desk))"
-      shown[writer.objectID] = Shown(text: text, links: Set(writer.fans.map(\.objectID)))
+      shown[writer.objectID] = Shown(
+        values: [
+          "name": writer.name, "rank": "\(writer.rank)", "email": writer.email ?? "",
+          "desk": number(writer.desk),
+        ],
+        linkName: "fans",
+        links: Set(writer.fans.map(\.objectID))
+      )
     }
     for book in try context.fetch(From<Book>()) {
-      let text = "\(book.title) \(book.pages) \(number(book.writer)) \(number(book.publisher))"
-      shown[book.objectID] = Shown(text: text)
+      shown[book.objectID] = Shown(values: [
+        "title": book.title, "pages": "\(book.pages)", "writer": number(book.writer),
+        "publisher": number(book.publisher),
+      ])
     }
     for publisher in try context.fetch(From<Publisher>()) {
-      shown[publisher.objectID] = Shown(text: publisher.name)
+      shown[publisher.objectID] = Shown(values: ["name": publisher.name])
     }
-    for desk in try context.fetch(From<Desk>()) { shown[desk.objectID] = Shown(text: number(desk.writer)) }
+    for desk in try context.fetch(From<Desk>()) {
+      shown[desk.objectID] = Shown(values: ["writer": number(desk.writer)])
+    }
     for reader in try context.fetch(From<Reader>()) {
-      let text = "\(reader.name) \(number(reader.favourite))"
-      shown[reader.objectID] = Shown(text: text, links: Set(reader.idols.map(\.objectID)))
+      shown[reader.objectID] = Shown(
+        values: ["name": reader.name, "favourite": number(reader.favourite)],
+        linkName: "idols",
+        links: Set(reader.idols.map(\.objectID))
+      )
     }
     return shown
   }
@@ -77,7 +93,11 @@ private final class Listener {
     for id in changes.deleted where shown.removeValue(forKey: id) == nil {
       mistakes.append("deleted and not there: \(id) by \(changes.origin)")
     }
-    touched.formUnion(changes.inserted + changes.updated + changes.refreshed)
+    for id in changes.inserted + changes.refreshed { touched[id] = .some(nil) }
+    for id in changes.updated {
+      let names = Set(changes.changedProperties[id] ?? [])
+      if let known = touched[id] { touched[id] = known?.union(names) } else { touched[id] = names }
+    }
   }
 
   /// Compares what the events have said with what the context shows.
@@ -91,10 +111,8 @@ private final class Listener {
       "in the \(who) the events tell otherwise of \(wrong), after \(step), seed \(seed)"
     )
     let silent = now.keys.filter { id in
-      guard !touched.contains(id), let old = shown[id], let new = now[id] else { return false }
-      // A link to an object that comes or goes is told by that object's change.
-      let links = old.links.symmetricDifference(new.links).filter { former.contains($0) && now[$0] != nil }
-      return old.text != new.text || !links.isEmpty
+      guard let old = shown[id], let new = now[id] else { return false }
+      return !unnamedChanges(of: id, from: old, to: new, now).isEmpty
     }
     let differences = silent.map {
       "\($0) from \(shown[$0], default: "nothing") to \(now[$0], default: "nothing")"
@@ -105,7 +123,24 @@ private final class Listener {
     )
     shown = now
     former = Set(now.keys)
-    touched = []
+    touched = [:]
+  }
+
+  /// The names of properties that have changed and that no event has named.
+  private func unnamedChanges(
+    of id: ManagedObjectID,
+    from old: Shown,
+    to new: Shown,
+    _ now: [ManagedObjectID: Shown]
+  ) -> [String] {
+    // What came since has no old values.
+    if old.values.isEmpty { return [] }
+    var changed = new.values.keys.filter { old.values[$0] != new.values[$0] }
+    // A link to an object that comes or goes is told by that object's change.
+    let links = old.links.symmetricDifference(new.links).filter { former.contains($0) && now[$0] != nil }
+    if !links.isEmpty { changed.append(new.linkName) }
+    guard let named = touched[id] else { return changed }
+    return named.map { named in changed.filter { !named.contains($0) } } ?? []
   }
 }
 

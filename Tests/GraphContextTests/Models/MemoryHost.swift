@@ -85,7 +85,9 @@ final class MemoryHost: ObjectHost {
     members[object._$state.number]?.contains(number) ?? false
   }
 
-  override func willChange(_ object: any ManagedObject) { events.append(.willChange(object._$state.number)) }
+  override func willChange(_ object: any ManagedObject, slots: UInt64) {
+    events.append(.willChange(object._$state.number))
+  }
 
   @discardableResult
   override func adopt(_ object: any ManagedObject) -> Bool {

@@ -87,6 +87,31 @@ import Testing
     other.end()
   }
 
+  /// Hooks run once for a save, however often it asks for its turn, unless the context changes while it waits.
+  @Test(arguments: [false, true]) func hooksRunAgainOnlyAfterAChange(changes: Bool) async throws {
+    let trips = try await PersistentContainer("Trips", models: [Trip.self, TripStop.self], at: .inMemory)
+    let (context, store, calls) = (trips.viewContext, trips.store, HookCalls())
+    let trip = Trip("A")
+    context.insert(trip)
+    try context.save()
+    trip.stars = 1
+    var count = 0
+    let subscription = context.onWillSave { count += 1 }
+    defer { withExtendedLifetime(subscription) {} }
+    let turn = try await reservedTurn(of: store)
+    let save = HookCalls.$current.withValue(calls) {
+      Task { @MainActor in try await context.saveWithoutBlocking() }
+    }
+    try await sleepers(1, in: store)
+    if changes { trip.stars = 2 }
+    store.cancel(turn)
+    try await save.value
+    #expect(count == (changes ? 2 : 1))
+    let hooks = ["willSave A", "validateForUpdate A"]
+    #expect(calls.take() == hooks + (changes ? hooks : []) + ["didSave A"])
+    #expect(!context.hasChanges && trip.committedValues["stars"] == .double(changes ? 2 : 1))
+  }
+
   /// A turn that lasts until it is cancelled.
   private func reservedTurn(of store: Store) async throws -> TurnReservation {
     try await Task.detached { try store.reserveTurn(timeout: nil, patience: .seconds(600)) }.value

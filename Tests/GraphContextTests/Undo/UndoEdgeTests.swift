@@ -157,6 +157,54 @@ import Testing
     #expect(try library.verify().map(\.description) == [])
   }
 
+  // MARK: Deleted objects
+
+  /// What is set of a deleted object is not part of what was deleted: it goes with the deletion.
+  @Test(arguments: [true, false]) func setsAfterADeletionAreGivenBackWithIt(inOneTurn: Bool) throws {
+    let writer = try stored("A", rank: 1)
+    let desk = Desk(1)
+    writer.desk = desk
+    try context.save()
+    context.delete(writer)
+    if !inOneTurn { context.processPendingChanges() }
+    writer.rank = 9
+    writer.name = "B"
+    context.processPendingChanges()
+    let count = manager.undoCount
+    #expect(context.undo() && !writer.isDeleted)
+    #expect(manager.undoCount == count - 1)
+    #expect(writer.rank == 1 && writer.name == "A" && writer.desk === desk && desk.writer === writer)
+    #expect(!context.hasChanges && writer.changedValues.isEmpty)
+    #expect(context.redo() && writer.isDeleted && desk.writer == nil)
+    try context.save()
+    #expect(context.undo() && writer.rank == 1 && writer.name == "A" && desk.writer === writer)
+    try context.save()
+    #expect(try library.verify().map(\.description) == [])
+  }
+
+  /// The bytes of a group are those of the images that it keeps.
+  @Test func aGroupCountsWhatItKeeps() throws {
+    let writers = try (0..<50).map { try stored("W\($0) " + String(repeating: "x", count: 1_000)) }
+    for writer in writers { writer.rank = 5 }
+    context.processPendingChanges()
+    manager.removeAllActions()
+    manager.byteLimit = 5_000
+    // Set to what they are.
+    for writer in writers { writer.rank = 5 }
+    writers[0].rank = 1
+    context.processPendingChanges()
+    #expect(manager.undoCount == 1)
+    for writer in writers { writer.rank += 1 }
+    context.processPendingChanges()
+    #expect(manager.undoCount == 0, "more than the limit by itself")
+    for (number, writer) in writers.enumerated() {
+      writer.rank = 100 + number
+      context.processPendingChanges()
+      #expect(manager.undoCount <= 5)
+    }
+    #expect(manager.undoCount == 4)
+  }
+
   // MARK: Managers
 
   @Test func limitsBelowZeroAreSane() throws {

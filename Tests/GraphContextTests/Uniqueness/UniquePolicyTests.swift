@@ -229,6 +229,129 @@ import Testing
     #expect(try child.fetch(From<UniqueTrack>()).count == 1)
   }
 
+  // MARK: A child's unsaved work
+
+  @Test func aChildsUnsavedLinksLeadToTheExistingObject() throws {
+    let (old, oldSleeve) = (try stored("A"), UniqueSleeve("old"))
+    old.sleeve = oldSleeve
+    let tag = UniqueTag("t")
+    for object in [UniqueAlbum("Blue"), tag, UniqueSleeve("changed")] as [any ManagedObject] {
+      context.insert(object)
+    }
+    try context.save()
+    let (new, album) = (insert(UniqueTrack("A", "new")), UniqueAlbum("Blue"))
+    context.insert(album)
+    let child = context.makeChild()
+    let grandchild = child.makeChild()
+    let sleeve = try #require(
+      try child.fetch(From<UniqueSleeve>().where { $0.name == "changed" }).first
+    )
+    sleeve.track = try child.object(UniqueTrack.self, with: new.objectID)
+    try child.object(UniqueTag.self, with: tag.objectID).tracks = [sleeve.track!]
+    let track = UniqueTrack("B", "child's")
+    child.insert(track)
+    track.album = try child.object(UniqueAlbum.self, with: album.objectID)
+    let other = UniqueTrack("C", "grandchild's")
+    grandchild.insert(other)
+    other.album = try grandchild.object(UniqueAlbum.self, with: album.objectID)
+    try context.save()
+    let copy = try child.object(UniqueTrack.self, with: old.objectID)
+    #expect(sleeve.track === copy && copy.sleeve === sleeve && track.album?.title == "Blue")
+    #expect(copy.tags.map(\.word) == ["t"] && other.album?.title == "Blue")
+    #expect(try child.existingObject(UniqueSleeve.self, with: oldSleeve.objectID).track == nil)
+    #expect(track.album?.tracks.map(\.title) == ["child's"])
+    try grandchild.save()
+    try child.save()
+    #expect(old.sleeve?.name == "changed" && tag.tracks == [old])
+    try context.save()
+    let reader = try store.context()
+    defer { reader.end() }
+    let albums = try reader.fetch(From<UniqueAlbum>())
+    #expect(albums.count == 1 && albums[0].tracks.count == 2)
+    #expect(try store.verify().map(\.description) == [])
+  }
+
+  /// What a child has set of an object that is settled meanwhile can't be stored.
+  @Test func aChildsOwnChangesOfASettledObjectAreAConflict() throws {
+    _ = try stored("A")
+    let new = insert(UniqueTrack("A", "new"))
+    let child = context.makeChild()
+    try child.object(UniqueTrack.self, with: new.objectID).title = "child's"
+    try context.save()
+    let error = #expect(throws: ContextError.self) { try child.save() }
+    #expect(error?.code == .conflict)
+    child.rollback()
+    try child.save()
+  }
+
+  // MARK: Undoing
+
+  @Test func groupsAfterTheSettledObjectStay() throws {
+    let old = try stored("A")
+    let manager = ContextUndoManager()
+    context.undoManager = manager
+    old.rating = 1
+    context.processPendingChanges()
+    let new = insert(UniqueTrack("A", "new"))
+    context.processPendingChanges()
+    let tag = UniqueTag("t")
+    context.insert(tag)
+    context.processPendingChanges()
+    tag.word = "u"
+    context.processPendingChanges()
+    #expect(manager.undoCount == 4)
+    try context.save()
+    #expect(manager.undoCount == 2 && new.isDeleted)
+    #expect(context.undo() && tag.word == "t")
+    #expect(context.undo() && !context.undo() && tag.isDeleted)
+    #expect(context.redo() && context.redo() && tag.word == "u")
+    #expect(old.rating == 1 && old.title == "new")
+    try context.save()
+    #expect(try store.verify().map(\.description) == [])
+  }
+
+  @Test func groupsThatWouldLeadToTheSettledObjectGo() throws {
+    _ = try stored("A")
+    let sleeve = UniqueSleeve("s")
+    context.insert(sleeve)
+    let new = insert(UniqueTrack("A", "new"))
+    sleeve.track = new
+    let manager = ContextUndoManager()
+    context.undoManager = manager
+    sleeve.track = nil
+    context.processPendingChanges()
+    sleeve.name = "renamed"
+    context.processPendingChanges()
+    try context.save()
+    #expect(manager.undoCount == 1)
+    #expect(context.undo() && !context.undo())
+    #expect(sleeve.name == "s" && sleeve.track == nil)
+  }
+
+  // MARK: Aliases
+
+  @Test func aliasesOfEarlierSavesAreBounded() throws {
+    _ = try stored("A")
+    var ids = SettledIDs()
+    func id(_ number: Int) -> ManagedObjectID {
+      ManagedObjectID(
+        entity: EntityLabel(nil, name: "T"),
+        number: ObjectNumber(rawValue: UInt64(number)),
+        storeID: store.storeID
+      )
+    }
+    func save(_ numbers: Range<Int>) {
+      ids.add(Dictionary(uniqueKeysWithValues: numbers.map { (id($0), id(1)) }))
+    }
+    save(2..<3)
+    for start in stride(from: 10, to: 10_010, by: 1_000) { save(start..<start + 1_000) }
+    #expect(ids.aliases.count == SettledIDs.limit && ids.aliases[id(2)] == nil && ids.aliases[id(10)] != nil)
+    save(20_000..<32_000)
+    #expect(ids.aliases.count == 12_000 && ids.aliases[id(20_000)] != nil)
+    save(40_000..<40_001)
+    #expect(ids.aliases.count == SettledIDs.limit && ids.aliases[id(40_000)] == id(1))
+  }
+
   @Test func savingWithoutBlockingSettlesToo() async throws {
     try await Self.run(on: store)
   }

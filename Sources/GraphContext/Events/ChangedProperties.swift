@@ -1,0 +1,49 @@
+import Predicates
+
+/// Properties of an object, as bits and positions: names would be many copies of few strings.
+struct ChangedProperties: Sendable, Hashable {
+  /// Bits of the attributes and to-one relationships.
+  var slots: UInt64 = 0
+  /// Positions of the to-many relationships that are kept as pairs.
+  var pairs: Set<Int> = []
+
+  /// Every attribute and to-one relationship.
+  static let allSlots = ChangedProperties(slots: ~0)
+
+  mutating func formUnion(_ other: ChangedProperties) {
+    slots |= other.slots
+    if !other.pairs.isEmpty { pairs.formUnion(other.pairs) }
+  }
+}
+
+extension ChangedProperties {
+  /// The properties of an entity that have these names.
+  init(named names: [String], of entity: StoredEntity) {
+    for name in names {
+      if let slot = entity.schema.storedProperty(named: name)?.slot {
+        slots |= 1 << UInt64(slot)
+      } else if let toMany = entity.toManys.first(where: { $0.name == name }) {
+        pairs.insert(toMany.ordinal)
+      }
+    }
+  }
+}
+
+/// The names of changed properties. Objects of which equal properties have changed share the list.
+struct ChangedPropertyNames {
+  private struct Key: Hashable {
+    let entity: Int
+    let properties: ChangedProperties
+  }
+  private var known: [Key: [String]] = [:]
+
+  /// Sorted. O(1) for properties that were asked for before.
+  mutating func names(of properties: ChangedProperties, _ entity: StoredEntity) -> [String] {
+    let key = Key(entity: entity.ordinal, properties: properties)
+    if let names = known[key] { return names }
+    let names = entity.names(of: properties.slots) + properties.pairs.map { entity.toManys[$0].name }
+    let sorted = names.sorted()
+    known[key] = sorted
+    return sorted
+  }
+}

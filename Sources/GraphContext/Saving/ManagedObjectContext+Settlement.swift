@@ -1,0 +1,177 @@
+import Predicates
+
+// What a save has stored otherwise than its context showed it.
+
+/// What a save stores otherwise than its context shows it.
+struct SaveSettlement {
+  /// Objects of which not everything is stored that the context shows, or that are changed beyond that, by the entity's ordinal; empty for none.
+  var reverted: [Set<ObjectNumber>] = []
+  /// New objects that are not stored, and the existing ones that they stand for, by the entity's ordinal; empty for none.
+  var aliases: [[ObjectNumber: ObjectNumber]] = []
+  /// Conflicts that a custom policy must settle before the save stores anything.
+  var undecided: [MergeDecisions.Undecided] = []
+  /// Existing objects that must be validated before.
+  var unvalidated: [SettledOwner] = []
+}
+
+extension ManagedObjectContext {
+  /// Lets go of new objects that a save has settled with existing ones, and returns the IDs of both.
+  func leaveSettled(_ settled: [[ObjectNumber: ObjectNumber]]) -> [ManagedObjectID: ManagedObjectID] {
+    if settled.isEmpty { return [:] }
+    undoManager?.forgetGroups(touching: settled, coordinator.schema)
+    var ids: [ManagedObjectID: ManagedObjectID] = [:]
+    tellingChanges(from: .store) {
+      for (ordinal, owners) in settled.enumerated() where !owners.isEmpty {
+        for object in entities[ordinal].changes.inserted {
+          let number = object._$state.number
+          guard let owner = owners.owner(of: number) else { continue }
+          ids[id(number, entity(ordinal))] = id(owner, entity(ordinal))
+          noteChange(of: object, isEdited: false)
+          entities[ordinal].known.remove(number)
+          object._$state.leave(entity(ordinal).number)
+        }
+      }
+    }
+    settledIDs.add(ids)
+    return ids
+  }
+
+  /// The values of objects that the children have seen so far, as records. Empty without children.
+  func valuesShownToChildren(of objects: [Set<ObjectNumber>]) -> [ObjectKey: [UInt8]] {
+    if children.isEmpty { return [:] }
+    var values: [ObjectKey: [UInt8]] = [:]
+    for (ordinal, numbers) in objects.enumerated() {
+      let entity = entity(ordinal)
+      for number in numbers {
+        guard let object = knownObject(number, of: entity) else { continue }
+        values[ObjectKey(entity: ordinal, number: number)] = recordOfValues(of: object, entity)
+      }
+    }
+    return values
+  }
+
+  /// Reads objects anew of which a policy has not stored everything. In the children, links to settled objects lead to the existing ones from now on.
+  ///
+  /// - Parameter shown: what the children have seen of the objects. Where the store has another value, a child's change of it is a conflict.
+  func revert(_ settlement: SaveSettlement, _ shown: [ObjectKey: [UInt8]]) {
+    let objects = settlement.reverted
+    tellingChanges(from: .store) {
+      for (ordinal, numbers) in objects.enumerated() {
+        for number in numbers { revert(number, entity(ordinal)) }
+      }
+      if objects.isEmpty || children.isEmpty { return }
+      let owners = settlement.aliases
+      if owners.contains(where: { !$0.isEmpty }) { children.forEach { $0.parentDidSettle(owners) } }
+      let slots = slots(thatDifferFrom: shown)
+      children.forEach { $0.parentDidReplace(objects.map(Array.init), differing: slots) }
+    }
+  }
+
+  private func revert(_ number: ObjectNumber, _ entity: StoredEntity) {
+    if let object = knownObject(number, of: entity) { noteChange(of: object, isEdited: false) }
+    update(number, entity, changedBy: .store)
+  }
+
+  /// Bits of the slots that have other values in the source.
+  private func slots(thatDifferFrom shown: [ObjectKey: [UInt8]]) -> [ObjectKey: UInt64] {
+    deferringError([:]) { () throws(ContextError) in
+      var slots: [ObjectKey: UInt64] = [:]
+      for (key, old) in shown {
+        let entity = entity(key.entity)
+        guard let record = try source.record(key.number, of: entity) else { continue }
+        let new = RecordView(validated: record, layout: entity.layout)
+        slots[key] = old.withUnsafeBytes { old in
+          new.slots(in: ~0, thatDifferFrom: RecordView(validated: old, layout: entity.layout))
+        }
+      }
+      return slots
+    }
+  }
+}
+
+// MARK: - In a child
+
+extension ManagedObjectContext {
+  /// Called after the parent's save has settled new objects with existing ones: unsaved links of this context to them lead to the existing objects.
+  func parentDidSettle(_ owners: [[ObjectNumber: ObjectNumber]]) {
+    undoManager?.forgetGroups(touching: owners, coordinator.schema)
+    // To take it back would lead to an object that has left the context.
+    let registers = undoManager?.isRegistrationEnabled
+    undoManager?.isRegistrationEnabled = false
+    tellingChanges(from: .parent) {
+      listings.removeAll()
+      for entity in coordinator.schema.entities {
+        for toOne in entity.toOnes { redirect(toOne, of: entity, owners) }
+      }
+      for ordinal in entities.indices { entities[ordinal].forgetDerived() }
+      redirectPairs(owners)
+      listings.removeAll()
+    }
+    if let registers { undoManager?.isRegistrationEnabled = registers }
+    children.forEach { $0.parentDidSettle(owners) }
+  }
+
+  private func redirect(
+    _ toOne: StoredToOne,
+    of entity: StoredEntity,
+    _ owners: [[ObjectNumber: ObjectNumber]]
+  ) {
+    let destination = self.entity(toOne.destination)
+    if owners[destination.ordinal].isEmpty { return }
+    let changes = entities[entity.ordinal].changes
+    for object in changes.inserted + changes.updated
+    where owners[entity.ordinal][object._$state.number] == nil && object.hasSet(toOne.slot) {
+      let settled = object.reference(at: toOne.slot)
+      guard let owner = owners[destination.ordinal].owner(of: settled) else { continue }
+      object.setReference(at: toOne.slot, to: owner)
+      relationships.didSetToOne(of: object, slot: toOne.slot, from: .none, to: owner)
+      // The other end of a one-to-one relationship was changed with it.
+      if case .toOne(let inverse) = toOne.inverse, let settled = knownObject(settled, of: destination) {
+        settled._$state.forgetChanges(in: 1 << UInt64(inverse))
+      }
+    }
+  }
+
+  private func redirectPairs(_ owners: [[ObjectNumber: ObjectNumber]]) {
+    var added: [(entity: StoredEntity, toMany: StoredToMany, owner: ObjectNumber, element: ObjectNumber)] = []
+    for entity in coordinator.schema.entities {
+      for toMany in entity.toManys {
+        let (sources, targets) = (owners[entity.ordinal], owners[toMany.destination])
+        if sources.isEmpty, targets.isEmpty { continue }
+        func isElsewhere(_ owner: ObjectNumber, _ element: ObjectNumber, _ isAdded: Bool) -> Bool {
+          sources[owner] == nil && targets[element] == nil
+        }
+        for (owner, elements) in entities[entity.ordinal].pairs[toMany.ordinal].added {
+          for element in elements where !isElsewhere(owner, element, true) {
+            let link = (sources.owner(of: owner) ?? owner, targets.owner(of: element) ?? element)
+            added.append((entity, toMany, link.0, link.1))
+          }
+        }
+        let ordinal = entity.ordinal
+        entities[ordinal].pairs[toMany.ordinal] = entities[ordinal].pairs[toMany.ordinal].filter(isElsewhere)
+        let settled = entities[ordinal].settledPairs[toMany.ordinal]
+        entities[ordinal].settledPairs[toMany.ordinal] = settled.filter(isElsewhere)
+      }
+    }
+    for link in added {
+      let element = object(link.element, of: self.entity(link.toMany.destination))
+      add(element, to: object(link.owner, of: link.entity), toMany: link.toMany.ordinal)
+    }
+  }
+}
+
+extension [ObjectNumber: ObjectNumber] {
+  /// The object that a settled one stands for, whose policy may have settled it in turn; nil for any other object.
+  fileprivate func owner(of number: ObjectNumber) -> ObjectNumber? {
+    guard var owner = self[number] else { return nil }
+    while let next = self[owner] { owner = next }
+    return owner
+  }
+}
+
+extension ManagedObject {
+  /// True if the object is new, or a slot has an unsaved change.
+  fileprivate func hasSet(_ slot: Int) -> Bool {
+    _$state.phase == .inserted || _$state.changed & 1 << UInt64(slot) != 0
+  }
+}

@@ -1,0 +1,80 @@
+import Predicates
+
+/// A stored object that a save gives values of new objects that it settles with it.
+struct SettledOwner {
+  let entity: StoredEntity
+  let number: ObjectNumber
+  /// All values that it gets, as a record.
+  let record: [UInt8]
+  /// Bits of the slots that the save stores.
+  let slots: UInt64
+}
+
+/// The validations of existing objects during one save.
+///
+/// `validateForUpdate` is code of the program, so it runs outside of the writer's turn: the turn ends where an object gets values that it hasn't seen,
+/// and the save takes another one. Others may have changed the object by then, so a validation counts for the values that it was made on.
+struct SettledValidations {
+  /// The number of times that a save validates before it throws `conflict`.
+  static let roundLimit = 10
+
+  private struct Outcome {
+    let record: [UInt8]
+    let failure: ContextError?
+  }
+  private var outcomes: [ObjectKey: Outcome] = [:]
+  private var rounds = 0
+
+  /// Returns the objects whose values have yet to be validated. The failures of the others are noted in the request.
+  func noteFailures(of owners: [SettledOwner], in request: inout SaveRequest) -> [SettledOwner] {
+    var unknown: [SettledOwner] = []
+    for owner in owners {
+      if let outcome = outcomes[owner.key], outcome.record == owner.record {
+        if let failure = outcome.failure { request.failures.note(failure) }
+      } else {
+        unknown.append(owner)
+      }
+    }
+    return unknown
+  }
+
+  /// Calls `validateForUpdate` of objects that have the values which the save is to store, in a context of their own.
+  ///
+  /// - Throws: `conflict` when others have changed the objects too often meanwhile.
+  mutating func validate(_ owners: [SettledOwner], _ coordinator: StoreCoordinator) throws(ContextError) {
+    rounds += 1
+    let context = try ManagedObjectContext(coordinator: coordinator)
+    context.isReadOnly = true
+    defer { context.end() }
+    for owner in owners {
+      if rounds > Self.roundLimit { throw .conflict(context.id(owner.number, owner.entity), "changed") }
+      let object = context.object(owner, of: owner.entity)
+      var failure: ContextError?
+      do { try object.validateForUpdate() } catch { failure = .validationFailed(object.objectID, error) }
+      outcomes[owner.key] = Outcome(record: owner.record, failure: failure)
+    }
+  }
+}
+
+extension SettledOwner {
+  fileprivate var key: ObjectKey { ObjectKey(entity: entity.ordinal, number: number) }
+}
+
+extension ManagedObjectContext {
+  /// The object with the values that it is to get.
+  fileprivate func object(_ owner: SettledOwner, of entity: StoredEntity) -> any ManagedObject {
+    let object = object(owner.number, of: entity)
+    owner.record.withUnsafeBytes { bytes in
+      var loader = RecordLoader(bytes, entity.layout)
+      for slot in entity.schema.stored.indices {
+        object._$visit(slot, &loader)
+        if owner.slots & 1 << UInt64(slot) != 0 {
+          object._$state.didSet(slot)
+        } else {
+          object._$state.didLoad(slot)
+        }
+      }
+    }
+    return object
+  }
+}

@@ -1,0 +1,97 @@
+import Cambium
+import Testing
+
+@testable import GraphContext
+
+/// Conflicts of a child's changes with what its parent's policy has made of the parent's.
+@Suite struct ChildConflictTests {
+  private let library: PersistentContainer
+  private let context: ManagedObjectContext
+  private let other: ManagedObjectContext
+  private let writer = Writer("Woolf", rank: 0)
+
+  init() async throws {
+    library = try await Library.open()
+    (context, other) = (try library.context(), try library.context())
+    context.insert(writer)
+    try context.save()
+    context.mergePolicy = .mergeByPropertyStoreTrump
+    try other.refresh()
+  }
+
+  private func saveOther(_ rank: Int) throws {
+    try other.existingObject(Writer.self, with: writer.objectID).rank = rank
+    try other.save()
+  }
+
+  /// The child sets a rank on top of one that the parent has not stored: the store's rank is one that it has never seen.
+  @Test(arguments: [false, true], [false, true])
+  func aChangeOfARevertedValueIsAConflict(parentMovesOnBefore: Bool, usesGrandchild: Bool) throws {
+    writer.rank = 1
+    let child = context.makeChild()
+    let lowest = usesGrandchild ? child.makeChild() : child
+    try saveOther(5)
+    if parentMovesOnBefore { try context.refresh() }
+    let copy = try lowest.existingObject(Writer.self, with: writer.objectID)
+    #expect(copy.rank == 1)
+    copy.rank += 1
+    try context.save()
+    #expect(writer.rank == 5 && copy.rank == 2)
+    if usesGrandchild { try lowest.save() }
+    try child.save()
+    #expect(writer.rank == 2)
+    context.mergePolicy = .error
+    let error = #expect(throws: ContextError.self) { try context.save() }
+    #expect(error?.code == .conflict && error?.context.properties == ["rank"])
+    context.mergePolicy = .mergeByPropertyStoreTrump
+    try context.save()
+    #expect(writer.rank == 5)
+  }
+
+  @Test func aChangeOfAnotherPropertyIsNone() throws {
+    writer.rank = 1
+    let child = context.makeChild()
+    try saveOther(5)
+    try context.refresh()
+    try child.existingObject(Writer.self, with: writer.objectID).name = "V. Woolf"
+    try context.save()
+    try child.save()
+    context.mergePolicy = .error
+    try context.save()
+    #expect(writer.rank == 5 && writer.name == "V. Woolf")
+  }
+
+  @Test func aValueThatTheParentHasStoredIsNone() throws {
+    context.mergePolicy = .mergeByPropertyObjectTrump
+    writer.rank = 1
+    let child = context.makeChild()
+    try saveOther(5)
+    try context.refresh()
+    let copy = try child.existingObject(Writer.self, with: writer.objectID)
+    copy.rank += 1
+    try context.save()
+    #expect(writer.rank == 1)
+    try child.save()
+    context.mergePolicy = .error
+    try context.save()
+    #expect(writer.rank == 2)
+  }
+
+  // MARK: Kept objects
+
+  /// An object that only its unsaved changes keep in a context is found by ID as it is by a fetch.
+  @Test func anObjectThatItsChangesKeepExists() throws {
+    writer.rank = 1
+    other.delete(try other.existingObject(Writer.self, with: writer.objectID))
+    try other.save()
+    try context.refresh()
+    #expect(try context.fetch(From<Writer>()) == [writer])
+    #expect(try context.existingObject(Writer.self, with: writer.objectID) === writer)
+    let child = context.makeChild()
+    #expect(try child.existingObject(Writer.self, with: writer.objectID).rank == 1)
+    let id = writer.objectID
+    context.rollback()
+    #expect(try context.fetch(From<Writer>()).isEmpty)
+    #expect(throws: ContextError.self) { try context.existingObject(Writer.self, with: id) }
+  }
+}

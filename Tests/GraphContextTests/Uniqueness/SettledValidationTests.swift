@@ -1,0 +1,111 @@
+import Cambium
+import Testing
+
+@testable import GraphContext
+
+@Model final class UniqueTicket {
+  @Attribute(.unique(ifExists: .merge)) var code: String
+  var price: Int = 0
+  var limit: Int = 100
+  var seat: String?
+
+  init(_ code: String, price: Int = 0) {
+    self.code = code
+    self.price = price
+  }
+
+  func validateForUpdate() throws {
+    TicketCalls.current?.list.append("\(code) \(price) \(changedValues.keys.sorted())")
+    TicketCalls.current?.action?()
+    if price > limit { throw ValidationError("too much", properties: ["price"]) }
+  }
+}
+
+/// The calls of a validation in one test.
+// Sendable: a test is one task, and its hooks run in it.
+final class TicketCalls: @unchecked Sendable {
+  @TaskLocal static var current: TicketCalls?
+  var list: [String] = []
+  var action: (() -> Void)?
+}
+
+/// An existing object that a policy changes is validated with the values that it gets.
+@Suite struct SettledValidationTests {
+  private let store: PersistentContainer
+  private let context: ManagedObjectContext
+  private let calls = TicketCalls()
+
+  init() async throws {
+    store = try await PersistentContainer("Tickets", models: [UniqueTicket.self], at: .inMemory)
+    context = try store.context()
+    context.insert(UniqueTicket("A", price: 10))
+    try context.save()
+  }
+
+  private func save(_ tickets: UniqueTicket..., ifExists policy: UniquePolicy? = nil) throws {
+    for ticket in tickets { context.insert(ticket) }
+    try TicketCalls.$current.withValue(calls) { try context.save(ifExists: policy) }
+  }
+
+  private func prices() throws -> [String: Int] {
+    let reader = try store.context()
+    defer { reader.end() }
+    return Dictionary(
+      uniqueKeysWithValues: try reader.fetch(From<UniqueTicket>()).map { ($0.code, $0.price) }
+    )
+  }
+
+  @Test func itSeesTheMergedValues() throws {
+    try save(UniqueTicket("A", price: 20), UniqueTicket("B", price: 1))
+    #expect(calls.list == ["A 20 [\"price\"]"])
+    #expect(try prices() == ["A": 20, "B": 1])
+    // Nothing of it is changed.
+    try save(UniqueTicket("A", price: 30), ifExists: .keep)
+    #expect(calls.list.count == 1)
+  }
+
+  @Test func itRefusesTheSaveAmongOtherFailures() throws {
+    let ticket = UniqueTicket("A", price: 200)
+    let error = #expect(throws: ContextError.self) { try save(ticket, UniqueTicket("C", price: 3)) }
+    #expect(error?.code == .validationFailed && error?.context.properties == ["price"])
+    #expect(error?.context.objectID?.number == 1 && ticket.isInserted)
+    #expect(try prices() == ["A": 10])
+    ticket.price = 50
+    try save()
+    #expect(calls.list.count == 2)
+    #expect(try prices() == ["A": 50, "C": 3])
+  }
+
+  /// Another context that changes the object after its validation makes it be validated again.
+  @Test(arguments: [1, 20]) func itIsValidatedAgainAfterACommitInBetween(times: Int) throws {
+    let other = try store.context()
+    defer { other.end() }
+    var rest = times
+    calls.action = {
+      if rest == 0 { return }
+      rest -= 1
+      TicketCalls.$current.withValue(nil) {
+        #expect(throws: Never.self) {
+          try other.refresh()
+          try other.fetch(From<UniqueTicket>().where { $0.code == "A" })[0].seat = "\(rest)"
+          try other.save()
+        }
+      }
+    }
+    if times == 1 {
+      try save(UniqueTicket("A", price: 20))
+      #expect(calls.list == ["A 20 [\"price\"]", "A 20 [\"price\"]"])
+      #expect(try prices() == ["A": 20])
+    } else {
+      let error = #expect(throws: ContextError.self) { try save(UniqueTicket("A", price: 20)) }
+      #expect(error?.code == .conflict && calls.list.count == SettledValidations.roundLimit)
+    }
+  }
+
+  @MainActor @Test func aSaveThatDoesNotBlockValidatesToo() async throws {
+    let view = store.viewContext
+    view.insert(UniqueTicket("A", price: 200))
+    let error = await #expect(throws: ContextError.self) { try await view.saveWithoutBlocking() }
+    #expect(error?.code == .validationFailed)
+  }
+}
