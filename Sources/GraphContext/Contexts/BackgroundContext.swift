@@ -17,8 +17,7 @@ import Foundation
 /// ``ManagedObjectContext/automaticallyMergesChangesFromParent`` to false makes the context stay where it is.
 public actor BackgroundContext {
   private let executor: QueueExecutor
-  private let context: ManagedObjectContext
-  private var isPerforming = false
+  private let blocks: ContextBlocks
 
   init(
     coordinator: StoreCoordinator,
@@ -27,12 +26,10 @@ public actor BackgroundContext {
     queue: DispatchQueue?
   ) throws(ContextError) {
     executor = QueueExecutor(label: name ?? "cambium.context", target: queue)
-    context = try ManagedObjectContext(coordinator: coordinator)
-    context.name = name
-    context.mergePolicy = mergePolicy
+    blocks = try ContextBlocks(coordinator: coordinator, name: name, mergePolicy: mergePolicy)
   }
 
-  isolated deinit { context.end() }
+  isolated deinit { blocks.end() }
 
   /// The executor that runs the context's work, one block at a time.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -47,14 +44,7 @@ public actor BackgroundContext {
   public func perform<Result: Sendable>(
     _ body: @Sendable (ManagedObjectContext) throws -> Result
   ) throws -> Result {
-    if isPerforming { return try body(context) }
-    isPerforming = true
-    defer { isPerforming = false }
-    try context.mergeAutomatically()
-    defer { context.processPendingChanges() }
-    let result = try body(context)
-    try context.checkUsable()
-    return result
+    try blocks.perform(body)
   }
 
   /// Runs `body` as ``perform(_:)`` does, and holds the calling thread until it has returned: for code that can't await.

@@ -62,6 +62,26 @@ extension PersistentContainer {
     return try BackgroundContext(coordinator: coordinator, name: name, mergePolicy: mergePolicy, queue: queue)
   }
 
+  /// A context on an executor of the program's own, to be used again and again. It has no `performAndWait`.
+  ///
+  /// - Parameters:
+  ///   - executor: runs the context's blocks, one after the other, among its other jobs. The context keeps it.
+  ///   - name: what to call the context in messages.
+  ///   - mergePolicy: what its saves do with objects that other contexts have changed since.
+  public func newBackgroundContext(
+    executor: any SerialExecutor,
+    name: String? = nil,
+    mergePolicy: MergePolicy = .error
+  ) throws(ContextError) -> ExecutorContext {
+    try handle.checkOpen()
+    return try ExecutorContext(
+      coordinator: coordinator,
+      name: name,
+      mergePolicy: mergePolicy,
+      executor: executor
+    )
+  }
+
   /// Returns when the view context shows everything that was saved before the call, as long as its
   /// ``ManagedObjectContext/automaticallyMergesChangesFromParent`` is true.
   ///
