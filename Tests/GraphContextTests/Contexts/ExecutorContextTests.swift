@@ -1,5 +1,6 @@
 import Cambium
 import Foundation
+import Synchronization
 import Testing
 
 @testable import GraphContext
@@ -37,14 +38,18 @@ import Testing
     }
 
     private let jobs = Jobs()
+    let thread = ThreadNumber()
 
     init() {
       let executor = asUnownedSerialExecutor()
-      Thread.detachNewThread { [jobs] in
-        Thread.current.name = "jobs"
+      Thread.detachNewThread { [jobs, thread] in
+        thread.value.store(UInt(pthread_self()), ordering: .relaxed)
         while let job = jobs.next() { job.runSynchronously(on: executor) }
       }
     }
+
+    /// The thread that runs the jobs; 0 before it has begun.
+    final class ThreadNumber: Sendable { let value = Atomic<UInt>(0) }
 
     func enqueue(_ job: consuming ExecutorJob) { jobs.add(UnownedJob(job)) }
 
@@ -60,12 +65,12 @@ import Testing
     defer { executor.end() }
     let context = try library.newBackgroundContext(executor: executor, name: "own")
     for number in 0..<100 {
-      let name = try await context.perform { context in
+      let thread = try await context.perform { context in
         context.insert(Writer("w\(number)"))
         if number.isMultiple(of: 2) { try context.save() }
-        return Thread.current.name
+        return UInt(pthread_self())
       }
-      #expect(name == "jobs")
+      #expect(thread == executor.thread.value.load(ordering: .relaxed))
     }
     let (count, name) = try await context.perform { ($0.insertedObjects.count, $0.name) }
     #expect(count == 1 && name == "own")
