@@ -51,4 +51,7 @@ static inline void clinux_relax(void) {
 #endif
 }
 
+/// Asks the processor to bring the memory at an address near. Any address will do: nothing happens where there is no memory.
+static inline void clinux_prefetch(const void *address) { __builtin_prefetch(address); }
+
 #endif

@@ -19,6 +19,7 @@ extension ManagedObjectContext {
   func expectNothingKept() {
     generation &+= 1
     kept = KeptRecords()
+    memberReading.forgetRecords()
   }
 
   /// Returns whether unsaved changes, of an object or of references to it, explain why the context knows an object that the source lacks.
@@ -52,7 +53,11 @@ extension ManagedObjectContext {
   func object<Object: ManagedObject>(_ type: Object.Type, number: ObjectNumber, _ ordinal: Int) -> Object {
     // The map of an entity holds objects of its one class.
     if let known = entities[ordinal].known[number] { return unsafeDowncast(known, to: type) }
-    return added(ObjectState(fault: number, in: self), ordinal)
+    var state = ObjectState(fault: number, in: self)
+    if let record = memberReading.record(number, of: ordinal) {
+      state.setRecord(record, generation: generation)
+    }
+    return added(state, ordinal)
   }
 
   private func added<Object: ManagedObject>(_ state: consuming ObjectState, _ ordinal: Int) -> Object {

@@ -70,6 +70,8 @@ public final class ManagedObjectContext: ObjectHost {
   var deferred = DeferredError()
   /// When records are given back.
   var kept = KeptRecords()
+  /// The records of the relationship's members that are read at this time.
+  var memberReading = MemberReading()
   /// Objects that are in the context but whose relationships have yet to be looked at.
   private var adopted: [any ManagedObject] = []
   private var isAdopting = false
@@ -136,6 +138,7 @@ public final class ManagedObjectContext: ObjectHost {
     let entity = entity(of: object)
     let number = object._$state.number
     releaseKeptIfMany()
+    if let record = recordOfMember(number, entity) { return record }
     return deferringError(nil) { () throws(ContextError) in
       if let record = try source.record(number, of: entity) { return record }
       if isKeptByChanges(number, entity) { return nil }

@@ -75,13 +75,16 @@ struct RelationshipKeeper {
   // MARK: To-many
 
   func elements(of object: any ManagedObject, toMany: Int) -> [ObjectNumber] {
-    let links = context.entity(of: object).toManys[toMany].links
+    let relationship = context.entity(of: object).toManys[toMany]
+    let links = relationship.links
     let pending = context.pendingLinks(in: links)
     let owner = object._$state.number
     return context.deferringError([]) { () throws(ContextError) in
       let stored = try context.source.elements(of: owner, in: links)
       let elements = pending?.elements(of: owner, stored: stored) ?? stored
       context.source.counters.membersListed += elements.count
+      // What a child reads may change in its parent at any time.
+      if context.parent == nil { context.memberReading.follow(elements, of: relationship.destination) }
       return elements
     }
   }

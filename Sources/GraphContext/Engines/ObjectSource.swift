@@ -23,6 +23,14 @@ protocol ObjectSource: AnyObject {
   /// ``releaseKept()``.
   func record(_ number: ObjectNumber, of entity: StoredEntity) throws(ContextError) -> UnsafeRawBufferPointer?
 
+  /// The records of objects, each as ``record(_:of:)`` gives it, from the first on until they have so many bytes together; nil for an object
+  /// that there is none of, or whose record is damaged.
+  func records(
+    _ numbers: ArraySlice<ObjectNumber>,
+    of entity: StoredEntity,
+    byteLimit: Int
+  ) throws(ContextError) -> [UnsafeRawBufferPointer?]
+
   /// What an object has in the slot of a to-one relationship; `none` for nil, and where there is no such object.
   func reference(
     at slot: Int,
@@ -137,6 +145,13 @@ package struct LinkTable: Sendable, Hashable {
 }
 
 extension ObjectSource {
+  /// Gives none: whoever asks for one of them gets it by itself.
+  func records(
+    _ numbers: ArraySlice<ObjectNumber>,
+    of entity: StoredEntity,
+    byteLimit: Int
+  ) throws(ContextError) -> [UnsafeRawBufferPointer?] { [] }
+
   /// How the source answers a request, with what that has read if it is measured.
   func explain(
     _ request: ResolvedRequest,

@@ -1,3 +1,5 @@
+import CLinux
+
 /// A key to search for. Its bytes don't move during the call.
 struct SearchKey {
   let start: UnsafeRawPointer
@@ -82,6 +84,19 @@ extension PageImage {
       end &-= 1
     }
     return end &- 1
+  }
+
+  /// Asks the processor for the cell that a leaf probably has for `key`, judged by the heads alone. It comes while the caller goes on.
+  @inline(__always)
+  func prefetchCell(for key: SearchKey) {
+    let count = self.count
+    let prefixLength = min(self.prefixLength, key.count)
+    let head = ByteComparison.head(key.start + prefixLength, key.count &- prefixLength)
+    let index = firstHead(notBelow: head, from: 0, to: count)
+    guard index < count else { return }
+    let cell = base + slot(index).offset
+    // Most values are no longer than these.
+    for line in 0..<4 { clinux_prefetch(cell + line &* 64) }
   }
 
   /// Whether a key belongs below a branch's child, judged by the heads alone: false if they don't decide.

@@ -33,9 +33,12 @@ public struct TreeCore: Sendable {
 
   /// Runs `body` in a read section: pages that it finds stay in memory until it returns.
   @inline(__always)
-  private func reading<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+  func reading<R>(
+    lookups: Int = 1,
+    _ body: () throws(StoreError) -> R
+  ) throws(StoreError) -> R {
     let reader = pages.enter()
-    defer { reader.leave(visiting: Int(root.height)) }
+    defer { reader.leave(visiting: lookups &* Int(root.height)) }
     try checkUnexpired()
     return try body()
   }
@@ -61,13 +64,22 @@ public struct TreeCore: Sendable {
   /// The leaf in which `key` is or would be; the tree isn't empty.
   @inline(__always)
   private func leaf(for key: SearchKey) throws(StoreError) -> PageImage {
+    if root.height == 1 { return try rootPage() }
+    let (parent, index) = try leafPlace(for: key)
+    return try child(parent, index, below: 1)
+  }
+
+  /// The parent of the leaf in which `key` is or would be, and the leaf's index there; the tree has branches.
+  @inline(__always)
+  func leafPlace(for key: SearchKey) throws(StoreError) -> (parent: PageImage, index: Int) {
     var level = Int(root.height) &- 1
     var page = try rootPage()
-    while level > 0 {
-      page = try child(page, page.childIndex(for: key, in: pages), below: level)
+    while true {
+      let index = try page.childIndex(for: key, in: pages)
+      if level == 1 { return (page, index) }
+      page = try child(page, index, below: level)
       level &-= 1
     }
-    return page
   }
 
   /// The value for `key`; nil if there is none. O(log *n*).
@@ -194,7 +206,7 @@ extension PageImage {
   }
 }
 
-extension Array where Element == UInt8 {
+extension Array where Element: BitwiseCopyable {
   /// `withUnsafeBytes` with a typed error.
   @inline(__always)
   func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {

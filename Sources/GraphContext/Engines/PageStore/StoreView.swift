@@ -119,6 +119,26 @@ extension StoreView {
     try withRecord(number, of: entity) { kept.copy($0.bytes) }
   }
 
+  func records(
+    _ numbers: ArraySlice<ObjectNumber>,
+    of entity: StoredEntity,
+    byteLimit: Int
+  ) throws(ContextError) -> [UnsafeRawBufferPointer?] {
+    let reader = reader(of: entity)
+    let end = kept.byteCount + byteLimit
+    var records: [UnsafeRawBufferPointer?] = []
+    records.reserveCapacity(numbers.count)
+    try mapping { () throws(StoreError) in
+      try self.records(of: entity)?.forEachValue(ofKeys: recordKeys(numbers)) { _, bytes in
+        // What is damaged is left for the one who asks for it alone, and says so.
+        let record = bytes.flatMap { reader.view($0) }?.bytes
+        records.append(record.map { kept.copy($0) })
+        return kept.byteCount < end
+      }
+    }
+    return records
+  }
+
   func reference(
     at slot: Int,
     of number: ObjectNumber,
@@ -146,7 +166,7 @@ extension StoreView {
     return result
   }
 
-  private func reader(of entity: StoredEntity) -> RecordReader {
+  func reader(of entity: StoredEntity) -> RecordReader {
     if let reader = readers[entity.ordinal] { return reader }
     let reader = RecordReader(entity)
     readers[entity.ordinal] = reader
@@ -191,6 +211,12 @@ extension StoreView {
   static func damaged(_ number: ObjectNumber, of entity: String) -> ContextError {
     .damagedRecord(number, of: entity)
   }
+}
+
+/// The keys of the records of objects, as they lie in memory.
+func recordKeys(_ numbers: some Collection<ObjectNumber>) -> [UInt64] {
+  // A closure, as a key path of two steps would be followed at run time for each number.
+  numbers.map { $0.rawValue.bigEndian }
 }
 
 /// Calls `body` with the key of an object's record.

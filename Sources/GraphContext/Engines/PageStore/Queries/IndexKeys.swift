@@ -93,3 +93,19 @@ extension TreeCursor {
     return number
   }
 }
+
+extension TreeReader {
+  /// The numbers of the objects of the first entries whose keys begin with these components, no more than so many. O(log n + count).
+  ///
+  /// - Throws: as ``TreeCursor/objectID()``.
+  func objectIDs(beginning components: [UInt8], limit: Int) throws -> [ObjectNumber] {
+    var cursor = cursor()
+    var numbers: [ObjectNumber] = []
+    var isAtEntry = try cursor.seek(to: components)
+    while isAtEntry, numbers.count < limit, try cursor.key().starts(with: components) {
+      numbers.append(try cursor.objectID())
+      isAtEntry = try cursor.next()
+    }
+    return numbers
+  }
+}

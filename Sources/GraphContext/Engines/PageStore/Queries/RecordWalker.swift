@@ -64,13 +64,29 @@ struct RecordWalker: ~Copyable {
     in view: StoreView,
     _ keep: Keep
   ) throws {
-    var walker = try RecordWalker(entity, in: view)
     if zip(rows, rows.dropFirst()).allSatisfy({ $0.number < $1.number }) {
-      for place in rows.indices { rows[place].record = try walker.record(rows[place].number).map(keep) }
+      try lookUp(rows.map { $0.number }, of: entity, in: view) { rows[$0].record = keep($1) }
     } else {
       // The places in order of the numbers: the walk goes through the tree once.
       let places = rows.indices.sorted { rows[$0].number < rows[$1].number }
-      for place in places { rows[place].record = try walker.record(rows[place].number).map(keep) }
+      try lookUp(places.map { rows[$0].number }, of: entity, in: view) { rows[places[$0]].record = keep($1) }
     }
+  }
+
+  /// Calls `body` with the place among the numbers and the record of each object that there is. The bytes are valid during the call.
+  private static func lookUp(
+    _ numbers: [ObjectNumber],
+    of entity: StoredEntity,
+    in view: StoreView,
+    _ body: (Int, UnsafeRawBufferPointer) -> Void
+  ) throws {
+    let reader = view.reader(of: entity)
+    var damaged: ObjectNumber?
+    try view.records(of: entity)?.forEachValue(ofKeys: recordKeys(numbers)) { place, bytes in
+      guard let bytes else { return true }
+      if let record = reader.newest(bytes) { body(place, record) } else { damaged = numbers[place] }
+      return damaged == nil
+    }
+    if let damaged { throw StoreView.damaged(damaged, of: entity) }
   }
 }

@@ -50,20 +50,12 @@ struct UniqueLookup {
 
   /// The objects of the first two entries; a second one is for others to judge.
   private func storedNumbers(in view: StoreView) throws -> [ObjectNumber] {
-    guard let tree = try view.tree(of: index) else { return [] }
-    var cursor = tree.cursor(in: .prefix(key))
-    var numbers: [ObjectNumber] = []
-    while numbers.count < 2, try cursor.next() { numbers.append(try cursor.objectID()) }
-    return numbers
+    try view.tree(of: index)?.objectIDs(beginning: key, limit: 2) ?? []
   }
 }
 
 extension StoreView: StoredSource {
   func owner(of components: [UInt8], in index: ResolvedIndex) throws(ContextError) -> ObjectNumber? {
-    try ContextError.mapping {
-      guard let tree = try tree(of: index) else { return ObjectNumber?.none }
-      var cursor = tree.cursor(in: .prefix(components))
-      return try cursor.next() ? try cursor.objectID() : nil
-    }
+    try ContextError.mapping { try tree(of: index)?.objectIDs(beginning: components, limit: 1).first }
   }
 }

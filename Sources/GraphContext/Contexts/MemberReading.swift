@@ -1,0 +1,91 @@
+import Predicates
+
+/// The records of the members of the to-many relationship that a program listed last, read some at a time.
+///
+/// A program that reads one member after the other would have each record looked up by itself, and each lookup waits for memory. So once two
+/// members have been read in the order of the list, the records of the next few are read together, and of more each time.
+struct MemberReading {
+  /// The ordinal of the members' entity; nil where no relationship is followed.
+  private var entity: Int?
+  private var members: [ObjectNumber] = []
+  /// Where in `members` the records begin that have been read.
+  private var start = 0
+  private var records: [UnsafeRawBufferPointer?] = []
+  /// Where in `members` the next one is probably asked for.
+  private var expected = 0
+  /// How many records to read next.
+  private var batchCount = Self.firstBatchCount
+
+  private static let firstBatchCount = 4
+  private static let largestBatchCount = 256
+  /// Large records come in smaller batches.
+  static let batchByteLimit = 256 << 10
+
+  /// Where in `members` the records end that have been read.
+  private var end: Int { start + records.count }
+
+  /// Begins to follow a relationship.
+  ///
+  /// - Parameter members: their numbers, ascending.
+  mutating func follow(_ members: [ObjectNumber], of entity: Int) {
+    self = MemberReading()
+    guard members.count > Self.firstBatchCount else { return }
+    self.entity = entity
+    self.members = members
+  }
+
+  /// Forgets what was read: the bytes are no longer there.
+  mutating func forgetRecords() {
+    start = end
+    records = []
+  }
+
+  /// The record of an object, if it has been read.
+  mutating func record(_ number: ObjectNumber, of entity: Int) -> UnsafeRawBufferPointer? {
+    guard !records.isEmpty, let place = place(of: number, of: entity), start..<end ~= place else {
+      return nil
+    }
+    expected = place + 1
+    return records[place - start]
+  }
+
+  /// The members whose records are to be read with that of an object whose turn it is; nil if it is read by itself.
+  mutating func batch(from number: ObjectNumber, of entity: Int) -> ArraySlice<ObjectNumber>? {
+    guard let place = place(of: number, of: entity) else { return nil }
+    // Members that the context has in memory are passed over.
+    let isNext = end > 0 && end..<end + batchCount ~= place
+    records = []
+    expected = place + 1
+    guard isNext else {
+      start = place + 1
+      batchCount = Self.firstBatchCount
+      return nil
+    }
+    start = place
+    return members[place...].prefix(batchCount)
+  }
+
+  /// Keeps the records of a batch, from its first member on.
+  mutating func keep(_ records: [UnsafeRawBufferPointer?]) {
+    self.records = records
+    batchCount = min(Self.largestBatchCount, batchCount * 4)
+  }
+
+  private func place(of number: ObjectNumber, of entity: Int) -> Int? {
+    guard entity == self.entity else { return nil }
+    if expected < members.count, members[expected] == number { return expected }
+    return members.firstIndex(sorted: number) { $0 }
+  }
+}
+
+extension ManagedObjectContext {
+  /// The record of an object as ``MemberReading`` has it, after it has read the next ones where it is their turn; nil if it is to be read by itself.
+  func recordOfMember(_ number: ObjectNumber, _ entity: StoredEntity) -> UnsafeRawBufferPointer? {
+    if let record = memberReading.record(number, of: entity.ordinal) { return record }
+    guard let batch = memberReading.batch(from: number, of: entity.ordinal) else { return nil }
+    // An error is for the lookup of the object that it is about.
+    let records = try? source.records(batch, of: entity, byteLimit: MemberReading.batchByteLimit)
+    memberReading.keep(records ?? [])
+    return memberReading.record(number, of: entity.ordinal)
+  }
+}
