@@ -10,6 +10,10 @@ import Synchronization
 // that has been published stays until `deallocate`, which the owner calls when no reader is left.
 struct AtomicTable: @unchecked Sendable {
   private let directory: UnsafeMutablePointer<Atomic<UInt>>
+  /// The block of the lowest indexes. The directory leads to it once a word is stored there.
+  private let firstBlock: UnsafeMutablePointer<Atomic<UInt>>
+  /// The memory of `directory` and `firstBlock`, which the table retains without counting its own copies.
+  private let memory: Unmanaged<SharedMapping>
   /// One more than the highest index at which a word was ever stored.
   private let limit: UnsafeMutablePointer<Atomic<UInt64>>
 
@@ -18,8 +22,15 @@ struct AtomicTable: @unchecked Sendable {
   /// Words in the table.
   static let count: UInt64 = 1 << 32
 
-  init() {
-    directory = Self.makeBlock()
+  private static let blockByteCount = blockCount * MemoryLayout<UInt>.size
+  /// Bytes that the table needs of a mapping, for its directory and its first block.
+  static let mappedByteCount = 2 * blockByteCount
+
+  /// - Parameter memory: the mapping of which the table takes a part.
+  init(in memory: SharedMapping = SharedMapping(byteCount: mappedByteCount)) {
+    directory = Self.block(in: memory.take(byteCount: Self.blockByteCount))
+    firstBlock = Self.block(in: memory.take(byteCount: Self.blockByteCount))
+    self.memory = .passRetained(memory)
     limit = .allocate(capacity: 1)
     limit.initialize(to: Atomic(0))
   }
@@ -65,13 +76,13 @@ struct AtomicTable: @unchecked Sendable {
   /// Gives the memory back. Only when no other thread uses the table.
   func deallocate() {
     let blocks = (Int(limit.pointee.load(ordering: .relaxed)) + Self.blockCount - 1) >> Self.blockBits
-    for block in 0..<blocks {
+    for block in 1..<max(1, blocks) {
       if let words = UnsafeMutablePointer<Atomic<UInt>>(bitPattern: directory[block].load(ordering: .relaxed))
       {
-        munmap(words, Self.blockCount * MemoryLayout<UInt>.size)
+        munmap(words, Self.blockByteCount)
       }
     }
-    munmap(directory, Self.blockCount * MemoryLayout<UInt>.size)
+    memory.release()
     limit.deinitialize(count: 1)
     limit.deallocate()
   }
@@ -82,7 +93,9 @@ struct AtomicTable: @unchecked Sendable {
     let entry = directory + Int(index >> UInt64(Self.blockBits))
     var block = entry.pointee.load(ordering: .acquiring)
     if block == 0 {
-      let fresh = Self.makeBlock()
+      let isFirst = index < Self.blockCount
+      let fresh =
+        isFirst ? firstBlock : Self.block(in: AnonymousMemory.map(byteCount: Self.blockByteCount))
       let result = entry.pointee.compareExchange(
         expected: 0,
         desired: UInt(bitPattern: fresh),
@@ -91,7 +104,7 @@ struct AtomicTable: @unchecked Sendable {
       if result.exchanged {
         block = UInt(bitPattern: fresh)
       } else {
-        munmap(fresh, Self.blockCount * MemoryLayout<UInt>.size)
+        if !isFirst { munmap(fresh, Self.blockByteCount) }
         block = result.original
       }
     }
@@ -100,36 +113,7 @@ struct AtomicTable: @unchecked Sendable {
     return words + (Int(truncatingIfNeeded: index) & (Self.blockCount - 1))
   }
 
-  private static func makeBlock() -> UnsafeMutablePointer<Atomic<UInt>> {
-    AnonymousMemory.map(byteCount: blockCount * MemoryLayout<UInt>.size)
-      .bindMemory(to: Atomic<UInt>.self, capacity: blockCount)
-  }
-}
-
-/// Zeroed memory straight from the kernel. It takes no room until it is touched.
-enum AnonymousMemory {
-  /// Maps `byteCount` bytes. Running out of address space stops the process, as it does everywhere in Swift.
-  static func map(byteCount: Int) -> UnsafeMutableRawPointer {
-    let address = mmap(
-      nil,
-      byteCount,
-      PROT_READ | PROT_WRITE,
-      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-      -1,
-      0
-    )
-    guard let address, address != MAP_FAILED else { fatalError("out of memory") }
-    return address
-  }
-
-  /// Maps `byteCount` bytes at an address that is a multiple of `byteCount`, so that the kernel can use huge
-  /// pages.
-  static func mapAligned(byteCount: Int) -> UnsafeMutableRawPointer {
-    let address = map(byteCount: 2 * byteCount)
-    let misalignment = Int(bitPattern: address) & (byteCount - 1)
-    let lead = misalignment == 0 ? 0 : byteCount - misalignment
-    if lead > 0 { munmap(address, lead) }
-    if byteCount > lead { munmap(address + lead + byteCount, byteCount - lead) }
-    return address + lead
+  private static func block(in memory: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Atomic<UInt>> {
+    memory.bindMemory(to: Atomic<UInt>.self, capacity: blockCount)
   }
 }

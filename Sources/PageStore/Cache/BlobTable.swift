@@ -23,15 +23,23 @@ final class BlobTable: Sendable {
   }
 
   /// The address of each buffer; 0 for one that was evicted.
-  private let buffers = AtomicTable()
+  private let buffers: AtomicTable
   /// The pages to which buffers were written.
-  let places = StoredPlaces()
+  let places: StoredPlaces
   private let readers: ReaderTable
   private let state = Mutex(State())
 
   private static let headerByteCount = 16
 
-  init(readers: ReaderTable) { self.readers = readers }
+  /// - Parameter memory: the mapping of which the table takes ``mappedByteCount`` bytes.
+  init(readers: ReaderTable, in memory: SharedMapping) {
+    self.readers = readers
+    buffers = AtomicTable(in: memory)
+    places = StoredPlaces(in: memory)
+  }
+
+  /// Bytes that the table needs of a mapping.
+  static let mappedByteCount = 2 * AtomicTable.mappedByteCount
 
   deinit {
     buffers.forEach { UnsafeMutableRawPointer(bitPattern: $0)?.deallocate() }

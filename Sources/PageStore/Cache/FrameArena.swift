@@ -11,25 +11,8 @@ final class FrameArena: Sendable {
     var next: UInt32 = 1
     /// Slabs with frames whose memory was given back to the system.
     var sparseSlabs: Set<Int> = []
-    /// The addresses of the slabs, ascending. An array, because making a dictionary's type at run time takes
-    /// a sixth of the time in which a store is opened.
-    var bases: [SlabBase] = []
-
-    /// The index in `bases` of the first slab that isn't below the address.
-    func lowerBound(of address: UInt) -> Int {
-      var (low, high) = (0, bases.count)
-      while low < high {
-        let middle = (low + high) / 2
-        if bases[middle].address < address { low = middle + 1 } else { high = middle }
-      }
-      return low
-    }
-  }
-
-  /// A slab's address and its slot in ``slabs``.
-  private struct SlabBase {
-    var address: UInt
-    var slot: UInt64
+    /// The slots of the slabs in ``slabs``, in order of the slabs' addresses.
+    var slots: [Int] = []
   }
 
   let geometry: PageGeometry
@@ -37,32 +20,43 @@ final class FrameArena: Sendable {
   /// Addresses of the slabs.
   nonisolated(unsafe) let slabs: UnsafeMutablePointer<Atomic<UInt>>
   private let state = Mutex(State())
+  /// The memory of `slabs` and of the first slab.
+  private let memory: SharedMapping
 
   private static let slabShift = 21
   static let slabByteCount = 1 << slabShift
   /// The most slabs: 512 GiB.
   private static let slabCount = 1 << 18
+  private static let slabsByteCount = slabCount * MemoryLayout<UInt>.size
+  /// Bytes that an arena needs of a mapping: the first slab is aligned to its size.
+  static let mappedByteCount = slabsByteCount + 2 * slabByteCount
 
   /// Whether a frame's memory can be given back to the system without that of its neighbours. On some
   /// machines the system's pages are larger than a store's.
   let canGiveBack: Bool
 
-  /// - Parameter systemPageSize: bytes in a page of the system.
-  init(geometry: PageGeometry, systemPageSize: Int = sysconf(Int32(_SC_PAGESIZE))) {
+  /// - Parameters:
+  ///   - memory: the mapping of which the arena takes ``mappedByteCount`` bytes.
+  ///   - systemPageSize: bytes in a page of the system.
+  init(
+    geometry: PageGeometry,
+    in memory: SharedMapping = SharedMapping(byteCount: mappedByteCount),
+    systemPageSize: Int = sysconf(Int32(_SC_PAGESIZE))
+  ) {
     self.geometry = geometry
+    self.memory = memory
     canGiveBack = systemPageSize > 0 && geometry.pageSize % systemPageSize == 0
-    slabs = AnonymousMemory.map(byteCount: Self.slabCount * MemoryLayout<UInt>.size)
+    slabs = memory.take(byteCount: Self.slabsByteCount)
       .bindMemory(to: Atomic<UInt>.self, capacity: Self.slabCount)
   }
 
   deinit {
-    for index in 0..<Self.slabCount {
+    for index in 1..<Self.slabCount {
       guard let slab = UnsafeMutableRawPointer(bitPattern: slabs[index].load(ordering: .relaxed)) else {
         break
       }
       munmap(slab, Self.slabByteCount)
     }
-    munmap(slabs, Self.slabCount * MemoryLayout<UInt>.size)
   }
 
   var pageSize: Int { geometry.pageSize }
@@ -92,11 +86,30 @@ final class FrameArena: Sendable {
   func frame(at page: UnsafeRawPointer) -> UInt64 {
     let address = UInt(bitPattern: page)
     let offset = address & UInt(Self.slabByteCount - 1)
-    let base = state.withLock { $0.bases[$0.lowerBound(of: address - offset)] }
-    if base.address != address - offset { fatalError("an address outside of the arena") }
-    return base.slot << UInt64(Self.slabShift - geometry.pageShift) + UInt64(offset)
+    let slot = state.withLock { self.slot(of: address - offset, $0.slots) }
+    guard let slot else { fatalError("an address outside of the arena") }
+    return UInt64(slot) << UInt64(Self.slabShift - geometry.pageShift) + UInt64(offset)
       >> UInt64(geometry.pageShift)
   }
+
+  /// The slot of the slab at `address`; nil if there is none.
+  private func slot(of address: UInt, _ slots: [Int]) -> Int? {
+    let rank = rank(of: address, slots)
+    guard rank < slots.count, self.address(ofSlab: slots[rank]) == address else { return nil }
+    return slots[rank]
+  }
+
+  /// The number of slabs below `address`.
+  private func rank(of address: UInt, _ slots: [Int]) -> Int {
+    var (low, high) = (0, slots.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if self.address(ofSlab: slots[middle]) < address { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  private func address(ofSlab slot: Int) -> UInt { slabs[slot].load(ordering: .relaxed) }
 
   /// Allocates a frame, whose bytes are undefined.
   func allocate() -> UInt64 {
@@ -141,11 +154,16 @@ final class FrameArena: Sendable {
     if index >= Self.slabCount { fatalError("out of frames") }
     let entry = slabs + Int(index)
     guard entry.pointee.load(ordering: .relaxed) == 0 else { return }
-    let slab = AnonymousMemory.mapAligned(byteCount: Self.slabByteCount)
+    let slab =
+      if index == 0 {
+        memory.take(byteCount: Self.slabByteCount, alignment: Self.slabByteCount)
+      } else {
+        AnonymousMemory.mapAligned(byteCount: Self.slabByteCount)
+      }
     // The first slab stays in small pages: a small store shouldn't take two megabytes.
     if index > 0 { madvise(slab, Self.slabByteCount, MADV_HUGEPAGE) }
     let address = UInt(bitPattern: slab)
-    state.bases.insert(SlabBase(address: address, slot: index), at: state.lowerBound(of: address))
+    state.slots.insert(Int(index), at: rank(of: address, state.slots))
     entry.pointee.store(UInt(bitPattern: slab), ordering: .releasing)
   }
 }

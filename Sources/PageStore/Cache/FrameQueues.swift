@@ -8,10 +8,33 @@ struct FrameQueues {
     case evicted
   }
 
+  /// The place of a frame in its queue, in one word: 30 bits for each neighbour, which is more than an arena
+  /// has frames, and the queue.
   private struct Node {
-    var newer: UInt32 = 0
-    var older: UInt32 = 0
-    var queue = Name.none
+    var word: Int
+
+    init(word: Int) { self.word = word }
+
+    init(newer: UInt32 = 0, older: UInt32 = 0, queue: Name = .none) {
+      word = Int(newer) | Int(older) << 30 | Int(queue.rawValue) << 60
+    }
+
+    private static let mask: Int = 1 << 30 - 1
+
+    var newer: UInt32 {
+      get { UInt32(truncatingIfNeeded: word & Self.mask) }
+      set { word = word & ~Self.mask | Int(newValue) }
+    }
+
+    var older: UInt32 {
+      get { UInt32(truncatingIfNeeded: word >> 30 & Self.mask) }
+      set { word = word & ~(Self.mask << 30) | Int(newValue) << 30 }
+    }
+
+    var queue: Name {
+      get { Name(rawValue: UInt8(truncatingIfNeeded: word >> 60)) ?? .none }
+      set { word = word & ~(3 << 60) | Int(newValue.rawValue) << 60 }
+    }
   }
 
   private struct Ends {
@@ -20,15 +43,16 @@ struct FrameQueues {
     var count = 0
   }
 
-  /// Indexed by frame number.
-  private var nodes: [Node] = []
+  /// The nodes' words, by frame number: the standard library has the type of such an array ready, while that
+  /// of an array of nodes would be made when a store is opened.
+  private var nodes: [Int] = []
   private var young = Ends()
   private var main = Ends()
 
   func count(_ queue: Name) -> Int { ends(queue).count }
 
   /// The queue of a frame.
-  func queue(of frame: UInt64) -> Name { frame < nodes.count ? nodes[Int(frame)].queue : .none }
+  func queue(of frame: UInt64) -> Name { frame < nodes.count ? Node(word: nodes[Int(frame)]).queue : .none }
 
   /// The frame that has been in a queue for longest.
   func oldest(_ queue: Name) -> UInt64? {
@@ -37,17 +61,21 @@ struct FrameQueues {
   }
 
   /// Marks a frame that is in no queue as evicted.
-  mutating func markEvicted(_ frame: UInt64) { nodes[Int(frame)].queue = .evicted }
+  mutating func markEvicted(_ frame: UInt64) { change(UInt32(frame)) { $0.queue = .evicted } }
 
   /// Puts a frame that is in no queue at the new end of one.
   mutating func append(_ frame: UInt64, to queue: Name) {
     let index = Int(frame)
     if index >= nodes.count {
-      nodes.append(contentsOf: repeatElement(Node(), count: max(index + 1 - nodes.count, nodes.count)))
+      nodes.append(contentsOf: repeatElement(0, count: max(index + 1 - nodes.count, nodes.count)))
     }
     var ends = ends(queue)
-    nodes[index] = Node(newer: 0, older: ends.newest, queue: queue)
-    if ends.newest != 0 { nodes[Int(ends.newest)].newer = UInt32(frame) } else { ends.oldest = UInt32(frame) }
+    nodes[index] = Node(older: ends.newest, queue: queue).word
+    if ends.newest != 0 {
+      change(ends.newest) { $0.newer = UInt32(frame) }
+    } else {
+      ends.oldest = UInt32(frame)
+    }
     ends.newest = UInt32(frame)
     ends.count += 1
     setEnds(queue, ends)
@@ -56,17 +84,23 @@ struct FrameQueues {
   /// Removes a frame from its queue, or clears its mark.
   mutating func remove(_ frame: UInt64) {
     guard frame < nodes.count else { return }
-    let node = nodes[Int(frame)]
+    let node = Node(word: nodes[Int(frame)])
     guard node.queue == .young || node.queue == .main else {
-      nodes[Int(frame)] = Node()
+      nodes[Int(frame)] = 0
       return
     }
     var ends = ends(node.queue)
-    if node.newer != 0 { nodes[Int(node.newer)].older = node.older } else { ends.newest = node.older }
-    if node.older != 0 { nodes[Int(node.older)].newer = node.newer } else { ends.oldest = node.newer }
+    if node.newer != 0 { change(node.newer) { $0.older = node.older } } else { ends.newest = node.older }
+    if node.older != 0 { change(node.older) { $0.newer = node.newer } } else { ends.oldest = node.newer }
     ends.count -= 1
     setEnds(node.queue, ends)
-    nodes[Int(frame)] = Node()
+    nodes[Int(frame)] = 0
+  }
+
+  private mutating func change(_ frame: UInt32, _ body: (inout Node) -> Void) {
+    var node = Node(word: nodes[Int(frame)])
+    body(&node)
+    nodes[Int(frame)] = node.word
   }
 
   private func ends(_ queue: Name) -> Ends { queue == .main ? main : young }

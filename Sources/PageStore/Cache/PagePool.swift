@@ -47,11 +47,12 @@ final class PagePool: Sendable {
   /// - Parameter cacheByteBudget: bytes of memory for pages that could be read from the file again.
   init(pageSize: Int, loader: any PageLoader, cacheByteBudget: Int = StoreOptions().cacheBytes) {
     geometry = PageGeometry(pageSize: pageSize)
-    arena = FrameArena(geometry: geometry)
-    readers = ReaderTable()
-    blobs = BlobTable(readers: readers)
-    places = StoredPlaces()
-    table = PageTable()
+    let memory = SharedMapping(byteCount: Self.mappedByteCount)
+    readers = ReaderTable(in: memory)
+    arena = FrameArena(geometry: geometry, in: memory)
+    table = PageTable(in: memory)
+    blobs = BlobTable(readers: readers, in: memory)
+    places = StoredPlaces(in: memory)
     cache = PageCache(
       byteBudget: cacheByteBudget,
       arena: arena,
@@ -74,6 +75,11 @@ final class PagePool: Sendable {
       )
     )
   }
+
+  /// Bytes of the mapping that the parts of a pool share.
+  private static let mappedByteCount =
+    ReaderTable.mappedByteCount + FrameArena.mappedByteCount + 2 * AtomicTable.mappedByteCount
+    + BlobTable.mappedByteCount
 
   deinit {
     table.deallocate()

@@ -4,12 +4,17 @@
 /// the page was looked up since eviction last cleared the bit. The bit is written only if it isn't set, so
 /// that readers of one page don't contend for its cache line.
 struct PageTable {
-  private let words = AtomicTable()
+  private let words: AtomicTable
 
   private static let usedBit: UInt = 1
 
   /// Page numbers are below this.
   static let count = AtomicTable.count
+
+  /// - Parameter memory: the mapping of which the table takes ``AtomicTable/mappedByteCount`` bytes.
+  init(in memory: SharedMapping = SharedMapping(byteCount: AtomicTable.mappedByteCount)) {
+    words = AtomicTable(in: memory)
+  }
 
   /// The page's bytes, or nil if they aren't in memory. ``ReaderTable`` says how long they stay.
   @inline(__always)

@@ -16,32 +16,36 @@ final class ReaderTable: Sendable {
   // Safety: blocks are only added, their words are only touched atomically, and they are freed with the
   // table, which the store keeps as long as there are readers.
   nonisolated(unsafe) private let first: UnsafeMutablePointer<ReaderSlot>
+  /// The memory of the first block.
+  private let memory: SharedMapping
 
   /// Slots in a block. The first slot of a block leads to the next block.
   private static let blockCount = 256
   private static let blockByteCount = blockCount * MemoryLayout<ReaderSlot>.stride
 
-  init() {
-    first = Self.makeBlock(epoch: nil)
+  /// Bytes that a table needs of a mapping.
+  static let mappedByteCount = blockByteCount
+
+  /// - Parameter memory: the mapping of which the table takes ``mappedByteCount`` bytes.
+  init(in memory: SharedMapping = SharedMapping(byteCount: mappedByteCount)) {
+    self.memory = memory
+    first = Self.block(in: memory.take(byteCount: Self.blockByteCount))
+    // The first slot of the first block is the clock of all readers.
+    first.pointee.state.store(ReaderSlot.firstEpoch, ordering: .releasing)
   }
 
   deinit {
-    var block: UnsafeMutablePointer<ReaderSlot>? = first
+    var block = first.pointee.nextBlock
     while let current = block {
       block = current.pointee.nextBlock
       munmap(current, Self.blockByteCount)
     }
   }
 
-  private static func makeBlock(
-    epoch: UnsafeMutablePointer<ReaderSlot>?
-  ) -> UnsafeMutablePointer<ReaderSlot> {
-    let block = AnonymousMemory.map(byteCount: blockByteCount)
-      .bindMemory(to: ReaderSlot.self, capacity: blockCount)
-    for index in 0..<blockCount { (block + index).initialize(to: ReaderSlot(clock: epoch ?? block)) }
-    // The first slot of the first block is the clock of all readers.
-    if epoch == nil { block.pointee.state.store(ReaderSlot.firstEpoch, ordering: .releasing) }
-    return block
+  /// A block of free slots in zeroed memory. A free slot is all zeros, so the memory isn't touched before a
+  /// reader takes a slot.
+  private static func block(in memory: UnsafeMutableRawPointer) -> UnsafeMutablePointer<ReaderSlot> {
+    memory.bindMemory(to: ReaderSlot.self, capacity: blockCount)
   }
 
   // MARK: Readers
@@ -53,7 +57,7 @@ final class ReaderTable: Sendable {
     let thread = UInt64(pthread_self()) >> 12
     let home = Int(truncatingIfNeeded: (thread &* 0x9E37_79B9_7F4A_7C15) >> 40) % (Self.blockCount &- 1) &+ 1
     let slot = first + home
-    return Reader.entering(slot) ?? enterElsewhere(from: home)
+    return Reader.entering(slot, clock: first) ?? enterElsewhere(from: home)
   }
 
   @inline(never)
@@ -62,14 +66,14 @@ final class ReaderTable: Sendable {
     while true {
       for distance in 1..<(Self.blockCount - 1) {
         let index = (home - 1 + distance) % (Self.blockCount - 1) + 1
-        if let reader = Reader.entering(block + index) { return reader }
+        if let reader = Reader.entering(block + index, clock: first) { return reader }
       }
       block = block.pointee.nextBlock ?? addBlock(after: block)
     }
   }
 
   private func addBlock(after block: UnsafeMutablePointer<ReaderSlot>) -> UnsafeMutablePointer<ReaderSlot> {
-    let fresh = Self.makeBlock(epoch: first)
+    let fresh = Self.block(in: AnonymousMemory.map(byteCount: Self.blockByteCount))
     let result = block.pointee.page.compareExchange(
       expected: 0,
       desired: UInt(bitPattern: fresh),
@@ -138,20 +142,19 @@ final class ReaderTable: Sendable {
   }
 }
 
-/// The slot of one reader: a cache line of 64 bytes that no other reader writes to.
+/// The slot of one reader: a cache line of 64 bytes that no other reader writes to. A slot is never
+/// initialised: it begins as zeros.
 struct ReaderSlot: ~Copyable {
   /// ``free``, ``idle``, or the epoch at which the owner began to read.
-  let state = Atomic<UInt64>(Self.free)
+  let state: Atomic<UInt64>
   /// Addresses that the owner protects; 0 for none.
-  let page = Atomic<UInt>(0)
-  let value = Atomic<UInt>(0)
+  let page: Atomic<UInt>
+  let value: Atomic<UInt>
   /// The number of pages that the owners of the slot have visited.
-  let visits = Atomic<UInt64>(0)
-  /// The slot whose state is the current epoch.
-  let clock: UnsafeMutablePointer<ReaderSlot>
-  private let padding: (UInt64, UInt64, UInt64) = (0, 0, 0)
-
-  init(clock: UnsafeMutablePointer<ReaderSlot>) { self.clock = clock }
+  let visits: Atomic<UInt64>
+  /// The address of the slot whose state is the current epoch. Each owner stores it.
+  let clock: Atomic<UInt>
+  private let padding: (UInt64, UInt64, UInt64)
 
   static let free: UInt64 = 0
   /// Owned by a reader that is between two walks.
@@ -171,9 +174,12 @@ struct Reader {
 
   /// Takes the slot and begins to read, if the slot is free.
   @inline(__always)
-  fileprivate static func entering(_ slot: UnsafeMutablePointer<ReaderSlot>) -> Reader? {
+  fileprivate static func entering(
+    _ slot: UnsafeMutablePointer<ReaderSlot>,
+    clock: UnsafeMutablePointer<ReaderSlot>
+  ) -> Reader? {
     guard slot.pointee.state.load(ordering: .relaxed) == ReaderSlot.free else { return nil }
-    let epoch = slot.pointee.clock.pointee.state.load(ordering: .acquiring)
+    let epoch = clock.pointee.state.load(ordering: .acquiring)
     let result = slot.pointee.state.compareExchange(
       expected: ReaderSlot.free,
       desired: epoch,
@@ -181,13 +187,16 @@ struct Reader {
     )
     guard result.exchanged else { return nil }
     ReaderFence.order()
+    slot.pointee.clock.store(UInt(bitPattern: clock), ordering: .relaxed)
     return Reader(slot: slot)
   }
 
   /// Begins a section: memory that is reachable now stays until its end.
   @inline(__always)
   func begin() {
-    let epoch = slot.pointee.clock.pointee.state.load(ordering: .acquiring)
+    // The owner has stored the address.
+    let clock = UnsafePointer<ReaderSlot>(bitPattern: slot.pointee.clock.load(ordering: .relaxed))
+    let epoch = clock.unsafelyUnwrapped.pointee.state.load(ordering: .acquiring)
     _ = slot.pointee.state.exchange(epoch, ordering: .sequentiallyConsistent)
     ReaderFence.order()
   }

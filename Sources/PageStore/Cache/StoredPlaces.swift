@@ -5,7 +5,12 @@
 /// ``Committer/state`` held, and cleared when no version refers to the frame any more.
 struct StoredPlaces {
   /// Two words for each: the page number, which is stored last and read first, and the checksum.
-  private let words = AtomicTable()
+  private let words: AtomicTable
+
+  /// - Parameter memory: the mapping of which the table takes ``AtomicTable/mappedByteCount`` bytes.
+  init(in memory: SharedMapping = SharedMapping(byteCount: AtomicTable.mappedByteCount)) {
+    words = AtomicTable(in: memory)
+  }
 
   subscript(index: UInt64) -> StoredPlace {
     let number = words.load(2 * index)

@@ -75,3 +75,26 @@ struct Anchor: Hashable {
     self.isClosed = isClosed
   }
 }
+
+/// The anchors of a file that are legible: two at most, newest first. No array, whose type would be made at run
+/// time when a store is opened.
+struct LegibleAnchors: RandomAccessCollection {
+  private(set) var newest: Anchor?
+  private(set) var older: Anchor?
+
+  var startIndex: Int { 0 }
+  var endIndex: Int { newest == nil ? 0 : older == nil ? 1 : 2 }
+
+  subscript(position: Int) -> Anchor {
+    guard let anchor = position == 0 ? newest : older else { fatalError("there is no such anchor") }
+    return anchor
+  }
+
+  /// Adds an anchor. If there are two already, the older one goes.
+  mutating func add(_ anchor: Anchor, isNewest: Bool = true) {
+    if isNewest { (newest, older) = (anchor, newest) } else { older = anchor }
+  }
+
+  /// Sets the closing mark in the newest anchor.
+  mutating func close() { newest?.isClosed = true }
+}

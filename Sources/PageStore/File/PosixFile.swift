@@ -8,8 +8,12 @@ final class PosixFile: RandomAccessFile {
   private let descriptorStorage: Atomic<Int32>
   private let forkGeneration = ForkGuard.generation
 
-  init(descriptor: Int32) {
+  /// The identity of the file, if it was determined at the opening. It doesn't change while the file is open.
+  private let knownIdentity: Identity?
+
+  init(descriptor: Int32, identity: Identity? = nil) {
     descriptorStorage = Atomic(descriptor)
+    knownIdentity = identity
   }
 
   deinit { close() }
@@ -84,13 +88,18 @@ extension PosixFile {
     var inode: UInt64
   }
 
-  func identity() throws(StoreError) -> Identity { Self.identity(of: try status()) }
+  func identity() throws(StoreError) -> Identity {
+    if let knownIdentity { return knownIdentity }
+    return Self.identity(of: try status())
+  }
 
   static func identity(of status: stat) -> Identity {
     Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
   }
 
-  func status() throws(StoreError) -> stat {
+  func status() throws(StoreError) -> stat { try Self.status(of: descriptor) }
+
+  private static func status(of descriptor: Int32) throws(StoreError) -> stat {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw .system("fstat", errno) }
     return status
@@ -118,8 +127,15 @@ extension PosixFile {
       if errno != EINTR { throw .system("open", errno).adding { $0.path = path } }
       descriptor = Glibc.open(path, flags, permissions)
     }
-    let file = PosixFile(descriptor: descriptor)
-    guard try file.status().st_mode & S_IFMT == S_IFREG else {
+    let status: stat
+    do throws(StoreError) {
+      status = try Self.status(of: descriptor)
+    } catch {
+      _ = Glibc.close(descriptor)
+      throw error
+    }
+    let file = PosixFile(descriptor: descriptor, identity: identity(of: status))
+    guard status.st_mode & S_IFMT == S_IFREG else {
       throw StoreError(
         .notAStore,
         "the file is not a store: it is not a regular file",

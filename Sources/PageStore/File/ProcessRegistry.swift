@@ -8,23 +8,27 @@ import Glibc
 /// store was deallocated, or is being closed, stays until the store's file is closed: so an opening can tell
 /// a store that this process is closing from one that another process holds. A store removes only its own
 /// entry: when it is deallocated, a later store of the same file may be registered.
-// Safety: `entries`, its elements, and `opening` are only touched with `monitor` locked.
+// Safety: `entries` and its elements are only touched with `monitor` locked.
 final class ProcessRegistry: @unchecked Sendable {
   static let shared = ProcessRegistry()
 
   private final class Entry {
     let file: PosixFile.Identity
-    weak var store: SharedStore?
-    let identifier: ObjectIdentifier
-    var options: StoreOptions
+    let options: StoreOptions
+    /// Nil while a thread is opening the store.
+    private(set) var identifier: ObjectIdentifier?
+    private(set) weak var store: SharedStore?
     var handles = 1
     var isClosing = false
 
-    init(_ store: SharedStore, _ file: PosixFile.Identity, options: StoreOptions) {
+    init(_ file: PosixFile.Identity, options: StoreOptions) {
       self.file = file
+      self.options = options
+    }
+
+    func fill(_ store: SharedStore) {
       self.store = store
       identifier = ObjectIdentifier(store)
-      self.options = options
     }
   }
 
@@ -32,8 +36,6 @@ final class ProcessRegistry: @unchecked Sendable {
   /// An array, because a process has few stores open, and making the first dictionary of its kind takes
   /// longer than opening a store.
   private var entries: [Entry] = []
-  /// Files whose stores threads are opening.
-  private var opening: [PosixFile.Identity] = []
 
   /// The open store of this file, or the one that `make` opens, with one more handle; nil if `make` returns
   /// nil. Other threads that open the same file wait; other files may be opened meanwhile.
@@ -50,15 +52,11 @@ final class ProcessRegistry: @unchecked Sendable {
     monitor.lock()
     defer { monitor.unlock() }
     while true {
-      if opening.contains(file) {
-        monitor.wait()
-        continue
-      }
       guard let entry = entry(of: file) else { break }
       if !entry.isClosing { found = entry.store }
       guard let store = found else {
-        // Another thread is closing the store or running its deinit, and removes the entry when `monitor` is
-        // unlocked.
+        // Another thread is opening or closing the store, or running its deinit. It fills or removes the
+        // entry when `monitor` is unlocked.
         monitor.wait()
         continue
       }
@@ -72,24 +70,24 @@ final class ProcessRegistry: @unchecked Sendable {
       entry.handles += 1
       return store
     }
-    guard let store = try opening(file, make) else { return nil }
-    entries.append(Entry(store, file, options: options))
-    return store
+    return try fill(Entry(file, options: options), make)
   }
 
-  /// Runs `make` with `monitor` unlocked. The caller has it locked before and after.
-  private func opening(
-    _ file: PosixFile.Identity,
+  /// Adds an entry, and runs `make` for it with `monitor` unlocked. The caller has it locked before and after.
+  private func fill(
+    _ entry: Entry,
     _ make: () throws(StoreError) -> SharedStore?
   ) throws(StoreError) -> SharedStore? {
-    opening.append(file)
+    entries.append(entry)
     monitor.unlock()
+    var store: SharedStore?
     defer {
       monitor.lock()
-      opening.removeAll { $0 == file }
+      if let store { entry.fill(store) } else { entries.removeAll { $0 === entry } }
       monitor.wakeAll()
     }
-    return try make()
+    store = try make()
+    return store
   }
 
   private func entry(of file: PosixFile.Identity) -> Entry? { entries.first { $0.file == file } }
@@ -120,7 +118,6 @@ final class ProcessRegistry: @unchecked Sendable {
   /// Called in the child: the parent's stores are not this process's.
   func forgetAfterFork() {
     entries.removeAll()
-    opening.removeAll()
     monitor.unlock()
   }
 }

@@ -43,7 +43,7 @@ package struct LogRecordSummary: Sendable, Encodable {
     switch header.kind {
     case .transaction: operations = Self.operations(record.payload)
     case .checkpoint:
-      let content = CheckpointRecord(record.payload, pageSize: pageSize)
+      let content = try? CheckpointRecord(record.payload, pageSize: pageSize)
       replaySequence = content.map { $0.replayStart?.position.sequence ?? header.sequence &+ 1 }
     case .link, .watermark: break
     }

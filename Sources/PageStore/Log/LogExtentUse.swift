@@ -63,7 +63,8 @@ enum LogExtentUseHeader {
     at extentOffset: UInt64,
     of identity: FormatIdentity
   ) -> LogExtentUse? {
-    copies(in: bytes, at: extentOffset, of: identity).lazy.compactMap(\.self).first
+    copy(at: offset, in: bytes, extentOffset, identity)
+      ?? copy(at: copyOffset, in: bytes, extentOffset, identity)
   }
 
   /// The two copies of the use; nil for a copy that isn't legible.
@@ -72,23 +73,30 @@ enum LogExtentUseHeader {
     at extentOffset: UInt64,
     of identity: FormatIdentity
   ) -> [LogExtentUse?] {
-    [offset, copyOffset].map { copy in
-      guard bytes.count >= copy + FormatIdentity.blockByteCount else { return nil }
-      let sector = UnsafeRawBufferPointer(rebasing: bytes[copy..<copy + FormatIdentity.blockByteCount])
-      guard FormatIdentity(block: sector, kind: .logExtentUse) == identity else { return nil }
-      let extent = Extent(
-        offset: sector.integer(at: Offset.extentOffset, as: UInt64.self),
-        byteCount: sector.integer(at: Offset.extentByteCount, as: UInt64.self)
-      )
-      let epoch = sector.integer(at: Offset.epoch, as: UInt32.self)
-      guard extent.offset == extentOffset, extent.isPlausible(pageSize: UInt64(identity.pageSize)),
-        extent.byteCount <= LogExtentUse.byteLimit, epoch < LogExtentUse.epochLimit
-      else { return nil }
-      return LogExtentUse(
-        extent: extent,
-        epoch: epoch,
-        salt: sector.integer(at: Offset.salt, as: UInt64.self)
-      )
-    }
+    [offset, copyOffset].map { copy(at: $0, in: bytes, extentOffset, identity) }
+  }
+
+  private static func copy(
+    at position: Int,
+    in bytes: UnsafeRawBufferPointer,
+    _ extentOffset: UInt64,
+    _ identity: FormatIdentity
+  ) -> LogExtentUse? {
+    guard bytes.count >= position + FormatIdentity.blockByteCount else { return nil }
+    let sector = UnsafeRawBufferPointer(rebasing: bytes[position..<position + FormatIdentity.blockByteCount])
+    guard FormatIdentity(block: sector, kind: .logExtentUse) == identity else { return nil }
+    let extent = Extent(
+      offset: sector.integer(at: Offset.extentOffset, as: UInt64.self),
+      byteCount: sector.integer(at: Offset.extentByteCount, as: UInt64.self)
+    )
+    let epoch = sector.integer(at: Offset.epoch, as: UInt32.self)
+    guard extent.offset == extentOffset, extent.isPlausible(pageSize: UInt64(identity.pageSize)),
+      extent.byteCount <= LogExtentUse.byteLimit, epoch < LogExtentUse.epochLimit
+    else { return nil }
+    return LogExtentUse(
+      extent: extent,
+      epoch: epoch,
+      salt: sector.integer(at: Offset.salt, as: UInt64.self)
+    )
   }
 }

@@ -11,10 +11,15 @@ struct ExtentWalk {
   private var offset: UInt64
 
   init(_ file: StoreFile, _ identity: FormatIdentity, from offset: UInt64) throws(StoreError) {
+    self.init(file, identity, from: offset, to: try file.byteCount())
+  }
+
+  /// - Parameter end: the length of the file.
+  init(_ file: StoreFile, _ identity: FormatIdentity, from offset: UInt64, to end: UInt64) {
     self.file = file
     self.identity = identity
     self.offset = offset
-    end = try file.byteCount()
+    self.end = end
   }
 
   struct Found {

@@ -1,8 +1,7 @@
 /// The header and the anchors at the start of a file, as far as they are legible.
 struct FixedBlocks {
   let identity: FormatIdentity
-  /// Newest first.
-  let anchors: [Anchor]
+  let anchors: LegibleAnchors
   /// The slot of the next anchor: not that of the newest one.
   let nextAnchorSlot: Int
   /// False if the header's block is damaged and the identity comes from a copy.
@@ -13,7 +12,7 @@ struct FixedBlocks {
 
   /// The newest anchor and its offset, if it has the closing mark.
   var closingAnchor: (anchor: Anchor, offset: UInt64)? {
-    guard let newest = anchors.first, newest.isClosed else { return nil }
+    guard let newest = anchors.newest, newest.isClosed else { return nil }
     return (newest, FileLayout.anchorOffsets[1 - nextAnchorSlot])
   }
 
@@ -68,18 +67,15 @@ struct FixedBlocks {
   private static func anchors(
     in blocks: UnsafeRawBufferPointer,
     _ identity: FormatIdentity
-  ) -> ([Anchor], newestSlot: Int?) {
-    var anchors: [Anchor] = []
+  ) -> (LegibleAnchors, newestSlot: Int?) {
+    var anchors = LegibleAnchors()
     var newestSlot: Int?
     for (slot, offset) in FileLayout.anchorOffsets.enumerated() {
       let block = UnsafeRawBufferPointer(rebasing: blocks[Int(offset)...])
       guard let anchor = Anchor(block: block, of: identity) else { continue }
-      if let newest = anchors.first, newest.checkpoint.sequence >= anchor.checkpoint.sequence {
-        anchors.append(anchor)
-      } else {
-        anchors.insert(anchor, at: 0)
-        newestSlot = slot
-      }
+      let isNewest = anchors.newest.map { $0.checkpoint.sequence < anchor.checkpoint.sequence } ?? true
+      if isNewest { newestSlot = slot }
+      anchors.add(anchor, isNewest: isNewest)
     }
     return (anchors, newestSlot)
   }

@@ -1,6 +1,6 @@
 /// A run of the log: from the start of a checkpoint's replay, past the checkpoint's own record, through all
 /// records that follow without a gap.
-struct LogChain {
+final class LogChain {
   /// A checkpoint of the run.
   struct Checkpoint {
     var content: CheckpointRecord
@@ -21,6 +21,7 @@ struct LogChain {
 
   private(set) var checkpoint: Checkpoint
   var transactions: ArraySlice<Transaction> { gathered[firstNeeded...] }
+  var hasTransactions: Bool { firstNeeded < gathered.count }
   /// Transactions in the order of the log.
   private var gathered: [Transaction] = []
   /// The first of them that the last checkpoint doesn't contain.
@@ -59,7 +60,7 @@ struct LogChain {
     let start = checkpoint.content.replayStart ?? own
     let firstImage =
       start.position.use == position.use ? image : try LogExtentImage(start.position.use, from: file, budget)
-    var chain = LogChain(checkpoint, from: start, in: firstImage, budget)
+    let chain = LogChain(checkpoint, from: start, in: firstImage, budget)
     try chain.extend(in: file, identity)
     return chain.isReached ? chain : nil
   }
@@ -79,7 +80,7 @@ struct LogChain {
     lastImage = image
   }
 
-  private mutating func extend(in file: StoreFile, _ identity: FormatIdentity) throws(StoreError) {
+  private func extend(in file: StoreFile, _ identity: FormatIdentity) throws(StoreError) {
     while let record = try lastImage.record(at: tail.position.offset),
       record.header.sequence == tail.position.sequence,
       record.header.previousChecksum == tail.previousChecksum
@@ -101,7 +102,7 @@ struct LogChain {
   }
 
   /// Continues from a checkpoint of the run: what it contains need not be replayed.
-  private mutating func rest(on next: Checkpoint) throws(StoreError) {
+  private func rest(on next: Checkpoint) throws(StoreError) {
     let isInRun = next.replaySequence >= firstSequence && next.replaySequence <= next.position.sequence + 1
     guard isInRun, next.replaySequence >= checkpoint.replaySequence else {
       throw Self.impossible("checkpoint", at: next.position)
@@ -113,7 +114,7 @@ struct LogChain {
   }
 
   /// Amortised O(1), because one half of a forged run may be transactions, and the other half checkpoints.
-  private mutating func dropTransactions(before sequence: UInt64) {
+  private func dropTransactions(before sequence: UInt64) {
     while firstNeeded < gathered.count, gathered[firstNeeded].record.header.sequence < sequence {
       firstNeeded += 1
     }
@@ -122,7 +123,7 @@ struct LogChain {
     firstNeeded = 0
   }
 
-  private mutating func pass(_ record: LogExtentImage.Record) {
+  private func pass(_ record: LogExtentImage.Record) {
     tail.position.offset += record.header.paddedByteCount
     tail.position.sequence += 1
     tail.previousChecksum = record.checksum
@@ -131,7 +132,7 @@ struct LogChain {
   /// Continues in the extent to which a link leads. Epochs ascend, so every run ends. An extent isn't reused
   /// while a run needs it: so the extents of a run don't overlap, and together take no more memory than the
   /// file has bytes.
-  private mutating func enter(
+  private func enter(
     _ link: LogExtentImage.Record,
     at position: LogPosition,
     in file: StoreFile,
@@ -152,22 +153,24 @@ struct LogChain {
     at position: LogPosition,
     _ identity: FormatIdentity
   ) throws(StoreError) -> Checkpoint {
-    guard let content = CheckpointRecord(record.payload, pageSize: UInt64(identity.pageSize)) else {
-      throw impossible("checkpoint", at: position)
+    do throws(StoreError) {
+      let content = try CheckpointRecord(record.payload, pageSize: UInt64(identity.pageSize))
+      return Checkpoint(content: content, position: position)
+    } catch {
+      throw error.adding { $0.offset = position.offset }
     }
-    return Checkpoint(
-      content: content,
-      position: position
-    )
   }
 
   /// The error for a record whose checksum is right but whose contents are invalid: it was forged, or written
   /// by a faulty library.
   private static func impossible(_ what: String, at position: LogPosition) -> StoreError {
-    StoreError(
-      .corrupt,
-      "a \(what) record of the log makes no sense",
-      context: .init(offset: position.offset)
-    )
+    StoreError.senselessRecord(what).adding { $0.offset = position.offset }
+  }
+}
+
+extension StoreError {
+  /// The error for a log record whose contents are invalid.
+  static func senselessRecord(_ kind: String) -> StoreError {
+    StoreError(.corrupt, "a \(kind) record of the log makes no sense")
   }
 }

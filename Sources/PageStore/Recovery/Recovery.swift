@@ -47,7 +47,7 @@ struct Recovery {
     guard blocks.isHeaderBlank, blocks.byteCount <= StoreCreation.byteLimit else { return false }
     var search = LogSearch(file: file, blocks: blocks, trustsClosingMark: false)
     if let chain = try search.newestChain() {
-      return chain.checkpoint.content.commit == 0 && chain.transactions.isEmpty
+      return chain.checkpoint.content.commit == 0 && !chain.hasTransactions
     }
     let first = FileLayout.firstExtentOffset(pageSize: UInt64(blocks.identity.pageSize))
     var walk = try ExtentWalk(file, blocks.identity, from: first)
@@ -62,8 +62,8 @@ struct Recovery {
     self.chain = chain
     isHeaderIntact = blocks.isHeaderIntact
     isClean =
-      chain.followerCount == 0 && chain.transactions.isEmpty
-      && chain.checkpoint.position == blocks.anchors.first?.checkpoint
+      chain.followerCount == 0 && !chain.hasTransactions
+      && chain.checkpoint.position == blocks.anchors.newest?.checkpoint
       && !search.foundLeftovers
     var linked = chain.uses
     var strays = search.strays
@@ -93,12 +93,11 @@ struct Recovery {
   /// The newest use of each extent, in order of the file; of two with the same epoch, the later one. O(*n*
   /// log *n*).
   private static func newest(_ uses: [LogExtentUse]) -> [LogExtentUse] {
-    let ordered = uses.enumerated().sorted {
-      ($0.element.extent.offset, $0.element.epoch, $0.offset)
-        < ($1.element.extent.offset, $1.element.epoch, $1.offset)
+    let ordered = uses.indices.sorted {
+      (uses[$0].extent.offset, uses[$0].epoch, $0) < (uses[$1].extent.offset, uses[$1].epoch, $1)
     }
     var newest: [LogExtentUse] = []
-    for (_, use) in ordered {
+    for use in ordered.lazy.map({ uses[$0] }) {
       if newest.last?.extent.offset == use.extent.offset { newest.removeLast() }
       newest.append(use)
     }
@@ -235,18 +234,18 @@ private struct LogSearch {
   /// Whether the store was closed after the chain's checkpoint, so that nothing follows it. The log must
   /// confirm this: an old sector that reappeared may bring an old closing mark back.
   private func isClosed(_ chain: LogChain) -> Bool {
-    guard trustsClosingMark, let anchor = blocks.anchors.first, anchor.isClosed else { return false }
+    guard trustsClosingMark, let anchor = blocks.anchors.newest, anchor.isClosed else { return false }
     // guard: check-closing-mark
     guard chain.checkpoint.position == anchor.checkpoint,
       chain.tail.previousChecksum == anchor.recordChecksum,
-      chain.transactions.isEmpty
+      !chain.hasTransactions
     else { return false }
     return !uses.contains { $0.epoch > chain.tail.position.use.epoch }
   }
 
   private mutating func collectUses(walkingFrom offset: UInt64) throws(StoreError) {
     try budget.spend(blocks.byteCount - min(blocks.byteCount, offset))
-    var walk = try ExtentWalk(file, blocks.identity, from: offset)
+    var walk = ExtentWalk(file, blocks.identity, from: offset, to: blocks.byteCount)
     while let found = try walk.next() {
       if let use = found.use { uses.append(use) } else { strays.append(found.header.extent) }
     }
@@ -281,7 +280,7 @@ private struct LogSearch {
   private func evidence(beyond chain: LogChain) throws(StoreError) -> Evidence {
     let tail = chain.tail.position
     var evidence = Evidence()
-    evidence.durableSequence = blocks.anchors.first?.checkpoint.sequence ?? 0
+    evidence.durableSequence = blocks.anchors.newest?.checkpoint.sequence ?? 0
     try evidence.search(chain.lastImage, from: tail.offset, beyond: tail.sequence)
     for use in uses where use.epoch > tail.use.epoch {
       let image = try LogExtentImage(use, from: file, budget)

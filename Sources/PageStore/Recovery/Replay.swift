@@ -3,9 +3,11 @@
 /// No reader sees the versions between, so that all transactions are replayed as one: a page that many of
 /// them change is copied once. The changes are collected and applied in the order of their keys
 /// (``ReplayBatch``). Every page is stamped with the last transaction's commit.
-struct Replay {
+final class Replay {
   /// The version that results from the transactions.
   private(set) var version: Version
+  /// The number of transactions that were replayed.
+  let transactionCount: Int
   /// Pages of the checkpoint that the transactions replaced.
   private(set) var retired = RetiredMemory()
   /// The number of pages that exist only in memory.
@@ -27,8 +29,10 @@ struct Replay {
   ///
   /// - Parameters:
   ///   - version: the checkpoint's version.
-  ///   - transactions: the transactions that follow it, at least one. Their bytes don't move meanwhile.
-  init(_ version: Version, pool: PagePool, transactions: [LogChain.Transaction]) throws(StoreError) {
+  ///   - chain: the log with the transactions that follow it, at least one.
+  init(_ version: Version, pool: PagePool, _ chain: LogChain) throws(StoreError) {
+    let transactions = chain.transactions
+    transactionCount = transactions.count
     self.version = version
     lastCommit = version.commit
     state = TransactionState(
@@ -51,7 +55,7 @@ struct Replay {
     if let last = transactions.last { finish(last.record.header, transactions.count, pool) }
   }
 
-  private mutating func finish(_ last: LogRecordHeader, _ count: Int, _ pool: PagePool) {
+  private func finish(_ last: LogRecordHeader, _ count: Int, _ pool: PagePool) {
     state.end()
     dirtyPageCount = state.dirty.filePageCount
     // There are no readers yet, so replaced memory is freed at once.
@@ -72,7 +76,7 @@ struct Replay {
 
   // MARK: Transactions
 
-  private mutating func collect(_ transaction: LogChain.Transaction) throws(StoreError) {
+  private func collect(_ transaction: LogChain.Transaction) throws(StoreError) {
     let header = transaction.record.header
     let offset = transaction.offset
     guard header.commit == lastCommit + 1 else {
@@ -107,7 +111,7 @@ struct Replay {
     }
   }
 
-  private mutating func note(
+  private func note(
     _ change: ReplayBatch.Change,
     in tree: UInt32?,
     at offset: UInt64
@@ -123,17 +127,17 @@ struct Replay {
     if batchedCount == Self.batchLimit { try makeAllChanges() }
   }
 
-  private mutating func makeAllChanges() throws(StoreError) {
+  private func makeAllChanges() throws(StoreError) {
     for id in batches.keys.sorted() { try makeChanges(of: id) }
     batchedCount = 0
   }
 
-  private mutating func makeChanges(of id: UInt32) throws(StoreError) {
+  private func makeChanges(of id: UInt32) throws(StoreError) {
     guard let batch = batches.removeValue(forKey: id), let slot = slots[id] else { return }
     try batch.makeChanges(in: state.editor(slot))
   }
 
-  private mutating func drop(_ id: UInt32, at offset: UInt64) throws(StoreError) {
+  private func drop(_ id: UInt32, at offset: UInt64) throws(StoreError) {
     guard let slot = slots.removeValue(forKey: id), let name = state.directory.names[slot] else {
       throw Self.unknownTree(id, at: offset)
     }

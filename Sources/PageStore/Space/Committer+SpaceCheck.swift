@@ -15,9 +15,8 @@ extension Committer {
     let headers = try headerPages(among: recorded, bitmap(of: logExtents.map(pages), below: end), below: end)
       .count(in: FileLayout.firstExtentOffset(pageSize: pageSize) / pageSize..<end)
     let needed = catalogued.pageCounts.reduce(
-      lastRecord.catalogue.pageCount &+ lastRecord.spaceTree.pageCount,
-      &+
-    )
+      lastRecord.catalogue.pageCount &+ lastRecord.spaceTree.pageCount
+    ) { $0 &+ UInt64($1) }
     // Surplus pages are lost room, but no page of a tree could be overwritten.
     guard inUse - headers >= needed else {
       throw refusal(

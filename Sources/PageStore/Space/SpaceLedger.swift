@@ -76,13 +76,12 @@ extension Committer {
   /// The snapshots that are alive, and what each keeps. Called with `state` held.
   func readers() -> [SnapshotReader] {
     reclaimUnread()
-    let now = ContinuousClock.now
     return versions.leases.map { (lease, hasEnded) in
       let generation = lease.holder.generation
       return SnapshotReader(
         label: lease.label,
         commit: lease.holder.commit,
-        age: now - lease.since,
+        age: lease.since.age,
         pinnedBytes: hasEnded ? 0 : reclamation.heldPageCount(by: generation) * pageSize,
         heldBytes: hasEnded ? 0 : UInt64(reclamation.heldByteCount(by: generation)),
         hasExpired: hasEnded
@@ -103,8 +102,9 @@ extension Committer {
       + live(SpaceTree.treeID, lastRecord.spaceTree.pageCount)
     for (slot, name) in catalogued.names.enumerated() {
       guard let name else { continue }
-      let pages = live(catalogued.roots[slot].treeID, catalogued.pageCounts[slot])
-      treePages += catalogued.pageCounts[slot]
+      let pageCount = UInt64(catalogued.pageCounts[slot])
+      let pages = live(catalogued.roots[slot].treeID, pageCount)
+      treePages += pageCount
       livePages += pages
       ledger.trees.append(.init(name: name, liveBytes: pages * pageSize))
     }

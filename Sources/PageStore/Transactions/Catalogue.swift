@@ -17,7 +17,7 @@ enum Catalogue {
   }
 
   /// - Parameter pageCount: the number of the tree's pages in the file, including overflow pages.
-  static func encoded(_ root: TreeRoot, pageCount: UInt64) -> [UInt8] {
+  static func encoded(_ root: TreeRoot, pageCount: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: valueByteCount)
     bytes.withUnsafeMutableBytes { bytes in
       bytes.setInteger(root.treeID, at: Offset.treeID)
@@ -27,7 +27,7 @@ enum Catalogue {
       bytes.setInteger(root.reference.checksum, at: Offset.checksum)
       bytes.setInteger(root.reference.birth, at: Offset.birth)
       bytes.setInteger(root.reference.count, at: Offset.count)
-      bytes.setInteger(pageCount, at: Offset.pageCount)
+      bytes.setInteger(UInt64(pageCount), at: Offset.pageCount)
     }
     return bytes
   }
@@ -57,14 +57,16 @@ enum Catalogue {
   /// The contents of the catalogue, by slot of the directory: the names of the trees (nil in the slot of a
   /// dropped tree), their roots, and the numbers of their pages in the file.
   struct Content {
-    var names: [String?] = []
+    var names = TreeNames()
     var roots: [TreeRoot] = []
-    var pageCounts: [UInt64] = []
+    /// Signed, because the standard library has the type of such an array ready.
+    var pageCounts: [Int] = []
 
     /// Throws `corrupt` if the trees together claim more than a file of `filePageCount` pages can hold.
     func check(filePageCount: UInt64, pageSize: Int) throws(StoreError) {
       var rest = filePageCount
       for (root, pageCount) in zip(roots, pageCounts) {
+        let pageCount = UInt64(pageCount)
         guard pageCount <= rest, StoredTree(root: root, pageCount: pageCount).canBe(pageSize: pageSize) else {
           throw Catalogue.damaged("tree \(root.treeID) claims \(root.count) entries in \(pageCount) pages")
         }
@@ -89,7 +91,7 @@ enum Catalogue {
       }
       content.names.append(name)
       content.roots.append(entry.root)
-      content.pageCounts.append(entry.pageCount)
+      content.pageCounts.append(Int(entry.pageCount))
     }
     let sorted = content.roots.sorted { $0.treeID < $1.treeID }
     for index in sorted.indices.dropFirst() where sorted[index].treeID == sorted[index - 1].treeID {

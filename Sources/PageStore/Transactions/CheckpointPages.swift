@@ -67,7 +67,7 @@ extension TreeEditor {
 struct CheckpointPages {
   var roots: [TreeRoot] = []
   /// The number of each tree's pages in the file, by slot.
-  var pageCounts: [UInt64] = []
+  var pageCounts: [Int] = []
   var catalogue: StoredTree
   var images = WrittenPages()
   var replaced = RetiredMemory()
@@ -159,7 +159,7 @@ extension Committer {
     for (slot, root) in draft.roots.enumerated() {
       let before = writer.pageCount
       pages.roots.append(try writer.write(root, to: sink))
-      counts[slot] += writer.pageCount - before
+      counts[slot] += Int(writer.pageCount - before)
     }
     pages.pageCounts = counts
     pages.replaced += writer.replaced
@@ -177,15 +177,15 @@ extension Committer {
   }
 
   /// The number of pages in the file that each tree of the draft keeps, by slot.
-  private func pageCounts(beforeWriting plan: CheckpointPlan) -> [UInt64] {
+  private func pageCounts(beforeWriting plan: CheckpointPlan) -> [Int] {
     let roots = plan.draft.roots
-    var counts: [UInt64] = roots.indices.map { slot in
+    var counts: [Int] = roots.indices.map { slot in
       let isSameTree = slot < catalogued.roots.count && catalogued.roots[slot].treeID == roots[slot].treeID
       return isSameTree ? catalogued.pageCounts[slot] : 0
     }
-    var dead: [UInt32: UInt64] = [:]
+    var dead: [UInt32: Int] = [:]
     for run in plan.dying + filePages(of: plan.replaced) {
-      dead[run.treeID, default: 0] += run.count
+      dead[run.treeID, default: 0] += Int(run.count)
     }
     for slot in roots.indices { counts[slot] -= min(counts[slot], dead[roots[slot].treeID] ?? 0) }
     return counts
@@ -259,7 +259,7 @@ extension Committer {
     _ editor: TreeEditor,
     _ draft: Draft,
     roots: [TreeRoot],
-    pageCounts: [UInt64]
+    pageCounts: [Int]
   ) throws(StoreError) {
     // The name and the slot of a dropped tree may belong to another tree by now.
     for case let old? in catalogued.names where draft.directory.slot(of: old) == nil {

@@ -272,7 +272,7 @@ extension Committer {
       if !isAnchorDurable { try file.synchronizeApart() }
       try write(anchor, in: nextAnchorSlot)
     }
-    anchors = [anchor] + anchors.prefix(1)
+    anchors.add(anchor)
     nextAnchorSlot = 1 - nextAnchorSlot
   }
 
@@ -281,7 +281,7 @@ extension Committer {
   /// anchor, this does nothing.
   private func addClosingMark() throws(StoreError) {
     guard anchors.count == FileLayout.anchorOffsets.count else { return }
-    anchors[0].isClosed = true
+    anchors.close()
     try log.fencing { () throws(StoreError) in try write(anchors[0], in: 1 - nextAnchorSlot) }
   }
 

@@ -42,8 +42,7 @@ final class Committer: @unchecked Sendable {
   /// Whether the headers of extents in the file are durable. Only used when ``space`` is loaded.
   var areHeadersDurable: Bool
   var catalogued: Catalogue.Content
-  /// The legible anchors, newest first.
-  var anchors: [Anchor]
+  var anchors: LegibleAnchors
   var nextAnchorSlot: Int
   /// False while the newest anchor may exist only in the system's page cache, as it may after another process
   /// died.
@@ -85,7 +84,7 @@ final class Committer: @unchecked Sendable {
     isReadOnly: Bool,
     wasClosed: Bool,
     catalogued: Catalogue.Content,
-    anchors: [Anchor],
+    anchors: LegibleAnchors,
     nextAnchorSlot: Int
   ) {
     self.file = file

@@ -57,9 +57,8 @@ struct StoreOpener {
       throw StoreError(.corrupt, "the catalogue has a tree with a number that was not given out yet")
     }
     let start = Self.version(of: checkpoint, trees)
-    let transactions = Array(recovery.chain.transactions)
-    // A store that was closed has none.
-    let replay = try transactions.isEmpty ? nil : Replay(start, pool: pool, transactions: transactions)
+    // A store that was closed has no transactions to replay.
+    let replay = try recovery.chain.hasTransactions ? Replay(start, pool: pool, recovery.chain) : nil
     let version = replay?.version ?? start
 
     let committer = committer(blocks, recovery, pool: pool, spill: spill, version: version, trees)
@@ -67,7 +66,7 @@ struct StoreOpener {
     committer.dead.add(committer.filePages(of: replay?.retired ?? RetiredMemory()), from: version.generation)
     committer.events.opened(
       at: version.commit,
-      replaying: transactions.count,
+      replaying: replay?.transactionCount ?? 0,
       isHeaderIntact: recovery.isHeaderIntact
     )
     if !options.isReadOnly { try prepareForWriting(committer, blocks, recovery) }

@@ -1,8 +1,25 @@
+/// The names of trees by slot; nil in the slot of a dropped tree.
+struct TreeNames: RandomAccessCollection, Sendable {
+  /// Empty for nil: no tree has an empty name. The standard library has the type of such an array ready, while
+  /// that of an array of optional strings would be made when a store is opened.
+  private var names: [String] = []
+
+  var startIndex: Int { 0 }
+  var endIndex: Int { names.count }
+
+  subscript(slot: Int) -> String? {
+    get { names[slot].isEmpty ? nil : names[slot] }
+    set { names[slot] = newValue ?? "" }
+  }
+
+  mutating func append(_ name: String) { names.append(name) }
+}
+
 /// The names of a store's trees, and their slots in the versions' arrays of roots. Copies share their
 /// storage, so versions share it until a tree is made or dropped.
 struct TreeDirectory: Sendable {
   /// Names by slot; nil in the slot of a dropped tree.
-  private(set) var names: [String?]
+  private(set) var names: TreeNames
   /// Slots in order of their names' bytes. An array, because making the first dictionary of its kind takes
   /// longer than reading the catalogue.
   private var sortedSlots: [Int]
@@ -10,7 +27,7 @@ struct TreeDirectory: Sendable {
   private var freeSlots: [Int] = []
 
   /// - Parameter names: in order of their bytes.
-  init(sortedNames names: [String?]) {
+  init(sortedNames names: TreeNames) {
     self.names = names
     sortedSlots = Array(names.indices)
   }

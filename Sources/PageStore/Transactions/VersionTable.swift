@@ -13,8 +13,8 @@ final class VersionTable: Sendable {
     var latest: Version
     /// Versions after `durable`, oldest first.
     var queue: [Version] = []
-    /// The held versions, oldest first, and how often each is held.
-    var pins: [(holder: Holder, count: Int)] = []
+    /// The held versions, oldest first.
+    var pins: [Pin] = []
     /// The snapshots, in the order in which they were taken.
     var leases: [Lease] = []
     /// The snapshots that have a lifetime, in the same order.
@@ -24,6 +24,18 @@ final class VersionTable: Sendable {
     /// one.
     var timers: [ContinuousClock.Instant] = []
   }
+
+  /// A held version, and how often it is held. An object, as ``Lease`` is: the standard library has the type
+  /// of an array of objects ready, while that of an array of these structs would be made when the first
+  /// snapshot is taken.
+  // Safety: only touched with `state` locked.
+  private final class Pin: @unchecked Sendable {
+    let holder: Holder
+    var count = 1
+
+    init(_ holder: Holder) { self.holder = holder }
+  }
+
   private let state: Mutex<State>
 
   init(_ version: Version) {
@@ -98,11 +110,17 @@ final class VersionTable: Sendable {
   }
 
   /// The data of one snapshot.
-  struct Lease {
-    var number: UInt64
-    var holder: Holder
-    var label: String
-    var since: ContinuousClock.Instant
+  final class Lease: Sendable {
+    let number: UInt64
+    let holder: Holder
+    let label: String
+    let since = UptimeInstant.now
+
+    init(_ number: UInt64, _ holder: Holder, _ label: String) {
+      self.number = number
+      self.holder = holder
+      self.label = label
+    }
   }
 
   /// A snapshot that has a lifetime.
@@ -127,14 +145,13 @@ final class VersionTable: Sendable {
     _ expiry: SnapshotExpiry?,
     ofLatest: Bool = false
   ) -> (version: Version, lease: UInt64) {
-    let now = ContinuousClock.now
-    return state.withLock { state in
+    state.withLock { state in
       let version = ofLatest ? state.latest : state.published
       Self.add(version, to: &state.pins)
       let number = state.nextLease
       state.nextLease += 1
       let holder = Holder(generation: version.generation, commit: version.commit)
-      state.leases.append(Lease(number: number, holder: holder, label: label, since: now))
+      state.leases.append(Lease(number, holder, label))
       if let expiry { state.limited.append(LimitedLease(number: number, holder: holder, expiry: expiry)) }
       return (version, number)
     }
@@ -222,16 +239,16 @@ final class VersionTable: Sendable {
   }
 
   /// Searches from the end: pins are nearly always of the newest generation, except after a fall-back.
-  private static func add(_ version: Version, to pins: inout [(holder: Holder, count: Int)]) {
+  private static func add(_ version: Version, to pins: inout [Pin]) {
     let holder = Holder(generation: version.generation, commit: version.commit)
     guard let index = pins.lastIndex(where: { $0.holder.generation <= holder.generation }) else {
-      pins.insert((holder, 1), at: 0)
+      pins.insert(Pin(holder), at: 0)
       return
     }
     if pins[index].holder == holder {
       pins[index].count += 1
     } else {
-      pins.insert((holder, 1), at: index + 1)
+      pins.insert(Pin(holder), at: index + 1)
     }
   }
 
@@ -241,7 +258,7 @@ final class VersionTable: Sendable {
     }
   }
 
-  private static func remove(_ holder: Holder, from pins: inout [(holder: Holder, count: Int)]) {
+  private static func remove(_ holder: Holder, from pins: inout [Pin]) {
     guard let index = pins.firstIndex(where: { $0.holder.generation == holder.generation }) else { return }
     pins[index].count -= 1
     if pins[index].count == 0 { pins.remove(at: index) }

@@ -30,7 +30,7 @@ extension Store {
       let found = try image.record(at: anchor.checkpoint.offset)
       guard let found, found.header.kind == .checkpoint,
         found.header.sequence == anchor.checkpoint.sequence,
-        let content = CheckpointRecord(found.payload, pageSize: committer.pageSize)
+        let content = try? CheckpointRecord(found.payload, pageSize: committer.pageSize)
       else {
         // After a crash, the record of an older anchor may have been overwritten.
         continue

@@ -82,7 +82,9 @@ private struct StoredTreesVerifier {
     verify(record.spaceTree.root, name: "space", pageCount: record.spaceTree.pageCount)
     let catalogued = committer.catalogued
     for (slot, name) in catalogued.names.enumerated() {
-      if let name { verify(catalogued.roots[slot], name: name, pageCount: catalogued.pageCounts[slot]) }
+      if let name {
+        verify(catalogued.roots[slot], name: name, pageCount: UInt64(catalogued.pageCounts[slot]))
+      }
     }
     // Checked apart, because it shares pages with the newer space tree.
     var previous = TreeVerifier(pool: Self.pool(committer, file))

@@ -114,14 +114,14 @@ import Testing
         var reader = ByteReader(buffer)
         while LogOperation(&reader) != nil {}
         #expect(reader.offset <= buffer.count)
-        _ = CheckpointRecord(buffer, pageSize: 4_096)
+        _ = try? CheckpointRecord(buffer, pageSize: 4_096)
         _ = LinkRecord.decode(buffer, pageSize: 4_096)
         _ = Catalogue.decode(buffer)
       }
     }
   }
 
-  @Test func aCheckpointIsReadAsItWasWritten() {
+  @Test func aCheckpointIsReadAsItWasWritten() throws {
     let root = TreeRoot(
       treeID: 1,
       height: 2,
@@ -154,6 +154,9 @@ import Testing
       ),
       previousSpaceTree: .empty(treeID: 2)
     )
-    #expect(checkpoint.encoded().withUnsafeBytes { CheckpointRecord($0, pageSize: 8_192) } == checkpoint)
+    let read = try checkpoint.encoded().withBytes { bytes throws(StoreError) in
+      try CheckpointRecord(bytes, pageSize: 8_192)
+    }
+    #expect(read == checkpoint)
   }
 }

@@ -30,7 +30,7 @@ struct ForgedStore {
     identity = blocks.identity
     anchor = newest
     header = found.header
-    record = try #require(CheckpointRecord(found.payload, pageSize: UInt64(blocks.identity.pageSize)))
+    record = try CheckpointRecord(found.payload, pageSize: UInt64(blocks.identity.pageSize))
     anchorOffset = Int(FileLayout.anchorOffsets[1 - blocks.nextAnchorSlot])
   }
 
