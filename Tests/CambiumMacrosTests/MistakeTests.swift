@@ -178,7 +178,16 @@ struct MistakeTests {
   @Test func anAttributeHasOnlyOptionsThatWork() {
     #expect(
       mistakes(in: "@Attribute(.externalStorage) var cover: Data?") == [
-        "2:12: '@Attribute' takes '.unique', '.min(…)', '.max(…)', '.length(…)', '.pattern(…)' and '.preserveValueOnDeletion'"
+        "2:12: '@Attribute' takes '.unique', '.min(…)', '.max(…)', '.length(…)', '.pattern(…)', '.perInsert { … }' and '.preserveValueOnDeletion'"
+      ]
+    )
+  }
+
+  @Test func anAttributeHasOneFirstValue() {
+    #expect(mistakes(in: "@Attribute(.perInsert { UUID() }) var token: UUID").isEmpty)
+    #expect(
+      mistakes(in: "@Attribute(.perInsert { UUID() }) var token: UUID = UUID()") == [
+        "2:52: '.perInsert' makes the first value; the declaration can't give another"
       ]
     )
   }
