@@ -187,7 +187,7 @@ struct MistakeTests {
     #expect(mistakes(in: "@Attribute(.perInsert { UUID() }) var token: UUID").isEmpty)
     #expect(
       mistakes(in: "@Attribute(.perInsert { UUID() }) var token: UUID = UUID()") == [
-        "2:52: '.perInsert' makes the first value; the declaration can't give another"
+        "2:51: '.perInsert' makes the first value; the declaration can't give another"
       ]
     )
   }
