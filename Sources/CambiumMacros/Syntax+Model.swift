@@ -15,7 +15,7 @@ extension VariableDeclSyntax {
     }
   }
 
-  /// Whether a model stores the property: neither static nor computed, and not marked `@Transient`.
+  /// True for a property that a model stores: neither static nor computed, and not marked `@Transient`.
   var isPersistent: Bool { isStoredInInstances && attribute(named: "Transient") == nil }
 
   func attribute(named name: String) -> AttributeSyntax? { attributes.first(named: name) }

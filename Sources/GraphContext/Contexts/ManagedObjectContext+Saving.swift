@@ -264,20 +264,20 @@ extension ManagedObjectContext {
   }
 }
 
-/// What the attempts of one save to get its turn have in common.
+/// The state that the attempts of one save to get its turn share.
 private struct SaveAttempts {
   /// The policy of the save for existing unique values; nil for what the constraints say.
   let uniquePolicy: UniquePolicy?
-  /// What the merge policy has decided so far.
+  /// The decisions of the merge policy so far.
   var decisions = MergeDecisions()
   /// What existing objects have said to what policies make of them.
   var validations = SettledValidations()
-  /// What the hooks have found; nil before they have run.
+  /// The result of the hooks; nil before they have run.
   var prepared: Prepared?
   /// The objects that were saved.
   var saved = SavedObjects()
 
-  /// What the hooks have found in one state of the context.
+  /// The result of the hooks in one state of the context.
   struct Prepared {
     let invalid: SaveFailures
     let changeCount: Int

@@ -8,12 +8,12 @@ struct MemberReading {
   /// The ordinal of the members' entity; nil where no relationship is followed.
   private var entity: Int?
   private var members: [ObjectNumber] = []
-  /// Where in `members` the records begin that have been read.
+  /// The position in `members` of the first record that has been read.
   private var start = 0
   private var records: [UnsafeRawBufferPointer?] = []
-  /// Where in `members` the next one is probably asked for.
+  /// The position in `members` that the program probably reads next.
   private var expected = 0
-  /// How many records to read next.
+  /// The number of records to read next.
   private var batchCount = Self.firstBatchCount
 
   private static let firstBatchCount = 4
@@ -21,7 +21,7 @@ struct MemberReading {
   /// Large records come in smaller batches.
   static let batchByteLimit = 256 << 10
 
-  /// Where in `members` the records end that have been read.
+  /// The position in `members` after the last record that has been read.
   private var end: Int { start + records.count }
 
   /// Begins to follow a relationship.
