@@ -19,8 +19,8 @@
 ///
 /// Every stored property is persistent, unless it is marked ``Transient()``. It is a `var` with its type written out:
 /// - an *attribute* of type `Bool`, any integer, `Float`, `Double`, `Decimal`, `String`, `Date`, `Data`, `UUID`, `URL`, an enum
-///   or struct with a raw value of one of these that conforms to `AttributeType`, a `Codable` type that conforms to `CodableAttribute`, or an
-///   optional of any of them;
+///   or struct with a raw value of one of these that conforms to `AttributeType`, a `Codable` type that conforms to `CodableAttribute`, an array or
+///   `Set` of any of them, or an optional of any of them;
 /// - a *relationship*, marked ``Relationship(deleteRule:inverse:minimumModelCount:maximumModelCount:originalName:)-9cdhv``, whose type is another model, an optional of one, or
 ///   an array, `Set` or `ToMany` of one.
 ///

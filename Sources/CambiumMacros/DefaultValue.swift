@@ -46,6 +46,10 @@ struct DefaultValue {
       guard prefixed.operator.text == "-", isNumber(prefixed.expression) else { return nil }
       return value.trimmedDescription
     }
+    if let list = value.as(ArrayExprSyntax.self) {
+      let elements = list.elements.map { literal($0.expression) }
+      return elements.contains(nil) ? nil : "[" + elements.compactMap(\.self).joined(separator: ", ") + "]"
+    }
     return isNumber(value) || value.is(BooleanLiteralExprSyntax.self) ? value.trimmedDescription : nil
   }
 

@@ -10,7 +10,9 @@ struct ModelDiagnostic: DiagnosticMessage {
   var severity: DiagnosticSeverity { .error }
 
   /// The mistake at a place, with ways to mend it.
-  func at(_ node: some SyntaxProtocol, fixIts: FixIt?...) -> Diagnostic {
+  func at(_ node: some SyntaxProtocol, fixIts: FixIt?...) -> Diagnostic { at(node, fixIts: fixIts) }
+
+  func at(_ node: some SyntaxProtocol, fixIts: [FixIt?]) -> Diagnostic {
     Diagnostic(node: Syntax(node), message: self, fixIts: fixIts.compactMap(\.self))
   }
 }
@@ -113,11 +115,19 @@ extension ModelDiagnostic {
     ModelDiagnostic(id: "unsupported", message: "'\(type)' can't be stored: \(hint)")
   }
 
-  static func unmarkedRelationship(_ type: String) -> ModelDiagnostic {
+  static func unmarkedCollection(_ type: String) -> ModelDiagnostic {
     ModelDiagnostic(
-      id: "unmarkedRelationship",
-      message: "'\(type)' can only be stored as a to-many relationship, which is marked '@Relationship'; "
-        + "what isn't made of models goes into a 'CodableAttribute' struct"
+      id: "unmarkedCollection",
+      message:
+        "mark '\(type)' with '@Relationship' if its elements are models, and with '@Attribute' if they are values"
+    )
+  }
+
+  static func relationshipToValues(_ type: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "relationshipToValues",
+      message:
+        "a relationship leads to models, and the elements of '\(type)' are values: remove '@Relationship'"
     )
   }
 

@@ -89,7 +89,8 @@ struct ModelProperty {
       relationship?.argument(labeled: "minimumModelCount"),
       relationship?.argument(labeled: "maximumModelCount")
     )
-    let kind = Self.kind(of: annotation.type, variable, isRelationship: relationship != nil, &diagnostics)
+    let marks = (attribute: attribute != nil, relationship: relationship != nil)
+    let kind = Self.kind(of: annotation.type, variable, marked: marks, &diagnostics)
     if let bound = minimumCount ?? maximumCount, kind.map({ !$0.isToMany }) ?? false {
       diagnostics.append(ModelDiagnostic.countOfToOne.at(bound))
     }
@@ -104,27 +105,43 @@ extension ModelProperty {
   private static func kind(
     of type: TypeSyntax,
     _ variable: VariableDeclSyntax,
-    isRelationship: Bool,
+    marked: (attribute: Bool, relationship: Bool),
     _ diagnostics: inout [Diagnostic]
   ) -> Kind? {
     switch PropertyType(type.trimmed) {
-    case .single(let target): return isRelationship ? .requiredToOne(target) : .attribute
-    case .optional(let target): return isRelationship ? .toOne(target) : .attribute
+    case .single(let target): return marked.relationship ? .requiredToOne(target) : .attribute
+    case .optional(let target): return marked.relationship ? .toOne(target) : .attribute
     case .many(let element):
-      if isRelationship { return .toMany(element) }
-      diagnostics.append(
-        ModelDiagnostic.unmarkedRelationship(type.trimmedDescription)
-          .at(
-            type,
-            fixIts: .replacing(variable, by: variable.marked("@Relationship"), "insert '@Relationship'")
-          )
-      )
+      if marked.relationship { return .toMany(element) }
+      if marked.attribute { return .attribute }
+      diagnostics.append(unmarked(type, variable, isOptional: false))
+    case .values:
+      if !marked.relationship { return .attribute }
+      diagnostics.append(ModelDiagnostic.relationshipToValues(type.trimmedDescription).at(type))
     case .optionalMany:
+      if marked.attribute { return .attribute }
+      guard marked.relationship else {
+        diagnostics.append(unmarked(type, variable, isOptional: true))
+        break
+      }
       diagnostics.append(ModelDiagnostic.optionalToMany.at(type, fixIts: dropOptional(type)))
     case .unsupported(let hint):
       diagnostics.append(ModelDiagnostic.unsupported(type.trimmedDescription, hint).at(type))
     }
     return nil
+  }
+
+  /// A collection whose elements may be models or values: the spelling doesn't say.
+  private static func unmarked(
+    _ type: TypeSyntax,
+    _ variable: VariableDeclSyntax,
+    isOptional: Bool
+  ) -> Diagnostic {
+    let marks = isOptional ? ["@Attribute"] : ["@Relationship", "@Attribute"]
+    return ModelDiagnostic.unmarkedCollection(type.trimmedDescription).at(
+      type,
+      fixIts: marks.map { .replacing(variable, by: variable.marked($0), "insert '\($0)'") }
+    )
   }
 
   private static func dropOptional(_ type: TypeSyntax) -> FixIt {

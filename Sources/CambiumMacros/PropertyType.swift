@@ -5,10 +5,10 @@ enum PropertyType {
   /// Names of types that hold many elements and stand for a relationship if the elements are models.
   private static let collections: Set<String> = ["Array", "Set", "ToMany"]
   /// Names of types that are surely no models.
-  private static let values: Set<String> = [
+  private static let valueTypes: Set<String> = [
     "Bool", "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64", "Float",
     "Double",
-    "String", "Character", "Data", "Date", "UUID", "URL", "Decimal", "Any",
+    "String", "Data", "Date", "UUID", "URL", "Decimal",
   ]
 
   /// Types that are often tried, and what to store instead.
@@ -28,8 +28,10 @@ enum PropertyType {
   case single(TypeSyntax)
   /// The same, or nil.
   case optional(TypeSyntax)
-  /// An array, a set or a `ToMany` of elements.
+  /// An array, a set or a `ToMany` of elements, which are models or values.
   case many(TypeSyntax)
+  /// An array or set of what is surely no model, or nil.
+  case values
   /// The same, or nil.
   case optionalMany
   /// A type that can be neither an attribute nor a relationship, and what to do about it.
@@ -40,6 +42,7 @@ enum PropertyType {
       switch PropertyType(wrapped) {
       case .single(let type): self = .optional(type)
       case .many: self = .optionalMany
+      case .values: self = .values
       case .optional: self = .unsupported("nil in nil would be lost; one '?' is enough")
       case let other: self = other
       }
@@ -75,15 +78,11 @@ enum PropertyType {
 
   private static func collection(of element: TypeSyntax) -> PropertyType {
     guard let name = element.as(IdentifierTypeSyntax.self)?.name.text else {
-      return .unsupported("a collection can only have models as elements")
+      return element.is(MemberTypeSyntax.self) ? .many(element) : .values
     }
     if name == "UInt8" { return .unsupported("'Data' is the type for bytes") }
-    if values.contains(name) {
-      return .unsupported(
-        "an attribute has one value; make the elements a model, or a 'CodableAttribute' struct of them"
-      )
-    }
-    return .many(element)
+    if let substitute = substitutes[name] { return .unsupported(substitute) }
+    return valueTypes.contains(name) ? .values : .many(element)
   }
 
   private static func simple(_ type: TypeSyntax) -> PropertyType {

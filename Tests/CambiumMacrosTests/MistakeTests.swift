@@ -100,33 +100,46 @@ struct MistakeTests {
     ("any Hashable", "an attribute has one concrete type"),
     ("String!", "write '?' instead of '!'"),
     ("Int??", "nil in nil would be lost; one '?' is enough"),
-    (
-      "[String]",
-      "an attribute has one value; make the elements a model, or a 'CodableAttribute' struct of them"
-    ),
-    (
-      "Set<Int>",
-      "an attribute has one value; make the elements a model, or a 'CodableAttribute' struct of them"
-    ),
+    ("[Any]", "an attribute has one concrete type"),
+    ("Set<Character>", "use 'String'"),
     ("[UInt8]", "'Data' is the type for bytes"),
     ("Int128", "use 'Int64', 'Decimal' or 'Data'"),
     ("UInt128?", "use 'UInt64', 'Decimal' or 'Data'"),
     ("Float16", "use 'Float'"),
     ("Dictionary<String, Int>", "make its entries a model, or a 'CodableAttribute' struct of it"),
-    ("[[Song]]", "a collection can only have models as elements"),
   ])
   func someTypesCannotBeStored(type: String, hint: String) {
     #expect(mistakes(in: "var value: \(type)") == ["2:12: '\(type)' can't be stored: \(hint)"])
     #expect(mistakes(in: "@Relationship var value: \(type)") == ["2:26: '\(type)' can't be stored: \(hint)"])
   }
 
-  @Test(arguments: ["[Song]", "Set<Song>", "ToMany<Song>", "Array<Song>"])
-  func aToManyRelationshipIsMarked(type: String) {
+  @Test(arguments: ["[Song]", "Set<Song>", "ToMany<Song>", "Array<Song>", "[Music.Song]"])
+  func aCollectionOfWhatMayBeModelsIsMarked(type: String) {
     #expect(
       mistakes(in: "var others: \(type) = []") == [
-        "2:13: '\(type)' can only be stored as a to-many relationship, which is marked '@Relationship'; "
-          + "what isn't made of models goes into a 'CodableAttribute' struct",
+        "2:13: mark '\(type)' with '@Relationship' if its elements are models, and with '@Attribute' if they are values",
         "fix: insert '@Relationship': @Relationship var others: \(type) = []",
+        "fix: insert '@Attribute': @Attribute var others: \(type) = []",
+      ]
+    )
+    #expect(mistakes(in: "@Relationship var others: \(type) = []") == [])
+    #expect(mistakes(in: "@Attribute var others: \(type) = []") == [])
+    #expect(mistakes(in: "@Attribute var others: \(type)?") == [])
+    #expect(
+      mistakes(in: "var others: \(type)?") == [
+        "2:13: mark '\(type)?' with '@Relationship' if its elements are models, and with '@Attribute' if they are values",
+        "fix: insert '@Attribute': @Attribute var others: \(type)?",
+      ]
+    )
+  }
+
+  @Test(arguments: ["[String]", "Set<Int>", "[Date]?", "[Int?]", "[[String]]"])
+  func aListOfValuesIsAnAttribute(type: String) {
+    #expect(mistakes(in: "var tags: \(type) = []") == [])
+    #expect(mistakes(in: "@Attribute var tags: \(type) = []") == [])
+    #expect(
+      mistakes(in: "@Relationship var tags: \(type) = []") == [
+        "2:25: a relationship leads to models, and the elements of '\(type)' are values: remove '@Relationship'"
       ]
     )
   }

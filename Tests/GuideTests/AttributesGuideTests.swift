@@ -19,7 +19,45 @@ struct Opening: CodableAttribute, Hashable {
 }
 // End of quotation
 
+// Quoted in Docs/Models.md
+@Model final class Post {
+  #Index<Post>([\.tags, \.written])
+  var text: String
+  var written: Date = .now
+  var tags: [String] = []
+  var stars: Set<Int> = []
+
+  init(_ text: String, tags: [String]) {
+    self.text = text
+    self.tags = tags
+  }
+}
+// End of quotation
+
 struct AttributesGuideTests {
+  @Test func postsAreFoundByTheirTags() async throws {
+    let posts = try await PersistentContainer("Posts", models: Post.self, at: .inMemory)
+    try await posts.performBackgroundTask { context in
+      for number in 0..<30 {
+        let post = Post("\(number)", tags: number % 2 == 0 ? ["swift", "linux"] : ["swallows"])
+        post.written = Date(timeIntervalSinceReferenceDate: Double(number))
+        post.stars = [number % 6]
+        context.insert(post)
+      }
+      // Quoted in Docs/Models.md
+      let swift = From<Post>().where { $0.tags.contains("swift") }
+      let latest = try context.fetch(swift.orderBy(.descending(\.written)).limit(20))
+      let liked = try context.fetch(From<Post>().where { $0.stars.any { $0 >= 4 } && $0.tags.count < 3 })
+      let asText = try context.count(From<Post>().where(format: "ANY tags BEGINSWITH[c] %@", "sw"))
+      // End of quotation
+      #expect(latest.map(\.text) == (0..<15).map { "\(28 - 2 * $0)" })
+      #expect(liked.count == 10)
+      #expect(asText == 30)
+      try context.save()
+      #expect(try context.explain(swift).description.contains("index tags,written"))
+    }
+  }
+
   @Test func aShopIsStored() async throws {
     let shops = try await PersistentContainer("Shops", models: Shop.self, at: .inMemory)
     let opening = Opening(days: [1, 2], note: nil)

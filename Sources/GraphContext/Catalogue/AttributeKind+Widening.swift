@@ -25,6 +25,15 @@ extension AttributeKind {
   }
 }
 
+extension AttributeDescription {
+  /// Whether the attribute's values are values of the other one too. Of lists those of a known kind have to be; what other encoded values hold,
+  /// their types alone know.
+  func canContinue(as other: AttributeDescription) -> Bool {
+    guard let elementKind, let wanted = other.elementKind else { return kind.canWiden(to: other.kind) }
+    return elementKind.canWiden(to: wanted)
+  }
+}
+
 extension AttributeValue {
   /// The value as the wider kind has it; nil for a value that is none of a kind that can widen.
   func widened(to kind: AttributeKind) -> AttributeValue? {

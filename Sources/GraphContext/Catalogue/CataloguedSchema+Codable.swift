@@ -47,7 +47,8 @@ extension CataloguedEntity: Codable {
 
 extension CataloguedProperty: Codable {
   private enum CodingKeys: CodingKey {
-    case number, name, kind, isOptional, absentValue, destination, cardinality, inverse, deleteRule, tree
+    case number, name, kind, elementKind, isOptional, absentValue, destination, cardinality, inverse,
+      deleteRule, tree
   }
 
   package init(from decoder: any Decoder) throws {
@@ -57,6 +58,7 @@ extension CataloguedProperty: Codable {
     absentValue = try container.decodeIfPresent(AttributeValue.self, forKey: .absentValue) ?? .null
     if let kind = try container.decodeIfPresent(AttributeKind.self, forKey: .kind) {
       content = .attribute(kind, isOptional: try container.decode(Bool.self, forKey: .isOptional))
+      elementKind = try container.decodeIfPresent(AttributeKind.self, forKey: .elementKind)
     } else {
       content = .relationship(
         CataloguedRelationship(
@@ -78,6 +80,7 @@ extension CataloguedProperty: Codable {
     switch content {
     case .attribute(let kind, let isOptional):
       try container.encode(kind, forKey: .kind)
+      try container.encodeIfPresent(elementKind, forKey: .elementKind)
       try container.encode(isOptional, forKey: .isOptional)
     case .relationship(let relationship):
       try container.encode(relationship.destination, forKey: .destination)

@@ -36,7 +36,9 @@ extension CataloguedProperty {
   fileprivate func description(in schema: CataloguedSchema) -> PropertyDescription {
     switch content {
     case .attribute(let kind, let isOptional):
-      return .attribute(AttributeDescription(name: name, kind: kind, isOptional: isOptional))
+      return .attribute(
+        AttributeDescription(name: name, kind: kind, elementKind: elementKind, isOptional: isOptional)
+      )
     case .relationship(let relationship):
       let destination = schema.entity(relationship.destination)
       return .relationship(

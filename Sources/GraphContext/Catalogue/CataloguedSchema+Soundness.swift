@@ -62,6 +62,9 @@ private struct SoundEntity {
     of property: CataloguedProperty,
     _ entities: [EntityNumber: SoundEntity]
   ) -> String? {
+    if let kind = property.elementKind, property.storedKind != .coded || !kind.isElementKind {
+      return "\(name).\(property.name) can't have elements"
+    }
     guard let relationship = property.relationship else {
       return property.absentValue.isNull || property.absentValue.fits(property.storedKind)
         ? nil : "the default of \(name).\(property.name) is not of its kind"

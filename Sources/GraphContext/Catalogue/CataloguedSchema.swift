@@ -77,6 +77,8 @@ package struct CataloguedProperty: Sendable, Hashable {
   package let number: PropertyNumber
   package var name: String
   package var content: Content
+  /// How each element of a list is stored; nil for what is no list.
+  package var elementKind: AttributeKind?
   /// The value of objects whose records were stored before the property was added.
   package var absentValue: AttributeValue = .null
 

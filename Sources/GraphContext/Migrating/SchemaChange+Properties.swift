@@ -35,7 +35,8 @@ extension SchemaChange {
       property: CataloguedProperty(
         number: match.number,
         name: attribute.name,
-        content: .attribute(attribute.kind, isOptional: attribute.isOptional)
+        content: .attribute(attribute.kind, isOptional: attribute.isOptional),
+        elementKind: attribute.elementKind
       )
     )
     let value = attribute.defaultValue?.stored(as: attribute.kind) ?? .null
@@ -50,16 +51,18 @@ extension SchemaChange {
       }
       return result
     }
-    guard case .attribute(let kind, let wasOptional) = old.content, kind.canWiden(to: attribute.kind) else {
+    guard case .attribute(let kind, let wasOptional) = old.content, old.canContinue(as: match.description)
+    else {
       note(
         entity.description.name,
         attribute.name,
-        "\(entity.description.name).\(attribute.name) is \(old.typeText) in the store and \(attribute.kind) in the model"
+        "\(entity.description.name).\(attribute.name) is \(old.typeText) in the store and \(attribute.typeText) in the model"
       )
       return result
     }
     result.property.absentValue = old.absentValue.widened(to: attribute.kind) ?? .null
-    result.hasOtherKeys = !kind.hasSameKeys(as: attribute.kind)
+    let (oldKind, newKind) = (old.elementKind ?? kind, attribute.elementKind ?? attribute.kind)
+    result.hasOtherKeys = !oldKind.hasSameKeys(as: newKind)
     if wasOptional, !attribute.isOptional {
       require(&result, value, entity, isEmpty: isEmpty)
     }
@@ -135,7 +138,7 @@ extension CataloguedProperty {
   /// What messages call the property's type.
   var typeText: String {
     switch content {
-    case .attribute(let kind, _): "\(kind)"
+    case .attribute(let kind, _): elementKind.map { "[\($0)]" } ?? "\(kind)"
     case .relationship: "a relationship"
     }
   }

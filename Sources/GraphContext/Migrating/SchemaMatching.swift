@@ -164,7 +164,8 @@ extension CataloguedProperty {
   /// Whether an attribute can go on with the values that are stored. Relationships are looked at with their inverses.
   func canContinue(as property: PropertyDescription) -> Bool {
     switch (content, property) {
-    case (.attribute(let kind, _), .attribute(let attribute)): kind.canWiden(to: attribute.kind)
+    case (.attribute(let kind, _), .attribute(let attribute)):
+      AttributeDescription(name: name, kind: kind, elementKind: elementKind).canContinue(as: attribute)
     case (.relationship, .relationship): true
     default: false
     }

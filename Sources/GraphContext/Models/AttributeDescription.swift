@@ -2,13 +2,15 @@ import Predicates
 
 /// What the schema says of one attribute.
 ///
-/// Equal descriptions agree in name, kind and optionality. The others are the program's: they say how objects of an earlier version are taken
+/// Equal descriptions agree in name, kinds and optionality. The others are the program's: they say how objects of an earlier version are taken
 /// up, and what saves check. They are no part of what is stored about the schema, nor of ``Schema/stableHash``.
 public struct AttributeDescription: Sendable, Codable {
   /// The attribute's name.
   public var name: String
   /// How the values are stored.
   public var kind: AttributeKind
+  /// How each element of a list is stored; nil for what is no list, or whose elements queries don't compare.
+  public var elementKind: AttributeKind?
   /// Whether nil is a value.
   public var isOptional: Bool
   /// What an object has that was stored before the attribute existed; nil where the schema doesn't say, never ``/Predicates/AttributeValue/null``.
@@ -23,11 +25,12 @@ public struct AttributeDescription: Sendable, Codable {
   /// Makes the value that a new object begins with, at its insertion, unless it was given one; nil where ``defaultValue`` is for new objects too.
   public var insertionDefault: (@Sendable () -> any AttributeType)?
 
-  private enum CodingKeys: CodingKey { case name, kind, isOptional }
+  private enum CodingKeys: CodingKey { case name, kind, elementKind, isOptional }
 
   /// - Parameters:
   ///   - name: the attribute's name.
   ///   - kind: how the values are stored.
+  ///   - elementKind: how each element of a list is stored, whose `kind` is `coded`; nil for what is no list.
   ///   - isOptional: whether nil is a value.
   ///   - defaultValue: what an object has that was stored before the attribute existed; `null` is the same as nil.
   ///   - originalName: the attribute's name in an earlier version of the schema; nil if it had no other.
@@ -36,6 +39,7 @@ public struct AttributeDescription: Sendable, Codable {
   public init(
     name: String,
     kind: AttributeKind,
+    elementKind: AttributeKind? = nil,
     isOptional: Bool = false,
     defaultValue: AttributeValue? = nil,
     originalName: String? = nil,
@@ -46,20 +50,28 @@ public struct AttributeDescription: Sendable, Codable {
     self.rules = rules
     self.name = name
     self.kind = kind
+    self.elementKind = elementKind
     self.isOptional = isOptional
     self.defaultValue = defaultValue.flatMap { $0.isNull ? nil : $0 }
     self.originalName = originalName
   }
 }
 
+extension AttributeDescription {
+  /// What people read of the type: the kind, and of a list that of its elements, as in `[string]`.
+  var typeText: String { elementKind.map { "[\($0)]" } ?? "\(kind)" }
+}
+
 extension AttributeDescription: Hashable {
   public static func == (left: AttributeDescription, right: AttributeDescription) -> Bool {
-    (left.name, left.kind, left.isOptional) == (right.name, right.kind, right.isOptional)
+    (left.name, left.kind, left.elementKind, left.isOptional)
+      == (right.name, right.kind, right.elementKind, right.isOptional)
   }
 
   public func hash(into hasher: inout Hasher) {
     hasher.combine(name)
     hasher.combine(kind)
+    hasher.combine(elementKind)
     hasher.combine(isOptional)
   }
 }

@@ -117,6 +117,7 @@ extension PropertyDescription {
       AttributeDescription(
         name: name,
         kind: type._attributeKind,
+        elementKind: type._elementKind,
         isOptional: type._isOptionalAttribute,
         defaultValue: value?._attributeValue,
         originalName: originalName,

@@ -44,10 +44,17 @@ extension ManagedRecord {
     let slot = try attributeSlot(name)
     let kind = _$objectModel.layout.fields[slot].kind
     if value.isNull { return setValue(.null, at: slot) }
-    guard let converted = kind.value(from: value) else {
-      throw error(.wrongValue, name, "takes a value of the kind \(kind), and not this one")
+    guard let converted = kind.value(from: value), hasElements(converted, slot) else {
+      let type = attribute(slot)?.typeText ?? "\(kind)"
+      throw error(.wrongValue, name, "takes a value of the kind \(type), and not this one")
     }
     setValue(converted, at: slot)
+  }
+
+  /// Whether the JSON for a list is one of elements of its kind; true for what is no list.
+  private func hasElements(_ value: AttributeValue, _ slot: Int) -> Bool {
+    guard let kind = attribute(slot)?.elementKind, case .string(let json) = value else { return true }
+    return (try? ListElements.values(of: json, kind)) != nil
   }
 
   /// Sets an attribute to a value of a Swift type, which must have the attribute's kind: `Int` is an `int64`, and no `double`.
@@ -67,12 +74,11 @@ extension ManagedRecord {
     _$state.phase == .persistent && _$state.isLoaded(slot) && _$state.changed & 1 << UInt64(slot) == 0
   }
 
-  private func isOptional(_ slot: Int) -> Bool {
-    if case .attribute(let attribute) = _$objectModel.visitedProperties[slot] {
-      attribute.isOptional
-    } else {
-      true
-    }
+  private func isOptional(_ slot: Int) -> Bool { attribute(slot)?.isOptional ?? true }
+
+  private func attribute(_ slot: Int) -> AttributeDescription? {
+    guard case .attribute(let attribute) = _$objectModel.visitedProperties[slot] else { return nil }
+    return attribute
   }
 }
 

@@ -43,6 +43,12 @@ extension Schema {
     }
     let names = entity.properties.map(\.name)
     for name in duplicates(in: names) { problems.append("\(entity.name) has two properties named \(name)") }
+    for attribute in entity.attributes {
+      guard let kind = attribute.elementKind, attribute.kind != .coded || !kind.isElementKind else {
+        continue
+      }
+      problems.append("\(entity.name).\(attribute.name) can't have elements of the kind \(kind)")
+    }
     return problems + defaultProblems(of: entity) + ruleProblems(of: entity)
       + originalNameProblems(
         of: entity.properties.map { ("\(entity.name).\($0.name)", $0.name, $0.originalName) }
@@ -69,6 +75,8 @@ extension Schema {
         }
         if property.isToMany {
           problems.append("an index of \(entity.name) has \(name), which is a to-many relationship")
+        } else if case .attribute(let attribute) = property, attribute.elementKind != nil {
+          problems += elementProblems(of: index, name, entity)
         } else if !property.storedKind.isComparable {
           problems.append(
             "an index of \(entity.name) has \(name), whose values are encoded and can't be compared"
@@ -77,6 +85,19 @@ extension Schema {
       }
     }
     return problems
+  }
+
+  private static func elementProblems(
+    of index: IndexDescription,
+    _ list: String,
+    _ entity: EntityDescription
+  ) -> [String] {
+    if index.isUnique {
+      return ["an index of \(entity.name) with the list \(list) can't be unique"]
+    }
+    return index.properties.first == list
+      ? []
+      : ["an index of \(entity.name) has the list \(list) behind other properties; it can only be the first"]
   }
 
   private static func problems(
@@ -173,7 +194,7 @@ extension Schema {
 extension EntityNames {
   fileprivate func isString(_ property: String) -> Bool {
     if case .attribute(let attribute)? = self.property(named: property) {
-      attribute.kind == .string
+      (attribute.elementKind ?? attribute.kind) == .string
     } else {
       false
     }

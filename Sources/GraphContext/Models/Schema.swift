@@ -114,6 +114,7 @@ extension EntitySchema {
           name: attribute.name,
           slot: slot,
           kind: attribute.kind,
+          elementKind: attribute.elementKind,
           isOptional: attribute.isOptional
         )
       case .relationship(let relationship):
@@ -255,7 +256,8 @@ extension PropertyDescription: CustomStringConvertible {
   /// The property in a line: `title: string`, `album: Album? inverse songs nullify`.
   public var description: String {
     switch self {
-    case .attribute(let attribute): "\(attribute.name): \(attribute.kind)\(attribute.isOptional ? "?" : "")"
+    case .attribute(let attribute):
+      "\(attribute.name): \(attribute.typeText)\(attribute.isOptional ? "?" : "")"
     case .relationship(let relationship): relationship.description
     }
   }

@@ -45,6 +45,14 @@ package enum KeyCoder {
     }
   }
 
+  /// Appends the component for `value`, a string folded as the options say.
+  static func append(_ value: AttributeValue, folding: StringOptions, to key: inout [UInt8]) {
+    guard !folding.isEmpty, case .string(var text) = value else { return append(value, to: &key) }
+    text.withUTF8 { utf8 in
+      FoldedBytes.withFolded(UnsafeRawBufferPointer(utf8), folding) { append(text: $0, to: &key) }
+    }
+  }
+
   /// Appends the component for what a record holds at `slot`, a string folded as the options say; the same bytes as by way
   /// of ``AttributeValue``.
   package static func append(

@@ -160,7 +160,7 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
     case (.attribute(let old), .attribute(let new)):
       return [
         name,
-        Aspect(old.kind.canWiden(to: new.kind) ? .widened : .retyped, "kind", "\(old.kind)", "\(new.kind)"),
+        Aspect(old.canContinue(as: new) ? .widened : .retyped, "kind", old.typeText, new.typeText),
         Aspect(new.isOptional ? .loosened : .required, "optional", "\(old.isOptional)", "\(new.isOptional)"),
       ].compactMap(\.self)
     case (.relationship(let old), .relationship(let new)):

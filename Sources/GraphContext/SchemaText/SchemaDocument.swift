@@ -111,7 +111,7 @@ extension SchemaDocument.Property {
     originalName = property.earlierName
     switch property {
     case .attribute(let attribute):
-      kind = "\(attribute.kind)"
+      kind = attribute.typeText
       isOptional = attribute.isOptional ? true : nil
       defaultValue = attribute.defaultValue
     case .relationship(let relationship):
@@ -123,8 +123,16 @@ extension SchemaDocument.Property {
     }
   }
 
-  fileprivate var attributeKind: AttributeKind? {
-    AttributeKind.allCases.first { $0 != .reference && "\($0)" == kind }
+  fileprivate var attributeKind: AttributeKind? { elementKind == nil ? Self.kind(named: kind) : .coded }
+
+  /// Of `[string]`, the kind of the elements.
+  private var elementKind: AttributeKind? {
+    guard kind.hasPrefix("["), kind.hasSuffix("]") else { return nil }
+    return Self.kind(named: String(kind.dropFirst().dropLast())).flatMap { $0 == .coded ? nil : $0 }
+  }
+
+  private static func kind(named name: String) -> AttributeKind? {
+    AttributeKind.allCases.first { $0 != .reference && "\($0)" == name }
   }
 
   private var isRelationship: Bool { kind == Self.toOne || kind == Self.toMany }
@@ -142,6 +150,7 @@ extension SchemaDocument.Property {
         AttributeDescription(
           name: name,
           kind: attributeKind,
+          elementKind: elementKind,
           isOptional: isOptional ?? false,
           defaultValue: defaultValue,
           originalName: originalName

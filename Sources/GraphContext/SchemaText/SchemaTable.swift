@@ -46,7 +46,7 @@ public struct SchemaTable: Sendable, Hashable, Codable {
       Row(
         entity: entity.name,
         property: attribute.name,
-        kind: "\(attribute.kind)",
+        kind: attribute.typeText,
         isOptional: attribute.isOptional,
         indexes: indexes
       )

@@ -101,7 +101,8 @@ private struct SwiftClass {
   private func type(of property: PropertyDescription) -> String {
     switch property {
     case .attribute(let attribute):
-      return SwiftText.type(of: attribute.kind, in: schema) + (attribute.isOptional ? "?" : "")
+      let type = attribute.elementKind.map { "[\(SwiftText.type(of: $0, in: schema))]" }
+      return (type ?? SwiftText.type(of: attribute.kind, in: schema)) + (attribute.isOptional ? "?" : "")
     case .relationship(let relationship):
       let destination = SwiftText.identifier(relationship.destination)
       return switch relationship.cardinality {

@@ -14,10 +14,12 @@ extension FilterProgram {
 
   /// The elements of a collection, and what is asked of each.
   struct Loop: Sendable {
-    /// From one object to the elements of a to-many relationship.
+    /// From one object to the elements of a to-many relationship, or from a list to its elements.
     struct Level: Sendable {
+      /// The object's ID or a reference to it; or the list.
       let owner: RowField
-      let relationship: Int
+      /// Nil for a list.
+      let relationship: Int?
       /// Which of the row's records an element is.
       let place: Int
     }
@@ -27,8 +29,11 @@ extension FilterProgram {
     let condition: Int32
     let value: RowField
     let isDistinct: Bool
-    /// Whether the elements of the only level are all that is asked for.
-    var isCount: Bool { levels.count == 1 && condition == Outcome.accepted && value.isObjectID }
+    /// The only level, if its objects are all that is asked for.
+    var counted: (owner: RowField, relationship: Int)? {
+      guard levels.count == 1, condition == Outcome.accepted, value.isObjectID else { return nil }
+      return levels[0].relationship.map { (levels[0].owner, $0) }
+    }
   }
 
   /// The value that the instructions calculate.
@@ -59,9 +64,8 @@ extension FilterProgram {
   }
 
   func exists(_ loop: Loop, _ row: inout RowReader) throws -> Bool {
-    if loop.isCount {
-      let level = loop.levels[0]
-      return try row.elementCount(of: level.owner, in: level.relationship) > 0
+    if let counted = loop.counted {
+      return try row.elementCount(of: counted.owner, in: counted.relationship) > 0
     }
     return try !forEachElement(loop, from: 0, &row) { _ in false }
   }
@@ -71,8 +75,8 @@ extension FilterProgram {
     _ loop: Loop,
     _ row: inout RowReader
   ) throws -> AttributeValue {
-    if step.aggregate == .count, loop.isCount {
-      return .int(Int64(try row.elementCount(of: loop.levels[0].owner, in: loop.levels[0].relationship)))
+    if step.aggregate == .count, let counted = loop.counted {
+      return .int(Int64(try row.elementCount(of: counted.owner, in: counted.relationship)))
     }
     var accumulator = Accumulator()
     var known: Set<AttributeValue> = []

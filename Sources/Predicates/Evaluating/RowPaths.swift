@@ -10,6 +10,8 @@ package struct RowPaths: Sendable {
     let reference: RowField
     /// Whether a collection's elements take this place, one after the other.
     let isElement: Bool
+    /// Whether the elements are values of a list, of which a record is made, and no objects.
+    package let isValue: Bool
     /// No valid record is shorter.
     let byteCount: Int
   }
@@ -30,14 +32,18 @@ package struct RowPaths: Sendable {
     places = [Place(entity, parent: -1, reference: .objectID(at: 0), isElement: true)]
   }
 
-  /// The place that the elements of a collection step take.
-  mutating func addElements(of step: ResolvedCollection.Step) -> (place: Int, relationship: Int) {
-    let entity = schema.entitySchema(step.destination)
-    places.append(Place(entity, parent: -1, reference: .objectID(at: places.count), isElement: true))
-    placesOfScopes[step.scope] = places.count - 1
-    if let known = relationships.firstIndex(of: step.relationship) { return (places.count - 1, known) }
-    relationships.append(step.relationship)
-    return (places.count - 1, relationships.count - 1)
+  /// The place that the elements of a collection step take, and which of ``relationships`` they are in; nil for a list.
+  mutating func addElements(of step: ResolvedCollection.Step) -> (place: Int, relationship: Int?) {
+    let (entity, place) = (step.elementSchema(in: schema), places.count)
+    let isValue = step.objects == nil
+    places.append(
+      Place(entity, parent: -1, reference: .objectID(at: place), isElement: true, isValue: isValue)
+    )
+    placesOfScopes[step.scope] = place
+    guard let relationship = step.objects?.relationship else { return (place, nil) }
+    if let known = relationships.firstIndex(of: relationship) { return (place, known) }
+    relationships.append(relationship)
+    return (place, relationships.count - 1)
   }
 
   /// Whether any record but the row's own is read.
@@ -79,7 +85,14 @@ package struct RowPaths: Sendable {
 }
 
 extension RowPaths.Place {
-  fileprivate init(_ entity: EntitySchema, parent: Int, reference: RowField, isElement: Bool) {
+  fileprivate init(
+    _ entity: EntitySchema,
+    parent: Int,
+    reference: RowField,
+    isElement: Bool,
+    isValue: Bool = false
+  ) {
+    self.isValue = isValue
     self.entity = entity
     self.parent = parent
     self.reference = reference

@@ -43,14 +43,17 @@ package struct RowReader {
 
   /// Calls `body` for each element of a relationship, whose record is then at `place`, until it returns false.
   ///
-  /// - Parameter owner: leads to the object that has the relationship.
+  /// - Parameters:
+  ///   - owner: leads to the object that has the relationship; or to the list.
+  ///   - relationship: nil for a list.
   /// - Returns: false if `body` did.
   mutating func forEachElement(
     of owner: RowField,
-    in relationship: Int,
+    in relationship: Int?,
     at place: Int,
     _ body: (inout RowReader) throws -> Bool
   ) throws -> Bool {
+    guard let relationship else { return try forEachValue(of: owner, at: place, body) }
     guard case .reference(let number) = try value(of: owner), let source else { return true }
     hasFollowed = true
     for element in try source.elements(of: number, in: relationship) {
@@ -65,6 +68,34 @@ package struct RowReader {
       guard try body(&self) else { return false }
     }
     return true
+  }
+
+  /// The same for each element of a list, of which a record is made.
+  private mutating func forEachValue(
+    of list: RowField,
+    at place: Int,
+    _ body: (inout RowReader) throws -> Bool
+  ) throws -> Bool {
+    guard let record = try record(of: list), !list.isNull(in: record) else { return true }
+    guard let json = list.bytes(in: record) else { throw damage(of: list) }
+    let element = ElementRecord(paths.places[place].entity.layout)
+    var elements = ListElements(json, of: element.kind)
+    // Places that the element leads to are looked for anew with the next row.
+    hasFollowed = true
+    while let value = try nextElement(&elements, of: list) {
+      numbers[place] = .none
+      records[place] = element.hold(value)
+      isKnown[place] = true
+      guard try body(&self) else { return false }
+    }
+    return true
+  }
+
+  private func nextElement(
+    _ elements: inout ListElements,
+    of list: RowField
+  ) throws(DamagedRecord) -> AttributeValue? {
+    do throws(ListElements.Damage) { return try elements.next() } catch { throw damage(of: list) }
   }
 
   /// How many elements there are.

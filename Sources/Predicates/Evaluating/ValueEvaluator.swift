@@ -29,6 +29,8 @@ extension ResolvedExpression {
 private struct SubjectEvaluator<Subject: PredicateSubject> {
   /// By the scope of the paths that start there; 0 is the subject itself.
   private var subjects: [Int: Subject]
+  /// Elements of lists, by their scope.
+  private var elements: [Int: AttributeValue] = [:]
 
   init(_ subject: Subject) { subjects = [0: subject] }
 
@@ -88,13 +90,32 @@ private struct SubjectEvaluator<Subject: PredicateSubject> {
   }
 
   private func value(at path: ResolvedPath) throws(Subject.Failure) -> AttributeValue {
-    try subjects[path.scope]?.value(at: path) ?? .null
+    if let element = elements[path.scope] { return element }
+    return try subjects[path.scope]?.value(at: path) ?? .null
   }
 
   private func elementValue(of collection: ResolvedCollection) throws(Subject.Failure) -> AttributeValue {
     let scope = collection.steps[collection.steps.count - 1].scope
     let element = ResolvedPath(scope: scope, hops: [], leaf: .objectID, isOptional: false, name: "SELF")
     return try value(at: collection.value ?? element)
+  }
+
+  private enum Element {
+    case object(Subject)
+    case value(AttributeValue)
+  }
+
+  /// A list that can't be read has no elements: a subject's values have been decoded before.
+  private func elements(of step: ResolvedCollection.Step) throws(Subject.Failure) -> [Element] {
+    switch step.elements {
+    case .objects(let relationship, _):
+      return try (subjects[step.owner.scope]?.elements(relationship, of: step.owner) ?? []).map(
+        Element.object
+      )
+    case .values(let kind):
+      guard case .string(let json) = try value(at: step.owner) else { return [] }
+      return ((try? ListElements.values(of: json, kind)) ?? []).map(Element.value)
+    }
   }
 
   /// Calls `body` in the scope of each element that counts, until it returns false. Returns false if it did.
@@ -104,10 +125,12 @@ private struct SubjectEvaluator<Subject: PredicateSubject> {
     _ body: (SubjectEvaluator) throws(Subject.Failure) -> Bool
   ) throws(Subject.Failure) -> Bool {
     let step = collection.steps[level]
-    let elements = try subjects[step.owner.scope]?.elements(step.relationship, of: step.owner) ?? []
-    for element in elements {
+    for element in try elements(of: step) {
       var inner = self
-      inner.subjects[step.scope] = element
+      switch element {
+      case .object(let subject): inner.subjects[step.scope] = subject
+      case .value(let value): inner.elements[step.scope] = value
+      }
       if level + 1 < collection.steps.count {
         guard try inner.forEachElement(collection, from: level + 1, body) else { return false }
       } else if try inner.holds(collection.condition) {

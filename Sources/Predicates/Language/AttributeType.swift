@@ -36,6 +36,8 @@ public protocol AttributeType: ColumnType, PredicateArgument {
   associatedtype Present: AttributeType = Self
   /// How the type is stored. An optional has the kind of what it wraps.
   static var _attributeKind: AttributeKind { get }
+  /// How each element of a list or set is stored; nil for a type that isn't one, or whose elements queries don't compare.
+  static var _elementKind: AttributeKind? { get }
   /// Whether nil is a value of the type.
   static var _isOptionalAttribute: Bool { get }
   /// The value outside a record; `null` for nil.
@@ -57,6 +59,7 @@ public protocol AttributeType: ColumnType, PredicateArgument {
 
 extension AttributeType {
   public static var _isOptionalAttribute: Bool { false }
+  public static var _elementKind: AttributeKind? { nil }
 
   @inlinable
   public init?(_record record: borrowing RecordView, slot: Int) {
@@ -269,6 +272,7 @@ extension Optional: AttributeType where Wrapped: AttributeType {
   /// What the optional wraps.
   public typealias Present = Wrapped
   @inlinable public static var _attributeKind: AttributeKind { Wrapped._attributeKind }
+  public static var _elementKind: AttributeKind? { Wrapped._elementKind }
   public static var _isOptionalAttribute: Bool { true }
   /// Some value: a key path that looks through the optional has to find one.
   public static var tracerValue: Wrapped?? { Wrapped.tracerValue.map { .some($0) } }

@@ -126,6 +126,8 @@ public struct StoredProperty: Sendable, Hashable, Codable {
   public var place: Int
   /// How the values are stored; `reference` for a relationship.
   public var kind: AttributeKind
+  /// How each element of a list is stored; nil for what is no list.
+  public var elementKind: AttributeKind?
   /// Whether nil is a value.
   public var isOptional: Bool
   /// The entity that a `reference` points to.
@@ -136,6 +138,7 @@ public struct StoredProperty: Sendable, Hashable, Codable {
   ///   - slot: its place among the stored properties of the model, from 0.
   ///   - place: which value of a record it is; nil for that of the slot.
   ///   - kind: how the values are stored; `reference` for a relationship.
+  ///   - elementKind: how each element of a list is stored; nil for what is no list.
   ///   - isOptional: whether nil is a value.
   ///   - destination: the entity that a `reference` points to.
   public init(
@@ -143,6 +146,7 @@ public struct StoredProperty: Sendable, Hashable, Codable {
     slot: Int,
     place: Int? = nil,
     kind: AttributeKind,
+    elementKind: AttributeKind? = nil,
     isOptional: Bool,
     destination: String? = nil
   ) {
@@ -150,8 +154,26 @@ public struct StoredProperty: Sendable, Hashable, Codable {
     self.slot = slot
     self.place = place ?? slot
     self.kind = kind
+    self.elementKind = elementKind
     self.isOptional = isOptional
     self.destination = destination
+  }
+}
+
+extension EntitySchema {
+  /// What paths see of an element of a list: a record with one value. By the element's kind.
+  private static let ofElements: [AttributeKind: EntitySchema] = Dictionary(
+    uniqueKeysWithValues: AttributeKind.allCases.map { kind in
+      let value = StoredProperty(name: "SELF", slot: 0, kind: kind, isOptional: true)
+      let id = EntityID(-1 - Int(kind.rawValue))
+      return (kind, EntitySchema(id: id, name: kind.noun, stored: [value], toMany: [], indexes: []))
+    }
+  )
+
+  /// The schema of the elements of a list.
+  static func element(of kind: AttributeKind) -> EntitySchema {
+    guard let schema = ofElements[kind] else { fatalError("no elements of \(kind)") }
+    return schema
   }
 }
 

@@ -10,30 +10,45 @@ package indirect enum ResolvedExpression: Sendable, Hashable {
 
 /// Several values of one object, found by following to-many relationships one after the other.
 package struct ResolvedCollection: Sendable, Hashable {
-  /// From one object to the elements of a to-many relationship.
+  /// From one object to the elements of a to-many relationship, or of a list.
   package struct Step: Sendable, Hashable {
-    /// Leads to the object: to its own ID, or to a reference to it.
+    package enum Elements: Sendable, Hashable {
+      /// The objects of the entity that the relationship leads to.
+      case objects(ToManyID, EntityID)
+      /// Values of the kind.
+      case values(AttributeKind)
+    }
+
+    /// Leads to the object, to its own ID or to a reference to it; or to the list.
     package var owner: ResolvedPath
-    package var relationship: ToManyID
-    /// The relationship's name, for messages and plans.
+    package var elements: Elements
+    /// The relationship's or attribute's name, for messages and plans.
     package var name: String
-    /// The elements' entity.
-    package var destination: EntityID
     /// The scope of paths that start at an element.
     package var scope: Int
 
-    package init(
-      owner: ResolvedPath,
-      relationship: ToManyID,
-      name: String,
-      destination: EntityID,
-      scope: Int
-    ) {
+    package init(owner: ResolvedPath, elements: Elements, name: String, scope: Int) {
       self.owner = owner
-      self.relationship = relationship
+      self.elements = elements
       self.name = name
-      self.destination = destination
       self.scope = scope
+    }
+
+    /// The relationship and the entity where it leads; nil for a list.
+    package var objects: (relationship: ToManyID, destination: EntityID)? {
+      if case .objects(let relationship, let destination) = elements {
+        (relationship, destination)
+      } else {
+        nil
+      }
+    }
+
+    /// What paths from an element see.
+    package func elementSchema(in schema: some SchemaProviding) -> EntitySchema {
+      switch elements {
+      case .objects(_, let destination): schema.entitySchema(destination)
+      case .values(let kind): .element(of: kind)
+      }
     }
   }
 

@@ -5,7 +5,7 @@
 public final class ResolvedIndex: Sendable {
   /// What an index comes from.
   public enum Origin: Sendable, Hashable {
-    /// One that the model declares: every object has an entry.
+    /// One that the model declares. Every object has an entry; in an index whose first column is of elements, one for each different element of its list.
     case declared
     /// The to-one relationship of the index's name. Objects that refer to nothing have no entry.
     case relationship
@@ -18,11 +18,14 @@ public final class ResolvedIndex: Sendable {
     /// How the slot's strings are folded before they become keys; nothing for what is no string. The column serves
     /// comparisons with the same options, and no others.
     public let folding: StringOptions
+    /// The kind of the elements of the list in the slot, of which the column has one; nil where it has the slot's value.
+    public let elementKind: AttributeKind?
 
     /// Makes a column.
-    public init(slot: Int, folding: StringOptions = []) {
+    public init(slot: Int, folding: StringOptions = [], elementKind: AttributeKind? = nil) {
       self.slot = slot
       self.folding = folding
+      self.elementKind = elementKind
     }
   }
 
@@ -69,7 +72,10 @@ public final class ResolvedIndex: Sendable {
     isUnique: Bool,
     folding: StringOptions = []
   ) {
-    let columns = slots.map { slot in Column(slot: slot, folding: stored[slot].kind == .string ? folding : [])
+    let columns = slots.map { slot in
+      let elementKind = stored[slot].elementKind
+      let isString = (elementKind ?? stored[slot].kind) == .string
+      return Column(slot: slot, folding: isString ? folding : [], elementKind: elementKind)
     }
     self.init(id, name, .declared, columns, isUnique: isUnique)
   }
@@ -78,6 +84,9 @@ public final class ResolvedIndex: Sendable {
   convenience init(_ id: IndexID, of relationship: StoredProperty) {
     self.init(id, relationship.name, .relationship, [Column(slot: relationship.slot)], isUnique: false)
   }
+
+  /// Whether an object has an entry for each different element of a list.
+  public var isOfElements: Bool { columns.first?.elementKind != nil }
 
   /// Whether any column is folded.
   public var isFolded: Bool { columns.contains { !$0.folding.isEmpty } }

@@ -9,9 +9,12 @@ extension ForeignLookup {
     isNegated: Bool,
     from entity: EntitySchema
   ) throws -> NormalPredicate? {
-    guard collection.steps[0].owner.scope == 0, isVisible(collection), let last = collection.steps.last
+    if let (column, set) = collection.elementCondition {
+      return try rewrite(column, set, isNegated: isNegated, from: entity)
+    }
+    guard collection.steps[0].owner.scope == 0, isVisible(collection), let last = collection.steps.last,
+      let destination = last.objects.map({ schema.entitySchema($0.destination) })
     else { return nil }
-    let destination = schema.entitySchema(last.destination)
     let known = lookups
     let condition = try rewrite(Normaliser.normalise(collection.condition), from: destination)
     guard let (elements, isExact) = try elements(where: condition, of: destination, in: last.scope),
@@ -23,6 +26,31 @@ extension ForeignLookup {
     }
     let rewritten = try owner(of: collection, isAmong: numbers, isNegated: isNegated, from: entity)
     return isExact ? rewritten : .all([rewritten, .test(.exists(collection), isNegated: false)])
+  }
+
+  /// `ANY tags BEGINSWITH "jazz"`: the few objects that an index of elements finds. One that asks for a single value is left to the plan, which may
+  /// read the index itself.
+  private mutating func rewrite(
+    _ column: ResolvedIndex.Column,
+    _ set: ValueSet,
+    isNegated: Bool,
+    from entity: EntitySchema
+  ) throws -> NormalPredicate? {
+    guard !hiddenEntities.contains(entity.id), isNegated || set.point == nil,
+      set.segmentCount <= Self.maximumObjectCount,
+      let index = entity.indexes.first(where: { $0.columns.first == column })
+    else { return nil }
+    let ranges = Self.ranges(of: set)
+    let count = try ranges.reduce(0) { try $0 + counting.count($1, in: index) }
+    if count > Self.maximumObjectCount { return nil }
+    let numbers = try ranges.flatMap { try counting.objectIDs($0, in: index) }
+    let condition = set.text("ANY \(entity.stored[column.slot].name)")
+    lookups.append(
+      QueryPlan.Lookup(entity: entity.name, index: index.name, condition: condition, rowCount: count)
+    )
+    let found = ValueSet(.reference, anyOf: numbers.map(AttributeValue.reference))
+    let object = ResolvedPath(hops: [], leaf: .objectID, isOptional: false, name: "SELF")
+    return .values(object, isNegated ? found.complement : found)
   }
 
   /// The condition that a collection's owner is one of these objects, or none of them.
@@ -40,16 +68,18 @@ extension ForeignLookup {
   func owners(of elements: [ObjectNumber], in collection: ResolvedCollection) throws -> [ObjectNumber]? {
     var numbers = elements
     for step in collection.steps.reversed() {
-      numbers = try counting.owners(of: numbers, in: step.relationship)
+      guard let relationship = step.objects?.relationship else { return nil }
+      numbers = try counting.owners(of: numbers, in: relationship)
       if numbers.count > Self.maximumObjectCount { return nil }
     }
     return numbers
   }
 
-  /// Whether the stored links and records are what the query sees; and whether each step starts at the element before.
+  /// Whether each step leads to objects, and starts at the element before; and whether the stored links and records are what the query sees.
   func isVisible(_ collection: ResolvedCollection) -> Bool {
     collection.steps.allSatisfy { step in
-      !hiddenEntities.contains(step.destination) && !hiddenRelationships.contains(step.relationship)
+      guard let (relationship, destination) = step.objects else { return false }
+      return !hiddenEntities.contains(destination) && !hiddenRelationships.contains(relationship)
     }
       && collection.steps.dropFirst().allSatisfy { $0.owner.hops.isEmpty && $0.owner.leaf == .objectID }
   }

@@ -28,10 +28,11 @@ extension ForeignLookup {
   ) throws -> [ObjectNumber]? {
     let condition = Normaliser.normalise(collection.condition)
     guard condition != .constant(true), let last = collection.steps.last,
+      let entity = last.objects.map({ schema.entitySchema($0.destination) }),
       collection.steps[0].owner.scope == 0, isVisible(collection), isAboutElementsAlone(collection),
-      Double(try counting.count(of: last.destination)) <= rowCount * CostModel.collection,
+      Double(try counting.count(of: entity.id)) <= rowCount * CostModel.collection,
       let elements = try counting.objectIDs(
-        of: schema.entitySchema(last.destination),
+        of: entity,
         where: condition,
         scope: last.scope,
         atMost: Self.maximumObjectCount
@@ -39,7 +40,7 @@ extension ForeignLookup {
     else { return nil }
     lookups.append(
       QueryPlan.Lookup(
-        entity: schema.entitySchema(last.destination).name,
+        entity: entity.name,
         index: nil,
         condition: condition.description,
         rowCount: elements.count

@@ -17,6 +17,11 @@ struct ColumnConditions {
   init(_ conjuncts: [NormalPredicate]) {
     conditions.reserveCapacity(conjuncts.count)
     for (place, conjunct) in conjuncts.enumerated() {
+      if let (column, set) = conjunct.elementCondition {
+        // An object has several entries in an index of elements: only those of one element are each another object's.
+        guard let point = set.point else { continue }
+        conditions.append(Condition(column: column, set: set, point: point, place: place))
+      }
       guard case .values(let path, let set) = conjunct, let slot = path.ownSlot else { continue }
       let column = ResolvedIndex.Column(slot: slot, folding: set.folding)
       conditions.append(Condition(column: column, set: set, point: set.point, place: place))
@@ -35,6 +40,24 @@ struct ColumnConditions {
 
   /// Whether every row has the same value in the slot.
   func isFixed(_ slot: Int) -> Bool { isFixed(ResolvedIndex.Column(slot: slot, folding: [])) }
+}
+
+extension NormalPredicate {
+  /// The column of elements and their values, if the predicate asks for an element of a list of the fetched record with such a value, and nothing else.
+  var elementCondition: (column: ResolvedIndex.Column, set: ValueSet)? {
+    guard case .test(.exists(let collection), isNegated: false) = self else { return nil }
+    return collection.elementCondition
+  }
+}
+
+extension ResolvedCollection {
+  /// The column and the values that ``NormalPredicate/elementCondition`` tells, of a collection that has to have an element.
+  var elementCondition: (column: ResolvedIndex.Column, set: ValueSet)? {
+    guard steps.count == 1, case .values(let kind) = steps[0].elements, let slot = steps[0].owner.ownSlot,
+      case .values(let path, let set) = Normaliser.normalise(condition), path.scope == steps[0].scope
+    else { return nil }
+    return (ResolvedIndex.Column(slot: slot, folding: set.folding, elementKind: kind), set)
+  }
 }
 
 extension ResolvedPath {

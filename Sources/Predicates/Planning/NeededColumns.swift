@@ -29,7 +29,8 @@ struct NeededColumns {
 
   /// Whether the entries of an index have everything, for the rest of the predicate as well.
   func areIn(_ index: ResolvedIndex, _ residual: NormalPredicate) -> Bool {
-    // A folded column doesn't tell what was folded.
+    // A folded column doesn't tell what was folded, nor an element its list.
+    if index.isOfElements { return false }
     func has(_ slot: Int) -> Bool { index.columns.contains { $0.slot == slot && $0.folding.isEmpty } }
     var isCovered = slots.allSatisfy(has)
     residual.forEachPath { path in

@@ -242,7 +242,8 @@ extension IndexRange {
   func text(_ index: ResolvedIndex, of entity: EntitySchema) -> String {
     func conditions(_ segment: ValueSet.Segment, _ place: Int) -> ValueSet.Segment.Conditions {
       let column = index.columns[place]
-      return segment.conditions(entity.stored[column.slot].name, column.folding)
+      let name = entity.stored[column.slot].name
+      return segment.conditions(column.elementKind == nil ? name : "ANY \(name)", column.folding)
     }
     var terms = prefix.enumerated().map { place, value in
       conditions(ValueSet.Segment(lower: .before(value), upper: .after(value)), place).text

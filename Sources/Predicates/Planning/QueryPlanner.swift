@@ -96,7 +96,7 @@ package struct QueryPlanner {
         }
         // In a range whose columns are all fixed, the rows come by ID: `order` has noticed.
         result.append(plan)
-      } else if index.origin == .declared {
+      } else if index.origin == .declared, !index.isOfElements {
         let order = OrderMatch(index.columns, query, draft.conditions)
         // Worth a look for its order, or because its entries are smaller than records.
         guard order != nil || draft.isCovered(by: index) else { continue }

@@ -4,17 +4,30 @@ package struct PathResolver {
   package let schema: any SchemaProviding
   /// Where paths start; see ``ResolvedPath/scope``.
   private let scope: Int
+  /// The kind of the list's element that paths start from; nil where they start from an object.
+  private let elementKind: AttributeKind?
 
   package init(entity: EntitySchema, schema: any SchemaProviding, scope: Int = 0) {
     self.entity = entity
     self.schema = schema
     self.scope = scope
+    elementKind = nil
+  }
+
+  /// For paths from an element of a collection.
+  init(elementOf step: ResolvedCollection.Step, in schema: any SchemaProviding) {
+    entity = step.elementSchema(in: schema)
+    self.schema = schema
+    scope = step.scope
+    if case .values(let kind) = step.elements { elementKind = kind } else { elementKind = nil }
   }
 
   /// A path, and for one that ends at an object the entity of that object.
   package struct Destination: Sendable, Hashable {
     package var path: ResolvedPath
     package var entity: String?
+    /// The kind of a list's elements; nil for what is no list.
+    package var elementKind: AttributeKind?
   }
 
   /// What names lead to.
@@ -27,7 +40,11 @@ package struct PathResolver {
   /// The object that paths start from.
   package var object: Destination { object(named: "SELF") }
 
-  private func object(named name: String) -> Destination {
+  func object(named name: String) -> Destination {
+    if let kind = elementKind {
+      let path = ResolvedPath(scope: scope, hops: [], leaf: .slot(0, kind), isOptional: true, name: name)
+      return Destination(path: path, entity: nil)
+    }
     let path = ResolvedPath(scope: scope, hops: [], leaf: .objectID, isOptional: false, name: name)
     return Destination(path: path, entity: entity.name)
   }
@@ -68,16 +85,9 @@ package struct PathResolver {
           "The entity \(property.destination), where \(property.name) leads, is not in the schema."
         throw names.error(.unknownName, message, place)
       }
-      steps.append(
-        .init(
-          owner: owner,
-          relationship: ToManyID(entity.id, ordinal),
-          name: property.name,
-          destination: destination.id,
-          scope: nextScope
-        )
-      )
-      resolver = PathResolver(entity: destination, schema: schema, scope: nextScope)
+      let elements = ResolvedCollection.Step.Elements.objects(ToManyID(entity.id, ordinal), destination.id)
+      steps.append(.init(owner: owner, elements: elements, name: property.name, scope: nextScope))
+      resolver = PathResolver(elementOf: steps[steps.count - 1], in: schema)
       nextScope += 1
       start = place + 1
     }
@@ -102,6 +112,10 @@ package struct PathResolver {
 
   private func walk(_ names: PathNames, from start: Int) throws(QueryError) -> Walk {
     if start == names.count { return .value(object(named: names.text)) }
+    if let elementKind {
+      let message = "An element of the list is \(elementKind.noun): it has no property “\(names[start])”."
+      throw names.error(.typeMismatch, message, start)
+    }
     // What follows a path recurses.
     guard names.count <= PredicateTree.maximumDepth else {
       let message = "A path has at most \(PredicateTree.maximumDepth) names."
@@ -123,7 +137,9 @@ package struct PathResolver {
       path.isOptional = path.isOptional || property.isOptional
       if place == names.count - 1 {
         path.leaf = .slot(property.slot, property.kind)
-        return .value(Destination(path: path, entity: property.destination))
+        return .value(
+          Destination(path: path, entity: property.destination, elementKind: property.elementKind)
+        )
       }
       guard let next = property.destination.flatMap({ schema.entitySchema(named: $0) }) else {
         throw deadEnd(names, place, property)

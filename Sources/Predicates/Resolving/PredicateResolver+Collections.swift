@@ -47,25 +47,21 @@ extension PredicateResolver {
       operand
     )
     let last = found.steps[found.steps.count - 1]
-    let prefix = Array(collection.names.suffix(found.value.map { $0.hops.count + 1 } ?? 0))
-    guard element.path.kind == .reference, prefix.last != PathResolver.objectIDName || found.value == nil
+    let isList = last.objects == nil
+    let prefix = isList ? [] : Array(collection.names.suffix(found.value.map { $0.hops.count + 1 } ?? 0))
+    guard isList || element.path.kind == .reference,
+      prefix.last != PathResolver.objectIDName || found.value == nil
     else {
       throw QueryError(.typeMismatch, "SUBQUERY takes a path to objects.", keyPath: found.name).at(
         operand.location
       )
     }
     let variable = ElementVariable(
-      paths: PathResolver(
-        entity: paths.schema.entitySchema(last.destination),
-        schema: paths.schema,
-        scope: last.scope
-      ),
+      paths: PathResolver(elementOf: last, in: paths.schema),
       prefix: prefix,
       text: "$" + filter.variable
     )
-    let shadowed = variables.updateValue(variable, forKey: filter.variable)
-    defer { variables[filter.variable] = shadowed }
-    found.condition = try resolve(filter.condition, depth: depth + NestingWeight.elements)
+    found.condition = try resolve(filter, as: variable, depth)
     found.isDistinct = collection.isDistinct
     if !collection.element.isEmpty {
       element = try variable.paths.resolve(prefix + collection.element, at: operand.location)
@@ -74,18 +70,50 @@ extension PredicateResolver {
     return (found, element)
   }
 
-  private func several(
+  /// The condition of a filter, in which the variable stands for an element.
+  private mutating func resolve(
+    _ filter: PredicateCollection.Filter,
+    as variable: ElementVariable,
+    _ depth: Int
+  ) throws(QueryError) -> ResolvedPredicate {
+    let shadowed = variables.updateValue(variable, forKey: filter.variable)
+    defer { variables[filter.variable] = shadowed }
+    return try resolve(filter.condition, depth: depth + NestingWeight.elements)
+  }
+
+  private mutating func several(
     _ target: PathResolver.Target,
     _ collection: PredicateCollection,
     _ operand: PredicateOperand
   ) throws(QueryError) -> (ResolvedCollection, PathResolver.Destination) {
-    guard case .collection(var found, let value) = target else {
+    let side: Side =
+      switch target {
+      case .value(let destination): .path(destination)
+      case .collection(let collection, let destination): .collection(collection, destination)
+      }
+    guard case .collection(var found, let value) = elements(of: side) else {
       let name = (collection.names + collection.element).joined(separator: ".")
       let message = "\(name) leads to one value, not to several."
       throw QueryError(.typeMismatch, message, keyPath: name).at(operand.location)
     }
     found.isDistinct = collection.isDistinct
     return (found, value)
+  }
+
+  /// A side that is a list, or several of them, as the elements of it; any other as it is.
+  mutating func elements(of side: Side) -> Side {
+    var (steps, list): ([ResolvedCollection.Step], PathResolver.Destination)
+    switch side {
+    case .path(let destination): (steps, list) = ([], destination)
+    case .collection(let collection, let value): (steps, list) = (collection.steps, value)
+    case .literal, .expression: return side
+    }
+    guard let kind = list.elementKind else { return side }
+    let name = list.path.name
+    steps.append(.init(owner: list.path, elements: .values(kind), name: name, scope: nextScope))
+    let element = PathResolver(elementOf: steps[steps.count - 1], in: paths.schema).object(named: name)
+    nextScope += 1
+    return .collection(ResolvedCollection(steps: steps, value: element.path, name: name), element)
   }
 
   // MARK: Quantifiers
@@ -99,9 +127,9 @@ extension PredicateResolver {
     guard let operand = tree.comparedOperand else {
       throw QueryError(.syntax, "\(quantifier.rawValue) goes before one comparison.")
     }
-    guard case .collection(let collection, let value) = try side(operand, depth) else {
+    guard case .collection(let collection, let value) = elements(of: try side(operand, depth)) else {
       let message =
-        "\(quantifier.rawValue) goes before a path to several objects; \(operand.noun) is one value."
+        "\(quantifier.rawValue) goes before a path to several objects or to a list; \(operand.noun) is one value."
       throw QueryError(.typeMismatch, message).at(operand.location)
     }
     let element = Side.path(value)

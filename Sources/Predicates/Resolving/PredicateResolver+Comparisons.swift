@@ -1,11 +1,12 @@
 extension PredicateResolver {
-  func compare(
+  mutating func compare(
     _ left: Side,
     _ comparison: ComparisonOperator,
     _ right: Side,
     _ options: StringOptions,
     at locations: (left: SourceLocation?, right: SourceLocation?)
   ) throws(QueryError) -> ResolvedPredicate {
+    let left = comparison == .contains ? elements(of: left) : left
     if comparison.takesPattern { try checkPattern(left, comparison, right, options, at: locations.right) }
     switch (left, right) {
     case (.path(let destination), .literal(let literal)):

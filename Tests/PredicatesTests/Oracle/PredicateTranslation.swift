@@ -84,9 +84,11 @@ struct PredicateTranslation {
     let steps = plain.steps.map { step in
       let resolved = ResolvedCollection.Step(
         owner: inner.path(step.owner),
-        relationship: schema.resolved(step.relationship),
+        elements: .objects(
+          schema.resolved(step.relationship),
+          schema.id(of: step.relationship.destination)
+        ),
         name: step.relationship.name,
-        destination: schema.id(of: step.relationship.destination),
         scope: step.variable
       )
       inner.entities[step.variable] = step.relationship.destination

@@ -1,13 +1,18 @@
-/// A type that a to-many relationship can be declared with, as far as conditions need to know it.
-public protocol PredicateElements: Sequence where Element: PredicateRoot {}
+/// A type whose elements conditions can be about: of a to-many relationship, or of a list of values.
+public protocol PredicateSequence: Sequence {}
 
+/// A type that a to-many relationship can be declared with, as far as conditions need to know it.
+public protocol PredicateElements: PredicateSequence where Element: PredicateRoot {}
+
+extension Array: PredicateSequence {}
 extension Array: PredicateElements where Element: PredicateRoot {}
 
+extension Set: PredicateSequence {}
 extension Set: PredicateElements where Element: PredicateRoot {}
 
-// Conditions on the elements of a to-many relationship, and values made of them.
+// Conditions on the elements of a to-many relationship or a list, and values made of them.
 
-extension ValueExpression where Value: PredicateElements {
+extension ValueExpression where Value: PredicateSequence {
   /// An element, in a condition on it.
   public typealias ElementExpression = ValueExpression<Root, Value.Element>
 
@@ -44,7 +49,7 @@ extension ValueExpression where Value: PredicateElements {
     }
   }
 
-  /// How many elements there are. O(log n) for each object.
+  /// How many elements there are. O(log n) for each object of a relationship, O(length) for each list.
   public var count: ValueExpression<Root, Int> { aggregate(.count) }
 
   /// How many elements meet the condition.
@@ -54,7 +59,11 @@ extension ValueExpression where Value: PredicateElements {
 
   /// Whether there are no elements.
   public var isEmpty: Where<Root> { count == 0 }
+}
 
+// Values made of the elements of a to-many relationship.
+
+extension ValueExpression where Value: PredicateElements {
   /// The sum of a property of all elements, those apart that have none; 0 of nothing.
   public func sum<Number: AttributeType & Numeric>(
     _ keyPath: KeyPath<Value.Element, Number>
@@ -101,17 +110,51 @@ extension ValueExpression where Value: PredicateElements {
   }
 }
 
+// Lists of values: `{ $0.tags.contains("live") && $0.marks.max() > 3 }`.
+
+extension ValueExpression where Value: PredicateSequence, Value.Element: AttributeType {
+  /// Whether the value is an element.
+  public func contains(_ value: Value.Element) -> Where<Root> { compare(.contains, value.operand) }
+
+  /// The least element; nil of nothing.
+  public func min() -> ValueExpression<Root, Value.Element> where Value.Element: Comparable {
+    aggregate(.minimum)
+  }
+
+  /// The greatest element; nil of nothing.
+  public func max() -> ValueExpression<Root, Value.Element> where Value.Element: Comparable {
+    aggregate(.maximum)
+  }
+
+  /// The sum of the elements; 0 of nothing.
+  public func sum() -> ValueExpression<Root, Value.Element> where Value.Element: Numeric { aggregate(.sum) }
+
+  /// The average of the elements; nil of nothing.
+  public func average() -> ValueExpression<Root, Double> where Value.Element: Numeric { aggregate(.average) }
+}
+
 extension ValueExpression where Value: PredicateElements {
   private func aggregate<Result>(
     _ aggregate: PredicateAggregate,
-    _ keyPath: PartialKeyPath<Value.Element>? = nil
+    _ keyPath: PartialKeyPath<Value.Element>
   ) -> ValueExpression<Root, Result> {
-    let names = keyPath.map { keyPath in
-      Swift.Result { () throws(QueryError) in try Value.Element.predicatePath(of: keyPath) }
-    }
-    return ValueExpression<Root, Result>(
+    let names = Swift.Result { () throws(QueryError) in try Value.Element.predicatePath(of: keyPath) }
+    return self.aggregate(aggregate, element: names)
+  }
+}
+
+extension ValueExpression where Value: PredicateSequence {
+  private func aggregate<Result>(_ aggregate: PredicateAggregate) -> ValueExpression<Root, Result> {
+    self.aggregate(aggregate, element: .success([]))
+  }
+
+  private func aggregate<Result>(
+    _ aggregate: PredicateAggregate,
+    element names: Swift.Result<[String], QueryError>
+  ) -> ValueExpression<Root, Result> {
+    ValueExpression<Root, Result>(
       collection.flatMap { collection in
-        (names ?? .success([])).map { names in
+        names.map { names in
           var collection = collection
           collection.element = names
           return PredicateOperand(.aggregate(aggregate, collection))
@@ -135,7 +178,7 @@ extension ValueExpression where Value: PredicateElements {
   private var collection: Swift.Result<PredicateCollection, QueryError> {
     operand.flatMap { operand in
       operand.content.asCollection.map(Swift.Result.success)
-        ?? .failure(QueryError(.keyPath, "\(operand) is no to-many relationship."))
+        ?? .failure(QueryError(.keyPath, "\(operand) is no to-many relationship, and no list."))
     }
   }
 }

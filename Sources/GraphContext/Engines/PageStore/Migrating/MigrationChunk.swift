@@ -131,13 +131,15 @@ struct MigrationChunk {
   ) throws {
     let reader = RecordReader(entity)
     var key: [UInt8] = []
+    var known = batch.byteCount
     var cursor = try records.cursor(in: range)
     while try cursor.next() {
       let number = KeyCoder.objectID(ending: try cursor.key()) ?? .none
       guard let record = reader.view(try cursor.value()) else { throw StoreView.damaged(number, of: entity) }
-      key.removeAll(keepingCapacity: true)
-      _ = index.appendKey(of: record, number, to: &key)
-      if add(key, from: try cursor.key(), byteLimit) { return }
+      index.forEachKey(of: record, number, in: &key) { batch.append($0) }
+      let byteCount = batch.byteCount - known
+      known = batch.byteCount
+      if count(byteCount, from: try cursor.key(), byteLimit) { return }
     }
   }
 

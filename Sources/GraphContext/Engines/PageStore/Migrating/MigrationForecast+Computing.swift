@@ -216,10 +216,10 @@ private struct ForecastBuilder {
     var key: [UInt8] = []
     var (entryCount, byteCount) = (0, 0)
     try entity.forEachRecord(in: snapshot) { number, record in
-      key.removeAll(keepingCapacity: true)
-      _ = index.appendKey(of: record, number, to: &key)
-      entryCount += 1
-      byteCount += key.count
+      index.forEachKey(of: record, number, in: &key) { key in
+        entryCount += 1
+        byteCount += key.count
+      }
     }
     return MigrationForecast.BuiltTree(
       tree: MigrationForecast.Tree(

@@ -68,9 +68,11 @@ struct SchemaChecker {
     else { return }
     var key: [UInt8] = []
     try forEachRecord(of: entity) { object, record in
-      key.removeAll(keepingCapacity: true)
-      _ = index.appendKey(of: record, object, to: &key)
-      if key.count > StoreLimits.keyByteCount {
+      var isTooLong = false
+      index.forEachKey(of: record, object, in: &key) {
+        isTooLong = isTooLong || $0.count > StoreLimits.keyByteCount
+      }
+      if isTooLong {
         refusal.add(offender(.keyLength, object, record, index.slots, entity, withValues: false))
       }
     }

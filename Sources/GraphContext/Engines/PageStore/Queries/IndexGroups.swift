@@ -19,7 +19,7 @@ struct IndexGroups {
   init?(_ executor: QueryExecutor, by keys: [ResolvedPath], _ aggregates: [ResolvedAggregate]) throws {
     guard executor.ownChanges == nil, aggregates.allSatisfy({ $0.path == nil }), executor.plan.isCovering,
       executor.plan.isCountExact, executor.plan.limit == nil, executor.plan.offset == 0,
-      case .index(let scan) = executor.plan.access, scan.index.origin == .declared
+      case .index(let scan) = executor.plan.access, scan.index.origin == .declared, !scan.index.isOfElements
     else { return nil }
     let slots = scan.index.columns.prefix(keys.count).filter(\.folding.isEmpty).map(\.slot)
     let columns = keys.compactMap { key in key.ownSlot.flatMap { slots.firstIndex(of: $0) } }

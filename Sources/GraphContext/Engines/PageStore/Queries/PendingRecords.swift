@@ -42,9 +42,9 @@ final class PendingRecords {
   private static func collections(of query: ResolvedQuery) -> (Set<EntityID>, Set<ToManyID>) {
     var (entities, relationships): (Set<EntityID>, Set<ToManyID>) = ([], [])
     query.predicate.forEachCollection { collection in
-      for step in collection.steps {
-        entities.insert(step.destination)
-        relationships.insert(step.relationship)
+      for case let (relationship, destination)? in collection.steps.map(\.objects) {
+        entities.insert(destination)
+        relationships.insert(relationship)
       }
     }
     return (entities, relationships)
@@ -60,8 +60,8 @@ final class PendingRecords {
 final class ViewRecordSource: RecordSource {
   private let view: StoreView
   private let pending: PendingRecords?
-  /// The entity of each place.
-  private let entities: [StoredEntity]
+  /// The entity of each place; nil for elements of lists, which no record is looked up for.
+  private let entities: [StoredEntity?]
   private let relationships: [StoredElements]
   /// Where the records of each place are looked for; nil where none was yet.
   private var finders: [RecordFinder?]
@@ -79,7 +79,7 @@ final class ViewRecordSource: RecordSource {
   init(_ paths: RowPaths, in view: StoreView, pending: PendingRecords?) {
     self.view = view
     self.pending = pending
-    entities = paths.places.map { view.schema[$0.entity.id] }
+    entities = paths.places.map { $0.isValue ? nil : view.schema[$0.entity.id] }
     relationships = paths.relationships.map { relationship in
       StoredElements(view.schema[relationship].relationship.links, in: view, pending)
     }
@@ -88,7 +88,7 @@ final class ViewRecordSource: RecordSource {
   }
 
   func record(_ number: ObjectNumber, at place: Int) throws -> UnsafeRawBufferPointer? {
-    let entity = entities[place]
+    guard let entity = entities[place] else { return nil }
     if let changes = pending?.changes(of: entity) {
       if let record = changes.record(number) { return record }
       if changes.hidden.contains(number) { return nil }

@@ -15,6 +15,8 @@ struct KeyBatch {
 
   var isEmpty: Bool { entries.isEmpty }
   var count: Int { entries.count }
+  /// Bytes of memory that the keys take.
+  var byteCount: Int { bytes.count + entries.count * MemoryLayout<Entry>.stride }
 
   /// Adds a key.
   mutating func append(_ key: [UInt8], isConstrained: Bool = false) {

@@ -232,13 +232,11 @@ extension SaveTransaction {
     _ transaction: inout WriteTransaction
   ) throws(StoreError) {
     for index in entity.declaredIndexes {
-      var (before, after): ([UInt8], [UInt8]) = ([], [])
-      _ = index.appendKey(of: old, number, to: &before)
-      if let new { _ = index.appendKey(of: new, number, to: &after) }
+      let (before, after) = (index.keys(of: old, number), new.map { index.keys(of: $0, number) } ?? [])
       if before == after { continue }
       let tree = try tree(entity.treeName(of: index.id), &transaction)
-      _ = try tree.remove(before)
-      if new != nil { _ = try tree.put(after, []) }
+      for key in before.subtracting(after) { _ = try tree.remove(key) }
+      for key in after.subtracting(before) { _ = try tree.put(key, []) }
     }
     for toOne in entity.toOnes {
       let (before, after) = (old.reference(toOne.slot), new?.reference(toOne.slot) ?? .none)

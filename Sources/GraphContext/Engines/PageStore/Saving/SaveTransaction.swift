@@ -226,6 +226,10 @@ extension SaveTransaction {
     changed: UInt64
   ) {
     for (place, index) in entity.declaredIndexes.enumerated() where index.slotMask & changed != 0 {
+      if index.isOfElements {
+        noteElementKeys(index, place, from: old, to: new, number, entity)
+        continue
+      }
       scratch.old.removeAll(keepingCapacity: true)
       scratch.new.removeAll(keepingCapacity: true)
       if let old { _ = index.appendKey(of: old, number, to: &scratch.old) }
@@ -244,6 +248,24 @@ extension SaveTransaction {
       let place = entity.declaredIndexes.count + place
       if !before.isNone { notePair(before, number, in: &removed[entity.ordinal][place]) }
       if !after.isNone { notePair(after, number, in: &added[entity.ordinal][place]) }
+    }
+  }
+
+  /// The same for an index with an entry for each element of a list.
+  private func noteElementKeys(
+    _ index: ResolvedIndex,
+    _ place: Int,
+    from old: RecordView?,
+    to new: RecordView?,
+    _ number: ObjectNumber,
+    _ entity: StoredEntity
+  ) {
+    let (before, after) = (
+      old.map { index.keys(of: $0, number) } ?? [], new.map { index.keys(of: $0, number) } ?? []
+    )
+    for key in before.subtracting(after) { removed[entity.ordinal][place].append(key) }
+    for key in after.subtracting(before) where isShortEnough(key, index, number, entity) {
+      added[entity.ordinal][place].append(key)
     }
   }
 
@@ -287,19 +309,6 @@ extension SaveTransaction {
       added[entity.ordinal][place].sort()
       try tree.put(added[entity.ordinal][place])
     }
-  }
-}
-
-extension ResolvedIndex {
-  /// Appends the key of a record, for a declared index. Returns whether no component is nil.
-  func appendKey(of record: RecordView, _ number: ObjectNumber, to key: inout [UInt8]) -> Bool {
-    var isComplete = true
-    for column in columns {
-      if record.isNull(column.slot) { isComplete = false }
-      KeyCoder.append(column.slot, of: record, folding: column.folding, to: &key)
-    }
-    KeyCoder.append(objectID: number, to: &key)
-    return isComplete
   }
 }
 

@@ -28,6 +28,16 @@ extension RecordView {
     }
   }
 
+  /// Whether what stands for a list is one; true for what is none.
+  func hasSoundElements(_ property: StoredProperty) -> Bool {
+    guard let kind = property.elementKind, !isNull(property.slot), hasSoundValue(property.slot) else {
+      return true
+    }
+    var elements = ListElements(variable(property.slot), of: kind)
+    do throws(ListElements.Damage) { while try elements.next() != nil {} } catch { return false }
+    return true
+  }
+
   /// The stored bytes of a slot.
   func valueBytes(_ slot: Int) -> Slice<UnsafeRawBufferPointer> { fixedBytes(slot) ?? variable(slot)[...] }
 

@@ -13,6 +13,8 @@ package struct StoreVerifier {
   private var found: [IntegrityProblem] = []
   /// How many objects of the entity at hand have a reference, by its place among the to-one relationships.
   private var referenceCounts: [Int] = []
+  /// How many entries the records have in each declared index, if it is of elements.
+  private var elementCounts: [Int] = []
 
   /// - Parameters:
   ///   - damaged: the names of the trees in whose pages the page store has found problems.
@@ -96,6 +98,7 @@ package struct StoreVerifier {
 
   private mutating func verifyRecords(of entity: StoredEntity) {
     referenceCounts = entity.toOnes.map { _ in 0 }
+    elementCounts = entity.declaredIndexes.map { _ in 0 }
     var greatest = ObjectNumber.none
     let reader = RecordReader(entity)
     _ = forEachEntry(of: entity.treeName) { verifier, key, value in
@@ -138,11 +141,14 @@ package struct StoreVerifier {
     for property in entity.schema.stored where !record.hasSoundValue(property.slot) {
       report("\(entity.name) \(number) has no \(property.kind) for \(property.name)", entity.treeName)
     }
-    for index in entity.declaredIndexes {
-      var key: [UInt8] = []
-      _ = index.appendKey(of: record, number, to: &key)
+    for property in entity.schema.stored where !record.hasSoundElements(property) {
+      report("\(entity.name) \(number) has no list for \(property.name)", entity.treeName)
+    }
+    for (place, index) in entity.declaredIndexes.enumerated() {
+      let keys = index.keys(of: record, number)
+      elementCounts[place] += index.isOfElements ? keys.count : 0
       let treeName = entity.treeName(of: index.id)
-      if contains(key, in: treeName) == false {
+      if keys.contains(where: { contains($0, in: treeName) == false }) {
         report("the index has no entry for \(entity.name) \(number)", treeName)
       }
     }
@@ -199,11 +205,13 @@ package struct StoreVerifier {
   /// Every record has its entries; so there are none too many exactly when there are as many as there should be.
   private mutating func verifyKeys(of entity: StoredEntity) {
     let records = count(of: entity.treeName)
-    for index in entity.declaredIndexes {
+    for (index, elements) in zip(entity.declaredIndexes, elementCounts) {
       verifyEntries(of: index, entity)
       let treeName = entity.treeName(of: index.id)
-      if let records, let entries = count(of: treeName), entries != records {
-        report("the index has \(entries) entries for \(records) objects of \(entity.name)", treeName)
+      guard let records, let entries = count(of: treeName) else { continue }
+      let (wanted, noun) = index.isOfElements ? (elements, "elements in lists") : (records, "objects")
+      if entries != wanted {
+        report("the index has \(entries) entries for \(wanted) \(noun) of \(entity.name)", treeName)
       }
     }
     for (toOne, references) in zip(entity.toOnes, referenceCounts) {

@@ -1,0 +1,53 @@
+import Predicates
+
+// The keys that a record has in the declared indexes of its entity.
+
+extension ResolvedIndex {
+  /// Appends the key of a record, for an index with one entry for each object. Returns whether no component is nil.
+  func appendKey(of record: RecordView, _ number: ObjectNumber, to key: inout [UInt8]) -> Bool {
+    var isComplete = true
+    for column in columns {
+      if record.isNull(column.slot) { isComplete = false }
+      KeyCoder.append(column.slot, of: record, folding: column.folding, to: &key)
+    }
+    KeyCoder.append(objectID: number, to: &key)
+    return isComplete
+  }
+
+  /// The keys of a record: one, or in an index of elements one for each different element of its list. Of a list that can't be read those up to where it
+  /// breaks off.
+  func keys(of record: RecordView, _ number: ObjectNumber) -> Set<[UInt8]> {
+    guard let first = columns.first, let kind = first.elementKind else {
+      var key: [UInt8] = []
+      _ = appendKey(of: record, number, to: &key)
+      return [key]
+    }
+    if record.isNull(first.slot) { return [] }
+    var rest: [UInt8] = []
+    for column in columns.dropFirst() {
+      KeyCoder.append(column.slot, of: record, folding: column.folding, to: &rest)
+    }
+    KeyCoder.append(objectID: number, to: &rest)
+    var keys: Set<[UInt8]> = []
+    var elements = ListElements(record.variable(first.slot), of: kind)
+    while let element = try? elements.next() {
+      var key: [UInt8] = []
+      KeyCoder.append(element, folding: first.folding, to: &key)
+      keys.insert(key + rest)
+    }
+    return keys
+  }
+
+  /// Calls `body` with each key of a record. `key` is memory to make them in.
+  func forEachKey(
+    of record: RecordView,
+    _ number: ObjectNumber,
+    in key: inout [UInt8],
+    _ body: ([UInt8]) -> Void
+  ) {
+    if isOfElements { return keys(of: record, number).forEach(body) }
+    key.removeAll(keepingCapacity: true)
+    _ = appendKey(of: record, number, to: &key)
+    body(key)
+  }
+}

@@ -1,0 +1,54 @@
+import Foundation
+
+// Lists and sets of values as attributes: `var tags: [String] = []`. They are stored as JSON, like a `CodableAttribute`; the schema says what the elements
+// are, so conditions can be about them.
+
+extension Array: ColumnType where Element: AttributeType {}
+
+extension Array: AttributeType where Element: AttributeType {
+  public static var _attributeKind: AttributeKind { .coded }
+  public static var _elementKind: AttributeKind? {
+    Element._attributeKind == .coded ? nil : Element._attributeKind
+  }
+  /// No elements.
+  public static var tracerValue: [Element]? { [] }
+
+  /// The JSON of the elements in their order.
+  public var _attributeValue: AttributeValue {
+    .string(ListText.json(of: lazy.map(\._attributeValue), Element._attributeKind))
+  }
+
+  /// Nil for JSON that is no list, or has an element of another type.
+  public init?(_attributeValue stored: AttributeValue) {
+    guard case .string(let json) = stored,
+      let values = try? ListElements.values(of: json, Element._attributeKind)
+    else { return nil }
+    self = []
+    reserveCapacity(values.count)
+    for value in values {
+      guard let element = Element(_attributeValue: value) else { return nil }
+      append(element)
+    }
+  }
+}
+
+extension Set: ColumnType where Element: AttributeType {}
+
+extension Set: AttributeType where Element: AttributeType {
+  public static var _attributeKind: AttributeKind { .coded }
+  public static var _elementKind: AttributeKind? { [Element]._elementKind }
+  /// No elements.
+  public static var tracerValue: Set<Element>? { [] }
+
+  /// The JSON of the elements, in the order of their own JSON: equal sets have equal bytes.
+  public var _attributeValue: AttributeValue {
+    let elements = map { ListText.json(of: CollectionOfOne($0._attributeValue), Element._attributeKind) }
+    return .string("[" + elements.sorted().map { $0.dropFirst().dropLast() }.joined(separator: ",") + "]")
+  }
+
+  /// Nil for JSON that is no list, or has an element of another type.
+  public init?(_attributeValue stored: AttributeValue) {
+    guard let elements = [Element](_attributeValue: stored) else { return nil }
+    self.init(elements)
+  }
+}

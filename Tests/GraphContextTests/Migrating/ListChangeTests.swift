@@ -1,0 +1,106 @@
+import Cambium
+import Foundation
+import TestSupport
+import Testing
+
+private enum First {
+  @Model final class Song {
+    #Index<Song>([\.marks])
+    var title: String
+    var marks: [Int16] = []
+    init(_ title: String) { self.title = title }
+  }
+}
+
+private enum Second {
+  @Model final class Song {
+    #Index<Song>([\.marks], [\.tags])
+    var title: String
+    var marks: [Double] = []
+    var tags: Set<String> = ["new"]
+    init(_ title: String) { self.title = title }
+  }
+}
+
+private enum Third {
+  @Model final class Song {
+    var title: String
+    var marks: [String] = []
+    init(_ title: String) { self.title = title }
+  }
+}
+
+/// Lists of values in a schema that changes.
+struct ListChangeTests {
+  let folder: TemporaryFolder
+  let url: URL
+
+  init() async throws {
+    folder = try TemporaryFolder()
+    url = URL(fileURLWithPath: folder.file("songs.cambium"))
+    let container = try await PersistentContainer("Songs", models: First.Song.self, at: url)
+    try await container.performBackgroundTask { context in
+      for number in 0..<50 {
+        let song = First.Song("S\(number)")
+        song.marks = [Int16(number), Int16(-number), 1_000]
+        context.insert(song)
+      }
+      try context.save()
+    }
+    try await container.close()
+  }
+
+  @Test func elementsAreWidenedAndIndexesBuilt() async throws {
+    let container = try await PersistentContainer("Songs", models: Second.Song.self, at: url)
+    try await container.performBackgroundTask { context in
+      let songs = From<Second.Song>()
+      let (seven, new, many) = (
+        songs.where { $0.marks.contains(-7) }, songs.where { $0.tags.contains("new") },
+        songs.where { $0.marks.contains(1_000) }
+      )
+      #expect(try context.fetch(seven).map(\.title) == ["S7"])
+      #expect(try context.fetch(seven)[0].marks == [7, -7, 1_000])
+      #expect(try context.count(new) == 50)
+      #expect(try context.count(many) == 50)
+      let plan = try context.explain(new).description
+      #expect(plan.contains("index tags, ANY tags == \"new\": 50 rows"), "\(plan)")
+      try context.fetch(seven)[0].marks.append(0.5)
+      try context.save()
+      let half = songs.where { $0.marks.any { $0 > 0.1 && $0 < 0.9 } }
+      #expect(try context.fetch(half).map(\.title) == ["S7"])
+    }
+    #expect(try container.verify() == [])
+    try await container.close()
+  }
+
+  @Test func otherElementsAreRefused() async throws {
+    let error = await #expect(throws: ContextError.self) {
+      _ = try await PersistentContainer("Songs", models: Third.Song.self, at: url)
+    }
+    #expect(
+      error?.description.contains("Song.marks is [int16] in the store and [string] in the model") == true
+    )
+  }
+
+  @Test func aProgramWithoutTheClassesKnowsTheElements() async throws {
+    let container = try await PersistentContainer("Songs", at: url)
+    try await container.performBackgroundTask { context in
+      let found = try context.fetch(
+        DynamicQuery("Song", where: try PredicateTree(format: "ANY marks = 7 AND marks.@count = 3"))
+      )
+      #expect(found.count == 1)
+      let song = try #require(found.first)
+      #expect(try song["marks"] == .string("[7,-7,1000]"))
+      try song.set("marks", to: .string("[8, 9]"))
+      #expect(throws: ContextError.self) { try song.set("marks", to: .string("[\"a\"]")) }
+      #expect(throws: ContextError.self) { try song.set("marks", to: .string("{}")) }
+      try song.set("marks", to: [Int16(8)])
+      try context.save()
+      #expect(
+        try context.fetch(DynamicQuery("Song", where: try PredicateTree(format: "8 IN marks"))).count == 2
+      )
+    }
+    #expect(try container.verify() == [])
+    try await container.close()
+  }
+}
