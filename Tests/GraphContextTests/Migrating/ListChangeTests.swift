@@ -47,7 +47,7 @@ struct ListChangeTests {
       }
       try context.save()
     }
-    try await container.close()
+    try container.close()
   }
 
   @Test func elementsAreWidenedAndIndexesBuilt() async throws {
@@ -70,7 +70,7 @@ struct ListChangeTests {
       #expect(try context.fetch(half).map(\.title) == ["S7"])
     }
     #expect(try container.verify() == [])
-    try await container.close()
+    try container.close()
   }
 
   @Test func otherElementsAreRefused() async throws {
@@ -101,6 +101,6 @@ struct ListChangeTests {
       )
     }
     #expect(try container.verify() == [])
-    try await container.close()
+    try container.close()
   }
 }
