@@ -21,7 +21,7 @@
 /// - an *attribute* of type `Bool`, any integer, `Float`, `Double`, `Decimal`, `String`, `Date`, `Data`, `UUID`, `URL`, an enum
 ///   or struct with a raw value of one of these that conforms to `AttributeType`, a `Codable` type that conforms to `CodableAttribute`, an array or
 ///   `Set` of any of them, or an optional of any of them;
-/// - a *relationship*, marked ``Relationship(deleteRule:inverse:minimumModelCount:maximumModelCount:originalName:)-9cdhv``, whose type is another model, an optional of one, or
+/// - a *relationship*, marked ``Relationship(_:deleteRule:inverse:minimumModelCount:maximumModelCount:originalName:)-9cdhv``, whose type is another model, an optional of one, or
 ///   an array, `Set` or `ToMany` of one.
 ///
 /// Computed and static properties, methods and initialisers are left alone. The class must be final. A default value
@@ -93,6 +93,7 @@ public struct AttributeOption: Sendable, Hashable {
 /// Makes a property of a model a relationship: a link to objects of another model, or of the same.
 ///
 /// - Parameters:
+///   - options: `.ordered`, at both ends of the pair, for a to-many relationship whose members have the order that the program gives them.
 ///   - deleteRule: What happens to the objects at the other end when this one is deleted. By default they stay, and
 ///     their link back goes.
 ///   - inverse: The relationship at the other end that leads back. Name it at one end of each pair; at both ends, the
@@ -103,6 +104,7 @@ public struct AttributeOption: Sendable, Hashable {
 ///   - originalName: The name that the relationship had in an earlier version: a string literal.
 @attached(peer)
 public macro Relationship(
+  _ options: RelationshipOption...,
   deleteRule: DeleteRule = .nullify,
   inverse: AnyKeyPath? = nil,
   minimumModelCount: Int = 0,
@@ -125,6 +127,7 @@ public macro Transient() = #externalMacro(module: "CambiumMacros", type: "Transi
 /// know the property to know its inverse.
 @attached(peer)
 public macro Relationship(
+  _ options: RelationshipOption...,
   deleteRule: DeleteRule = .nullify,
   inverse: OwnInverse,
   minimumModelCount: Int = 0,
@@ -133,7 +136,15 @@ public macro Relationship(
 ) =
   #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
 
-/// The argument `inverse` of ``Relationship(deleteRule:inverse:minimumModelCount:maximumModelCount:originalName:)-7rnhj`` for a relationship that is its own inverse.
+/// What `@Relationship` can say without a name.
+public struct RelationshipOption: Sendable, Hashable {
+  private let name: String
+  /// The objects that a to-many relationship leads to have an order. Said at both ends of the pair: each object keeps its place beside its
+  /// to-one relationship.
+  public static let ordered = RelationshipOption(name: "ordered")
+}
+
+/// The argument `inverse` of ``Relationship(_:deleteRule:inverse:minimumModelCount:maximumModelCount:originalName:)-7rnhj`` for a relationship that is its own inverse.
 public struct OwnInverse: Sendable, Hashable {
   /// The relationship is its own inverse.
   public static let itself = OwnInverse()

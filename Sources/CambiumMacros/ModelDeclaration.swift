@@ -25,6 +25,8 @@ struct ModelDeclaration {
   /// Attributes and to-one relationships: those with a slot.
   var stored: [ModelProperty] { properties.filter { !$0.isToMany } }
   var toMany: [ModelProperty] { properties.filter(\.isToMany) }
+  /// To-one relationships whose objects have places: each has a slot behind those of the properties.
+  var placed: [ModelProperty] { stored.filter(\.isOrdered) }
 
   /// - Parameter mark: The attribute `@Model`.
   init(_ model: ClassDeclSyntax, marked mark: AttributeSyntax) {
@@ -55,7 +57,7 @@ struct ModelDeclaration {
       }
     }
     self.indexes = indexes
-    let slotCount = properties.count { !$0.isToMany }
+    let slotCount = properties.count { !$0.isToMany } + properties.count { !$0.isToMany && $0.isOrdered }
     if slotCount > Self.maximumSlotCount {
       diagnostics.append(ModelDiagnostic.tooMany(slotCount, limit: Self.maximumSlotCount).at(model.name))
     }

@@ -136,6 +136,21 @@ extension ModelDiagnostic {
     message: "a property is an '@Attribute' or a '@Relationship', not both"
   )
 
+  static let orderedSet = ModelDiagnostic(
+    id: "orderedSet",
+    message: "a set has no order: an ordered relationship is an array or an 'OrderedToMany'"
+  )
+
+  static let orderedItself = ModelDiagnostic(
+    id: "orderedItself",
+    message: "a relationship that is its own inverse can't be ordered"
+  )
+
+  static let unmarkedOrder = ModelDiagnostic(
+    id: "unmarkedOrder",
+    message: "an 'OrderedToMany' is for a relationship that is marked as ordered, at both ends"
+  )
+
   static let countOfToOne = ModelDiagnostic(
     id: "countOfToOne",
     message:

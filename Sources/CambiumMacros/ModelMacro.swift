@@ -127,15 +127,20 @@ extension ModelDeclaration {
   fileprivate var visit: DeclSyntax {
     let slots = stored.enumerated().map { slot, property in
       let role = if case .attribute = property.kind { "attribute" } else { "toOne" }
-      return "case \(slot): visitor.visit(\(role): \(slot), &_\(property.name))"
+      let cache = property.isOrdered ? "_\(property.name).reference" : "_\(property.name)"
+      return "case \(slot): visitor.visit(\(role): \(slot), &\(cache))"
+    }
+    let places = placed.enumerated().map { ordinal, property in
+      let slot = slots.count + ordinal
+      return "case \(slot): visitor.visit(attribute: \(slot), &_\(property.name).place)"
     }
     let relationships = toMany.enumerated().map { ordinal, property in
-      "case \(slots.count + ordinal): visitor.visit(toMany: \(ordinal), &_\(property.name))"
+      "case \(slots.count + places.count + ordinal): visitor.visit(toMany: \(ordinal), &_\(property.name))"
     }
     return """
       nonisolated \(raw: access)func _$visit<Visitor: GraphContext.PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {
         switch property {
-        \(raw: (slots + relationships).joined(separator: "\n  "))
+        \(raw: (slots + places + relationships).joined(separator: "\n  "))
         default: fatalError("\(raw: name) has no property \\(property)")
         }
       }
@@ -148,7 +153,8 @@ extension ModelProperty {
   var cacheType: String {
     switch kind {
     case .attribute: "Cached<\(type.trimmedDescription)>"
-    case .toOne(let target), .requiredToOne(let target): "ToOneReference<\(target.trimmedDescription)>"
+    case .toOne(let target), .requiredToOne(let target):
+      "\(isOrdered ? "OrderedReference" : "ToOneReference")<\(target.trimmedDescription)>"
     case .toMany(let element): "ToManyMembers<\(element.trimmedDescription)>"
     }
   }
@@ -177,6 +183,7 @@ extension ModelProperty {
     var arguments = ["\"\(name)\"", "\(target.trimmedDescription).self"]
     if let inverse { arguments.append("inverse: \"\(inverse)\"") }
     if let deleteRule { arguments.append("deleteRule: \(deleteRule.trimmedDescription)") }
+    if isOrdered { arguments.append("isOrdered: true") }
     if let minimumCount { arguments.append("minimumCount: \(minimumCount.trimmedDescription)") }
     if let maximumCount { arguments.append("maximumCount: \(maximumCount.trimmedDescription)") }
     if let originalName { arguments.append("originalName: \"\(originalName)\"") }

@@ -1,5 +1,6 @@
 import SwiftDiagnostics
 import SwiftSyntax
+import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// One persistent property of a model, as the class declares it.
@@ -24,6 +25,8 @@ struct ModelProperty {
   let rules: [String]
   /// The name in `inverse: \Album.songs`; the property's own for `inverse: .itself`.
   let inverse: String?
+  /// `@Relationship(.ordered)`.
+  let isOrdered: Bool
   /// The expression after `deleteRule:`, as written.
   let deleteRule: ExprSyntax?
   /// The expressions after `minimumModelCount:` and `maximumModelCount:`, as written.
@@ -84,6 +87,9 @@ struct ModelProperty {
     originalName = (attribute ?? relationship)?.originalName(of: "property", &diagnostics)
     defaultValue = binding.initializer.flatMap { DefaultValue($0.value, of: annotation.type.trimmed)?.text }
     inverse = Self.inverse(relationship, of: name, &diagnostics)
+    let order = relationship?.option(named: "ordered")
+    isOrdered = order != nil
+    diagnostics += Self.mistakes(ofOrder: order, relationship, annotation.type)
     deleteRule = relationship?.argument(labeled: "deleteRule")
     (minimumCount, maximumCount) = (
       relationship?.argument(labeled: "minimumModelCount"),
@@ -203,6 +209,35 @@ extension ModelProperty {
       mistakes.append(ModelDiagnostic.transientWithoutValue.at(mark))
     }
     return mistakes
+  }
+
+  /// - Parameter order: the option `.ordered`.
+  private static func mistakes(
+    ofOrder order: ExprSyntax?,
+    _ relationship: AttributeSyntax?,
+    _ type: TypeSyntax
+  ) -> [Diagnostic] {
+    let collection = type.as(IdentifierTypeSyntax.self)?.name.text
+    if let order {
+      let inverse = relationship?.argument(labeled: "inverse")?.as(MemberAccessExprSyntax.self)
+      if inverse?.declName.baseName.text == "itself" { return [ModelDiagnostic.orderedItself.at(order)] }
+      guard collection == "Set", case .many(let element) = PropertyType(type.trimmed) else { return [] }
+      let array = TypeSyntax("[\(element.trimmed)]").with(\.trailingTrivia, type.trailingTrivia)
+      return [
+        ModelDiagnostic.orderedSet.at(
+          type,
+          fixIts: .replacing(type, by: array, "use '[\(element.trimmedDescription)]'")
+        )
+      ]
+    }
+    guard let relationship, collection == "OrderedToMany" else { return [] }
+    let fixed = relationship.inserting(option: ".ordered")
+    return [
+      ModelDiagnostic.unmarkedOrder.at(
+        relationship,
+        fixIts: .replacing(relationship, by: fixed, "insert '.ordered'")
+      )
+    ]
   }
 
   private static func missingType(_ binding: PatternBindingSyntax, named name: String) -> Diagnostic {

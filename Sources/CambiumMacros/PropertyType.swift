@@ -3,7 +3,7 @@ import SwiftSyntax
 /// What the spelling of a property's type says. A macro sees no more than the spelling.
 enum PropertyType {
   /// Names of types that hold many elements and stand for a relationship if the elements are models.
-  private static let collections: Set<String> = ["Array", "Set", "ToMany"]
+  private static let collections: Set<String> = ["Array", "Set", "ToMany", "OrderedToMany"]
   /// Names of types that are surely no models.
   private static let valueTypes: Set<String> = [
     "Bool", "Int", "Int8", "Int16", "Int32", "Int64", "UInt", "UInt8", "UInt16", "UInt32", "UInt64", "Float",
@@ -28,7 +28,7 @@ enum PropertyType {
   case single(TypeSyntax)
   /// The same, or nil.
   case optional(TypeSyntax)
-  /// An array, a set or a `ToMany` of elements, which are models or values.
+  /// An array, a set, a `ToMany` or an `OrderedToMany` of elements, which are models or values.
   case many(TypeSyntax)
   /// An array or set of what is surely no model, or nil.
   case values
@@ -60,7 +60,7 @@ enum PropertyType {
     return argument(of: generic)
   }
 
-  /// What is in `[T]`, `Array<T>`, `Set<T>` or `ToMany<T>`.
+  /// What is in `[T]`, `Array<T>`, `Set<T>`, `ToMany<T>` or `OrderedToMany<T>`.
   private static func element(of type: TypeSyntax) -> TypeSyntax? {
     if let array = type.as(ArrayTypeSyntax.self) { return array.element.trimmed }
     guard let generic = type.as(IdentifierTypeSyntax.self), collections.contains(generic.name.text) else {

@@ -58,24 +58,26 @@ enum StoredToOneMacro: AccessorMacro, PeerMacro {
     guard let (name, slot) = StoredProperty.nameAndPlace(declaration, node),
       let property = StoredProperty.property(declaration)
     else { return [] }
+    let (type, cache) =
+      property.isOrdered ? ("OrderedReference", "_\(name).reference") : ("ToOneReference", "_\(name)")
     let function = if case .requiredToOne = property.kind { "_$requiredToOne" } else { "_$toOne" }
     return [
       """
       @storageRestrictions(initializes: _\(raw: name))
       init(newValue) {
-        _\(raw: name) = GraphContext.ToOneReference(newValue)
+        _\(raw: name) = GraphContext.\(raw: type)(newValue)
       }
       """,
       """
       get {
         _$awake()
-        return \(raw: function)(\(raw: slot), &_\(raw: name))
+        return \(raw: function)(\(raw: slot), &\(raw: cache))
       }
       """,
       """
       set {
         _$willSetToOne(newValue)
-        let change = _$setToOne(\(raw: slot), &_\(raw: name), newValue)
+        let change = _$setToOne(\(raw: slot), &\(raw: cache), newValue)
         _$didSetToOne(\(raw: slot), change)
       }
       """,

@@ -54,6 +54,20 @@ extension AttributeSyntax {
   func argument(labeled label: String) -> ExprSyntax? {
     arguments?.as(LabeledExprListSyntax.self)?.first { $0.label?.text == label }?.expression
   }
+
+  /// The argument without a label that is `.name`.
+  func option(named name: String) -> ExprSyntax? {
+    arguments?.as(LabeledExprListSyntax.self)?.first {
+      $0.label == nil && $0.expression.as(MemberAccessExprSyntax.self)?.declName.baseName.text == name
+    }?.expression
+  }
+
+  /// The attribute with another argument before the others.
+  func inserting(option: String) -> AttributeSyntax {
+    let others = arguments?.as(LabeledExprListSyntax.self).map { ", \($0.trimmedDescription)" } ?? ""
+    return AttributeSyntax("@\(attributeName.trimmed)(\(raw: option + others))")
+      .with(\.leadingTrivia, leadingTrivia).with(\.trailingTrivia, trailingTrivia)
+  }
 }
 
 extension TokenSyntax {

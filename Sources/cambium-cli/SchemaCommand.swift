@@ -86,11 +86,16 @@ struct ShowSchemaCommand: ParsableCommand {
     for row in schema.rows {
       table.add(
         [
-          row.entity, row.property ?? "", row.kind ?? "", row.isOptional ? "yes" : "", row.destination ?? "",
+          row.entity, row.property ?? "", row.kindText, row.isOptional ? "yes" : "", row.destination ?? "",
           row.inverse ?? "", row.deleteRule?.rawValue ?? "", row.indexes.joined(separator: "; "),
         ].map { .init($0) }
       )
     }
     table.finish()
   }
+}
+
+extension SchemaTable.Row {
+  /// `toMany, ordered` for an ordered relationship, else the kind alone.
+  fileprivate var kindText: String { (kind ?? "") + (isOrdered == true ? ", ordered" : "") }
 }

@@ -63,6 +63,22 @@ enum Course: String, AttributeType, CaseIterable {
 // End of quotation
 
 // Quoted in Docs/Models.md
+@Model final class Menu {
+  var day: Date
+  @Relationship(.ordered, deleteRule: .cascade) var dishes: OrderedToMany<Dish> = []
+
+  init(day: Date) { self.day = day }
+}
+
+@Model final class Dish {
+  var name: String
+  @Relationship(.ordered, inverse: \Menu.dishes) var menu: Menu?
+
+  init(_ name: String) { self.name = name }
+}
+// End of quotation
+
+// Quoted in Docs/Models.md
 /// Halves the time of every long recipe in a store, by a program that doesn't have the classes.
 func hurry(recipesAt url: URL) async throws {
   let book = try await PersistentContainer("Recipes", at: url)
@@ -143,6 +159,27 @@ func hurry(recipesAt url: URL) async throws {
     try context.save()
     #expect(try context.count(From<Step>()) == 0)
     #expect(try book.verify().isEmpty)
+  }
+
+  @Test func aMenuHasItsDishesInOrder() async throws {
+    let kitchen = try await PersistentContainer("Kitchen", models: Menu.self, Dish.self, at: .inMemory)
+    try await kitchen.performBackgroundTask { context in
+      let menu = Menu(day: .now)
+      context.insert(menu)
+
+      // Quoted in Docs/Models.md
+      menu.dishes.append(Dish("Soup"))
+      menu.dishes.append(contentsOf: [Dish("Fish"), Dish("Cheese")])
+      menu.dishes.insert(Dish("Bread"), at: 0)
+      menu.dishes.move(from: 3, to: 2)
+      let page = menu.dishes[1..<3]
+      let inOrder = From<Dish>().where { $0.menu == menu }.orderBy(.position(in: \.menu))
+      let names = try context.fetch(inOrder.offset(1).limit(2).select(\.name))
+      // End of quotation
+
+      #expect(menu.dishes.map(\.name) == ["Bread", "Soup", "Cheese", "Fish"])
+      #expect(page.map(\.name) == ["Soup", "Cheese"] && names == ["Soup", "Cheese"])
+    }
   }
 
   @Test func aProgramWithoutTheClassesChangesRecipes() async throws {

@@ -20,7 +20,7 @@ extension CataloguedEntity {
   fileprivate func description(in schema: CataloguedSchema) -> EntityDescription {
     EntityDescription(
       name: name,
-      properties: properties.map { $0.description(in: schema) },
+      properties: properties.map { $0.description(of: self, in: schema) },
       indexes: indexes.map { index in
         IndexDescription(
           index.properties.compactMap { property($0)?.name },
@@ -33,7 +33,10 @@ extension CataloguedEntity {
 }
 
 extension CataloguedProperty {
-  fileprivate func description(in schema: CataloguedSchema) -> PropertyDescription {
+  fileprivate func description(
+    of entity: CataloguedEntity,
+    in schema: CataloguedSchema
+  ) -> PropertyDescription {
     switch content {
     case .attribute(let kind, let isOptional):
       return .attribute(
@@ -41,13 +44,16 @@ extension CataloguedProperty {
       )
     case .relationship(let relationship):
       let destination = schema.entity(relationship.destination)
+      let inverse = relationship.inverse.flatMap { destination?.property($0) }
+      let isOrdered = isToMany ? inverse.flatMap { destination?.place(of: $0) } : entity.place(of: self)
       return .relationship(
         RelationshipDescription(
           name: name,
           destination: destination?.name ?? "",
           cardinality: relationship.cardinality,
-          inverse: relationship.inverse.flatMap { destination?.property($0)?.name },
-          deleteRule: relationship.deleteRule
+          inverse: inverse?.name,
+          deleteRule: relationship.deleteRule,
+          isOrdered: isOrdered != nil
         )
       )
     }

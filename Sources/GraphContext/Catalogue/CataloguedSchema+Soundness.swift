@@ -49,7 +49,7 @@ private struct SoundEntity {
       return "\(name) has \(entity.properties.count) properties"
     }
     if entity.indexes.count > SchemaLimits.indexCount { return "\(name) has \(entity.indexes.count) indexes" }
-    if let problem = layoutProblem { return problem }
+    if let problem = layoutProblem ?? placeProblem { return problem }
     for index in entity.indexes {
       for number in index.properties where properties[number].map(\.isToMany) ?? true {
         return "an index of \(name) has the property \(number.rawValue), which has no slot"
@@ -81,6 +81,21 @@ private struct SoundEntity {
     else { return "\(name).\(property.name) has an inverse that doesn't lead back" }
     let isListed = relationship.cardinality == .many && inverse.cardinality != .many
     return isListed == (relationship.tree == nil) ? nil : "\(name).\(property.name) has a wrong tree"
+  }
+
+  /// A place belongs to a to-one relationship, and an index has the two.
+  private var placeProblem: String? {
+    let places = entity.properties.filter { $0.storedKind == .place }
+    if places.isEmpty { return nil }
+    let owners = entity.properties.compactMap { property in entity.place(of: property).map { (property, $0) }
+    }
+    let sound = owners.filter { owner, place in
+      place.storedKind == .place && place.isOptional && owner.relationship?.inverse != nil
+        && entity.indexes.contains {
+          $0.properties == [owner.number, place.number] && !$0.isUnique && $0.folding.isEmpty
+        }
+    }
+    return sound.count == places.count ? nil : "\(name) has a place of no ordered relationship"
   }
 
   private var layoutProblem: String? {

@@ -19,8 +19,9 @@ package struct CataloguedSchema: Sendable, Hashable {
 
   var entitiesByName: [String: CataloguedEntity] { entities.dictionary(by: \.name) }
 
-  var hasCodedAttributes: Bool {
-    entities.contains { $0.properties.contains { $0.storedKind == .coded } }
+  /// Whether an attribute or a place is of this kind.
+  func has(_ kind: AttributeKind) -> Bool {
+    entities.contains { $0.properties.contains { $0.storedKind == kind } }
   }
   var hasFoldedIndexes: Bool { entities.contains { $0.indexes.contains { !$0.folding.isEmpty } } }
 
@@ -54,6 +55,20 @@ package struct CataloguedEntity: Sendable, Hashable {
   package func property(named name: String) -> CataloguedProperty? { properties.first { $0.name == name } }
   package func property(_ number: PropertyNumber) -> CataloguedProperty? {
     properties.first { $0.number == number }
+  }
+
+  /// The property with the places of objects that an ordered relationship leads to, of their to-one relationship; nil where there is no order.
+  func place(of property: CataloguedProperty) -> CataloguedProperty? {
+    if property.relationship == nil || property.isToMany { return nil }
+    return self.property(named: RelationshipDescription.placeName(property.name))
+  }
+
+  /// The name of a property; of a place that of its to-one relationship.
+  func declaredName(of number: PropertyNumber) -> String? {
+    guard let property = property(number), property.storedKind == .place else {
+      return self.property(number)?.name
+    }
+    return properties.first { place(of: $0)?.number == number }?.name
   }
 
   var propertiesByName: [String: CataloguedProperty] { properties.dictionary(by: \.name) }

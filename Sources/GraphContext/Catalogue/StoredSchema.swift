@@ -110,6 +110,8 @@ package final class StoredEntity: Sendable {
   package let requiredSlots: UInt64
   /// Bits of the slots of to-one relationships.
   package let referenceSlots: UInt64
+  /// Bits of the slots with the places of the object in ordered relationships.
+  let placeSlots: UInt64
 
   init(
     ordinal: Int,
@@ -140,6 +142,7 @@ package final class StoredEntity: Sendable {
     self.toManys = toManys
     self.incoming = incoming
     self.referenceSlots = toOnes.reduce(0) { $0 | 1 << UInt64($1.slot) }
+    placeSlots = toOnes.reduce(0) { $0 | ($1.list?.placeBit ?? 0) }
     self.requiredSlots = schema.stored.reduce(0) { $1.isOptional ? $0 : $0 | 1 << UInt64($1.slot) }
   }
 
@@ -163,6 +166,15 @@ package final class StoredEntity: Sendable {
   /// The number of the property at a slot. O(1).
   func propertyNumber(at slot: Int) -> PropertyNumber { slots[slot].number }
 
+  /// Bits of the places that go with the to-one relationships among these slots.
+  func places(of slots: UInt64) -> UInt64 {
+    if placeSlots == 0 { return 0 }
+    return toOnes.reduce(0) { places, toOne in
+      guard let list = toOne.list, slots & list.referenceBit != 0 else { return places }
+      return places | list.placeBit
+    }
+  }
+
   /// The to-one relationship at this slot. O(relationships).
   package func toOne(slot: Int) -> StoredToOne? { toOnes.first { $0.slot == slot } }
 }
@@ -178,6 +190,8 @@ package struct StoredToOne: Sendable {
   package let isRequired: Bool
   package let deleteRule: DeleteRule
   package let inverse: Inverse
+  /// Where the order of the objects is that lead to one; nil where they have none.
+  let list: ListTable?
 
   package var treeName: String { links.treeName }
 

@@ -71,11 +71,27 @@ struct StoredSchemaBuilder {
           ),
           isRequired: relationship.cardinality == .required,
           deleteRule: relationship.deleteRule,
-          inverse: way
+          inverse: way,
+          list: try list(of: relationship, at: slot, in: entity, ordinal)
         )
       )
     }
     return result
+  }
+
+  /// The order of the objects that a to-one relationship leads from; nil for none.
+  private func list(
+    of relationship: RelationshipDescription,
+    at slot: Int,
+    in entity: EntityNames,
+    _ ordinal: Int
+  ) throws(ContextError) -> ListTable? {
+    guard relationship.isOrdered else { return nil }
+    let index = IndexDescription([relationship.name, relationship.placeName])
+    guard let placeSlot = entity.slot(named: relationship.placeName),
+      let treeName = catalogued[ordinal]?.treesOfIndexes[index.name]
+    else { throw unknownRelationship(relationship.placeName, entity.description.name) }
+    return ListTable(entity: ordinal, slot: slot, placeSlot: placeSlot, treeName: treeName)
   }
 
   private func toManys(of entity: EntityNames) throws(ContextError) -> [StoredToMany] {

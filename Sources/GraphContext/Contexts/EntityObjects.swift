@@ -17,6 +17,8 @@ struct EntityObjects {
   /// Unsaved changes of the to-one relationships, by their positions: links from the destination to the object. Made when a to-many
   /// relationship is first asked for; nil before.
   private(set) var references: [PendingLinks?]
+  /// Unsaved changes of the order of members, by the positions of their to-one relationships. Made when a list is first asked for; nil before.
+  var lists: [PendingLists?]
   /// Unsaved changes of the to-many relationships that are stored as pairs, by their positions.
   var pairs: [PendingLinks]
   /// Unsaved changes of pairs that the parent of a child has made as well. The child shows no difference to its parent by them, until the parent
@@ -27,6 +29,7 @@ struct EntityObjects {
     self.entity = entity
     changes = ChangedObjects(in: host)
     references = entity.toOnes.map { _ in nil }
+    lists = entity.toOnes.map { _ in nil }
     pairs = entity.toManys.map { _ in PendingLinks() }
     settledPairs = pairs
   }
@@ -68,9 +71,12 @@ struct EntityObjects {
     forgetReferences()
   }
 
-  /// Forgets the links of to-one relationships that were worked out.
+  /// Forgets the links and lists of to-one relationships that were worked out.
   mutating func forgetReferences() {
-    for position in references.indices { references[position] = nil }
+    for position in references.indices {
+      references[position] = nil
+      lists[position] = nil
+    }
   }
 }
 

@@ -30,13 +30,13 @@ extension ManagedObject {
   public var hasPersistentChanges: Bool {
     guard hasChanges, _$state.phase == .persistent else { return hasChanges }
     let committed = committedValues
-    return changedValues.contains { committed[$0.key] != $0.value }
+    return changedValues.contains { committed[$0.key] != $0.value } || context?.hasMoved(self) ?? false
   }
 
   private func values(in slots: UInt64) -> [String: AttributeValue] {
     guard let properties = context?.entity(of: self).schema.stored else { return [:] }
     var values: [String: AttributeValue] = [:]
-    for slot in properties.indices where slots & 1 << UInt64(slot) != 0 {
+    for slot in properties.indices where slots & 1 << UInt64(slot) != 0 && properties[slot].kind != .place {
       values[properties[slot].name] = attributeValue(at: slot)
     }
     return values
@@ -44,15 +44,26 @@ extension ManagedObject {
 }
 
 extension ManagedObjectContext {
+  /// Whether an object is elsewhere in an ordered relationship than in the snapshot.
+  fileprivate func hasMoved(_ object: some ManagedObject) -> Bool {
+    let entity = entity(of: object)
+    if object._$state.changed & entity.placeSlots == 0 { return false }
+    return deferringError(false) { () throws(ContextError) in
+      guard let bytes = try source.record(object._$state.number, of: entity) else { return false }
+      let record = RecordView(validated: bytes, layout: entity.layout)
+      return entity.toOnes.compactMap(\.list).contains {
+        record.value($0.placeSlot) != object.attributeValue(at: $0.placeSlot)
+      }
+    }
+  }
+
   fileprivate func committedValues(of object: some ManagedObject) -> [String: AttributeValue] {
     let entity = entity(of: object)
     return deferringError([:]) { () throws(ContextError) in
       guard let bytes = try source.record(object._$state.number, of: entity) else { return [:] }
       let record = RecordView(validated: bytes, layout: entity.layout)
-      let properties = entity.schema.stored
-      return Dictionary(
-        uniqueKeysWithValues: properties.indices.map { (properties[$0].name, record.value($0)) }
-      )
+      let properties = entity.schema.stored.filter { $0.kind != .place }
+      return Dictionary(uniqueKeysWithValues: properties.map { ($0.name, record.value($0.slot)) })
     }
   }
 }

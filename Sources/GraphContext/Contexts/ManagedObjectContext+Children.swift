@@ -90,6 +90,13 @@ extension ManagedObjectContext {
   }
 }
 
+extension EntityChanges.Patch {
+  /// The place that the patch gives its object.
+  fileprivate func place(in list: ListTable, _ entity: StoredEntity) -> ListPlace {
+    RecordView(validated: bytes, layout: entity.layout).listEntry(number, in: list).place
+  }
+}
+
 extension EntityObjects {
   /// Notes that an unsaved change of a pair was made below as well.
   fileprivate mutating func settle(
@@ -138,8 +145,14 @@ extension ManagedObjectContext {
       for record in changes.inserted {
         let bytes = UnsafeRawBufferPointer(record.bytes)
         acceptReferences(record.number, bytes, changes.entity, in: .max, isNew: true)
+        acceptPlaces(record, changes.entity)
       }
-      for patch in changes.updated { accept(patch, changes.entity) }
+      for patch in changes.updated {
+        // What was only moved may have been deleted here.
+        let isMoved = patch.slots & ~changes.entity.placeSlots == 0
+        if isMoved, try !shows(patch.number, changes.entity) { continue }
+        accept(patch, changes.entity)
+      }
     }
     for pairs in request.pairs { accept(pairs) }
     for changes in request.entities {
@@ -157,7 +170,9 @@ extension ManagedObjectContext {
       // Only the deletion of an object that is changed in the child is noted there: no other can be missing.
       let noted = request.deletedInParent[ordinal].union(request.conflicts[ordinal].keys)
       if noted.isEmpty { continue }
-      for number in changes.updated.map(\.number) where noted.contains(number) {
+      for patch in changes.updated where noted.contains(patch.number) {
+        let number = patch.number
+        if patch.slots & ~changes.entity.placeSlots == 0 { continue }
         if try !shows(number, changes.entity) { throw .conflict(id(number, changes.entity), "deleted") }
       }
     }
@@ -218,11 +233,29 @@ extension ManagedObjectContext {
     let object = object(patch.number, of: entity)
     var loader = RecordLoader(patch.bytes, entity.layout)
     for slot in entity.schema.stored.indices
-    where patch.slots & ~entity.referenceSlots & 1 << UInt64(slot) != 0 {
+    where patch.slots & ~(entity.referenceSlots | entity.placeSlots) & 1 << UInt64(slot) != 0 {
       object._$willSet(slot)
       object._$visit(slot, &loader)
     }
+    let places = entity.toOnes.compactMap(\.list).map { list in
+      let keeper = OrderKeeper(self, list)
+      // One that the child hasn't changed stays, though the object leads elsewhere.
+      return (
+        keeper,
+        patch.slots & list.placeBit == 0 ? keeper.entry(of: object).place : patch.place(in: list, entity)
+      )
+    }
     acceptReferences(patch.number, patch.bytes, entity, in: patch.slots, isNew: false)
+    for (keeper, place) in places { keeper.setPlace(of: object, place) }
+  }
+
+  /// Gives a new object the places in ordered relationships that it has in the child.
+  private func acceptPlaces(_ new: EntityChanges.Record, _ entity: StoredEntity) {
+    let record = RecordView(validated: UnsafeRawBufferPointer(new.bytes), layout: entity.layout)
+    for list in entity.toOnes.compactMap(\.list) {
+      let place = record.listEntry(new.number, in: list).place
+      OrderKeeper(self, list).setPlace(of: object(new.number, of: entity), place)
+    }
   }
 
   /// - Parameter isNew: whether the object has the references of the record already, and nothing leads back yet.

@@ -244,6 +244,42 @@ public final class ManagedObjectContext: ObjectHost {
     relationships.elements(of: object, toMany: toMany)
   }
 
+  package override func elements(
+    of object: any ManagedObject,
+    toMany: Int,
+    at range: Range<Int>
+  ) -> [ObjectNumber] {
+    relationships.elements(of: object, toMany: toMany, at: range)
+      ?? super.elements(of: object, toMany: toMany, at: range)
+  }
+
+  package override func position(
+    of number: ObjectNumber,
+    in object: any ManagedObject,
+    toMany: Int
+  ) -> Int? {
+    relationships.order(of: entity(of: object).toManys[toMany]) == nil
+      ? super.position(of: number, in: object, toMany: toMany)
+      : relationships.position(of: number, in: object, toMany: toMany)
+  }
+
+  package override var hasFailed: Bool { deferred.error != nil }
+
+  package override func move(
+    _ elements: [any ManagedObject],
+    to position: Int,
+    of object: any ManagedObject,
+    toMany: Int
+  ) {
+    guard checkWritable() else { return }
+    relationships.move(elements, to: position, of: object, toMany: toMany)
+  }
+
+  package override func arrange(_ numbers: [ObjectNumber], of object: any ManagedObject, toMany: Int) {
+    guard checkWritable() else { return }
+    relationships.arrange(numbers, of: object, toMany: toMany)
+  }
+
   package override func elementCount(of object: any ManagedObject, toMany: Int) -> Int {
     relationships.elementCount(of: object, toMany: toMany)
   }

@@ -53,7 +53,7 @@ extension ManagedRecord {
 
   // MARK: To-many
 
-  /// The objects that a to-many relationship leads to, in the order of their insertion: faults, of which no values are read. O(objects);
+  /// The objects that a to-many relationship leads to, in their order or that of their insertion: faults, of which no values are read. O(objects);
   /// of many, a query with ``ManagedObjectContext/forEach(_:inBatchesOf:_:)-(DynamicQuery,_,_)`` keeps few in memory.
   ///
   /// - Throws: `unknownProperty` when the entity has no to-many relationship of this name; what the store says when it can't be read.
@@ -63,6 +63,19 @@ extension ManagedRecord {
     let property = _$objectModel.slotCount + place
     let destination = try context.destination(of: self, property: property, name, as: ManagedRecord.self)
     let numbers = context.elements(of: self, toMany: place)
+    try context.checkUsable()
+    return numbers.map { context.object(ManagedRecord.self, number: $0, destination.ordinal) }
+  }
+
+  /// Those at some positions of an ordered relationship, fewer where the list ends. O(log n + positions).
+  ///
+  /// - Throws: as ``objects(_:)``; `unknownProperty` also for a relationship without an order.
+  public func objects(_ name: String, at positions: Range<Int>) throws(ContextError) -> [ManagedRecord] {
+    let place = try orderedPlace(name)
+    guard let context else { return [] }
+    let property = _$objectModel.slotCount + place
+    let destination = try context.destination(of: self, property: property, name, as: ManagedRecord.self)
+    let numbers = context.elements(of: self, toMany: place, at: positions)
     try context.checkUsable()
     return numbers.map { context.object(ManagedRecord.self, number: $0, destination.ordinal) }
   }
@@ -83,6 +96,23 @@ extension ManagedRecord {
   public func add(_ object: any ManagedObject, to name: String) throws(ContextError) {
     let (place, context) = try checkMember(object, name)
     context.add(object, to: self, toMany: place)
+  }
+
+  /// Adds an object to an ordered relationship at a position, or moves a member there: the position is that among the others, and the last one where
+  /// there are not as many. O(log n).
+  ///
+  /// - Throws: as ``add(_:to:)``; `unknownProperty` also for a relationship without an order.
+  public func insert(
+    _ object: any ManagedObject,
+    into name: String,
+    at position: Int
+  ) throws(ContextError) {
+    _ = try orderedPlace(name)
+    let (place, context) = try checkMember(object, name)
+    context.add(object, to: self, toMany: place)
+    let others = context.elementCount(of: self, toMany: place) - 1
+    context.move([object], to: max(0, min(position, others)), of: self, toMany: place)
+    try context.checkUsable()
   }
 
   /// Removes an object from a to-many relationship, if it is a member. O(log n). Throws as ``add(_:to:)``.
@@ -106,6 +136,15 @@ extension ManagedRecord {
       throw unknown(name, "to-many relationship")
     }
     return place - _$objectModel.slotCount
+  }
+
+  private func orderedPlace(_ name: String) throws(ContextError) -> Int {
+    let place = try toManyPlace(name)
+    guard
+      case .relationship(let relationship) = _$objectModel.visitedProperties[_$objectModel.slotCount + place],
+      relationship.isOrdered
+    else { throw unknown(name, "ordered to-many relationship") }
+    return place
   }
 
   private func linkingContext() throws(ContextError) -> ManagedObjectContext {

@@ -124,8 +124,13 @@ struct ListKeeper {
     // What comes into the context with a member may become one too, or take one away: then the listing is dropped on the way.
     let adopted = members.suffix(added).filter { context.adopt($0) }
     var isRight = context.listings.take(entity.ordinal, toMany, owner: owner) != nil && adopted.count == added
+    let isOrdered = context.relationships.order(of: entity.toManys[toMany]) != nil
     for member in adopted {
-      isRight = isRight && member._$state.number > listing.last
+      let number = member._$state.number
+      // A list with an order ends with what was added last, unless that was in it before.
+      let isLast =
+        isOrdered ? !context.isElement(number, of: object, toMany: toMany) : number > listing.last
+      isRight = isRight && isLast
       context.add(member, to: object, toMany: toMany)
       listing.members.append(ObjectIdentifier(member))
       listing.last = member._$state.number

@@ -105,6 +105,22 @@ final class ParentSource: ObjectSource {
     try base.keepElements(of: owners, in: links)
   }
 
+  func entries(
+    of owner: ObjectNumber,
+    at range: Range<Int>,
+    in list: ListTable
+  ) throws(ContextError) -> [ListEntry] { try merged(owner, list).entries(at: range) }
+
+  func entryCount(
+    of owner: ObjectNumber,
+    before entry: ListEntry?,
+    in list: ListTable
+  ) throws(ContextError) -> Int { try merged(owner, list).count(before: entry) }
+
+  private func merged(_ owner: ObjectNumber, _ list: ListTable) -> MergedList {
+    MergedList(source: base, table: list, owner: owner, pending: parent.pendingList(of: owner, in: list))
+  }
+
   // MARK: Queries
 
   func rows(

@@ -70,6 +70,8 @@ struct RelationshipKeeper {
     context.children.forEach { $0.parentMembersWillChange(ofReferencesIn: entity.ordinal) }
     guard let position = entity.toOnes.firstIndex(where: { $0.slot == toOne.slot }) else { return }
     context.entities[entity.ordinal].moveReference(position, of: number, from: old, to: new)
+    guard let list = toOne.list, let object = context.knownObject(number, of: entity) else { return }
+    OrderKeeper(context, list).didRelink(object, from: old, to: new)
   }
 
   // MARK: To-many
@@ -79,14 +81,29 @@ struct RelationshipKeeper {
     let links = relationship.links
     let pending = context.pendingLinks(in: links)
     let owner = object._$state.number
+    let order = order(of: relationship)
     return context.deferringError([]) { () throws(ContextError) in
-      let stored = try context.source.elements(of: owner, in: links)
-      let elements = pending?.elements(of: owner, stored: stored) ?? stored
+      let elements: [ObjectNumber]
+      if let order {
+        let list = order.list(of: owner)
+        elements = try list.entries(at: 0..<list.count()).map(\.number)
+      } else {
+        let stored = try context.source.elements(of: owner, in: links)
+        elements = pending?.elements(of: owner, stored: stored) ?? stored
+      }
       context.source.counters.membersListed += elements.count
       // What a child reads may change in its parent at any time.
       if context.parent == nil { context.memberReading.follow(elements, of: relationship.destination) }
       return elements
     }
+  }
+
+  /// Keeps the order of a relationship's members; nil where they have none.
+  func order(of relationship: StoredToMany) -> OrderKeeper? {
+    guard case .references(let slot, _) = relationship.storage,
+      let list = context.entity(relationship.destination).toOne(slot: slot)?.list
+    else { return nil }
+    return OrderKeeper(context, list)
   }
 
   func elementCount(of object: any ManagedObject, toMany: Int) -> Int {
@@ -156,6 +173,48 @@ struct RelationshipKeeper {
     if isOwnInverse, owner == number { return }
     context.listings.drop(relationship.destination, inverse, owner: number)
     body(PairEnd(entity: relationship.destination, position: inverse, owner: number, element: owner))
+  }
+}
+
+// MARK: - Order
+
+extension RelationshipKeeper {
+  func elements(of object: any ManagedObject, toMany: Int, at range: Range<Int>) -> [ObjectNumber]? {
+    let relationship = context.entity(of: object).toManys[toMany]
+    guard let order = order(of: relationship) else { return nil }
+    return context.deferringError([]) { () throws(ContextError) in
+      let list = order.list(of: object._$state.number)
+      let elements = try list.entries(at: range.clamped(to: 0..<list.count())).map(\.number)
+      context.source.counters.membersListed += elements.count
+      if context.parent == nil { context.memberReading.follow(elements, of: relationship.destination) }
+      return elements
+    }
+  }
+
+  func position(of number: ObjectNumber, in object: any ManagedObject, toMany: Int) -> Int? {
+    let relationship = context.entity(of: object).toManys[toMany]
+    guard isElement(number, of: object, toMany: toMany), let order = order(of: relationship) else {
+      return nil
+    }
+    let entry = order.entry(of: context.object(number, of: context.entity(relationship.destination)))
+    return context.deferringError(nil) { () throws(ContextError) in
+      try order.list(of: object._$state.number).count(before: entry)
+    }
+  }
+
+  func move(
+    _ elements: [any ManagedObject],
+    to position: Int,
+    of object: any ManagedObject,
+    toMany: Int
+  ) {
+    let order = order(of: context.entity(of: object).toManys[toMany])
+    order?.move(elements, to: position, of: object._$state.number)
+  }
+
+  func arrange(_ numbers: [ObjectNumber], of object: any ManagedObject, toMany: Int) {
+    let order = order(of: context.entity(of: object).toManys[toMany])
+    order?.arrange(numbers, of: object._$state.number)
   }
 }
 

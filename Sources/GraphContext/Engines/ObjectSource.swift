@@ -65,6 +65,20 @@ protocol ObjectSource: AnyObject {
   /// Reads the elements of these owners, which ascend, in one pass, and keeps the lists until ``releaseKept()``.
   func keepElements(of owners: [ObjectNumber], in links: LinkTable) throws(ContextError)
 
+  /// The members of an owner at these positions, in their order; fewer where the list ends. O(log n + positions).
+  func entries(
+    of owner: ObjectNumber,
+    at range: Range<Int>,
+    in list: ListTable
+  ) throws(ContextError) -> [ListEntry]
+
+  /// How many members of an owner come before an entry, which needn't be there; nil stands for the end. O(log n).
+  func entryCount(
+    of owner: ObjectNumber,
+    before entry: ListEntry?,
+    in list: ListTable
+  ) throws(ContextError) -> Int
+
   // MARK: Queries
 
   /// The objects that a query describes, in its order.

@@ -21,7 +21,7 @@ extension ChangedProperties {
   init(named names: [String], of entity: StoredEntity) {
     for name in names {
       if let slot = entity.schema.storedProperty(named: name)?.slot {
-        slots |= 1 << UInt64(slot)
+        slots |= 1 << UInt64(slot) | entity.places(of: 1 << UInt64(slot))
       } else if let toMany = entity.toManys.first(where: { $0.name == name }) {
         pairs.insert(toMany.ordinal)
       }

@@ -109,7 +109,18 @@ struct SchemaMatching {
       else { continue }
       entities[place].setProperty(named: name, continuing: inverse)
       continuedProperties.insert(number)
+      continuePlaces(of: inverse, as: name, in: place)
     }
+  }
+
+  /// Has the places in an ordered relationship go on with it.
+  private mutating func continuePlaces(of inverse: CataloguedProperty, as name: String, in place: Int) {
+    let placeName = RelationshipDescription.placeName(name)
+    guard let known = entities[place].old?.place(of: inverse), !continues(known.number),
+      let new = entities[place].property(named: placeName), new.old == nil
+    else { return }
+    entities[place].setProperty(named: placeName, continuing: known)
+    continuedProperties.insert(known.number)
   }
 
   /// Whether a property of the store goes on.

@@ -48,6 +48,25 @@ public struct ToOneReference<Target: ManagedObject> {
   }
 }
 
+/// Where an object keeps what an ordered to-one relationship leads to, and its place among the others that lead there.
+///
+/// A model visits the reference at the slot of the relationship, and the place as an attribute at a slot behind those of all declared properties: the
+/// places are in the order of their relationships.
+public struct OrderedReference<Target: ManagedObject> {
+  /// What the relationship leads to.
+  public var reference: ToOneReference<Target>
+  /// Nil for the place of the object's number.
+  public var place = Cached<ListPlace?>(nil)
+
+  /// A reference that is not there yet, or is nil.
+  @inlinable
+  public init() { reference = ToOneReference() }
+
+  /// A reference to an object in no context; nothing is kept of one that is in a context.
+  @inlinable
+  public init(_ target: Target?) { reference = ToOneReference(target) }
+}
+
 /// Where an object keeps the members of a to-many relationship while it is in no context. Afterwards the context knows them; what is kept
 /// here then is the list that was changed in place last, as long as the context says that it is right (`MemberListings`).
 public struct ToManyMembers<Target: ManagedObject> {

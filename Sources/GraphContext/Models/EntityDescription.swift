@@ -7,7 +7,8 @@ import Predicates
 public struct EntityDescription: Sendable, Codable {
   /// The entity's name: of a model, the class's.
   public var name: String
-  /// In the order of their declaration, which is the order of the values in a record.
+  /// In the order of their declaration, which is the order of the values in a record. Last come the places of ordered relationships, which the
+  /// initialiser adds.
   public var properties: [PropertyDescription]
   /// The indexes that the model declares, in the order of their declaration. Each to-one relationship has another, which isn't declared.
   public var indexes: [IndexDescription]
@@ -27,12 +28,11 @@ public struct EntityDescription: Sendable, Codable {
     self.properties = properties
     self.indexes = indexes
     self.originalName = originalName
+    addPlaces()
   }
 
   /// The attributes, in the order of their declaration.
-  public var attributes: [AttributeDescription] {
-    properties.compactMap { if case .attribute(let attribute) = $0 { attribute } else { nil } }
-  }
+  public var attributes: [AttributeDescription] { declaredProperties.compactMap(\.attribute) }
 
   /// The relationships, in the order of their declaration.
   public var relationships: [RelationshipDescription] {
@@ -168,6 +168,7 @@ extension PropertyDescription {
     _ target: (some ManagedObject).Type,
     inverse: String? = nil,
     deleteRule: DeleteRule = .nullify,
+    isOrdered: Bool = false,
     originalName: String? = nil
   ) -> PropertyDescription {
     .relationship(
@@ -177,6 +178,7 @@ extension PropertyDescription {
         cardinality: .optional,
         inverse: inverse,
         deleteRule: deleteRule,
+        isOrdered: isOrdered,
         originalName: originalName
       )
     )
@@ -188,6 +190,7 @@ extension PropertyDescription {
     _ target: (some ManagedObject).Type,
     inverse: String? = nil,
     deleteRule: DeleteRule = .nullify,
+    isOrdered: Bool = false,
     originalName: String? = nil
   ) -> PropertyDescription {
     .relationship(
@@ -197,6 +200,7 @@ extension PropertyDescription {
         cardinality: .required,
         inverse: inverse,
         deleteRule: deleteRule,
+        isOrdered: isOrdered,
         originalName: originalName
       )
     )
@@ -208,6 +212,7 @@ extension PropertyDescription {
     _ target: (some ManagedObject).Type,
     inverse: String? = nil,
     deleteRule: DeleteRule = .nullify,
+    isOrdered: Bool = false,
     minimumCount: Int = 0,
     maximumCount: Int? = nil,
     originalName: String? = nil
@@ -218,6 +223,7 @@ extension PropertyDescription {
       cardinality: .many,
       inverse: inverse,
       deleteRule: deleteRule,
+      isOrdered: isOrdered,
       originalName: originalName
     )
     (relationship.minimumCount, relationship.maximumCount) = (minimumCount, maximumCount)

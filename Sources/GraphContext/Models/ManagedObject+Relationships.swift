@@ -145,7 +145,7 @@ extension ManagedObject {
     switch relationship.host.extendListing(to: list, of: self, toMany: ordinal) {
     case .listed: return ToManyMembers(list)
     case .added: break
-    case .otherList: relationship.replaceMembers(by: list)
+    case .otherList: relationship.replaceMembers(by: list, isOrdered: Members._isOrdered)
     }
     return ToManyMembers()
   }

@@ -62,6 +62,7 @@ extension ManagedObject {
         host.didSetToOne(of: self, slot: property, from: .none, to: number)
       } else {
         for member in targets { host.add(member, to: self, toMany: property - slotCount) }
+        host.arrange(targets.map(\._$state.number), of: self, toMany: property - slotCount)
       }
     }
   }

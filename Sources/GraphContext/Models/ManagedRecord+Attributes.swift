@@ -64,7 +64,7 @@ extension ManagedRecord {
 
   private func attributeSlot(_ name: String) throws(ContextError) -> Int {
     guard let place = _$objectModel.place(of: name),
-      !_$objectModel.visitedProperties[place].isRelationship
+      !_$objectModel.visitedProperties[place].isRelationship, !_$objectModel.visitedProperties[place].isPlace
     else { throw unknown(name, "attribute") }
     return place
   }

@@ -44,8 +44,26 @@ public class ObjectHost {
     missing()
   }
 
-  /// The numbers of the objects at the other end of a to-many relationship, unsaved changes included, ascending.
+  /// The numbers of the objects at the other end of a to-many relationship, unsaved changes included, in the order of an ordered one, else ascending.
   package func elements(of object: any ManagedObject, toMany: Int) -> [ObjectNumber] { missing() }
+
+  /// Those at these positions of the list; fewer where it ends, or can't be read.
+  package func elements(
+    of object: any ManagedObject,
+    toMany: Int,
+    at range: Range<Int>
+  ) -> [ObjectNumber] {
+    let all = elements(of: object, toMany: toMany)
+    return Array(all[range.clamped(to: all.indices)])
+  }
+
+  /// The position of an element in the list; nil for an object that is none.
+  package func position(of number: ObjectNumber, in object: any ManagedObject, toMany: Int) -> Int? {
+    elements(of: object, toMany: toMany).firstIndex(of: number)
+  }
+
+  /// Whether something could not be read, and the next call that can throw will say so.
+  package var hasFailed: Bool { false }
 
   /// How many those are, without listing them.
   package func elementCount(of object: any ManagedObject, toMany: Int) -> Int { missing() }
@@ -110,6 +128,17 @@ public class ObjectHost {
   package func add(_ element: any ManagedObject, to object: any ManagedObject, toMany: Int) { missing() }
 
   package func remove(_ element: any ManagedObject, from object: any ManagedObject, toMany: Int) { missing() }
+
+  /// Elements of an ordered relationship come one after the other, the first at this position among the others. Nothing happens where there is no order.
+  package func move(
+    _ elements: [any ManagedObject],
+    to position: Int,
+    of object: any ManagedObject,
+    toMany: Int
+  ) {}
+
+  /// The elements of an ordered relationship get this order; those that are not named come last. Nothing happens where there is no order.
+  package func arrange(_ numbers: [ObjectNumber], of object: any ManagedObject, toMany: Int) {}
 
   // MARK: From code in other modules
 

@@ -41,6 +41,7 @@ extension AttributeKind {
     case .string: converted(String.self)
     case .data: converted(Data.self)
     case .coded: value.isJSON ? value : nil
+    case .place: converted(ListPlace.self)
     case .reference: nil
     }
   }

@@ -8,8 +8,8 @@ import Predicates
 ///
 /// An array or a set is a copy, made at every read: the objects are faults, none of their records is read. Changing it
 /// in place lists the relationship first. A ``ToMany`` is a view: its count, additions and removals cost the same
-/// whatever the relationship's size. Whatever the type, each object is a member at most once, and the order is that of
-/// the objects' insertion in their contexts.
+/// whatever the relationship's size; an ``OrderedToMany`` is one that knows positions too. Whatever the type, each object is a member at most once. The
+/// order is that of the program in an ordered relationship, in others that of the objects' insertion in their contexts.
 public protocol RelationshipCollection<Element>: Sequence where Element: ManagedObject {
   /// Makes a collection of objects, no two of which are the same.
   init(_relatedObjects objects: [Element])
@@ -19,6 +19,8 @@ public protocol RelationshipCollection<Element>: Sequence where Element: Managed
   init?(_relationship relationship: ToManyRelationship)
   /// The relationship that the collection stands for, if it stands for one.
   var _relationship: ToManyRelationship? { get }
+  /// Whether the collection has the order that it was given. Assigned to an ordered relationship, one without leaves the order as it is.
+  static var _isOrdered: Bool { get }
   /// Takes the members of an object in no context, which doesn't keep them.
   init(_taking members: UnattachedMembers<Element>)
   /// What an object in no context keeps of these members; nil of none.
@@ -28,6 +30,8 @@ public protocol RelationshipCollection<Element>: Sequence where Element: Managed
 extension RelationshipCollection {
   /// Nil: the members are listed.
   public init?(_relationship relationship: ToManyRelationship) { nil }
+  /// True.
+  public static var _isOrdered: Bool { true }
   /// Nil: the collection stands for none.
   public var _relationship: ToManyRelationship? { nil }
   /// Lists the members.
@@ -51,6 +55,8 @@ extension Array: RelationshipCollection where Element: ManagedObject {
 extension Set: RelationshipCollection where Element: ManagedObject {
   /// Makes a set of the members.
   public init(_relatedObjects objects: [Element]) { self.init(objects) }
+  /// False.
+  public static var _isOrdered: Bool { false }
   /// The members, in no order. O(members).
   public var _relatedObjects: [Element] { Array(self) }
 }
@@ -101,8 +107,40 @@ public struct ToManyRelationship {
     unsafeDowncast(host.object(of: type, number: number), to: type)
   }
 
-  /// Makes these the members: adds those that are missing, removes those that are not among them.
-  func replaceMembers(by members: [some ManagedObject]) {
+  func objects<Element: ManagedObject>(
+    at range: Range<Int>,
+    as type: Element.Type = Element.self
+  ) -> [Element] {
+    guard isThere else { return [] }
+    return host.elements(of: owner, toMany: ordinal, at: range).map { object($0, as: type) }
+  }
+
+  func position(of element: any ManagedObject) -> Int? {
+    let state = element._$state
+    guard isThere, state.host === host else { return nil }
+    return host.position(of: state.number, in: owner, toMany: ordinal)
+  }
+
+  /// Adds objects and makes them come one after the other, the first at a position among the others. Members of the relationship move there.
+  func insert(_ elements: [any ManagedObject], at position: Int) {
+    guard isThere else { return host.noteLeft(owner) }
+    let adopted = elements.filter { host.adopt($0) }
+    for element in adopted { host.add(element, to: owner, toMany: ordinal) }
+    host.move(adopted, to: position, of: owner, toMany: ordinal)
+    host.awakeInserted()
+  }
+
+  /// Makes these the members: adds those that are missing, removes those that are not among them. In an ordered relationship they get this order.
+  func replaceMembers(by members: [some ManagedObject], isOrdered: Bool) {
+    change(to: members)
+    if isOrdered {
+      var seen: Set<ObjectNumber> = []
+      let numbers = members.filter { $0._$state.host === host }.map(\._$state.number)
+      host.arrange(numbers.filter { seen.insert($0).inserted }, of: owner, toMany: ordinal)
+    }
+  }
+
+  private func change(to members: [some ManagedObject]) {
     let old = numbers
     var kept = Set<ObjectNumber>(minimumCapacity: members.count)
     let known = Set(old)

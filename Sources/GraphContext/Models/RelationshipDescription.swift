@@ -13,6 +13,9 @@ public struct RelationshipDescription: Sendable, Codable {
   public var inverse: String?
   /// What happens to the objects at the other end when an object of this entity is deleted.
   public var deleteRule: DeleteRule
+  /// Whether the objects at the other end of a to-many relationship have an order that the program gives them. Both ends of the pair say so: the
+  /// objects keep their places beside their to-one relationship.
+  public var isOrdered: Bool
   /// The relationship's name in an earlier version of the schema; nil if it had no other.
   public var originalName: String?
 
@@ -20,8 +23,6 @@ public struct RelationshipDescription: Sendable, Codable {
   public var minimumCount = 0
   /// The greatest number of members that a save accepts; nil for no limit. Of a to-many relationship alone; the program's, too.
   public var maximumCount: Int?
-
-  private enum CodingKeys: CodingKey { case name, destination, cardinality, inverse, deleteRule }
 
   /// How many objects a relationship can lead to.
   public enum Cardinality: String, Sendable, Hashable, Codable {
@@ -40,8 +41,10 @@ public struct RelationshipDescription: Sendable, Codable {
     cardinality: Cardinality,
     inverse: String? = nil,
     deleteRule: DeleteRule = .nullify,
+    isOrdered: Bool = false,
     originalName: String? = nil
   ) {
+    self.isOrdered = isOrdered
     self.name = name
     self.destination = destination
     self.cardinality = cardinality
@@ -56,8 +59,8 @@ public struct RelationshipDescription: Sendable, Codable {
 
 extension RelationshipDescription: Hashable {
   public static func == (left: RelationshipDescription, right: RelationshipDescription) -> Bool {
-    (left.name, left.destination, left.cardinality, left.inverse, left.deleteRule)
-      == (right.name, right.destination, right.cardinality, right.inverse, right.deleteRule)
+    (left.name, left.destination, left.cardinality, left.inverse, left.deleteRule, left.isOrdered)
+      == (right.name, right.destination, right.cardinality, right.inverse, right.deleteRule, right.isOrdered)
   }
 
   public func hash(into hasher: inout Hasher) {
@@ -66,6 +69,34 @@ extension RelationshipDescription: Hashable {
     hasher.combine(cardinality)
     hasher.combine(inverse)
     hasher.combine(deleteRule)
+    hasher.combine(isOrdered)
+  }
+}
+
+extension RelationshipDescription {
+  private enum CodingKeys: CodingKey { case name, destination, cardinality, inverse, deleteRule, isOrdered }
+
+  /// A relationship without an `isOrdered` has no order: those of stores that know no other kind.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      name: try container.decode(String.self, forKey: .name),
+      destination: try container.decode(String.self, forKey: .destination),
+      cardinality: try container.decode(Cardinality.self, forKey: .cardinality),
+      inverse: try container.decodeIfPresent(String.self, forKey: .inverse),
+      deleteRule: try container.decode(DeleteRule.self, forKey: .deleteRule),
+      isOrdered: try container.decodeIfPresent(Bool.self, forKey: .isOrdered) ?? false
+    )
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(name, forKey: .name)
+    try container.encode(destination, forKey: .destination)
+    try container.encode(cardinality, forKey: .cardinality)
+    try container.encodeIfPresent(inverse, forKey: .inverse)
+    try container.encode(deleteRule, forKey: .deleteRule)
+    if isOrdered { try container.encode(isOrdered, forKey: .isOrdered) }
   }
 }
 

@@ -25,6 +25,7 @@ extension Schema {
       for relationship in entity.relationships {
         problems += self.problems(of: relationship, of: entity, names)
       }
+      problems += placeProblems(of: entity, own)
       if own.storedProperties.count > ObjectState.maximumSlotCount {
         problems.append(
           "\(entity.name) has \(own.storedProperties.count) attributes and to-one relationships; "
@@ -38,7 +39,7 @@ extension Schema {
   private static func nameProblems(of entity: EntityDescription) -> [String] {
     var problems: [String] = []
     if !isName(entity.name) { problems.append("\"\(entity.name)\" is no name for an entity") }
-    for property in entity.properties where !isName(property.name) {
+    for property in entity.properties where !property.isPlace && !isName(property.name) {
       problems.append("\"\(property.name)\" is no name for a property of \(entity.name)")
     }
     let names = entity.properties.map(\.name)
@@ -51,7 +52,7 @@ extension Schema {
     }
     return problems + defaultProblems(of: entity) + ruleProblems(of: entity)
       + originalNameProblems(
-        of: entity.properties.map { ("\(entity.name).\($0.name)", $0.name, $0.originalName) }
+        of: entity.declaredProperties.map { ("\(entity.name).\($0.name)", $0.name, $0.originalName) }
       )
   }
 
@@ -110,6 +111,9 @@ extension Schema {
       return ["\(name) leads to \(relationship.destination), which is not among the models"]
     }
     guard let inverseName = relationship.inverse else {
+      if relationship.isOrdered, !relationship.isToMany {
+        return ["\(name) is ordered, and no relationship leads back"]
+      }
       return relationship.isToMany
         ? [
           "\(name) needs an inverse: a to-one or to-many relationship of \(destination.name) that leads back"
@@ -131,12 +135,50 @@ extension Schema {
           + "whose own inverse is \(inverse.inverse ?? "none")"
       ]
     }
+    if relationship.isOrdered != inverse.isOrdered
+      || relationship.isOrdered && relationship.isToMany == inverse.isToMany
+    {
+      return orderProblems(
+        of: relationship,
+        named: name,
+        inverse,
+        named: "\(destination.name).\(inverseName)"
+      )
+    }
     if inverse.cardinality == .required, relationship.deleteRule == .nullify {
       return [
         "\(name) can't nullify: \(destination.name).\(inverseName) is required; use cascade or deny"
       ]
     }
     return []
+  }
+
+  /// What is wrong with a pair of which not both ends are ordered, or not just one leads to many objects. Said once, of the end that is ordered.
+  private static func orderProblems(
+    of relationship: RelationshipDescription,
+    named name: String,
+    _ inverse: RelationshipDescription,
+    named inverseName: String
+  ) -> [String] {
+    guard relationship.isOrdered else { return [] }
+    if relationship.isToMany == inverse.isToMany {
+      return [
+        "\(name) can't be ordered: of the two ends of an ordered relationship one leads to many objects, and the other to one"
+      ]
+    }
+    return [
+      "\(name) is ordered, and its inverse \(inverseName) is not: both ends of the pair are marked as ordered"
+    ]
+  }
+
+  private static func placeProblems(of entity: EntityDescription, _ names: EntityNames) -> [String] {
+    entity.properties.compactMap(\.attribute).filter { $0.kind == .place }.compactMap { place in
+      let isNeeded = entity.relationships.contains {
+        $0.isOrdered && !$0.isToMany && $0.placeName == place.name
+      }
+      return isNeeded && place.isOptional
+        ? nil : "\(entity.name).\(place.name) is a place of no ordered relationship"
+    }
   }
 
   private static func defaultProblems(of entity: EntityDescription) -> [String] {

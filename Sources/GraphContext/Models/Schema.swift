@@ -245,7 +245,7 @@ extension EntityDescription: CustomStringConvertible {
     text(of: lines.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
   }
 
-  private var lines: [String] { properties.map(\.description) + indexes.map(\.description) }
+  private var lines: [String] { declaredProperties.map(\.description) + declaredIndexes.map(\.description) }
 
   private func text(of lines: [String]) -> String {
     (["entity \(name)"] + lines.map { "  " + $0 }).joined(separator: "\n")
@@ -272,7 +272,8 @@ extension RelationshipDescription: CustomStringConvertible {
       case .required: destination
       case .many: "[\(destination)]"
       }
-    return "\(name): \(end)\(inverse.map { " inverse \($0)" } ?? "") \(deleteRule)"
+    return
+      "\(name): \(end)\(inverse.map { " inverse \($0)" } ?? "") \(deleteRule)\(isOrdered ? " ordered" : "")"
   }
 }
 

@@ -8,7 +8,7 @@ extension ResolvedIndex {
     var isComplete = true
     for column in columns {
       if record.isNull(column.slot) { isComplete = false }
-      KeyCoder.append(column.slot, of: record, folding: column.folding, to: &key)
+      column.append(record, number, to: &key)
     }
     KeyCoder.append(objectID: number, to: &key)
     return isComplete
@@ -25,7 +25,7 @@ extension ResolvedIndex {
     if record.isNull(first.slot) { return [] }
     var rest: [UInt8] = []
     for column in columns.dropFirst() {
-      KeyCoder.append(column.slot, of: record, folding: column.folding, to: &rest)
+      column.append(record, number, to: &rest)
     }
     KeyCoder.append(objectID: number, to: &rest)
     var keys: Set<[UInt8]> = []
@@ -49,5 +49,16 @@ extension ResolvedIndex {
     key.removeAll(keepingCapacity: true)
     _ = appendKey(of: record, number, to: &key)
     body(key)
+  }
+}
+
+extension ResolvedIndex.Column {
+  /// Appends the component of a record. An object without a place has that of its number.
+  fileprivate func append(_ record: RecordView, _ number: ObjectNumber, to key: inout [UInt8]) {
+    if record.isNull(slot), record.layout.fields[slot].kind == .place {
+      KeyCoder.append(ListPlace(of: number)._attributeValue, to: &key)
+    } else {
+      KeyCoder.append(slot, of: record, folding: folding, to: &key)
+    }
   }
 }

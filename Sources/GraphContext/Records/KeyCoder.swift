@@ -77,7 +77,7 @@ package enum KeyCoder {
     case .decimal: append(record.decimal(slot) ?? .nan, to: &key)
     case .uuid: append(record.uuid(slot), to: &key)
     case .string: FoldedBytes.withFolded(record.variable(slot), folding) { append(text: $0, to: &key) }
-    case .data: append(text: record.variable(slot), to: &key)
+    case .data, .place: append(text: record.variable(slot), to: &key)
     // No index is of one: a schema with such an index is refused.
     case .coded: append(text: record.variable(slot), to: &key)
     }

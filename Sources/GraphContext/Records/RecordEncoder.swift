@@ -63,7 +63,8 @@ extension RecordEncoder {
     case (.uuid(let value), .uuid): withUnsafeBytes(of: value.uuid) { set(fixedBytes: $0, at: slot) }
     case (.string(var value), .string), (.string(var value), .coded):
       value.withUTF8 { set(variable: UnsafeRawBufferPointer($0), at: slot) }
-    case (.data(let value), .data): value.withUnsafeBytes { set(variable: $0, at: slot) }
+    case (.data(let value), .data), (.data(let value), .place):
+      value.withUnsafeBytes { set(variable: $0, at: slot) }
     default: return false
     }
     return true

@@ -82,7 +82,8 @@ extension DynamicQuery {
     query.prefetchedPaths = prefetchedPaths.map(Self.names)
     let paths = PathResolver(entity: entity, schema: schema)
     var columns: [QueryColumn] = []
-    for keyPath in select.isEmpty ? entity.stored.map(\.name) : select {
+    let declared = entity.stored.filter { $0.kind != .place }
+    for keyPath in select.isEmpty ? declared.map(\.name) : select {
       columns.append(try QueryColumn(Self.names(keyPath), paths, store: store))
     }
     return (query, columns)

@@ -194,6 +194,28 @@ public struct OrderBy<Root: PredicateRoot>: Sendable {
     OrderBy(names: Root.names(of: keyPath), isAscending: false)
   }
 
+  /// The position in an ordered relationship, by its to-one end: `From<Track>().where { $0.album == album }.orderBy(.position(in: \.album))` finds
+  /// the tracks as `album.tracks` has them. With a limit and an offset a page of them is read without those before it.
+  ///
+  /// A relationship that isn't ordered is a mistake, thrown when the query is used.
+  public static func position<Owner: ManagedObject>(
+    in relationship: KeyPath<Root, Owner?>,
+    ascending isAscending: Bool = true
+  ) -> OrderBy { position(inAny: relationship, isAscending) }
+
+  /// The position in an ordered relationship whose to-one end is required.
+  public static func position<Owner: ManagedObject>(
+    in relationship: KeyPath<Root, Owner>,
+    ascending isAscending: Bool = true
+  ) -> OrderBy { position(inAny: relationship, isAscending) }
+
+  private static func position(inAny relationship: AnyKeyPath, _ isAscending: Bool) -> OrderBy {
+    let names = Root.names(of: relationship).map { names in
+      Array(names.dropLast()) + names.suffix(1).map(RelationshipDescription.placeName)
+    }
+    return OrderBy(names: names, isAscending: isAscending)
+  }
+
   /// The key of one of Foundation's sort descriptors. Strings are sorted by their bytes, whatever comparator it has.
   ///
   /// A descriptor that sorts by another comparator than that of its values is a mistake, thrown when the key is used.

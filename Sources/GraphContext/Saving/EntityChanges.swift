@@ -44,9 +44,11 @@ final class EntityChanges {
 }
 
 extension StoredEntity {
-  /// The names of the properties of some slots.
+  /// The names of the properties of some slots. The place of an object has that of its to-one relationship.
   func names(of slots: UInt64) -> [String] {
-    schema.stored.indices.filter { slots & 1 << UInt64($0) != 0 }.map { schema.stored[$0].name }
+    var named = slots & ~placeSlots
+    for list in toOnes.compactMap(\.list) where slots & list.placeBit != 0 { named |= list.referenceBit }
+    return schema.stored.indices.filter { named & 1 << UInt64($0) != 0 }.map { schema.stored[$0].name }
   }
 }
 

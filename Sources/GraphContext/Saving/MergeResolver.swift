@@ -8,6 +8,9 @@ import Predicates
 ///
 /// A one-to-one relationship is stored at both ends, and a change of it is made of up to four slots: those of the new pair, and those of the partners
 /// that both had before. Either all of them are stored or none.
+///
+/// Where an object is in an ordered relationship is no conflict: of two contexts that move it, the last one decides, and the others are where they were
+/// moved to. A place goes with the reference that it was given for.
 struct MergeResolver {
   private let policy: MergePolicy
   private let schema: StoredSchema
@@ -81,18 +84,24 @@ struct MergeResolver {
     let theirs = foreignChange(of: patch.number, entity)
     if theirs.isNone { return }
     if theirs.isDeleted {
-      if policy == .error { request.failures.note(.conflict(id(patch.number, entity), "deleted")) }
+      let isMoved = patch.slots & ~entity.placeSlots == 0
+      if policy == .error, !isMoved { request.failures.note(.conflict(id(patch.number, entity), "deleted")) }
       return remove(patch, entity)
     }
     let agreed = try theirs.slots & equalReferences(patch, entity)
     forget(agreed, of: patch.number, entity)
-    let both = patch.slots & theirs.slots & ~agreed
+    // A place in the list of an owner that the object has no longer.
+    let left = entity.places(of: theirs.slots & ~agreed & ~patch.slots) & patch.slots
+    try drop(left, of: patch.number, entity)
+    let both = patch.slots & theirs.slots & ~agreed & ~entity.placeSlots
     switch policy.rule {
     case .error:
       if both != 0 { noteConflict(patch.number, entity, both) }
-    case .mergeByPropertyStoreTrump: try drop(both, of: patch.number, entity)
+    case .mergeByPropertyStoreTrump:
+      let moved = patch.slots & theirs.slots & entity.placeSlots & ~entity.places(of: patch.slots)
+      try drop(both | moved, of: patch.number, entity)
     case .mergeByPropertyObjectTrump: break
-    case .overwrite: try complete(patch, theirs.slots & ~entity.referenceSlots, entity)
+    case .overwrite: try complete(patch, theirs.slots & ~entity.referenceSlots & ~entity.placeSlots, entity)
     case .rollback: try drop(patch.slots, of: patch.number, entity)
     case .custom: if both != 0 { try settle(both, patch, entity) }
     }
@@ -104,7 +113,9 @@ struct MergeResolver {
     for number in changes.deleted {
       let theirs = foreignChange(of: number, changes.entity)
       if theirs.isDeleted { continue }
-      if policy == .error, !theirs.isNone { noteConflict(number, changes.entity, 0) }
+      if policy == .error, theirs.slots & ~changes.entity.placeSlots != 0 {
+        noteConflict(number, changes.entity, 0)
+      }
       deleted.append(number)
     }
     changes.deleted = deleted
@@ -240,7 +251,8 @@ struct MergeResolver {
     _ entity: StoredEntity
   ) throws(ContextError) {
     var dropped = [(entity, number, slots)]
-    while let (entity, number, slots) = dropped.popLast() {
+    while let (entity, number, references) = dropped.popLast() {
+      let slots = references | entity.places(of: references)
       let changes = request.entities[entity.ordinal]
       guard let index = changes.patchIndex(of: number) else { continue }
       let patch = changes.updated[index]

@@ -189,7 +189,8 @@ struct UniqueResolver {
 
   /// Gives the existing object what its policy lets it have of a settled one.
   private mutating func fold(_ object: SettledObject) throws(ContextError) {
-    let (entity, bytes) = (object.entity, object.bytes)
+    let entity = object.entity
+    let bytes = withPlaces(object)
     let changes = request.entities[entity.ordinal]
     let owner = owner(object.number, entity.ordinal)
     let new = RecordView(validated: bytes, layout: entity.layout)
@@ -219,6 +220,19 @@ struct UniqueResolver {
     }
   }
 
+  /// The values of an object with the places that its number stands for: the existing object has another number.
+  private func withPlaces(_ object: SettledObject) -> UnsafeRawBufferPointer {
+    var bytes = object.bytes
+    for list in object.entity.toOnes.compactMap(\.list) {
+      let record = RecordView(validated: bytes, layout: object.entity.layout)
+      if record.isNull(list.slot) || !record.isNull(list.placeSlot) { continue }
+      let place = ListPlace(of: object.number)._attributeValue
+      let encoder = request.entities[object.entity.ordinal]
+      bytes = UnsafeRawBufferPointer(encoder.encoder.encode(record, replacing: list.placeSlot, with: place))
+    }
+    return bytes
+  }
+
   /// Bits of the slots that an existing object takes over. Partners in one-to-one relationships are not among them.
   private mutating func values(
     of record: RecordView,
@@ -241,7 +255,7 @@ struct UniqueResolver {
       }
       // The existing object has had its own insertion.
       for slot in coordinator.insertionDefaults(of: entity).keys { slots &= ~(1 << UInt64(slot)) }
-      return slots
+      return slots & ~entity.placeSlots | entity.places(of: slots)
     }
   }
 

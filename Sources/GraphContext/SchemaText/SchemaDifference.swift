@@ -65,6 +65,10 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
     case inverse
     /// Something else happens to the objects at the other end when an object is deleted.
     case deleteRule
+    /// The objects at the other end have an order now.
+    case ordered
+    /// They have none any more.
+    case notOrdered
     /// An index is unique now.
     case unique
     /// An index is not unique any more.
@@ -75,7 +79,7 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
   public struct Aspect: Sendable, Hashable, Codable {
     /// What the change means for what is stored.
     public var effect: Effect
-    /// `name`, `kind`, `optional`, `destination`, `cardinality`, `inverse`, `delete rule` or `unique`.
+    /// `name`, `kind`, `optional`, `destination`, `cardinality`, `inverse`, `delete rule`, `ordered` or `unique`.
     public var name: String
     /// What the old schema says.
     public var old: String
@@ -132,9 +136,9 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
     to new: EntityDescription,
     _ renaming: SchemaRenaming
   ) -> [Change] {
-    let oldProperties = Dictionary(uniqueKeysWithValues: old.properties.map { ($0.name, $0) })
+    let oldProperties = Dictionary(uniqueKeysWithValues: old.declaredProperties.map { ($0.name, $0) })
     var remaining = Set(oldProperties.keys)
-    let kept = new.properties.flatMap { property -> [Change] in
+    let kept = new.declaredProperties.flatMap { property -> [Change] in
       let origin = renaming.origin(of: property.name, in: new.name)
       if let origin, let before = oldProperties[origin], before.subject == property.subject {
         remaining.remove(origin)
@@ -143,7 +147,7 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
       }
       return [Change(added: property.subject, in: new.name, property.name, property.description)]
     }
-    let gone = old.properties.filter { remaining.contains($0.name) }.map {
+    let gone = old.declaredProperties.filter { remaining.contains($0.name) }.map {
       Change(removed: $0.subject, in: new.name, $0.name, $0.description)
     }
     return gone + kept
@@ -176,6 +180,7 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
         ),
         Aspect(.inverse, "inverse", inverse ?? "none", new.inverse ?? "none"),
         Aspect(.deleteRule, "delete rule", old.deleteRule.rawValue, new.deleteRule.rawValue),
+        Aspect(new.isOrdered ? .ordered : .notOrdered, "ordered", "\(old.isOrdered)", "\(new.isOrdered)"),
       ].compactMap(\.self)
     default: return []
     }
@@ -197,17 +202,19 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
     to new: EntityDescription,
     _ renaming: SchemaRenaming
   ) -> [Change] {
-    let renamed = old.indexes.map { index in
+    let renamed = old.declaredIndexes.map { index in
       var index = index
       index.properties = index.properties.map { renaming.newName(of: $0, in: old.name) ?? $0 }
       return index
     }
-    let before = Dictionary(uniqueKeysWithValues: zip(renamed, old.indexes).map { ($0.name, ($0, $1)) })
-    let names = Set(new.indexes.map(\.name))
-    let gone = zip(renamed, old.indexes).filter { !names.contains($0.0.name) }.map { _, index in
+    let before = Dictionary(
+      uniqueKeysWithValues: zip(renamed, old.declaredIndexes).map { ($0.name, ($0, $1)) }
+    )
+    let names = Set(new.declaredIndexes.map(\.name))
+    let gone = zip(renamed, old.declaredIndexes).filter { !names.contains($0.0.name) }.map { _, index in
       Change(removed: .index, in: new.name, index.name, index.description)
     }
-    let kept = new.indexes.compactMap { index in
+    let kept = new.declaredIndexes.compactMap { index in
       guard let (old, _) = before[index.name] else {
         return Change(added: .index, in: new.name, index.name, index.description)
       }

@@ -40,6 +40,8 @@ public struct SchemaDocument: Sendable, Hashable, Codable {
     public var inverse: String?
     /// What happens to the objects at the other end when an object is deleted; nil is nullify.
     public var deleteRule: DeleteRule?
+    /// Whether a relationship is ordered; nil is no.
+    public var isOrdered: Bool?
   }
 
   /// An index, as ``IndexDescription`` says it.
@@ -76,8 +78,9 @@ extension SchemaDocument.Entity {
   fileprivate init(_ entity: EntityDescription) {
     name = entity.name
     originalName = entity.earlierName
-    properties = entity.properties.map(SchemaDocument.Property.init)
-    indexes = entity.indexes.isEmpty ? nil : entity.indexes.map(SchemaDocument.Index.init)
+    properties = entity.declaredProperties.map(SchemaDocument.Property.init)
+    let indexes = entity.declaredIndexes
+    self.indexes = indexes.isEmpty ? nil : indexes.map(SchemaDocument.Index.init)
   }
 
   fileprivate var description: EntityDescription {
@@ -120,6 +123,7 @@ extension SchemaDocument.Property {
       destination = relationship.destination
       inverse = relationship.inverse
       deleteRule = relationship.deleteRule == .nullify ? nil : relationship.deleteRule
+      isOrdered = relationship.isOrdered ? true : nil
     }
   }
 
@@ -132,7 +136,7 @@ extension SchemaDocument.Property {
   }
 
   private static func kind(named name: String) -> AttributeKind? {
-    AttributeKind.allCases.first { $0 != .reference && "\($0)" == name }
+    AttributeKind.allCases.first { $0 != .reference && $0 != .place && "\($0)" == name }
   }
 
   private var isRelationship: Bool { kind == Self.toOne || kind == Self.toMany }
@@ -165,6 +169,7 @@ extension SchemaDocument.Property {
         cardinality: kind == Self.toMany ? .many : isOptional ?? false ? .optional : .required,
         inverse: inverse,
         deleteRule: deleteRule ?? .nullify,
+        isOrdered: isOrdered ?? false,
         originalName: originalName
       )
     )
@@ -177,7 +182,7 @@ extension SchemaDocument.Property: Codable {
   private enum CodingKeys: String, CodingKey {
     case name, kind, isOptional
     case defaultValue = "default"
-    case originalName, destination, inverse, deleteRule
+    case originalName, destination, inverse, deleteRule, isOrdered
   }
 
   public init(from decoder: any Decoder) throws {
@@ -189,6 +194,7 @@ extension SchemaDocument.Property: Codable {
     destination = try container.decodeIfPresent(String.self, forKey: .destination)
     inverse = try container.decodeIfPresent(String.self, forKey: .inverse)
     deleteRule = try container.decodeIfPresent(DeleteRule.self, forKey: .deleteRule)
+    isOrdered = try container.decodeIfPresent(Bool.self, forKey: .isOrdered)
     if let attributeKind {
       let plain = try container.decodeIfPresent(PlainValue.self, forKey: .defaultValue)
       defaultValue = try plain.map { plain in
@@ -221,5 +227,6 @@ extension SchemaDocument.Property: Codable {
     try container.encodeIfPresent(destination, forKey: .destination)
     try container.encodeIfPresent(inverse, forKey: .inverse)
     try container.encodeIfPresent(deleteRule, forKey: .deleteRule)
+    try container.encodeIfPresent(isOrdered, forKey: .isOrdered)
   }
 }

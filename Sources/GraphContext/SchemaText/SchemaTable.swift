@@ -18,6 +18,8 @@ public struct SchemaTable: Sendable, Hashable, Codable {
     public var inverse: String?
     /// What happens to the objects at the other end when an object is deleted; nil for an attribute.
     public var deleteRule: DeleteRule?
+    /// Whether a relationship is ordered; nil for an attribute, and for no.
+    public var isOrdered: Bool?
     /// The indexes that the property is in, such as `unique isrc` and `index album,track`.
     public var indexes: [String]
   }
@@ -30,8 +32,8 @@ public struct SchemaTable: Sendable, Hashable, Codable {
 
   private static func rows(of entity: EntityDescription) -> [Row] {
     if entity.properties.isEmpty { return [Row(entity: entity.name, isOptional: false, indexes: [])] }
-    return entity.properties.map { property in
-      let indexes = entity.indexes.filter { $0.properties.contains(property.name) }.map(\.description)
+    return entity.declaredProperties.map { property in
+      let indexes = entity.declaredIndexes.filter { $0.properties.contains(property.name) }.map(\.description)
       return row(of: property, in: entity, indexes)
     }
   }
@@ -59,6 +61,7 @@ public struct SchemaTable: Sendable, Hashable, Codable {
         destination: relationship.destination,
         inverse: relationship.inverse,
         deleteRule: relationship.deleteRule,
+        isOrdered: relationship.isOrdered ? true : nil,
         indexes: indexes
       )
     }

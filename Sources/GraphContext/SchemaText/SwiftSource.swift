@@ -36,7 +36,7 @@ private struct SwiftClass {
   }
 
   var text: String {
-    let parts = [indexes, entity.properties.map(declaration), initializer].filter { !$0.isEmpty }
+    let parts = [indexes, entity.declaredProperties.map(declaration), initializer].filter { !$0.isEmpty }
     let body = parts.map { $0.map { "  \($0)\n" }.joined() }.joined(separator: "\n")
     let arguments = entity.earlierName.map { "(originalName: \(SwiftText.literal($0)))" } ?? ""
     return "@Model\(arguments) final class \(SwiftText.identifier(entity.name)) {\n\(body)}\n"
@@ -45,7 +45,7 @@ private struct SwiftClass {
   // MARK: Indexes
 
   private var indexes: [String] {
-    entity.indexes.filter { !isMarked($0) }.map { index in
+    entity.declaredIndexes.filter { !isMarked($0) }.map { index in
       let paths = index.properties.map { "\\.\(SwiftText.identifier($0))" }.joined(separator: ", ")
       let folding = index.folding.isEmpty ? "" : ", folding: \(SwiftText.folding(index.folding))"
       let macro = index.isUnique ? "#Unique" : "#Index"
@@ -74,6 +74,7 @@ private struct SwiftClass {
     case .attribute(let attribute):
       if uniqueAttributes.contains(attribute.name) { arguments.append(".unique") }
     case .relationship(let relationship):
+      if relationship.isOrdered { arguments.append(".ordered") }
       if relationship.deleteRule != .nullify { arguments.append("deleteRule: .\(relationship.deleteRule)") }
       if let inverse = namedInverse(of: relationship) { arguments.append("inverse: \(inverse)") }
     }
@@ -124,7 +125,7 @@ private struct SwiftClass {
   // MARK: The initialiser
 
   private var initializer: [String] {
-    let taken = entity.properties.filter { isRequired($0) && initialValue(of: $0) == nil }
+    let taken = entity.declaredProperties.filter { isRequired($0) && initialValue(of: $0) == nil }
     if taken.isEmpty { return ["init() {}"] }
     let parameters = taken.map { "\(SwiftText.identifier($0.name)): \(type(of: $0))" }
     let assignments = taken.map { property in

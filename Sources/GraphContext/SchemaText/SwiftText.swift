@@ -48,6 +48,7 @@ enum SwiftText {
     case .data: ("Foundation", "Data")
     case .decimal: ("Foundation", "Decimal")
     case .coded: ("Predicates", "JSONText")
+    case .place: ("Predicates", "ListPlace")
     }
   }
 

@@ -59,5 +59,5 @@ extension RowReader {
 extension AttributeKind {
   /// Whether values compare by their bytes rather than by a word.
   @inline(__always)
-  var hasBytes: Bool { self == .string || self == .data || self == .coded || self == .uuid }
+  var hasBytes: Bool { self == .string || self == .data || self == .coded || self == .place || self == .uuid }
 }

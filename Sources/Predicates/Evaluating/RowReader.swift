@@ -131,6 +131,7 @@ package struct RowReader {
     guard record.count >= target.byteCount else {
       throw DamagedRecord(entity: target.entity.name, number: number)
     }
+    numbers[place] = number
     records[place] = record
     return record
   }
@@ -142,7 +143,10 @@ package struct RowReader {
   /// The value of a field; `null` where it, or an object on the way, is missing.
   package mutating func value(of field: RowField) throws -> AttributeValue {
     if field.isObjectID { return .reference(numbers[field.place]) }
-    guard let record = try record(of: field), !field.isNull(in: record) else { return .null }
+    guard let record = try record(of: field) else { return .null }
+    if field.isNull(in: record) {
+      return field.kind == .place ? .data(Data(ListPlace(of: numbers[field.place]).bytes)) : .null
+    }
     switch field.kind {
     case .bool: return .bool(field.load(UInt8.self, from: record) != 0)
     case .int8: return .int(Int64(field.load(Int8.self, from: record)))
@@ -160,7 +164,7 @@ package struct RowReader {
         Date(timeIntervalSinceReferenceDate: Double(bitPattern: field.load(UInt64.self, from: record)))
       )
     case .reference: return .reference(field.number(in: record))
-    case .uuid, .string, .data, .coded, .decimal:
+    case .uuid, .string, .data, .coded, .place, .decimal:
       guard let bytes = field.bytes(in: record), let value = field.value(of: bytes) else {
         throw damage(of: field)
       }

@@ -36,6 +36,8 @@ public enum AttributeKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
   case decimal = 17
   /// A value that its type has encoded, as JSON in UTF-8: ``CodableAttribute``. It is told from nil, and compared with nothing else.
   case coded = 18
+  /// Where an object is among those that an ordered relationship leads to: ``ListPlace``. The values of an object's own attributes are of the other kinds.
+  case place = 19
 
   /// Bytes in the record's fixed section, or nil for a kind of variable width.
   public var fixedByteCount: Int? {
@@ -46,7 +48,7 @@ public enum AttributeKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
     case .int64, .uint64, .double, .date, .reference: 8
     case .uuid: 16
     case .decimal: StoredDecimal.byteCount
-    case .string, .data, .coded: nil
+    case .string, .data, .coded, .place: nil
     }
   }
 

@@ -83,7 +83,7 @@ public struct RecordView {
       return .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: fixed(slot, as: UInt64.self))))
     case .uuid: return .uuid(uuid(slot))
     case .string: return .string(String(decoding: variable(slot), as: UTF8.self))
-    case .data: return .data(Data(variable(slot)))
+    case .data, .place: return .data(Data(variable(slot)))
     case .coded: return .string(String(decoding: variable(slot), as: UTF8.self))
     case .reference: return .reference(ObjectNumber(rawValue: fixed(slot, as: UInt64.self)))
     case .decimal: return .decimal(decimal(slot) ?? .nan)

@@ -24,7 +24,7 @@ enum ExpressionType: Hashable {
       case .date: .date
       case .uuid: .uuid
       case .string: .string
-      case .data: .data
+      case .data, .place: .data
       case .coded: .coded
       case .reference: .object(destination.entity)
       }

@@ -222,6 +222,7 @@ extension AttributeKind {
     case .uuid: "a UUID"
     case .string: "a string"
     case .data: "data"
+    case .place: "a place in a list"
     case .coded: "an encoded value"
     case .reference: "an object"
     }

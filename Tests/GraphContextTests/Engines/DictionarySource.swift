@@ -103,6 +103,32 @@ final class DictionarySource: StoredSource {
     store.elements(of: owner, in: links).contains(element)
   }
 
+  func entries(
+    of owner: ObjectNumber,
+    at range: Range<Int>,
+    in list: ListTable
+  ) throws(ContextError) -> [ListEntry] {
+    let all = entries(of: owner, in: list)
+    return Array(all[range.clamped(to: all.indices)])
+  }
+
+  func entryCount(
+    of owner: ObjectNumber,
+    before entry: ListEntry?,
+    in list: ListTable
+  ) throws(ContextError) -> Int {
+    entries(of: owner, in: list).count { entry == nil || $0 < entry! }
+  }
+
+  private func entries(of owner: ObjectNumber, in list: ListTable) -> [ListEntry] {
+    let entity = schema.entities[list.entity]
+    return store.rows[list.entity].keys.compactMap { number in
+      guard let row = store.row(number, of: list.entity) else { return nil }
+      let record = RecordView(validated: encode(row, entity), layout: entity.layout)
+      return record.reference(list.slot) == owner ? record.listEntry(number, in: list) : nil
+    }.sorted()
+  }
+
   // MARK: Queries
 
   func rows(

@@ -32,12 +32,19 @@ package enum SchemaTree {
   package static let formatVersion: UInt32 = 3
   /// The version of a store that keeps a history, and needs no newer one.
   package static let historyFormatVersion: UInt32 = 4
-  /// The version of a store with attributes that are stored encoded, with a history or without. The newest that this library reads.
+  /// The version of a store with attributes that are stored encoded, with a history or without, and that needs no newer one.
   package static let codedFormatVersion: UInt32 = 5
+  /// The version of a store with ordered relationships, whatever else is in it. The newest that this library reads.
+  package static let newestFormatVersion: UInt32 = 6
+
+  /// The version that a store of a schema needs, without a history.
+  static func formatVersion(of schema: CataloguedSchema) -> UInt32 {
+    schema.has(.place) ? newestFormatVersion : schema.has(.coded) ? codedFormatVersion : formatVersion
+  }
 
   /// The version that a store gets: the oldest whose readers understand all that is in it.
-  static func formatVersion(hasHistory: Bool, hasCodedAttributes: Bool) -> UInt32 {
-    hasCodedAttributes ? codedFormatVersion : hasHistory ? historyFormatVersion : formatVersion
+  static func formatVersion(hasHistory: Bool, ofSchema schemaVersion: UInt32) -> UInt32 {
+    max(schemaVersion, hasHistory ? historyFormatVersion : formatVersion)
   }
 
   /// Layouts that an entity can have. All of them are read when a store is opened, and a change that would make one more is refused.
@@ -77,10 +84,10 @@ extension SchemaTree {
   package static func schema(in snapshot: Snapshot) throws(ContextError) -> CataloguedSchema? {
     guard let entries = try SchemaEntries(snapshot) else { return nil }
     let version = try entries.formatVersion()
-    guard version <= codedFormatVersion else {
+    guard version <= newestFormatVersion else {
       throw ContextError(
         .schemaMismatch,
-        "the store was written by a newer library: its format is \(version), this one reads up to \(codedFormatVersion)"
+        "the store was written by a newer library: its format is \(version), this one reads up to \(newestFormatVersion)"
       )
     }
     let schema = try version < 3 ? entries.schemaOfEarlierFormat() : entries.schema()
@@ -136,18 +143,17 @@ extension SchemaTree {
 extension SchemaTree {
   /// Makes the store say which version its format has.
   ///
-  /// - Parameter hasCodedAttributes: nil if the schema is as it was.
+  /// - Parameter schemaVersion: what the schema needs; nil if that is as it was.
   static func noteFormat(
     hasHistory: Bool,
-    hasCodedAttributes: Bool? = nil,
+    ofSchema schemaVersion: UInt32? = nil,
     in transaction: inout WriteTransaction
   ) throws(StoreError) {
     let tree = try transaction.tree(name)
-    let hadCodedAttributes = number(try tree.value(for: formatKey)) == codedFormatVersion
-    let version = formatVersion(
-      hasHistory: hasHistory,
-      hasCodedAttributes: hasCodedAttributes ?? hadCodedAttributes
-    )
+    let known = number(try tree.value(for: formatKey))
+    // The version for a history says nothing of the schema.
+    let knownOfSchema = known > UInt64(historyFormatVersion) ? UInt32(known) : formatVersion
+    let version = formatVersion(hasHistory: hasHistory, ofSchema: schemaVersion ?? knownOfSchema)
     try tree.put(formatKey, bytes(version))
   }
 
@@ -162,7 +168,7 @@ extension SchemaTree {
     let tree = try transaction.tree(name)
     try noteFormat(
       hasHistory: transaction.treeIfPresent(HistoryTree.name) != nil,
-      hasCodedAttributes: schema.hasCodedAttributes,
+      ofSchema: formatVersion(of: schema),
       in: &transaction
     )
     try tree.put(modelKey, encoded(schema))

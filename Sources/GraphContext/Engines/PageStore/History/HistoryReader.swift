@@ -117,7 +117,7 @@ private struct HistoryChanges {
       change(ObjectNumber(rawValue: number), entity, .inserted)
     }
     for update in objects.updated {
-      let names = update.properties.compactMap { entity.property($0)?.name }
+      let names = Set(update.properties.compactMap { entity.declaredName(of: $0) }).sorted()
       for number in update.numbers { change(number, entity, .updated, names) }
     }
     for deletion in objects.deleted {

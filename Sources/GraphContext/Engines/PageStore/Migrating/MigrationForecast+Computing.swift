@@ -95,7 +95,7 @@ private struct ForecastBuilder {
       formatVersion: try SchemaEntries(snapshot)?.formatVersion(),
       newFormatVersion: SchemaTree.formatVersion(
         hasHistory: try hasHistory,
-        hasCodedAttributes: change.target.hasCodedAttributes
+        ofSchema: SchemaTree.formatVersion(of: change.target)
       ),
       difference: SchemaDifference(from: try change.old.schema(), to: step.schema, renaming),
       isInterrupted: isInterrupted,

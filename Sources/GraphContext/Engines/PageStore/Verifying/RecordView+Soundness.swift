@@ -24,6 +24,7 @@ extension RecordView {
     case .decimal: return decimal(slot) != nil
     case .reference: return reference(slot).isSound
     case .string, .coded: return String(validating: variable(slot), as: UTF8.self) != nil
+    case .place: return ListPlace(Array(variable(slot))) != nil
     default: return true
     }
   }

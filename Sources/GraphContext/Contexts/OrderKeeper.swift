@@ -1,0 +1,274 @@
+import Predicates
+
+/// Keeps the order of a context's ordered relationships: gives objects their places, and keeps the unsaved changes of each list up to date.
+struct OrderKeeper {
+  private let context: ManagedObjectContext
+  private let table: ListTable
+  private let entity: StoredEntity
+
+  init(_ context: ManagedObjectContext, _ table: ListTable) {
+    self.context = context
+    self.table = table
+    entity = context.entity(table.entity)
+  }
+
+  // MARK: Reading
+
+  /// The members of an owner in their order, unsaved changes included.
+  func list(of owner: ObjectNumber) -> MergedList {
+    MergedList(
+      source: context.source,
+      table: table,
+      owner: owner,
+      pending: context.pendingList(of: owner, in: table)
+    )
+  }
+
+  /// The entry of an object in the list of what it leads to now.
+  func entry(of object: any ManagedObject) -> ListEntry { object.listEntry(in: table) }
+
+  private func count(of owner: ObjectNumber) -> Int {
+    context.deferringError(0) { () throws(ContextError) in try list(of: owner).count() }
+  }
+
+  private func entries(of owner: ObjectNumber, at range: Range<Int>) -> [ListEntry] {
+    context.deferringError([]) { () throws(ContextError) in
+      try list(of: owner).entries(at: range.clamped(to: 0..<Int.max))
+    }
+  }
+
+  // MARK: Changing
+
+  /// An object leads elsewhere. Its place in the list of the new owner is the last.
+  func didRelink(_ object: any ManagedObject, from old: ObjectNumber, to new: ObjectNumber) {
+    let entry = entry(of: object)
+    change {
+      $0.remove(entry, of: old)
+      $0.insert(entry, of: new)
+    }
+    guard !new.isNone, object._$state.phase != .deleted else { return }
+    let count = count(of: new)
+    // Its own place, which may be that from another list, counts if it is the last.
+    if entries(of: new, at: count - 1..<count).first == entry { return }
+    move([object], to: count - 1, of: new)
+  }
+
+  /// Makes these objects, members of an owner, come one after the other, so that the first has this position among the others.
+  func move(_ objects: [any ManagedObject], to position: Int, of owner: ObjectNumber) {
+    if objects.isEmpty { return }
+    _ = context.pendingLists(in: table)
+    for object in objects {
+      let entry = entry(of: object)
+      change { $0.remove(entry, of: owner) }
+    }
+    place(objects, at: position, of: owner)
+  }
+
+  /// Gives all members of an owner this order. Those that are in ascending order among themselves as it is, as many as can be, keep their places.
+  func arrange(_ numbers: [ObjectNumber], of owner: ObjectNumber) {
+    let current = entries(of: owner, at: 0..<count(of: owner)).map(\.number)
+    var positions = Dictionary(current.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+    let named = numbers.filter { positions[$0] != nil }
+    let others = Set(named)
+    let wanted = named.count == current.count ? named : named + current.filter { !others.contains($0) }
+    if wanted == current { return }
+    let kept = LongestAscent.indices(of: wanted.map { positions[$0] ?? 0 })
+    positions = [:]
+    let objects = wanted.map { context.object($0, of: entity) }
+    _ = context.pendingLists(in: table)
+    for (index, object) in objects.enumerated() where !kept[index] {
+      let entry = entry(of: object)
+      change { $0.remove(entry, of: owner) }
+    }
+    var start = 0
+    while start < objects.count {
+      let end = kept[start...].firstIndex(of: !kept[start]) ?? objects.count
+      if !kept[start] { place(Array(objects[start..<end]), at: start, of: owner) }
+      start = end
+    }
+  }
+
+  /// Gives objects that the list of their owner lacks for the moment places in it.
+  private func place(_ objects: [any ManagedObject], at position: Int, of owner: ObjectNumber) {
+    let first = max(0, position - 1)
+    let neighbours = entries(of: owner, at: first..<position + 1)
+    let lower = position > 0 ? neighbours.first : nil
+    let upper = neighbours.count > position - first ? neighbours[position - first] : nil
+    if upper == nil, hasNaturalOrder(objects, after: lower) {
+      return objects.forEach { setPlace(of: $0, nil, isListed: false) }
+    }
+    let places = ListPlace.places(
+      objects.count,
+      after: lower?.place,
+      before: upper?.place,
+      limit: ListPlace.greatestByteCount
+    )
+    guard let places else { return spread(objects, at: position, of: owner) }
+    for (object, place) in zip(objects, places) { setPlace(of: object, place, isListed: false) }
+  }
+
+  /// Whether the objects come behind an entry, and one behind the other, by their numbers alone.
+  private func hasNaturalOrder(_ objects: [any ManagedObject], after entry: ListEntry?) -> Bool {
+    var last = entry
+    for object in objects {
+      let number = object._$state.number
+      let next = ListEntry(place: ListPlace(of: number), number: number)
+      if let last, next < last { return false }
+      last = next
+    }
+    return true
+  }
+
+  /// Makes room for objects that find none: gives their neighbours other places, ever more of them until there is room.
+  private func spread(_ objects: [any ManagedObject], at position: Int, of owner: ObjectNumber) {
+    let count = count(of: owner)
+    var reach = Self.neighbourCount
+    while true {
+      let range = max(0, position - reach)..<min(count, position + reach)
+      let window = entries(of: owner, at: max(0, range.lowerBound - 1)..<range.upperBound + 1)
+      let lower = range.lowerBound > 0 ? window.first : nil
+      let upper = range.upperBound < count ? window.last : nil
+      let places = ListPlace.places(
+        range.count + objects.count,
+        after: lower?.place,
+        before: upper?.place,
+        limit: ListPlace.spreadByteCount
+      )
+      if let places {
+        let inner = window.dropFirst(lower == nil ? 0 : 1).dropLast(upper == nil ? 0 : 1)
+        let others = inner.map { context.object($0.number, of: entity) }
+        let before = position - range.lowerBound
+        for (object, place) in zip(others.prefix(before), places) { setPlace(of: object, place) }
+        for (object, place) in zip(objects, places[before...]) {
+          setPlace(of: object, place, isListed: false)
+        }
+        for (object, place) in zip(others.dropFirst(before), places[(before + objects.count)...]) {
+          setPlace(of: object, place)
+        }
+        return
+      }
+      // All of them have room, unless the list can't be read: the context knows why then.
+      if range == 0..<count { return objects.forEach { setPlace(of: $0, nil, isListed: false) } }
+      reach *= 4
+    }
+  }
+
+  /// How many members on either side get other places at first, where there is no room between two.
+  private static let neighbourCount = 32
+
+  /// Gives an object a place; nil is that of its number.
+  ///
+  /// - Parameter isListed: whether the list of its owner has it at the place that it had.
+  func setPlace(of object: any ManagedObject, _ place: ListPlace?, isListed: Bool = true) {
+    let old = entry(of: object)
+    let natural = ListPlace(of: old.number)
+    let new = ListEntry(place: place ?? natural, number: old.number)
+    let owner = object.reference(at: table.slot)
+    if new.place != old.place {
+      context.children.forEach { $0.parentMembersWillChange(ofReferencesIn: entity.ordinal) }
+      if let toOne = entity.toOne(slot: table.slot), case .toMany(let inverse) = toOne.inverse {
+        context.listings.drop(toOne.destination, inverse, owner: owner)
+      }
+      object._$willSet(table.placeSlot)
+      var writer = PlaceWriter(value: new.place == natural ? .null : new.place._attributeValue)
+      object._$visit(table.placeSlot, &writer)
+    } else if isListed {
+      return
+    }
+    change {
+      if isListed { $0.remove(old, of: owner) }
+      $0.insert(new, of: owner)
+    }
+  }
+
+  /// Changes the unsaved lists, if they have been asked for yet.
+  private func change(_ body: (inout PendingLists) -> Void) {
+    guard let position = entity.toOnes.firstIndex(where: { $0.slot == table.slot }) else { return }
+    context.entities[entity.ordinal].changeLists(position, body)
+  }
+}
+
+extension ManagedObject {
+  /// The place of an object and its number: where it is in the list of what it leads to.
+  fileprivate func listEntry(in table: ListTable) -> ListEntry {
+    let number = _$state.number
+    let place = ListPlace(_attributeValue: attributeValue(at: table.placeSlot))
+    return ListEntry(place: place ?? ListPlace(of: number), number: number)
+  }
+}
+
+/// Sets the place of an object.
+private struct PlaceWriter: PropertyVisitor {
+  let value: AttributeValue
+
+  mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
+    if let value = Value(_attributeValue: value) { cache = Cached(value) }
+  }
+  mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {}
+  mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {}
+}
+
+// MARK: - Unsaved lists
+
+extension ManagedObjectContext {
+  /// The unsaved changes of an owner's list; nil for none.
+  func pendingList(of owner: ObjectNumber, in table: ListTable) -> PendingList? {
+    pendingLists(in: table)?[owner]
+  }
+
+  /// The unsaved changes of all lists of a relationship, kept up to date from now on.
+  fileprivate func pendingLists(in table: ListTable) -> PendingLists? {
+    let entity = entity(table.entity)
+    guard let position = entity.toOnes.firstIndex(where: { $0.slot == table.slot }) else { return nil }
+    return entities[table.entity].lists(position, table) { number in
+      deferringError(nil) { () throws(ContextError) in
+        guard let bytes = try source.record(number, of: entity) else { return nil }
+        let record = RecordView(validated: bytes, layout: entity.layout)
+        return (record.reference(table.slot), record.listEntry(number, in: table))
+      }
+    }
+  }
+}
+
+extension RecordView {
+  /// The place in a record and the number of its object.
+  func listEntry(_ number: ObjectNumber, in table: ListTable) -> ListEntry {
+    let place = isNull(table.placeSlot) ? nil : ListPlace(Array(variable(table.placeSlot)))
+    return ListEntry(place: place ?? ListPlace(of: number), number: number)
+  }
+}
+
+extension EntityObjects {
+  /// The unsaved changes of the lists of a to-one relationship: worked out from the changed objects when they are first asked for, and kept up to date
+  /// from then on.
+  ///
+  /// - Parameters:
+  ///   - position: of the relationship among the entity's to-one relationships.
+  ///   - stored: what the source has of an object: its owner, and its entry.
+  fileprivate mutating func lists(
+    _ position: Int,
+    _ table: ListTable,
+    _ stored: (ObjectNumber) -> (owner: ObjectNumber, ListEntry)?
+  ) -> PendingLists? {
+    if let known = lists[position] { return known }
+    var result = PendingLists()
+    for object in changes.inserted {
+      result.insert(object.listEntry(in: table), of: object.reference(at: table.slot))
+    }
+    for object in changes.updated
+    where object._$state.changed & (table.referenceBit | table.placeBit) != 0 {
+      if let (owner, entry) = stored(object._$state.number) { result.remove(entry, of: owner) }
+      result.insert(object.listEntry(in: table), of: object.reference(at: table.slot))
+    }
+    for object in changes.deleted {
+      if let (owner, entry) = stored(object._$state.number) { result.remove(entry, of: owner) }
+    }
+    lists[position] = result
+    return result
+  }
+
+  fileprivate mutating func changeLists(_ position: Int, _ body: (inout PendingLists) -> Void) {
+    guard lists[position] != nil else { return }
+    body(&lists[position]!)
+  }
+}

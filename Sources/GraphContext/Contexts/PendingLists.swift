@@ -1,0 +1,108 @@
+import Predicates
+
+/// Unsaved changes of the order of an owner's members, as differences to what the source has: entries that were added, and those that are no more.
+///
+/// Both ascend. An entry is never in both: adding one that was removed only forgets the removal, and the other way round.
+struct PendingList {
+  private(set) var added: [ListEntry] = []
+  private(set) var removed: [ListEntry] = []
+
+  mutating func insert(_ entry: ListEntry) { Self.move(entry, from: &removed, to: &added) }
+
+  mutating func remove(_ entry: ListEntry) { Self.move(entry, from: &added, to: &removed) }
+
+  private static func move(_ entry: ListEntry, from source: inout [ListEntry], to target: inout [ListEntry]) {
+    if let index = source.firstIndex(sorted: entry, by: \.self) {
+      source.remove(at: index)
+    } else {
+      let index = target.insertionIndex(sorted: entry, by: \.self)
+      if index == target.count || target[index] != entry { target.insert(entry, at: index) }
+    }
+  }
+
+  /// How many more members than the source has come before an entry; nil stands for the end.
+  func difference(before entry: ListEntry?) -> Int {
+    guard let entry else { return added.count - removed.count }
+    return added.insertionIndex(sorted: entry, by: \.self) - removed.insertionIndex(sorted: entry, by: \.self)
+  }
+}
+
+/// Unsaved changes of the order of one relationship's members, by their owners.
+struct PendingLists {
+  private var lists: [ObjectNumber: PendingList] = [:]
+
+  /// Nil for an owner whose members are as the source has them.
+  subscript(owner: ObjectNumber) -> PendingList? { lists[owner] }
+
+  mutating func insert(_ entry: ListEntry, of owner: ObjectNumber) {
+    if !owner.isNone { lists[owner, default: PendingList()].insert(entry) }
+  }
+
+  mutating func remove(_ entry: ListEntry, of owner: ObjectNumber) {
+    if !owner.isNone { lists[owner, default: PendingList()].remove(entry) }
+  }
+}
+
+/// The members of one owner in their order: what a source has, with unsaved changes worked in.
+struct MergedList {
+  let source: any ObjectSource
+  let table: ListTable
+  let owner: ObjectNumber
+  let pending: PendingList?
+
+  /// How many members come before an entry; nil stands for the end. O(log n).
+  func count(before entry: ListEntry? = nil) throws(ContextError) -> Int {
+    try source.entryCount(of: owner, before: entry, in: table) + (pending?.difference(before: entry) ?? 0)
+  }
+
+  /// The members at these positions, fewer where the list ends. O(log n · log changes + positions).
+  func entries(at range: Range<Int>) throws(ContextError) -> [ListEntry] {
+    guard let pending else { return try source.entries(of: owner, at: range, in: table) }
+    var nextAdded = try addedCount(before: range.lowerBound)
+    var nextStored = try storedPosition(range.lowerBound - nextAdded)
+    var stored: ArraySlice<ListEntry> = []
+    var isAtEnd = false
+    var result: [ListEntry] = []
+    while result.count < range.count {
+      while stored.isEmpty, !isAtEnd {
+        let wanted = nextStored..<nextStored + range.count - result.count
+        let found = try source.entries(of: owner, at: wanted, in: table)
+        (nextStored, isAtEnd) = (nextStored + found.count, found.count < wanted.count)
+        stored = found.filter { !pending.removed.contains(sorted: $0, by: \.self) }[...]
+      }
+      let added = nextAdded < pending.added.count ? pending.added[nextAdded] : nil
+      if let added, stored.first.map({ added < $0 }) ?? true {
+        result.append(added)
+        nextAdded += 1
+      } else if let next = stored.popFirst() {
+        result.append(next)
+      } else {
+        break
+      }
+    }
+    return result
+  }
+
+  /// How many of the added entries come before a position.
+  private func addedCount(before position: Int) throws(ContextError) -> Int {
+    let added = pending?.added ?? []
+    var (low, high) = (0, added.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if try count(before: added[middle]) < position { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// The position in the source of the first entry that comes behind so many that are not removed.
+  private func storedPosition(_ survivors: Int) throws(ContextError) -> Int {
+    let removed = pending?.removed ?? []
+    var (low, high) = (0, removed.count)
+    while low < high {
+      let middle = (low + high) / 2
+      let position = try source.entryCount(of: owner, before: removed[middle], in: table)
+      if position - middle > survivors { high = middle } else { low = middle + 1 }
+    }
+    return survivors + low
+  }
+}
