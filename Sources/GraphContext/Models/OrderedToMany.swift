@@ -38,13 +38,11 @@ public struct OrderedToMany<Element: ManagedObject> {
 
   /// The objects at these positions, as faults. O(log n + positions) in a context.
   public subscript(positions: Range<Int>) -> [Element] {
-    precondition(positions.lowerBound >= 0, "a position is at least 0")
     guard let relationship = members._relationship else { return Array(members._relatedObjects[positions]) }
-    let elements: [Element] = relationship.objects(at: positions)
-    precondition(
-      elements.count == positions.count || relationship.host.hasFailed,
-      "the positions \(positions) are not all below the count \(count)"
-    )
+    let elements: [Element] = positions.lowerBound < 0 ? [] : relationship.objects(at: positions)
+    guard elements.count == positions.count || relationship.host.hasFailed else {
+      fatalError("the positions \(positions) are not all among 0 to \(count - 1)")
+    }
     return elements
   }
 
@@ -83,10 +81,9 @@ public struct OrderedToMany<Element: ManagedObject> {
       return
     }
     let others = count - elements.count { relationship.contains($0) }
-    precondition(
-      (0...Swift.max(0, others)).contains(position) || relationship.host.hasFailed,
-      "the position \(position) is not among 0 to \(others)"
-    )
+    guard position >= 0, position <= others || relationship.host.hasFailed else {
+      fatalError("the position \(position) is not among 0 to \(others)")
+    }
     relationship.insert(elements, at: position)
   }
 

@@ -146,6 +146,7 @@ extension ListPlace {
 
 extension ListPlace: AttributeType {
   public static var _attributeKind: AttributeKind { .place }
+  /// The place of the number 1.
   public static var tracerValue: ListPlace? { ListPlace(1) }
   public var _attributeValue: AttributeValue { .data(Data(bytes)) }
 
