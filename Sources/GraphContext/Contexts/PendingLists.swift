@@ -52,7 +52,8 @@ struct MergedList {
 
   /// How many members come before an entry; nil stands for the end. O(log n).
   func count(before entry: ListEntry? = nil) throws(ContextError) -> Int {
-    try source.entryCount(of: owner, before: entry, in: table) + (pending?.difference(before: entry) ?? 0)
+    let stored = try source.entryCount(of: owner, before: entry, in: table)
+    return max(0, stored + (pending?.difference(before: entry) ?? 0))
   }
 
   /// The members at these positions, fewer where the list ends. O(log n · log changes + positions).
