@@ -51,6 +51,9 @@ public macro Model(originalName: String? = nil) = #externalMacro(module: "Cambiu
 /// `@Attribute(.preserveValueOnDeletion) var code: String`: the history of the store keeps the last value of a deleted object; see
 /// ``/GraphContext/HistoryChange/tombstone``.
 ///
+/// `@Attribute(.externalStorage) var cover: Data?`, of `Data` and `String`: long values are stored outside of the object's record. They are read when the property is, and
+/// written when it was set; `album.blob(\.cover)` reads one in parts. Queries tell such an attribute from nil, and select it; nothing else.
+///
 /// `@Attribute(.perInsert { UUID() }) var token: UUID`: the closure makes the value of each new object when it is inserted, or when the value is asked for
 /// before. Unlike a default value it isn't computed for objects that are read from the store. No initialiser has to give one; one that does sets it last. The
 /// closure stands outside of the object, and is called on whichever thread inserts.
@@ -74,6 +77,8 @@ public struct AttributeOption: Sendable, Hashable {
 
   /// The history of the store keeps the last value of a deleted object.
   public static let preserveValueOnDeletion = AttributeOption(name: "preserveValueOnDeletion")
+  /// Long values are stored outside of the object's record.
+  public static let externalStorage = AttributeOption(name: "externalStorage")
   /// The insertion makes the first value, unless the object was given one before: `@Attribute(.perInsert { UUID() }) var token: UUID`.
   public static func perInsert<Value>(_ makeValue: @Sendable () -> Value) -> AttributeOption {
     AttributeOption(name: "perInsert")

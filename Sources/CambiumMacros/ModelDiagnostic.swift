@@ -167,8 +167,23 @@ extension ModelDiagnostic {
   static let unknownOption = ModelDiagnostic(
     id: "unknownOption",
     message:
-      "'@Attribute' takes '.unique', '.min(…)', '.max(…)', '.length(…)', '.pattern(…)', '.perInsert { … }' and "
-      + "'.preserveValueOnDeletion'"
+      "'@Attribute' takes '.unique', '.min(…)', '.max(…)', '.length(…)', '.pattern(…)', '.perInsert { … }', "
+      + "'.externalStorage' and '.preserveValueOnDeletion'"
+  )
+
+  static let externalType = ModelDiagnostic(
+    id: "externalType",
+    message: "external storage is for 'Data' and 'String', which can be optional"
+  )
+
+  static let externalAndUnique = ModelDiagnostic(
+    id: "externalAndUnique",
+    message: "a value that is stored externally isn't compared with others, so it can't be unique"
+  )
+
+  static let externalAndPreserved = ModelDiagnostic(
+    id: "externalAndPreserved",
+    message: "the history keeps no value that is stored externally"
   )
 
   static func hook(_ name: String, _ declaration: String) -> ModelDiagnostic {
@@ -216,6 +231,13 @@ extension ModelDiagnostic {
     ModelDiagnostic(
       id: "toManyInIndex",
       message: "'\(name)' is a to-many relationship; an index has values of the object itself"
+    )
+  }
+
+  static func externalInIndex(_ name: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "externalInIndex",
+      message: "'\(name)' is stored externally, and such values aren't compared; no index has them"
     )
   }
 

@@ -70,6 +70,10 @@ struct ModelIndex {
         diagnostics.append(mistake.at(keyPath))
         return nil
       }
+      if property.isExternal {
+        diagnostics.append(ModelDiagnostic.externalInIndex(name).at(keyPath))
+        return nil
+      }
       names.append(name)
     }
     return names

@@ -175,6 +175,7 @@ extension ModelProperty {
     if let originalName { arguments.append("originalName: \"\(originalName)\"") }
     if !rules.isEmpty { arguments.append("rules: [\(rules.joined(separator: ", "))]") }
     if preservesValueOnDeletion { arguments.append("preservesValueOnDeletion: true") }
+    if isExternal { arguments.append("isExternal: true") }
     if let perInsert { arguments.append("perInsert: \(perInsert)") }
     return "._$attribute(\(arguments.joined(separator: ", "))),"
   }

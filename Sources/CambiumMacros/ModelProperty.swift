@@ -34,6 +34,8 @@ struct ModelProperty {
   /// The text of the declaration's initial value, if that can stand in the model's description.
   let defaultValue: String?
   let preservesValueOnDeletion: Bool
+  /// `@Attribute(.externalStorage)`.
+  let isExternal: Bool
   /// The closure of `@Attribute(.perInsert { UUID() })`, as written.
   let perInsert: String?
   /// The name in `originalName: "title"`.
@@ -80,6 +82,7 @@ struct ModelProperty {
     let options = Self.options(of: attribute, annotation.type.trimmed, &diagnostics)
     (isUnique, ifExists, rules) = (options.isUnique, options.ifExists, options.rules)
     (preservesValueOnDeletion, perInsert) = (options.preservesValueOnDeletion, options.perInsert)
+    isExternal = options.isExternal
     if perInsert != nil, let initializer = binding.initializer {
       diagnostics.append(ModelDiagnostic.twoInitialValues.at(initializer))
     }
@@ -262,6 +265,7 @@ extension ModelProperty {
     /// The policy in `.unique(ifExists:)`.
     var ifExists: String?
     var preservesValueOnDeletion = false
+    var isExternal = false
     /// The closure in `.perInsert { UUID() }`.
     var perInsert: String?
     /// As the model's description has them.
@@ -283,6 +287,11 @@ extension ModelProperty {
         options.isUnique = true
       } else if name == "preserveValueOnDeletion" {
         options.preservesValueOnDeletion = true
+      } else if name == "externalStorage" {
+        options.isExternal = true
+        if let mistake = mistake(ofExternal: type, attribute) {
+          diagnostics.append(mistake.at(argument.expression))
+        }
       } else if let policy = uniquePolicy(argument.expression) {
         (options.isUnique, options.ifExists) = (true, policy)
       } else if let closure = perInsert(argument.expression) {
@@ -294,6 +303,20 @@ extension ModelProperty {
       }
     }
     return options
+  }
+
+  /// What is wrong with storing an attribute externally.
+  private static func mistake(ofExternal type: TypeSyntax, _ attribute: AttributeSyntax) -> ModelDiagnostic? {
+    let arguments = attribute.arguments?.as(LabeledExprListSyntax.self)
+    let options = arguments?.map(\.expression.trimmedDescription) ?? []
+    if options.contains(where: { $0.hasPrefix(".unique") }) { return .externalAndUnique }
+    if options.contains(".preserveValueOnDeletion") { return .externalAndPreserved }
+    let value =
+      switch PropertyType(type) {
+      case .single(let type), .optional(let type): type.trimmedDescription
+      default: ""
+      }
+    return ["Data", "String", "Foundation.Data", "Swift.String"].contains(value) ? nil : .externalType
   }
 
   /// The policy in `.unique(ifExists: .merge)`.

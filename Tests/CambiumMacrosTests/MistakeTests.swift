@@ -219,8 +219,40 @@ struct MistakeTests {
 
   @Test func anAttributeHasOnlyOptionsThatWork() {
     #expect(
-      mistakes(in: "@Attribute(.externalStorage) var cover: Data?") == [
-        "2:12: '@Attribute' takes '.unique', '.min(…)', '.max(…)', '.length(…)', '.pattern(…)', '.perInsert { … }' and '.preserveValueOnDeletion'"
+      mistakes(in: "@Attribute(.encrypted) var cover: Data?") == [
+        "2:12: '@Attribute' takes '.unique', '.min(…)', '.max(…)', '.length(…)', '.pattern(…)', '.perInsert { … }', '.externalStorage' and '.preserveValueOnDeletion'"
+      ]
+    )
+  }
+
+  @Test(arguments: ["Data", "Data?", "String", "Optional<String>", "Foundation.Data?"])
+  func bytesAndTextAreStoredExternally(type: String) {
+    #expect(mistakes(in: "@Attribute(.externalStorage, .length(0...9)) var cover: \(type)").isEmpty)
+  }
+
+  @Test(arguments: ["Int", "Date?", "URL", "Genre", "Cover?"])
+  func nothingElseIsStoredExternally(type: String) {
+    #expect(
+      mistakes(in: "@Attribute(.externalStorage) var cover: \(type)") == [
+        "2:12: external storage is for 'Data' and 'String', which can be optional"
+      ]
+    )
+  }
+
+  @Test func whatIsStoredExternallyIsNotCompared() {
+    #expect(
+      mistakes(in: "@Attribute(.unique, .externalStorage) var cover: Data?") == [
+        "2:21: a value that is stored externally isn't compared with others, so it can't be unique"
+      ]
+    )
+    #expect(
+      mistakes(in: "@Attribute(.externalStorage, .preserveValueOnDeletion) var cover: Data?") == [
+        "2:12: the history keeps no value that is stored externally"
+      ]
+    )
+    #expect(
+      mistakes(in: "#Index<Song>([\\.cover])\n@Attribute(.externalStorage) var cover: Data?") == [
+        "2:15: 'cover' is stored externally, and such values aren't compared; no index has them"
       ]
     )
   }

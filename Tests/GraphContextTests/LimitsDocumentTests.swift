@@ -16,6 +16,7 @@ import Testing
     "SchemaTree.maximumLayoutCount": UInt64(SchemaTree.maximumLayoutCount),
     "ObjectNumber.greatestSequence": ObjectNumber.greatestSequence,
     "StoreLimits.valueByteCount": UInt64(StoreLimits.valueByteCount),
+    "BlobKey.inlineByteCount": UInt64(BlobKey.inlineByteCount),
     "StoreLimits.keyByteCount": UInt64(StoreLimits.keyByteCount),
     "StoreLimits.logRecordByteCount": UInt64(StoreLimits.logRecordByteCount),
     "PredicateTree.maximumDepth": UInt64(PredicateTree.maximumDepth),

@@ -34,6 +34,16 @@ struct Opening: CodableAttribute, Hashable {
 }
 // End of quotation
 
+// Quoted in Docs/Models.md
+@Model final class Magazine {
+  var title: String
+  @Attribute(.externalStorage) var cover: Data?
+  @Attribute(.externalStorage) var notes: String = ""
+
+  init(title: String) { self.title = title }
+}
+// End of quotation
+
 struct AttributesGuideTests {
   @Test func postsAreFoundByTheirTags() async throws {
     let posts = try await PersistentContainer("Posts", models: Post.self, at: .inMemory)
@@ -57,6 +67,30 @@ struct AttributesGuideTests {
       let plan = try context.explain(swift.orderBy(.descending(\.written)).limit(5)).description
       #expect(plan.contains("index tags,written"), "\(plan)")
     }
+  }
+
+  @Test func aCoverIsSentInSteps() async throws {
+    let magazines = try await PersistentContainer("Magazines", models: Magazine.self, at: .inMemory)
+    let bytes = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0) })
+    try await magazines.performBackgroundTask { context in
+      let magazine = Magazine(title: "Cycling")
+      magazine.cover = bytes
+      context.insert(magazine)
+      try context.save()
+    }
+    var sent: [Data] = []
+    func send(_ chunk: Data) async throws { sent.append(chunk) }
+    // Quoted in Docs/Models.md
+    let cover = try await magazines.performBackgroundTask { context in
+      try context.fetch(From<Magazine>().where { $0.title == "Cycling" }).first?.blob(\.cover)
+    }
+    if let cover {
+      print(cover.count, cover.hash, try cover.read(0..<4))
+      for try await chunk in cover.chunks(of: 64 << 10) { try await send(chunk) }
+    }
+    // End of quotation
+    #expect(sent.map(\.count) == [65_536, 65_536, 65_536, 3_392])
+    #expect(sent.reduce(Data(), +) == bytes)
   }
 
   @Test func aShopIsStored() async throws {

@@ -32,7 +32,7 @@ struct RecordSubject: PredicateSubject {
     guard let owner = try follow(path.hops) else { return .null }
     switch path.leaf {
     case .objectID: return .reference(owner.number)
-    case .slot(let slot, _): return owner.view.value(slot)
+    case .slot(let slot, _): return try source.value(of: owner.view, at: slot, owner.entity)
     }
   }
 

@@ -69,9 +69,36 @@ struct StoreBatch {
         let values = RecordView(validated: patch, layout: entity.layout)
         checks.check(values, refused: refused, row.number, entity, in: slots, &request.failures)
         let stored = RecordView(validated: record, layout: entity.layout)
-        let changed = values.slots(in: slots, thatDifferFrom: stored)
+        let changed = source.slots(in: slots, of: values, thatDifferFrom: stored, entity)
         if changed != 0 { changes.updated.append(.init(number: row.number, bytes: patch, slots: changed)) }
       }
+    }
+  }
+
+  /// Sets an attribute that is stored externally.
+  ///
+  /// - Throws: `objectNotFound` if there is no such object.
+  func set(
+    _ content: BlobWriter.Content,
+    at slot: Int,
+    of number: ObjectNumber,
+    _ entity: StoredEntity
+  ) throws(ContextError) {
+    _ = try commit { source, request throws(ContextError) in
+      guard try source.contains(number, of: entity) else {
+        let id = ManagedObjectID(entity: entity.label, number: number, storeID: coordinator.storeID)
+        let context = ContextError.Context(entity: entity.name, objectID: id)
+        throw ContextError(.objectNotFound, "there is no \(entity.name) \(number)", context: context)
+      }
+      let changes = request.entities[entity.ordinal]
+      changes.encoder.begin()
+      switch content {
+      case .value(let data): _ = changes.encoder.set(.data(data), at: slot)
+      case .reference(let reference): changes.encoder.set(reference, at: slot)
+      }
+      let patch = UnsafeRawBufferPointer(changes.encoder.finish())
+      changes.updated.append(.init(number: number, bytes: patch, slots: 1 << UInt64(slot)))
+      return []
     }
   }
 

@@ -59,6 +59,7 @@ extension CataloguedProperty: Codable {
     if let kind = try container.decodeIfPresent(AttributeKind.self, forKey: .kind) {
       content = .attribute(kind, isOptional: try container.decode(Bool.self, forKey: .isOptional))
       elementKind = try container.decodeIfPresent(AttributeKind.self, forKey: .elementKind)
+      blobTree = try container.decodeIfPresent(String.self, forKey: .tree)
     } else {
       content = .relationship(
         CataloguedRelationship(
@@ -82,6 +83,7 @@ extension CataloguedProperty: Codable {
       try container.encode(kind, forKey: .kind)
       try container.encodeIfPresent(elementKind, forKey: .elementKind)
       try container.encode(isOptional, forKey: .isOptional)
+      try container.encodeIfPresent(blobTree, forKey: .tree)
     case .relationship(let relationship):
       try container.encode(relationship.destination, forKey: .destination)
       try container.encode(relationship.cardinality, forKey: .cardinality)

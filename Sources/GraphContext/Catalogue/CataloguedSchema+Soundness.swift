@@ -66,6 +66,9 @@ private struct SoundEntity {
       return "\(name).\(property.name) can't have elements"
     }
     guard let relationship = property.relationship else {
+      if (property.storedKind?.isExternal ?? false) != (property.blobTree != nil) {
+        return "\(name).\(property.name) has a wrong tree"
+      }
       return property.absentValue.isNull || property.absentValue.fits(property.storedKind)
         ? nil : "the default of \(name).\(property.name) is not of its kind"
     }
@@ -131,7 +134,7 @@ extension CataloguedEntity {
   }
 
   /// The names of all trees of the entity.
-  var trees: [String] { [tree] + indexes.map(\.tree) + properties.compactMap { $0.relationship?.tree } }
+  var trees: [String] { [tree] + indexes.map(\.tree) + properties.compactMap(\.tree) }
 }
 
 extension AttributeValue {

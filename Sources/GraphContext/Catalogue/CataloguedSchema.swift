@@ -19,9 +19,9 @@ package struct CataloguedSchema: Sendable, Hashable {
 
   var entitiesByName: [String: CataloguedEntity] { entities.dictionary(by: \.name) }
 
-  /// Whether an attribute or a place is of this kind.
-  func has(_ kind: AttributeKind) -> Bool {
-    entities.contains { $0.properties.contains { $0.storedKind == kind } }
+  /// Whether an attribute has a kind that the condition holds for.
+  func hasAttribute(where condition: (AttributeKind) -> Bool) -> Bool {
+    entities.contains { $0.properties.contains { $0.storedKind.map(condition) ?? false } }
   }
   var hasFoldedIndexes: Bool { entities.contains { $0.indexes.contains { !$0.folding.isEmpty } } }
 
@@ -96,6 +96,8 @@ package struct CataloguedProperty: Sendable, Hashable {
   package var elementKind: AttributeKind?
   /// The value of objects whose records were stored before the property was added.
   package var absentValue: AttributeValue = .null
+  /// Of an attribute that is stored externally, the tree of its long values.
+  package var blobTree: String?
 
   package enum Content: Sendable, Hashable {
     case attribute(AttributeKind, isOptional: Bool)
@@ -105,6 +107,9 @@ package struct CataloguedProperty: Sendable, Hashable {
   package var relationship: CataloguedRelationship? {
     if case .relationship(let relationship) = content { relationship } else { nil }
   }
+
+  /// The tree that the property owns.
+  var tree: String? { relationship?.tree ?? blobTree }
 
   package var isToMany: Bool { relationship?.cardinality == .many }
 
@@ -167,6 +172,7 @@ enum TreeKind: String {
   case index = "i"
   case references = "r"
   case pairs = "m"
+  case blobs = "b"
 
   func treeName(_ number: UInt32) -> String { "\(rawValue)/\(number)" }
 }

@@ -112,6 +112,8 @@ package final class StoredEntity: Sendable {
   package let referenceSlots: UInt64
   /// Bits of the slots with the places of the object in ordered relationships.
   let placeSlots: UInt64
+  /// Bits of the slots of attributes that are stored externally.
+  package let externalSlots: UInt64
 
   init(
     ordinal: Int,
@@ -143,6 +145,7 @@ package final class StoredEntity: Sendable {
     self.incoming = incoming
     self.referenceSlots = toOnes.reduce(0) { $0 | 1 << UInt64($1.slot) }
     placeSlots = toOnes.reduce(0) { $0 | ($1.list?.placeBit ?? 0) }
+    self.externalSlots = slots.indices.reduce(0) { slots[$1].blobTree == nil ? $0 : $0 | 1 << UInt64($1) }
     self.requiredSlots = schema.stored.reduce(0) { $1.isOptional ? $0 : $0 | 1 << UInt64($1.slot) }
   }
 
@@ -174,6 +177,9 @@ package final class StoredEntity: Sendable {
       return places | list.placeBit
     }
   }
+
+  /// The tree of the long values of the attribute at a slot, which is stored externally. O(1).
+  func blobTreeName(at slot: Int) -> String { slots[slot].blobTree ?? "" }
 
   /// The to-one relationship at this slot. O(relationships).
   package func toOne(slot: Int) -> StoredToOne? { toOnes.first { $0.slot == slot } }

@@ -6,12 +6,13 @@
 /// | an index | `i/Entity/name,name`, with the folding in brackets |
 /// | a to-one relationship | `r/Entity/relationship` |
 /// | a many-to-many relationship | `m/Entity/relationship` |
+/// | an attribute that is stored externally | `b/Entity/attribute` |
 package struct TreeLabels: Sendable {
   /// Whose tree it is.
   struct Owner {
     let kind: TreeKind
     let entity: String
-    /// The index's or the relationship's name; nil for records.
+    /// The index's or the property's name; nil for records.
     let name: String?
 
     fileprivate var label: String {
@@ -27,8 +28,8 @@ package struct TreeLabels: Sendable {
       note(entity.tree, .records, entity, nil)
       for index in entity.indexes { note(index.tree, .index, entity, entity.name(of: index)) }
       for property in entity.properties {
-        guard let relationship = property.relationship, let tree = relationship.tree else { continue }
-        note(tree, relationship.cardinality == .many ? .pairs : .references, entity, property.name)
+        guard let tree = property.tree else { continue }
+        note(tree, property.treeKind, entity, property.name)
       }
     }
   }
@@ -55,4 +56,9 @@ package struct TreeLabels: Sendable {
 
   /// The tree that has this label, or this name.
   package func tree(_ label: String) -> String { trees[label] ?? label }
+}
+
+extension CataloguedProperty {
+  /// What the tree that the property owns holds.
+  fileprivate var treeKind: TreeKind { blobTree != nil ? .blobs : isToMany ? .pairs : .references }
 }

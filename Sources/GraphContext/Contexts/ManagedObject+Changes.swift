@@ -22,14 +22,14 @@ extension ManagedObject {
   /// If the record can't be read, this is empty, and the context's next fetch or save throws.
   public var committedValues: [String: AttributeValue] {
     guard let context, _$state.phase != .inserted else { return [:] }
-    return context.committedValues(of: self)
+    return context.committedValues(of: self, in: ~0)
   }
 
   /// True if a value of the object differs from the one in the context's snapshot. Setting a property to the value that it had makes no
   /// difference. O(properties).
   public var hasPersistentChanges: Bool {
     guard hasChanges, _$state.phase == .persistent else { return hasChanges }
-    let committed = committedValues
+    let committed = context?.committedValues(of: self, in: _$state.changed) ?? [:]
     return changedValues.contains { committed[$0.key] != $0.value } || context?.hasMoved(self) ?? false
   }
 
@@ -57,13 +57,20 @@ extension ManagedObjectContext {
     }
   }
 
-  fileprivate func committedValues(of object: some ManagedObject) -> [String: AttributeValue] {
+  /// - Parameter slots: bits of the slots whose values are wanted.
+  fileprivate func committedValues(
+    of object: some ManagedObject,
+    in slots: UInt64
+  ) -> [String: AttributeValue] {
     let entity = entity(of: object)
     return deferringError([:]) { () throws(ContextError) in
       guard let bytes = try source.record(object._$state.number, of: entity) else { return [:] }
       let record = RecordView(validated: bytes, layout: entity.layout)
-      let properties = entity.schema.stored.filter { $0.kind != .place }
-      return Dictionary(uniqueKeysWithValues: properties.map { ($0.name, record.value($0.slot)) })
+      var values: [String: AttributeValue] = [:]
+      for slot in entity.slots(slots & ~entity.placeSlots) {
+        values[entity.schema.stored[slot].name] = try source.value(of: record, at: slot, entity)
+      }
+      return values
     }
   }
 }

@@ -211,9 +211,9 @@ extension ManagedObjectContext {
     while rest != 0 {
       let slot = rest.trailingZeroBitCount
       rest &= rest - 1
-      if object.attributeValue(at: slot) == record.value(slot) {
-        object._$state.forgetChanges(in: 1 << UInt64(slot))
-      }
+      // A value that can't be read equals none.
+      let stored = try? source.value(of: record, at: slot, entity)
+      if object.attributeValue(at: slot) == stored { object._$state.forgetChanges(in: 1 << UInt64(slot)) }
     }
   }
 

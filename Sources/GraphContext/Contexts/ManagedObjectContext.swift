@@ -146,6 +146,14 @@ public final class ManagedObjectContext: ObjectHost {
     }
   }
 
+  package override func externalValue(of object: any ManagedObject, slot: Int) -> AttributeValue? {
+    guard let record = object.findRecord() else { return nil }
+    let entity = entity(of: object)
+    return deferringError(nil) { () throws(ContextError) in
+      try source.value(of: RecordView(validated: record, layout: entity.layout), at: slot, entity)
+    }
+  }
+
   package override func unreadableValue(of object: any ManagedObject, slot: Int) {
     let entity = entity(of: object)
     let property = entity.schema.stored[slot].name

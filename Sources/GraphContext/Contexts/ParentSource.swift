@@ -76,6 +76,14 @@ final class ParentSource: ObjectSource {
     base.keep(record, of: entity)
   }
 
+  func contents(
+    of reference: ExternalReference,
+    at slot: Int,
+    of entity: StoredEntity
+  ) throws(ContextError) -> any BlobContents {
+    try base.contents(of: reference, at: slot, of: entity)
+  }
+
   var keptByteCount: Int { base.keptByteCount }
 
   func releaseKept() { base.releaseKept() }

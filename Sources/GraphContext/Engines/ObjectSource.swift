@@ -49,6 +49,15 @@ protocol ObjectSource: AnyObject {
   /// Gives the memory of all kept records back.
   func releaseKept()
 
+  /// The value that a record of the source refers to.
+  ///
+  /// - Parameter slot: where the record has the reference.
+  func contents(
+    of reference: ExternalReference,
+    at slot: Int,
+    of entity: StoredEntity
+  ) throws(ContextError) -> any BlobContents
+
   // MARK: Links
 
   /// The numbers linked to `owner`, ascending.

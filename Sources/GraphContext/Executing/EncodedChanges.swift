@@ -60,8 +60,7 @@ final class EncodedChanges {
   private func encode(_ object: any ManagedObject) -> UnsafeRawBufferPointer {
     encodingCount += 1
     encoder.begin()
-    // A value that doesn't fit its kind is left nil here; the save will refuse it.
-    for slot in entity.slotsByPlace { _ = encoder.set(object.attributeValue(at: slot), at: slot) }
+    encoder.setValues(of: object, entity)
     return UnsafeRawBufferPointer(encoder.finish())
   }
 

@@ -34,13 +34,15 @@ public struct MigrationForecast: Sendable, Hashable, Codable {
       case references
       /// One end of a many-to-many relationship.
       case pairs
+      /// The long values of an attribute that is stored externally, in parts.
+      case values
     }
 
     /// What the tree holds.
     public let kind: Kind
     /// By the name of the new schema for a tree that is built, of the store's for one that is dropped.
     public let entity: String
-    /// The index's or the relationship's name; nil for records.
+    /// The index's or the property's name; nil for records.
     public let name: String?
     /// How many entries the tree gets, or has.
     public let entryCount: Int
@@ -171,6 +173,7 @@ extension MigrationForecast.Tree: CustomStringConvertible {
     switch kind {
     case .records: "the records of \(entity)"
     case .index: "the index \(name ?? "") of \(entity)"
+    case .values: "the long values of \(entity).\(name ?? "")"
     case .references, .pairs: "the links of \(entity).\(name ?? "")"
     }
   }

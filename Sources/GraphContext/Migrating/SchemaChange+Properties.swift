@@ -39,6 +39,9 @@ extension SchemaChange {
         elementKind: attribute.elementKind
       )
     )
+    if attribute.kind.isExternal {
+      result.property.blobTree = match.old?.blobTree ?? TreeKind.blobs.treeName(match.number.rawValue)
+    }
     let value = attribute.defaultValue?.stored(as: attribute.kind) ?? .null
     guard let old = match.old else {
       if entity.old != nil { result.property.absentValue = value }

@@ -104,7 +104,7 @@ struct SchemaChange {
         return "the links of \(entity.name).\(owner.name)"
       }
       return nil
-    case .records, .copiedPairs, .inverse, .pass: return nil
+    case .records, .copiedPairs, .copiedValues, .inverse, .pass: return nil
     }
   }
 

@@ -59,9 +59,10 @@ extension PropertyDescription {
     _ type: Any.Type,
     originalName: String? = nil,
     rules: [AttributeRule] = [],
-    preservesValueOnDeletion: Bool = false
+    preservesValueOnDeletion: Bool = false,
+    isExternal: Bool = false
   ) -> PropertyDescription {
-    attribute(name, type, nil, originalName, rules, preservesValueOnDeletion)
+    attribute(name, type, nil, originalName, rules, preservesValueOnDeletion, isExternal)
   }
 
   /// A description with the initial value that the declaration gives.
@@ -71,9 +72,10 @@ extension PropertyDescription {
     default value: Value,
     originalName: String? = nil,
     rules: [AttributeRule] = [],
-    preservesValueOnDeletion: Bool = false
+    preservesValueOnDeletion: Bool = false,
+    isExternal: Bool = false
   ) -> PropertyDescription {
-    attribute(name, type, value, originalName, rules, preservesValueOnDeletion)
+    attribute(name, type, value, originalName, rules, preservesValueOnDeletion, isExternal)
   }
 
   /// A description of an attribute that gets its first value at the insertion.
@@ -83,9 +85,10 @@ extension PropertyDescription {
     originalName: String? = nil,
     rules: [AttributeRule] = [],
     preservesValueOnDeletion: Bool = false,
+    isExternal: Bool = false,
     perInsert makeValue: @escaping @Sendable () -> Value
   ) -> PropertyDescription {
-    var property = attribute(name, type, nil, originalName, rules, preservesValueOnDeletion)
+    var property = attribute(name, type, nil, originalName, rules, preservesValueOnDeletion, isExternal)
     property.setInsertionDefault { (makeValue() as? any AttributeType) ?? Optional<Bool>.none }
     return property
   }
@@ -97,7 +100,8 @@ extension PropertyDescription {
     _ value: Any?,
     _ originalName: String?,
     _ rules: [AttributeRule],
-    _ preservesValueOnDeletion: Bool
+    _ preservesValueOnDeletion: Bool,
+    _ isExternal: Bool
   ) -> PropertyDescription {
     func attribute<Attribute: AttributeType>(_ type: Attribute.Type) -> PropertyDescription {
       .attribute(
@@ -112,7 +116,9 @@ extension PropertyDescription {
     guard let type = type as? any AttributeType.Type else {
       fatalError("the attribute \(name) has the type \(type), which is no AttributeType")
     }
-    return attribute(type)
+    var property = attribute(type)
+    if isExternal { property.storeExternally() }
+    return property
   }
 
   /// Stands in for an attribute whose initial value is none of its type, of which the property's declaration tells.
@@ -123,7 +129,8 @@ extension PropertyDescription {
     default value: Any,
     originalName: String? = nil,
     rules: [AttributeRule] = [],
-    preservesValueOnDeletion: Bool = false
+    preservesValueOnDeletion: Bool = false,
+    isExternal: Bool = false
   ) -> PropertyDescription {
     fatalError("the attribute \(name) has the initial value \(value), which is no \(type)")
   }

@@ -68,10 +68,10 @@ extension AttributeRule {
     case .minimum(let value), .maximum(let value):
       return !value.isNull && kind.holds(value) ? nil : "a limit that is no \(kind)"
     case .length(let range):
-      if kind != .string && kind != .data { return "a length, and is no string or data" }
+      if kind.inline != .string && kind.inline != .data { return "a length, and is no string or data" }
       return range.isEmpty ? "a length that no value has" : nil
     case .pattern(let pattern):
-      if kind != .string { return "a pattern, and is no string" }
+      if kind.inline != .string { return "a pattern, and is no string" }
       do throws(QueryError) { _ = try RegexPattern(pattern, []) } catch {
         return "a pattern with a mistake: \(error.message)"
       }

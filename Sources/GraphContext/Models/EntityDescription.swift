@@ -1,3 +1,4 @@
+import Foundation
 import Predicates
 
 /// What the schema says of the objects of one model: their attributes, their relationships, their indexes.
@@ -153,6 +154,58 @@ extension PropertyDescription {
     )
     property.setInsertionDefault(makeValue)
     return property
+  }
+
+  /// An attribute whose long values are stored outside of records. Its values are data.
+  ///
+  /// - Parameters:
+  ///   - name: the attribute's name.
+  ///   - type: `Data` or `Data?`.
+  ///   - value: what an object has that was stored before the attribute existed.
+  ///   - originalName: the attribute's name in an earlier version of the schema; nil if it had no other.
+  ///   - rules: the rules that saves check.
+  public static func externalAttribute<Value: AttributeType>(
+    _ name: String,
+    _ type: Value.Type,
+    default value: Value? = nil,
+    originalName: String? = nil,
+    rules: [AttributeRule] = []
+  ) -> PropertyDescription where Value.Present == Data {
+    var property = attribute(name, type, default: value, originalName: originalName, rules: rules)
+    property.storeExternally()
+    return property
+  }
+
+  /// An attribute whose long values are stored outside of records. Its values are strings.
+  ///
+  /// - Parameters:
+  ///   - name: the attribute's name.
+  ///   - type: `String` or `String?`.
+  ///   - value: what an object has that was stored before the attribute existed.
+  ///   - originalName: the attribute's name in an earlier version of the schema; nil if it had no other.
+  ///   - rules: the rules that saves check.
+  public static func externalAttribute<Value: AttributeType>(
+    _ name: String,
+    _ type: Value.Type,
+    default value: Value? = nil,
+    originalName: String? = nil,
+    rules: [AttributeRule] = []
+  ) -> PropertyDescription where Value.Present == String {
+    var property = attribute(name, type, default: value, originalName: originalName, rules: rules)
+    property.storeExternally()
+    return property
+  }
+
+  /// Of an attribute of strings or data.
+  mutating func storeExternally() {
+    guard case .attribute(var attribute) = self else { return }
+    guard let kind = attribute.kind.external else {
+      fatalError(
+        "the attribute \(name) has values of the kind \(attribute.kind), which aren't stored externally"
+      )
+    }
+    attribute.kind = kind
+    self = .attribute(attribute)
   }
 
   /// Of an attribute.

@@ -158,8 +158,8 @@ final class KeyPathTracer: ObjectHost {
     case .decimal: .decimal(first ? 90.5 : -91.25)
     case .date: .date(Date(timeIntervalSinceReferenceDate: first ? 90.5 : -91.25))
     case .uuid: .uuid(UUID(uuid: (90, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, first ? 15 : 16)))
-    case .string: .string(first ? " aZ\u{E9}9 " : "\u{C9}z A\t")
-    case .data, .place: .data(Data(first ? [90, 0, 91] : [165, 7]))
+    case .string, .externalString: .string(first ? " aZ\u{E9}9 " : "\u{C9}z A\t")
+    case .data, .externalData, .place: .data(Data(first ? [90, 0, 91] : [165, 7]))
     // No type decodes this, so that the value is the type's placeholder.
     case .coded: .bool(first)
     }

@@ -10,7 +10,7 @@ extension ManagedObject {
     guard let bytes = _$state.currentRecord ?? _$findRecord() else { return _$unavailable(slot, &cache) }
     guard let value = Value(_record: RecordView(validated: bytes, layout: _$layout), slot: slot)
     else {
-      return _$unreadable(slot)
+      return _$unreadable(slot, &cache)
     }
     cache = Cached(value)
     _$state.didLoad(slot)
@@ -49,9 +49,17 @@ extension ManagedObject {
     }
   }
 
-  /// The value of an attribute in whose place the record holds something else.
+  /// The value of an attribute in whose place the record holds something else: a reference to a value that lies elsewhere, or what is no value.
   @usableFromInline
-  package func _$unreadable<Value: AttributeType>(_ slot: Int) -> Value {
+  package func _$unreadable<Value: AttributeType>(_ slot: Int, _ cache: inout Cached<Value>) -> Value {
+    if _$layout.fields[slot].kind.isExternal {
+      guard let stored = _$state.host?.externalValue(of: self, slot: slot),
+        let value = Value(_attributeValue: stored)
+      else { return .unreadable }
+      cache = Cached(value)
+      _$state.didLoad(slot)
+      return value
+    }
     _$state.host?.unreadableValue(of: self, slot: slot)
     return .unreadable
   }

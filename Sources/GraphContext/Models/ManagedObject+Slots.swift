@@ -12,7 +12,9 @@ extension ManagedObject {
   package func attributeValue(at slot: Int) -> AttributeValue {
     if !_$state.isLoaded(slot) {
       guard let bytes = findRecord() else { return .null }
-      return RecordView(validated: bytes, layout: _$layout).value(slot)
+      let record = RecordView(validated: bytes, layout: _$layout)
+      guard record.externalReference(slot) != nil else { return record.value(slot) }
+      return _$state.host?.externalValue(of: self, slot: slot) ?? .null
     }
     var reader = SlotReader()
     _$visit(slot, &reader)
@@ -27,6 +29,18 @@ extension ManagedObject {
       loader.hasLoadedAttribute = false
       _$visit(slot, &loader)
       if loader.hasLoadedAttribute { _$state.didLoad(slot) }
+    }
+    loadExternalAttributes()
+  }
+
+  /// Reads every attribute that isn't loaded and whose value lies outside of the record.
+  private func loadExternalAttributes() {
+    for slot in 0..<_$objectModel.slotCount
+    where !_$state.isLoaded(slot) && _$layout.fields[slot].kind.isExternal {
+      guard let value = _$state.host?.externalValue(of: self, slot: slot) else { continue }
+      var writer = SlotWriter(value: value)
+      _$visit(slot, &writer)
+      _$state.didLoad(slot)
     }
   }
 
@@ -84,6 +98,17 @@ private struct SlotReader: PropertyVisitor {
   mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {
     value = cache.number.isNone ? .null : .reference(cache.number)
   }
+  mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {}
+}
+
+/// Sets an attribute to a value of its kind.
+private struct SlotWriter: PropertyVisitor {
+  let value: AttributeValue
+
+  mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
+    if let value = Value(_attributeValue: value) { cache = Cached(value) }
+  }
+  mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {}
   mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {}
 }
 

@@ -62,7 +62,7 @@ extension ManagedRecord {
     try set(name, to: value._attributeValue)
   }
 
-  private func attributeSlot(_ name: String) throws(ContextError) -> Int {
+  func attributeSlot(_ name: String) throws(ContextError) -> Int {
     guard let place = _$objectModel.place(of: name),
       !_$objectModel.visitedProperties[place].isRelationship, !_$objectModel.visitedProperties[place].isPlace
     else { throw unknown(name, "attribute") }

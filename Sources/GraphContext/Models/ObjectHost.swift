@@ -36,6 +36,9 @@ public class ObjectHost {
   /// How the records of the object's entity lie in the store. Asked only where ``hasOtherLayouts``.
   package func layout(of object: any ManagedObject) -> RecordLayout { missing() }
 
+  /// The value of an attribute that is stored externally, as the object's record has it or refers to it. Nil where it can't be read; the host remembers why.
+  package func externalValue(of object: any ManagedObject, slot: Int) -> AttributeValue? { missing() }
+
   /// The record holds something at this slot that is no value of the attribute's type. The host remembers it.
   package func unreadableValue(of object: any ManagedObject, slot: Int) { missing() }
 

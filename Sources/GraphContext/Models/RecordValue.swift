@@ -9,7 +9,12 @@ struct RecordValue: AttributeType {
 
   init?(_attributeValue stored: AttributeValue) { self.init(stored) }
 
-  init?(_record record: borrowing RecordView, slot: Int) { self.init(record.value(slot)) }
+  init?(_record record: borrowing RecordView, slot: Int) {
+    let value = record.value(slot)
+    // What lies outside of the record is none of its values.
+    if value.isNull, !record.isNull(slot) { return nil }
+    self.init(value)
+  }
 
   /// Asked of the attributes of classes that a container is made with, which have no attribute of this type.
   static var _attributeKind: AttributeKind { fatalError("a record's attributes have no common kind") }
@@ -38,8 +43,8 @@ extension AttributeKind {
     case .decimal: converted(Decimal.self)
     case .date: converted(Date.self)
     case .uuid: converted(UUID.self)
-    case .string: converted(String.self)
-    case .data: converted(Data.self)
+    case .string, .externalString: converted(String.self)
+    case .data, .externalData: converted(Data.self)
     case .coded: value.isJSON ? value : nil
     case .place: converted(ListPlace.self)
     case .reference: nil

@@ -50,7 +50,7 @@ extension Schema {
       }
       problems.append("\(entity.name).\(attribute.name) can't have elements of the kind \(kind)")
     }
-    return problems + defaultProblems(of: entity) + ruleProblems(of: entity)
+    return problems + defaultProblems(of: entity) + ruleProblems(of: entity) + historyProblems(of: entity)
       + originalNameProblems(
         of: entity.declaredProperties.map { ("\(entity.name).\($0.name)", $0.name, $0.originalName) }
       )
@@ -80,7 +80,7 @@ extension Schema {
           problems += elementProblems(of: index, name, entity)
         } else if !property.storedKind.isComparable {
           problems.append(
-            "an index of \(entity.name) has \(name), whose values are encoded and can't be compared"
+            "an index of \(entity.name) has \(name), which is \(property.storedKind.noun): such values aren't compared"
           )
         }
       }
@@ -196,6 +196,12 @@ extension Schema {
       attribute.rules.compactMap { rule in
         rule.problem(for: attribute.kind).map { "\(entity.name).\(attribute.name) has \($0)" }
       }
+    }
+  }
+
+  private static func historyProblems(of entity: EntityDescription) -> [String] {
+    entity.attributes.filter { $0.preservesValueOnDeletion && $0.kind.isExternal }.map {
+      "the history can't keep values of \(entity.name).\($0.name), which are stored externally"
     }
   }
 

@@ -79,7 +79,7 @@ package enum KeyCoder {
     case .string: FoldedBytes.withFolded(record.variable(slot), folding) { append(text: $0, to: &key) }
     case .data, .place: append(text: record.variable(slot), to: &key)
     // No index is of one: a schema with such an index is refused.
-    case .coded: append(text: record.variable(slot), to: &key)
+    case .coded, .externalString, .externalData: append(text: record.variable(slot), to: &key)
     }
   }
 

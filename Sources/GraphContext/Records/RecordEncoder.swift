@@ -65,9 +65,18 @@ extension RecordEncoder {
       value.withUTF8 { set(variable: UnsafeRawBufferPointer($0), at: slot) }
     case (.data(let value), .data), (.data(let value), .place):
       value.withUnsafeBytes { set(variable: $0, at: slot) }
+    case (.string(var value), .externalString):
+      value.withUTF8 { set(variable: UnsafeRawBufferPointer($0), behind: ExternalValue.inlineTag, at: slot) }
+    case (.data(let value), .externalData):
+      value.withUnsafeBytes { set(variable: $0, behind: ExternalValue.inlineTag, at: slot) }
     default: return false
     }
     return true
+  }
+
+  /// Sets what a slot of an external kind holds to a value that lies elsewhere.
+  mutating func set(_ reference: ExternalReference, at slot: Int) {
+    reference.encoded.withUnsafeBytes { set(variable: $0, behind: ExternalValue.referenceTag, at: slot) }
   }
 
   /// Sets what a slot holds to what the same slot of another record of the same layout holds.
@@ -140,11 +149,17 @@ extension RecordEncoder {
     UnsafeMutableRawBufferPointer(rebasing: arena.current[position...]).copyMemory(from: bytes)
   }
 
-  private mutating func set(variable bytes: UnsafeRawBufferPointer, at slot: Int) {
+  /// - Parameter tag: a byte that comes first.
+  private mutating func set(
+    variable bytes: UnsafeRawBufferPointer,
+    behind tag: UInt8? = nil,
+    at slot: Int
+  ) {
     let ordinal = layout.fields[slot].position
     if ordinal < endsWritten { fatalError("values of variable width are set in the order of their places") }
     markPresent(slot)
     endVariables(before: ordinal)
+    if let tag { arena.extend(by: 1).storeBytes(of: tag, as: UInt8.self) }
     if let source = bytes.baseAddress, !bytes.isEmpty {
       arena.extend(by: bytes.count).copyMemory(from: source, byteCount: bytes.count)
     }

@@ -77,7 +77,7 @@ struct ChangeEncoder {
       // contexts that both count from five to six have lost one.
       let known = request.conflicts[entity.ordinal][number]?.slots ?? 0
       let old = RecordView(validated: stored, layout: entity.layout)
-      slots = patch.slots(in: changed, thatDifferFrom: old) | known & changed
+      slots = context.source.slots(in: changed, of: patch, thatDifferFrom: old, entity) | known & changed
     }
     if slots != 0 { changes.updated.append(.init(number: number, bytes: bytes, slots: slots)) }
   }

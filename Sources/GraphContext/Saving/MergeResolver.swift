@@ -152,12 +152,17 @@ struct MergeResolver {
     guard let index = changes.patchIndex(of: patch.number),
       let record = try base.record(patch.number, of: entity)
     else { return }
-    let bytes = changes.encoder.encode(
-      RecordView(validated: record, layout: entity.layout),
-      patchedBy: RecordView(validated: patch.bytes, layout: entity.layout),
-      in: patch.slots
+    let bytes = UnsafeRawBufferPointer(
+      changes.encoder.encode(
+        RecordView(validated: record, layout: entity.layout),
+        patchedBy: RecordView(validated: patch.bytes, layout: entity.layout),
+        in: patch.slots
+      )
     )
-    changes.updated[index].bytes = UnsafeRawBufferPointer(bytes)
+    // The newest state may lack what the base refers to.
+    let shown = RecordView(validated: bytes, layout: entity.layout)
+    let loaded = try base.loaded(shown, in: slots, of: entity, &changes.encoder)
+    changes.updated[index].bytes = loaded ?? bytes
     changes.updated[index].slots |= slots
   }
 
@@ -197,14 +202,22 @@ struct MergeResolver {
     let base = try base.record(patch.number, of: entity)
       .map { RecordView(validated: $0, layout: entity.layout) }
     let mine = RecordView(validated: patch.bytes, layout: entity.layout)
-    return entity.schema.stored.indices.filter { slots & 1 << UInt64($0) != 0 }.map { slot in
-      MergeConflict.Property(
-        name: entity.schema.stored[slot].name,
-        base: known & 1 << UInt64(slot) == 0 ? base?.value(slot) : nil,
-        mine: mine.value(slot),
-        theirs: theirs.value(slot)
+    var properties: [MergeConflict.Property] = []
+    for slot in entity.slots(slots) {
+      var before: AttributeValue?
+      if known & 1 << UInt64(slot) == 0, let base {
+        before = try self.base.value(of: base, at: slot, entity)
+      }
+      properties.append(
+        MergeConflict.Property(
+          name: entity.schema.stored[slot].name,
+          base: before,
+          mine: mine.value(slot),
+          theirs: try newest.value(of: theirs, at: slot, entity)
+        )
       )
     }
+    return properties
   }
 
   /// Stores a value that neither side has.

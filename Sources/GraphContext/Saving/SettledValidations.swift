@@ -65,8 +65,10 @@ extension ManagedObjectContext {
   fileprivate func object(_ owner: SettledOwner, of entity: StoredEntity) -> any ManagedObject {
     let object = object(owner.number, of: entity)
     owner.record.withUnsafeBytes { bytes in
+      let record = RecordView(validated: bytes, layout: entity.layout)
       var loader = RecordLoader(bytes, entity.layout)
-      for slot in entity.schema.stored.indices {
+      // What the record only refers to, the object reads by itself.
+      for slot in entity.schema.stored.indices where record.externalReference(slot) == nil {
         object._$visit(slot, &loader)
         if owner.slots & 1 << UInt64(slot) != 0 {
           object._$state.didSet(slot)

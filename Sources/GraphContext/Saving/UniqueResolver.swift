@@ -211,10 +211,8 @@ struct UniqueResolver {
       changes.updated[index].bytes = UnsafeRawBufferPointer(merged)
       changes.updated[index].slots |= slots
     } else if let stored = try source.record(owner, of: entity) {
-      let different = new.slots(
-        in: slots,
-        thatDifferFrom: RecordView(validated: stored, layout: entity.layout)
-      )
+      let old = RecordView(validated: stored, layout: entity.layout)
+      let different = source.slots(in: slots, of: new, thatDifferFrom: old, entity)
       let index = changes.updated.insertionIndex(sorted: owner, by: \.number)
       changes.updated.insert(.init(number: owner, bytes: bytes, slots: different), at: index)
     }

@@ -81,7 +81,7 @@ enum PlainValue: Codable {
   }
 
   private static func value(_ text: String, of kind: AttributeKind) -> AttributeValue? {
-    switch kind {
+    switch kind.inline {
     case .string: .string(text)
     case .double, .float: Double(text).map { .double($0) }
     case .decimal: decimal(text).map { .decimal($0) }

@@ -73,6 +73,7 @@ private struct SwiftClass {
     switch property {
     case .attribute(let attribute):
       if uniqueAttributes.contains(attribute.name) { arguments.append(".unique") }
+      if attribute.kind.isExternal { arguments.append(".externalStorage") }
     case .relationship(let relationship):
       if relationship.isOrdered { arguments.append(".ordered") }
       if relationship.deleteRule != .nullify { arguments.append("deleteRule: .\(relationship.deleteRule)") }

@@ -141,7 +141,9 @@ extension ContextUndoManager {
   func wasSaved(since values: UndoGroup.Values) -> Bool { values.saveCount != saveCount }
 
   /// A turn is over: its changes are a group, unless they belong to one that is still open.
-  func endEvent(in context: ManagedObjectContext) { if depth == 0 { closeGroup(in: context) } }
+  func endEvent(in context: ManagedObjectContext) {
+    if depth == 0 { closeGroup(in: context) } else { open.loadExternals(in: context) }
+  }
 
   private func closeGroup(in context: ManagedObjectContext) {
     if open.isEmpty, direction == .forward { return }

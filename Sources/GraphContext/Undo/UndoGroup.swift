@@ -12,7 +12,7 @@ struct UndoGroup {
   struct Image {
     let object: any ManagedObject
     /// Nil for an object that was not there.
-    let values: Values?
+    var values: Values?
     /// Bits of the slots that the group has set. Other changes of the object are not this group's.
     var slots: UInt64 = 0
     /// Whether any of them has another value after the group than before.
@@ -26,7 +26,7 @@ struct UndoGroup {
 
   struct Values {
     /// All of them, as a record.
-    let record: [UInt8]
+    var record: [UInt8]
     /// Bits of the slots that had unsaved changes.
     let changed: UInt64
     let isSaved: Bool
@@ -76,6 +76,26 @@ struct UndoGroup {
     if let image = images.removeValue(forKey: key) { byteCount -= image.byteCount }
   }
 
+  private mutating func replaceImage(of key: ObjectKey, by image: Image) {
+    removeImage(of: key)
+    add(image, key)
+  }
+
+  /// Reads values that the images only refer to, because a save may remove them, of objects that have changed.
+  mutating func loadExternals(in context: ManagedObjectContext) {
+    for (key, image) in images where context.entity(key.entity).externalSlots != 0 {
+      var image = image
+      let object = context.knownObject(key.number, of: context.entity(key.entity))
+      let isDeleted = object?._$state.phase == .deleted
+      image.loadExternals(
+        in: context,
+        context.entity(key.entity),
+        isDeleted ? ~0 : object?._$state.changed ?? 0
+      )
+      replaceImage(of: key, by: image)
+    }
+  }
+
   mutating func add(_ pair: Pair) {
     pairs.append(pair)
     byteCount += Self.pairByteCount
@@ -101,7 +121,12 @@ struct UndoGroup {
         }
       }
       let isMoved = image.isThereAfter != (image.values != nil)
-      if isMoved || image.slots != 0 { images[key] = image } else { removeImage(of: key) }
+      if isMoved || image.slots != 0 {
+        image.loadExternals(in: context, context.entity(key.entity), image.isThereAfter ? image.slots : ~0)
+        replaceImage(of: key, by: image)
+      } else {
+        removeImage(of: key)
+      }
       isChanged = isChanged || isMoved || image.hasOtherValues
     }
     return isChanged
@@ -122,6 +147,30 @@ struct UndoGroup {
   }
 }
 
+extension UndoGroup.Image {
+  /// Reads values that the image only refers to. One that can't be read is not given back.
+  fileprivate mutating func loadExternals(
+    in context: ManagedObjectContext,
+    _ entity: StoredEntity,
+    _ slots: UInt64
+  ) {
+    guard entity.externalSlots & slots != 0, let old = values?.record else { return }
+    var encoder = RecordEncoder(layout: entity.layout)
+    // The encoder owns the bytes that are copied: it must not end before.
+    defer { encoder.removeAll() }
+    let loaded = context.deferringError([UInt8]?.none) { () throws(ContextError) in
+      let result = old.withUnsafeBytes { bytes in
+        Result { () throws(ContextError) in
+          let record = RecordView(validated: bytes, layout: entity.layout)
+          return try context.source.loaded(record, in: slots, of: entity, &encoder).map { [UInt8]($0) }
+        }
+      }
+      return try result.get()
+    }
+    if let loaded { values?.record = loaded }
+  }
+}
+
 extension UndoGroup.Values {
   /// Bits of the slots that have other values in an object now.
   func slots(
@@ -133,8 +182,11 @@ extension UndoGroup.Values {
     guard let now = context.recordOfValues(of: object, entity) else { return 0 }
     return record.withUnsafeBytes { old in
       now.withUnsafeBytes { new in
-        RecordView(validated: new, layout: entity.layout)
-          .slots(in: ~0, thatDifferFrom: RecordView(validated: old, layout: entity.layout))
+        let (old, new) = (
+          RecordView(validated: old, layout: entity.layout),
+          RecordView(validated: new, layout: entity.layout)
+        )
+        return context.source.slots(in: ~0, of: new, thatDifferFrom: old, entity)
       }
     }
   }
@@ -150,7 +202,7 @@ extension ManagedObjectContext {
     if !isLoaded, object.findRecord() == nil { return nil }
     var encoder = RecordEncoder(layout: entity.layout)
     encoder.begin()
-    for slot in entity.slotsByPlace { _ = encoder.set(object.attributeValue(at: slot), at: slot) }
+    encoder.setValues(of: object, entity)
     let record = Array(encoder.finish())
     // The encoder owns the bytes that were copied: it must not end before.
     encoder.removeAll()

@@ -64,8 +64,11 @@ struct UndoReplay {
     let isUnchanged = values.isSaved && !manager.wasSaved(since: values)
     let forgotten = isUnchanged && object._$state.phase == .persistent ? slots & ~values.changed : 0
     values.record.withUnsafeBytes { bytes in
+      let record = RecordView(validated: bytes, layout: entity.layout)
       var loader = RecordLoader(bytes, entity.layout)
-      for slot in entity.schema.stored.indices where slots & ~forgotten & 1 << UInt64(slot) != 0 {
+      for slot in entity.slots(slots & ~forgotten) {
+        // It could not be read when the group ended.
+        if record.externalReference(slot) != nil { continue }
         object._$willSet(slot)
         object._$visit(slot, &loader)
       }

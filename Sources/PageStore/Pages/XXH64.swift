@@ -2,7 +2,7 @@
 /// checksum of pages and log records.
 ///
 /// Not a cryptographic hash: it detects accidents, not forgeries. About 11 GB/s in Swift.
-enum XXH64 {
+package enum XXH64 {
   private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
   private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
   private static let prime3: UInt64 = 0x1656_67B1_9E37_79F9
@@ -10,7 +10,7 @@ enum XXH64 {
   private static let prime5: UInt64 = 0x27D4_EB2F_1656_67C5
 
   /// The hash of `bytes`. Complexity: O(*n*), no allocation.
-  static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
+  package static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
     guard let base = bytes.baseAddress else { return finish(seed &+ prime5) }
     var cursor = base
     let end = base + bytes.count
@@ -31,23 +31,80 @@ enum XXH64 {
     upTo last: UnsafeRawPointer,
     seed: UInt64
   ) -> UInt64 {
-    var lane1 = seed &+ prime1 &+ prime2
-    var lane2 = seed &+ prime2
-    var lane3 = seed
-    var lane4 = seed &- prime1
+    var lanes = Lanes(seed)
     repeat {
-      lane1 = round(lane1, word(cursor))
-      lane2 = round(lane2, word(cursor + 8))
-      lane3 = round(lane3, word(cursor + 16))
-      lane4 = round(lane4, word(cursor + 24))
+      lanes.absorb(cursor)
       cursor += 32
     } while cursor <= last
-    var hash =
-      rotate(lane1, 1) &+ rotate(lane2, 7) &+ rotate(lane3, 12) &+ rotate(lane4, 18)
-    hash = merge(hash, lane1)
-    hash = merge(hash, lane2)
-    hash = merge(hash, lane3)
-    return merge(hash, lane4)
+    return lanes.merged
+  }
+
+  /// What stripes are hashed into.
+  private struct Lanes {
+    private var lane1: UInt64
+    private var lane2: UInt64
+    private var lane3: UInt64
+    private var lane4: UInt64
+
+    @inline(__always)
+    init(_ seed: UInt64) {
+      lane1 = seed &+ prime1 &+ prime2
+      lane2 = seed &+ prime2
+      lane3 = seed
+      lane4 = seed &- prime1
+    }
+
+    /// Hashes a stripe.
+    @inline(__always)
+    mutating func absorb(_ stripe: UnsafeRawPointer) {
+      lane1 = round(lane1, word(stripe))
+      lane2 = round(lane2, word(stripe + 8))
+      lane3 = round(lane3, word(stripe + 16))
+      lane4 = round(lane4, word(stripe + 24))
+    }
+
+    @inline(__always)
+    var merged: UInt64 {
+      var hash = rotate(lane1, 1) &+ rotate(lane2, 7) &+ rotate(lane3, 12) &+ rotate(lane4, 18)
+      hash = merge(hash, lane1)
+      hash = merge(hash, lane2)
+      hash = merge(hash, lane3)
+      return merge(hash, lane4)
+    }
+  }
+
+  /// The hash of bytes that come in pieces, with the seed 0.
+  package struct Stream: Sendable {
+    private var lanes = Lanes(0)
+    /// What isn't a whole stripe yet.
+    private var rest: [UInt8] = []
+    private var byteCount: UInt64 = 0
+
+    package init() {}
+
+    /// Adds bytes. O(bytes).
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+      byteCount &+= UInt64(bytes.count)
+      rest.append(contentsOf: bytes)
+      let whole = rest.count & ~31
+      if whole == 0 { return }
+      rest.withUnsafeBytes { bytes in
+        for offset in stride(from: 0, to: whole, by: 32) {
+          lanes.absorb(UnsafeRawBufferPointer(rebasing: bytes[offset...]).start)
+        }
+      }
+      rest.removeFirst(whole)
+    }
+
+    /// The hash of all bytes so far.
+    package var hash: UInt64 {
+      if byteCount < 32 { return rest.withUnsafeBytes { XXH64.hash($0) } }
+      return rest.withUnsafeBytes { bytes in
+        let start = lanes.merged &+ byteCount
+        guard let base = bytes.baseAddress else { return finish(start) }
+        return finish(absorbTail(start, from: base, to: base + bytes.count))
+      }
+    }
   }
 
   /// Hashes the last 31 bytes or fewer: eight at a time, then four, then one.

@@ -209,7 +209,7 @@ extension PageImage {
 extension Array where Element: BitwiseCopyable {
   /// `withUnsafeBytes` with a typed error.
   @inline(__always)
-  func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+  package func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     let result = withUnsafeBytes { bytes in
       Result { () throws(E) in try body(bytes) }
     }

@@ -43,7 +43,7 @@ enum FilterWord {
     case .uint64, .reference: word(field.load(UInt64.self, from: record))
     case .float: word(Double(Float(bitPattern: field.load(UInt32.self, from: record))))
     case .double, .date: word(Double(bitPattern: field.load(UInt64.self, from: record)))
-    case .uuid, .string, .data, .coded, .place, .decimal: 0
+    case .uuid, .string, .data, .coded, .place, .externalString, .externalData, .decimal: 0
     }
   }
 

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Finds the objects and records that a row's relationships lead to.
 package protocol RecordSource: AnyObject {
   /// The bytes of an object's record; nil when there is no such object. They stay where they are until
@@ -13,6 +15,9 @@ package protocol RecordSource: AnyObject {
 
   /// How many there are.
   func elementCount(of owner: ObjectNumber, in relationship: Int) throws -> Int
+
+  /// The bytes of a value that lies outside of the record at a place of ``RowPaths/places``.
+  func externalValue(_ reference: ExternalReference, at slot: Int, of place: Int) throws -> Data
 
   /// The bytes that were handed out are not used any more.
   func releaseRecords()

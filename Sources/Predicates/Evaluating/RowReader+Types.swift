@@ -12,6 +12,7 @@ extension RowReader {
     guard let record = try record(of: field), !field.isNull(in: record) else {
       return Value(_columnValue: .null, of: column)
     }
+    if field.kind.isExternal { return Value(_columnValue: try value(of: field), of: column) }
     if field.kind.fixedByteCount == nil, field.bytes(in: record) == nil { throw damage(of: field) }
     return Value(
       _record: RecordView(validated: record, layout: paths.places[field.place].entity.layout),
@@ -59,5 +60,7 @@ extension RowReader {
 extension AttributeKind {
   /// Whether values compare by their bytes rather than by a word.
   @inline(__always)
-  var hasBytes: Bool { self == .string || self == .data || self == .coded || self == .place || self == .uuid }
+  var hasBytes: Bool {
+    self == .string || self == .data || self == .coded || self == .place || self == .uuid || isExternal
+  }
 }

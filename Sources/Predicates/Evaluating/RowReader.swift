@@ -164,11 +164,26 @@ package struct RowReader {
         Date(timeIntervalSinceReferenceDate: Double(bitPattern: field.load(UInt64.self, from: record)))
       )
     case .reference: return .reference(field.number(in: record))
+    case .externalString, .externalData: return try external(field, in: record)
     case .uuid, .string, .data, .coded, .place, .decimal:
       guard let bytes = field.bytes(in: record), let value = field.value(of: bytes) else {
         throw damage(of: field)
       }
       return value
+    }
+  }
+}
+
+extension RowReader {
+  /// The value of a field of an external kind that isn't nil. What lies outside of the record is read.
+  private func external(_ field: RowField, in record: UnsafeRawBufferPointer) throws -> AttributeValue {
+    switch field.bytes(in: record).flatMap(ExternalValue.init) {
+    case .inline(let bytes)?: return field.kind.externalValue(bytes)
+    case .reference(let reference)?:
+      guard let source else { throw damage(of: field) }
+      let bytes = try source.externalValue(reference, at: field.slot, of: field.place)
+      return field.kind.externalValue(bytes)
+    case nil: throw damage(of: field)
     }
   }
 }

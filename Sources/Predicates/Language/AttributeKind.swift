@@ -38,6 +38,10 @@ public enum AttributeKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
   case coded = 18
   /// Where an object is among those that an ordered relationship leads to: ``ListPlace``. The values of an object's own attributes are of the other kinds.
   case place = 19
+  /// Text of which long values are stored outside of records. It is told from nil, and compared with nothing else.
+  case externalString = 20
+  /// Bytes of which long values are stored outside of records. They are told from nil, and compared with nothing else.
+  case externalData = 21
 
   /// Bytes in the record's fixed section, or nil for a kind of variable width.
   public var fixedByteCount: Int? {
@@ -48,7 +52,7 @@ public enum AttributeKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
     case .int64, .uint64, .double, .date, .reference: 8
     case .uuid: 16
     case .decimal: StoredDecimal.byteCount
-    case .string, .data, .coded, .place: nil
+    case .string, .data, .coded, .place, .externalString, .externalData: nil
     }
   }
 
@@ -59,7 +63,7 @@ public enum AttributeKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
   /// Whether sums and averages can be made of the values.
   public var isNumeric: Bool { isInteger || self == .float || self == .double || self == .decimal }
   /// Whether a list can say that its elements are of the kind.
-  public var isElementKind: Bool { self != .coded && self != .reference }
+  public var isElementKind: Bool { self != .coded && self != .reference && !isExternal }
   /// Whether two values of the kind can be compared: queries sort and group by the others, and indexes are of them.
-  public var isComparable: Bool { self != .coded }
+  public var isComparable: Bool { self != .coded && !isExternal }
 }

@@ -201,7 +201,11 @@ extension String: AttributeType {
 
   @inlinable
   public init?(_record record: borrowing RecordView, slot: Int) {
-    guard record.layout.fields[slot].kind == .string, !record.isNull(slot) else { return nil }
+    guard record.layout.fields[slot].kind == .string else {
+      self.init(_attributeValue: record.value(slot))
+      return
+    }
+    if record.isNull(slot) { return nil }
     self.init(decoding: record.variable(slot), as: UTF8.self)
   }
 }

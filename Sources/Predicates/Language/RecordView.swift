@@ -65,6 +65,8 @@ public struct RecordView {
   }
 
   /// The value at the slot. Allocates for strings over 15 bytes and for data. Bytes that are no decimal are read as NaN.
+  ///
+  /// A value that is stored externally reads as `null`: the record doesn't have it.
   public func value(_ slot: Int) -> AttributeValue {
     if isNull(slot) { return .null }
     switch layout.fields[slot].kind {
@@ -85,6 +87,9 @@ public struct RecordView {
     case .string: return .string(String(decoding: variable(slot), as: UTF8.self))
     case .data, .place: return .data(Data(variable(slot)))
     case .coded: return .string(String(decoding: variable(slot), as: UTF8.self))
+    case .externalString, .externalData:
+      guard case .inline(let bytes) = external(slot) else { return .null }
+      return layout.fields[slot].kind.externalValue(bytes)
     case .reference: return .reference(ObjectNumber(rawValue: fixed(slot, as: UInt64.self)))
     case .decimal: return .decimal(decimal(slot) ?? .nan)
     }

@@ -11,6 +11,7 @@ enum ExpressionType: Hashable {
   case uuid
   case data
   case coded
+  case external
   /// An object of an entity, if that is known.
   case object(String?)
 
@@ -26,6 +27,7 @@ enum ExpressionType: Hashable {
       case .string: .string
       case .data, .place: .data
       case .coded: .coded
+      case .externalString, .externalData: .external
       case .reference: .object(destination.entity)
       }
   }
@@ -49,7 +51,10 @@ enum ExpressionType: Hashable {
   var isNumeric: Bool { self == .integer || self == .real || self == .decimal }
 
   /// Whether one of two values is the less.
-  var isOrdered: Bool { if case .object = self { false } else { self != .coded } }
+  var isOrdered: Bool { if case .object = self { false } else { isComparable } }
+
+  /// Whether two values are equal or not.
+  var isComparable: Bool { self != .coded && self != .external }
 
   /// The type in a sentence: “a number”.
   var noun: String {
@@ -62,6 +67,7 @@ enum ExpressionType: Hashable {
     case .uuid: "a UUID"
     case .data: "data"
     case .coded: "an encoded value"
+    case .external: "an externally stored value"
     case .object: "an object"
     }
   }
@@ -72,8 +78,8 @@ enum ExpressionType: Hashable {
     case (.null, let type), (let type, .null): type
     case (.integer, .real), (.real, .integer), (.decimal, .real), (.real, .decimal): .real
     case (.integer, .decimal), (.decimal, .integer): .decimal
-    // Equal values may be encoded in two ways.
-    case (.coded, .coded): nil
+    // Equal values may be encoded in two ways; and a condition doesn't read what lies outside of records.
+    case (.coded, .coded), (.external, .external): nil
     case (.object(let first), .object(let second)):
       first == second || second == nil ? self : first == nil ? other : nil
     default: self == other ? self : nil
@@ -128,7 +134,7 @@ extension PredicateAggregate {
     case .average, .median: element == .decimal ? .decimal : element.isNumeric ? .real : nil
     case .standardDeviation: element.isNumeric ? .real : nil
     case .minimum, .maximum: element.isOrdered ? element : nil
-    case .mode: element == .coded ? nil : element
+    case .mode: element.isComparable ? element : nil
     case .element, .last: element
     }
   }

@@ -162,7 +162,10 @@ extension AttributeKind {
     case .uint16: bounds(UInt16.self)
     case .uint32: bounds(UInt32.self)
     case .uint64: bounds(UInt64.self)
-    case .bool, .float, .double, .decimal, .date, .uuid, .string, .data, .coded, .place, .reference: nil
+    case .bool, .float, .double, .decimal, .date, .uuid, .string, .data, .coded, .place, .externalString,
+      .externalData,
+      .reference:
+      nil
     }
   }
 }

@@ -204,7 +204,7 @@ struct PathNames {
 
 extension AttributeKind {
   /// The kind in a sentence: “a string”.
-  var noun: String {
+  package var noun: String {
     switch self {
     case .bool: "a Bool"
     case .int8: "an Int8"
@@ -224,6 +224,8 @@ extension AttributeKind {
     case .data: "data"
     case .place: "a place in a list"
     case .coded: "an encoded value"
+    case .externalString: "an externally stored string"
+    case .externalData: "externally stored data"
     case .reference: "an object"
     }
   }

@@ -1,3 +1,5 @@
+import Foundation
+
 @testable import GraphContext
 @testable import Predicates
 
@@ -41,6 +43,13 @@ final class DictionarySource: StoredSource {
   ) throws(ContextError) -> UnsafeRawBufferPointer? {
     store.row(number, of: entity.ordinal).map { encode($0, entity) }
   }
+
+  /// Its records have all values.
+  func contents(
+    of reference: ExternalReference,
+    at slot: Int,
+    of entity: StoredEntity
+  ) throws(ContextError) -> any BlobContents { throw .damagedBlob(at: slot, of: entity) }
 
   private func encode(_ row: PlainStore.Row, _ entity: StoredEntity) -> UnsafeRawBufferPointer {
     let kept = kept[entity.ordinal]
@@ -214,6 +223,10 @@ final class DictionarySource: StoredSource {
     func record(_ number: ObjectNumber, at place: Int) throws -> UnsafeRawBufferPointer? {
       let entity = source.schema[paths.places[place].entity.id]
       return world.store.row(number, of: entity.ordinal).map { source.encode($0, entity) }
+    }
+
+    func externalValue(_ reference: ExternalReference, at slot: Int, of place: Int) throws -> Data {
+      throw DamagedRecord(entity: "", number: .none)
     }
 
     func elements(of owner: ObjectNumber, in relationship: Int) throws -> [ObjectNumber] {

@@ -37,7 +37,7 @@ struct Draft {
       if case .relationship(let relationship) = content { relationship } else { nil }
     }
     var isStored: Bool { relationship?.isToMany != true }
-    var isIndexable: Bool { isStored && attribute?.kind != .coded }
+    var isIndexable: Bool { isStored && attribute?.kind.isComparable != false }
   }
 
   struct Index {

@@ -158,8 +158,9 @@ private struct MuseumRun {
     case .date: return .date(Date(timeIntervalSinceReferenceDate: Double(small)))
     case .uuid:
       return .uuid(UUID(uuid: (UInt8(small), 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)))
-    case .string: return .string(generator.pick(["", "Ä", "long enough for a heap", "\(small)"]))
-    case .data: return .data(Data([UInt8(small), 0]))
+    case .string, .externalString:
+      return .string(generator.pick(["", "Ä", "long enough for a heap", "\(small)"]))
+    case .data, .externalData: return .data(Data([UInt8(small), 0]))
     case .coded: return .string("[\(small)]")
     default: return .int(Int64(small))
     }

@@ -24,8 +24,8 @@ struct RandomValues {
     case .uuid:
       let bytes = generator.bytes(16)
       return .uuid(UUID(uuid: bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }))
-    case .string: return .string(text())
-    case .data, .place: return .data(Data(shortBytes()))
+    case .string, .externalString: return .string(text())
+    case .data, .externalData, .place: return .data(Data(shortBytes()))
     case .coded: return .string(generator.pick(["null", "{}", "[1,2]", #"{"a":"Ä"}"#, "0.5"]))
     case .reference: return .reference(ObjectNumber(rawValue: magnitude(UInt64.self)))
     case .decimal: return .decimal(generator.decimal())

@@ -79,13 +79,14 @@ import Testing
 
   @Test func treesAndTheirKeysAreNamed() throws {
     let trees = Set(document.rows("tree", "key", "value").map { $0[0] })
-    let names = [TreeKind.records, .index, .references, .pairs].map { $0.treeName(12) }
+    let names = [TreeKind.records, .index, .references, .pairs, .blobs].map { $0.treeName(12) }
     #expect(trees == Set([SchemaTree.name, HistoryTree.name] + names))
     let keys = Set(document.rows("key", "value").map { $0[0] })
     let entity = EntityNumber(rawValue: 12)
     let known = [
       SchemaTree.formatKey, SchemaTree.modelKey, SchemaTree.foldingKey, SchemaTree.numbersKey(entity),
       SchemaTree.layoutKey(0, of: entity), SchemaTree.migrationKey, SchemaTree.spentKey,
+      StagedBlobs.key(345, in: TreeKind.blobs.treeName(12)),
     ]
     let history = Set(document.rows("key in the tree", "value").map { Array($0[0].utf8) })
     let transaction = Array(HistoryTree.transactionKey(0).dropLast(8))

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @_spi(Testing) @testable import PageStore
@@ -14,6 +15,21 @@ import Testing
     #expect(hash("xxhash") == 0x32DD_3895_2C4B_C720)
     #expect(hash("xxhash", seed: 20_141_025) == 0xB559_B98D_844E_0635)
     #expect(hash("Nobody inspects the spammish repetition") == 0xFBCE_A83C_8A37_8BF1)
+  }
+
+  @Test func bytesInPiecesHaveTheHashOfAllBytes() {
+    var random = SeededGenerator()
+    for _ in 0..<300 {
+      let bytes = random.bytes(random.number(in: 0...200))
+      var stream = XXH64.Stream()
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let piece = rest.prefix(random.number(in: 0...70))
+        piece.withUnsafeBytes { stream.update($0) }
+        rest = rest.dropFirst(piece.count)
+      }
+      #expect(stream.hash == bytes.withUnsafeBytes { XXH64.hash($0) })
+    }
   }
 
   /// The self-test of the reference implementation: a generated buffer, hashed at several lengths.

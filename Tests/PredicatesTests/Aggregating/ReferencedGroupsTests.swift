@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -52,6 +53,10 @@ import Testing
       copy.copyBytes(from: record)
       copies.append(copy)
       return UnsafeRawBufferPointer(copy)
+    }
+
+    func externalValue(_ reference: ExternalReference, at slot: Int, of place: Int) throws -> Data {
+      throw DamagedRecord(entity: "", number: .none)
     }
 
     func elements(of owner: ObjectNumber, in relationship: Int) -> [ObjectNumber] { [] }

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 
 @testable import Predicates
@@ -144,6 +145,10 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
 
   func elementCount(of owner: ObjectNumber, in relationship: Int) -> Int {
     elements(of: owner, in: relationship).count
+  }
+
+  func externalValue(_ reference: ExternalReference, at slot: Int, of place: Int) throws -> Data {
+    throw DamagedRecord(entity: "", number: .none)
   }
 
   func releaseRecords() {}

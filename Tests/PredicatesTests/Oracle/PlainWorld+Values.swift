@@ -31,8 +31,8 @@ extension PlainWorld {
     case .date: .moment(random.pick(random.chance(1, in: 2) ? reals : moments))
     case .uuid:
       .uuid((0..<16).map { _ in random.pick([0, 1, 127, 128, 255]) })
-    case .string, .coded: .text(text(&random))
-    case .data, .place:
+    case .string, .coded, .externalString: .text(text(&random))
+    case .data, .externalData, .place:
       .bytes(random.pick([[], [0], [0, 0], [1], [0, 1], [255], [255, 255], [97, 0, 98]]))
     case .decimal: .decimal(random.pick(decimals))
     case .reference: .link(UInt64(random.number(in: 1...12)))

@@ -113,7 +113,7 @@ final class Author: ManagedObject {
         .attribute("rank", Int.self),
         .attribute("email", String?.self),
         .attribute("biography", String?.self),
-        .attribute("portrait", Data?.self),
+        .externalAttribute("portrait", Data?.self),
         .toMany("works", Work.self, inverse: "author", deleteRule: .cascade),
         .toMany("admirers", Member.self, inverse: "idols"),
       ],

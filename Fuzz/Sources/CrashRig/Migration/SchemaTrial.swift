@@ -82,7 +82,7 @@ struct SchemaTrial: Sendable {
       name: "Song",
       properties: [
         attribute("code", .int64), attribute("title", .string), attribute("seconds", .int32),
-        attribute("rating", .int16, isOptional: true), attribute("notes", .string, isOptional: true),
+        attribute("rating", .int16, isOptional: true), attribute("notes", .externalString, isOptional: true),
         link("album", to: "Album", .optional, inverse: "songs"),
         link("sessions", to: "Session", .many, inverse: "songs"),
         link("label", to: "Label", .optional),

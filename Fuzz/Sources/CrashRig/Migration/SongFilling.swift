@@ -41,7 +41,8 @@ struct SongFilling {
         "title": .string(generator.pick(words) + "\(generator.number(in: 0...9))"),
         "seconds": .int(Int64(generator.number(in: -9...400))),
         "rating": generator.chance(1, in: 3) ? .null : .int(Int64(generator.number(in: 0...5))),
-        "notes": generator.chance(1, in: 2) ? .null : .string(generator.pick(words)),
+        "notes": generator.chance(1, in: 2)
+          ? .null : .string(generator.pick(words + [String(repeating: "long ", count: 200)])),
       ]
     )
     row["album"] = .codes(pick(below: Self.albumCount, atMost: 1, using: &generator))

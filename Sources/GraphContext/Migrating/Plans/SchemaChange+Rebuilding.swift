@@ -68,6 +68,12 @@ extension SchemaChange {
       target.entities[place].indexes[index].tree = target.takeTree(.index)
       steps.append(.index(entity: entity.number, description.number))
     }
+    for (property, description) in entity.properties.enumerated() {
+      guard let source = description.blobTree, known.contains(source) else { continue }
+      let tree = target.takeTree(.blobs)
+      target.entities[place].properties[property].blobTree = tree
+      steps.append(.copiedValues(from: source, to: tree))
+    }
   }
 
   /// The trees of a relationship change with the objects at either end.

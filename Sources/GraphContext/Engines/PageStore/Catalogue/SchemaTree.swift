@@ -11,6 +11,7 @@ import Predicates
 /// | `layout/`, an entity's number, `/`, a layout's number | the layout (``CataloguedLayout``), the same way |
 /// | `migration` | a change of the schema that is under way (``MigrationState``), JSON; absent where there is none |
 /// | `spent` | the number that is given next where a change was given up that had taken numbers, `UInt32` little-endian; absent otherwise |
+/// | `staged/`, a commit, `/`, a tree | a value whose parts are stored, and that nothing refers to yet (``StagedBlobs``) |
 /// | `folding` | by what the folded indexes are folded (``StringFolding/tables``), in ASCII; absent where there are none |
 /// | `numbers/` and an entity's number | the end of the block of object numbers leased last, `UInt64` little-endian |
 package enum SchemaTree {
@@ -34,12 +35,13 @@ package enum SchemaTree {
   package static let historyFormatVersion: UInt32 = 4
   /// The version of a store with attributes that are stored encoded, with a history or without, and that needs no newer one.
   package static let codedFormatVersion: UInt32 = 5
-  /// The version of a store with ordered relationships, whatever else is in it. The newest that this library reads.
+  /// The version of a store with ordered relationships or with attributes that are stored externally, whatever else is in it. The newest that this library reads.
   package static let newestFormatVersion: UInt32 = 6
 
   /// The version that a store of a schema needs, without a history.
   static func formatVersion(of schema: CataloguedSchema) -> UInt32 {
-    schema.has(.place) ? newestFormatVersion : schema.has(.coded) ? codedFormatVersion : formatVersion
+    if schema.hasAttribute(where: { $0 == .place || $0.isExternal }) { return newestFormatVersion }
+    return schema.hasAttribute(where: { $0 == .coded }) ? codedFormatVersion : formatVersion
   }
 
   /// The version that a store gets: the oldest whose readers understand all that is in it.

@@ -6,8 +6,8 @@ extension StoredSchema {
   fileprivate func source(of step: MigrationStep) -> String {
     switch step {
     case .index(let number, _): entity(number)?.treeName ?? ""
-    case .exchangedPairs(let source, _), .copiedPairs(let source, _), .records(_, let source),
-      .inverse(_, _, let source, _):
+    case .exchangedPairs(let source, _), .copiedPairs(let source, _), .copiedValues(let source, _),
+      .records(_, let source), .inverse(_, _, let source, _):
       source
     case .pass: ""
     }
@@ -40,6 +40,8 @@ struct MigrationChunk {
     case .exchangedPairs(_, let target), .copiedPairs(_, let target):
       try collectPairs(source, range, byteLimit, isExchanged: step.exchangesPairs)
       try store(in: target, &transaction)
+    case .copiedValues(_, let target):
+      try store(collectValues(source, range, byteLimit), in: target, &transaction)
     case .records(let number, _):
       guard let entity = schema.entity(number) else { return }
       let records = try collectRecords(of: entity, source, range, byteLimit)
@@ -62,13 +64,12 @@ struct MigrationChunk {
   }
 
   private func store(
-    _ records: [(key: [UInt8], record: [UInt8])],
+    _ entries: [(key: [UInt8], value: [UInt8])],
     in tree: String,
     _ transaction: inout WriteTransaction
   ) throws {
-    if records.isEmpty { return }
-    let tree = try transaction.tree(tree)
-    for (key, record) in records { try tree.put(key, record) }
+    if entries.isEmpty { return }
+    try transaction.tree(tree).put(contentsOf: entries)
   }
 
   private mutating func collectRecords(
@@ -76,9 +77,9 @@ struct MigrationChunk {
     _ records: WriteTree,
     _ range: KeyRange,
     _ byteLimit: Int
-  ) throws -> [(key: [UInt8], record: [UInt8])] {
+  ) throws -> [(key: [UInt8], value: [UInt8])] {
     let reader = RecordReader(entity)
-    var copies: [(key: [UInt8], record: [UInt8])] = []
+    var copies: [(key: [UInt8], value: [UInt8])] = []
     var cursor = try records.cursor(in: range)
     while try cursor.next() {
       let key = try cursor.key()
@@ -87,6 +88,21 @@ struct MigrationChunk {
       }
       copies.append(([UInt8](key), [UInt8](record.bytes)))
       if count(key.count + record.bytes.count, from: key, byteLimit) { break }
+    }
+    return copies
+  }
+
+  private mutating func collectValues(
+    _ values: WriteTree,
+    _ range: KeyRange,
+    _ byteLimit: Int
+  ) throws -> [(key: [UInt8], value: [UInt8])] {
+    var copies: [(key: [UInt8], value: [UInt8])] = []
+    var cursor = try values.cursor(in: range)
+    while try cursor.next() {
+      let (key, value) = (try cursor.key(), try cursor.value())
+      copies.append(([UInt8](key), [UInt8](value)))
+      if count(key.count + value.count, from: key, byteLimit) { break }
     }
     return copies
   }

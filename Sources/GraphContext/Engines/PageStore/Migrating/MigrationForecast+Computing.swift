@@ -179,7 +179,7 @@ private struct ForecastBuilder {
         return try self.index(resolved, of: entity, isReplacing: replaced.contains(index))
       case .exchangedPairs(let source, let tree):
         return try copy(of: source, labels.owner(of: tree), isReplacing: false)
-      case .copiedPairs(let source, let tree):
+      case .copiedPairs(let source, let tree), .copiedValues(let source, let tree):
         return try copy(of: source, labels.owner(of: tree), isReplacing: true)
       case .records(let number, let source):
         return try copy(
@@ -242,6 +242,7 @@ extension MigrationForecast.Tree {
       case .index: .index
       case .references: .references
       case .pairs: .pairs
+      case .blobs: .values
       }
     self.init(kind: kind, entity: owner.entity, name: owner.name, entryCount: entryCount)
   }

@@ -75,6 +75,8 @@ enum MigrationStep: Sendable, Hashable, Codable {
   case records(entity: EntityNumber, from: String)
   /// Pairs of the same form, out of another tree.
   case copiedPairs(from: String, to: String)
+  /// Long values of an attribute that is stored externally, out of another tree.
+  case copiedValues(from: String, to: String)
   /// The values of a new to-one relationship, out of the links of its inverse: pairs of the entity's object and its destination, or the
   /// other way round.
   case inverse(entity: EntityNumber, PropertyNumber, links: String, isExchanged: Bool)
@@ -98,8 +100,8 @@ extension SchemaChange {
   /// The rows that a step is going to work on.
   fileprivate func rowCount(of step: MigrationStep, in snapshot: Snapshot) throws -> Int {
     switch step {
-    case .exchangedPairs(let source, _), .copiedPairs(let source, _), .records(_, let source),
-      .inverse(_, _, let source, _):
+    case .exchangedPairs(let source, _), .copiedPairs(let source, _), .copiedValues(let source, _),
+      .records(_, let source), .inverse(_, _, let source, _):
       try snapshot.treeIfPresent(source)?.count ?? 0
     case .index(let number, _), .pass(_, let number?):
       // The index of an entity to be rebuilt has as many entries as the store has records.

@@ -170,10 +170,13 @@ struct SchemaChecker {
     to new: Schema,
     _ refusal: inout SchemaRefusal
   ) throws {
-    let (entity, slot, kind) = try conversion.resolved(in: StoredSchema(old), change.target, new)
+    let stored = try StoredSchema(old)
+    let (entity, slot, kind) = try conversion.resolved(in: stored, change.target, new)
     guard conversion.rule.refusesValues else { return }
+    let view = StoreView(schema: stored, snapshot: snapshot)
     try forEachRecord(of: entity) { object, record in
-      let value = record.value(slot)
+      // The pass finds what can't be read.
+      let value = (try? view.value(of: record, at: slot, entity)) ?? .null
       if value.isNull || conversion.rule.convert(value, to: kind) != nil { return }
       refusal.add(offender(.conversion, object, record, [slot], entity))
     }

@@ -98,6 +98,7 @@ struct OpenedStore {
     _ opening: ContainerOpening
   ) throws(ContextError) -> OpenedStore {
     do {
+      if !store.options.isReadOnly { try StagedBlobs.removeAll(in: store) }
       let removed = try RemovedEntities(store, opening.logger)
       let upgrade = try StoreUpgrade(store, models, showsValues: opening.showsValues)
       let schema =

@@ -1,3 +1,4 @@
+import Foundation
 import Predicates
 
 /// The unsaved records that take part in one query: it sees these in place of the stored ones.
@@ -85,6 +86,10 @@ final class ViewRecordSource: RecordSource {
     }
     finders = Array(repeating: nil, count: entities.count)
     known = Array(repeating: nil, count: paths.followsRelationships ? entities.count * Self.knownCount : 0)
+  }
+
+  func externalValue(_ reference: ExternalReference, at slot: Int, of place: Int) throws -> Data {
+    try view.externalData(reference, at: slot, of: entities[place])
   }
 
   func record(_ number: ObjectNumber, at place: Int) throws -> UnsafeRawBufferPointer? {

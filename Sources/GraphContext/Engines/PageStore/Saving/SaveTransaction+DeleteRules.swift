@@ -179,6 +179,7 @@ extension SaveTransaction {
     try bytes.withUnsafeBytes { bytes in
       let record = RecordView(validated: bytes, layout: entity.layout)
       try replaceKeys(from: record, to: nil, number, entity, &transaction)
+      noteDeadBlobs(of: record, in: .max, entity)
       history?.noteDeleted(record, number, entity, request.origin)
       followToOnes(of: record, number, entity)
     }

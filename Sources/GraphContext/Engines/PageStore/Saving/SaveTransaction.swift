@@ -13,7 +13,8 @@ import Predicates
 /// 6. To-many relationships have as many members as their rules say.
 /// 7. Unique tuples are unique. They are looked at once, at the end: two objects may swap theirs.
 /// 8. Numbers are leased for the objects to come.
-/// 9. The changes are appended to the history, if the store keeps one.
+/// 9. Values that were stored outside of records and that nothing refers to any more are removed.
+/// 10. The changes are appended to the history, if the store keeps one.
 ///
 /// Failures of objects are gathered until the end, so that one error lists all of them. Any error aborts the transaction and leaves nothing in
 /// the store.
@@ -44,6 +45,9 @@ final class SaveTransaction {
   var lostReferences: [LostReference] = []
   /// Objects whose to-many relationships are counted at the end.
   var counted: CountedOwners
+  /// Values that this save has stored outside of records.
+  var blobCount: UInt32 = 0
+  var deadBlobs: [DeadBlob] = []
   private var trees: [String: WriteTree] = [:]
   private var recordTrees: [WriteTree?]
   /// By the entity's ordinal; nil until a record of it is read.
@@ -96,6 +100,7 @@ final class SaveTransaction {
     try checkUniqueness(&transaction)
     try failures.throwIfAny()
     try leaseNumbers(&transaction)
+    try removeDeadBlobs(&transaction)
     for changes in request.entities {
       changeSet.setObjects(ChangeSet.Objects(changes), of: changes.entity.number)
     }
@@ -140,15 +145,19 @@ extension SaveTransaction {
     guard !changes.inserted.isEmpty else { return }
     let entity = changes.entity
     let tree = try records(entity, &transaction)
-    for record in changes.inserted { RecordEncoder.stamp(record.bytes, commit: commit) }
-    counted.note(changes.inserted, of: entity)
-    if let number = try tree.put(new: changes.inserted) {
+    var encoder = RecordEncoder(layout: entity.layout)
+    // The encoder owns records: it must not end before.
+    defer { encoder.removeAll() }
+    let inserted = try storeBlobs(of: changes.inserted, entity, &encoder, &transaction)
+    for record in inserted { RecordEncoder.stamp(record.bytes, commit: commit) }
+    counted.note(inserted, of: entity)
+    if let number = try tree.put(new: inserted) {
       throw ContextError(
         .corrupt,
         "the store has an object \(number) of \(entity.name) that was never leased"
       )
     }
-    for record in changes.inserted {
+    for record in inserted {
       let view = RecordView(validated: UnsafeRawBufferPointer(record.bytes), layout: entity.layout)
       noteKeys(from: nil, to: view, record.number, entity, changed: .max)
     }
@@ -159,14 +168,20 @@ extension SaveTransaction {
     let entity = changes.entity
     let tree = try records(entity, &transaction)
     var encoder = RecordEncoder(layout: entity.layout)
+    var patchEncoder = RecordEncoder(layout: entity.layout)
     for patch in changes.updated {
       encoder.removeAll()
-      let values = RecordView(validated: patch.bytes, layout: entity.layout)
+      patchEncoder.removeAll()
+      let given = RecordView(validated: patch.bytes, layout: entity.layout)
+      let changed = try storeBlobs(of: given, in: patch.slots, entity, &patchEncoder, &transaction)
+      let values =
+        changed.map { RecordView(validated: UnsafeRawBufferPointer($0), layout: entity.layout) } ?? given
       var bytes = UnsafeMutableRawBufferPointer(start: nil, count: 0)
       try withStored(patch.number, entity, tree) { old in
         bytes = encoder.encode(old, patchedBy: values, in: patch.slots)
         let new = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
         noteKeys(from: old, to: new, patch.number, entity, changed: patch.slots)
+        noteDeadBlobs(of: old, in: patch.slots, entity)
       }
       RecordEncoder.stamp(bytes, commit: commit)
       try withKey(patch.number) { key throws(StoreError) in
@@ -182,6 +197,7 @@ extension SaveTransaction {
     for number in changes.deleted {
       try withStored(number, entity, tree) { old in
         noteKeys(from: old, to: nil, number, entity, changed: .max)
+        noteDeadBlobs(of: old, in: .max, entity)
         history?.noteDeleted(old, number, entity, request.origin)
         if request.appliesToOneRules { followToOnes(of: old, number, entity) }
       }

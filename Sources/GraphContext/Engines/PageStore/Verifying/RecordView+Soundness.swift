@@ -25,6 +25,7 @@ extension RecordView {
     case .reference: return reference(slot).isSound
     case .string, .coded: return String(validating: variable(slot), as: UTF8.self) != nil
     case .place: return ListPlace(Array(variable(slot))) != nil
+    case .externalString, .externalData: return hasSoundExternalValue(slot)
     default: return true
     }
   }
@@ -37,6 +38,16 @@ extension RecordView {
     var elements = ListElements(variable(property.slot), of: kind)
     do throws(ListElements.Damage) { while try elements.next() != nil {} } catch { return false }
     return true
+  }
+
+  /// Whether the record has a value or a reference. What the reference leads to is looked at elsewhere.
+  private func hasSoundExternalValue(_ slot: Int) -> Bool {
+    switch external(slot) {
+    case .inline(let bytes)?:
+      layout.fields[slot].kind == .externalData || String(validating: bytes, as: UTF8.self) != nil
+    case .reference?: true
+    case nil: false
+    }
   }
 
   /// The stored bytes of a slot.

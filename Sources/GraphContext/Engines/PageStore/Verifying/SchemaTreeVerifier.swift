@@ -91,7 +91,7 @@ struct SchemaTreeVerifier {
       SchemaTree.formatKey, SchemaTree.modelKey, SchemaTree.foldingKey, SchemaTree.migrationKey,
       SchemaTree.spentKey,
     ]
-    var others = entries.filter { !heads.contains($0.key) }
+    var others = entries.filter { !heads.contains($0.key) && !StagedBlobs.isKey($0.key) }
     let isEarlier = SchemaTree.number(entries[SchemaTree.formatKey]) < SchemaTree.formatVersion
     for entity in schema.entities {
       for layout in entity.layouts {

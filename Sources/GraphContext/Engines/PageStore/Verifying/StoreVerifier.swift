@@ -15,6 +15,8 @@ package struct StoreVerifier {
   private var referenceCounts: [Int] = []
   /// How many entries the records have in each declared index, if it is of elements.
   private var elementCounts: [Int] = []
+  /// How many parts the long values of the entity at hand have, by slot.
+  private var partCounts: [Int: Int] = [:]
 
   /// - Parameters:
   ///   - damaged: the names of the trees in whose pages the page store has found problems.
@@ -30,6 +32,7 @@ package struct StoreVerifier {
     for entity in view.schema.entities {
       verifyRecords(of: entity)
       verifyKeys(of: entity)
+      verifyParts(of: entity)
       for relationship in entity.toManys { verifyPairs(relationship) }
     }
     return found
@@ -99,6 +102,7 @@ package struct StoreVerifier {
   private mutating func verifyRecords(of entity: StoredEntity) {
     referenceCounts = entity.toOnes.map { _ in 0 }
     elementCounts = entity.declaredIndexes.map { _ in 0 }
+    partCounts = [:]
     var greatest = ObjectNumber.none
     let reader = RecordReader(entity)
     _ = forEachEntry(of: entity.treeName) { verifier, key, value in
@@ -140,6 +144,11 @@ package struct StoreVerifier {
     }
     for property in entity.schema.stored where !record.hasSoundValue(property.slot) {
       report("\(entity.name) \(number) has no \(property.kind) for \(property.name)", entity.treeName)
+    }
+    for slot in entity.slots(entity.externalSlots) {
+      guard let reference = record.externalReference(slot) else { continue }
+      partCounts[slot, default: 0] += reference.partCount
+      verify(reference, at: slot, of: number, entity)
     }
     for property in entity.schema.stored where !record.hasSoundElements(property) {
       report("\(entity.name) \(number) has no list for \(property.name)", entity.treeName)
@@ -198,6 +207,49 @@ package struct StoreVerifier {
         }
       }
     } ?? true
+  }
+
+  // MARK: Long values
+
+  private mutating func verify(
+    _ reference: ExternalReference,
+    at slot: Int,
+    of number: ObjectNumber,
+    _ entity: StoredEntity
+  ) {
+    let treeName = entity.blobTreeName(at: slot)
+    let name = entity.schema.stored[slot].name
+    if reference.commit > view.commit {
+      report("\(entity.name) \(number) has a \(name) of the later commit \(reference.commit)", treeName)
+    }
+    if damaged.contains(treeName) { return }
+    do throws(ContextError) {
+      let data = try view.externalData(reference, at: slot, of: entity)
+      let isText = entity.schema.stored[slot].kind == .externalString
+      if isText, String(validating: data, as: UTF8.self) == nil {
+        report("\(entity.name) \(number) has no string for \(name)", treeName)
+      }
+    } catch {
+      if let error = error.storeError { return noteDamage(error, treeName) }
+      report("the \(name) of \(entity.name) \(number) is missing or damaged", treeName)
+    }
+  }
+
+  /// Every value has its parts; so there are none too many exactly when there are as many as there should be.
+  private mutating func verifyParts(of entity: StoredEntity) {
+    for slot in entity.slots(entity.externalSlots) where !damaged.contains(entity.treeName) {
+      let treeName = entity.blobTreeName(at: slot)
+      let view = view
+      let staged = lookUp(treeName) { (_) throws(StoreError) in
+        try StagedBlobs.partCount(of: treeName, in: try view.snapshot)
+      }
+      let expected = partCounts[slot, default: 0] + (staged ?? 0)
+      guard let parts = count(of: treeName), parts != expected else { continue }
+      report(
+        "there are \(parts) parts of long values, and those of \(entity.name).\(entity.schema.stored[slot].name) have \(expected)",
+        treeName
+      )
+    }
   }
 
   // MARK: From keys to records

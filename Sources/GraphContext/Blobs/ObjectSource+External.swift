@@ -1,0 +1,134 @@
+import Foundation
+import Predicates
+
+// Values that records only refer to.
+
+extension ObjectSource {
+  /// The whole value that a record of the source refers to, compared with the record's hash. O(bytes).
+  func externalData(
+    _ reference: ExternalReference,
+    at slot: Int,
+    of entity: StoredEntity
+  ) throws(ContextError) -> Data {
+    let contents = try contents(of: reference, at: slot, of: entity)
+    let data = try contents.read(0..<contents.byteCount)
+    guard data.withUnsafeBytes({ BlobHash.hash($0) }) == reference.hash else {
+      throw .damagedBlob(at: slot, of: entity)
+    }
+    return data
+  }
+
+  /// The value at a slot of a record, wherever it lies.
+  func value(
+    of record: RecordView,
+    at slot: Int,
+    _ entity: StoredEntity
+  ) throws(ContextError) -> AttributeValue {
+    guard entity.externalSlots & 1 << UInt64(slot) != 0, !record.isNull(slot) else {
+      return record.value(slot)
+    }
+    switch record.external(slot) {
+    case .inline?: return record.value(slot)
+    case .reference(let reference)?:
+      let data = try externalData(reference, at: slot, of: entity)
+      return record.layout.fields[slot].kind.externalValue(data)
+    case nil: throw .damagedBlob(at: slot, of: entity)
+    }
+  }
+
+  /// Of the slots in `mask`, those whose values are not those of another record of the entity. Where one record has a value of as many bytes as the other refers to, the
+  /// value is read; one that can't be read equals none.
+  func slots(
+    in mask: UInt64,
+    of record: RecordView,
+    thatDifferFrom other: RecordView,
+    _ entity: StoredEntity
+  ) -> UInt64 {
+    var different = record.slots(in: mask, thatDifferFrom: other)
+    for slot in entity.slots(entity.externalSlots & different) {
+      let isEqual =
+        switch (record.external(slot), other.external(slot)) {
+        case (.inline(let bytes), .reference(let reference)), (.reference(let reference), .inline(let bytes)):
+          isEqual(bytes, to: reference, at: slot, entity)
+        default: false
+        }
+      if isEqual { different &= ~(1 << UInt64(slot)) }
+    }
+    return different
+  }
+
+  private func isEqual(
+    _ bytes: UnsafeRawBufferPointer,
+    to reference: ExternalReference,
+    at slot: Int,
+    _ entity: StoredEntity
+  ) -> Bool {
+    guard bytes.count == reference.byteCount,
+      let stored = try? externalData(reference, at: slot, of: entity)
+    else { return false }
+    return stored.elementsEqual(bytes)
+  }
+
+  /// A copy of a record with the values themselves where it refers to values; nil if it has all of them already.
+  ///
+  /// - Parameters:
+  ///   - slots: bits of the slots that this is about.
+  ///   - encoder: owns the copy.
+  func loaded(
+    _ record: RecordView,
+    in slots: UInt64,
+    of entity: StoredEntity,
+    _ encoder: inout RecordEncoder
+  ) throws(ContextError) -> UnsafeRawBufferPointer? {
+    var values: [Int: AttributeValue] = [:]
+    for slot in entity.slots(entity.externalSlots & slots) where record.externalReference(slot) != nil {
+      values[slot] = try value(of: record, at: slot, entity)
+    }
+    if values.isEmpty { return nil }
+    encoder.begin()
+    for slot in entity.slotsByPlace {
+      if let value = values[slot] {
+        _ = encoder.set(value, at: slot)
+      } else {
+        encoder.copy(slot, from: record)
+      }
+    }
+    return UnsafeRawBufferPointer(encoder.finish())
+  }
+}
+
+extension StoredEntity {
+  /// The slots of a mask, ascending.
+  func slots(_ mask: UInt64) -> [Int] {
+    mask == 0 ? [] : schema.stored.indices.filter { mask & 1 << UInt64($0) != 0 }
+  }
+}
+
+extension RecordEncoder {
+  /// Sets all values of a record to those of an object. A value that lies elsewhere and wasn't changed is not read.
+  mutating func setValues(of object: any ManagedObject, _ entity: StoredEntity) {
+    let isStored = object._$state.phase == .persistent || object._$state.phase == .deleted
+    let kept = isStored ? entity.externalSlots & ~object._$state.changed : 0
+    let record = kept == 0 ? nil : object.findRecord()
+    for slot in entity.slotsByPlace {
+      if let record, kept & 1 << UInt64(slot) != 0 {
+        copy(slot, from: RecordView(validated: record, layout: entity.layout))
+      } else {
+        // A value that doesn't fit its kind is left nil here; the save will refuse it.
+        _ = set(object.attributeValue(at: slot), at: slot)
+      }
+    }
+  }
+}
+
+extension ContextError {
+  /// What is wrong when a record refers to a value that the store doesn't have.
+  static func damagedBlob(at slot: Int, of entity: StoredEntity) -> ContextError {
+    let name = entity.schema.stored[slot].name
+    return ContextError(
+      .corrupt,
+      "a value of \(entity.name).\(name) that is stored externally is missing or damaged",
+      context: .init(entity: entity.name, properties: [name])
+    )
+  }
+}

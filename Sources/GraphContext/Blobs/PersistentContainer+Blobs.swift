@@ -1,0 +1,76 @@
+import Foundation
+import Predicates
+
+extension PersistentContainer {
+  /// Sets an attribute that is stored externally, of a stored object, to bytes that come in chunks: not all of them are in memory at any time.
+  ///
+  /// ```swift
+  /// try await container.setBlob(\Album.cover, of: id, from: download.chunks)
+  /// ```
+  ///
+  /// Chunks are stored in commits of some 1 MiB, which are not synced, while others read and save. A last one gives the object its value, in the state that it finds:
+  /// so it conflicts with nothing. Contexts learn of it as of a save of another context. No hook is called. If the chunks end with an error, or the process ends before the value has
+  /// been set, the object has its old value, and nothing is left of the new one: at the latest when the store is opened for writing again.
+  ///
+  /// - Parameters:
+  ///   - attribute: an attribute of the model itself, without rules.
+  ///   - id: the object.
+  ///   - chunks: the bytes, in pieces of any size.
+  ///   - durability: when the change counts as done, if not as the container's options say.
+  ///   - author: whose change it is, for the history.
+  /// - Throws: what `chunks` throws; `objectNotFound` if there is no such object, or it was deleted meanwhile; `invalidQuery` for any other attribute; `store` when something can't be written.
+  public func setBlob<Root: ManagedObject, Value: AttributeType, Chunks: AsyncSequence & Sendable>(
+    _ attribute: KeyPath<Root, Value>,
+    of id: ManagedObjectID,
+    from chunks: Chunks,
+    durability: Durability? = nil,
+    author: String? = nil
+  ) async throws where Value.Present == Data, Chunks.Element == Data {
+    let (entity, slot) = try externalSlot(of: attribute)
+    try await performBackgroundTask { context in _ = try context.existingObject(Root.self, with: id) }
+    var writer = BlobWriter(handle.engine, entity, slot: slot)
+    do {
+      for try await chunk in chunks {
+        writer.append(chunk)
+        if writer.isFull { writer = try await onQueue(writer) { try $0.storeParts() } }
+      }
+      writer = try await onQueue(writer) { [coordinator] writer in
+        let content = try writer.finish()
+        try StoreBatch(coordinator, durability, author: author).set(content, at: slot, of: id.number, entity)
+      }
+    } catch {
+      // What can't be removed now is removed when the store is opened again.
+      _ = try? await onQueue(writer) { try $0.discard() }
+      throw error
+    }
+  }
+
+  private func externalSlot<Root: ManagedObject>(
+    of attribute: PartialKeyPath<Root>
+  ) throws(ContextError) -> (StoredEntity, Int) {
+    try handle.checkOpen()
+    guard let entity = coordinator.entity(of: Root.self) else { throw .unknownModel(Root.self) }
+    let names = try ContextError.resolving { () throws(QueryError) in try Root.predicatePath(of: attribute) }
+    let name = names.joined(separator: ".")
+    guard let slot = entity.schema.storedProperty(named: name)?.slot,
+      entity.externalSlots & 1 << UInt64(slot) != 0,
+      !coordinator.checks[entity.ordinal].contains(where: { $0.slot == slot })
+    else {
+      let message = "\(name) is no attribute of \(entity.name) that is stored externally and has no rules"
+      throw ContextError(QueryError(.keyPath, message, keyPath: name))
+    }
+    return (entity, slot)
+  }
+
+  /// Runs `body` with a copy of a writer on the container's queue, and returns the copy.
+  private func onQueue(
+    _ writer: BlobWriter,
+    _ body: @escaping @Sendable (inout BlobWriter) throws -> Void
+  ) async throws(ContextError) -> BlobWriter {
+    try await queue.run { () throws(ContextError) in
+      var copy = writer
+      do { try body(&copy) } catch { throw ContextError(any: error) }
+      return copy
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import PageStore
+import Predicates
+
+/// Where the parts of an attribute's long values lie in their tree: commit, 8 bytes, ordinal, 4 bytes, and the part's index, 4 bytes, all big-endian → the part.
+enum BlobKey {
+  static let byteCount = 16
+  /// The bytes of each part but a value's last. With its header such a part fills pages.
+  static let partByteCount = (64 << 10) - 64
+  /// Longer values lie in a tree of their own, and shorter ones in the record.
+  static let inlineByteCount = 512
+
+  /// What the keys of all parts of a value begin with.
+  static func prefix(_ reference: ExternalReference) -> [UInt8] {
+    prefix(reference.commit, reference.ordinal)
+  }
+
+  static func prefix(_ commit: UInt64, _ ordinal: UInt32) -> [UInt8] { bytes(commit) + bytes(ordinal) }
+
+  static func key(_ reference: ExternalReference, part: Int) -> [UInt8] {
+    key(reference.commit, reference.ordinal, part: part)
+  }
+
+  static func key(_ commit: UInt64, _ ordinal: UInt32, part: Int) -> [UInt8] {
+    prefix(commit, ordinal) + bytes(UInt32(truncatingIfNeeded: part))
+  }
+
+  private static func bytes(_ value: some FixedWidthInteger) -> [UInt8] {
+    withUnsafeBytes(of: value.bigEndian) { [UInt8]($0) }
+  }
+}
+
+extension ExternalReference {
+  /// The number of parts that the value has.
+  var partCount: Int { (byteCount + BlobKey.partByteCount - 1) / BlobKey.partByteCount }
+
+  /// The bytes of one of the parts.
+  func byteCount(ofPart part: Int) -> Int {
+    min(BlobKey.partByteCount, byteCount - part * BlobKey.partByteCount)
+  }
+}
+
+/// The hash of a value's bytes.
+enum BlobHash {
+  /// Of bytes that come in pieces.
+  typealias Stream = XXH64.Stream
+
+  static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 { XXH64.hash(bytes) }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import PageStore
+import Predicates
+
+/// Stores a value that comes in pieces, in commits of bounded size. Nothing refers to it before a save does: until then it is staged.
+struct BlobWriter: Sendable {
+  /// What a save is to store in the record.
+  enum Content: Sendable {
+    /// A value that one commit holds. Nothing of it is stored.
+    case value(Data)
+    /// A value that is staged.
+    case reference(ExternalReference)
+  }
+
+  private let engine: PageStoreEngine
+  private let treeName: String
+  private var hasher = BlobHash.Stream()
+  private var byteCount = 0
+  /// Bytes that are not stored yet.
+  private var pending = Data()
+  private var partCount = 0
+  /// The commit that has stored the first part.
+  private var commit: UInt64?
+
+  /// The bytes that a commit stores: some 1 MiB.
+  private static let commitByteCount = 16 * BlobKey.partByteCount
+
+  init(_ engine: PageStoreEngine, _ entity: StoredEntity, slot: Int) {
+    self.engine = engine
+    treeName = entity.blobTreeName(at: slot)
+  }
+
+  /// Whether there is enough for a commit.
+  var isFull: Bool { pending.count >= Self.commitByteCount }
+
+  mutating func append(_ piece: Data) {
+    piece.withUnsafeBytes { hasher.update($0) }
+    byteCount += piece.count
+    pending.append(piece)
+  }
+
+  /// Stores what there is in whole parts. The commits are not synced: one that refers to the value is, and syncs them.
+  mutating func storeParts(includingLast: Bool = false) throws {
+    let size = BlobKey.partByteCount
+    let count = includingLast ? (pending.count + size - 1) / size : pending.count / size
+    if count == 0 { return }
+    let (first, known, bytes) = (partCount, commit, pending)
+    commit = try engine.store.write(durability: .relaxed) { transaction in
+      try engine.checkWritable()
+      let commit = known ?? transaction.commit
+      if known == nil { try transaction.tree(SchemaTree.name).put(StagedBlobs.key(commit, in: treeName), []) }
+      let tree = try transaction.tree(treeName)
+      for part in 0..<count {
+        let piece = bytes.dropFirst(part * size).prefix(size)
+        try tree.put(BlobKey.key(commit, StagedBlobs.ordinal, part: first + part), [UInt8](piece))
+      }
+      return commit
+    }
+    partCount += count
+    pending = Data(pending.dropFirst(count * size))
+  }
+
+  /// Stores the rest, if anything is stored yet.
+  mutating func finish() throws -> Content {
+    if commit == nil { return .value(pending) }
+    try storeParts(includingLast: true)
+    return .reference(
+      ExternalReference(
+        commit: commit ?? 0,
+        ordinal: StagedBlobs.ordinal,
+        byteCount: byteCount,
+        hash: hasher.hash
+      )
+    )
+  }
+
+  /// Removes what is stored, because no save will refer to it.
+  func discard() throws {
+    guard let commit else { return }
+    try engine.store.write(durability: .relaxed) { transaction in
+      try StagedBlobs.remove(StagedBlobs.key(commit, in: treeName), &transaction)
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import PageStore
+import Predicates
+
+/// Values whose parts are stored before the save that refers to them. The tree `schema` has an entry for each, so that none is left for good.
+enum StagedBlobs {
+  /// Which of the values of its commit a staged value is.
+  static let ordinal: UInt32 = 1
+  private static let head = "staged/"
+
+  static func isKey(_ key: [UInt8]) -> Bool { key.starts(with: head.utf8) }
+
+  /// - Parameters:
+  ///   - commit: the one that stored the value's first part.
+  ///   - treeName: the tree of the value.
+  static func key(_ commit: UInt64, in treeName: String) -> [UInt8] {
+    Array("\(head)\(commit)/\(treeName)".utf8)
+  }
+
+  /// Where a staged value lies, by its key. Nil for a key that means nothing.
+  private static func place(_ key: [UInt8]) -> (commit: UInt64, treeName: String)? {
+    let parts = String(decoding: key.dropFirst(head.utf8.count), as: UTF8.self)
+      .split(separator: "/", maxSplits: 1)
+    // Only a tree of values loses entries by what the key says.
+    guard parts.count == 2, let commit = UInt64(parts[0]), parts[1].hasPrefix("\(TreeKind.blobs.rawValue)/")
+    else { return nil }
+    return (commit, String(parts[1]))
+  }
+
+  /// The keys of all staged values.
+  private static func keys(in catalogue: some OrderedTree) throws(StoreError) -> [[UInt8]] {
+    var keys: [[UInt8]] = []
+    var cursor = try catalogue.cursor(in: .prefix(Array(head.utf8)))
+    while try cursor.next() { keys.append([UInt8](try cursor.key())) }
+    return keys
+  }
+
+  /// The parts of a tree that belong to staged values.
+  static func partCount(of treeName: String, in snapshot: Snapshot) throws(StoreError) -> Int {
+    guard let catalogue = try snapshot.treeIfPresent(SchemaTree.name),
+      let tree = try snapshot.treeIfPresent(treeName)
+    else { return 0 }
+    var count = 0
+    for key in try keys(in: catalogue) {
+      guard let place = place(key), place.treeName == treeName else { continue }
+      count += try tree.count(in: .prefix(BlobKey.prefix(place.commit, ordinal)))
+    }
+    return count
+  }
+
+  /// Removes a value if it is still staged: a save may refer to it by now, although it seemed to fail.
+  static func remove(_ key: [UInt8], _ transaction: inout WriteTransaction) throws(StoreError) {
+    guard try transaction.tree(SchemaTree.name).remove(key), let place = place(key),
+      let tree = try transaction.treeIfPresent(place.treeName)
+    else { return }
+    _ = try tree.removeRange(.prefix(BlobKey.prefix(place.commit, ordinal)))
+  }
+
+  /// Removes the values that a process has staged which has ended since.
+  static func removeAll(in store: Store) throws {
+    guard let catalogue = try store.snapshot().treeIfPresent(SchemaTree.name) else { return }
+    let keys = try keys(in: catalogue)
+    if keys.isEmpty { return }
+    try store.write { transaction in
+      for key in keys { try remove(key, &transaction) }
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import Cambium
+import Foundation
+import PageStore
+import TestSupport
+import Testing
+
+@testable import GraphContext
+
+/// Values that come in chunks.
+struct BlobWritingTests {
+  typealias Album = ExternalAttributeTests.Album
+
+  let folder: TemporaryFolder
+  let container: PersistentContainer
+  let id: ManagedObjectID
+
+  init() async throws {
+    folder = try TemporaryFolder()
+    container = try await ExternalAttributeTests.open(folder)
+    id = try await container.performBackgroundTask { context in
+      let album = Album("A", cover: Self.bytes(70_000, 1))
+      context.insert(album)
+      try context.save()
+      return album.objectID
+    }
+  }
+
+  private static func bytes(_ count: Int, _ seed: Int) -> Data { ExternalAttributeTests.bytes(count, seed) }
+
+  private struct Stop: Error {}
+
+  /// A value in chunks of a size; an error after so many.
+  private struct Chunks: AsyncSequence, Sendable {
+    let value: Data
+    let size: Int
+    var failsAfter = Int.max
+    var meanwhile: (@Sendable () async throws -> Void)?
+
+    func makeAsyncIterator() -> Iterator { Iterator(chunks: self) }
+
+    struct Iterator: AsyncIteratorProtocol {
+      let chunks: Chunks
+      var count = 0
+
+      mutating func next() async throws -> Data? {
+        let start = count * chunks.size
+        if count == chunks.failsAfter { throw Stop() }
+        guard start < chunks.value.count else {
+          try await chunks.meanwhile?()
+          return nil
+        }
+        count += 1
+        return chunks.value.dropFirst(start).prefix(chunks.size)
+      }
+    }
+  }
+
+  private func cover() async throws -> Data? {
+    try await container.performBackgroundTask { [id] context in
+      try context.existingObject(Album.self, with: id).cover
+    }
+  }
+
+  private func partCount() throws -> Int {
+    let snapshot = try container.store.snapshot()
+    return try snapshot.treeNames.filter { $0.hasPrefix("b/") }.reduce(0) { try $0 + snapshot.tree($1).count }
+  }
+
+  @Test(arguments: [0, 1, 512, 513, 1_047_551, 1_047_552, 1_047_553, 3_000_000], [1_000_000, 4_001])
+  func chunksBecomeTheValue(count: Int, size: Int) async throws {
+    let value = Self.bytes(count, 2)
+    try await container.setBlob(\Album.cover, of: id, from: Chunks(value: value, size: size))
+    #expect(try await cover() == value)
+    #expect(try partCount() == (count <= 512 ? 0 : (count + 65_471) / 65_472))
+    let blob = try await container.performBackgroundTask { [id] context in
+      try context.existingObject(Album.self, with: id).blob(\.cover)
+    }
+    #expect(blob?.hash == value.withUnsafeBytes { BlobHash.hash($0) })
+    #expect(try container.verify().map(\.description) == [])
+  }
+
+  @Test func aContextLearnsOfTheValue() async throws {
+    let context = try container.context()
+    defer { context.end() }
+    let album = try context.existingObject(Album.self, with: id)
+    #expect(album.cover == Self.bytes(70_000, 1))
+    let value = Self.bytes(2_000_000, 3)
+    try await container.setBlob(\Album.cover, of: id, from: Chunks(value: value, size: 100_000))
+    context.refreshAllObjects()
+    #expect(album.cover == Self.bytes(70_000, 1))
+    try context.save()
+    try context.mergeAutomatically()
+    #expect(album.cover == value)
+  }
+
+  @Test func chunksThatFailLeaveNothing() async throws {
+    let value = Self.bytes(4_000_000, 4)
+    await #expect(throws: Stop.self) {
+      try await container.setBlob(
+        \Album.cover,
+        of: id,
+        from: Chunks(value: value, size: 500_000, failsAfter: 7)
+      )
+    }
+    #expect(try await cover() == Self.bytes(70_000, 1))
+    #expect(try partCount() == 2)
+    #expect(try container.verify().map(\.description) == [])
+  }
+
+  @Test func anObjectThatIsDeletedMeanwhileLeavesNothing() async throws {
+    let chunks = Chunks(value: Self.bytes(4_000_000, 5), size: 500_000) { [container, id] in
+      #expect(try container.verify().map(\.description) == [])
+      try await container.performBackgroundTask { context in
+        context.delete(try context.existingObject(Album.self, with: id))
+        try context.save()
+      }
+    }
+    let error = await #expect(throws: ContextError.self) {
+      try await container.setBlob(\Album.cover, of: id, from: chunks)
+    }
+    #expect(error?.code == .objectNotFound)
+    #expect(try partCount() == 0)
+    #expect(try container.verify().map(\.description) == [])
+  }
+
+  @Test func whatAProcessHasLeftIsRemoved() async throws {
+    let entity = try #require(container.coordinator.schema.entity(named: "Album"))
+    var writer = BlobWriter(container.handle.engine, entity, slot: 1)
+    writer.append(Self.bytes(2_000_000, 6))
+    try writer.storeParts()
+    #expect(try partCount() == 2 + 30)
+    #expect(try container.verify().map(\.description) == [])
+    try container.close()
+    let again = try await ExternalAttributeTests.open(folder)
+    let snapshot = try again.store.snapshot()
+    #expect(try snapshot.tree(entity.blobTreeName(at: 1)).count == 2)
+    #expect(try again.verify().map(\.description) == [])
+  }
+
+  @Test func onlyWhatIsStagedCanBeReferredTo() async throws {
+    let entity = try #require(container.coordinator.schema.entity(named: "Album"))
+    var writer = BlobWriter(container.handle.engine, entity, slot: 1)
+    writer.append(Self.bytes(100_000, 6))
+    try writer.storeParts()
+    let content = try writer.finish()
+    try writer.discard()
+    let error = #expect(throws: ContextError.self) {
+      try StoreBatch(container.coordinator, nil, author: nil)
+        .set(content, at: 1, of: id.number, entity)
+    }
+    #expect(error?.code == .corrupt)
+  }
+
+  @Test func otherAttributesAreRefused() async throws {
+    let chunks = Chunks(value: Data(), size: 1)
+    let missing = ManagedObjectID(
+      entity: id.entity,
+      number: ObjectNumber(rawValue: 99 << 14),
+      storeID: id.storeID
+    )
+    var error = await #expect(throws: ContextError.self) {
+      try await container.setBlob(\Album.cover, of: missing, from: chunks)
+    }
+    #expect(error?.code == .objectNotFound)
+    error = await #expect(throws: ContextError.self) {
+      try await container.setBlob(\ExternalAttributeTests.Page.album?.cover, of: id, from: chunks)
+    }
+    #expect(error?.code == .invalidQuery)
+  }
+}
