@@ -89,7 +89,9 @@ final class ViewRecordSource: RecordSource {
   }
 
   func externalValue(_ reference: ExternalReference, at slot: Int, of place: Int) throws -> Data {
-    try view.externalData(reference, at: slot, of: entities[place])
+    // Elements of lists are in the lists.
+    guard let entity = entities[place] else { return Data() }
+    return try view.externalData(reference, at: slot, of: entity)
   }
 
   func record(_ number: ObjectNumber, at place: Int) throws -> UnsafeRawBufferPointer? {
