@@ -16,7 +16,7 @@ struct RandomSchema {
   /// An attribute that every entity has and no change touches.
   static let serial = "serial"
 
-  static let attributeKinds = AttributeKind.allCases.filter { $0 != .reference }
+  static let attributeKinds = AttributeKind.allCases.filter { $0 != .reference && $0 != .place }
   private static let entityNames = ["Ape", "Bee", "Cat", "Dog", "Elk", "Fox", "Gnu"]
   private static let propertyNames = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"]
 
