@@ -157,13 +157,13 @@ struct MistakeTests {
   @Test func aSetAndAnOwnInverseHaveNoOrder() {
     #expect(
       mistakes(in: "@Relationship(.ordered, inverse: \\Song.other) var others: Set<Song> = []") == [
-        "2:63: a set has no order: an ordered relationship is an array or an 'OrderedToMany'",
+        "2:59: a set has no order: an ordered relationship is an array or an 'OrderedToMany'",
         "fix: use '[Song]': [Song]",
       ]
     )
     #expect(
       mistakes(in: "@Relationship(.ordered, inverse: .itself) var others: [Song] = []")
-        == ["2:17: a relationship that is its own inverse can't be ordered"]
+        == ["2:15: a relationship that is its own inverse can't be ordered"]
     )
     #expect(mistakes(in: "@Relationship(.ordered, inverse: \\Album.songs) var album: Album?") == [])
     #expect(mistakes(in: "@Relationship(.ordered) var songs: OrderedToMany<Song> = []") == [])
@@ -173,12 +173,12 @@ struct MistakeTests {
     let message = "an 'OrderedToMany' is for a relationship that is marked as ordered, at both ends"
     #expect(
       mistakes(in: "@Relationship var others: OrderedToMany<Song> = []") == [
-        "2:3: \(message)", "fix: insert '.ordered': @Relationship(.ordered)",
+        "2:1: \(message)", "fix: insert '.ordered': @Relationship(.ordered)",
       ]
     )
     #expect(
       mistakes(in: "@Relationship(deleteRule: .cascade) var others: OrderedToMany<Song> = []") == [
-        "2:3: \(message)", "fix: insert '.ordered': @Relationship(.ordered, deleteRule: .cascade)",
+        "2:1: \(message)", "fix: insert '.ordered': @Relationship(.ordered, deleteRule: .cascade)",
       ]
     )
   }
