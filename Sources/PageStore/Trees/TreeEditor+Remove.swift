@@ -9,13 +9,33 @@ extension TreeEditor {
       guard exists else { return false }
       try change { () throws(StoreError) in
         try makePathWritable()
-        addToCounts(-1)
-        retireOverflow(of: path[0].page, index)
-        editor(path[0].page).remove(at: index)
-        try mendPath()
+        try removeFromLeaf(at: index)
       }
       return true
     }
+  }
+
+  /// Does what ``remove(_:)`` does, for a key that is probably near that of the last change: the path to that one is reused if it leads to the key.
+  @discardableResult
+  func remove(near key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+    guard key.count <= StoreLimits.keyByteCount, let position = try fingerPosition(of: SearchKey(key)) else {
+      return try remove(key)
+    }
+    guard position.isEqual else { return false }
+    try change { () throws(StoreError) in
+      path[0].index = position.index
+      try removeFromLeaf(at: position.index)
+    }
+    return true
+  }
+
+  /// Removes an entry from the path's leaf. The path's pages are the transaction's own.
+  private func removeFromLeaf(at index: Int) throws(StoreError) {
+    addToCounts(-1)
+    let leaf = path[0].page
+    if leaf.flags & PageFlags.hasOverflow != 0 { retireOverflow(of: leaf, index) }
+    editor(leaf).remove(at: index)
+    if isUnderfull(leaf) { try mendPath() } else { keepFinger() }
   }
 
   /// Retires the overflow pages of an entry.

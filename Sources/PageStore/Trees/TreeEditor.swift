@@ -112,23 +112,31 @@ final class TreeEditor {
     near key: UnsafeRawBufferPointer,
     _ value: UnsafeRawBufferPointer
   ) throws(StoreError) -> Bool {
-    guard fingerChanges == changes.pointee else { return try put(key, value) }
     try Self.checkLengths(key, value)
-    let position = try reading { () throws(StoreError) in
-      try path[0].page.lowerBound(of: SearchKey(key), in: map)
-    }
-    // The key is one of the leaf, or between two of them, or after the tree's last. Before the leaf's first
-    // key and after its last, another leaf may have it.
-    guard position.isEqual || position.index > 0 && (position.index < path[0].page.count || isPathAtEnd)
-    else {
-      return try put(key, value)
-    }
+    guard let position = try fingerPosition(of: SearchKey(key)) else { return try put(key, value) }
     try change { () throws(StoreError) in
       path[0].index = position.index
       try put(key, value, at: position)
     }
     return position.isEqual
   }
+
+  /// The position of a key in the path's leaf, if that is the leaf in which the last change was made and the key surely belongs there; else nil. The path's
+  /// pages are the transaction's own then.
+  func fingerPosition(of key: SearchKey) throws(StoreError) -> (index: Int, isEqual: Bool)? {
+    guard fingerChanges == changes.pointee else { return nil }
+    let position = try reading { () throws(StoreError) in
+      try path[0].page.lowerBound(of: key, in: map)
+    }
+    // The key is one of the leaf, or between two of them, or after the tree's last. Before the leaf's first
+    // key and after its last, another leaf may have it.
+    guard position.isEqual || position.index > 0 && (position.index < path[0].page.count || isPathAtEnd)
+    else { return nil }
+    return position
+  }
+
+  /// The path leads to a change that was just made in its leaf, and stays valid for the next one.
+  func keepFinger() { fingerChanges = changes.pointee }
 
   /// Ends the editor with its transaction: all later calls throw.
   func end() {
@@ -404,7 +412,7 @@ final class TreeEditor {
   }
 
   /// Replaces the value of an entry in the path's leaf.
-  private func replaceValue(
+  func replaceValue(
     at index: Int,
     keyCount: Int,
     with value: UnsafeRawBufferPointer

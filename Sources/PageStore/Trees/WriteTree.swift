@@ -70,6 +70,22 @@ extension WriteTree {
     return try editor.put(near: key, value)
   }
 
+  /// Replaces the value of a key, which is probably near the one before, by what `body` makes of it; nil leaves it as it is. `body` mustn't use the tree.
+  ///
+  /// One search does for both.
+  ///
+  /// - Returns: whether the tree has the key.
+  package func replace(
+    near key: UnsafeRawBufferPointer,
+    _ body: (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer?
+  ) throws(StoreError) -> Bool {
+    try editor.replace(near: key) { old throws(StoreError) in
+      guard let new = body(old) else { return nil }
+      try note(key, new)
+      return new
+    }
+  }
+
   /// Records a change before it is made, because the change moves the bytes if they are the tree's own. If
   /// the change fails, the transaction can only be aborted, so no recorded change is ever missing in the
   /// tree.
@@ -114,6 +130,14 @@ extension WriteTree {
   @discardableResult
   package func remove(_ key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
     guard try editor.remove(key) else { return false }
+    try recorder.recordRemove(treeID: editor.root.treeID, key: key)
+    return true
+  }
+
+  /// Does what ``remove(_:)`` does, for a key that is probably near the one before.
+  @discardableResult
+  package func remove(near key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+    guard try editor.remove(near: key) else { return false }
     try recorder.recordRemove(treeID: editor.root.treeID, key: key)
     return true
   }

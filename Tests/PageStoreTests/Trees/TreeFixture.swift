@@ -158,6 +158,26 @@ extension TreeEditor {
   }
 
   @discardableResult
+  func remove(near key: [UInt8]) throws -> Bool {
+    try key.withUnsafeBytes { key in try remove(near: key) }
+  }
+
+  /// Replaces a value unless the new one is nil, and returns the one that was there; nil if there was none.
+  func replace(near key: [UInt8], by value: [UInt8]?) throws -> [UInt8]? {
+    var old: [UInt8]?
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: value?.count ?? 0, alignment: 1)
+    defer { copy.deallocate() }
+    if let value { copy.copyBytes(from: value) }
+    let exists = try key.withUnsafeBytes { key in
+      try replace(near: key) { bytes in
+        old = [UInt8](bytes)
+        return value == nil ? nil : UnsafeRawBufferPointer(copy)
+      }
+    }
+    return exists ? old : nil
+  }
+
+  @discardableResult
   func remove(_ key: [UInt8]) throws -> Bool {
     try key.withUnsafeBytes { key in try remove(key) }
   }

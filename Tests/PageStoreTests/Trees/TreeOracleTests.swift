@@ -57,6 +57,8 @@ import Testing
     case 11 where generator.chance(1, in: 6):
       let range = self.range(style, &generator)
       #expect(try editor.removeRange(range) == oracle.removeRange(range))
+    case 10 where !oracle.entries.isEmpty:
+      try changeNeighbours(editor, &oracle, style, &generator, pageSize: pageSize)
     case _ where !oracle.entries.isEmpty && generator.chance(3, in: 4):
       let key = generator.pick(oracle.entries).key
       #expect(try editor.remove(key))
@@ -64,6 +66,34 @@ import Testing
     default:
       let key = style.key(&generator)
       #expect(try editor.remove(key) == (oracle.remove(key) != nil))
+    }
+  }
+
+  /// Ascending keys, most of which are there, are removed or get other values, each from where the one before was.
+  private func changeNeighbours(
+    _ editor: TreeEditor,
+    _ oracle: inout SortedArrayOracle,
+    _ style: KeyStyle,
+    _ generator: inout SeededGenerator,
+    pageSize: Int
+  ) throws {
+    let start = generator.number(in: 0...oracle.count - 1)
+    let keys = oracle.entries[start...].prefix(generator.pick([1, 5, 60])).map(\.key)
+    let removesMost = generator.chance(1, in: 2)
+    for key in keys where !generator.chance(1, in: 5) {
+      if generator.chance(1, in: 10) {
+        let other = style.key(&generator)
+        #expect(try editor.remove(near: other) == (oracle.remove(other) != nil))
+      }
+      if removesMost, !generator.chance(1, in: 6) {
+        #expect(try editor.remove(near: key) == (oracle.remove(key) != nil))
+      } else {
+        let value = generator.value(upTo: generator.pick([10, pageSize]))
+        let isKept = generator.chance(1, in: 8)
+        let old = oracle.value(for: key)
+        #expect(try editor.replace(near: key, by: isKept ? nil : value) == old)
+        if !isKept, old != nil { oracle.put(key, value) }
+      }
     }
   }
 

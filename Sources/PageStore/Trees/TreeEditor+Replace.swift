@@ -1,0 +1,26 @@
+extension TreeEditor {
+  /// Replaces the value of a key, which is probably near that of the last change, by what `body` makes of it; nil leaves it as it is.
+  ///
+  /// - Returns: whether the tree has the key.
+  func replace(
+    near key: UnsafeRawBufferPointer,
+    _ body: (UnsafeRawBufferPointer) throws(StoreError) -> UnsafeRawBufferPointer?
+  ) throws(StoreError) -> Bool {
+    guard height > 0, key.count <= StoreLimits.keyByteCount else { return false }
+    try checkIntact()
+    return try reading { () throws(StoreError) in
+      let known = try fingerPosition(of: SearchKey(key))
+      let position = if let known { known } else { try descend(to: SearchKey(key)) }
+      guard position.isEqual else { return false }
+      let leaf = path[0].page
+      let old = try core.value(leaf, leaf.slot(position.index))
+      guard let new = try old.withBytes(body) else { return true }
+      try change { () throws(StoreError) in
+        path[0].index = position.index
+        if known == nil { try makePathWritable() }
+        try replaceValue(at: position.index, keyCount: key.count, with: new)
+      }
+      return true
+    }
+  }
+}
