@@ -4,6 +4,8 @@
 /// while it is built; finished records never move, so their addresses hold until the arena goes.
 package struct RecordArena: ~Copyable {
   private var blocks: [UnsafeMutableRawBufferPointer] = []
+  /// The newest of the blocks, at hand.
+  private var newest = UnsafeMutableRawBufferPointer(start: nil, count: 0)
   /// Bytes of the newest block in use, the record being built included.
   private var used = 0
   /// Where in the newest block the record being built begins.
@@ -54,7 +56,7 @@ package struct RecordArena: ~Copyable {
 
   /// Adds `count` uninitialised bytes at the end of the record being built and returns their address.
   mutating func extend(by count: Int) -> UnsafeMutableRawPointer {
-    if let block = blocks.last, block.count - used >= count, let base = block.baseAddress {
+    if newest.count - used >= count, let base = newest.baseAddress {
       defer { used += count }
       return base + used
     }
@@ -72,6 +74,7 @@ package struct RecordArena: ~Copyable {
       base.copyMemory(from: old + start, byteCount: building)
     }
     blocks.append(block)
+    newest = block
     usedBefore += start
     start = 0
     used = building + count
@@ -80,7 +83,6 @@ package struct RecordArena: ~Copyable {
 
   /// The record being built, or the last one finished.
   var current: UnsafeMutableRawBufferPointer {
-    guard let block = blocks.last else { return UnsafeMutableRawBufferPointer(start: nil, count: 0) }
-    return UnsafeMutableRawBufferPointer(rebasing: block[start..<used])
+    UnsafeMutableRawBufferPointer(start: newest.baseAddress.map { $0 + start }, count: used - start)
   }
 }

@@ -10,6 +10,8 @@ package struct RecordEncoder: ~Copyable {
   private var arena: RecordArena
   /// Ends of variable values written so far.
   private var endsWritten = 0
+  /// Worked out once for all records that are made of others.
+  private lazy var slotsByPlace = layout.slotsByPlace
 
   package init(layout: RecordLayout, blockByteCount: Int = 1 << 20) {
     self.layout = layout
@@ -27,12 +29,21 @@ package struct RecordEncoder: ~Copyable {
     record.storeBytes(of: Self.version.littleEndian, as: UInt16.self)
     record.storeBytes(of: layout.number.littleEndian, toByteOffset: 4, as: UInt32.self)
     let bitmap = RecordLayout.headerByteCount
-    for place in layout.fields.indices { record[bitmap + place >> 3] |= 1 << UInt8(place & 7) }
+    let count = layout.fields.count
+    for byte in 0..<count >> 3 { record[bitmap + byte] = 0xFF }
+    if count & 7 != 0 { record[bitmap + count >> 3] = 1 << UInt8(count & 7) - 1 }
   }
 
   /// Ends the record. Its bytes stay where they are until the encoder goes; the commit in them is 0.
   package mutating func finish() -> UnsafeMutableRawBufferPointer {
     endVariables(before: layout.variableCount)
+    return arena.current
+  }
+
+  /// A copy of a record of the same layout, to be changed.
+  mutating func copyWhole(_ record: UnsafeRawBufferPointer) -> UnsafeMutableRawBufferPointer {
+    _ = arena.copy(record)
+    endsWritten = layout.variableCount
     return arena.current
   }
 
@@ -100,7 +111,7 @@ extension RecordEncoder {
     with value: AttributeValue
   ) -> UnsafeMutableRawBufferPointer {
     begin()
-    for other in layout.slotsByPlace {
+    for other in slotsByPlace {
       if other == slot { _ = set(value, at: slot) } else { copy(other, from: record) }
     }
     return finish()
@@ -112,8 +123,9 @@ extension RecordEncoder {
     patchedBy patch: borrowing RecordView,
     in slots: UInt64
   ) -> UnsafeMutableRawBufferPointer {
+    if let bytes = encodeInPlace(record, patchedBy: patch, in: slots) { return bytes }
     begin()
-    for slot in layout.slotsByPlace {
+    for slot in slotsByPlace {
       if slots & 1 << UInt64(slot) != 0 { copy(slot, from: patch) } else { copy(slot, from: record) }
     }
     return finish()

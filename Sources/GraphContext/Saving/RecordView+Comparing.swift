@@ -14,9 +14,11 @@ extension RecordView {
 
   /// Of the slots in `mask`, those whose bytes are not those of another record of the same layout.
   func slots(in mask: UInt64, thatDifferFrom other: RecordView) -> UInt64 {
-    var different: UInt64 = 0
-    for slot in layout.fields.indices where mask & 1 << UInt64(slot) != 0 {
-      if !holdsEqualBytes(at: slot, as: other) { different |= 1 << UInt64(slot) }
+    var (rest, different) = (mask & (1 << UInt64(layout.fields.count) &- 1), UInt64(0))
+    while rest != 0 {
+      let bit = rest & (0 &- rest)
+      if !holdsEqualBytes(at: bit.trailingZeroBitCount, as: other) { different |= bit }
+      rest &= ~bit
     }
     return different
   }

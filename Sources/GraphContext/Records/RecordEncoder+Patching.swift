@@ -1,0 +1,31 @@
+import Predicates
+
+extension RecordEncoder {
+  /// Does what ``encode(_:patchedBy:in:)`` does where the patch has values of fixed width only: everything else stays where it is, so that the record is copied as a
+  /// whole. Nil, with nothing written, for other patches.
+  mutating func encodeInPlace(
+    _ record: borrowing RecordView,
+    patchedBy patch: borrowing RecordView,
+    in slots: UInt64
+  ) -> UnsafeMutableRawBufferPointer? {
+    var rest = slots
+    while rest != 0 {
+      if layout.fields[rest.trailingZeroBitCount].kind.fixedByteCount == nil { return nil }
+      rest &= rest - 1
+    }
+    let bytes = copyWhole(record.bytes)
+    rest = slots
+    while rest != 0 {
+      let field = layout.fields[rest.trailingZeroBitCount]
+      rest &= rest - 1
+      let nullByte = Int(field.nullByte)
+      bytes[nullByte] = bytes[nullByte] & ~field.nullMask | patch.bytes[nullByte] & field.nullMask
+      // Where the patch has nil it has zeros.
+      let place = field.position..<field.position + (field.kind.fixedByteCount ?? 0)
+      UnsafeMutableRawBufferPointer(rebasing: bytes[place])
+        .copyMemory(from: UnsafeRawBufferPointer(rebasing: patch.bytes[place]))
+    }
+    Self.stamp(bytes, commit: 0)
+    return bytes
+  }
+}
