@@ -115,8 +115,9 @@ struct StoreBatch {
   ) throws(ContextError) -> [ObjectNumber] {
     func commit(_ query: ResolvedQuery) throws(ContextError) -> [ObjectNumber] {
       try self.commit { source, request throws(ContextError) in
-        let rows = try source.rows(of: query, over: nil, needsRecords: needsRecords)
-          .sorted { $0.number < $1.number }
+        var rows = try source.rows(of: query, over: nil, needsRecords: needsRecords)
+        let ascend = zip(rows, rows.dropFirst()).allSatisfy { $0.number < $1.number }
+        if !ascend { rows.sort { $0.number < $1.number } }
         try fill(source, rows, &request)
         return rows.map(\.number)
       }

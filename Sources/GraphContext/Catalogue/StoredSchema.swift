@@ -106,6 +106,8 @@ package final class StoredEntity: Sendable {
   package let toManys: [StoredToMany]
   /// To-one relationships that lead here, of every entity.
   package let incoming: [IncomingToOne]
+  /// Whether anything in the store can lead to an object of the entity, but for its own to-one relationships.
+  package let canBeReferredTo: Bool
   /// Bits of the slots that must not be nil.
   package let requiredSlots: UInt64
   /// Bits of the slots of to-one relationships.
@@ -143,6 +145,9 @@ package final class StoredEntity: Sendable {
     self.toOnes = toOnes
     self.toManys = toManys
     self.incoming = incoming
+    canBeReferredTo =
+      !incoming.isEmpty
+      || toManys.contains { if case .pairs = $0.storage { true } else { false } }
     self.referenceSlots = toOnes.reduce(0) { $0 | 1 << UInt64($1.slot) }
     placeSlots = toOnes.reduce(0) { $0 | ($1.list?.placeBit ?? 0) }
     self.externalSlots = slots.indices.reduce(0) { slots[$1].blobTree == nil ? $0 : $0 | 1 << UInt64($1) }

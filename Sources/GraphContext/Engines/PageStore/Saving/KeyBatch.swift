@@ -1,3 +1,5 @@
+import Predicates
+
 /// Keys on their way into one tree, collected in one buffer and sorted before they go in: neighbours in the tree are
 /// then neighbours in time, and keys beyond the tree's last are simply appended.
 struct KeyBatch {
@@ -5,9 +7,18 @@ struct KeyBatch {
     /// The first 16 bytes of the key, big-endian, zeros after its end: most comparisons need no more.
     let head: UInt128
     let offset: Int
-    let count: Int
+    private let byteCount: UInt32
     /// Whether a uniqueness constraint looks at the key: no component is nil.
     let isConstrained: Bool
+
+    init(head: UInt128, offset: Int, count: Int, isConstrained: Bool) {
+      self.head = head
+      self.offset = offset
+      byteCount = UInt32(count)
+      self.isConstrained = isConstrained
+    }
+
+    var count: Int { Int(byteCount) }
   }
 
   private var bytes: [UInt8] = []
@@ -18,26 +29,56 @@ struct KeyBatch {
   /// Bytes of memory that the keys take.
   var byteCount: Int { bytes.count + entries.count * MemoryLayout<Entry>.stride }
 
-  /// Adds a key.
-  mutating func append(_ key: [UInt8], isConstrained: Bool = false) {
-    entries.append(
-      Entry(head: Self.head(of: key), offset: bytes.count, count: key.count, isConstrained: isConstrained)
-    )
-    bytes.append(contentsOf: key)
+  /// Adds the key that `write` appends to the bytes it is given; it says whether no component is nil.
+  ///
+  /// - Returns: bytes of the key.
+  @discardableResult
+  mutating func append(_ write: (inout [UInt8]) -> Bool) -> Int {
+    let offset = bytes.count
+    let isConstrained = write(&bytes)
+    let count = bytes.count - offset
+    let head = bytes.withUnsafeBytes { Self.head(of: UnsafeRawBufferPointer(rebasing: $0[offset...])) }
+    entries.append(Entry(head: head, offset: offset, count: count, isConstrained: isConstrained))
+    return count
+  }
+
+  /// Adds a key that no uniqueness constraint looks at.
+  mutating func append(_ key: [UInt8]) {
+    append { bytes in
+      bytes.append(contentsOf: key)
+      return false
+    }
+  }
+
+  /// Adds the key of two numbers.
+  mutating func append(pair first: ObjectNumber, _ second: ObjectNumber) {
+    append { key in
+      KeyCoder.append(objectID: first, to: &key)
+      KeyCoder.append(objectID: second, to: &key)
+      return false
+    }
+  }
+
+  /// Takes the key back that was added last. The entries are not sorted yet.
+  mutating func removeLast() {
+    if let last = entries.popLast() { bytes.removeLast(last.count) }
+  }
+
+  /// Whether the keys that were added last to two batches are equal.
+  static func lastAreEqual(_ left: KeyBatch, _ right: KeyBatch) -> Bool {
+    guard let a = left.entries.last, let b = right.entries.last, a.head == b.head, a.count == b.count else {
+      return false
+    }
+    return left.bytes[a.offset...].elementsEqual(right.bytes[b.offset...])
   }
 
   mutating func removeAll() { self = KeyBatch() }
 
   /// Brings the entries into the order of their keys.
   mutating func sort() {
-    bytes.withUnsafeBytes { bytes in
-      func precedes(_ left: Entry, _ right: Entry) -> Bool {
-        if left.head != right.head { return left.head < right.head }
-        return Self.tailPrecedes(left, right, bytes)
-      }
-      if zip(entries, entries.dropFirst()).allSatisfy({ !precedes($1, $0) }) { return }
-      entries.sort(by: precedes)
-    }
+    if zip(entries, entries.dropFirst()).allSatisfy({ $0.head < $1.head }) { return }
+    sortByHeads()
+    sortEqualHeads()
   }
 
   /// The keys, in the order of the entries, while ``withKeys(_:)`` lends them.
@@ -69,18 +110,63 @@ struct KeyBatch {
     }
   }
 
-  private static func head(of key: [UInt8]) -> UInt128 {
-    key.withUnsafeBytes { key in
-      if key.count >= 16 { return UInt128(bigEndian: key.loadUnaligned(as: UInt128.self)) }
-      var head: UInt128 = 0
-      for byte in key { head = head << 8 | UInt128(byte) }
-      return head << UInt128(8 * (16 - key.count))
+  private static func head(of key: UnsafeRawBufferPointer) -> UInt128 {
+    if key.count >= 16 { return UInt128(bigEndian: key.loadUnaligned(as: UInt128.self)) }
+    var head: UInt128 = 0
+    for byte in key { head = head << 8 | UInt128(byte) }
+    return head << UInt128(8 * (16 - key.count))
+  }
+}
+
+// MARK: - Sorting
+
+extension KeyBatch {
+  /// Fewer entries than this are compared with each other.
+  private static let distributedCount = 256
+
+  /// Sorts by the heads alone. Many entries are distributed by one byte of the head after the other, from the last on; bytes that all heads have in common, which are most of
+  /// them, cost nothing.
+  private mutating func sortByHeads() {
+    guard entries.count >= Self.distributedCount else { return entries.sort { $0.head < $1.head } }
+    let differences = entries.reduce(into: UInt128(0)) { $0 |= $1.head ^ entries[0].head }
+    for shift in stride(from: 0, to: UInt128.bitWidth, by: 8)
+    where UInt8(truncatingIfNeeded: differences >> UInt128(shift)) != 0 {
+      distribute(by: shift)
     }
   }
 
-  private static func tailPrecedes(_ left: Entry, _ right: Entry, _ bytes: UnsafeRawBufferPointer) -> Bool {
-    let a = bytes[left.offset..<left.offset + left.count]
-    let b = bytes[right.offset..<right.offset + right.count]
-    return a.lexicographicallyPrecedes(b)
+  /// Sorts by the byte of the heads at `shift`. Entries with equal bytes stay in their order.
+  private mutating func distribute(by shift: Int) {
+    func byte(_ entry: Entry) -> Int { Int(UInt8(truncatingIfNeeded: entry.head >> UInt128(shift))) }
+    var ends = Array(repeating: 0, count: 257)
+    for entry in entries { ends[byte(entry) + 1] += 1 }
+    for value in 1...256 { ends[value] += ends[value - 1] }
+    entries = [Entry](unsafeUninitializedCapacity: entries.count) { target, count in
+      for entry in entries {
+        let value = byte(entry)
+        target.initializeElement(at: ends[value], to: entry)
+        ends[value] += 1
+      }
+      count = entries.count
+    }
+  }
+
+  /// Sorts each run of entries with one head by the rest of their keys.
+  private mutating func sortEqualHeads() {
+    var start = 0
+    while start < entries.count {
+      var end = start + 1
+      while end < entries.count, entries[end].head == entries[start].head { end += 1 }
+      if end > start + 1 {
+        bytes.withUnsafeBytes { bytes in
+          entries[start..<end].sort { Self.key($0, bytes).lexicographicallyPrecedes(Self.key($1, bytes)) }
+        }
+      }
+      start = end
+    }
+  }
+
+  private static func key(_ entry: Entry, _ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: bytes[entry.offset..<entry.offset + entry.count])
   }
 }

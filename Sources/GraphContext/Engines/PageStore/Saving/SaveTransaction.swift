@@ -55,8 +55,8 @@ final class SaveTransaction {
   /// Keys to add, by the ordinals of the entity and the index.
   var added: [[KeyBatch]]
   private var removed: [[KeyBatch]]
-  /// Keys being made, kept for their memory.
-  private var scratch: (old: [UInt8], new: [UInt8]) = ([], [])
+  /// The ordinals of entities that have lost every object: their trees of keys are emptied.
+  private var emptied: Set<Int> = []
 
   init(
     _ request: SaveRequest,
@@ -176,17 +176,25 @@ extension SaveTransaction {
       let changed = try storeBlobs(of: given, in: patch.slots, entity, &patchEncoder, &transaction)
       let values =
         changed.map { RecordView(validated: UnsafeRawBufferPointer($0), layout: entity.layout) } ?? given
-      var bytes = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-      try withStored(patch.number, entity, tree) { old in
-        bytes = encoder.encode(old, patchedBy: values, in: patch.slots)
-        let new = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
-        noteKeys(from: old, to: new, patch.number, entity, changed: patch.slots)
-        noteDeadBlobs(of: old, in: patch.slots, entity)
+      var failure: ContextError?
+      let exists = try withKey(patch.number) { key throws(StoreError) in
+        try tree.replace(near: key) { stored in
+          do throws(ContextError) {
+            let old = try unchanged(stored, patch.number, entity)
+            let bytes = encoder.encode(old, patchedBy: values, in: patch.slots)
+            RecordEncoder.stamp(bytes, commit: commit)
+            let new = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
+            noteKeys(from: old, to: new, patch.number, entity, changed: patch.slots)
+            noteDeadBlobs(of: old, in: patch.slots, entity)
+            return UnsafeRawBufferPointer(bytes)
+          } catch {
+            failure = error
+            return nil
+          }
+        }
       }
-      RecordEncoder.stamp(bytes, commit: commit)
-      try withKey(patch.number) { key throws(StoreError) in
-        _ = try tree.put(key, UnsafeRawBufferPointer(bytes))
-      }
+      if let failure { throw failure }
+      if !exists { throw ContextError.conflict(id(patch.number, entity), "deleted") }
     }
   }
 
@@ -194,39 +202,41 @@ extension SaveTransaction {
     guard !changes.deleted.isEmpty else { return }
     let entity = changes.entity
     let tree = try records(entity, &transaction)
-    for number in changes.deleted {
-      try withStored(number, entity, tree) { old in
-        noteKeys(from: old, to: nil, number, entity, changed: .max)
+    // Where no object is left, the keys needn't be known.
+    let notesKeys = try changes.deleted.count != tree.count || !request.countRules.isEmpty
+    var failure: ContextError?
+    try tree.forEachValue(ofKeys: recordKeys(changes.deleted)) { place, stored in
+      let number = changes.deleted[place]
+      do throws(ContextError) {
+        guard let stored else { throw ContextError.conflict(id(number, entity), "deleted") }
+        let old = try unchanged(stored, number, entity)
+        if notesKeys { noteKeys(from: old, to: nil, number, entity, changed: .max) }
         noteDeadBlobs(of: old, in: .max, entity)
         history?.noteDeleted(old, number, entity, request.origin)
         if request.appliesToOneRules { followToOnes(of: old, number, entity) }
+        return true
+      } catch {
+        failure = error
+        return false
       }
-      try withKey(number) { key throws(StoreError) in _ = try tree.remove(key) }
-      deletions.append((entity, number))
     }
+    if let failure { throw failure }
+    try tree.remove(changes.deleted)
+    if !notesKeys { emptied.insert(entity.ordinal) }
+    if entity.canBeReferredTo { for number in changes.deleted { deletions.append((entity, number)) } }
   }
 
-  /// Calls `body` with the stored record of an object that this save changes, unless another context changed it.
-  private func withStored(
+  /// The stored record of an object that this save changes.
+  ///
+  /// - Throws: `conflict` when another context has changed the object.
+  private func unchanged(
+    _ stored: UnsafeRawBufferPointer,
     _ number: ObjectNumber,
-    _ entity: StoredEntity,
-    _ tree: WriteTree,
-    _ body: (RecordView) throws -> Void
-  ) throws {
-    try withKey(number) { key in
-      guard let found = try tree.find(key) else {
-        throw ContextError.conflict(id(number, entity), "deleted")
-      }
-      try found.withBytes { (bytes: UnsafeRawBufferPointer) throws in
-        guard let record = reader(of: entity).view(bytes) else {
-          throw StoreView.damaged(number, of: entity)
-        }
-        if record.commit > request.baseCommit {
-          throw ContextError.conflict(id(number, entity), "changed")
-        }
-        try body(record)
-      }
-    }
+    _ entity: StoredEntity
+  ) throws(ContextError) -> RecordView {
+    guard let record = reader(of: entity).view(stored) else { throw StoreView.damaged(number, of: entity) }
+    if record.commit > request.baseCommit { throw ContextError.conflict(id(number, entity), "changed") }
+    return record
   }
 }
 
@@ -241,20 +251,23 @@ extension SaveTransaction {
     _ entity: StoredEntity,
     changed: UInt64
   ) {
+    let ordinal = entity.ordinal
     for (place, index) in entity.declaredIndexes.enumerated() where index.slotMask & changed != 0 {
       if index.isOfElements {
         noteElementKeys(index, place, from: old, to: new, number, entity)
         continue
       }
-      scratch.old.removeAll(keepingCapacity: true)
-      scratch.new.removeAll(keepingCapacity: true)
-      if let old { _ = index.appendKey(of: old, number, to: &scratch.old) }
-      let isConstrained = new.map { index.appendKey(of: $0, number, to: &scratch.new) } ?? false
-      if old != nil, new != nil, scratch.old == scratch.new { continue }
-      if old != nil { removed[entity.ordinal][place].append(scratch.old) }
-      guard new != nil else { continue }
-      guard isShortEnough(scratch.new, index, number, entity) else { continue }
-      added[entity.ordinal][place].append(scratch.new, isConstrained: isConstrained && index.isUnique)
+      if let old { removed[ordinal][place].append { index.appendKey(of: old, number, to: &$0) } }
+      guard let new else { continue }
+      let count = added[ordinal][place].append {
+        index.appendKey(of: new, number, to: &$0) && index.isUnique
+      }
+      if old != nil, KeyBatch.lastAreEqual(removed[ordinal][place], added[ordinal][place]) {
+        removed[ordinal][place].removeLast()
+        added[ordinal][place].removeLast()
+      } else if !isShortEnough(count, index, number, entity) {
+        added[ordinal][place].removeLast()
+      }
     }
     for (place, toOne) in entity.toOnes.enumerated() where changed & 1 << UInt64(toOne.slot) != 0 {
       let (before, after) = (old?.reference(toOne.slot) ?? .none, new?.reference(toOne.slot) ?? .none)
@@ -262,8 +275,8 @@ extension SaveTransaction {
       counted.note(before, in: toOne.treeName)
       counted.note(after, in: toOne.treeName)
       let place = entity.declaredIndexes.count + place
-      if !before.isNone { notePair(before, number, in: &removed[entity.ordinal][place]) }
-      if !after.isNone { notePair(after, number, in: &added[entity.ordinal][place]) }
+      if !before.isNone { removed[ordinal][place].append(pair: before, number) }
+      if !after.isNone { added[ordinal][place].append(pair: after, number) }
     }
   }
 
@@ -280,29 +293,22 @@ extension SaveTransaction {
       old.map { index.keys(of: $0, number) } ?? [], new.map { index.keys(of: $0, number) } ?? []
     )
     for key in before.subtracting(after) { removed[entity.ordinal][place].append(key) }
-    for key in after.subtracting(before) where isShortEnough(key, index, number, entity) {
+    for key in after.subtracting(before) where isShortEnough(key.count, index, number, entity) {
       added[entity.ordinal][place].append(key)
     }
   }
 
-  private func notePair(_ first: ObjectNumber, _ second: ObjectNumber, in batch: inout KeyBatch) {
-    scratch.new.removeAll(keepingCapacity: true)
-    KeyCoder.append(objectID: first, to: &scratch.new)
-    KeyCoder.append(objectID: second, to: &scratch.new)
-    batch.append(scratch.new)
-  }
-
   /// Returns whether a key can be stored, and notes a failure if it can't.
   private func isShortEnough(
-    _ key: [UInt8],
+    _ byteCount: Int,
     _ index: ResolvedIndex,
     _ number: ObjectNumber,
     _ entity: StoredEntity
   ) -> Bool {
-    if key.count <= StoreLimits.keyByteCount { return true }
+    if byteCount <= StoreLimits.keyByteCount { return true }
     let failure = ContextError(
       .indexedValueTooLong,
-      "\(entity.name).\(index.name) is indexed, and its key for object \(number) has \(key.count) bytes;"
+      "\(entity.name).\(index.name) is indexed, and its key for object \(number) has \(byteCount) bytes;"
         + " a key can have \(StoreLimits.keyByteCount)",
       context: .init(
         entity: entity.name,
@@ -316,11 +322,15 @@ extension SaveTransaction {
 
   /// Brings what was noted into an entity's trees.
   private func storeKeys(_ entity: StoredEntity, _ transaction: inout WriteTransaction) throws(StoreError) {
+    if emptied.contains(entity.ordinal) {
+      for name in entity.indexTreeNames { try transaction.treeIfPresent(name)?.removeRange(.all) }
+      return
+    }
     for (place, treeName) in entity.indexTreeNames.enumerated() {
       if removed[entity.ordinal][place].isEmpty && added[entity.ordinal][place].isEmpty { continue }
       let tree = try tree(treeName, &transaction)
       removed[entity.ordinal][place].sort()
-      try removed[entity.ordinal][place].forEach { key, _ throws(StoreError) in _ = try tree.remove(key) }
+      try tree.remove(removed[entity.ordinal][place])
       removed[entity.ordinal][place].removeAll()
       added[entity.ordinal][place].sort()
       try tree.put(added[entity.ordinal][place])

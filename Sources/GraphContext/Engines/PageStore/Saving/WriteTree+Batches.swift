@@ -1,10 +1,10 @@
 import PageStore
 import Predicates
 
-// Many entries at once: appended where they all lie behind what a tree has, as the records of new objects do.
+// Many entries at once: appended where they all lie behind what a tree has, as the records of new objects do; removed as ranges where they are neighbours.
 
 extension WriteTree {
-  /// Entries from which on it pays to look whether they can be appended.
+  /// Entries from which on it pays to look whether they can be appended, or removed as a range.
   private static let bulkCount = 64
 
   /// Stores the keys of a sorted batch, without values.
@@ -47,6 +47,50 @@ extension WriteTree {
       return true
     }
     return nil
+  }
+
+  /// Removes the keys of a sorted batch, each of which the tree has.
+  func remove(_ batch: KeyBatch) throws(StoreError) {
+    try batch.withKeys { keys throws(StoreError) in
+      try removeSorted(0..<keys.count) { keys[$0] }
+    }
+  }
+
+  /// Removes the records of objects, which ascend by number and of which the tree has each.
+  func remove(_ numbers: [ObjectNumber]) throws(StoreError) {
+    let keys = recordKeys(numbers)
+    let result = keys.withUnsafeBytes { bytes in
+      Result { () throws(StoreError) in
+        try removeSorted(0..<keys.count) { place in
+          let start = place * KeyCoder.objectIDByteCount
+          return UnsafeRawBufferPointer(rebasing: bytes[start..<start + KeyCoder.objectIDByteCount])
+        }
+      }
+    }
+    try result.get()
+  }
+
+  /// Removes ascending keys, each of which the tree has. Those that are neighbours in the tree go as one range, which changes few pages and is one entry of the
+  /// log; counts tell which are.
+  private func removeSorted(
+    _ places: Range<Int>,
+    _ key: (Int) -> UnsafeRawBufferPointer
+  ) throws(StoreError) {
+    guard places.count >= Self.bulkCount else {
+      for place in places { try remove(near: key(place)) }
+      return
+    }
+    let range = KeyRange(
+      lower: .including([UInt8](key(places.lowerBound))),
+      upper: .including([UInt8](key(places.upperBound - 1)))
+    )
+    if try count(in: range) == places.count {
+      try removeRange(range)
+      return
+    }
+    let middle = places.lowerBound + places.count / 2
+    try removeSorted(places.lowerBound..<middle, key)
+    try removeSorted(middle..<places.upperBound, key)
   }
 
   private func canAppend(_ count: Int, first: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
