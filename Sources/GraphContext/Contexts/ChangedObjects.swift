@@ -50,9 +50,10 @@ package struct ChangedObjects {
     _ entries: [any ManagedObject],
     where isIncluded: (ObjectState) -> Bool
   ) -> [any ManagedObject] {
+    // The usual case, without another list.
+    if ascend(entries, where: isIncluded) { return entries }
     var result = entries.filter { isIncluded($0._$state) }
-    let numbers = result.map(\._$state.number)
-    if zip(numbers, numbers.dropFirst()).allSatisfy(<) { return result }
+    if ascend(result, where: isIncluded) { return result }
     result.sort { $0._$state.number < $1._$state.number }
     var last = ObjectNumber.none
     result.removeAll { object in
@@ -60,6 +61,17 @@ package struct ChangedObjects {
       return object._$state.number == last
     }
     return result
+  }
+
+  /// Whether all entries are included and ascend by number.
+  private func ascend(_ entries: [any ManagedObject], where isIncluded: (ObjectState) -> Bool) -> Bool {
+    var last = ObjectNumber.none
+    for object in entries {
+      let state = object._$state
+      guard isIncluded(state), state.number > last else { return false }
+      last = state.number
+    }
+    return true
   }
 
   mutating func removeAll() {

@@ -11,8 +11,7 @@ struct SaveHooks {
 
   /// Returns the failures of objects that refuse to be saved.
   func run() throws(ContextError) -> SaveFailures {
-    try callWillSave()
-    return validate()
+    validate(try callWillSave())
   }
 
   /// An object with unsaved changes, as it was after its hook.
@@ -28,31 +27,33 @@ struct SaveHooks {
     }
   }
 
-  private func callWillSave() throws(ContextError) {
+  /// Returns the objects that are left to save.
+  private func callWillSave() throws(ContextError) -> ListedChanges {
     var known: Set<CalledObject> = []
     // What is known of an object is known by its address.
     var alive: [any ManagedObject] = []
     defer { withExtendedLifetime(alive) {} }
-    var objects = changedObjects
-    for _ in 0..<Self.roundLimit {
+    var lists = ListedChanges(context)
+    var objects = lists.objects
+    let changeCount = context.changeCount
+    for round in 0..<Self.roundLimit {
       let called = objects.map { object in
         object.willSave()
         return CalledObject(object)
       }
       context.awakeInserted()
-      let now = changedObjects
-      // The usual case, without a table of all objects.
-      if now.count == called.count, zip(now, called).allSatisfy({ CalledObject($0) == $1 }) { return }
+      // The usual cases, without a table of all objects: nothing has come or gone, and no hook has changed another object.
+      let isSettled = zip(objects, called).allSatisfy { CalledObject($0) == $1 }
+      if round == 0, isSettled, context.changeCount == changeCount { return lists }
+      lists = ListedChanges(context)
+      let now = lists.objects
+      if now.count == called.count, zip(now, called).allSatisfy({ CalledObject($0) == $1 }) { return lists }
       known.formUnion(called)
       alive += objects
       objects = now.filter { !known.contains(CalledObject($0)) }
-      if objects.isEmpty { return }
+      if objects.isEmpty { return lists }
     }
     throw unsettled(objects[0])
-  }
-
-  private var changedObjects: [any ManagedObject] {
-    context.entities.flatMap { $0.changes.inserted + $0.changes.updated + $0.changes.deleted }
   }
 
   private func unsettled(_ object: any ManagedObject) -> ContextError {
@@ -64,10 +65,9 @@ struct SaveHooks {
     )
   }
 
-  private func validate() -> SaveFailures {
+  private func validate(_ lists: ListedChanges) -> SaveFailures {
     var failures = SaveFailures()
-    for ordinal in context.entities.indices {
-      let changes = context.entities[ordinal].changes
+    for changes in lists.byEntity {
       for object in changes.inserted { check(object, &failures) { try object.validateForInsert() } }
       for object in changes.updated { check(object, &failures) { try object.validateForUpdate() } }
       for object in changes.deleted { check(object, &failures) { try object.validateForDelete() } }
@@ -82,6 +82,27 @@ struct SaveHooks {
   ) {
     do { try validate() } catch { failures.note(.validationFailed(object.objectID, error)) }
   }
+}
+
+/// The objects that a context is to save, as they are listed once for several passes.
+private struct ListedChanges {
+  struct Lists {
+    let inserted: [any ManagedObject]
+    let updated: [any ManagedObject]
+    let deleted: [any ManagedObject]
+  }
+  /// Of the entities with changes, in the order of the entities.
+  let byEntity: [Lists]
+
+  init(_ context: ManagedObjectContext) {
+    byEntity = context.entities.compactMap { entity in
+      let changes = entity.changes
+      if changes.isEmpty { return nil }
+      return Lists(inserted: changes.inserted, updated: changes.updated, deleted: changes.deleted)
+    }
+  }
+
+  var objects: [any ManagedObject] { byEntity.flatMap { $0.inserted + $0.updated + $0.deleted } }
 }
 
 extension ContextError {
