@@ -21,18 +21,32 @@ extension ResolvedExpression {
   package func value<Subject: PredicateSubject>(
     for subject: Subject
   ) throws(Subject.Failure) -> AttributeValue {
-    try SubjectEvaluator(subject).value(self)
+    switch self {
+    case .literal(let value): return value
+    case .path(let path): return try subject.value(at: path)
+    // Where no collection is gone through, there is the subject alone, and no scope to keep.
+    case .function(let function, let arguments):
+      var values: [AttributeValue] = []
+      values.reserveCapacity(arguments.count)
+      for argument in arguments { values.append(try argument.value(for: subject)) }
+      return function.value(of: values)
+    case .conditional, .aggregate: return try SubjectEvaluator(subject).value(self)
+    }
   }
 }
 
 /// Evaluates predicates over subjects, without records.
 private struct SubjectEvaluator<Subject: PredicateSubject> {
-  /// By the scope of the paths that start there; 0 is the subject itself.
-  private var subjects: [Int: Subject]
+  /// The start of the paths of scope 0.
+  private let subject: Subject
+  /// Objects that collections lead to, by the scope of the paths that start there.
+  private var objects: [Int: Subject] = [:]
   /// Elements of lists, by their scope.
   private var elements: [Int: AttributeValue] = [:]
 
-  init(_ subject: Subject) { subjects = [0: subject] }
+  init(_ subject: Subject) { self.subject = subject }
+
+  private func start(of scope: Int) -> Subject? { scope == 0 ? subject : objects[scope] }
 
   func holds(_ predicate: ResolvedPredicate) throws(Subject.Failure) -> Bool {
     switch predicate {
@@ -91,7 +105,7 @@ private struct SubjectEvaluator<Subject: PredicateSubject> {
 
   private func value(at path: ResolvedPath) throws(Subject.Failure) -> AttributeValue {
     if let element = elements[path.scope] { return element }
-    return try subjects[path.scope]?.value(at: path) ?? .null
+    return try start(of: path.scope)?.value(at: path) ?? .null
   }
 
   private func elementValue(of collection: ResolvedCollection) throws(Subject.Failure) -> AttributeValue {
@@ -109,7 +123,7 @@ private struct SubjectEvaluator<Subject: PredicateSubject> {
   private func elements(of step: ResolvedCollection.Step) throws(Subject.Failure) -> [Element] {
     switch step.elements {
     case .objects(let relationship, _):
-      return try (subjects[step.owner.scope]?.elements(relationship, of: step.owner) ?? []).map(
+      return try (start(of: step.owner.scope)?.elements(relationship, of: step.owner) ?? []).map(
         Element.object
       )
     case .values(let kind):
@@ -128,7 +142,7 @@ private struct SubjectEvaluator<Subject: PredicateSubject> {
     for element in try elements(of: step) {
       var inner = self
       switch element {
-      case .object(let subject): inner.subjects[step.scope] = subject
+      case .object(let object): inner.objects[step.scope] = object
       case .value(let value): inner.elements[step.scope] = value
       }
       if level + 1 < collection.steps.count {
