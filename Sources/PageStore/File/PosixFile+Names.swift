@@ -61,6 +61,12 @@ extension PosixFile {
 
   func isFound(at path: String) -> Bool {
     var (device, inode, links) = (UInt64(0), UInt64(0), UInt64(0))
+    // A file that is where it was has a name: one call is enough then.
+    if let knownIdentity, clinux_identity(descriptor, path, &device, &inode, &links) == 0, links > 0,
+      Identity(device: device, inode: inode) == knownIdentity
+    {
+      return true
+    }
     guard clinux_identity(descriptor, nil, &device, &inode, &links) == 0 else { return true }
     if links == 0 { return false }
     let own = Identity(device: device, inode: inode)

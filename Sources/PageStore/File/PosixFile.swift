@@ -9,7 +9,7 @@ final class PosixFile: RandomAccessFile {
   private let forkGeneration = ForkGuard.generation
 
   /// The identity of the file, if it was determined at the opening. It doesn't change while the file is open.
-  private let knownIdentity: Identity?
+  let knownIdentity: Identity?
 
   init(descriptor: Int32, identity: Identity? = nil) {
     descriptorStorage = Atomic(descriptor)

@@ -61,7 +61,7 @@ final class StoreFile: Sendable {
     StoreError(.closed, "the store is closed", context: .init(path: path))
   }
 
-  /// Throws `fileGone` if the file was deleted, or another file is at its path. Two system calls.
+  /// Throws `fileGone` if the file was deleted, or another file is at its path. One system call, or three if so.
   func checkPath() throws(StoreError) {
     guard let resolvedPath else { return }
     try begin()
