@@ -14,6 +14,9 @@ struct RecordScan: ~Copyable {
   /// Whether the cursor is where the next row is already.
   private var isAtNext = false
 
+  /// How many rows before its turn a record is asked for: about the time that memory takes.
+  private static let lookahead = 4
+
   /// - Parameters:
   ///   - skipped: how many to leave out at the start; O(log n).
   ///   - slots: bits of the slots that the rows' records must have; see ``complete(_:)``.
@@ -45,6 +48,7 @@ struct RecordScan: ~Copyable {
       let found = try isReversed ? cursor?.previous() : cursor?.next()
       guard found == true else { return nil }
     }
+    cursor?.prefetch(ahead: isReversed ? -Self.lookahead : Self.lookahead)
     guard let number = try cursor?.objectID(), let bytes = try cursor?.value() else { return nil }
     if hasOneLayout { return QueryRow(number: number, record: bytes) }
     stored = bytes
