@@ -470,6 +470,6 @@ struct MistakeTests {
   }
 
   @Test func severalMistakesAreToldAtOnce() {
-    #expect(mistakes(in: "let title: String\nvar year = 1971\nvar songs: [Song]").count == 6)
+    #expect(mistakes(in: "let title: String\nvar year = 1971\nvar songs: [Song]").count == 7)
   }
 }

@@ -84,7 +84,9 @@ extension AttributeKind {
     case .int64: .int(.min)
     case .uint8, .uint16, .uint32, .uint64: .int(0)
     case .reference: .reference(.none)
-    case .float, .double, .decimal, .date, .uuid, .string, .data, .coded, .place, .externalString, .externalData: nil
+    case .float, .double, .decimal, .date, .uuid, .string, .data, .coded, .place, .externalString,
+      .externalData:
+      nil
     }
   }
 
@@ -100,7 +102,9 @@ extension AttributeKind {
     case .uint32: .int(Int64(UInt32.max))
     case .uint64: .uint(.max)
     case .reference: .reference(ObjectNumber(rawValue: .max))
-    case .float, .double, .decimal, .date, .uuid, .string, .data, .coded, .place, .externalString, .externalData: nil
+    case .float, .double, .decimal, .date, .uuid, .string, .data, .coded, .place, .externalString,
+      .externalData:
+      nil
     }
   }
 
