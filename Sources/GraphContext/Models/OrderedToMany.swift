@@ -104,7 +104,9 @@ public struct OrderedToMany<Element: ManagedObject> {
   /// Moves the objects at these positions in front of the one at another position, or with that of the end behind all others: as lists on a screen ask
   /// for it. O(offsets · log n) in a context.
   ///
-  /// - Parameter destination: as the positions are before the move.
+  /// - Parameters:
+  ///   - offsets: the positions of the objects, as they are before the move.
+  ///   - destination: the position in front of which they are put, as the positions are before the move.
   public mutating func move(fromOffsets offsets: IndexSet, toOffset destination: Int) {
     let moved = offsets.map { self[$0] }
     insert(contentsOf: moved, at: destination - offsets.count(in: 0..<destination))

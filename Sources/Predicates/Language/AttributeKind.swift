@@ -63,7 +63,7 @@ public enum AttributeKind: UInt8, Sendable, Hashable, Codable, CaseIterable {
   /// Whether sums and averages can be made of the values.
   public var isNumeric: Bool { isInteger || self == .float || self == .double || self == .decimal }
   /// Whether a list can say that its elements are of the kind.
-  public var isElementKind: Bool { self != .coded && self != .reference && !isExternal }
+  public var isElementKind: Bool { self != .coded && self != .reference && self != .place && !isExternal }
   /// Whether two values of the kind can be compared: queries sort and group by the others, and indexes are of them.
   public var isComparable: Bool { self != .coded && !isExternal }
 }

@@ -139,7 +139,6 @@ struct FoundationConversion {
     if let value = value as? any OptionalValue, value.isNil { return .operand(.value(.null)) }
     let value = (value as? any OptionalValue)?.unwrapped ?? value
     if let bool = value as? Bool { return .operand(.value(.bool(bool))) }
-    if let value = value as? any AttributeType { return .operand(value.operand) }
     if let range = value as? any AttributeRange { return .range(Self.test(range)) }
     if let object = value as? any ObjectReferencing { return .operand(try object.referenceOperand.get()) }
     if let argument = value as? any PredicateArgument, case .list(let elements) = argument._predicateArgument
@@ -154,6 +153,7 @@ struct FoundationConversion {
       }
       return .list(operands)
     }
+    if let value = value as? any AttributeType { return .operand(value.operand) }
     return .constant(value)
   }
 

@@ -194,7 +194,9 @@ struct CodedAttributeTests {
   @Test func noIndexIsOfOne() {
     let error = #expect(throws: SchemaError.self) { _ = try Schema([Indexed.self]) }
     #expect(
-      error?.problems == ["an index of Indexed has payment, whose values are encoded and can't be compared"]
+      error?.problems == [
+        "an index of Indexed has payment, which is an encoded value: such values aren't compared"
+      ]
     )
   }
 
