@@ -21,7 +21,7 @@
 /// - an *attribute* of type `Bool`, any integer, `Float`, `Double`, `Decimal`, `String`, `Date`, `Data`, `UUID`, `URL`, an enum
 ///   or struct with a raw value of one of these that conforms to `AttributeType`, a `Codable` type that conforms to `CodableAttribute`, an array or
 ///   `Set` of any of them, or an optional of any of them;
-/// - a *relationship*, marked ``Relationship(_:deleteRule:inverse:minimumModelCount:maximumModelCount:originalName:)-9cdhv``, whose type is another model, an optional of one, or
+/// - a *relationship*, marked ``Relationship(_:deleteRule:inverse:minimumModelCount:maximumModelCount:originalName:)-7qthb``, whose type is another model, an optional of one, or
 ///   an array, `Set` or `ToMany` of one.
 ///
 /// Computed and static properties, methods and initialisers are left alone. The class must be final. A default value
@@ -149,7 +149,7 @@ public struct RelationshipOption: Sendable, Hashable {
   public static let ordered = RelationshipOption(name: "ordered")
 }
 
-/// The argument `inverse` of ``Relationship(_:deleteRule:inverse:minimumModelCount:maximumModelCount:originalName:)-7rnhj`` for a relationship that is its own inverse.
+/// The argument `inverse` of ``Relationship(_:deleteRule:inverse:minimumModelCount:maximumModelCount:originalName:)-62ocr`` for a relationship that is its own inverse.
 public struct OwnInverse: Sendable, Hashable {
   /// The relationship is its own inverse.
   public static let itself = OwnInverse()
