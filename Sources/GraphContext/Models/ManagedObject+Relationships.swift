@@ -68,7 +68,7 @@ extension ManagedObject {
     _ ordinal: Int,
     _ isWhole: Bool
   ) {
-    let list = members._unattached?.list ?? []
+    let list = members._relatedObjects
     guard let host = list.suffix(isWhole ? list.count : 16).lazy.compactMap({ $0._$state.host }).first else {
       return
     }
