@@ -1,0 +1,446 @@
+import Cambium
+import Foundation
+import TestSupport
+import Testing
+
+@testable import GraphContext
+
+/// Random changes of objects that have a list with an index, a place in an ordered list, external values, a coded value and a unique one, beside
+/// plain values: by two contexts, a child, batches, undoing and redoing.
+@Suite struct MixedKindTests {
+  /// How many steps: `CAMBIUM_MIXED_STEPS`, or a few.
+  private static let stepCount =
+    ProcessInfo.processInfo.environment["CAMBIUM_MIXED_STEPS"].flatMap(Int.init) ?? 400
+
+  @Test func kindsGoTogether() async throws {
+    let folder = try TemporaryFolder()
+    let url = URL(fileURLWithPath: folder.file("chests.cambium"))
+    let container = try await PersistentContainer(
+      "Chests",
+      models: Chest.self,
+      ChestItem.self,
+      Sticker.self,
+      at: url
+    )
+    let run = try MixedRun(container, SeededGenerator())
+    for step in 0..<Self.stepCount {
+      try await run.step()
+      if step % 100 == 99 { #expect(try container.verify().map(\.description) == []) }
+    }
+    try run.finish()
+    #expect(try container.verify().map(\.description) == [])
+  }
+}
+
+/// Two contexts that take turns, of which the working one may have a child.
+private final class MixedRun {
+  private static let chestNames = ["A", "B", "C"]
+  private static let words = ["red", "green", "blue", "fragile"]
+  private static let tagNames = ["x", "y", "z", "xy", ""]
+
+  private var generator: SeededGenerator
+  private let container: PersistentContainer
+  private let contexts: [ManagedObjectContext]
+  private let undoManagers = [ContextUndoManager(), ContextUndoManager()]
+  private var current = 0
+  private var saved = PlainChests()
+  private var shown = PlainChests()
+  private var child: (context: ManagedObjectContext, before: PlainChests)?
+  private var undone: [PlainChests] = []
+  private var redone: [PlainChests] = []
+  private var nextCode = 0
+
+  init(_ container: PersistentContainer, _ generator: SeededGenerator) throws {
+    self.generator = generator
+    self.container = container
+    contexts = try (0..<2).map { _ in
+      ManagedObjectContext(container.coordinator, showing: try container.coordinator.engine.newestSource())
+    }
+    for word in Self.words { contexts[0].insert(Sticker(word)) }
+    for name in Self.chestNames {
+      contexts[0].insert(Chest(name))
+      saved.chests[name] = []
+    }
+    try contexts[0].save()
+    shown = saved
+    try contexts[1].refresh()
+    for (context, manager) in zip(contexts, undoManagers) { context.undoManager = manager }
+  }
+
+  private var context: ManagedObjectContext { child?.context ?? contexts[current] }
+
+  private func item(_ code: Int, in context: ManagedObjectContext? = nil) throws -> ChestItem {
+    let request = From<ChestItem>().where { $0.code == code }
+    return try #require(try (context ?? self.context).fetch(request).first)
+  }
+
+  private func chest(_ name: String) throws -> Chest {
+    let request = From<Chest>().where { $0.name == name }
+    return try #require(try context.fetch(request).first)
+  }
+
+  // MARK: - Random values
+
+  private func tags() -> [String] {
+    (0..<generator.number(in: 0...3)).map { _ in generator.pick(Self.tagNames) }
+  }
+
+  private func photo() -> Data? {
+    let count = generator.pick([0, 1, 512, 513, 3_000, 70_000])
+    if generator.chance(1, in: 4) { return nil }
+    let byte = UInt8(generator.number(in: 0...255))
+    return Data((0..<count).map { UInt8(truncatingIfNeeded: $0) &+ byte })
+  }
+
+  private func notes() -> String {
+    String(repeating: generator.pick(["a", "é", "~"]), count: generator.pick([0, 3, 300, 900]))
+  }
+
+  private func packing() -> Packing? {
+    generator.chance(1, in: 3) ? nil : Packing(material: "m\(generator.number(in: 0...9))", layers: [1, 2])
+  }
+
+  // MARK: - Steps
+
+  func step() async throws {
+    switch generator.number(in: 0...24) {
+    case 0...3: try edit(insertItem)
+    case 4...8: try edit(changeItem)
+    case 9, 10: try edit(moveItem)
+    case 11: try edit(deleteItem)
+    case 12: try edit(emptyChest)
+    case 13, 14: try save()
+    case 15: rollBack()
+    case 16: try useChild()
+    case 17: try await batchUpdate()
+    case 18: try await batchDelete()
+    case 19: try await batchInsert()
+    case 20, 21: try undoOrRedo()
+    case 22: try mergeDisjointChanges()
+    case 23: try insertExisting()
+    default: try compare()
+    }
+  }
+
+  /// Runs a change as one group of undoing.
+  private func edit(_ change: () throws -> Void) throws {
+    if child != nil { return try change() }
+    let before = shown
+    undoManagers[current].beginUndoGrouping()
+    try change()
+    undoManagers[current].endUndoGrouping()
+    if undoManagers[current].undoCount > undone.count {
+      undone.append(before)
+      redone = []
+    }
+  }
+
+  private func set(_ item: ChestItem, _ plain: inout PlainItem) throws {
+    if generator.chance(1, in: 2) {
+      plain.title = "t\(generator.number(in: 0...99))"
+      item.title = plain.title
+    }
+    if generator.chance(1, in: 2) {
+      plain.tags = tags()
+      item.tags = plain.tags
+    }
+    if generator.chance(1, in: 2) {
+      plain.weight = generator.number(in: 0...9)
+      item.weight = plain.weight
+    }
+    if generator.chance(1, in: 2) {
+      plain.photo = photo()
+      item.photo = plain.photo
+    }
+    if generator.chance(1, in: 3) {
+      plain.notes = notes()
+      item.notes = plain.notes
+    }
+    if generator.chance(1, in: 3) {
+      plain.packing = packing()
+      item.packing = plain.packing
+    }
+    if generator.chance(1, in: 3) {
+      plain.stickers = Set(Self.words.filter { _ in generator.chance(1, in: 2) })
+      let stickers = try context.fetch(From<Sticker>()).filter { plain.stickers.contains($0.word) }
+      item.stickers = Set(stickers)
+    }
+  }
+
+  private func insertItem() throws {
+    var plain = PlainItem(code: nextCode)
+    nextCode += 1
+    let item = ChestItem(plain.code)
+    context.insert(item)
+    try set(item, &plain)
+    shown.items[plain.code] = plain
+    guard generator.chance(3, in: 4) else { return }
+    let name = generator.pick(Self.chestNames)
+    let chest = try chest(name)
+    let position = generator.number(in: 0...chest.items.count)
+    chest.items.insert(item, at: position)
+    shown.chests[name]?.insert(plain.code, at: position)
+  }
+
+  private func anyCode() -> Int? { shown.items.keys.sorted().randomElement(using: &generator) }
+
+  private func changeItem() throws {
+    guard let code = anyCode(), var plain = shown.items[code] else { return }
+    try set(try item(code), &plain)
+    shown.items[code] = plain
+  }
+
+  private func moveItem() throws {
+    guard let code = anyCode() else { return }
+    let item = try item(code)
+    shown.takeOut(code)
+    if generator.chance(1, in: 5) {
+      item.chest = nil
+      return
+    }
+    let name = generator.pick(Self.chestNames)
+    let chest = try chest(name)
+    if let old = chest.items.firstIndex(of: item) { chest.items.remove(at: old) }
+    let position = generator.number(in: 0...chest.items.count)
+    chest.items.insert(item, at: position)
+    shown.chests[name]?.insert(code, at: position)
+  }
+
+  private func deleteItem() throws {
+    guard let code = anyCode() else { return }
+    context.delete(try item(code))
+    shown.remove(code)
+  }
+
+  /// Deletes a chest with its items, and makes another of its name.
+  private func emptyChest() throws {
+    guard generator.chance(1, in: 3) else { return }
+    let name = generator.pick(Self.chestNames)
+    context.delete(try chest(name))
+    for code in shown.chests[name] ?? [] { shown.items[code] = nil }
+    shown.chests[name] = []
+    context.insert(Chest(name))
+  }
+
+  private func save() throws {
+    guard child == nil else { return }
+    try contexts[current].save()
+    saved = shown
+    if generator.chance(1, in: 2) { try handOver() }
+  }
+
+  private func rollBack() {
+    guard child == nil else { return }
+    contexts[current].rollback()
+    shown = saved
+    forgetUndo()
+  }
+
+  private func forgetUndo() {
+    undoManagers[current].removeAllActions()
+    undone = []
+    redone = []
+  }
+
+  private func useChild() throws {
+    guard let child else {
+      self.child = (contexts[current].makeChild(), shown)
+      return
+    }
+    if generator.chance(1, in: 4) { shown = child.before } else { try child.context.save() }
+    self.child = nil
+    forgetUndo()
+  }
+
+  private func undoOrRedo() throws {
+    guard child == nil else { return }
+    if generator.chance(1, in: 3), let later = redone.popLast() {
+      undone.append(shown)
+      contexts[current].redo()
+      shown = later
+    } else if let earlier = undone.popLast() {
+      redone.append(shown)
+      contexts[current].undo()
+      shown = earlier
+    }
+    try compare()
+  }
+
+  /// Saves, so that the store shows what the working context does.
+  private func settle() throws -> Bool {
+    guard child == nil else { return false }
+    try contexts[current].save()
+    saved = shown
+    forgetUndo()
+    return true
+  }
+
+  private func follow() throws {
+    try contexts[current].refresh()
+    saved = shown
+    try compare()
+  }
+
+  private func batchUpdate() async throws {
+    guard try settle() else { return }
+    let limit = generator.number(in: 0...9)
+    let title = "b\(limit)"
+    let isTagged = generator.chance(1, in: 2)
+    let request =
+      isTagged
+      ? From<ChestItem>().where { $0.tags.contains("x") && $0.weight < limit }
+      : From<ChestItem>().where { $0.weight < limit }
+    try await container.batchUpdate(request, .set(\.weight) { $0.weight + 1 }, .set(\.title, to: title))
+    for (code, item) in shown.items where item.weight < limit && (!isTagged || item.tags.contains("x")) {
+      shown.items[code]?.weight += 1
+      shown.items[code]?.title = title
+    }
+    try follow()
+  }
+
+  private func batchDelete() async throws {
+    guard try settle() else { return }
+    let tag = generator.pick(Self.tagNames)
+    let weight = generator.number(in: 0...9)
+    let request = From<ChestItem>().where { $0.tags.contains(tag) && $0.weight == weight }
+    let deleted = try await container.batchDelete(request)
+    let codes = shown.items.values.filter { $0.tags.contains(tag) && $0.weight == weight }.map(\.code)
+    #expect(deleted.count == codes.count)
+    for code in codes { shown.remove(code) }
+    try follow()
+  }
+
+  private func batchInsert() async throws {
+    guard try settle() else { return }
+    var rows: [PlainItem] = []
+    for _ in 0..<generator.number(in: 1...5) {
+      if generator.chance(1, in: 2), let code = anyCode() {
+        rows.append(
+          PlainItem(code: code, title: "m\(code)", tags: tags(), weight: generator.number(in: 0...9))
+        )
+      } else {
+        rows.append(
+          PlainItem(code: nextCode, title: "n", tags: tags(), weight: 3, photo: photo(), notes: notes())
+        )
+        nextCode += 1
+      }
+    }
+    try await container.batchInsert(
+      ChestItem.self,
+      from: rows,
+      .set(\.code) { $0.code },
+      .set(\.title) { $0.title },
+      .set(\.tags) { $0.tags },
+      .set(\.weight) { $0.weight },
+      .set(\.photo) { $0.photo },
+      .set(\.notes) { $0.notes }
+    )
+    for row in rows { merge(row) }
+    try follow()
+  }
+
+  /// An object with an existing code gives that one its values that aren't defaults.
+  private func merge(_ row: PlainItem) {
+    var item = shown.items[row.code] ?? PlainItem(code: row.code)
+    if row.title != "" { item.title = row.title }
+    if row.tags != [] { item.tags = row.tags }
+    if row.weight != 0 { item.weight = row.weight }
+    if row.photo != nil { item.photo = row.photo }
+    if row.notes != "" { item.notes = row.notes }
+    shown.items[row.code] = item
+  }
+
+  /// A new object with the code of one in the store, which the save settles.
+  private func insertExisting() throws {
+    guard try settle(), let code = anyCode() else { return }
+    let item = ChestItem(code)
+    let plain = PlainItem(code: code, title: "e", tags: tags(), weight: 7, photo: photo(), notes: notes())
+    item.title = plain.title
+    item.tags = plain.tags
+    item.weight = plain.weight
+    item.photo = plain.photo
+    item.notes = plain.notes
+    context.insert(item)
+    try contexts[current].save()
+    merge(plain)
+    saved = shown
+    forgetUndo()
+    try compare()
+  }
+
+  /// Two contexts change different properties of one object.
+  private func mergeDisjointChanges() throws {
+    guard try settle(), let code = anyCode() else { return }
+    let other = contexts[1 - current]
+    try other.refresh()
+    let (mine, theirs) = (try item(code), try item(code, in: other))
+    let (photo, tags) = (photo(), tags())
+    theirs.photo = photo
+    theirs.weight = 8
+    mine.tags = tags
+    mine.notes = "mine"
+    let name = generator.pick(Self.chestNames)
+    let chest = try chest(name)
+    if let old = chest.items.firstIndex(of: mine) { chest.items.remove(at: old) }
+    chest.items.insert(mine, at: 0)
+    try contexts[current].save()
+    try other.save()
+    shown.takeOut(code)
+    shown.chests[name]?.insert(code, at: 0)
+    shown.items[code]?.photo = photo
+    shown.items[code]?.weight = 8
+    shown.items[code]?.tags = tags
+    shown.items[code]?.notes = "mine"
+    undoManagers[1 - current].removeAllActions()
+    forgetUndo()
+    try follow()
+  }
+
+  /// The other context goes on. This one has nothing unsaved.
+  private func handOver() throws {
+    forgetUndo()
+    current = 1 - current
+    try contexts[current].refresh()
+    forgetUndo()
+    try compare()
+  }
+
+  func finish() throws {
+    try child?.context.save()
+    child = nil
+    try contexts[current].save()
+    saved = shown
+    try handOver()
+  }
+
+  // MARK: - Comparing
+
+  private func compare() throws {
+    let items = try context.fetch(From<ChestItem>())
+    #expect(items.count == shown.items.count)
+    for item in items { #expect(PlainItem(item) == shown.items[item.code]) }
+    for (name, codes) in shown.chests {
+      #expect(try chest(name).items.map(\.code) == codes)
+      let inOrder = From<ChestItem>().where { $0.chest.name == name }.orderBy(.position(in: \.chest))
+      #expect(try context.fetch(inOrder).map(\.code) == codes)
+    }
+    let plain = shown.items.values
+    for tag in Self.tagNames {
+      let tagged = From<ChestItem>().where { $0.tags.contains(tag) }
+      let expected = plain.filter { $0.tags.contains(tag) }
+      #expect(try context.count(tagged) == expected.count)
+      let weights = try context.fetch(tagged.orderBy(.ascending(\.weight)).select(\.weight))
+      #expect(weights == expected.map(\.weight).sorted())
+    }
+    let name = generator.pick(Self.chestNames)
+    let light = From<ChestItem>().where { $0.chest.name == name && $0.weight < 5 }
+    let codes = Set(shown.chests[name] ?? [])
+    #expect(try context.count(light) == plain.filter { codes.contains($0.code) && $0.weight < 5 }.count)
+    let bare = From<ChestItem>().where { $0.photo == nil }
+    #expect(try context.count(bare) == plain.filter { $0.photo == nil }.count)
+    let red = From<ChestItem>().where { $0.stickers.any { $0.word == "red" } && $0.tags.count > 1 }
+    #expect(
+      try context.count(red) == plain.filter { $0.stickers.contains("red") && $0.tags.count > 1 }.count
+    )
+  }
+}

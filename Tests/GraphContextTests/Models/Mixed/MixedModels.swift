@@ -1,0 +1,80 @@
+import Cambium
+import Foundation
+
+struct Packing: CodableAttribute, Hashable {
+  var material: String
+  var layers: [Int]
+}
+
+@Model final class Chest {
+  @Attribute(.unique) var name: String
+  @Relationship(.ordered, deleteRule: .cascade) var items: OrderedToMany<ChestItem> = []
+
+  init(_ name: String) { self.name = name }
+}
+
+/// A model with a property of every kind.
+@Model final class ChestItem {
+  #Index<ChestItem>([\.tags, \.weight], [\.weight], [\.chest, \.weight])
+  @Attribute(.unique(ifExists: .merge)) var code: Int
+  var title: String = ""
+  var tags: [String] = []
+  var weight: Int = 0
+  var packing: Packing?
+  @Attribute(.externalStorage) var photo: Data?
+  @Attribute(.externalStorage) var notes: String = ""
+  @Relationship(.ordered, inverse: \Chest.items) var chest: Chest?
+  @Relationship var stickers: Set<Sticker> = []
+
+  init(_ code: Int) { self.code = code }
+}
+
+@Model final class Sticker {
+  var word: String
+  @Relationship(inverse: \ChestItem.stickers) var items: Set<ChestItem> = []
+
+  init(_ word: String) { self.word = word }
+}
+
+/// What a ``ChestItem`` has, without its chest.
+struct PlainItem: Equatable {
+  var code: Int
+  var title = ""
+  var tags: [String] = []
+  var weight = 0
+  var packing: Packing?
+  var photo: Data?
+  var notes = ""
+  var stickers: Set<String> = []
+}
+
+/// What a store of chests shows.
+struct PlainChests: Equatable {
+  var items: [Int: PlainItem] = [:]
+  /// The codes of each chest's items, in order.
+  var chests: [String: [Int]] = [:]
+
+  mutating func remove(_ code: Int) {
+    items[code] = nil
+    takeOut(code)
+  }
+
+  mutating func takeOut(_ code: Int) {
+    for name in chests.keys { chests[name]?.removeAll { $0 == code } }
+  }
+}
+
+extension PlainItem {
+  init(_ item: ChestItem) {
+    self.init(
+      code: item.code,
+      title: item.title,
+      tags: item.tags,
+      weight: item.weight,
+      packing: item.packing,
+      photo: item.photo,
+      notes: item.notes,
+      stickers: Set(item.stickers.map(\.word))
+    )
+  }
+}
