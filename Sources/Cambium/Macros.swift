@@ -118,6 +118,32 @@ public macro Relationship(
 ) =
   #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
 
+/// Makes the parts of a struct attributes of the model: `@Embedded var home: Address`.
+///
+/// The struct is marked ``Embeddable()``, and the property may be an optional of it. Each stored property of the struct is an attribute of the entity,
+/// `home.city`: `From<Person>().where { $0.home.city == "Kyoto" }`, `#Index<Person>([\.home.city])`. Setting the value sets the attributes that
+/// change. An optional that is nil has nil in all of them, and `home == nil` asks for it.
+///
+/// - Parameter originalName: The name that the property had in an earlier version: a string literal.
+@attached(peer)
+public macro Embedded(originalName: String? = nil) =
+  #externalMacro(module: "CambiumMacros", type: "EmbeddedMacro")
+
+/// Makes a struct one that models embed with ``Embedded(originalName:)``.
+///
+/// Every stored property is a part: a `var` with its type written out, of a type that an attribute can have. It may be marked `@Attribute` with rules
+/// and an `originalName`. A literal as initial value is also what objects have that are older than the part.
+///
+/// ```swift
+/// @Embeddable struct Address: Hashable {
+///   var street: String
+///   var city: String
+///   var country: String = "Japan"
+/// }
+/// ```
+@attached(extension, conformances: EmbeddedValue, names: named(_Parts), named(_$partKeyPaths), named(init))
+public macro Embeddable() = #externalMacro(module: "CambiumMacros", type: "EmbeddableMacro")
+
 /// Makes a property of a model one that isn't stored: `@Transient var isSelected = false`.
 ///
 /// It belongs to the object, not to the store: each context has an object of its own, and a transient value of its own with it. No save, merge,
@@ -202,3 +228,8 @@ public macro _StoredToOne(_ slot: Int) = #externalMacro(module: "CambiumMacros",
 @attached(peer, names: prefixed(_))
 public macro _StoredToMany(_ ordinal: Int) =
   #externalMacro(module: "CambiumMacros", type: "StoredToManyMacro")
+
+@attached(accessor, names: named(init), named(get), named(set))
+@attached(peer, names: prefixed(_))
+public macro _StoredEmbedded(_ ordinal: Int) =
+  #externalMacro(module: "CambiumMacros", type: "StoredEmbeddedMacro")

@@ -11,7 +11,9 @@ enum AttributeMacro: PeerMacro {
     providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
-    checkPlace(of: node, named: "@Attribute", on: declaration, in: context)
+    if !context.isDirectlyInAnEmbeddable {
+      checkPlace(of: node, named: "@Attribute", on: declaration, in: context)
+    }
     return []
   }
 }
@@ -23,6 +25,17 @@ enum RelationshipMacro: PeerMacro {
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
     checkPlace(of: node, named: "@Relationship", on: declaration, in: context)
+    return []
+  }
+}
+
+enum EmbeddedMacro: PeerMacro {
+  static func expansion(
+    of node: AttributeSyntax,
+    providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] {
+    checkPlace(of: node, named: "@Embedded", on: declaration, in: context)
     return []
   }
 }
@@ -65,6 +78,10 @@ private func checkPlace(
 }
 
 extension MacroExpansionContext {
+  fileprivate var isDirectlyInAnEmbeddable: Bool {
+    lexicalContext.first?.as(StructDeclSyntax.self)?.attributes.first(named: "Embeddable") != nil
+  }
+
   fileprivate var isDirectlyInAModel: Bool {
     lexicalContext.first?.as(ClassDeclSyntax.self)?.attributes.first(named: "Model") != nil
   }

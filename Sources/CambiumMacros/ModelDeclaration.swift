@@ -23,7 +23,9 @@ struct ModelDeclaration {
   let missingInitializer: [String]?
 
   /// Attributes and to-one relationships: those with a slot.
-  var stored: [ModelProperty] { properties.filter { !$0.isToMany } }
+  var stored: [ModelProperty] { properties.filter { !$0.isToMany && !$0.isEmbedded } }
+  /// Those with embedded values, whose parts have slots behind all others.
+  var embedded: [ModelProperty] { properties.filter(\.isEmbedded) }
   var toMany: [ModelProperty] { properties.filter(\.isToMany) }
   /// To-one relationships whose objects have places: each has a slot behind those of the properties.
   var placed: [ModelProperty] { stored.filter(\.isOrdered) }
@@ -57,7 +59,8 @@ struct ModelDeclaration {
       }
     }
     self.indexes = indexes
-    let slotCount = properties.count { !$0.isToMany } + properties.count { !$0.isToMany && $0.isOrdered }
+    let slotCount =
+      properties.count { !$0.isToMany && !$0.isEmbedded } + properties.count { !$0.isToMany && $0.isOrdered }
     if slotCount > Self.maximumSlotCount {
       diagnostics.append(ModelDiagnostic.tooMany(slotCount, limit: Self.maximumSlotCount).at(model.name))
     }

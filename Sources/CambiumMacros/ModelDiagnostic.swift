@@ -82,6 +82,46 @@ extension ModelDiagnostic {
     message: "'.perInsert' makes the first value; the declaration can't give another"
   )
 
+  // MARK: Embedded values
+
+  static let embeddableForm = ModelDiagnostic(
+    id: "embeddableForm",
+    message: "'@Embeddable' can only be attached to a struct without generic parameters"
+  )
+
+  static func embeddedAndOther(_ other: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "embeddedAndOther",
+      message: "an embedded value is several attributes: '\(other)' belongs to the properties of its struct"
+    )
+  }
+
+  static func embeddedType(_ type: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "embeddedType",
+      message:
+        "'\(type)' can't be embedded: an embedded value is a struct marked '@Embeddable', or an optional of one"
+    )
+  }
+
+  static func embeddedInIndex(_ name: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "embeddedInIndex",
+      message: "'\(name)' is several attributes: an index names one of them, as in '\\.\(name).city'"
+    )
+  }
+
+  static let partKind = ModelDiagnostic(
+    id: "partKind",
+    message:
+      "a part of an embedded value is an attribute, without '.unique', '.externalStorage' and '.perInsert'"
+  )
+
+  static let noParts = ModelDiagnostic(
+    id: "noParts",
+    message: "an embedded value has at least one stored property"
+  )
+
   static let transientWithoutValue = ModelDiagnostic(
     id: "transientWithoutValue",
     message: "a transient property needs an initial value: an object that is read from the store has no other"

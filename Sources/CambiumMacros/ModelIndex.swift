@@ -56,13 +56,24 @@ struct ModelIndex {
     }
     var names: [String] = []
     for element in array.elements {
-      guard let keyPath = element.expression.as(KeyPathExprSyntax.self), let name = keyPath.onlyProperty
+      guard let keyPath = element.expression.as(KeyPathExprSyntax.self),
+        let path = keyPath.properties, let first = path.first
       else {
         diagnostics.append(ModelDiagnostic.indexForm.at(element.expression))
         return nil
       }
-      guard let property = properties.first(where: { $0.name == name }) else {
+      let property = properties.first { $0.name == first }
+      let name = path.joined(separator: ".")
+      if path.count > 1, property?.isEmbedded != true {
+        diagnostics.append(ModelDiagnostic.indexForm.at(element.expression))
+        return nil
+      }
+      guard let property else {
         diagnostics.append(unknown(name, keyPath, model, properties))
+        return nil
+      }
+      if property.isEmbedded, path.count == 1 {
+        diagnostics.append(ModelDiagnostic.embeddedInIndex(name).at(keyPath))
         return nil
       }
       if property.isToMany || names.contains(name) {

@@ -48,6 +48,9 @@ extension ModelMacro: MemberAttributeMacro {
     if let ordinal = declared.toMany.firstIndex(where: { $0.name == name }) {
       return ["@_StoredToMany(\(raw: ordinal))"]
     }
+    if let ordinal = declared.embedded.firstIndex(where: { $0.name == name }) {
+      return ["@_StoredEmbedded(\(raw: ordinal))"]
+    }
     guard let slot = declared.stored.firstIndex(where: { $0.name == name }) else { return [] }
     if case .attribute = declared.stored[slot].kind { return ["@_StoredAttribute(\(raw: slot))"] }
     return ["@_StoredToOne(\(raw: slot))"]
@@ -106,12 +109,18 @@ extension ModelDeclaration {
         GraphContext.EntityDescription(
           name: "\(raw: name)",
           properties: [
-            \(raw: properties.map(\.description).joined(separator: "\n      "))
+            \(raw: properties.filter { !$0.isEmbedded }.map(\.description).joined(separator: "\n      "))
           ],
           indexes: [
             \(raw: indexes.joined(separator: "\n      "))
-          ]\(raw: originalName.map { ", originalName: \"\($0)\"" } ?? "")))
+          ]\(raw: originalName.map { ", originalName: \"\($0)\"" } ?? ""))\(raw: embedding))
       """
+  }
+
+  /// The argument with the embedded values.
+  private var embedding: String {
+    if embedded.isEmpty { return "" }
+    return ",\n  embedding: [\n    \(embedded.map(\.description).joined(separator: "\n    "))\n  ]"
   }
 
   fileprivate var faultInitializer: DeclSyntax {
@@ -135,15 +144,33 @@ extension ModelDeclaration {
       return "case \(slot): visitor.visit(attribute: \(slot), &_\(property.name).place)"
     }
     let relationships = toMany.enumerated().map { ordinal, property in
-      "case \(slots.count + places.count + ordinal): visitor.visit(toMany: \(ordinal), &_\(property.name))"
+      let place =
+        embedded.isEmpty
+        ? "\(slots.count + places.count + ordinal)" : "Self._$model._$place(ofToMany: \(ordinal))"
+      return "case \(place): visitor.visit(toMany: \(ordinal), &_\(property.name))"
     }
+    let failure = "fatalError(\"\(name) has no property \\(property)\")"
     return """
       nonisolated \(raw: access)func _$visit<Visitor: GraphContext.PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {
         switch property {
         \(raw: (slots + places + relationships).joined(separator: "\n  "))
-        default: fatalError("\(raw: name) has no property \\(property)")
+        default: \(raw: embedded.isEmpty ? failure : visitOfParts(otherwise: failure))
         }
       }
+      """
+  }
+
+  /// The statement that visits a part of an embedded value.
+  private func visitOfParts(otherwise failure: String) -> String {
+    let cases = embedded.enumerated().map { ordinal, property in
+      "case (\(ordinal), let part)?: _\(property.name).visit(part, at: property, &visitor)"
+    }
+    return """
+
+          switch Self._$model._$embeddedPart(at: property) {
+          \(cases.joined(separator: "\n    "))
+          default: \(failure)
+          }
       """
   }
 }
@@ -156,17 +183,24 @@ extension ModelProperty {
     case .toOne(let target), .requiredToOne(let target):
       "\(isOrdered ? "OrderedReference" : "ToOneReference")<\(target.trimmedDescription)>"
     case .toMany(let element): "ToManyMembers<\(element.trimmedDescription)>"
+    case .embedded: "EmbeddedCache<\(type.trimmedDescription)>"
     }
   }
 
   /// The entry in the model's description.
-  fileprivate var description: String {
+  var description: String {
     switch kind {
     case .attribute: attribute
     case .toOne(let target): relationship("toOne", target)
     case .requiredToOne(let target): relationship("requiredToOne", target)
     case .toMany(let element): relationship("toMany", element)
+    case .embedded: embedded
     }
+  }
+
+  private var embedded: String {
+    let originalName = originalName.map { ", originalName: \"\($0)\"" } ?? ""
+    return ".init(\"\(name)\", (\(type.trimmedDescription)).self\(originalName)),"
   }
 
   private var attribute: String {

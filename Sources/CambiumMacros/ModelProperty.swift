@@ -10,6 +10,8 @@ struct ModelProperty {
     case toOne(TypeSyntax)
     case requiredToOne(TypeSyntax)
     case toMany(TypeSyntax)
+    /// A struct whose parts are attributes.
+    case embedded
 
     var isToMany: Bool { if case .toMany = self { true } else { false } }
   }
@@ -44,6 +46,7 @@ struct ModelProperty {
   let hasInitialValue: Bool
 
   var isToMany: Bool { kind.isToMany }
+  var isEmbedded: Bool { if case .embedded = kind { true } else { false } }
 
   /// Names that a property can't have, because every model has a member of that name and means something by it. The member may
   /// begin with an underscore, as the storage of each property does.
@@ -76,6 +79,10 @@ struct ModelProperty {
 
     let attribute = variable.attribute(named: "Attribute")
     let relationship = variable.attribute(named: "Relationship")
+    let embedded = variable.attribute(named: "Embedded")
+    if let embedded, let other = attribute ?? relationship {
+      diagnostics.append(ModelDiagnostic.embeddedAndOther("@\(other.plainName ?? "")").at(embedded))
+    }
     if attribute != nil, let relationship {
       diagnostics.append(ModelDiagnostic.attributeAndRelationship.at(relationship))
     }
@@ -87,7 +94,7 @@ struct ModelProperty {
       diagnostics.append(ModelDiagnostic.twoInitialValues.at(initializer))
     }
     hasInitialValue = binding.initializer != nil || perInsert != nil || type.is(OptionalTypeSyntax.self)
-    originalName = (attribute ?? relationship)?.originalName(of: "property", &diagnostics)
+    originalName = (attribute ?? relationship ?? embedded)?.originalName(of: "property", &diagnostics)
     defaultValue = binding.initializer.flatMap { DefaultValue($0.value, of: annotation.type.trimmed)?.text }
     inverse = Self.inverse(relationship, of: name, &diagnostics)
     let order = relationship?.option(named: "ordered")
@@ -99,7 +106,10 @@ struct ModelProperty {
       relationship?.argument(labeled: "maximumModelCount")
     )
     let marks = (attribute: attribute != nil, relationship: relationship != nil)
-    let kind = Self.kind(of: annotation.type, variable, marked: marks, &diagnostics)
+    let kind =
+      embedded == nil
+      ? Self.kind(of: annotation.type, variable, marked: marks, &diagnostics)
+      : Self.embedded(annotation.type, &diagnostics)
     if let bound = minimumCount ?? maximumCount, kind.map({ !$0.isToMany }) ?? false {
       diagnostics.append(ModelDiagnostic.countOfToOne.at(bound))
     }
@@ -138,6 +148,16 @@ extension ModelProperty {
       diagnostics.append(ModelDiagnostic.unsupported(type.trimmedDescription, hint).at(type))
     }
     return nil
+  }
+
+  /// An embedded value, or an optional of one.
+  private static func embedded(_ type: TypeSyntax, _ diagnostics: inout [Diagnostic]) -> Kind? {
+    switch PropertyType(type.trimmed) {
+    case .single, .optional: return .embedded
+    default:
+      diagnostics.append(ModelDiagnostic.embeddedType(type.trimmedDescription).at(type))
+      return nil
+    }
   }
 
   /// A collection whose elements may be models or values: the spelling doesn't say.
@@ -186,7 +206,7 @@ extension ModelProperty {
 
   /// Property wrappers, and macros of others, which would write accessors too. A macro can't tell the two apart: it sees the names.
   private static func foreignAttributes(of variable: VariableDeclSyntax, named name: String) -> [Diagnostic] {
-    let own = ["Attribute", "Relationship"]
+    let own = ["Attribute", "Relationship", "Embedded"]
     return variable.attributes.compactMap { element in
       guard case .attribute(let attribute) = element, let attributeName = attribute.plainName,
         attributeName.first?.isUppercase == true, !own.contains(attributeName)
@@ -202,7 +222,7 @@ extension ModelProperty {
   private static func mistakes(ofTransient variable: VariableDeclSyntax) -> [Diagnostic] {
     guard let mark = variable.attribute(named: "Transient"), variable.isStoredInInstances else { return [] }
     var mistakes: [Diagnostic] = []
-    for other in ["Attribute", "Relationship"] {
+    for other in ["Attribute", "Relationship", "Embedded"] {
       guard let attribute = variable.attribute(named: other) else { continue }
       mistakes.append(ModelDiagnostic.transientAndStored("@\(other)").at(attribute))
     }

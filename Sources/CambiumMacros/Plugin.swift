@@ -6,6 +6,7 @@ struct CambiumPlugin: CompilerPlugin {
   let providingMacros: [any Macro.Type] = [
     ModelMacro.self,
     StoredAttributeMacro.self, StoredToOneMacro.self, StoredToManyMacro.self,
-    AttributeMacro.self, RelationshipMacro.self, TransientMacro.self, IndexMacro.self,
+    StoredEmbeddedMacro.self, EmbeddableMacro.self,
+    AttributeMacro.self, RelationshipMacro.self, EmbeddedMacro.self, TransientMacro.self, IndexMacro.self,
   ]
 }

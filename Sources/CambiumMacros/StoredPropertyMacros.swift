@@ -144,6 +144,46 @@ enum StoredToManyMacro: AccessorMacro, PeerMacro {
   }
 }
 
+enum StoredEmbeddedMacro: AccessorMacro, PeerMacro {
+  static func expansion(
+    of node: AttributeSyntax,
+    providingAccessorsOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [AccessorDeclSyntax] {
+    guard let (name, ordinal) = StoredProperty.nameAndPlace(declaration, node) else { return [] }
+    return [
+      """
+      @storageRestrictions(initializes: _\(raw: name))
+      init(newValue) {
+        _\(raw: name) = GraphContext.EmbeddedCache(newValue)
+      }
+      """,
+      """
+      get {
+        _$awake()
+        return _$embedded(\(raw: ordinal), &_\(raw: name))
+      }
+      """,
+      """
+      set {
+        _$awake()
+        let change = _$willSetEmbedded(\(raw: ordinal), &_\(raw: name), newValue)
+        _$didSetEmbedded(change)
+        _\(raw: name) = GraphContext.EmbeddedCache(newValue)
+      }
+      """,
+    ]
+  }
+
+  static func expansion(
+    of node: AttributeSyntax,
+    providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] {
+    StoredProperty.cache(declaration)
+  }
+}
+
 private enum StoredProperty {
   /// The property's name, and its slot or ordinal as written in the attribute.
   static func nameAndPlace(

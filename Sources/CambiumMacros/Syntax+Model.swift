@@ -76,6 +76,19 @@ extension TokenSyntax {
 }
 
 extension KeyPathExprSyntax {
+  /// The names in `\.home.city` or `\Person.home?.city`; nil for subscripts and the like.
+  var properties: [String]? {
+    var names: [String] = []
+    for component in components {
+      if component.component.is(KeyPathOptionalComponentSyntax.self) { continue }
+      guard let property = component.component.as(KeyPathPropertyComponentSyntax.self),
+        property.declName.argumentNames == nil, property.genericArgumentClause == nil
+      else { return nil }
+      names.append(property.declName.baseName.plainText)
+    }
+    return names
+  }
+
   /// The name in `\.title` or `\Song.title`; nil for longer key paths, subscripts and the like.
   var onlyProperty: String? {
     guard components.count == 1,

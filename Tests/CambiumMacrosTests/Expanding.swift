@@ -22,11 +22,14 @@ struct Expansion {
       "Model": MacroSpec(type: ModelMacro.self, conformances: ["ManagedObject", "Sendable"]),
       "Attribute": MacroSpec(type: AttributeMacro.self),
       "Relationship": MacroSpec(type: RelationshipMacro.self),
+      "Embedded": MacroSpec(type: EmbeddedMacro.self),
+      "Embeddable": MacroSpec(type: EmbeddableMacro.self, conformances: ["EmbeddedValue"]),
       "Index": MacroSpec(type: IndexMacro.self),
       "Unique": MacroSpec(type: IndexMacro.self),
       "_StoredAttribute": MacroSpec(type: StoredAttributeMacro.self),
       "_StoredToOne": MacroSpec(type: StoredToOneMacro.self),
       "_StoredToMany": MacroSpec(type: StoredToManyMacro.self),
+      "_StoredEmbedded": MacroSpec(type: StoredEmbeddedMacro.self),
     ]
     let expanded = file.expand(
       macroSpecs: specs,

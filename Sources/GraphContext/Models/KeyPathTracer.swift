@@ -10,7 +10,7 @@ import Synchronization
 /// at the end proves that the key path leads there and no further. A second round with other marks rules out functions
 /// that happen to keep a mark as it is, such as a magnitude.
 final class KeyPathTracer: ObjectHost {
-  /// 0 or 1.
+  /// Counts from 0.
   private var round = 0
   private var names: [String] = []
   private var mistake: String?
@@ -24,6 +24,10 @@ final class KeyPathTracer: ObjectHost {
   private var identity: ManagedObjectID?
   /// Whether the last property that was read is a to-many relationship.
   private var endsAtToMany = false
+  /// The parts of the embedded value that was read last, each with the value that is recognised at the end; nil if the last property is none.
+  private var parts: [TracedPart]?
+  /// The slot of the first part of the embedded value that is being read.
+  private var firstPartSlot: Int?
 
   override var storeID: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
 
@@ -33,17 +37,40 @@ final class KeyPathTracer: ObjectHost {
     from root: Root.Type
   ) throws(QueryError) -> [String] {
     let first = try KeyPathTracer().follow(keyPath, from: root)
-    let tracer = KeyPathTracer()
-    tracer.round = 1
-    let second = try tracer.follow(keyPath, from: root)
-    guard first == second else { throw mistake(keyPath, root, "depends on the values of its object") }
-    return first
+    var parts = first.parts
+    for round in 1..<(parts == nil ? 2 : TracedPart.roundCount) {
+      let tracer = KeyPathTracer()
+      tracer.round = round
+      let trace = try tracer.follow(keyPath, from: root)
+      guard trace.names == first.names else {
+        throw mistake(keyPath, root, "depends on the values of its object")
+      }
+      parts = parts?.filter { part in trace.parts?.contains(part) ?? false }
+    }
+    guard let parts else { return first.names }
+    guard let part = parts.first else { throw computed(keyPath, root, first.names) }
+    guard parts.count == 1 else {
+      let names = parts.map { "“\($0)”" }.joined(separator: " or ")
+      throw mistake(
+        keyPath,
+        root,
+        "can mean \(names) of “\(first.names.joined(separator: "."))”: name the property as a text"
+      )
+    }
+    return first.names + (part.isEmpty ? [] : [part])
+  }
+
+  /// What was found by following a key path.
+  private struct Trace {
+    var names: [String]
+    /// The names of the parts that the key path may end at; nil if it doesn't lead through an embedded value.
+    var parts: [String]?
   }
 
   private func follow<Root: ManagedObject>(
     _ keyPath: AnyKeyPath,
     from root: Root.Type
-  ) throws(QueryError) -> [String] {
+  ) throws(QueryError) -> Trace {
     let end = (type(of: keyPath).valueType as? any AttributeType.Type)?.withoutTracerValue.map { [$0] }
     if let type = (end ?? root.attributeTypesWithoutTracerValue).first {
       throw Self.mistake(keyPath, root, "can't be followed: \(type)")
@@ -55,16 +82,29 @@ final class KeyPathTracer: ObjectHost {
       throw Self.mistake(keyPath, root, "is not one of \(root.entityName)'s")
     }
     if let mistake { throw Self.mistake(keyPath, root, mistake) }
-    guard !names.isEmpty, isLeaf(end) else {
+    guard !names.isEmpty else {
       throw Self.mistake(
         keyPath,
         root,
-        names.isEmpty
-          ? "is not a persistent property: those are the stored ones that the model declares itself"
-          : "is computed from \(names.joined(separator: ".")): a query can use that, and code can filter what it finds"
+        "is not a persistent property: those are the stored ones that the model declares itself"
       )
     }
-    return names
+    if let parts { return Trace(names: names, parts: parts.filter { $0.isEnd(end) }.map(\.name)) }
+    guard isLeaf(end) else { throw Self.computed(keyPath, root, names) }
+    return Trace(names: names)
+  }
+
+  private static func computed<Root: ManagedObject>(
+    _ keyPath: AnyKeyPath,
+    _ root: Root.Type,
+    _ names: [String]
+  ) -> QueryError {
+    let path = names.joined(separator: ".")
+    return mistake(
+      keyPath,
+      root,
+      "is computed from \(path): a query can use that, and code can filter what it finds"
+    )
   }
 
   private func isLeaf(_ end: Any) -> Bool {
@@ -99,10 +139,41 @@ final class KeyPathTracer: ObjectHost {
 
   /// Notes that an attribute was read. The value is one to recognise it by.
   func value<Value: AttributeType>(of object: any ManagedObject, slot: Int) -> Value {
+    if let firstPartSlot { return part(slot - firstPartSlot, of: object, slot: slot) }
     note(object, slot)
     let value = Value(_attributeValue: mark(Value._attributeKind)) ?? Value.anyValue
     current = nil
     leaf = value._attributeValue
+    return value
+  }
+
+  /// Notes that an embedded value was read. Each of its parts is one to recognise it by.
+  func embedded<Parts: EmbeddedParts>(
+    of object: any ManagedObject,
+    _ ordinal: Int,
+    at slot: Int,
+    _ parts: inout Parts
+  ) -> Parts.Value {
+    note(object, named: object._$objectModel.embeddedName(ordinal))
+    current = nil
+    self.parts = []
+    firstPartSlot = slot
+    defer { firstPartSlot = nil }
+    func value(of object: some ManagedObject) -> Parts.Value { parts.value(of: object, at: slot) }
+    let value = value(of: object)
+    self.parts?.append(.whole(value))
+    return value
+  }
+
+  /// The value of a part of an embedded value.
+  private func part<Value: AttributeType>(
+    _ part: Int,
+    of object: any ManagedObject,
+    slot: Int
+  ) -> Value {
+    let value: Value = TracedPart.mark(part, round)
+    let name = object._$objectModel.partName(at: slot)
+    parts?.append(TracedPart(name, value))
     return value
   }
 

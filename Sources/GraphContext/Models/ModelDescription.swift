@@ -18,10 +18,25 @@ public final class ModelDescription: Sendable {
   private let places: [String: Int]
   /// The relationships among the visited properties, by their place there.
   package let relationshipProperties: [Int]
+  /// The slots of the parts of each embedded value.
+  private let embeddedSlots: [Range<Int>]
+  /// The names of the properties with embedded values.
+  private let embeddedNames: [String]
 
   /// With more than ``ObjectState/maximumSlotCount`` attributes and to-one relationships, no container takes the model.
-  public init(_ entity: EntityDescription) {
+  ///
+  /// - Parameters:
+  ///   - declared: the properties, without those that have embedded values.
+  ///   - embedded: the properties with embedded values. Their slots come behind all others, in this order.
+  public init(_ declared: EntityDescription, embedding embedded: [EmbeddedDescription] = []) {
+    let entity = declared.embedding(embedded)
     self.entity = entity
+    var end = declared.storedProperties.count
+    embeddedNames = embedded.map(\.name)
+    embeddedSlots = embedded.map { value in
+      defer { end += value.attributes.count }
+      return end..<end + value.attributes.count
+    }
     let stored = entity.storedProperties
     layout = RecordLayout(kinds: stored.map(\.storedKind))
     slotCount = stored.count
@@ -40,6 +55,26 @@ public final class ModelDescription: Sendable {
 
   /// The place among the visited properties of the one with this name. O(1).
   func place(of name: String) -> Int? { places[name] }
+
+  /// The slot of the first part of an embedded value.
+  func firstSlot(ofEmbedded ordinal: Int) -> Int { embeddedSlots[ordinal].lowerBound }
+
+  /// The name of a property with an embedded value.
+  func embeddedName(_ ordinal: Int) -> String { embeddedNames[ordinal] }
+
+  /// The name of the part at a slot, without that of the property; empty for whether an optional value is there.
+  func partName(at slot: Int) -> String {
+    guard let part = _$embeddedPart(at: slot) else { return visitedNames[slot] }
+    return String(visitedNames[slot].dropFirst(embeddedNames[part.ordinal].count + 1))
+  }
+
+  /// Which part of which embedded value lies at a slot; nil for another property.
+  public func _$embeddedPart(at slot: Int) -> (ordinal: Int, part: Int)? {
+    embeddedSlots.firstIndex { $0.contains(slot) }.map { ($0, slot - embeddedSlots[$0].lowerBound) }
+  }
+
+  /// The place of a to-many relationship among the visited properties.
+  public func _$place(ofToMany ordinal: Int) -> Int { slotCount + ordinal }
 }
 
 extension PropertyDescription {

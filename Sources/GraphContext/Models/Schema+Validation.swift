@@ -39,7 +39,7 @@ extension Schema {
   private static func nameProblems(of entity: EntityDescription) -> [String] {
     var problems: [String] = []
     if !isName(entity.name) { problems.append("\"\(entity.name)\" is no name for an entity") }
-    for property in entity.properties where !property.isPlace && !isName(property.name) {
+    for property in entity.properties where !property.isPlace && !isName(property) {
       problems.append("\"\(property.name)\" is no name for a property of \(entity.name)")
     }
     let names = entity.properties.map(\.name)
@@ -50,7 +50,8 @@ extension Schema {
       }
       problems.append("\(entity.name).\(attribute.name) can't have elements of the kind \(kind)")
     }
-    return problems + defaultProblems(of: entity) + ruleProblems(of: entity) + historyProblems(of: entity)
+    return problems + partProblems(of: entity) + defaultProblems(of: entity) + ruleProblems(of: entity)
+      + historyProblems(of: entity)
       + originalNameProblems(
         of: entity.declaredProperties.map { ("\(entity.name).\($0.name)", $0.name, $0.originalName) }
       )
@@ -214,7 +215,8 @@ extension Schema {
     var problems: [String] = []
     for (path, name, originalName) in renamed {
       guard let originalName, originalName != name else { continue }
-      if !isName(originalName) {
+      let words = originalName.split(separator: ".", omittingEmptySubsequences: false)
+      if words.count > (name.contains(".") ? 2 : 1) || !words.allSatisfy({ isName(String($0)) }) {
         problems.append("\"\(originalName)\" is no original name for \(path)")
       } else if let owner = owners.updateValue(path, forKey: originalName) {
         problems.append("\(owner) and \(path) have the same original name, \(originalName)")
@@ -224,6 +226,27 @@ extension Schema {
   }
 
   /// Names are Swift identifiers in ASCII or beyond; they also name trees and stand in URIs and format strings.
+  /// An attribute may have a name of two words with a point between them: it is a part of an embedded value.
+  private static func isName(_ property: PropertyDescription) -> Bool {
+    let words = property.name.split(separator: ".", omittingEmptySubsequences: false)
+    return words.count <= (property.isRelationship ? 1 : 2) && property.name.utf8.count <= 255
+      && words.allSatisfy { isName(String($0)) }
+  }
+
+  /// The attribute named as an embedded value says whether the value is there.
+  private static func partProblems(of entity: EntityDescription) -> [String] {
+    let properties = Dictionary(
+      entity.properties.map { ($0.name, $0) },
+      uniquingKeysWith: { first, _ in first }
+    )
+    return entity.attributes.compactMap { part in
+      guard let point = part.name.firstIndex(of: "."), let whole = properties[String(part.name[..<point])],
+        whole.attribute?.kind != .bool || whole.attribute?.isOptional != true
+      else { return nil }
+      return "\(entity.name).\(part.name) is a part of \(whole.name), which is another property"
+    }
+  }
+
   private static func isName(_ name: String) -> Bool {
     guard let first = name.unicodeScalars.first, name.utf8.count <= 255 else { return false }
     return (first == "_" || first.properties.isXIDStart)

@@ -82,7 +82,7 @@ enum PlainValue: Codable {
 
   private static func value(_ text: String, of kind: AttributeKind) -> AttributeValue? {
     switch kind.inline {
-    case .string: .string(text)
+    case .string, .coded: .string(text)
     case .double, .float: Double(text).map { .double($0) }
     case .decimal: decimal(text).map { .decimal($0) }
     case .date: ISO8601Text.date(text).map { .date($0) }

@@ -24,11 +24,14 @@ private struct SwiftClass {
   private let schema: Schema
   /// Attributes that are marked as unique; other unique indexes have a line of their own.
   private let uniqueAttributes: Set<String>
+  /// Each embedded value, in the order of the first parts.
+  private let embedded: [EmbeddedGroup]
 
   init(_ entity: EntityDescription, in schema: Schema) {
     self.entity = entity
     self.schema = schema
-    let attributes = Set(entity.attributes.map(\.name))
+    embedded = EmbeddedGroup.all(in: entity, of: schema)
+    let attributes = Set(entity.attributes.map(\.name).filter { !$0.contains(".") })
     uniqueAttributes = Set(
       entity.indexes.filter { $0.isUnique && $0.folding.isEmpty && $0.properties.count == 1 }
         .compactMap(\.properties.first).filter(attributes.contains)
@@ -36,21 +39,43 @@ private struct SwiftClass {
   }
 
   var text: String {
-    let parts = [indexes, entity.declaredProperties.map(declaration), initializer].filter { !$0.isEmpty }
+    let values = embedded.map {
+      "@Embedded\($0.earlierName) var \(SwiftText.identifier($0.name)): \($0.propertyType)"
+    }
+    let parts = [indexes, plainProperties.map(declaration) + values, initializer].filter { !$0.isEmpty }
     let body = parts.map { $0.map { "  \($0)\n" }.joined() }.joined(separator: "\n")
     let arguments = entity.earlierName.map { "(originalName: \(SwiftText.literal($0)))" } ?? ""
-    return "@Model\(arguments) final class \(SwiftText.identifier(entity.name)) {\n\(body)}\n"
+    let model = "@Model\(arguments) final class \(SwiftText.identifier(entity.name)) {\n\(body)}\n"
+    return (embedded.map(structure) + [model]).joined(separator: "\n")
+  }
+
+  /// The properties that are no part of an embedded value.
+  private var plainProperties: [PropertyDescription] {
+    entity.declaredProperties.filter { property in !embedded.contains { $0.contains(property.name) } }
+  }
+
+  /// The struct of an embedded value.
+  private func structure(of group: EmbeddedGroup) -> String {
+    let body = group.parts.map { "  \(declaration(of: $0))\n" }.joined()
+    return "@Embeddable struct \(group.structName) {\n\(body)}\n"
   }
 
   // MARK: Indexes
 
   private var indexes: [String] {
     entity.declaredIndexes.filter { !isMarked($0) }.map { index in
-      let paths = index.properties.map { "\\.\(SwiftText.identifier($0))" }.joined(separator: ", ")
+      let paths = index.properties.map(keyPath).joined(separator: ", ")
       let folding = index.folding.isEmpty ? "" : ", folding: \(SwiftText.folding(index.folding))"
       let macro = index.isUnique ? "#Unique" : "#Index"
       return "\(macro)<\(SwiftText.identifier(entity.name))>([\(paths)]\(folding))"
     }
+  }
+
+  private func keyPath(to property: String) -> String {
+    let group = embedded.first { $0.contains(property) }
+    let separator = group?.isOptional == true ? "?." : "."
+    return "\\."
+      + property.split(separator: ".").map { SwiftText.identifier(String($0)) }.joined(separator: separator)
   }
 
   /// Whether `@Attribute(.unique)` says what the index does.
@@ -118,21 +143,33 @@ private struct SwiftClass {
   private func initialValue(of property: PropertyDescription) -> String? {
     switch property {
     case .attribute(let attribute):
-      attribute.defaultValue.flatMap { SwiftText.expression(for: $0, of: attribute.kind, in: schema) }
+      attribute.defaultValue.flatMap { value in
+        guard let kind = attribute.elementKind, case .string(let json) = value else {
+          return SwiftText.expression(for: value, of: attribute.kind, in: schema)
+        }
+        return list(json, of: kind)
+      }
     case .relationship(let relationship): relationship.isToMany ? "[]" : nil
     }
+  }
+
+  /// A literal for a list of values; nil where an element has none.
+  private func list(_ json: String, of kind: AttributeKind) -> String? {
+    guard let values = try? ListElements.values(of: json, kind) else { return nil }
+    let elements = values.map { SwiftText.expression(for: $0, of: kind, in: schema) }
+    return elements.contains(nil) ? nil : "[\(elements.compactMap(\.self).joined(separator: ", "))]"
   }
 
   // MARK: The initialiser
 
   private var initializer: [String] {
-    let taken = entity.declaredProperties.filter { isRequired($0) && initialValue(of: $0) == nil }
+    let properties = plainProperties.filter { isRequired($0) && initialValue(of: $0) == nil }
+    let taken =
+      properties.map { (SwiftText.identifier($0.name), type(of: $0)) }
+      + embedded.filter { !$0.isOptional }.map { (SwiftText.identifier($0.name), $0.structName) }
     if taken.isEmpty { return ["init() {}"] }
-    let parameters = taken.map { "\(SwiftText.identifier($0.name)): \(type(of: $0))" }
-    let assignments = taken.map { property in
-      let name = SwiftText.identifier(property.name)
-      return "  self.\(name) = \(name)"
-    }
+    let parameters = taken.map { "\($0): \($1)" }
+    let assignments = taken.map { name, _ in "  self.\(name) = \(name)" }
     let line = "init(\(parameters.joined(separator: ", "))) {"
     // Two spaces stand before it.
     let isShort = line.count + 2 <= Self.longestLine
@@ -150,4 +187,53 @@ private struct SwiftClass {
     case .relationship(let relationship): relationship.cardinality == .required
     }
   }
+}
+
+/// The attributes of an entity that are the parts of one embedded value.
+private struct EmbeddedGroup {
+  /// The property's name.
+  let name: String
+  /// Without the name of the property.
+  let parts: [PropertyDescription]
+  /// Whether an attribute says that the value is there.
+  let isOptional: Bool
+  let structName: String
+  /// The argument `originalName:` in brackets; empty without one.
+  let earlierName: String
+
+  var propertyType: String { structName + (isOptional ? "?" : "") }
+
+  func contains(_ property: String) -> Bool { property == name || property.hasPrefix(name + ".") }
+
+  static func all(in entity: EntityDescription, of schema: Schema) -> [EmbeddedGroup] {
+    var names: [String] = []
+    for name in entity.attributes.compactMap({ $0.name.embeddedName }) where !names.contains(name) {
+      names.append(name)
+    }
+    return names.map { EmbeddedGroup($0, in: entity, of: schema) }
+  }
+
+  private init(_ name: String, in entity: EntityDescription, of schema: Schema) {
+    self.name = name
+    isOptional = entity.property(named: name) != nil
+    let attributes = entity.attributes.filter { $0.name.embeddedName == name }
+    let earlier = Set(attributes.map { $0.originalName?.embeddedName ?? name })
+    let isRenamed = earlier.count == 1 && earlier.first != name
+    earlierName = isRenamed ? "(originalName: \(SwiftText.literal(earlier.first ?? name)))" : ""
+    parts = attributes.map { attribute in
+      var part = attribute
+      part.name = String(attribute.name.dropFirst(name.count + 1))
+      let original = attribute.originalName.map { String($0.drop { $0 != "." }.dropFirst()) }
+      part.originalName = original == part.name ? nil : original
+      return .attribute(part)
+    }
+    var structName = entity.name + name.prefix(1).uppercased() + name.dropFirst()
+    while schema.entity(named: structName) != nil { structName += "Value" }
+    self.structName = SwiftText.identifier(structName)
+  }
+}
+
+extension String {
+  /// The property's name in that of a part of an embedded value; nil in another name.
+  fileprivate var embeddedName: String? { firstIndex(of: ".").map { String(self[..<$0]) } }
 }

@@ -58,7 +58,9 @@ enum SwiftText {
     of kind: AttributeKind,
     in schema: Schema
   ) -> String? {
-    switch value {
+    // The default of a `CodableAttribute` is JSON, which isn't the value.
+    if kind == .coded { return nil }
+    return switch value {
     case .bool(let value): "\(value)"
     case .int(let value): "\(value)"
     case .uint(let value): "\(value)"

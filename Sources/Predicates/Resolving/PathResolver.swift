@@ -123,9 +123,10 @@ package struct PathResolver {
     }
     var path = ResolvedPath(scope: scope, hops: [], leaf: .objectID, isOptional: false, name: names.text)
     var current = entity
-    for place in start..<names.count {
+    var place = start
+    while place < names.count {
       let name = names[place]
-      guard let property = current.storedProperty(named: name) else {
+      guard let (property, last) = current.storedProperty(of: names, at: place) else {
         if let many = current.toManyOrdinal(named: name) {
           return .toMany(place, many, owner: path, of: current)
         }
@@ -135,17 +136,18 @@ package struct PathResolver {
         return .value(Destination(path: path, entity: current.name))
       }
       path.isOptional = path.isOptional || property.isOptional
-      if place == names.count - 1 {
+      if last == names.count - 1 {
         path.leaf = .slot(property.slot, property.kind)
         return .value(
           Destination(path: path, entity: property.destination, elementKind: property.elementKind)
         )
       }
       guard let next = property.destination.flatMap({ schema.entitySchema(named: $0) }) else {
-        throw deadEnd(names, place, property)
+        throw deadEnd(names, last, property)
       }
       path.hops.append(.init(slot: property.slot, destination: next.id, isOptional: property.isOptional))
       current = next
+      place = last + 1
     }
     return .value(Destination(path: path, entity: current.name))
   }
@@ -154,6 +156,11 @@ package struct PathResolver {
   static let objectIDName = "objectID"
 
   private func unknown(_ names: PathNames, _ place: Int, in entity: EntitySchema) -> QueryError {
+    if let part = entity.stored.first(where: { $0.name.hasPrefix(names[place] + ".") && $0.kind != .place }) {
+      let message =
+        "\(entity.name).\(names[place]) consists of several attributes: name one of them, such as “\(part.name)”."
+      return names.error(.typeMismatch, message, place)
+    }
     var message = "\(entity.name) has no property named “\(names[place])”."
     if let near = NearestName.find(names[place], among: entity.stored.map(\.name) + entity.toMany.map(\.name))
     {
@@ -169,6 +176,21 @@ package struct PathResolver {
     }
     let message = "\(property.name) is \(property.kind.noun): it has no property “\(names[place + 1])”."
     return names.error(.typeMismatch, message, place + 1)
+  }
+}
+
+extension EntitySchema {
+  /// The attribute or to-one relationship that names lead to from a place on, and the place of its last name: that of a part of an embedded value
+  /// has several.
+  fileprivate func storedProperty(of names: PathNames, at place: Int) -> (StoredProperty, last: Int)? {
+    let first = storedProperty(named: names[place])
+    if let first, first.destination != nil || place == names.count - 1 { return (first, place) }
+    var name = names[place]
+    for last in place + 1..<max(place + 1, names.count) {
+      name += "." + names[last]
+      if let part = storedProperty(named: name), part.kind != .place { return (part, last) }
+    }
+    return first.map { ($0, place) }
   }
 }
 

@@ -76,7 +76,7 @@ extension ValueExpression where Root: PredicateRoot {
 // MARK: - Building conditions
 
 extension ValueExpression {
-  func compare(
+  package func compare(
     _ comparison: ComparisonOperator,
     _ other: PredicateOperand,
     _ options: StringOptions = []

@@ -1,0 +1,111 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+/// `@Embeddable`: makes a struct an embedded value, each of whose stored properties is an attribute of the model that has it.
+enum EmbeddableMacro: ExtensionMacro {
+  static func expansion(
+    of node: AttributeSyntax,
+    attachedTo declaration: some DeclGroupSyntax,
+    providingExtensionsOf type: some TypeSyntaxProtocol,
+    conformingTo protocols: [TypeSyntax],
+    in context: some MacroExpansionContext
+  ) throws -> [ExtensionDeclSyntax] {
+    guard let value = declaration.as(StructDeclSyntax.self), value.genericParameterClause == nil else {
+      context.diagnose(ModelDiagnostic.embeddableForm.at(node))
+      return []
+    }
+    var diagnostics: [Diagnostic] = []
+    let parts = parts(of: value, &diagnostics)
+    if diagnostics.isEmpty, parts.isEmpty { diagnostics = [ModelDiagnostic.noParts.at(value.name)] }
+    guard diagnostics.isEmpty else {
+      diagnostics.forEach(context.diagnose)
+      return []
+    }
+    return [
+      try EmbeddedStruct(type: "\(type.trimmed)", access: value.witnessAccess, parts: parts).conformance
+    ]
+  }
+
+  private static func parts(
+    of value: StructDeclSyntax,
+    _ diagnostics: inout [Diagnostic]
+  ) -> [ModelProperty] {
+    value.memberBlock.members.compactMap { member in
+      guard let variable = member.decl.as(VariableDeclSyntax.self), variable.isStoredInInstances,
+        let part = ModelProperty(variable, diagnostics: &diagnostics)
+      else { return nil }
+      guard case .attribute = part.kind, !part.isUnique, !part.isExternal, part.perInsert == nil else {
+        diagnostics.append(ModelDiagnostic.partKind.at(variable))
+        return nil
+      }
+      return part
+    }
+  }
+}
+
+/// The conformance of a struct to `EmbeddedValue`.
+private struct EmbeddedStruct {
+  let type: String
+  /// Of members that fulfil public requirements.
+  let access: String
+  let parts: [ModelProperty]
+
+  var conformance: ExtensionDeclSyntax {
+    get throws {
+      try ExtensionDeclSyntax(
+        """
+        nonisolated extension \(raw: type): GraphContext.EmbeddedValue {
+          \(raw: access)static var _$partKeyPaths: [AnyKeyPath] {
+            [\(raw: parts.map { "\\\(type).\($0.name)" }.joined(separator: ", "))]
+          }
+
+          private init(_$parts parts: inout _Parts, of object: some GraphContext.ManagedObject, at slot: Int) {
+            \(raw: lines(4) { "\($1.name) = parts._\($1.name).value(of: object, at: slot + \($0))" })
+          }
+
+          \(raw: access)struct _Parts: GraphContext.EmbeddedParts {
+            \(raw: access)typealias Value = \(raw: type)
+
+            \(raw: lines(4) { "fileprivate var _\($1.name): GraphContext.EmbeddedPart<\($1.type.trimmedDescription)>" })
+
+            \(raw: access)static var attributes: [GraphContext.PropertyDescription] {
+              [
+                \(raw: lines(8) { $1.description })
+              ]
+            }
+
+            \(raw: access)init() {
+              \(raw: lines(6) { "_\($1.name) = .init()" })
+            }
+
+            \(raw: access)init(_ value: \(raw: type)) {
+              \(raw: lines(6) { "_\($1.name) = .init(value.\($1.name))" })
+            }
+
+            \(raw: access)mutating func value(of object: some GraphContext.ManagedObject, at slot: Int) -> \(raw: type) {
+              \(raw: type)(_$parts: &self, of: object, at: slot)
+            }
+
+            \(raw: access)mutating func visit<Visitor: GraphContext.PropertyVisitor>(
+              _ part: Int, at slot: Int, _ visitor: inout Visitor
+            ) {
+              switch part {
+              \(raw: lines(6) { "case \($0): _\($1.name).visit(at: slot, &visitor)" })
+              default: fatalError("\(raw: type) has no part \\(part)")
+              }
+            }
+          }
+        }
+        """
+      )
+    }
+  }
+
+  private func lines(_ indentation: Int, _ line: (Int, ModelProperty) -> String) -> String {
+    parts.enumerated().map { line($0, $1) }.joined(
+      separator: "\n" + String(repeating: " ", count: indentation)
+    )
+  }
+}

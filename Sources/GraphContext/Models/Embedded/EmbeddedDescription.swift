@@ -1,0 +1,46 @@
+import Predicates
+
+/// What a model says of a property with an embedded value.
+public struct EmbeddedDescription: Sendable {
+  /// The property's name.
+  public let name: String
+  /// The parts, as attributes of the entity: `home.city`.
+  public let attributes: [PropertyDescription]
+
+  /// Describes a property of a type.
+  ///
+  /// - Parameters:
+  ///   - name: the property's name.
+  ///   - type: an embedded value, or an optional of one.
+  ///   - originalName: the property's name in an earlier version of the schema; nil if it had no other.
+  public init<Value: EmbeddedProperty>(_ name: String, _ type: Value.Type, originalName: String? = nil) {
+    self.name = name
+    attributes = Value._Parts.attributes.map { $0.embedded(in: name, originally: originalName) }
+  }
+}
+
+extension PropertyDescription {
+  /// The name of an attribute that is a part of an embedded value. With the point it is the name of no property in Swift.
+  static func partName(_ name: String, in property: String) -> String {
+    name.isEmpty ? property : "\(property).\(name)"
+  }
+
+  /// The attribute of an entity that has the value as its property.
+  fileprivate func embedded(in property: String, originally earlier: String?) -> PropertyDescription {
+    guard case .attribute(var attribute) = self else { return self }
+    if earlier != nil || attribute.originalName != nil {
+      attribute.originalName = Self.partName(attribute.originalName ?? name, in: earlier ?? property)
+    }
+    attribute.name = Self.partName(name, in: property)
+    return .attribute(attribute)
+  }
+}
+
+extension EntityDescription {
+  /// The description with the parts of embedded values behind the other properties.
+  func embedding(_ values: [EmbeddedDescription]) -> EntityDescription {
+    var whole = self
+    whole.properties += values.flatMap(\.attributes)
+    return whole
+  }
+}

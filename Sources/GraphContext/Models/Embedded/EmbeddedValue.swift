@@ -1,0 +1,120 @@
+import Predicates
+
+/// A struct whose properties are attributes of the object that has it: an address of a person.
+///
+/// `@Embeddable` on a struct writes the conformance, and `@Embedded` on a property of a model embeds a value:
+///
+/// ```swift
+/// @Embeddable struct Address {
+///   var street: String
+///   var city: String
+/// }
+///
+/// @Model final class Person {
+///   @Embedded var home: Address
+///   @Embedded var work: Address?
+///   …
+/// }
+/// ```
+///
+/// Each property of the struct, a *part*, is an attribute of the entity, named `home.city`: conditions, sorting, indexes, `select`, batches and
+/// rules take it as any other, and two contexts that change different parts of one value have no conflict.
+public protocol EmbeddedValue: EmbeddedProperty, PredicateRoot {
+  /// The key path to each part, in the order of the parts.
+  static var _$partKeyPaths: [AnyKeyPath] { get }
+}
+
+extension EmbeddedValue {
+  /// The name of the part that a key path leads to.
+  ///
+  /// - Throws: `QueryError` of code `keyPath` when the key path is no part.
+  public static func predicatePath(of keyPath: AnyKeyPath) throws(QueryError) -> [String] {
+    let parts = zip(_$partKeyPaths, _Parts.attributes)
+    guard let part = parts.first(where: { $0.0 == keyPath })?.1 else {
+      let message = "the key path \(keyPath) is no part of \(Self.self): parts are its stored properties"
+      throw QueryError(.keyPath, message, keyPath: "\(keyPath)")
+    }
+    return [part.name]
+  }
+}
+
+extension ValueExpression where Value: EmbeddedValue {
+  /// Whether there is no value. Only a value that may be nil can be asked.
+  public static func == (left: Self, right: _OptionalNilComparisonType) -> Where<Root> {
+    left.compare(.equal, .value(.null))
+  }
+
+  /// Whether there is a value. Only one that may be nil can be asked.
+  public static func != (left: Self, right: _OptionalNilComparisonType) -> Where<Root> {
+    left.compare(.notEqual, .value(.null))
+  }
+}
+
+/// A type of properties that are embedded: an ``EmbeddedValue``, or an optional of one.
+public protocol EmbeddedProperty {
+  /// Keeps the parts of a value of an object.
+  associatedtype _Parts: EmbeddedParts where _Parts.Value == Self
+}
+
+/// Where an object keeps the parts of an embedded value that were decoded or set: a cache for each.
+///
+/// `@Embeddable` writes one for each struct.
+public protocol EmbeddedParts<Value> {
+  /// What consists of the parts.
+  associatedtype Value
+  /// The parts, named without the property that has the value. A part without a name is named by that property alone.
+  static var attributes: [PropertyDescription] { get }
+  /// Parts that are not there yet.
+  init()
+  /// The parts of a value.
+  init(_ value: Value)
+  /// The value, whose parts are decoded from the object's record where they aren't there yet.
+  ///
+  /// - Parameter slot: that of the first part.
+  mutating func value(of object: some ManagedObject, at slot: Int) -> Value
+  /// Hands the cache of a part to the visitor.
+  ///
+  /// - Parameters:
+  ///   - part: counts the parts from 0.
+  ///   - slot: that of the part.
+  mutating func visit<Visitor: PropertyVisitor>(_ part: Int, at slot: Int, _ visitor: inout Visitor)
+}
+
+/// Where an object keeps one part of an embedded value.
+public struct EmbeddedPart<Value: AttributeType> {
+  /// Nil for what isn't there, as the value that it is a part of may be nil.
+  private var cache: Cached<Value.Present?>
+
+  /// A part that is not there yet.
+  public init() { cache = Cached() }
+
+  /// The part of a value.
+  public init(_ value: Value) { cache = Cached(value as? Value.Present) }
+
+  /// The part of the object's value, decoded from the object's record if it isn't there yet.
+  public mutating func value(of object: some ManagedObject, at slot: Int) -> Value {
+    if let present = object._$load(slot, &cache), let value = present as? Value { return value }
+    return Value(_attributeValue: .null) ?? .anyValue
+  }
+
+  /// Hands the cache to the visitor.
+  public mutating func visit(at slot: Int, _ visitor: inout some PropertyVisitor) {
+    visitor.visit(attribute: slot, &cache)
+  }
+}
+
+/// Where an object keeps an embedded value.
+public struct EmbeddedCache<Value: EmbeddedProperty> {
+  var parts: Value._Parts
+
+  /// A value that is not there yet.
+  public init() { parts = Value._Parts() }
+
+  /// A value that was set.
+  public init(_ value: Value) { parts = Value._Parts(value) }
+
+  /// Hands the cache of a part to the visitor.
+  public mutating func visit(_ part: Int, at slot: Int, _ visitor: inout some PropertyVisitor) {
+    parts.visit(part, at: slot, &visitor)
+  }
+}

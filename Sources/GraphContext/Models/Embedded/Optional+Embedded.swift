@@ -1,0 +1,67 @@
+import Predicates
+
+extension Optional: EmbeddedProperty where Wrapped: EmbeddedValue {
+  /// The parts, and whether they are there.
+  public typealias _Parts = OptionalEmbeddedParts<Wrapped>
+}
+
+/// The parts of an embedded value that may be nil: whether it is there, and its parts, all of which are nil if it isn't.
+public struct OptionalEmbeddedParts<Wrapped: EmbeddedValue>: EmbeddedParts {
+  private var isThere: Cached<Bool?>
+  private var parts: Wrapped._Parts
+
+  /// Whether the value is there, and its parts, which may be nil.
+  public static var attributes: [PropertyDescription] {
+    [.attribute("", Bool?.self)] + Wrapped._Parts.attributes.map { $0.optional }
+  }
+
+  /// Parts that are not there yet.
+  public init() {
+    isThere = Cached()
+    parts = Wrapped._Parts()
+  }
+
+  /// The parts of a value; nil for each of nil.
+  public init(_ value: Wrapped?) {
+    isThere = Cached(value == nil ? nil : true)
+    parts = value.map(Wrapped._Parts.init) ?? Wrapped._Parts()
+    if value == nil { clear() }
+  }
+
+  /// Makes nil of every part.
+  private mutating func clear() {
+    var clearer = PartClearer()
+    for part in Wrapped._Parts.attributes.indices { parts.visit(part, at: part, &clearer) }
+  }
+
+  /// The value; nil where the object's record says that it isn't there.
+  public mutating func value(of object: some ManagedObject, at slot: Int) -> Wrapped? {
+    let isThere = object._$load(slot, &isThere)
+    if isThere == nil, object._$state.phase != .tracer { return nil }
+    return parts.value(of: object, at: slot + 1)
+  }
+
+  /// Hands the cache of a part to the visitor; the first says whether the value is there.
+  public mutating func visit<Visitor: PropertyVisitor>(_ part: Int, at slot: Int, _ visitor: inout Visitor) {
+    if part == 0 { return visitor.visit(attribute: slot, &isThere) }
+    parts.visit(part - 1, at: slot, &visitor)
+  }
+}
+
+private struct PartClearer: PropertyVisitor {
+  mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
+    if let null = Value(_attributeValue: .null) { cache = Cached(null) }
+  }
+  mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {}
+  mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {}
+}
+
+extension PropertyDescription {
+  /// The attribute that may be nil, without a default.
+  fileprivate var optional: PropertyDescription {
+    guard case .attribute(var attribute) = self else { return self }
+    attribute.isOptional = true
+    attribute.defaultValue = nil
+    return .attribute(attribute)
+  }
+}

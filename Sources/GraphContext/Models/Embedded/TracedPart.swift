@@ -1,0 +1,73 @@
+import Foundation
+import Predicates
+
+/// A part of an embedded value of a tracer object, and the value that it is recognised by at the end of a key path.
+///
+/// A key path reads the whole value, and then takes a part of it without a trace. So each part has a value of its own in every round, and types with
+/// few values have another sequence of them for each part.
+struct TracedPart {
+  /// As many as give each of 64 parts another sequence of two values, of which none has one value only.
+  static let roundCount = 7
+
+  /// Without the name of the property. Empty for the value itself.
+  let name: String
+  /// What the end of the key path must be if it leads to this part.
+  private let isMark: (Any) -> Bool
+
+  init<Value: AttributeType>(_ name: String, _ value: Value) {
+    self.name = name
+    let mark = value._attributeValue
+    isMark = { end in (end as? Value.Present)?._attributeValue == mark }
+  }
+
+  /// The value itself.
+  static func whole<Value>(_ value: Value) -> TracedPart {
+    TracedPart(name: "") { end in type(of: end) == Value.self }
+  }
+
+  private init(name: String, isMark: @escaping (Any) -> Bool) {
+    self.name = name
+    self.isMark = isMark
+  }
+
+  func isEnd(_ end: Any) -> Bool { isMark(end) }
+
+  /// The value of a part in a round.
+  static func mark<Value: AttributeType>(_ part: Int, _ round: Int) -> Value {
+    let isFirst = (part + 1) >> round & 1 == 0
+    if let value = Value(_attributeValue: mark(Value._attributeKind, part, isFirst)) { return value }
+    if let cases = (Value.Present.self as? any CaseIterable.Type)?.twoCases(of: Value.self) {
+      return isFirst ? cases.0 : cases.1
+    }
+    return .anyValue
+  }
+
+  private static func mark(_ kind: AttributeKind, _ part: Int, _ isFirst: Bool) -> AttributeValue {
+    let number = (isFirst ? 40 : -41) + (isFirst ? part : -part)
+    return switch kind {
+    case .bool: .bool(isFirst)
+    case .int8, .int16, .int32, .int64: .int(Int64(number))
+    case .uint8, .uint16, .uint32, .uint64, .reference: .int(Int64(isFirst ? 90 + part : 170 + part))
+    case .float, .double: .double(Double(number) + 0.25)
+    case .decimal: .decimal(Decimal(number) + 0.25)
+    case .date: .date(Date(timeIntervalSinceReferenceDate: Double(number) + 0.25))
+    case .uuid:
+      .uuid(UUID(uuid: (90, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, UInt8(part), isFirst ? 15 : 16)))
+    case .string, .externalString: .string((isFirst ? " aZ\u{E9}9 " : "\u{C9}z A\t") + "\(part)")
+    case .data, .externalData, .place: .data(Data(isFirst ? [90, 0, UInt8(part)] : [165, UInt8(part)]))
+    // No type decodes this, so that the value is the type's placeholder.
+    case .coded: .bool(isFirst)
+    }
+  }
+}
+
+extension CaseIterable {
+  /// The first and the second case as values of a type, which is this one or an optional of it.
+  fileprivate static func twoCases<Value>(of type: Value.Type) -> (Value, Value)? {
+    let cases = Array(allCases.prefix(2))
+    guard cases.count == 2, let first = cases[0] as? Value, let second = cases[1] as? Value else {
+      return nil
+    }
+    return (first, second)
+  }
+}
