@@ -69,7 +69,7 @@ import Testing
         let seed = generator.next()
         var position = 0
         while position < 200 {
-          defer { position += generator.number(in: 1...4 + 8 * position) }
+          defer { position += generator.number(in: 1...6 + 30 * position) }
           let fault = DiskFault(call, at: position, failure, isSticky: isSticky)
           let trial = FaultTrial(fault, failedSync: FailedSyncBehavior.allCases[position % 3], seed: seed)
           do {
