@@ -21,7 +21,7 @@ struct QueryCommand: ParsableCommand {
     abstract: "Finds the objects of an entity that a predicate describes.",
     discussion: """
       The predicate is a format string such as 'arrDelay >= 120 AND dest.faa == "IAH"'. Key paths go through to-one \
-      relationships. Without --select, every attribute is shown. With --group-by or --aggregate, rows are groups, and --sort, \
+      relationships. Without --select, every attribute is shown that isn't stored externally. With --group-by or --aggregate, rows are groups, and --sort, \
       --limit and --offset are about those.
       """
   )
@@ -35,7 +35,10 @@ struct QueryCommand: ParsableCommand {
 
   @Option(
     name: .long,
-    help: ArgumentHelp("Sorts by this key path; may be given several times.", valueName: "key[:desc]")
+    help: ArgumentHelp(
+      "Sorts by this key path, or by position(key) in an ordered relationship; may be given several times.",
+      valueName: "key[:desc]"
+    )
   )
   var sort: [SortArgument] = []
 

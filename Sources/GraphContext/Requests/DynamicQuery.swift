@@ -11,7 +11,7 @@ import Predicates
 public struct DynamicQuery: Sendable {
   /// One key that the results are sorted by.
   public struct SortKey: Sendable, Hashable {
-    /// A key path, through to-one relationships: `origin.name`.
+    /// A key path, through to-one relationships: `origin.name`. `position(menu)` is the position in the ordered relationship whose to-one end is `menu`.
     public var keyPath: String
     /// Whether the least value comes first; nil before all values then.
     public var isAscending: Bool
@@ -21,6 +21,14 @@ public struct DynamicQuery: Sendable {
       self.keyPath = keyPath
       self.isAscending = isAscending
     }
+
+    fileprivate var names: [String] {
+      let words = ("position(", ")")
+      guard keyPath.hasPrefix(words.0), keyPath.hasSuffix(words.1) else { return DynamicQuery.names(keyPath) }
+      let path = keyPath.dropFirst(words.0.count).dropLast(words.1.count)
+      let names = DynamicQuery.names(String(path))
+      return names.dropLast() + names.suffix(1).map(RelationshipDescription.placeName)
+    }
   }
 
   /// The name of the entity.
@@ -29,8 +37,8 @@ public struct DynamicQuery: Sendable {
   public var predicate: PredicateTree
   /// What the results are sorted by; ties fall to the object's ID.
   public var sort: [SortKey] = []
-  /// The key paths whose values make a row; all stored properties of the entity, in the order of their declaration,
-  /// if there are none.
+  /// The key paths whose values make a row. If there are none: all stored properties of the entity, in the order of their declaration, but for those
+  /// that are stored externally, whose values are long.
   public var select: [String] = []
   /// Whether of equal rows only the first is returned. Limit and offset count those.
   public var isDistinct = false
@@ -73,7 +81,7 @@ extension DynamicQuery {
     try QueryError.checkWindow(limit: limit, offset: offset)
     let named = NamedQuery(
       predicate: predicate,
-      sort: sort.map { NamedSort(Self.names($0.keyPath), ascending: $0.isAscending) },
+      sort: sort.map { NamedSort($0.names, ascending: $0.isAscending) },
       limit: limit,
       offset: offset
     )
@@ -82,7 +90,7 @@ extension DynamicQuery {
     query.prefetchedPaths = prefetchedPaths.map(Self.names)
     let paths = PathResolver(entity: entity, schema: schema)
     var columns: [QueryColumn] = []
-    let declared = entity.stored.filter { $0.kind != .place }
+    let declared = entity.stored.filter { $0.kind != .place && !$0.kind.isExternal }
     for keyPath in select.isEmpty ? declared.map(\.name) : select {
       columns.append(try QueryColumn(Self.names(keyPath), paths, store: store))
     }
