@@ -153,6 +153,15 @@ private final class MixedRun {
       item.photo = plain.photo
     }
     if generator.chance(1, in: 3) {
+      plain.size = generator.chance(1, in: 3) ? nil : ItemSize(width: generator.number(in: 0...5))
+      item.size = plain.size
+    }
+    if generator.chance(1, in: 3), plain.size != nil {
+      let isRough = generator.pick([true, false, nil])
+      plain.size?.isRough = isRough
+      item.size?.isRough = isRough
+    }
+    if generator.chance(1, in: 3) {
       plain.notes = notes()
       item.notes = plain.notes
     }
@@ -375,10 +384,13 @@ private final class MixedRun {
     try other.refresh()
     let (mine, theirs) = (try item(code), try item(code, in: other))
     let (photo, tags) = (photo(), tags())
+    let isSized = shown.items[code]?.size != nil
     theirs.photo = photo
+    theirs.size?.unit = "m"
     theirs.weight = 8
     mine.tags = tags
     mine.notes = "mine"
+    mine.size?.width = 6
     let name = generator.pick(Self.chestNames)
     let chest = try chest(name)
     if let old = chest.items.firstIndex(of: mine) { chest.items.remove(at: old) }
@@ -388,6 +400,10 @@ private final class MixedRun {
     shown.takeOut(code)
     shown.chests[name]?.insert(code, at: 0)
     shown.items[code]?.photo = photo
+    if isSized {
+      shown.items[code]?.size?.unit = "m"
+      shown.items[code]?.size?.width = 6
+    }
     shown.items[code]?.weight = 8
     shown.items[code]?.tags = tags
     shown.items[code]?.notes = "mine"
@@ -438,6 +454,14 @@ private final class MixedRun {
     #expect(try context.count(light) == plain.filter { codes.contains($0.code) && $0.weight < 5 }.count)
     let bare = From<ChestItem>().where { $0.photo == nil }
     #expect(try context.count(bare) == plain.filter { $0.photo == nil }.count)
+    let wide = From<ChestItem>().where { $0.size.width > 2 && $0.size.isRough != true }
+    #expect(
+      try context.count(wide) == plain.filter { ($0.size?.width ?? 0) > 2 && $0.size?.isRough != true }.count
+    )
+    let sized = From<ChestItem>().where { $0.size != nil }.orderBy(.descending(\.size?.width))
+    #expect(
+      try context.fetch(sized.select(\.size?.width)) == plain.compactMap { $0.size?.width }.sorted(by: >)
+    )
     let red = From<ChestItem>().where { $0.stickers.any { $0.word == "red" } && $0.tags.count > 1 }
     #expect(
       try context.count(red) == plain.filter { $0.stickers.contains("red") && $0.tags.count > 1 }.count

@@ -6,6 +6,12 @@ struct Packing: CodableAttribute, Hashable {
   var layers: [Int]
 }
 
+@Embeddable struct ItemSize: Hashable {
+  var width: Int
+  var unit: String = "cm"
+  var isRough: Bool?
+}
+
 @Model final class Chest {
   @Attribute(.unique) var name: String
   @Relationship(.ordered, deleteRule: .cascade) var items: OrderedToMany<ChestItem> = []
@@ -15,12 +21,13 @@ struct Packing: CodableAttribute, Hashable {
 
 /// A model with a property of every kind.
 @Model final class ChestItem {
-  #Index<ChestItem>([\.tags, \.weight], [\.weight], [\.chest, \.weight])
+  #Index<ChestItem>([\.tags, \.weight], [\.weight], [\.chest, \.weight], [\.size?.width])
   @Attribute(.unique(ifExists: .merge)) var code: Int
   var title: String = ""
   var tags: [String] = []
   var weight: Int = 0
   var packing: Packing?
+  @Embedded var size: ItemSize?
   @Attribute(.externalStorage) var photo: Data?
   @Attribute(.externalStorage) var notes: String = ""
   @Relationship(.ordered, inverse: \Chest.items) var chest: Chest?
@@ -43,6 +50,7 @@ struct PlainItem: Equatable {
   var tags: [String] = []
   var weight = 0
   var packing: Packing?
+  var size: ItemSize?
   var photo: Data?
   var notes = ""
   var stickers: Set<String> = []
@@ -72,6 +80,7 @@ extension PlainItem {
       tags: item.tags,
       weight: item.weight,
       packing: item.packing,
+      size: item.size,
       photo: item.photo,
       notes: item.notes,
       stickers: Set(item.stickers.map(\.word))
