@@ -41,19 +41,10 @@ extension ModelMacro: MemberAttributeMacro {
     guard let model = declaration.as(ClassDeclSyntax.self), let variable = member.as(VariableDeclSyntax.self),
       variable.isPersistent
     else { return [] }
-    let declared = ModelDeclaration(model, marked: node)
-    guard declared.canBeAModel,
-      let name = variable.bindings.first?.pattern.as(IdentifierPatternSyntax.self)?.identifier.plainText
+    guard let name = variable.bindings.first?.pattern.as(IdentifierPatternSyntax.self)?.identifier.plainText,
+      let attribute = StorageAttributes.of(model, marked: node)[name]
     else { return [] }
-    if let ordinal = declared.toMany.firstIndex(where: { $0.name == name }) {
-      return ["@_StoredToMany(\(raw: ordinal))"]
-    }
-    if let ordinal = declared.embedded.firstIndex(where: { $0.name == name }) {
-      return ["@_StoredEmbedded(\(raw: ordinal))"]
-    }
-    guard let slot = declared.stored.firstIndex(where: { $0.name == name }) else { return [] }
-    if case .attribute = declared.stored[slot].kind { return ["@_StoredAttribute(\(raw: slot))"] }
-    return ["@_StoredToOne(\(raw: slot))"]
+    return ["\(raw: attribute)"]
   }
 }
 

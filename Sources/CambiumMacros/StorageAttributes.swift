@@ -1,0 +1,39 @@
+import SwiftSyntax
+import Synchronization
+
+/// The attribute that `@Model` attaches to each property of a class, by the property's name.
+///
+/// The compiler asks for each property by itself, and the answer needs the whole class. So the answers of the class that was asked for last are kept:
+/// a class of n properties is read once, and not n times.
+enum StorageAttributes {
+  private struct Answers: Sendable {
+    var source = ""
+    var attributes: [String: String] = [:]
+  }
+  private static let last = Mutex(Answers())
+
+  /// Empty for a class that can't be a model.
+  static func of(_ model: ClassDeclSyntax, marked node: AttributeSyntax) -> [String: String] {
+    let source = model.description
+    if let known = last.withLock({ $0.source == source ? $0.attributes : nil }) { return known }
+    let attributes = attributes(of: ModelDeclaration(model, marked: node))
+    last.withLock { $0 = Answers(source: source, attributes: attributes) }
+    return attributes
+  }
+
+  private static func attributes(of model: ModelDeclaration) -> [String: String] {
+    guard model.canBeAModel else { return [:] }
+    var attributes: [String: String] = [:]
+    for (ordinal, property) in model.toMany.enumerated() {
+      attributes[property.name] = "@_StoredToMany(\(ordinal))"
+    }
+    for (ordinal, property) in model.embedded.enumerated() {
+      attributes[property.name] = "@_StoredEmbedded(\(ordinal))"
+    }
+    for (slot, property) in model.stored.enumerated() {
+      let macro = if case .attribute = property.kind { "_StoredAttribute" } else { "_StoredToOne" }
+      attributes[property.name] = "@\(macro)(\(slot))"
+    }
+    return attributes
+  }
+}
