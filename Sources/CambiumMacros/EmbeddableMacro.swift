@@ -62,10 +62,10 @@ private struct EmbeddedStruct {
           }
 
           private init(_$parts parts: inout _Parts, of object: some GraphContext.ManagedObject, at slot: Int) {
-            \(raw: lines(4) { "\($1.name) = parts._\($1.name).value(of: object, at: slot + \($0))" })
+            \(raw: lines(4) { "self.\($1.name) = parts._\($1.name).value(of: object, at: slot + \($0))" })
           }
 
-          \(raw: access)struct _Parts: GraphContext.EmbeddedParts {
+          nonisolated \(raw: access)struct _Parts: GraphContext.EmbeddedParts {
             \(raw: access)typealias Value = \(raw: type)
 
             \(raw: lines(4) { "fileprivate var _\($1.name): GraphContext.EmbeddedPart<\($1.type.trimmedDescription)>" })

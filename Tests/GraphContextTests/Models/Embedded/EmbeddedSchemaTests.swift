@@ -46,6 +46,44 @@ import Testing
     #expect(messages.isEmpty, "\(messages)\n\(text)")
   }
 
+  @Test func aStructMayBeOfAnyAccessAndHaveAnyNames() throws {
+    let source = """
+      import Cambium
+      @MainActor public final class Window {}
+      @Embeddable nonisolated public struct Frame: Hashable, Codable {
+        public var `in`: Int = 0
+        var slot: Int
+        private(set) var object: String = ""
+        var value: Double?
+        var part: Bool = true
+        public var _parts: [Int] = []
+        var area: Int { slot * slot }
+        public init(slot: Int) { self.slot = slot }
+      }
+      @Model public final class Picture {
+        @Embeddable nonisolated struct Inner: Sendable { var x: Int; var y: Int = 0 }
+        public var name: String
+        @Embedded public var frame: Frame = Frame(slot: 1)
+        @Embedded private(set) var other: Frame?
+        @Embedded var inner: Inner
+        public init(name: String) { self.name = name; inner = Inner(x: 1) }
+      }
+      func ask(_ context: ManagedObjectContext) throws -> Int {
+        try context.count(From<Picture>().where { $0.frame.in > 1 && $0.inner.x == 2 && $0.other != nil })
+      }
+      """
+    for flags in [[], ["-default-isolation", "MainActor"]] {
+      let messages = try Compiler.messages(for: source, after: "", flags: flags)
+      #expect(messages.isEmpty, "\(flags) \(messages)")
+    }
+    let mistake = try Compiler.messages(
+      for:
+        "import Cambium\nstruct Plain { var x: Int }\n@Model final class A { @Embedded var plain: Plain; init(_ p: Plain) { plain = p } }",
+      after: ""
+    )
+    #expect(!mistake.isEmpty && mistake.allSatisfy { $0.contains("EmbeddedProperty") }, "\(mistake)")
+  }
+
   @Test func namesThatAreNoPartsAreRefused() throws {
     func problems(_ properties: [PropertyDescription]) -> [String] {
       do {
