@@ -24,7 +24,7 @@
 /// - a *relationship*, marked ``Relationship(_:deleteRule:inverse:minimumModelCount:maximumModelCount:originalName:)-7qthb``, whose type is another model, an optional of one, or
 ///   an array, `Set` or `ToMany` of one.
 ///
-/// Computed and static properties, methods and initialisers are left alone. The class must be final. A default value
+/// Computed and static properties, methods and initialisers are left alone. The class must be final, unless it names its subclasses. A default value
 /// that takes work to compute (`UUID()`) is also computed, and dropped, when an object is read from the store; leave
 /// such values to the initialiser.
 ///
@@ -33,11 +33,46 @@
 /// attribute's type or of a standard one (`.economy`, `Cabin.economy`, `Double.pi`, `.now`), or one of `Date()`, `Date(timeIntervalSince…:)`,
 /// `Data()`, `UUID()` and `Decimal(…)` with a literal. From any other expression, and from `nil`, it takes none.
 ///
-/// - Parameter originalName: The name that the class had in an earlier version: a string literal.
-@attached(member, names: named(_$state), named(_$model), named(_$visit), named(entityName), named(init))
+/// Models can inherit from each other. A superclass names its subclasses, and a subclass its superclass:
+///
+/// ```swift
+/// @Model(isAbstract: true, subclasses: ["Dog", "Cat"]) class Animal { … }
+/// @Model(superclass: "Animal") final class Dog: Animal { … }
+/// ```
+///
+/// - Parameters:
+///   - originalName: The name that the class had in an earlier version: a string literal. Of a subclass none.
+///   - isAbstract: Whether only subclasses have objects: `true` or `false`.
+///   - superclass: The name of the model that the class inherits from: a string literal, because the compiler can't look up a class while
+///     it expands another that inherits from it.
+///   - subclasses: The names of the models that inherit from the class directly: an array literal of such literals.
+@attached(
+  member,
+  names: named(_$state),
+  named(_$model),
+  named(_$visit),
+  named(entityName),
+  named(init),
+  named(_$class),
+  named(_$hierarchy),
+  named(_$own),
+  named(awakeFromInsert),
+  named(awakeFromFetch),
+  named(willSave),
+  named(didSave),
+  named(prepareForDeletion),
+  named(validateForInsert),
+  named(validateForUpdate),
+  named(validateForDelete)
+)
 @attached(memberAttribute)
 @attached(extension, conformances: ManagedObject, Sendable)
-public macro Model(originalName: String? = nil) = #externalMacro(module: "CambiumMacros", type: "ModelMacro")
+public macro Model(
+  originalName: String? = nil,
+  isAbstract: Bool = false,
+  superclass: String? = nil,
+  subclasses: [String] = []
+) = #externalMacro(module: "CambiumMacros", type: "ModelMacro")
 
 /// Says more about an attribute of a model.
 ///
@@ -217,16 +252,17 @@ public struct IndexedProperties<Root: ManagedObject>: ExpressibleByArrayLiteral 
 
 @attached(accessor, names: named(init), named(get), named(set))
 @attached(peer, names: prefixed(_))
-public macro _StoredAttribute(_ slot: Int) =
+public macro _StoredAttribute(_ slot: Int, of className: String? = nil) =
   #externalMacro(module: "CambiumMacros", type: "StoredAttributeMacro")
 
 @attached(accessor, names: named(init), named(get), named(set))
 @attached(peer, names: prefixed(_))
-public macro _StoredToOne(_ slot: Int) = #externalMacro(module: "CambiumMacros", type: "StoredToOneMacro")
+public macro _StoredToOne(_ slot: Int, of className: String? = nil) =
+  #externalMacro(module: "CambiumMacros", type: "StoredToOneMacro")
 
 @attached(accessor, names: named(init), named(get), named(set), named(_modify))
 @attached(peer, names: prefixed(_))
-public macro _StoredToMany(_ ordinal: Int) =
+public macro _StoredToMany(_ ordinal: Int, of className: String? = nil) =
   #externalMacro(module: "CambiumMacros", type: "StoredToManyMacro")
 
 @attached(accessor, names: named(init), named(get), named(set))

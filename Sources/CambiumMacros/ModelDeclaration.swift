@@ -22,6 +22,11 @@ struct ModelDeclaration {
   /// makes objects from being more of them.
   let missingInitializer: [String]?
 
+  /// Its place among models that inherit from each other; nil for a model that has no subclasses and no superclass.
+  let inheritance: ModelInheritance?
+  /// Hooks of a root that its subclasses can override, beside those that it declares.
+  let overridableHooks: [String]
+
   /// Attributes and to-one relationships: those with a slot.
   var stored: [ModelProperty] { properties.filter { !$0.isToMany && !$0.isEmbedded } }
   /// Those with embedded values, whose parts have slots behind all others.
@@ -34,7 +39,10 @@ struct ModelDeclaration {
   init(_ model: ClassDeclSyntax, marked mark: AttributeSyntax) {
     name = model.name.text
     access = model.witnessAccess
-    var diagnostics = Self.mistakes(of: model)
+    inheritance = ModelInheritance(mark)
+    overridableHooks =
+      inheritance.map { $0.superclass == nil ? ModelHook.overridable(in: model) : [] } ?? []
+    var diagnostics = inheritance == nil ? Self.mistakes(of: model) : []
     canBeAModel = diagnostics.isEmpty
     diagnostics += Self.conditions(in: model)
     diagnostics += ModelHook.mistakes(in: model)
@@ -64,7 +72,12 @@ struct ModelDeclaration {
     if slotCount > Self.maximumSlotCount {
       diagnostics.append(ModelDiagnostic.tooMany(slotCount, limit: Self.maximumSlotCount).at(model.name))
     }
-    missingInitializer = Self.missingInitializer(of: model, properties)
+    if inheritance != nil, properties.contains(where: \.isEmbedded) {
+      diagnostics.append(ModelDiagnostic.embeddedInHierarchy.at(model.name))
+    }
+    // A subclass may have the initializers of its superclass, which the macro doesn't see.
+    missingInitializer =
+      inheritance?.superclass == nil ? Self.missingInitializer(of: model, properties) : nil
     if let missingInitializer {
       diagnostics.append(Self.mistake(ofMissing: missingInitializer, in: model))
     }

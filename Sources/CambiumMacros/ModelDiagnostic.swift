@@ -26,6 +26,11 @@ extension ModelDiagnostic {
     ModelDiagnostic(id: "notFinal", message: "a model can't be subclassed: '\(name)' must be final")
   }
 
+  static let embeddedInHierarchy = ModelDiagnostic(
+    id: "embeddedInHierarchy",
+    message: "a model that inherits, or that others inherit from, can't have '@Embedded' properties"
+  )
+
   static let generic = ModelDiagnostic(
     id: "generic",
     message: "a model can't be generic: an entity is one class"

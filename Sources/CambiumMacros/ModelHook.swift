@@ -8,6 +8,18 @@ enum ModelHook {
   ]
   private static let throwing: Set<String> = ["validateForInsert", "validateForUpdate", "validateForDelete"]
 
+  /// The hooks that a root doesn't declare, so that its subclasses can override them: they do what they do by default.
+  static func overridable(in model: ClassDeclSyntax) -> [String] {
+    let declared = Set(
+      model.memberBlock.members.compactMap { $0.decl.as(FunctionDeclSyntax.self)?.name.plainText }
+    )
+    let hooks = plain.sorted().map { ($0, "func \($0)() {}") }
+    let checks = throwing.sorted().map { name in
+      (name, "func \(name)() throws {\(name == "validateForUpdate" ? " try validateForInsert() " : "")}")
+    }
+    return (hooks + checks).filter { !declared.contains($0.0) }.map { $0.1 }
+  }
+
   static func mistakes(in model: ClassDeclSyntax) -> [Diagnostic] {
     model.memberBlock.members.compactMap { member in
       member.decl.as(FunctionDeclSyntax.self).flatMap(mistake(in:))

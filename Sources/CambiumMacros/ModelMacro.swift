@@ -21,13 +21,16 @@ extension ModelMacro: MemberMacro {
     let declared = ModelDeclaration(model, marked: node)
     declared.diagnostics.forEach(context.diagnose)
     guard declared.canBeAModel else { return [] }
+    let initializer: [DeclSyntax] =
+      declared.missingInitializer.map { ["\(raw: $0.joined(separator: "\n"))"] } ?? []
+    if let inheritance = declared.inheritance { return declared.members(inheritance) + initializer }
     return [
       "@exclusivity(unchecked) nonisolated \(raw: declared.access)final var _$state = GraphContext.ObjectState(\(raw: declared.lackingSlots))",
       declared.entityName,
       declared.description,
       declared.faultInitializer,
       declared.visit,
-    ] + (declared.missingInitializer.map { ["\(raw: $0.joined(separator: "\n"))"] } ?? [])
+    ] + initializer
   }
 }
 
@@ -56,8 +59,10 @@ extension ModelMacro: ExtensionMacro {
     conformingTo protocols: [TypeSyntax],
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
-    guard let model = declaration.as(ClassDeclSyntax.self), ModelDeclaration(model, marked: node).canBeAModel
-    else { return [] }
+    guard let model = declaration.as(ClassDeclSyntax.self) else { return [] }
+    let declared = ModelDeclaration(model, marked: node)
+    // A subclass has the conformances of its superclass.
+    guard declared.canBeAModel, declared.inheritance?.superclass == nil else { return [] }
     return [
       try ExtensionDeclSyntax("nonisolated extension \(type.trimmed): GraphContext.ManagedObject {}"),
       try ExtensionDeclSyntax(
@@ -77,7 +82,7 @@ extension ModelMacro: ExtensionMacro {
 
 extension ModelDeclaration {
   /// The argument of a new object's state: the slots that have no value before the insertion.
-  fileprivate var lackingSlots: String {
+  var lackingSlots: String {
     let slots = stored.enumerated().reduce(UInt64(0)) { slots, property in
       property.element.perInsert == nil ? slots : slots | 1 << UInt64(property.offset)
     }
@@ -88,7 +93,18 @@ extension ModelDeclaration {
     "nonisolated \(raw: access)static let entityName = \"\(raw: name)\""
   }
 
+  /// What tells the accessors of a subclass where its slots begin: those of a root are the first.
+  var classArgument: String { inheritance?.superclass == nil ? "" : ", of: \"\(name)\"" }
+
   fileprivate var description: DeclSyntax {
+    """
+    nonisolated \(raw: access)static let _$model = GraphContext.ModelDescription(
+      \(raw: entityDescription)\(raw: embedding))
+    """
+  }
+
+  /// The expression for what the class declares.
+  var entityDescription: String {
     let indexes = indexes.map { index in
       let names = index.properties.map { "\"\($0)\"" }.joined(separator: ", ")
       let folding = index.folding.map { ", folding: \($0)" } ?? ""
@@ -96,15 +112,14 @@ extension ModelDeclaration {
       return "GraphContext.IndexDescription([\(names)], isUnique: \(index.isUnique)\(folding)\(ifExists)),"
     }
     return """
-      nonisolated \(raw: access)static let _$model = GraphContext.ModelDescription(
-        GraphContext.EntityDescription(
-          name: "\(raw: name)",
+      GraphContext.EntityDescription(
+          name: "\(name)",
           properties: [
-            \(raw: properties.filter { !$0.isEmbedded }.map(\.description).joined(separator: "\n      "))
+            \(properties.filter { !$0.isEmbedded }.map(\.description).joined(separator: "\n      "))
           ],
           indexes: [
-            \(raw: indexes.joined(separator: "\n      "))
-          ]\(raw: originalName.map { ", originalName: \"\($0)\"" } ?? ""))\(raw: embedding))
+            \(indexes.joined(separator: "\n      "))
+          ]\(originalName.map { ", originalName: \"\($0)\"" } ?? ""))
       """
   }
 

@@ -25,14 +25,14 @@ enum StorageAttributes {
     guard model.canBeAModel else { return [:] }
     var attributes: [String: String] = [:]
     for (ordinal, property) in model.toMany.enumerated() {
-      attributes[property.name] = "@_StoredToMany(\(ordinal))"
+      attributes[property.name] = "@_StoredToMany(\(ordinal)\(model.classArgument))"
     }
     for (ordinal, property) in model.embedded.enumerated() {
       attributes[property.name] = "@_StoredEmbedded(\(ordinal))"
     }
     for (slot, property) in model.stored.enumerated() {
       let macro = if case .attribute = property.kind { "_StoredAttribute" } else { "_StoredToOne" }
-      attributes[property.name] = "@\(macro)(\(slot))"
+      attributes[property.name] = "@\(macro)(\(slot)\(model.classArgument))"
     }
     return attributes
   }

@@ -1,4 +1,5 @@
 import SwiftDiagnostics
+import SwiftParser
 import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
@@ -194,7 +195,12 @@ private enum StoredProperty {
       let name = variable.bindings.first?.pattern.as(IdentifierPatternSyntax.self)?.identifier.plainText,
       let place = node.arguments?.as(LabeledExprListSyntax.self)?.first?.expression.trimmedDescription
     else { return nil }
-    return (name, place)
+    guard let className = node.argument(labeled: "of")?.as(StringLiteralExprSyntax.self) else {
+      return (name, place)
+    }
+    let own = "\(className.representedLiteralValue ?? "Self")._$own"
+    let isToMany = property(declaration)?.kind.isToMany ?? false
+    return (name, isToMany ? "\(own).ordinal(\(place))" : "\(own)[\(place)]")
   }
 
   /// Without diagnostics: `@Model` gave them.

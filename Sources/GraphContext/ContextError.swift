@@ -265,6 +265,8 @@ extension ContextError {
     public static let schemaMismatch = Code("schemaMismatch")
     /// The models given to a container don't go together, or an ID or a type is none of theirs.
     public static let unknownEntity = Code("unknownEntity")
+    /// An object of an abstract class was to be inserted: only its subclasses have objects.
+    public static let abstractClass = Code("abstractClass")
     /// A record has no attribute, or no relationship, of the name that was given.
     public static let unknownProperty = Code("unknownProperty")
     /// A record's attribute was to be set to a value of another kind or out of its range, or read as another type.

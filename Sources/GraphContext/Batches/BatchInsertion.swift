@@ -9,13 +9,21 @@ struct BatchInsertion<Row> {
   private let columns: [Int: ResolvedColumn<Row>]
   private let defaults: [Int: AttributeValue]
   private let insertionDefaults: [Int: @Sendable () -> any AttributeType]
+  /// What the numbers of the objects say of their class.
+  private let classTag: UInt16
 
-  init(_ coordinator: StoreCoordinator, _ entity: StoredEntity, _ columns: [ResolvedColumn<Row>]) {
+  init(
+    _ coordinator: StoreCoordinator,
+    _ entity: StoredEntity,
+    classTag: UInt16,
+    _ columns: [ResolvedColumn<Row>]
+  ) {
+    self.classTag = classTag
     self.coordinator = coordinator
     self.entity = entity
     checks = RecordChecks(coordinator)
     self.columns = Dictionary(columns.map { ($0.slot, $0) }, uniquingKeysWith: { $1 })
-    defaults = coordinator.defaults(of: entity)
+    defaults = coordinator.defaults(of: entity, classTag: classTag)
     insertionDefaults = coordinator.insertionDefaults(of: entity)
   }
 
@@ -30,7 +38,7 @@ struct BatchInsertion<Row> {
   ) throws(ContextError) -> EntityChanges {
     let changes = EntityChanges(entity)
     while changes.inserted.count < count, let row = rows.next() {
-      let number = try coordinator.engine.takeNumber(of: entity, timeout: nil)
+      let number = try coordinator.engine.takeNumber(of: entity, timeout: nil).tagged(classTag)
       changes.encoder.begin()
       var refused: Int?
       for slot in entity.slotsByPlace {

@@ -152,13 +152,21 @@ extension PersistentContainer {
   ) async throws(ContextError) -> [ManagedObjectID] {
     try handle.checkOpen()
     guard let entity = coordinator.entity(of: Root.self) else { throw .unknownModel(Root.self) }
+    let tag = try coordinator.classTag(of: Root.self, entity)
     let resolved = try ContextError.resolving { () throws(QueryError) in
       var resolved: [ResolvedColumn<Row>] = []
       for column in columns { resolved.append(try column.resolved(for: entity, in: schema)) }
       return resolved
     }
     return try await run(entity, durability, author) { batch throws(ContextError) in
-      try batch.insert(rows, resolved, entity, chunkSize: max(1, chunkSize ?? .max), ifExists: policy)
+      try batch.insert(
+        rows,
+        resolved,
+        entity,
+        classTag: tag,
+        chunkSize: max(1, chunkSize ?? .max),
+        ifExists: policy
+      )
     }
   }
 
@@ -168,7 +176,11 @@ extension PersistentContainer {
     try handle.checkOpen()
     guard let entity = coordinator.entity(of: Root.self) else { throw .unknownModel(Root.self) }
     let query = try ContextError.resolving { () throws(QueryError) in
-      try request.resolved(for: entity.schema, in: schema, store: storeID)
+      try request.resolved(
+        for: coordinator.schema.entitySchema(of: Root.self, entity),
+        in: schema,
+        store: storeID
+      )
     }
     return (query, entity)
   }
@@ -182,6 +194,6 @@ extension PersistentContainer {
     let numbers = try await queue.run { [coordinator] () throws(ContextError) in
       try body(StoreBatch(coordinator, durability, author: author))
     }
-    return numbers.map { ManagedObjectID(entity: entity.label, number: $0, storeID: storeID) }
+    return numbers.map { ManagedObjectID(entity: entity.label(of: $0), number: $0, storeID: storeID) }
   }
 }

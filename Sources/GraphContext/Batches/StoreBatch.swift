@@ -86,9 +86,18 @@ struct StoreBatch {
   ) throws(ContextError) {
     _ = try commit { source, request throws(ContextError) in
       guard try source.contains(number, of: entity) else {
-        let id = ManagedObjectID(entity: entity.label, number: number, storeID: coordinator.storeID)
+        let id = ManagedObjectID(
+          entity: entity.label(of: number),
+          number: number,
+          storeID: coordinator.storeID
+        )
         let context = ContextError.Context(entity: entity.name, objectID: id)
         throw ContextError(.objectNotFound, "there is no \(entity.name) \(number)", context: context)
+      }
+      if let member = entity.storedClass(of: number), member.foreignSlots & 1 << UInt64(slot) != 0 {
+        let name = entity.schema.stored[slot].name
+        let message = "\(entity.name).\(name) is no property of \(member.name), the class of object \(number)"
+        throw ContextError(.wrongValue, message, context: .init(entity: member.name, properties: [name]))
       }
       let changes = request.entities[entity.ordinal]
       changes.encoder.begin()
@@ -144,7 +153,7 @@ struct StoreBatch {
     do throws(ContextError) { return try body() } catch {
       throw error.after(
         committing: numbers.map {
-          ManagedObjectID(entity: entity.label, number: $0, storeID: coordinator.storeID)
+          ManagedObjectID(entity: entity.label(of: $0), number: $0, storeID: coordinator.storeID)
         }
       )
     }
@@ -157,10 +166,11 @@ struct StoreBatch {
     _ rows: some Sequence<Row>,
     _ columns: [ResolvedColumn<Row>],
     _ entity: StoredEntity,
+    classTag: UInt16,
     chunkSize: Int,
     ifExists policy: UniquePolicy?
   ) throws(ContextError) -> [ObjectNumber] {
-    let insertion = BatchInsertion(coordinator, entity, columns)
+    let insertion = BatchInsertion(coordinator, entity, classTag: classTag, columns)
     var (iterator, numbers) = (rows.makeIterator(), [ObjectNumber]())
     while true {
       let chunk = try afterCommitting(numbers, entity) { () throws(ContextError) in

@@ -21,7 +21,7 @@ extension CataloguedSchema: Codable {
 }
 
 extension CataloguedEntity: Codable {
-  private enum CodingKeys: CodingKey { case number, name, tree, properties, indexes }
+  private enum CodingKeys: CodingKey { case number, name, tree, properties, indexes, classes }
 
   /// Without the layouts.
   package init(from decoder: any Decoder) throws {
@@ -32,6 +32,7 @@ extension CataloguedEntity: Codable {
     properties = try container.decode([CataloguedProperty].self, forKey: .properties)
     indexes = try container.decode([CataloguedIndex].self, forKey: .indexes)
     layouts = []
+    classes = try container.decodeIfPresent([CataloguedClass].self, forKey: .classes) ?? []
   }
 
   /// Without the layouts.
@@ -42,6 +43,7 @@ extension CataloguedEntity: Codable {
     try container.encode(tree, forKey: .tree)
     try container.encode(properties, forKey: .properties)
     try container.encode(indexes, forKey: .indexes)
+    if !classes.isEmpty { try container.encode(classes, forKey: .classes) }
   }
 }
 

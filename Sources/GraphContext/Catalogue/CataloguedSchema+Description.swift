@@ -27,7 +27,20 @@ extension CataloguedEntity {
           isUnique: index.isUnique,
           folding: index.folding
         )
-      }
+      },
+      classes: classes.map(description)
+    )
+  }
+}
+
+extension CataloguedEntity {
+  private func description(_ member: CataloguedClass) -> ClassDescription {
+    ClassDescription(
+      name: member.name,
+      parent: member.parent.map { classes[Int($0)].name },
+      isAbstract: member.isAbstract,
+      properties: member.properties.compactMap { property($0)?.name },
+      required: member.required.compactMap { property($0)?.name }
     )
   }
 }

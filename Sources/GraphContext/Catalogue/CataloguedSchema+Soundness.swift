@@ -49,7 +49,7 @@ private struct SoundEntity {
       return "\(name) has \(entity.properties.count) properties"
     }
     if entity.indexes.count > SchemaLimits.indexCount { return "\(name) has \(entity.indexes.count) indexes" }
-    if let problem = layoutProblem ?? placeProblem { return problem }
+    if let problem = layoutProblem ?? placeProblem ?? entity.classProblem { return problem }
     for index in entity.indexes {
       for number in index.properties where properties[number].map(\.isToMany) ?? true {
         return "an index of \(name) has the property \(number.rawValue), which has no slot"

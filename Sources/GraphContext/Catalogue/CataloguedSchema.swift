@@ -49,6 +49,8 @@ package struct CataloguedEntity: Sendable, Hashable {
   package var indexes: [CataloguedIndex]
   /// Every layout that the entity's records have had, by number: `layouts[i].number == i`. New records have the last.
   package var layouts: [CataloguedLayout]
+  /// The classes of the objects, by tag: `classes[i].tag == i`, the root first. Empty where no class inherits from another.
+  package var classes: [CataloguedClass] = []
 
   var identity: EntityIdentity { EntityIdentity(number: number.rawValue, nameTag: NameTags.tag(of: name)) }
 
@@ -85,6 +87,20 @@ package struct CataloguedEntity: Sendable, Hashable {
 
   /// The properties that have a slot in records.
   var stored: [CataloguedProperty] { properties.filter { !$0.isToMany } }
+}
+
+/// A class of a ``CataloguedEntity``.
+package struct CataloguedClass: Sendable, Hashable, Codable {
+  /// What the numbers of its objects have as class tag: 0 is the root's.
+  package let tag: UInt16
+  package var name: String
+  /// The tag of the class that it inherits from, which is less than its own; nil for the root.
+  package var parent: UInt16?
+  package var isAbstract: Bool
+  /// What the class declares itself.
+  package var properties: [PropertyNumber]
+  /// Of these, what objects of a subclass need a value for.
+  package var required: [PropertyNumber]
 }
 
 /// An attribute or a relationship of a ``CataloguedEntity``.

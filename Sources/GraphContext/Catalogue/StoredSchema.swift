@@ -65,7 +65,15 @@ package final class StoredSchema: Sendable {
     return tree.flatMap { tree in entity.declaredIndexes.first { entity.treeName(of: $0.id) == tree } }
   }
 
-  package func entity(named name: String) -> StoredEntity? { ordinals[name].map { entities[$0] } }
+  /// What queries for objects of a model know: the entity's schema, or that of a class below its root. O(1).
+  func entitySchema(of type: any ManagedObject.Type, _ entity: StoredEntity) -> EntitySchema {
+    entity.classes.isEmpty ? entity.schema : schema.entitySchema(named: type.entityName) ?? entity.schema
+  }
+
+  /// The entity of this name, or that of the objects of the class of this name. O(1), of a class O(entities).
+  package func entity(named name: String) -> StoredEntity? {
+    ordinals[name].map { entities[$0] } ?? entities.first { $0.storedClass(named: name) != nil }
+  }
 
   package subscript(id: EntityID) -> StoredEntity { entities[id.ordinal] }
 
@@ -116,6 +124,8 @@ package final class StoredEntity: Sendable {
   let placeSlots: UInt64
   /// Bits of the slots of attributes that are stored externally.
   package let externalSlots: UInt64
+  /// The classes of the objects, by tag; empty where no class inherits from another.
+  package let classes: [StoredClass]
 
   init(
     ordinal: Int,
@@ -142,6 +152,7 @@ package final class StoredEntity: Sendable {
     earlierLayouts = catalogued.layouts.dropLast()
     translations = earlierLayouts.map { LayoutTranslation($0, to: schema.layout, slots: slots) }
     self.slots = slots
+    classes = StoredClass.classes(of: catalogued, slots)
     self.toOnes = toOnes
     self.toManys = toManys
     self.incoming = incoming

@@ -213,7 +213,7 @@ extension ManagedObjectContext {
     if let known, isStored { noteChange(of: known) }
     let former = known ?? former.flatMap { $0._$state.host == nil ? $0 : nil }
     former?._$state.becomeNew()
-    let object = former ?? make(coordinator.types[entity.ordinal])
+    let object = former ?? make(coordinator.type(of: number, entity.ordinal))
     var loader = RecordLoader(bytes, entity.layout)
     for slot in entity.schema.stored.indices { object._$visit(slot, &loader) }
     object._$state.enter(self, number: number)

@@ -41,7 +41,7 @@ extension ManagedObjectContext {
   }
 
   func id(_ number: ObjectNumber, _ entity: StoredEntity) -> ManagedObjectID {
-    ManagedObjectID(entity: entity.label, number: number, storeID: storeID)
+    ManagedObjectID(entity: entity.label(of: number), number: number, storeID: storeID)
   }
 
   /// The one object of this number: the one that is already here, or a fault. O(1).
@@ -51,7 +51,8 @@ extension ManagedObjectContext {
 
   /// The object of a number of the entity of this ordinal, whose class is given.
   func object<Object: ManagedObject>(_ type: Object.Type, number: ObjectNumber, _ ordinal: Int) -> Object {
-    // The map of an entity holds objects of its one class.
+    guard isClass(of: number, type, ordinal) else { return missing(type, number, ordinal) }
+    // The map of an entity holds objects of its one class, or of that which the number says.
     if let known = entities[ordinal].known[number] { return unsafeDowncast(known, to: type) }
     var state = ObjectState(fault: number, in: self)
     if let record = memberReading.record(number, of: ordinal) {
@@ -75,6 +76,7 @@ extension ManagedObjectContext {
     record: UnsafeRawBufferPointer,
     _ ordinal: Int
   ) -> Object {
+    guard isClass(of: number, type, ordinal) else { return missing(type, number, ordinal) }
     if let known = entities[ordinal].known[number] {
       let known = unsafeDowncast(known, to: type)
       if known._$state.phase == .persistent { known._$state.setRecord(record, generation: generation) }
@@ -133,6 +135,7 @@ extension ManagedObjectContext {
     _ entity: StoredEntity
   ) throws(ContextError) -> Object {
     try checkUsable()
+    guard isClass(of: number, type, entity.ordinal) else { throw wrongClass(type, number, entity) }
     if let known = entities[entity.ordinal].known[number].map({ unsafeDowncast($0, to: type) }) {
       switch known._$state.phase {
       case .inserted: return known
@@ -155,7 +158,9 @@ extension ManagedObjectContext {
   ) -> Object? {
     let id = storedID(id)
     guard id.storeID == storeID, let entity = coordinator.entity(of: type) else { return nil }
-    guard coordinator.schema.entity(id.entity) === entity else { return nil }
+    guard coordinator.schema.entity(id.entity) === entity, isClass(of: id.number, type, entity.ordinal) else {
+      return nil
+    }
     return entities[entity.ordinal].known[id.number].map { unsafeDowncast($0, to: Object.self) }
   }
 
@@ -168,7 +173,7 @@ extension ManagedObjectContext {
   private func check(_ id: ManagedObjectID, _ type: any ManagedObject.Type) throws(ContextError) {
     let entity = try modelEntity(of: type)
     try check(id, entity)
-    guard coordinator.schema.entity(id.entity) === entity else {
+    guard coordinator.schema.entity(id.entity) === entity, isClass(of: id.number, type, entity.ordinal) else {
       throw ContextError(
         .unknownEntity,
         "\(id) is no \(type.entityName)",

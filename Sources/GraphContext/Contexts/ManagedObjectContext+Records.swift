@@ -8,7 +8,15 @@ extension ManagedObjectContext {
   /// - Throws: `unknownEntity` when the store has no such entity, or the container has a class for it.
   @discardableResult
   public func insert(entity name: String) throws(ContextError) -> ManagedRecord {
-    let record = ManagedRecord(ObjectState(), of: coordinator.models[try recordEntity(named: name).ordinal])
+    let entity = try recordEntity(named: name)
+    guard entity.name == name else {
+      throw ContextError(
+        .unknownEntity,
+        "\(name) is a subclass of \(entity.name): its objects are inserted by models, not as records",
+        context: .init(entity: name)
+      )
+    }
+    let record = ManagedRecord(ObjectState(), of: coordinator.models[entity.ordinal])
     insert(record)
     return record
   }

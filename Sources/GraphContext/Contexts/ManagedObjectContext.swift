@@ -130,7 +130,9 @@ public final class ManagedObjectContext: ObjectHost {
 
   package override var storeID: UUID { coordinator.storeID }
 
-  package override func entityLabel(of object: any ManagedObject) -> EntityLabel? { entity(of: object).label }
+  package override func entityLabel(of object: any ManagedObject) -> EntityLabel? {
+    entity(of: object).label(of: object._$state.number)
+  }
 
   package override func layout(of object: any ManagedObject) -> RecordLayout { entity(of: object).layout }
 
@@ -202,7 +204,9 @@ public final class ManagedObjectContext: ObjectHost {
     guard checkWritable() else { return false }
     let place = deferringError(nil) { () throws(ContextError) in
       let entity = try modelEntity(of: object)
-      return (entity, number: try coordinator.engine.takeNumber(of: entity, timeout: saveTimeout))
+      let tag = try coordinator.classTag(of: type(of: object), entity)
+      let number = try coordinator.engine.takeNumber(of: entity, timeout: saveTimeout)
+      return (entity, number: number.tagged(tag))
     }
     guard let (entity, number) = place else { return false }
     object.makeInsertionDefaults()

@@ -10,6 +10,10 @@ package final class StoreCoordinator: Sendable {
   let engine: any StoreEngine
   /// The model classes, by the entity's ordinal: `ManagedRecord` of an entity without one.
   package let types: [any ManagedObject.Type]
+  /// The classes of the entities whose models inherit from each other, by the entity's ordinal.
+  let classes: [ModelClasses]
+  /// Whether models of any entity inherit from each other. Where none do, finding an object costs no look at classes.
+  let hasHierarchies: Bool
   /// What the objects are made after, by the entity's ordinal.
   let models: [ModelDescription]
   /// The rules of the attributes that have any, by the entity's ordinal.
@@ -62,10 +66,14 @@ package final class StoreCoordinator: Sendable {
     uniquePolicies = policies
     settlesUniqueValues = policies.joined().contains { $0 != .error }
     hasOtherLayouts = zip(engine.schema.entities, models).contains { !$0.layout.hasPlaces(of: $1.layout) }
+    let classes = zip(engine.schema.entities, models).map(ModelClasses.init)
+    self.classes = classes
+    hasHierarchies = !classes.allSatisfy(\.isEmpty)
     ordinals = Dictionary(
-      zip(types, models).enumerated().map { ordinal, pair in
+      zip(types, models).enumerated().flatMap { ordinal, pair in
         let (type, model) = pair
-        return (type == ManagedRecord.self ? ObjectIdentifier(model) : ObjectIdentifier(type), ordinal)
+        if type == ManagedRecord.self { return [(ObjectIdentifier(model), ordinal)] }
+        return model.types(or: type).map { (ObjectIdentifier($0), ordinal) }
       },
       uniquingKeysWith: { first, _ in first }
     )
@@ -87,10 +95,11 @@ package final class StoreCoordinator: Sendable {
   func entity(withKey key: ObjectIdentifier) -> StoredEntity? { ordinals[key].map { schema.entities[$0] } }
 
   /// The defaults that the model of an entity declares, by slot.
-  func defaults(of entity: StoredEntity) -> [Int: AttributeValue] {
+  func defaults(of entity: StoredEntity, classTag: UInt16 = 0) -> [Int: AttributeValue] {
     let model = models[entity.ordinal]
+    let foreign = entity.classes.isEmpty ? 0 : entity.classes[Int(classTag)].foreignSlots
     var defaults: [Int: AttributeValue] = [:]
-    for (slot, property) in entity.schema.stored.enumerated() {
+    for (slot, property) in entity.schema.stored.enumerated() where foreign & 1 << UInt64(slot) == 0 {
       if let attribute = model.attribute(named: property.name) { defaults[slot] = attribute.defaultValue }
     }
     return defaults
@@ -107,6 +116,11 @@ package final class StoreCoordinator: Sendable {
     return defaults
   }
 
+  /// The class of the object of a number, which is one of the entity of this ordinal.
+  func type(of number: ObjectNumber, _ ordinal: Int) -> any ManagedObject.Type {
+    classes[ordinal].type(of: number) ?? types[ordinal]
+  }
+
   /// Makes an object of the entity of this ordinal, whose class is given.
   func makeObject<Object: ManagedObject>(
     _ type: Object.Type,
@@ -115,6 +129,11 @@ package final class StoreCoordinator: Sendable {
   ) -> Object {
     if type == ManagedRecord.self {
       return unsafeDowncast(ManagedRecord(state, of: models[ordinal]), to: type)
+    }
+    if hasHierarchies, !state.number.isNone, let concrete = classes[ordinal].type(of: state.number),
+      concrete != type
+    {
+      return unsafeDowncast(concrete.init(_$state: state), to: type)
     }
     return Object(_$state: state)
   }

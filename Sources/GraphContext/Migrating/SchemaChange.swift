@@ -159,6 +159,8 @@ struct SchemaChange {
       )
     }
     result.indexes = indexes(of: match, result, rekeyed: rekeyed, isEmpty: isEmpty)
+    result.classes = classes(of: match, result)
+    result.forgetDefaultsOfSubclasses(continuing: match.old)
     return result
   }
 }

@@ -15,20 +15,22 @@ public struct EntityDescription: Sendable, Codable {
   public var indexes: [IndexDescription]
   /// The entity's name in an earlier version of the schema; nil if it had no other.
   public var originalName: String?
-
-  private enum CodingKeys: CodingKey { case name, properties, indexes }
+  /// The classes of the entity's objects, the root first and each after its parent; empty where no class inherits from another.
+  public var classes: [ClassDescription] = []
 
   /// Makes a description. A ``Schema`` checks it.
   public init(
     name: String,
     properties: [PropertyDescription],
     indexes: [IndexDescription] = [],
-    originalName: String? = nil
+    originalName: String? = nil,
+    classes: [ClassDescription] = []
   ) {
     self.name = name
     self.properties = properties
     self.indexes = indexes
     self.originalName = originalName
+    self.classes = classes
     addPlaces()
   }
 
@@ -52,13 +54,35 @@ public struct EntityDescription: Sendable, Codable {
 
 extension EntityDescription: Hashable {
   public static func == (left: EntityDescription, right: EntityDescription) -> Bool {
-    (left.name, left.properties, left.indexes) == (right.name, right.properties, right.indexes)
+    (left.name, left.properties, left.indexes, left.classes)
+      == (right.name, right.properties, right.indexes, right.classes)
   }
 
   public func hash(into hasher: inout Hasher) {
     hasher.combine(name)
     hasher.combine(properties)
     hasher.combine(indexes)
+  }
+}
+
+extension EntityDescription {
+  private enum CodingKeys: CodingKey { case name, properties, indexes, classes }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    name = try container.decode(String.self, forKey: .name)
+    properties = try container.decode([PropertyDescription].self, forKey: .properties)
+    indexes = try container.decode([IndexDescription].self, forKey: .indexes)
+    classes = try container.decodeIfPresent([ClassDescription].self, forKey: .classes) ?? []
+  }
+
+  /// The classes are left out where there is no inheritance.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(name, forKey: .name)
+    try container.encode(properties, forKey: .properties)
+    try container.encode(indexes, forKey: .indexes)
+    if !classes.isEmpty { try container.encode(classes, forKey: .classes) }
   }
 }
 

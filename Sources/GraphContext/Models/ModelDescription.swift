@@ -22,13 +22,29 @@ public final class ModelDescription: Sendable {
   private let embeddedSlots: [Range<Int>]
   /// The names of the properties with embedded values.
   private let embeddedNames: [String]
+  /// The classes of a hierarchy, the root first; empty where no class inherits from another.
+  let classes: [ModelClass]
 
   /// With more than ``ObjectState/maximumSlotCount`` attributes and to-one relationships, no container takes the model.
   ///
   /// - Parameters:
   ///   - declared: the properties, without those that have embedded values.
   ///   - embedded: the properties with embedded values. Their slots come behind all others, in this order.
-  public init(_ declared: EntityDescription, embedding embedded: [EmbeddedDescription] = []) {
+  public convenience init(_ declared: EntityDescription, embedding embedded: [EmbeddedDescription] = []) {
+    self.init(declared, embedding: embedded, classes: [])
+  }
+
+  /// What a root and its subclasses share.
+  public convenience init(_ root: ModelClass) {
+    self.init(root.entity, embedding: [], classes: root.withDescendants().map(\.class))
+  }
+
+  private init(
+    _ declared: EntityDescription,
+    embedding embedded: [EmbeddedDescription],
+    classes: [ModelClass]
+  ) {
+    self.classes = classes
     let entity = declared.embedding(embedded)
     self.entity = entity
     var end = declared.storedProperties.count
@@ -75,6 +91,17 @@ public final class ModelDescription: Sendable {
 
   /// The place of a to-many relationship among the visited properties.
   public func _$place(ofToMany ordinal: Int) -> Int { slotCount + ordinal }
+
+  /// The properties that one of the classes declares itself. Traps for a class that its parent doesn't name. O(properties).
+  public func ownProperties(of type: any ManagedObject.Type) -> OwnProperties {
+    guard let member = classes.first(where: { $0.type == type }) else {
+      fatalError("\(type) isn't among the subclasses that its superclass names")
+    }
+    let declared = member.declared.properties
+    let visited = declared.filter { !$0.isToMany && !$0.isPlace } + declared.filter(\.isPlace)
+    let names = (visited + declared.filter(\.isToMany)).map(\.name)
+    return OwnProperties(names.compactMap { places[$0] }, count: visitedNames.count, slotCount: slotCount)
+  }
 }
 
 extension PropertyDescription {

@@ -38,6 +38,10 @@ extension ManagedObject {
   /// The models at the other ends of the relationships. A relationship's description has only a name, an object's cache has
   /// the type: so an object is made, and dropped.
   fileprivate static var relatedModels: [any ManagedObject.Type] {
+    _$model.types(or: self).flatMap { $0.ownRelatedModels }
+  }
+
+  private static var ownRelatedModels: [any ManagedObject.Type] {
     var state = ObjectState()
     state.phase = .tracer
     let object = Self(_$state: state)

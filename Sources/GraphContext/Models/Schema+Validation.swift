@@ -16,14 +16,16 @@ extension Schema {
   /// Every reason why these entities are no schema.
   static func problems(in entities: [EntityDescription]) -> [String] {
     var problems: [String] = []
-    for name in duplicates(in: entities.map(\.name)) { problems.append("two models are named \(name)") }
+    let names = entities.flatMap { $0.classes.isEmpty ? [$0.name] : $0.classes.map(\.name) }
+    for name in duplicates(in: names) { problems.append("two models are named \(name)") }
+    for entity in entities { problems += classProblems(of: entity) }
     problems += originalNameProblems(of: entities.map { ($0.name, $0.name, $0.originalName) })
-    let names = SchemaNames(entities)
-    for (entity, own) in zip(entities, names.entities) {
+    let found = SchemaNames(entities)
+    for (entity, own) in zip(entities, found.entities) {
       problems += nameProblems(of: entity)
       problems += indexProblems(of: entity, own)
       for relationship in entity.relationships {
-        problems += self.problems(of: relationship, of: entity, names)
+        problems += self.problems(of: relationship, of: entity, found)
       }
       problems += placeProblems(of: entity, own)
       if own.storedProperties.count > ObjectState.maximumSlotCount {
@@ -247,13 +249,13 @@ extension Schema {
     }
   }
 
-  private static func isName(_ name: String) -> Bool {
+  static func isName(_ name: String) -> Bool {
     guard let first = name.unicodeScalars.first, name.utf8.count <= 255 else { return false }
     return (first == "_" || first.properties.isXIDStart)
       && name.unicodeScalars.dropFirst().allSatisfy(\.properties.isXIDContinue)
   }
 
-  private static func duplicates(in names: [String]) -> [String] {
+  static func duplicates(in names: [String]) -> [String] {
     var counts: [String: Int] = [:]
     return names.filter { name in
       counts[name, default: 0] += 1

@@ -15,8 +15,15 @@ public struct Schema: Sendable, Hashable {
     let entitySchemas: [EntitySchema]
     let entityNamesByNumber: [UInt32: String]?
     let templates = KeptTemplates()
+    /// What queries for objects of one class alone know, by the class's name.
+    let classSchemas: [String: EntitySchema]
 
-    init(_ entitySchemas: [EntitySchema], entityNamesByNumber: [UInt32: String]? = nil) {
+    init(
+      _ entitySchemas: [EntitySchema],
+      entityNamesByNumber: [UInt32: String]? = nil,
+      classSchemas: [String: EntitySchema] = [:]
+    ) {
+      self.classSchemas = classSchemas
       places = Dictionary(uniqueKeysWithValues: entitySchemas.enumerated().map { ($1.name, $0) })
       self.entitySchemas = entitySchemas
       self.entityNamesByNumber = entityNamesByNumber
@@ -34,10 +41,15 @@ public struct Schema: Sendable, Hashable {
     let problems = models.flatMap { model in
       model.attributeTypesWithoutTracerValue.map {
         "an attribute of \(model.entityName) has a type without a value: \($0)"
-      }
+      } + model._$model.classes.flatMap(\.indexProblems)
     }
     guard problems.isEmpty else { throw SchemaError(problems: problems) }
-    try self.init(entities: models.map { $0._$model.entity })
+    // A hierarchy counts once, whichever of its classes are listed.
+    var hierarchies: Set<ObjectIdentifier> = []
+    let descriptions = models.map { $0._$model }.filter { model in
+      model.classes.isEmpty || hierarchies.insert(ObjectIdentifier(model)).inserted
+    }
+    try self.init(entities: descriptions.map(\.entity))
   }
 
   /// Where only one relationship of a pair names its inverse, the other's is filled in.
@@ -47,7 +59,7 @@ public struct Schema: Sendable, Hashable {
     let excesses = Self.excesses(in: entities)
     guard excesses.isEmpty else { throw SchemaError(problems: excesses) }
     let completed = Self.completingInverses(
-      entities.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+      Self.leadingToRoots(entities).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     )
     let problems = Self.problems(in: completed)
     guard problems.isEmpty else { throw SchemaError(problems: problems) }
@@ -64,6 +76,24 @@ public struct Schema: Sendable, Hashable {
 
   public static func == (left: Schema, right: Schema) -> Bool { left.entities == right.entities }
   public func hash(into hasher: inout Hasher) { hasher.combine(entities) }
+
+  /// A relationship to a subclass leads to the entity of its root.
+  private static func leadingToRoots(_ entities: [EntityDescription]) -> [EntityDescription] {
+    if entities.allSatisfy(\.classes.isEmpty) { return entities }
+    let roots = entities.flatMap { entity in entity.classes.map { ($0.name, entity.name) } }
+    let rootsByName = Dictionary(roots, uniquingKeysWith: { first, _ in first })
+    return entities.map { entity in
+      var entity = entity
+      entity.properties = entity.properties.map { property in
+        guard case .relationship(var relationship) = property,
+          let root = rootsByName[relationship.destination]
+        else { return property }
+        relationship.destination = root
+        return .relationship(relationship)
+      }
+      return entity
+    }
+  }
 
   /// A relationship is the inverse of the one that names it as inverse.
   private static func completingInverses(_ entities: [EntityDescription]) -> [EntityDescription] {
@@ -92,7 +122,7 @@ public struct Schema: Sendable, Hashable {
 extension Schema: SchemaProviding {
   /// The entity of this name, or nil. O(1).
   public func entitySchema(named name: String) -> EntitySchema? {
-    shape.places[name].map { shape.entitySchemas[$0] }
+    shape.places[name].map { shape.entitySchemas[$0] } ?? shape.classSchemas[name]
   }
 
   /// The entity with this identifier. Traps for one of another schema that has more entities. O(1).
@@ -183,7 +213,13 @@ extension Schema {
         return layout.fields.firstIndex { $0.property == number } ?? property.slot
       }
     }
-    copy.shape = Shape(placed, entityNamesByNumber: Self.namesByNumber(placed))
+    let whole = placed.map { entity in known[entity.name]?.root(of: entity) ?? entity }
+    let classes = whole.flatMap { entity in known[entity.name]?.subclasses(of: entity) ?? [] }
+    copy.shape = Shape(
+      whole,
+      entityNamesByNumber: Self.namesByNumber(placed),
+      classSchemas: classes.dictionary(by: \.name)
+    )
     return copy
   }
 }
@@ -200,7 +236,11 @@ extension Schema {
     let placed = zip(Self.entitySchemas(copy.entities), shape.entitySchemas).map { entity, whole in
       entity.placed(in: whole.layout.number, whole.identity) { whole.stored[$0.slot].place }
     }
-    copy.shape = Shape(placed, entityNamesByNumber: entityNamesByNumber)
+    copy.shape = Shape(
+      placed,
+      entityNamesByNumber: entityNamesByNumber,
+      classSchemas: shape.classSchemas
+    )
     return copy
   }
 }
@@ -245,7 +285,9 @@ extension EntityDescription: CustomStringConvertible {
     text(of: lines.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
   }
 
-  private var lines: [String] { declaredProperties.map(\.description) + declaredIndexes.map(\.description) }
+  private var lines: [String] {
+    declaredProperties.map(\.description) + declaredIndexes.map(\.description) + classes.map(\.description)
+  }
 
   private func text(of lines: [String]) -> String {
     (["entity \(name)"] + lines.map { "  " + $0 }).joined(separator: "\n")

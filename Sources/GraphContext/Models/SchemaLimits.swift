@@ -5,6 +5,8 @@ public enum SchemaLimits {
   public static let entityCount = 2_048
   /// Attributes and relationships of an entity; of these, ``ObjectState/maximumSlotCount`` can be attributes and to-one relationships.
   public static let propertyCount = 1_024
+  /// Classes of an entity, the root among them.
+  public static let classCount = 1_024
   /// Indexes of an entity.
   public static let indexCount = 256
 }

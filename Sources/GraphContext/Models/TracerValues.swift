@@ -22,6 +22,10 @@ extension AttributeType {
 extension ManagedObject {
   /// What is wrong with the types of attributes that have no ``AttributeType/tracerValue``.
   static var attributeTypesWithoutTracerValue: [String] {
+    _$model.types(or: self).flatMap { $0.ownTypesWithoutTracerValue }
+  }
+
+  private static var ownTypesWithoutTracerValue: [String] {
     var visitor = TracerValueVisitor()
     Self(_$state: ObjectState()).visitAll(&visitor)
     return visitor.problems

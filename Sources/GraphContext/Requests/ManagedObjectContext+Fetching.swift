@@ -53,7 +53,9 @@ extension ManagedObjectContext {
   ) throws(ContextError) -> Root {
     guard let record = row.record else { return object(Root.self, number: row.number, entity.ordinal) }
     // No object has such a number, but a hostile file may.
-    if record.isEmpty || !row.number.isSound { throw ContextError.damagedRecord(row.number, of: entity.name) }
+    if record.isEmpty || !entity.isSound(row.number) {
+      throw ContextError.damagedRecord(row.number, of: entity.name)
+    }
     return object(Root.self, number: row.number, record: record, entity.ordinal)
   }
 
@@ -114,7 +116,11 @@ extension ManagedObjectContext {
     try checkUsable()
     let entity = try modelEntity(of: Root.self)
     let query = try ContextError.resolving { () throws(QueryError) in
-      try request.resolved(for: entity.schema, in: coordinator.schema.schema, store: storeID)
+      try request.resolved(
+        for: coordinator.schema.entitySchema(of: Root.self, entity),
+        in: coordinator.schema.schema,
+        store: storeID
+      )
     }
     return (query, entity)
   }

@@ -63,7 +63,11 @@ extension ManagedObjectContext {
     try checkUsable()
     let entity = try modelEntity(of: Root.self)
     return try ContextError.resolving { () throws(QueryError) in
-      try selection.resolved(for: entity.schema, in: coordinator.schema.schema, store: storeID)
+      try selection.resolved(
+        for: coordinator.schema.entitySchema(of: Root.self, entity),
+        in: coordinator.schema.schema,
+        store: storeID
+      )
     }
   }
 

@@ -59,7 +59,8 @@ public struct MergeConflict: Sendable {
     _ attribute: KeyPath<Root, Value>,
     _ merge: (_ base: Value?, _ mine: Value, _ theirs: Value) throws -> Value
   ) rethrows {
-    guard Root.entityName == objectID.entityName, case .success(let names) = Root.names(of: attribute),
+    let models = Root._$model.types(or: Root.self).map { $0.entityName }
+    guard models.contains(objectID.entityName), case .success(let names) = Root.names(of: attribute),
       names.count == 1, let property = self[names[0]],
       let mine = Value(_attributeValue: property.mine), let theirs = Value(_attributeValue: property.theirs)
     else { return }

@@ -65,7 +65,7 @@ struct MergeResolver {
   }
 
   private func id(_ number: ObjectNumber, _ entity: StoredEntity) -> ManagedObjectID {
-    ManagedObjectID(entity: entity.label, number: number, storeID: storeID)
+    ManagedObjectID(entity: entity.label(of: number), number: number, storeID: storeID)
   }
 
   private mutating func noteConflict(_ number: ObjectNumber, _ entity: StoredEntity, _ slots: UInt64) {

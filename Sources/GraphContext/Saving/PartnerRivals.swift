@@ -27,7 +27,7 @@ struct PartnerRivals {
   }
 
   private func id(_ number: ObjectNumber, _ entity: StoredEntity) -> ManagedObjectID {
-    ManagedObjectID(entity: entity.label, number: number, storeID: storeID)
+    ManagedObjectID(entity: entity.label(of: number), number: number, storeID: storeID)
   }
 
   /// Takes the partners that objects get here from those that other contexts have given them to in the meantime.

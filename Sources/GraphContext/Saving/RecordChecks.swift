@@ -35,7 +35,7 @@ struct RecordChecks {
       let property = entity.schema.stored[slot]
       let context = ContextError.Context(
         entity: entity.name,
-        objectID: ManagedObjectID(entity: entity.label, number: number, storeID: storeID),
+        objectID: ManagedObjectID(entity: entity.label(of: number), number: number, storeID: storeID),
         properties: [property.name],
         values: values
       )
@@ -47,12 +47,15 @@ struct RecordChecks {
         "\($0) is given a value that \(kind == .coded ? "can't be encoded" : "is no \(kind)")"
       }
     }
-    var missing = record.missingSlots(entity.requiredSlots & slots)
+    var missing = record.missingSlots(entity.requiredSlots(of: number) & slots)
     while missing != 0 {
       let slot = missing.trailingZeroBitCount
       missing &= missing - 1
       if slot == refused { continue }
       note(.missingValue, slot) { "\($0) is required, and object \(number) has no value for it" }
+    }
+    noteForeignValues(of: record, number, entity, in: slots) { slot in
+      note(.wrongValue, slot) { "\($0) is no property of the class of object \(number)" }
     }
     for check in rules[entity.ordinal] where slots & 1 << UInt64(check.slot) != 0 {
       let value = record.value(check.slot)
@@ -61,6 +64,22 @@ struct RecordChecks {
           "\(name) of object \(number)\(showsValues ? " is \(value.spelling) and" : "") \(rule)"
         }
       }
+    }
+  }
+
+  /// Calls `body` for each slot with a value that objects of the class can't have.
+  private func noteForeignValues(
+    of record: RecordView,
+    _ number: ObjectNumber,
+    _ entity: StoredEntity,
+    in slots: UInt64,
+    _ body: (Int) -> Void
+  ) {
+    guard let foreign = entity.storedClass(of: number)?.foreignSlots, foreign & slots != 0 else { return }
+    var taken = foreign & slots & ~record.missingSlots(foreign & slots)
+    while taken != 0 {
+      body(taken.trailingZeroBitCount)
+      taken &= taken - 1
     }
   }
 }

@@ -20,6 +20,8 @@ public struct SchemaDocument: Sendable, Hashable, Codable {
     public var properties: [Property]
     /// The indexes; nil is none.
     public var indexes: [Index]?
+    /// The classes that inherit from each other, the root first; nil where there is one class.
+    public var classes: [ClassDescription]?
   }
 
   /// An attribute or a relationship, as ``PropertyDescription`` says it.
@@ -81,6 +83,7 @@ extension SchemaDocument.Entity {
     properties = entity.declaredProperties.map(SchemaDocument.Property.init)
     let indexes = entity.declaredIndexes
     self.indexes = indexes.isEmpty ? nil : indexes.map(SchemaDocument.Index.init)
+    classes = entity.classes.isEmpty ? nil : entity.classes
   }
 
   fileprivate var description: EntityDescription {
@@ -90,7 +93,8 @@ extension SchemaDocument.Entity {
       indexes: (indexes ?? []).map {
         IndexDescription($0.properties, isUnique: $0.isUnique ?? false, folding: $0.folding ?? [])
       },
-      originalName: originalName
+      originalName: originalName,
+      classes: classes ?? []
     )
   }
 }

@@ -4,15 +4,24 @@ import Predicates
 ///
 /// The text builds as it is. A property whose initial value can be written down has it; the others are parameters of the initialiser, but for
 /// optionals and to-many relationships. A relationship names its inverse at one end of the pair: at the to-one end, else at the end that
-/// comes first by the names of entity and property.
+/// comes first by the names of entity and property. For models that inherit from each other there is a comment.
 public struct SwiftSource: Sendable, Hashable, CustomStringConvertible {
   /// The text, with an end of line after the last one.
   public let description: String
 
   /// O(properties and indexes).
   public init(_ schema: Schema) {
-    let classes = schema.entities.map { SwiftClass($0, in: schema).text }
+    let classes = schema.entities.map { entity in
+      entity.classes.isEmpty ? SwiftClass(entity, in: schema).text : Self.comment(on: entity)
+    }
     description = (["import Cambium\n"] + classes).joined(separator: "\n")
+  }
+
+  /// What stands for models that inherit from each other.
+  private static func comment(on entity: EntityDescription) -> String {
+    let lines = ["The classes of \(entity.name) inherit from each other, and are to be written by hand:"]
+    return (lines + entity.description.split(separator: "\n").map(String.init))
+      .map { "// \($0)\n" }.joined()
   }
 }
 

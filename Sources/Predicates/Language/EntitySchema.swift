@@ -12,6 +12,8 @@ public struct EntitySchema: Sendable {
     let layout: RecordLayout
     let slots: [String: Int]
     let toManyOrdinals: [String: Int]
+    /// The classes that are meant of those whose objects have records of this form; empty for all.
+    let classes: [SchemaClass]
 
     init(
       _ id: EntityID,
@@ -20,8 +22,11 @@ public struct EntitySchema: Sendable {
       _ toMany: [ToManyProperty],
       _ declaredIndexes: [ResolvedIndex],
       _ layoutNumber: UInt32,
-      _ identity: EntityIdentity?
+      _ identity: EntityIdentity?,
+      _ classes: [SchemaClass] = [],
+      hiding hidden: UInt64 = 0
     ) {
+      self.classes = classes
       self.id = id
       self.identity = identity
       self.name = name
@@ -33,7 +38,8 @@ public struct EntitySchema: Sendable {
       }
       indexes = declaredIndexes + references
       layout = RecordLayout(kinds: stored.map(\.kind), places: stored.map(\.place), number: layoutNumber)
-      slots = Dictionary(stored.map { ($0.name, $0.slot) }, uniquingKeysWith: { first, _ in first })
+      let visible = stored.filter { hidden & 1 << UInt64($0.slot) == 0 }
+      slots = Dictionary(visible.map { ($0.name, $0.slot) }, uniquingKeysWith: { first, _ in first })
       toManyOrdinals = Dictionary(
         toMany.enumerated().map { ($1.name, $0) },
         uniquingKeysWith: { first, _ in first }
@@ -81,6 +87,33 @@ public struct EntitySchema: Sendable {
     shape = Shape(id, name, stored, toMany, indexes, layoutNumber, identity)
   }
 
+  private init(_ shape: Shape) { self.shape = shape }
+
+  /// The schema of some classes of an entity's objects, which the class tags of their numbers tell from the others.
+  ///
+  /// - Parameters:
+  ///   - name: that of the class that the others are below.
+  ///   - classes: the classes that are meant; all that the names of classes in predicates can be, for the root.
+  ///   - hidden: bits of the slots that objects of the classes don't have.
+  package func restricted(to name: String, _ classes: [SchemaClass], hiding hidden: UInt64) -> EntitySchema {
+    EntitySchema(
+      Shape(
+        id,
+        name,
+        stored,
+        toMany,
+        declaredIndexes,
+        layout.number,
+        identity,
+        classes,
+        hiding: hidden
+      )
+    )
+  }
+
+  /// The classes whose objects are meant; empty where there is no inheritance.
+  package var classes: [SchemaClass] { shape.classes }
+
   /// Which entity of its schema it is.
   public var id: EntityID { shape.id }
   /// The entity's name.
@@ -108,7 +141,8 @@ public struct EntitySchema: Sendable {
 extension EntitySchema: Hashable {
   public static func == (left: EntitySchema, right: EntitySchema) -> Bool {
     left.shape === right.shape
-      || (left.id == right.id && left.name == right.name && left.stored == right.stored
+      || (left.id == right.id && left.name == right.name && left.classes == right.classes
+        && left.stored == right.stored
         && left.toMany == right.toMany && left.indexes == right.indexes)
   }
 

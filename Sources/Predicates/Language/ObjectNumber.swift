@@ -72,8 +72,14 @@ extension ObjectNumber: CustomStringConvertible {
 }
 
 extension ObjectNumber {
-  /// Whether the number can be that of an object: it is not ``none``, and no bit is set that means nothing. Every class tag
-  /// means nothing as long as no entity has subentities.
+  /// Whether the number can be that of an object of some entity: it has a sequence, and no bit is set that means nothing.
   @inlinable
-  package var isSound: Bool { rawValue > 0 && rawValue <= Self.greatestSequence }
+  package var isSound: Bool { sequence > 0 && rawValue >> 62 == 0 }
+
+  /// The number of an object of another class that has this one's sequence.
+  package func tagged(_ classTag: UInt16) -> ObjectNumber {
+    ObjectNumber(
+      rawValue: sequence | UInt64(classTag & Self.greatestClassTag) << UInt64(Self.sequenceBitCount)
+    )
+  }
 }

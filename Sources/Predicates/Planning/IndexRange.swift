@@ -19,6 +19,8 @@ package struct IndexRange: Sendable, Hashable {
 package protocol IndexCounting {
   /// How many objects the entity has.
   func count(of entity: EntityID) throws -> Int
+  /// How many objects the entity has whose numbers are in a range.
+  func count(of entity: EntityID, in range: ClosedRange<ObjectNumber>) throws -> Int
   /// How many entries the range has.
   func count(_ range: IndexRange, in index: ResolvedIndex) throws -> Int
   /// The objects of the range's entries. O(entries); asked for few only.

@@ -57,7 +57,8 @@ package struct Fallback: Sendable {
 package enum AccessPath: Sendable, Hashable {
   /// The predicate can't hold.
   case nothing
-  case fullScan(rows: Int)
+  /// Every record, or those of the numbers of a range.
+  case fullScan(rows: Int, of: ClosedRange<ObjectNumber>? = nil)
   /// These objects, as far as they exist; ascending.
   case objects([ObjectNumber])
   case index(IndexScan)
@@ -70,7 +71,7 @@ package enum AccessPath: Sendable, Hashable {
   package var rowCount: Int {
     switch self {
     case .nothing: 0
-    case .fullScan(let rows): rows
+    case .fullScan(let rows, _): rows
     case .objects(let numbers): numbers.count
     case .index(let scan): scan.rowCount
     case .union(let scans): scans.reduce(0) { $0 + $1.rowCount }

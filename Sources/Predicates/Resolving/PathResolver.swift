@@ -28,6 +28,8 @@ package struct PathResolver {
     package var entity: String?
     /// The kind of a list's elements; nil for what is no list.
     package var elementKind: AttributeKind?
+    /// What a path asks of the class of the object that it leads to; nil for one that asks for a value.
+    package var classTest: ClassTest?
   }
 
   /// What names lead to.
@@ -129,6 +131,9 @@ package struct PathResolver {
       guard let (property, last) = current.storedProperty(of: names, at: place) else {
         if let many = current.toManyOrdinal(named: name) {
           return .toMany(place, many, owner: path, of: current)
+        }
+        if place == names.count - 1, let test = ClassTest(name, in: current) {
+          return .value(Destination(path: path, entity: current.name, classTest: test))
         }
         guard name == Self.objectIDName, place == names.count - 1 else {
           throw unknown(names, place, in: current)

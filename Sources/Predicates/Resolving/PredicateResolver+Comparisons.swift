@@ -80,6 +80,7 @@ extension PredicateResolver {
     _ options: StringOptions
   ) throws(QueryError) -> ResolvedPredicate {
     let path = destination.path
+    if let test = destination.classTest { return try test.resolved(path, comparison, literal) }
     try check(destination, comparison, options, at: literal.location)
     switch try LiteralConversion(to: destination).convert(literal) {
     case .null:

@@ -34,9 +34,11 @@ import Testing
     #expect(last < first && Number.none < last && !(first < first))
   }
 
-  @Test func onlyNumbersWithoutAClassAreSound() {
-    for number in [1, 1 << 50 - 1] as [UInt64] { #expect(Number(rawValue: number).isSound) }
-    for number in [0, 1 << 50, 1 << 61 | 1, 1 << 62 | 1, 1 << 63 | 1] as [UInt64] {
+  @Test func onlyNumbersWithASequenceAreSound() {
+    for number in [1, 1 << 50 - 1, 1 << 50 | 1, 1 << 61 | 1] as [UInt64] {
+      #expect(Number(rawValue: number).isSound)
+    }
+    for number in [0, 1 << 50, 1 << 62 | 1, 1 << 63 | 1] as [UInt64] {
       #expect(!Number(rawValue: number).isSound)
     }
   }
@@ -51,5 +53,11 @@ import Testing
 
   @Test func aNumberIsOneWord() {
     #expect(MemoryLayout<Number>.size == 8 && MemoryLayout<Number?>.size == 9)
+  }
+
+  @Test func anotherClassTagLeavesTheSequence() {
+    let number = Number(rawValue: 7)
+    #expect(number.tagged(5) == Number(sequence: 7, classTag: 5))
+    #expect(number.tagged(5).tagged(0) == number)
   }
 }

@@ -61,6 +61,10 @@ final class ArrayStore: IndexCounting, RowSampling, RecordSource {
 
   // MARK: Counting
 
+  func count(of entity: EntityID, in range: ClosedRange<ObjectNumber>) -> Int {
+    records[translation.entitySchema(entity).name]?.keys.count { range.contains($0) } ?? 0
+  }
+
   func count(of entity: EntityID) -> Int { records[translation.entitySchema(entity).name]?.count ?? 0 }
 
   func count(_ range: IndexRange, in index: ResolvedIndex) -> Int { objectIDs(range, in: index).count }

@@ -46,7 +46,7 @@ extension NamedQuery {
     }
     return ResolvedQuery(
       entity: entity,
-      predicate: try predicate.resolved(for: entity, in: schema, store: store),
+      predicate: entity.restricting(try predicate.resolved(for: entity, in: schema, store: store)),
       sort: keys,
       limit: limit,
       offset: offset
@@ -63,7 +63,8 @@ extension NamedQuery {
     store: UUID? = nil,
     templates: some QueryTemplateKeeping
   ) throws(QueryError) -> ResolvedQuery {
-    guard let hash = QueryShape.hash(of: self, entity.id) else {
+    // Templates know nothing of classes.
+    guard entity.classes.isEmpty, let hash = QueryShape.hash(of: self, entity.id) else {
       return try resolved(for: entity, in: schema, store: store)
     }
     guard let template = templates.template(withHash: hash), template.shape.fits(self, entity.id) else {

@@ -49,9 +49,12 @@ struct TemplateMaker {
   /// Nil for several values.
   private func destination(of operand: PredicateOperand) -> PathResolver.Destination? {
     switch operand.content {
-    case .path(let names): try? paths.resolve(names)
-    case .object: paths.object
-    case .variable, .value, .digits, .reference, .function, .conditional, .collection, .aggregate: nil
+    case .path(let names):
+      // What is asked of a class is no set of values of a column.
+      guard let found = try? paths.resolve(names), found.classTest == nil else { return nil }
+      return found
+    case .object: return paths.object
+    case .variable, .value, .digits, .reference, .function, .conditional, .collection, .aggregate: return nil
     }
   }
 

@@ -35,12 +35,15 @@ package enum SchemaTree {
   package static let historyFormatVersion: UInt32 = 4
   /// The version of a store with attributes that are stored encoded, with a history or without, and that needs no newer one.
   package static let codedFormatVersion: UInt32 = 5
-  /// The version of a store with ordered relationships or with attributes that are stored externally, whatever else is in it. The newest that this library reads.
-  package static let newestFormatVersion: UInt32 = 6
+  /// The version of a store with ordered relationships or with attributes that are stored externally, and that needs no newer one.
+  package static let orderedFormatVersion: UInt32 = 6
+  /// The version of a store with classes that inherit from each other, whatever else is in it. The newest that this library reads.
+  package static let newestFormatVersion: UInt32 = 7
 
   /// The version that a store of a schema needs, without a history.
   static func formatVersion(of schema: CataloguedSchema) -> UInt32 {
-    if schema.hasAttribute(where: { $0 == .place || $0.isExternal }) { return newestFormatVersion }
+    if schema.entities.contains(where: { !$0.classes.isEmpty }) { return newestFormatVersion }
+    if schema.hasAttribute(where: { $0 == .place || $0.isExternal }) { return orderedFormatVersion }
     return schema.hasAttribute(where: { $0 == .coded }) ? codedFormatVersion : formatVersion
   }
 

@@ -198,7 +198,7 @@ struct SchemaChecker {
   ) -> SchemaRefusal.Offender {
     SchemaRefusal.Offender(
       rule: rule,
-      objectID: ManagedObjectID(entity: entity.label, number: number, storeID: storeID),
+      objectID: ManagedObjectID(entity: entity.label(of: number), number: number, storeID: storeID),
       properties: slots.map { entity.schema.stored[$0].name },
       values: showsValues && withValues ? slots.map(record.value) : []
     )

@@ -48,9 +48,12 @@ struct ContainerModels: Sendable {
     return [UpgradeStep(schema: try schema(in: stored), version: nil)]
   }
 
-  /// The class of an entity's objects.
+  /// The classes, of a hierarchy the root alone.
+  private var roots: [any ManagedObject.Type] { classes.map { $0._$model.types(or: $0)[0] } }
+
+  /// The class of an entity's objects, the root where there are several.
   func type(named name: String) -> any ManagedObject.Type {
-    classes.first { $0._$model.entity.name == name } ?? ManagedRecord.self
+    roots.first { $0._$model.entity.name == name } ?? ManagedRecord.self
   }
 
   /// Whether a store that is open with other models, or the same, does for these.
@@ -61,7 +64,7 @@ struct ContainerModels: Sendable {
       let steps = try ResolvedPlan(plan).steps(from: known.engine.schema.catalogue)
       guard steps.allSatisfy({ $0.custom == nil }) else { return false }
     }
-    guard Set(knownClasses.map { ObjectIdentifier($0) }) == Set(classes.map { ObjectIdentifier($0) }) else {
+    guard Set(knownClasses.map { ObjectIdentifier($0) }) == Set(roots.map { ObjectIdentifier($0) }) else {
       return false
     }
     switch others {

@@ -51,11 +51,12 @@ public final class DynamicStore: Sendable {
 }
 
 extension DynamicStore {
-  /// How many objects an entity has; nil for an unknown one. O(1).
+  /// How many objects an entity has, or a class and those below it; nil for an unknown one. O(1), of a class O(log n).
   public func count(of entity: String) throws(ContextError) -> Int? {
-    guard let entity = storedSchema.entity(named: entity) else { return nil }
+    guard let found = storedSchema.entity(named: entity) else { return nil }
+    if found.name != entity { return try self.count(DynamicQuery(entity)) }
     let view = try view()
-    do throws(StoreError) { return try view.records(of: entity)?.count ?? 0 } catch {
+    do throws(StoreError) { return try view.records(of: found)?.count ?? 0 } catch {
       throw ContextError(error)
     }
   }
@@ -126,9 +127,14 @@ extension DynamicStore {
     }
     let selection = try selection(query)
     let names = QueryRecord.Columns(selection.columns.map(\.name))
-    let entity = storedSchema.entity(named: query.entity)?.label ?? EntityLabel(nil, name: query.entity)
+    let entity = storedSchema.entity(named: query.entity)
+    let unknown = EntityLabel(nil, name: query.entity)
     try view().forEachRow(of: selection, over: nil) { row, reader, fields in
-      let id = ManagedObjectID(entity: entity, number: row.number, storeID: storeID)
+      let id = ManagedObjectID(
+        entity: entity?.label(of: row.number) ?? unknown,
+        number: row.number,
+        storeID: storeID
+      )
       let values = try fields.map { try reader.value(of: $0) }
       return body(QueryRecord(objectID: id, values: values, columns: names))
     }

@@ -18,11 +18,13 @@ struct RecordScan: ~Copyable {
   private static let lookahead = 4
 
   /// - Parameters:
+  ///   - range: the numbers of the records; nil for all.
   ///   - skipped: how many to leave out at the start; O(log n).
   ///   - slots: bits of the slots that the rows' records must have; see ``complete(_:)``.
   init(
     _ entity: StoredEntity,
     in view: StoreView,
+    of range: ClosedRange<ObjectNumber>? = nil,
     isReversed: Bool = false,
     skipping skipped: Int = 0,
     reading slots: UInt64 = .max
@@ -32,11 +34,14 @@ struct RecordScan: ~Copyable {
     reader = RecordReader(entity, slots)
     hasOneLayout = !entity.hasEarlierLayouts
     guard let tree = try view.records(of: entity) else { return }
-    let count = try tree.count
+    let keys = range.map(KeyRange.init) ?? .all
+    let count = try range == nil ? tree.count : tree.count(in: keys)
     if skipped >= count { return }
-    cursor = tree.cursor()
+    cursor = tree.cursor(in: keys)
     if skipped > 0 {
-      isAtNext = try cursor?.seek(toPosition: isReversed ? count - 1 - skipped : skipped) ?? false
+      let first = try range.map { try tree.rank(of: KeyCoder.key(objectID: $0.lowerBound)) } ?? 0
+      isAtNext =
+        try cursor?.seek(toPosition: first + (isReversed ? count - 1 - skipped : skipped)) ?? false
     }
   }
 
@@ -118,8 +123,15 @@ struct RowStream: ~Copyable {
     self.view = view
     switch access {
     case .nothing: break
-    case .fullScan:
-      scan = try RecordScan(entity, in: view, isReversed: isReversed, skipping: skipped, reading: slots)
+    case .fullScan(_, let range):
+      scan = try RecordScan(
+        entity,
+        in: view,
+        of: range,
+        isReversed: isReversed,
+        skipping: skipped,
+        reading: slots
+      )
     case .index(let index):
       if let covering {
         coveringScan = try CoveringScan(

@@ -9,6 +9,10 @@ struct StoreCounting: IndexCounting {
     Self.plausible(try view.records(of: view.schema[entity])?.count ?? 0)
   }
 
+  func count(of entity: EntityID, in range: ClosedRange<ObjectNumber>) throws -> Int {
+    Self.plausible(try view.records(of: view.schema[entity])?.count(in: KeyRange(range)) ?? 0)
+  }
+
   func count(_ range: IndexRange, in index: ResolvedIndex) throws -> Int {
     guard let tree = try view.tree(of: index) else { return 0 }
     if range == .all { return Self.plausible(try tree.count) }
@@ -104,5 +108,15 @@ extension StoreCounting: RowSampling {
       for (place, program) in programs.enumerated() where try program.matches(&reader) { hits[place] += 1 }
     }
     return hits
+  }
+}
+
+extension KeyRange {
+  /// The keys of the records of objects with these numbers.
+  init(_ numbers: ClosedRange<ObjectNumber>) {
+    self.init(
+      lower: .including(KeyCoder.key(objectID: numbers.lowerBound)),
+      upper: .including(KeyCoder.key(objectID: numbers.upperBound))
+    )
   }
 }

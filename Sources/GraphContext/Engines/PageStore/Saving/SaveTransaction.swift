@@ -110,7 +110,7 @@ final class SaveTransaction {
   }
 
   func id(_ number: ObjectNumber, _ entity: StoredEntity) -> ManagedObjectID {
-    ManagedObjectID(entity: entity.label, number: number, storeID: storeID)
+    ManagedObjectID(entity: entity.label(of: number), number: number, storeID: storeID)
   }
 
   // MARK: Trees

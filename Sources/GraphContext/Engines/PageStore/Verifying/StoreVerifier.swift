@@ -110,10 +110,10 @@ package struct StoreVerifier {
       else {
         return verifier.report("a key of \(key.count) bytes is no object number", entity.treeName)
       }
-      guard number.isSound else {
+      guard entity.isSound(number) else {
         return verifier.report("a key is \(number), which is no object number", entity.treeName)
       }
-      greatest = max(greatest, number)
+      if number.sequence > greatest.sequence { greatest = number }
       guard let record = reader.view(value) else {
         return verifier.report("the record of \(entity.name) \(number) is damaged", entity.treeName)
       }
@@ -135,9 +135,15 @@ package struct StoreVerifier {
     if record.commit > view.commit {
       report("\(entity.name) \(number) claims the later commit \(record.commit)", entity.treeName)
     }
-    let missing = record.missingSlots(entity.requiredSlots)
+    let missing = record.missingSlots(entity.requiredSlots(of: number))
     for slot in entity.schema.stored.indices where missing & 1 << UInt64(slot) != 0 {
       report("\(entity.name) \(number) has no \(entity.schema.stored[slot].name)", entity.treeName)
+    }
+    let foreign = entity.storedClass(of: number)?.foreignSlots ?? 0
+    let taken = foreign & ~record.missingSlots(foreign)
+    for slot in entity.schema.stored.indices where taken & 1 << UInt64(slot) != 0 {
+      let name = entity.schema.stored[slot].name
+      report("\(entity.name) \(number) has a \(name), which its class doesn't declare", entity.treeName)
     }
     if !record.hasSoundFrame {
       report("the record of \(entity.name) \(number) has bits set that mean nothing", entity.treeName)
@@ -177,6 +183,9 @@ package struct StoreVerifier {
       report("the reference of \(entity.name) \(number) to \(target) has no entry", toOne.treeName)
     }
     let destination = view.schema.entities[toOne.destination]
+    if target.isSound, !destination.isSound(target) {
+      report("\(entity.name) \(number) has no reference for \(toOne.name)", entity.treeName)
+    }
     if exists(target, destination) == false {
       report(
         "\(entity.name) \(number) refers to \(destination.name) \(target), which doesn't exist",

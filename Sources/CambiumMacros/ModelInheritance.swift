@@ -1,0 +1,91 @@
+import SwiftParser
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+/// What `@Model(isAbstract: true, superclass: "Animal", subclasses: ["Puppy"])` says.
+struct ModelInheritance {
+  /// The expression after `isAbstract:`, as written.
+  let isAbstract: String
+  /// The name of the superclass; nil for a root.
+  let superclass: String?
+  let subclasses: [String]
+
+  /// Nil for a mark that says nothing of inheritance.
+  init?(_ mark: AttributeSyntax) {
+    let parent = mark.argument(labeled: "superclass")
+    let children = mark.argument(labeled: "subclasses")
+    guard parent != nil || children != nil else { return nil }
+    isAbstract = mark.argument(labeled: "isAbstract")?.trimmedDescription ?? "false"
+    superclass = parent.map(Self.className)
+    subclasses = children?.as(ArrayExprSyntax.self)?.elements.map { Self.className($0.expression) } ?? []
+  }
+
+  /// `Dog` of `"Dog"`.
+  private static func className(_ expression: ExprSyntax) -> String {
+    expression.as(StringLiteralExprSyntax.self)?.representedLiteralValue ?? expression.trimmedDescription
+  }
+}
+
+extension ModelDeclaration {
+  /// The members of a model that inherits from another, or that others inherit from.
+  func members(_ inheritance: ModelInheritance) -> [DeclSyntax] {
+    let isRoot = inheritance.superclass == nil
+    let overriding = isRoot ? "" : "override "
+    let subclasses = inheritance.subclasses.map { "\($0)._$class" }.joined(separator: ", ")
+    var members: [DeclSyntax] = [
+      "nonisolated \(raw: access)\(raw: overriding)class var entityName: String { \"\(raw: name)\" }",
+      """
+      nonisolated \(raw: access)\(raw: overriding)class var _$class: GraphContext.ModelClass {
+        GraphContext.ModelClass(
+          \(raw: name).self,
+          \(raw: entityDescription),
+          isAbstract: \(raw: inheritance.isAbstract),
+          subclasses: [\(raw: subclasses)])
+      }
+      """,
+      "nonisolated private static let _$own = \(raw: name)._$model.ownProperties(of: \(raw: name).self)",
+      initializer(isRoot: isRoot),
+      visit(isRoot: isRoot),
+    ]
+    if isRoot {
+      members += [
+        "@exclusivity(unchecked) nonisolated \(raw: access)final var _$state = GraphContext.ObjectState(\(raw: lackingSlots))",
+        "nonisolated private static let _$hierarchy = GraphContext.ModelDescription(\(raw: name)._$class)",
+        "nonisolated \(raw: access)class var _$model: GraphContext.ModelDescription { _$hierarchy }",
+      ]
+    }
+    return members + overridableHooks.map { "nonisolated \(raw: access)\(raw: $0)" }
+  }
+
+  private func initializer(isRoot: Bool) -> DeclSyntax {
+    let caches = properties.map { "_\($0.name) = GraphContext.\($0.cacheType)()" }
+    let lines = isRoot ? ["_$state = state"] + caches : caches + ["super.init(_$state: state)"]
+    return """
+      nonisolated \(raw: access)required init(_$state state: consuming GraphContext.ObjectState) {
+        \(raw: lines.joined(separator: "\n  "))
+      }
+      """
+  }
+
+  private func visit(isRoot: Bool) -> DeclSyntax {
+    var cases = stored.map { property in
+      let role = if case .attribute = property.kind { "attribute" } else { "toOne" }
+      let cache = property.isOrdered ? "_\(property.name).reference" : "_\(property.name)"
+      return "visitor.visit(\(role): property, &\(cache))"
+    }
+    cases += placed.map { "visitor.visit(attribute: property, &_\($0.name).place)" }
+    cases += toMany.enumerated().map { ordinal, property in
+      "visitor.visit(toMany: \(name)._$own.ordinal(\(ordinal)), &_\(property.name))"
+    }
+    let lines = cases.enumerated().map { "case \($0): \($1)" }
+    let rest = isRoot ? "break" : "super._$visit(property, &visitor)"
+    return """
+      nonisolated \(raw: access)\(raw: isRoot ? "" : "override ")func _$visit<Visitor: GraphContext.PropertyVisitor>(_ property: Int, _ visitor: inout Visitor) {
+        switch \(raw: name)._$own.place(of: property) {
+        \(raw: lines.joined(separator: "\n  "))
+        default: \(raw: rest)
+        }
+      }
+      """
+  }
+}

@@ -1,0 +1,107 @@
+import Predicates
+
+/// A class of the objects of an entity that has several.
+package struct StoredClass: Sendable {
+  /// What the numbers of its objects have as class tag.
+  package let tag: UInt16
+  package let name: String
+  package let isAbstract: Bool
+  /// What the IDs of its objects say of their entity.
+  package let label: EntityLabel
+  /// Its own tag and those of the classes below it, ascending.
+  package let tags: [UInt16]
+  /// Bits of the slots that its objects need values for and that other objects may lack.
+  package let requiredSlots: UInt64
+  /// Bits of the slots of other classes' properties, in which its objects have nil.
+  package let foreignSlots: UInt64
+}
+
+extension StoredClass {
+  /// The classes of an entity, by tag.
+  ///
+  /// - Parameter slots: the properties of the slots.
+  static func classes(of entity: CataloguedEntity, _ slots: [CataloguedProperty]) -> [StoredClass] {
+    func bits(_ numbers: [PropertyNumber]) -> UInt64 {
+      slots.indices.reduce(0) { numbers.contains(slots[$1].number) ? $0 | 1 << UInt64($1) : $0 }
+    }
+    var own: [UInt64] = []
+    var required: [UInt64] = []
+    var tags = entity.classes.map { [$0.tag] }
+    for member in entity.classes {
+      let inherited = member.parent.map(Int.init)
+      own.append(bits(withPlaces(member.properties, of: entity)) | (inherited.map { own[$0] } ?? 0))
+      required.append(bits(member.required) | (inherited.map { required[$0] } ?? 0))
+    }
+    for member in entity.classes.reversed() {
+      if let parent = member.parent { tags[Int(parent)] += tags[Int(member.tag)] }
+    }
+    let all = slots.isEmpty ? 0 : UInt64.max >> UInt64(64 - slots.count)
+    return entity.classes.enumerated().map { place, member in
+      let nameTag = NameTags.tag(of: member.name)
+      return StoredClass(
+        tag: member.tag,
+        name: member.name,
+        isAbstract: member.isAbstract,
+        label: .known(EntityIdentity(number: entity.number.rawValue, nameTag: nameTag)),
+        tags: tags[place].sorted(),
+        requiredSlots: required[place],
+        foreignSlots: all & ~own[place]
+      )
+    }
+  }
+
+  private static func withPlaces(_ numbers: [PropertyNumber], of entity: CataloguedEntity) -> [PropertyNumber]
+  {
+    numbers + numbers.compactMap { entity.property($0) }.compactMap { entity.place(of: $0)?.number }
+  }
+}
+
+extension StoredEntity {
+  /// The class of the object of a number; nil where there is no inheritance, or no class has the tag. O(1).
+  package func storedClass(of number: ObjectNumber) -> StoredClass? {
+    let tag = Int(number.classTag)
+    return tag < classes.count ? classes[tag] : nil
+  }
+
+  /// The class of this name. O(classes).
+  package func storedClass(named name: String) -> StoredClass? { classes.first { $0.name == name } }
+
+  /// Whether the number can be that of an object of the entity. O(1).
+  package func isSound(_ number: ObjectNumber) -> Bool {
+    guard number.isSound else { return false }
+    return classes.isEmpty
+      ? number.classTag == 0 : storedClass(of: number).map { !$0.isAbstract } ?? false
+  }
+
+  /// What the ID of an object of this number says of its entity. O(1).
+  package func label(of number: ObjectNumber) -> EntityLabel { storedClass(of: number)?.label ?? label }
+
+  /// Bits of the slots that must not be nil in an object of this number. O(1).
+  package func requiredSlots(of number: ObjectNumber) -> UInt64 {
+    classes.isEmpty ? requiredSlots : requiredSlots | (storedClass(of: number)?.requiredSlots ?? 0)
+  }
+}
+
+extension CataloguedEntity {
+  /// The schema of all classes of an entity that has several.
+  func root(of entity: EntitySchema) -> EntitySchema {
+    classes.isEmpty ? entity : entity.restricted(to: entity.name, schemaClasses(of: entity), hiding: 0)
+  }
+
+  /// The schema of each class below the root.
+  func subclasses(of entity: EntitySchema) -> [EntitySchema] {
+    let known = schemaClasses(of: entity)
+    return storedClasses(of: entity).dropFirst().map { member in
+      entity.restricted(to: member.name, known, hiding: member.foreignSlots)
+    }
+  }
+
+  private func schemaClasses(of entity: EntitySchema) -> [SchemaClass] {
+    storedClasses(of: entity).map { SchemaClass(name: $0.name, tag: $0.tag, tags: $0.tags) }
+  }
+
+  private func storedClasses(of entity: EntitySchema) -> [StoredClass] {
+    let properties = propertiesByName
+    return StoredClass.classes(of: self, entity.stored.compactMap { properties[$0.name] })
+  }
+}

@@ -1,0 +1,78 @@
+import Predicates
+
+/// The model classes of an entity's objects where they inherit from each other: what a number's class tag means in this program.
+struct ModelClasses: Sendable {
+  /// By the class tag; nil for a class that the program has no model of.
+  private let types: [(any ManagedObject.Type)?]
+  private let tags: [ObjectIdentifier: UInt16]
+
+  init(_ entity: StoredEntity, _ model: ModelDescription) {
+    let known = model.classes.dictionary(by: \.declared.name)
+    types = entity.classes.map { $0.isAbstract ? nil : known[$0.name]?.type }
+    tags = Dictionary(
+      entity.classes.compactMap { member in
+        known[member.name].map { (ObjectIdentifier($0.type), member.tag) }
+      },
+      uniquingKeysWith: { first, _ in first }
+    )
+  }
+
+  var isEmpty: Bool { types.isEmpty }
+
+  /// The class of the object of a number; nil where there is no inheritance, or the number is that of no object. O(1).
+  func type(of number: ObjectNumber) -> (any ManagedObject.Type)? {
+    let tag = Int(number.classTag)
+    return tag < types.count ? types[tag] : nil
+  }
+
+  /// The tag of a class. O(1).
+  func tag(of type: any ManagedObject.Type) -> UInt16? { tags[ObjectIdentifier(type)] }
+}
+
+extension ManagedObjectContext {
+  /// Whether the object of a number is of a class, or of one below it. O(depth of the hierarchy).
+  func isClass(of number: ObjectNumber, _ type: any ManagedObject.Type, _ ordinal: Int) -> Bool {
+    if !coordinator.hasHierarchies { return true }
+    let classes = coordinator.classes[ordinal]
+    if classes.isEmpty || type == ManagedRecord.self { return true }
+    guard let wanted = classes.tag(of: type), classes.type(of: number) != nil else { return false }
+    return entity(ordinal).classes[Int(wanted)].tags.contains(number.classTag)
+  }
+
+  /// An object in the place of one that can't exist: a reference leads to a number that is none of the class's.
+  func missing<Object: ManagedObject>(_ type: Object.Type, _ number: ObjectNumber, _ ordinal: Int) -> Object {
+    deferred.note(wrongClass(type, number, entity(ordinal)))
+    return Object(_$state: ObjectState(missingIn: storeTag))
+  }
+
+  func wrongClass(
+    _ type: any ManagedObject.Type,
+    _ number: ObjectNumber,
+    _ entity: StoredEntity
+  ) -> ContextError {
+    ContextError(
+      .corrupt,
+      "\(number) is the number of no \(type.entityName)",
+      context: .init(entity: entity.name, objectID: id(number, entity))
+    )
+  }
+}
+
+extension StoreCoordinator {
+  /// The class tag for the numbers of objects of a class that are to be inserted. Records are inserted as objects of the root.
+  ///
+  /// - Throws: `abstractClass` for an abstract class.
+  func classTag(of type: any ManagedObject.Type, _ entity: StoredEntity) throws(ContextError) -> UInt16 {
+    if entity.classes.isEmpty { return 0 }
+    let tag = type == ManagedRecord.self ? 0 : classes[entity.ordinal].tag(of: type)
+    guard let tag, !entity.classes[Int(tag)].isAbstract else {
+      let name = type == ManagedRecord.self ? entity.name : type.entityName
+      throw ContextError(
+        .abstractClass,
+        "\(name) is abstract: only objects of its subclasses can be inserted",
+        context: .init(entity: name)
+      )
+    }
+    return tag
+  }
+}

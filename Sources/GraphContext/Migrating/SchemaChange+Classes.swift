@@ -1,0 +1,128 @@
+import Predicates
+
+// Classes that inherit from each other. A store gets more of them; those that it has stay as they are, as their objects' numbers tell them.
+
+extension SchemaChange {
+  /// The classes of an entity after the change: those that the store has, and then new ones.
+  mutating func classes(of match: SchemaMatching.Entity, _ entity: CataloguedEntity) -> [CataloguedClass] {
+    let known = match.old?.classes ?? []
+    let described = match.description.classes
+    guard !described.isEmpty else {
+      if !known.isEmpty {
+        note(entity.name, nil, "\(entity.name) has no classes any more, and its objects have")
+      }
+      return []
+    }
+    var tags = Dictionary(uniqueKeysWithValues: known.map { ($0.name, $0.tag) })
+    // An entity can be renamed, and its root with it.
+    if let root = known.first { tags[root.name] = nil }
+    tags[entity.name] = 0
+    var nextTag = UInt16(max(known.count, 1))
+    for member in described where tags[member.name] == nil {
+      tags[member.name] = nextTag
+      nextTag += 1
+    }
+    let classes = described.map { member in
+      CataloguedClass(
+        tag: tags[member.name, default: 0],
+        name: member.name,
+        parent: member.parent.flatMap { tags[$0] },
+        isAbstract: member.isAbstract,
+        properties: member.properties.compactMap { match.property(named: $0)?.number },
+        required: member.required.compactMap { match.property(named: $0)?.number }
+      )
+    }
+    .sorted { $0.tag < $1.tag }
+    noteTakenNames(of: described, entity)
+    guard match.old != nil else { return classes }
+    if known.isEmpty {
+      noteAbstractRoot(of: classes, match, entity)
+    } else {
+      noteChanges(of: known, to: classes, match, entity)
+    }
+    return classes
+  }
+
+  /// An entity of its own can't become a subclass: its objects' numbers and records are those of another tree.
+  private mutating func noteTakenNames(of described: [ClassDescription], _ entity: CataloguedEntity) {
+    for member in described.dropFirst() where old.entity(named: member.name) != nil {
+      note(
+        member.name,
+        nil,
+        "\(member.name) is an entity of its own in the store, and can't become a subclass of \(entity.name)"
+      )
+    }
+  }
+
+  private mutating func noteAbstractRoot(
+    of classes: [CataloguedClass],
+    _ match: SchemaMatching.Entity,
+    _ entity: CataloguedEntity
+  ) {
+    guard classes[0].isAbstract, !match.isEmpty else { return }
+    note(entity.name, nil, "\(entity.name) can't become abstract: the store has objects of it")
+  }
+
+  private mutating func noteChanges(
+    of known: [CataloguedClass],
+    to classes: [CataloguedClass],
+    _ match: SchemaMatching.Entity,
+    _ entity: CataloguedEntity
+  ) {
+    let byTag = classes.dictionary(by: \.tag)
+    let owners = Dictionary(
+      known.flatMap { member in member.properties.map { ($0, member.tag) } },
+      uniquingKeysWith: { first, _ in first }
+    )
+    for former in known {
+      guard let member = byTag[former.tag] else {
+        note(entity.name, nil, "\(entity.name) has no subclass \(former.name) any more, and the store has")
+        continue
+      }
+      if member.parent != former.parent {
+        note(entity.name, nil, "\(member.name) has another superclass than in the store")
+      }
+      if member.isAbstract, !former.isAbstract, !match.isEmpty {
+        note(entity.name, nil, "\(member.name) can't become abstract: the store may have objects of it")
+      }
+      noteRequirements(of: former, member, match, entity)
+    }
+    for member in classes {
+      for number in member.properties where owners[number].map({ $0 != member.tag }) ?? false {
+        let name = entity.property(number)?.name ?? ""
+        note(entity.name, name, "\(member.name).\(name) is a property of another class in the store")
+      }
+    }
+  }
+
+  /// What the objects that are there would lack.
+  private mutating func noteRequirements(
+    of former: CataloguedClass,
+    _ member: CataloguedClass,
+    _ match: SchemaMatching.Entity,
+    _ entity: CataloguedEntity
+  ) {
+    if match.isEmpty { return }
+    for number in member.required where !former.required.contains(number) {
+      let name = entity.property(number)?.name ?? ""
+      note(
+        entity.name,
+        name,
+        "\(member.name).\(name) is required, and objects in the store may have no value for it"
+      )
+    }
+  }
+}
+
+extension CataloguedEntity {
+  /// Properties that are new to subclasses have no value for the objects in the store: it would be that of other classes' objects too.
+  ///
+  /// - Parameter old: the entity as the store has it; nil for a new one.
+  mutating func forgetDefaultsOfSubclasses(continuing old: CataloguedEntity?) {
+    let known = Set((old?.properties ?? []).map(\.number))
+    let owned = Set(classes.dropFirst().flatMap(\.properties)).subtracting(known)
+    for place in properties.indices where owned.contains(properties[place].number) {
+      properties[place].absentValue = .null
+    }
+  }
+}

@@ -1,0 +1,60 @@
+/// A class of the objects of an entity, as queries see it: the class tag of an object's number tells it, so no record is read.
+package struct SchemaClass: Sendable, Hashable {
+  package let name: String
+  /// Its own tag.
+  package let tag: UInt16
+  /// Its own tag and those of the classes below it.
+  package let tags: [UInt16]
+
+  package init(name: String, tag: UInt16, tags: [UInt16]) {
+    self.name = name
+    self.tag = tag
+    self.tags = tags
+  }
+}
+
+extension EntitySchema {
+  /// A predicate that also asks for the classes that are meant.
+  func restricting(_ predicate: ResolvedPredicate) -> ResolvedPredicate {
+    guard let own = classes.first(where: { $0.name == name }), own.tag != 0 else { return predicate }
+    let path = ResolvedPath(hops: [], leaf: .objectID, isOptional: false, name: "objectID")
+    let condition = path.hasClass(in: own.tags)
+    return predicate == .constant(true) ? condition : .and([condition, predicate])
+  }
+}
+
+extension ResolvedPath {
+  /// The predicate that holds where the path, which ends at an object, leads to one whose number has one of these class tags.
+  func hasClass(in tags: [UInt16]) -> ResolvedPredicate {
+    var ranges: [ClosedRange<UInt16>] = []
+    for tag in tags.sorted() {
+      if let last = ranges.last, last.upperBound + 1 == tag {
+        ranges[ranges.count - 1] = last.lowerBound...tag
+      } else {
+        ranges.append(tag...tag)
+      }
+    }
+    let conditions = ranges.map { range in
+      ResolvedPredicate.within(
+        self,
+        ValueRange(
+          lower: .init(.reference(ObjectNumber.first(ofClass: range.lowerBound)), isIncluded: true),
+          upper: .init(.reference(ObjectNumber.last(ofClass: range.upperBound)), isIncluded: true)
+        )
+      )
+    }
+    return conditions.count == 1 ? conditions[0] : conditions.isEmpty ? .constant(false) : .or(conditions)
+  }
+}
+
+extension ObjectNumber {
+  /// The least number that an object of a class can have.
+  static func first(ofClass tag: UInt16) -> ObjectNumber {
+    ObjectNumber(rawValue: UInt64(tag) << UInt64(sequenceBitCount) | 1)
+  }
+
+  /// The greatest number that an object of a class can have.
+  static func last(ofClass tag: UInt16) -> ObjectNumber {
+    ObjectNumber(rawValue: UInt64(tag) << UInt64(sequenceBitCount) | greatestSequence)
+  }
+}

@@ -1,0 +1,40 @@
+/// What a path that ends in `TYPE` or `KIND` asks of the class of an object: `TYPE == "Dog"`, `owner.pet.KIND == "Animal"`.
+package struct ClassTest: Sendable, Hashable {
+  /// `KIND`: whether objects of classes below the named one count.
+  let includesSubclasses: Bool
+  private let classes: [SchemaClass]
+
+  /// Nil for any other name, and for an entity whose objects are all of one class.
+  init?(_ name: String, in entity: EntitySchema) {
+    guard !entity.classes.isEmpty, name == Self.typeName || name == Self.kindName else { return nil }
+    includesSubclasses = name == Self.kindName
+    classes = entity.classes
+  }
+
+  /// Asks for the objects of one class.
+  static let typeName = "TYPE"
+  /// Asks for the objects of one class and of those below it.
+  static let kindName = "KIND"
+
+  /// The condition, answered from the object's number.
+  ///
+  /// - Throws: `typeMismatch` for anything but the equality to a name, `unknownName` for a name that no class has.
+  func resolved(
+    _ path: ResolvedPath,
+    _ comparison: ComparisonOperator,
+    _ literal: PredicateOperand
+  ) throws(QueryError) -> ResolvedPredicate {
+    guard comparison == .equal || comparison == .notEqual, case .string(let name) = literal.literalValue
+    else {
+      let message = "\(path.name) is a class: it is compared by == or != with the class's name."
+      throw QueryError(.typeMismatch, message, keyPath: path.name).at(literal.location)
+    }
+    guard let found = classes.first(where: { $0.name == name }) else {
+      let known = classes.map(\.name).joined(separator: ", ")
+      let message = "There is no class named “\(name)” there; the classes are \(known)."
+      throw QueryError(.unknownName, message, keyPath: path.name).at(literal.location)
+    }
+    let condition = path.hasClass(in: includesSubclasses ? found.tags : [found.tag])
+    return comparison == .equal ? condition : .not(condition)
+  }
+}
