@@ -202,20 +202,6 @@ public macro Relationship(
 ) =
   #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
 
-/// What `@Relationship` can say without a name.
-public struct RelationshipOption: Sendable, Hashable {
-  private let name: String
-  /// The objects that a to-many relationship leads to have an order. Said at both ends of the pair: each object keeps its place beside its
-  /// to-one relationship.
-  public static let ordered = RelationshipOption(name: "ordered")
-}
-
-/// The argument `inverse` of ``Relationship(_:deleteRule:inverse:minimumModelCount:maximumModelCount:originalName:)-62ocr`` for a relationship that is its own inverse.
-public struct OwnInverse: Sendable, Hashable {
-  /// The relationship is its own inverse.
-  public static let itself = OwnInverse()
-}
-
 /// Declares indexes of a model, inside the class: each array is one, over one or more attributes and to-one
 /// relationships. `#Index<Song>([\.title], [\.album, \.track])`
 ///

@@ -101,5 +101,5 @@ private struct AttributeWriter: PropertyVisitor {
 
 extension AttributeType {
   /// What a getter returns when there is no value to return: nil, or for a type without nil any value.
-  fileprivate static var unreadable: Self { Self(_attributeValue: .null) ?? anyValue }
+  @usableFromInline package static var unreadable: Self { Self(_attributeValue: .null) ?? anyValue }
 }

@@ -93,7 +93,7 @@ private struct SlotReader: PropertyVisitor {
   var value = AttributeValue.null
 
   mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
-    value = cache.value._attributeValue
+    value = cache.stored?._attributeValue ?? .null
   }
   mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {
     value = cache.number.isNone ? .null : .reference(cache.number)

@@ -18,6 +18,8 @@ public final class ModelDescription: Sendable {
   private let places: [String: Int]
   /// The relationships among the visited properties, by their place there.
   package let relationshipProperties: [Int]
+  /// What is wrong with the class, a sentence each: a schema refuses it.
+  let problems: [String]
   /// The slots of the parts of each embedded value.
   private let embeddedSlots: [Range<Int>]
   /// The names of the properties with embedded values.
@@ -31,20 +33,22 @@ public final class ModelDescription: Sendable {
   ///   - declared: the properties, without those that have embedded values.
   ///   - embedded: the properties with embedded values. Their slots come behind all others, in this order.
   public convenience init(_ declared: EntityDescription, embedding embedded: [EmbeddedDescription] = []) {
-    self.init(declared, embedding: embedded, classes: [])
+    self.init(declared, embedding: embedded, problems: [])
   }
 
   /// What a root and its subclasses share.
   public convenience init(_ root: ModelClass) {
-    self.init(root.entity, embedding: [], classes: root.withDescendants().map(\.class))
+    self.init(root.entity, classes: root.withDescendants().map(\.class), problems: [])
   }
 
-  private init(
+  init(
     _ declared: EntityDescription,
-    embedding embedded: [EmbeddedDescription],
-    classes: [ModelClass]
+    embedding embedded: [EmbeddedDescription] = [],
+    classes: [ModelClass] = [],
+    problems: [String]
   ) {
     self.classes = classes
+    self.problems = problems
     let entity = declared.embedding(embedded)
     self.entity = entity
     var end = declared.storedProperties.count

@@ -39,7 +39,8 @@ public struct Schema: Sendable, Hashable {
   /// - Throws: `SchemaError`, which names everything that is wrong.
   public init(_ models: [any ManagedObject.Type]) throws(SchemaError) {
     let problems = models.flatMap { model in
-      model.attributeTypesWithoutTracerValue.map {
+      model._$model.problems
+        + model.attributeTypesWithoutTracerValue.map {
         "an attribute of \(model.entityName) has a type without a value: \($0)"
       } + model._$model.classes.flatMap(\.indexProblems)
     }

@@ -27,7 +27,10 @@ extension ManagedObject {
 
   private static var ownTypesWithoutTracerValue: [String] {
     var visitor = TracerValueVisitor()
-    Self(_$state: ObjectState()).visitAll(&visitor)
+    // A tracer, whose model is known without following key paths.
+    var state = ObjectState()
+    state.phase = .tracer
+    Self(_$state: state).visitAll(&visitor)
     return visitor.problems
   }
 }

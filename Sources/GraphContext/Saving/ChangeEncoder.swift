@@ -162,7 +162,9 @@ struct SlotEncoder: PropertyVisitor {
   init(_ changes: EntityChanges) { self.changes = changes }
 
   mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
-    if !changes.encoder.set(cache.value._attributeValue, at: slot) { refusedSlot = refusedSlot ?? slot }
+    // A required attribute that nothing was assigned to is found missing by the checks.
+    let value = cache.stored?._attributeValue ?? .null
+    if !changes.encoder.set(value, at: slot) { refusedSlot = refusedSlot ?? slot }
   }
 
   mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {

@@ -1,0 +1,13 @@
+/// What `@Relationship`, ``ToOneLink`` and ``ToManyLink`` can say without a name.
+public struct RelationshipOption: Sendable, Hashable {
+  private let name: String
+  /// The objects that a to-many relationship leads to have an order. Said at both ends of the pair: each object keeps its place beside its
+  /// to-one relationship.
+  public static let ordered = RelationshipOption(name: "ordered")
+}
+
+/// The argument `inverse` of `@Relationship`, ``ToOneLink`` and ``ToManyLink`` for a relationship that is its own inverse.
+public struct OwnInverse: Sendable, Hashable {
+  /// The relationship is its own inverse.
+  public static let itself = OwnInverse()
+}

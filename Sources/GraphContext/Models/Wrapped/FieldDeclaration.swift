@@ -1,0 +1,72 @@
+import Predicates
+import Synchronization
+
+/// What a property wrapper says of its property. The wrappers of the one hidden instance of each class keep it, those of objects don't.
+@usableFromInline
+final class FieldDeclaration {
+  /// The relationship that leads back, where its name isn't known yet.
+  enum Inverse {
+    case unnamed
+    case itself
+    case property(AnyKeyPath)
+
+    init(_ keyPath: AnyKeyPath?) { self = keyPath.map { .property($0) } ?? .unnamed }
+  }
+  /// The property, which has no name yet.
+  private(set) var property: PropertyDescription
+  let inverse: Inverse
+  /// What a save does with a new object that has a value of an existing one; nil where equal values may be.
+  private(set) var uniquePolicy: UniquePolicy?
+
+  private init(_ property: PropertyDescription, inverse: Inverse = .unnamed) {
+    self.property = property
+    self.inverse = inverse
+  }
+
+  /// Of an attribute.
+  ///
+  /// - Parameter initial: what a new object has; nil where it has none.
+  @usableFromInline
+  convenience init<Value: AttributeType>(
+    initial: Value?,
+    options: [StoredOption<Value>],
+    originalName: String?
+  ) {
+    self.init(.attribute("", Value.self, default: initial, originalName: originalName))
+    for option in options { take(option) }
+  }
+
+  private func take<Value>(_ option: StoredOption<Value>) {
+    guard case .attribute(var attribute) = property else { return }
+    switch option.kind {
+    case .none: break
+    case .unique(let policy): uniquePolicy = policy
+    case .rule(let rule): attribute.rules.append(rule)
+    case .preserveValueOnDeletion: attribute.preservesValueOnDeletion = true
+    case .externalStorage: attribute.kind = attribute.kind.external ?? attribute.kind
+    case .perInsert(let makeValue): attribute.insertionDefault = makeValue
+    }
+    property = .attribute(attribute)
+  }
+
+  /// Of a relationship; nil unless hidden instances are being made.
+  static func ofRelationship(
+    _ property: @autoclosure () -> PropertyDescription,
+    inverse: @autoclosure () -> Inverse = .unnamed
+  ) -> FieldDeclaration? { isRead ? FieldDeclaration(property(), inverse: inverse()) : nil }
+
+  // MARK: When wrappers declare
+
+  /// How many hidden instances are being made in this process.
+  private static let readerCount = Atomic(0)
+
+  /// Whether a hidden instance is being made, on this thread or another: only then do wrappers say what they know.
+  @usableFromInline static var isRead: Bool { readerCount.load(ordering: .relaxed) > 0 }
+
+  /// Runs `body` in which a hidden instance is made.
+  static func reading<R>(_ body: () throws -> R) rethrows -> R {
+    readerCount.add(1, ordering: .sequentiallyConsistent)
+    defer { readerCount.subtract(1, ordering: .sequentiallyConsistent) }
+    return try body()
+  }
+}
