@@ -202,6 +202,27 @@ public macro Relationship(
 ) =
   #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
 
+/// Makes a property of a model a relationship to an entity without a class, whose objects are records.
+///
+/// `@Relationship(to: "Note", inverse: "song") var notes: [ManagedRecord] = []`. The container has the entity's description:
+/// `PersistentContainer("Music", models: Song.self, entities: [note], at: url)`. A record of another entity that is assigned makes the next save throw
+/// `wrongDestination`.
+///
+/// - Parameters:
+///   - entity: The name of the entity.
+///   - inverse: The name of the relationship at the other end that leads back; nil where there is none, and where that end names this one.
+@attached(peer)
+public macro Relationship(
+  to entity: String,
+  _ options: RelationshipOption...,
+  deleteRule: DeleteRule = .nullify,
+  inverse: String? = nil,
+  minimumModelCount: Int = 0,
+  maximumModelCount: Int? = nil,
+  originalName: String? = nil
+) =
+  #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
+
 /// Declares indexes of a model, inside the class: each array is one, over one or more attributes and to-one
 /// relationships. `#Index<Song>([\.title], [\.album, \.track])`
 ///

@@ -186,6 +186,20 @@ extension ModelDiagnostic {
     message: "a set has no order: an ordered relationship is an array or an 'OrderedToMany'"
   )
 
+  static let recordsOfNoEntity = ModelDiagnostic(
+    id: "recordsOfNoEntity",
+    message:
+      "a relationship to records names their entity, as in '@Relationship(to: \"Note\", inverse: \"song\")'"
+  )
+
+  static let entityOfNoRecords = ModelDiagnostic(
+    id: "entityOfNoRecords",
+    message: """
+      a relationship to an entity without a class has the type 'ManagedRecord?', 'ManagedRecord' or \
+      '[ManagedRecord]'
+      """
+  )
+
   static let orderedItself = ModelDiagnostic(
     id: "orderedItself",
     message: "a relationship that is its own inverse can't be ordered"

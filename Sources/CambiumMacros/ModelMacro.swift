@@ -221,7 +221,9 @@ extension ModelProperty {
   }
 
   private func relationship(_ function: String, _ target: TypeSyntax) -> String {
-    var arguments = ["\"\(name)\"", "\(target.trimmedDescription).self"]
+    let destination =
+      entity.map { "to: \($0.trimmedDescription)" } ?? "\(target.trimmedDescription).self"
+    var arguments = ["\"\(name)\"", destination]
     if let inverse { arguments.append("inverse: \"\(inverse)\"") }
     if let deleteRule { arguments.append("deleteRule: \(deleteRule.trimmedDescription)") }
     if isOrdered { arguments.append("isOrdered: true") }

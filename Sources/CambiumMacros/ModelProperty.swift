@@ -1,4 +1,5 @@
 import SwiftDiagnostics
+import SwiftParser
 import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
@@ -25,6 +26,8 @@ struct ModelProperty {
   let ifExists: String?
   /// The rules of `@Attribute(.min(0))` and its like, as the model's description has them.
   let rules: [String]
+  /// The entity of a relationship to records: a string.
+  let entity: ExprSyntax?
   /// The name in `inverse: \Album.songs`; the property's own for `inverse: .itself`.
   let inverse: String?
   /// `@Relationship(.ordered)`.
@@ -96,6 +99,7 @@ struct ModelProperty {
     hasInitialValue = binding.initializer != nil || perInsert != nil || type.is(OptionalTypeSyntax.self)
     originalName = (attribute ?? relationship ?? embedded)?.originalName(of: "property", &diagnostics)
     defaultValue = binding.initializer.flatMap { DefaultValue($0.value, of: annotation.type.trimmed)?.text }
+    entity = relationship?.argument(labeled: "to")
     inverse = Self.inverse(relationship, of: name, &diagnostics)
     let order = relationship?.option(named: "ordered")
     isOrdered = order != nil
@@ -105,6 +109,7 @@ struct ModelProperty {
       relationship?.argument(labeled: "minimumModelCount"),
       relationship?.argument(labeled: "maximumModelCount")
     )
+    diagnostics += Self.mistakes(ofEntity: entity, relationship, annotation.type)
     let marks = (attribute: attribute != nil, relationship: relationship != nil)
     let kind =
       embedded == nil
@@ -232,6 +237,19 @@ extension ModelProperty {
       mistakes.append(ModelDiagnostic.transientWithoutValue.at(mark))
     }
     return mistakes
+  }
+
+  /// - Parameter entity: the argument `to`.
+  private static func mistakes(
+    ofEntity entity: ExprSyntax?,
+    _ relationship: AttributeSyntax?,
+    _ type: TypeSyntax
+  ) -> [Diagnostic] {
+    guard let relationship else { return [] }
+    guard PropertyType(type.trimmed).isOfRecords else {
+      return entity.map { [ModelDiagnostic.entityOfNoRecords.at($0)] } ?? []
+    }
+    return entity == nil ? [ModelDiagnostic.recordsOfNoEntity.at(relationship)] : []
   }
 
   /// - Parameter order: the option `.ordered`.
@@ -375,6 +393,12 @@ extension ModelProperty {
     _ diagnostics: inout [Diagnostic]
   ) -> String? {
     guard let expression = relationship?.argument(labeled: "inverse") else { return nil }
+    // The entity at the other end has no class, and so no key paths.
+    if relationship?.argument(labeled: "to") != nil,
+      let name = expression.as(StringLiteralExprSyntax.self)?.representedLiteralValue
+    {
+      return name
+    }
     if expression.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "itself" { return name }
     guard !expression.is(NilLiteralExprSyntax.self) else { return nil }
     if let name = expression.as(KeyPathExprSyntax.self)?.onlyProperty { return name }

@@ -51,6 +51,17 @@ enum PropertyType {
     self = Self.element(of: type).map(Self.collection) ?? Self.simple(type)
   }
 
+  /// Whether the type is spelled as one of records, of one or of many.
+  var isOfRecords: Bool {
+    switch self {
+    case .single(let target), .optional(let target), .many(let target):
+      let name =
+        target.as(IdentifierTypeSyntax.self)?.name ?? target.as(MemberTypeSyntax.self)?.name
+      return name?.text == "ManagedRecord"
+    case .values, .optionalMany, .unsupported: return false
+    }
+  }
+
   /// What is in `T?` or `Optional<T>`.
   private static func wrapped(_ type: TypeSyntax) -> TypeSyntax? {
     if let optional = type.as(OptionalTypeSyntax.self) { return optional.wrappedType.trimmed }

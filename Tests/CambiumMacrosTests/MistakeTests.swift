@@ -169,6 +169,25 @@ struct MistakeTests {
     #expect(mistakes(in: "@Relationship(.ordered) var songs: OrderedToMany<Song> = []") == [])
   }
 
+  @Test func aRelationshipToRecordsNamesTheirEntity() {
+    let ofNone =
+      "a relationship to records names their entity, as in '@Relationship(to: \"Note\", inverse: \"song\")'"
+    #expect(mistakes(in: "@Relationship var note: ManagedRecord?") == ["2:1: \(ofNone)"])
+    #expect(
+      mistakes(in: "@Relationship var notes: ToMany<GraphContext.ManagedRecord> = []") == ["2:1: \(ofNone)"]
+    )
+    #expect(
+      mistakes(in: "@Relationship(to: \"Note\") var other: Song?") == [
+        "2:19: a relationship to an entity without a class has the type 'ManagedRecord?', 'ManagedRecord' or '[ManagedRecord]'"
+      ]
+    )
+    #expect(mistakes(in: "@Relationship(to: \"Note\") var note: ManagedRecord?") == [])
+    #expect(
+      mistakes(in: "@Relationship(to: \"Note\", .ordered, inverse: \"song\") var notes: [ManagedRecord] = []")
+        == []
+    )
+  }
+
   @Test func anOrderedViewIsOfAnOrderedRelationship() {
     let message = "an 'OrderedToMany' is for a relationship that is marked as ordered, at both ends"
     #expect(

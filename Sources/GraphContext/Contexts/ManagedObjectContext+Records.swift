@@ -3,7 +3,7 @@ import Predicates
 // Objects of entities whose classes the program doesn't have.
 
 extension ManagedObjectContext {
-  /// Makes an object of an entity without a class, whose properties are nil and empty, and inserts it.
+  /// Makes an object of an entity without a class, and inserts it. Its attributes have the defaults of the entity's description, or are nil.
   ///
   /// - Throws: `unknownEntity` when the store has no such entity, or the container has a class for it.
   @discardableResult
@@ -16,7 +16,7 @@ extension ManagedObjectContext {
         context: .init(entity: name)
       )
     }
-    let record = ManagedRecord(ObjectState(), of: coordinator.models[entity.ordinal])
+    let record = ManagedRecord(newOf: coordinator.models[entity.ordinal])
     insert(record)
     return record
   }
@@ -87,7 +87,15 @@ extension ManagedObjectContext {
     return entity
   }
 
+  /// - Throws: `unknownEntity` for an entity that the store doesn't have, or that has a class.
   func recordEntity(named name: String) throws(ContextError) -> StoredEntity {
+    let entity = try entity(named: name)
+    try checkHasRecords(entity)
+    return entity
+  }
+
+  /// - Throws: `unknownEntity` for an entity that the store doesn't have.
+  func entity(named name: String) throws(ContextError) -> StoredEntity {
     guard let entity = coordinator.schema.entity(named: name) else {
       let names = coordinator.schema.entities.map(\.name).joined(separator: ", ")
       throw ContextError(
@@ -96,7 +104,6 @@ extension ManagedObjectContext {
         context: .init(entity: name)
       )
     }
-    try checkHasRecords(entity)
     return entity
   }
 

@@ -176,6 +176,25 @@ public final class ManagedObjectContext: ObjectHost {
     object(type, number: number)
   }
 
+  package override func record(
+    _ number: ObjectNumber,
+    of owner: any ManagedObject,
+    property: Int
+  ) -> ManagedRecord {
+    object(ManagedRecord.self, number: number, destination(of: owner, property: property).ordinal)
+  }
+
+  package override func canLead(
+    _ owner: any ManagedObject,
+    by property: Int,
+    to record: ManagedRecord
+  ) -> Bool {
+    deferringError(false) { () throws(ContextError) in
+      try checkLink(from: owner, property: property, to: record)
+      return true
+    }
+  }
+
   /// An object with unsaved changes is about to be changed, or one without them for the first time.
   package override func willChange(_ object: any ManagedObject, slots: UInt64) {
     checkWritable()

@@ -31,7 +31,7 @@ extension ManagedRecord {
   public func setObject(_ name: String, to object: (any ManagedObject)?) throws(ContextError) {
     let slot = try toOneSlot(name)
     let context = try linkingContext()
-    if let object { try context.checkLink(from: self, name, property: slot, to: object) }
+    if let object { try context.checkLink(from: self, property: slot, to: object) }
     let (old, new) = (try target(at: slot, in: context), object?._$state.number ?? .none)
     guard old != new else { return }
     setReference(at: slot, to: new)
@@ -56,28 +56,39 @@ extension ManagedRecord {
   /// The objects that a to-many relationship leads to, in their order or that of their insertion: faults, of which no values are read. O(objects);
   /// of many, a query with ``ManagedObjectContext/forEach(_:inBatchesOf:_:)-(DynamicQuery,_,_)`` keeps few in memory.
   ///
-  /// - Throws: `unknownProperty` when the entity has no to-many relationship of this name; what the store says when it can't be read.
-  public func objects(_ name: String) throws(ContextError) -> [ManagedRecord] {
+  /// - Parameters:
+  ///   - name: the relationship's name.
+  ///   - type: the destination's class where the container has one.
+  /// - Throws: `unknownProperty` when the entity has no to-many relationship of this name; `wrongDestination` when it leads to objects of
+  ///   another class; what the store says when it can't be read.
+  public func objects<Object: ManagedObject>(
+    _ name: String,
+    as type: Object.Type = ManagedRecord.self
+  ) throws(ContextError) -> [Object] {
     let place = try toManyPlace(name)
     guard let context else { return [] }
     let property = _$objectModel.slotCount + place
-    let destination = try context.destination(of: self, property: property, name, as: ManagedRecord.self)
+    let destination = try context.destination(of: self, property: property, name, as: type)
     let numbers = context.elements(of: self, toMany: place)
     try context.checkUsable()
-    return numbers.map { context.object(ManagedRecord.self, number: $0, destination.ordinal) }
+    return numbers.map { context.object(type, number: $0, destination.ordinal) }
   }
 
   /// Those at some positions of an ordered relationship, fewer where the list ends. O(log n + positions).
   ///
   /// - Throws: as ``objects(_:)``; `unknownProperty` also for a relationship without an order.
-  public func objects(_ name: String, at positions: Range<Int>) throws(ContextError) -> [ManagedRecord] {
+  public func objects<Object: ManagedObject>(
+    _ name: String,
+    at positions: Range<Int>,
+    as type: Object.Type = ManagedRecord.self
+  ) throws(ContextError) -> [Object] {
     let place = try orderedPlace(name)
     guard let context else { return [] }
     let property = _$objectModel.slotCount + place
-    let destination = try context.destination(of: self, property: property, name, as: ManagedRecord.self)
+    let destination = try context.destination(of: self, property: property, name, as: type)
     let numbers = context.elements(of: self, toMany: place, at: positions)
     try context.checkUsable()
-    return numbers.map { context.object(ManagedRecord.self, number: $0, destination.ordinal) }
+    return numbers.map { context.object(type, number: $0, destination.ordinal) }
   }
 
   /// How many those are. O(log n).
@@ -127,7 +138,7 @@ extension ManagedRecord {
   ) throws(ContextError) -> (Int, ManagedObjectContext) {
     let place = try toManyPlace(name)
     let context = try linkingContext()
-    try context.checkLink(from: self, name, property: _$objectModel.slotCount + place, to: object)
+    try context.checkLink(from: self, property: _$objectModel.slotCount + place, to: object)
     return (place, context)
   }
 
@@ -175,33 +186,8 @@ extension ManagedObjectContext {
     return destination
   }
 
-  private func destination(of record: ManagedRecord, property: Int) -> StoredEntity {
-    let entity = entity(of: record)
-    let place = property - entity.schema.stored.count
-    if place >= 0 { return self.entity(entity.toManys[place].destination) }
-    guard let toOne = entity.toOne(slot: property) else {
-      fatalError("\(entity.name) has no relationship at slot \(property)")
-    }
-    return self.entity(toOne.destination)
-  }
-
-  /// - Throws: when the relationship of a record in this context can't lead to the object.
-  fileprivate func checkLink(
-    from record: ManagedRecord,
-    _ name: String,
-    property: Int,
-    to object: any ManagedObject
-  ) throws(ContextError) {
-    guard let host = object._$state.host else { throw Self.isOutside(object) }
-    guard host === self else { throw Self.isOther(object, "linked") }
-    let (destination, found) = (destination(of: record, property: property), entity(of: object))
-    guard destination === found else {
-      throw record.error(.wrongDestination, name, "leads to \(destination.name), and not to \(found.name)")
-    }
-  }
-
   /// The error for an object in no context, which was to be linked.
-  fileprivate static func isOutside(_ object: any ManagedObject) -> ContextError {
+  static func isOutside(_ object: any ManagedObject) -> ContextError {
     if object._$state.phase != .new { return isGone(object) }
     let name = object._$objectModel.entity.name
     return ContextError(

@@ -122,7 +122,10 @@ struct ListKeeper {
       return .otherList
     }
     // What comes into the context with a member may become one too, or take one away: then the listing is dropped on the way.
-    let adopted = members.suffix(added).filter { context.adopt($0) }
+    let property = object._$objectModel.slotCount + toMany
+    let adopted = members.suffix(added).filter {
+      context.adopt($0) && context.accepts($0, of: object, property: property)
+    }
     var isRight = context.listings.take(entity.ordinal, toMany, owner: owner) != nil && adopted.count == added
     let isOrdered = context.relationships.order(of: entity.toManys[toMany]) != nil
     for member in adopted {

@@ -41,7 +41,9 @@ extension ManagedObject {
     switch _$state.phase {
     case .tracer: return tracer.value(of: self, slot: slot)
     case .new:
-      guard let value = _$objectModel.insertionDefaults[slot]?() as? Value else { return .unreadable }
+      guard let make = _$objectModel.insertionDefaults[slot], let value = Value(made: make()) else {
+        return .unreadable
+      }
       cache = Cached(value)
       _$state.didLoad(slot)
       return value
@@ -93,13 +95,18 @@ private struct AttributeWriter: PropertyVisitor {
   let value: any AttributeType
 
   mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
-    cache = Cached((value as? Value) ?? .unreadable)
+    cache = Cached(Value(made: value) ?? .unreadable)
   }
   mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {}
   mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {}
 }
 
 extension AttributeType {
+  /// A value that an insertion makes. The attributes of records have another type than it.
+  fileprivate init?(made value: any AttributeType) {
+    if let value = value as? Self { self = value } else { self.init(_attributeValue: value._attributeValue) }
+  }
+
   /// What a getter returns when there is no value to return: nil, or for a type without nil any value.
   @usableFromInline package static var unreadable: Self { Self(_attributeValue: .null) ?? anyValue }
 }

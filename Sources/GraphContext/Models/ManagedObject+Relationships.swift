@@ -11,7 +11,7 @@ extension ManagedObject {
     if let target = cache.unattached?.target { return target }
     loadNumber(slot, &cache)
     guard !cache.number.isNone, let host = _$state.host else { return nil }
-    return unsafeDowncast(host.object(of: Target.self, number: cache.number), to: Target.self)
+    return host.object(Target.self, cache.number, of: self, property: slot)
   }
 
   /// The object that a required to-one relationship leads to. Where it can't be read: an object that is gone.
@@ -42,6 +42,7 @@ extension ManagedObject {
     }
     // A target that is gone didn't enter. The context remembers that, and nothing else happens.
     if let target, target._$state.host !== host { return nil }
+    if let target, !host.accepts(target, of: self, property: slot) { return nil }
     loadNumber(slot, &cache)
     let old = cache.number
     let new = target?._$state.number ?? .none

@@ -66,7 +66,9 @@ extension ManagedObject {
     for property in _$objectModel.relationshipProperties {
       var taker = UnattachedTaker()
       _$visit(property, &taker)
-      let targets = taker.targets.filter { host.adopt($0) }
+      let targets = taker.targets.filter {
+        host.adopt($0) && host.accepts($0, of: self, property: property)
+      }
       let slotCount = _$objectModel.slotCount
       if property < slotCount {
         guard let target = targets.first else { continue }

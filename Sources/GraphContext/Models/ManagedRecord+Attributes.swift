@@ -41,14 +41,47 @@ extension ManagedRecord {
   /// - Throws: `unknownProperty` when the entity has no attribute of this name; `wrongValue` when the value is of another kind than the
   ///   attribute, or out of its range.
   public func set(_ name: String, to value: AttributeValue) throws(ContextError) {
+    let (slot, accepted) = try accepted(value, name)
+    setValue(accepted, at: slot)
+  }
+
+  /// The value as the attribute has it, and the attribute's slot.
+  private func accepted(
+    _ value: AttributeValue,
+    _ name: String
+  ) throws(ContextError) -> (slot: Int, value: AttributeValue) {
     let slot = try attributeSlot(name)
     let kind = _$objectModel.layout.fields[slot].kind
-    if value.isNull { return setValue(.null, at: slot) }
+    if value.isNull { return (slot, .null) }
     guard let converted = kind.value(from: value), hasElements(converted, slot) else {
       let type = attribute(slot)?.typeText ?? "\(kind)"
       throw error(.wrongValue, name, "takes a value of the kind \(type), and not this one")
     }
-    setValue(converted, at: slot)
+    return (slot, converted)
+  }
+
+  /// Sets several attributes, all or none.
+  ///
+  /// ```swift
+  /// try song.set(["title": .string("Carey"), "seconds": .double(181.5), "rating": .null])
+  /// ```
+  ///
+  /// - Parameter values: by attribute.
+  /// - Throws: as ``set(_:to:)-(String,AttributeValue)``; nothing is set then.
+  public func set(_ values: [String: AttributeValue]) throws(ContextError) {
+    var checked: [(slot: Int, value: AttributeValue)] = []
+    for (name, value) in values.sorted(by: { $0.key < $1.key }) { checked.append(try accepted(value, name)) }
+    for (slot, value) in checked { setValue(value, at: slot) }
+  }
+
+  /// The values of attributes by their names; `null` for nil.
+  ///
+  /// - Parameter names: the attributes; all of the entity if none are given.
+  /// - Throws: as the subscript.
+  public func dictionary(of names: [String]? = nil) throws(ContextError) -> [String: AttributeValue] {
+    var values: [String: AttributeValue] = [:]
+    for name in names ?? entity.attributes.map(\.name) { values[name] = try self[name] }
+    return values
   }
 
   /// Whether the JSON for a list is one of elements of its kind; true for what is no list.

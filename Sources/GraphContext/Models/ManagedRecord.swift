@@ -31,6 +31,14 @@ public final class ManagedRecord: ManagedObject {
     values = Array(repeating: .null, count: model.slotCount)
   }
 
+  /// A new record, with what its entity says that new objects have.
+  convenience init(newOf model: ModelDescription) {
+    self.init(ObjectState(lacking: model.insertionSlots), of: model)
+    for (slot, property) in model.visitedProperties.prefix(model.slotCount).enumerated() {
+      if let value = property.attribute?.defaultValue { values[slot] = value }
+    }
+  }
+
   /// A record of no entity, without properties.
   public convenience init(_$state state: consuming ObjectState) { self.init(state, of: Self._$model) }
 

@@ -14,6 +14,8 @@ public final class ModelDescription: Sendable {
   let visitedProperties: [PropertyDescription]
   /// What makes the values that new objects begin with, by slot.
   let insertionDefaults: [Int: @Sendable () -> any AttributeType]
+  /// Bits of the slots among them.
+  var insertionSlots: UInt64 { insertionDefaults.keys.reduce(0) { $0 | 1 &<< UInt64($1) } }
   /// The places of the visited properties, by name.
   private let places: [String: Int]
   /// The relationships among the visited properties, by their place there.

@@ -47,7 +47,8 @@ extension ManagedObject {
     let object = Self(_$state: state)
     var collector = TargetCollector()
     for property in Self._$model.relationshipProperties { object._$visit(property, &collector) }
-    return collector.targets
+    // Records are of entities without classes, which a class alone knows nothing of.
+    return collector.targets.filter { $0 != ManagedRecord.self }
   }
 }
 

@@ -15,6 +15,9 @@ public class ObjectHost {
   /// in which the model declared them when the store was made.
   @exclusivity(unchecked) @usableFromInline package final var hasOtherLayouts = false
 
+  /// The shape of the class whose fault was made last, which is looked for here first: a host belongs to one task, and all tasks share the shapes.
+  final var lastShape: StoredShape?
+
   package init() {}
 
   /// The store that the objects' IDs name.
@@ -45,6 +48,18 @@ public class ObjectHost {
   /// The one object of this number: the one that is already here, or a fault.
   package func object(of type: any ManagedObject.Type, number: ObjectNumber) -> any ManagedObject {
     missing()
+  }
+
+  /// The record of this number that a relationship of a model's object leads to.
+  package func record(
+    _ number: ObjectNumber,
+    of owner: any ManagedObject,
+    property: Int
+  ) -> ManagedRecord { missing() }
+
+  /// Whether a relationship of a model's object can lead to a record, whose class doesn't tell its entity. If not, the host remembers that.
+  package func canLead(_ owner: any ManagedObject, by property: Int, to record: ManagedRecord) -> Bool {
+    true
   }
 
   /// The numbers of the objects at the other end of a to-many relationship, unsaved changes included, in the order of an ordered one, else ascending.
@@ -142,6 +157,27 @@ public class ObjectHost {
 
   /// The elements of an ordered relationship get this order; those that are not named come last. Nothing happens where there is no order.
   package func arrange(_ numbers: [ObjectNumber], of object: any ManagedObject, toMany: Int) {}
+
+  // MARK: Relationships
+
+  /// The object that a relationship leads to: a record is found by the relationship, as its class doesn't tell its entity.
+  final func object<Object: ManagedObject>(
+    _ type: Object.Type,
+    _ number: ObjectNumber,
+    of owner: any ManagedObject,
+    property: Int
+  ) -> Object {
+    let object: any ManagedObject =
+      type == ManagedRecord.self
+      ? record(number, of: owner, property: property) : object(of: type, number: number)
+    return unsafeDowncast(object, to: type)
+  }
+
+  /// Whether a relationship can lead to an object that is in this context. If not, the host remembers that.
+  final func accepts(_ object: any ManagedObject, of owner: any ManagedObject, property: Int) -> Bool {
+    guard let record = object as? ManagedRecord else { return true }
+    return canLead(owner, by: property, to: record)
+  }
 
   // MARK: From code in other modules
 

@@ -76,6 +76,14 @@ public struct ToManyRelationship {
     self.host = host
   }
 
+  /// The relationship's place among the visited properties of the owner.
+  private var property: Int { owner._$objectModel.slotCount + ordinal }
+
+  /// Brings an object into the context, if it can be a member.
+  private func adopt(_ element: any ManagedObject) -> Bool {
+    host.adopt(element) && host.accepts(element, of: owner, property: property)
+  }
+
   /// Whether the owner is still in the context that it was in: a view may outlive that.
   private var isThere: Bool { owner._$state.host === host }
 
@@ -89,7 +97,7 @@ public struct ToManyRelationship {
 
   func add(_ element: any ManagedObject) {
     guard isThere else { return host.noteLeft(owner) }
-    guard host.adopt(element) else { return }
+    guard adopt(element) else { return }
     host.add(element, to: owner, toMany: ordinal)
     host.awakeInserted()
   }
@@ -104,7 +112,7 @@ public struct ToManyRelationship {
   }
 
   func object<Element: ManagedObject>(_ number: ObjectNumber, as type: Element.Type) -> Element {
-    unsafeDowncast(host.object(of: type, number: number), to: type)
+    host.object(type, number, of: owner, property: property)
   }
 
   func objects<Element: ManagedObject>(
@@ -124,7 +132,7 @@ public struct ToManyRelationship {
   /// Adds objects and makes them come one after the other, the first at a position among the others. Members of the relationship move there.
   func insert(_ elements: [any ManagedObject], at position: Int) {
     guard isThere else { return host.noteLeft(owner) }
-    let adopted = elements.filter { host.adopt($0) }
+    let adopted = elements.filter { adopt($0) }
     for element in adopted { host.add(element, to: owner, toMany: ordinal) }
     host.move(adopted, to: position, of: owner, toMany: ordinal)
     host.awakeInserted()
@@ -145,7 +153,7 @@ public struct ToManyRelationship {
     var kept = Set<ObjectNumber>(minimumCapacity: members.count)
     let known = Set(old)
     // All of them before the first is linked: what comes along with one may link another.
-    for member in members.filter({ host.adopt($0) }) {
+    for member in members.filter({ adopt($0) }) {
       let number = member._$state.number
       guard kept.insert(number).inserted, !known.contains(number) else { continue }
       host.add(member, to: owner, toMany: ordinal)
@@ -153,7 +161,7 @@ public struct ToManyRelationship {
     guard kept.count < known.count + members.count, !known.isSubset(of: kept) else { return }
     let target = type(of: members).Element.self
     for number in old where !kept.contains(number) {
-      host.remove(host.object(of: target, number: number), from: owner, toMany: ordinal)
+      host.remove(object(number, as: target), from: owner, toMany: ordinal)
     }
   }
 

@@ -37,12 +37,19 @@ public struct Schema: Sendable, Hashable {
   package var templates: KeptTemplates { shape.templates }
 
   /// - Throws: `SchemaError`, which names everything that is wrong.
-  public init(_ models: [any ManagedObject.Type]) throws(SchemaError) {
+  ///
+  /// - Parameters:
+  ///   - models: the classes.
+  ///   - entities: those without classes.
+  public init(
+    _ models: [any ManagedObject.Type],
+    entities: [EntityDescription] = []
+  ) throws(SchemaError) {
     let problems = models.flatMap { model in
       model._$model.problems
         + model.attributeTypesWithoutTracerValue.map {
-        "an attribute of \(model.entityName) has a type without a value: \($0)"
-      } + model._$model.classes.flatMap(\.indexProblems)
+          "an attribute of \(model.entityName) has a type without a value: \($0)"
+        } + model._$model.classes.flatMap(\.indexProblems)
     }
     guard problems.isEmpty else { throw SchemaError(problems: problems) }
     // A hierarchy counts once, whichever of its classes are listed.
@@ -50,7 +57,7 @@ public struct Schema: Sendable, Hashable {
     let descriptions = models.map { $0._$model }.filter { model in
       model.classes.isEmpty || hierarchies.insert(ObjectIdentifier(model)).inserted
     }
-    try self.init(entities: descriptions.map(\.entity))
+    try self.init(entities: descriptions.map(\.entity) + entities)
   }
 
   /// Where only one relationship of a pair names its inverse, the other's is filled in.

@@ -29,11 +29,34 @@ extension ManagedObjectContext {
   /// - Throws: `invalidQuery` for a mistake in the query, or one for values or groups; `unknownEntity` when the store has no such entity, or
   ///   the container has a class for it; else what ``fetch(_:)-(From<Root>)`` throws.
   public func fetch(_ query: DynamicQuery) throws(ContextError) -> [ManagedRecord] {
-    let (query, entity) = try resolved(query)
+    let (query, entity) = try resolvedForRecords(query)
     return try fetch(query, entity)
   }
 
-  /// How many records the query describes. O(log n) where ranges of indexes are the answer.
+  /// The objects of a class that a query in words describes, in its order.
+  ///
+  /// ```swift
+  /// let songs = try context.fetch(DynamicQuery("Song", where: PredicateTree(format: text)), as: Song.self)
+  /// ```
+  ///
+  /// - Throws: `unknownEntity` when the query is for another entity than that of the class; else what ``fetch(_:)-(DynamicQuery)`` throws.
+  public func fetch<Root: ManagedObject>(
+    _ query: DynamicQuery,
+    as type: Root.Type
+  ) throws(ContextError) -> [Root] {
+    let (resolved, entity) = try resolved(query)
+    let known = coordinator.types[entity.ordinal]
+    guard known == type else {
+      throw ContextError(
+        .unknownEntity,
+        "the objects of \(entity.name) are of the class \(known) in this container, and not \(type)",
+        context: .init(entity: entity.name)
+      )
+    }
+    return try fetch(resolved, entity)
+  }
+
+  /// How many objects the query describes: records, or objects of a class. O(log n) where ranges of indexes are the answer.
   public func count(_ query: DynamicQuery) throws(ContextError) -> Int { try count(resolved(query).query) }
 
   /// How ``fetch(_:)-(DynamicQuery)`` would go about the query.
@@ -66,7 +89,7 @@ extension ManagedObjectContext {
 
   private func stream(_ query: DynamicQuery, batchCount: Int) -> ObjectStream<ManagedRecord> {
     ObjectStream(self, batchCount: batchCount) { context throws(ContextError) in
-      try context.resolved(query)
+      try context.resolvedForRecords(query)
     }
   }
 
@@ -74,10 +97,17 @@ extension ManagedObjectContext {
     _ query: DynamicQuery
   ) throws(ContextError) -> (query: ResolvedQuery, entity: StoredEntity) {
     try checkUsable()
-    let entity = try recordEntity(named: query.entity)
+    let entity = try entity(named: query.entity)
     let resolved = try ContextError.resolving { () throws(QueryError) in
       try query.resolvedForObjects(in: coordinator.schema.schema, store: storeID)
     }
     return (resolved, entity)
+  }
+
+  private func resolvedForRecords(
+    _ query: DynamicQuery
+  ) throws(ContextError) -> (query: ResolvedQuery, entity: StoredEntity) {
+    _ = try recordEntity(named: query.entity)
+    return try resolved(query)
   }
 }

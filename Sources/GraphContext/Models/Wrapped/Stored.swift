@@ -71,7 +71,9 @@ public struct Stored<Value: AttributeType> {
     storage storage: ReferenceWritableKeyPath<Owner, Stored<Value>>
   ) -> Value {
     @inline(__always) get {
-      if object._$state.isFast(object[keyPath: storage].place), let value = object[keyPath: storage].cache.stored {
+      if object._$state.isFast(object[keyPath: storage].place),
+        let value = object[keyPath: storage].cache.stored
+      {
         return value
       }
       return load(object, storage)
@@ -95,7 +97,11 @@ public struct Stored<Value: AttributeType> {
   }
 
   /// Unavailable: the wrapper alone doesn't know its object.
-  @available(*, unavailable, message: "'@Stored' belongs to a property of a class that derives from 'StoredObject'")
+  @available(
+    *,
+    unavailable,
+    message: "'@Stored' belongs to a property of a class that derives from 'StoredObject'"
+  )
   public var wrappedValue: Value {
     get { fatalError("a wrapper outside of its object was read") }
     set { fatalError("a wrapper outside of its object was set") }

@@ -45,7 +45,7 @@ open class StoredObject: ManagedObject {
 
   /// Makes a fault: no value is loaded.
   public required init(_$state state: consuming ObjectState) {
-    let shape = StoredShape.known(of: Self.self)
+    let shape = StoredShape.known(of: Self.self, by: state.host)
     self.shape = shape
     _$state = state
     listPlaces = shape?.emptyPlaces ?? []

@@ -15,6 +15,15 @@ extension StoredShape {
     return shape
   }
 
+  /// The shape of a class whose object is to live in a host; nil while the class's hidden instance is made.
+  static func known(of type: StoredObject.Type, by host: ObjectHost?) -> StoredShape? {
+    guard let host else { return known(of: type) }
+    if let shape = host.lastShape, shape.type == type { return shape }
+    let shape = known(of: type)
+    host.lastShape = shape
+    return shape
+  }
+
   /// The shape of a class; nil while its hidden instance is made.
   static func known(of type: StoredObject.Type) -> StoredShape? {
     let key = ObjectIdentifier(type)

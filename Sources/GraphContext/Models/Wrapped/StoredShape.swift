@@ -12,7 +12,7 @@ final class StoredShape: @unchecked Sendable {
     let offset: Int
     let declaration: FieldDeclaration?
   }
-  private let type: StoredObject.Type
+  let type: StoredObject.Type
   /// Attributes and to-one relationships, in the order of their declaration.
   private let slots: [Field]
   private let toManys: [Field]
@@ -33,11 +33,15 @@ final class StoredShape: @unchecked Sendable {
     var (fields, problems) = ([Field](), [String]())
     for declaring in Self.classes(of: instance) {
       if declaring != type {
-        problems.append("\(type) derives from \(declaring), and models with property wrappers derive from StoredObject directly")
+        problems.append(
+          "\(type) derives from \(declaring), and models with property wrappers derive from StoredObject directly"
+        )
       }
       fields += Self.fields(declaredBy: declaring, in: instance)
     }
-    if type == StoredObject.self { problems.append("StoredObject is no model; classes that derive from it are") }
+    if type == StoredObject.self {
+      problems.append("StoredObject is no model; classes that derive from it are")
+    }
     self.problems = problems
     slots = fields.filter { !$0.type.isToMany }
     toManys = fields.filter { $0.type.isToMany }
@@ -47,7 +51,7 @@ final class StoredShape: @unchecked Sendable {
     namesAlone = ModelDescription(
       EntityDescription(name: type.entityName, properties: fields.compactMap(Self.property))
     )
-    insertionSlots = namesAlone.insertionDefaults.keys.reduce(0) { $0 | 1 &<< UInt64($1) }
+    insertionSlots = namesAlone.insertionSlots
     emptyPlaces = Array(repeating: Cached(nil), count: namesAlone.slotCount - slots.count)
   }
 
@@ -143,7 +147,8 @@ final class StoredShape: @unchecked Sendable {
     guard case .relationship(var relationship)? = Self.property(field) else { return Self.property(field) }
     switch field.declaration?.inverse {
     case .itself: relationship.inverse = field.name
-    case .property(let keyPath): relationship.inverse = name(keyPath, "the inverse of \(field.name)", &problems)
+    case .property(let keyPath):
+      relationship.inverse = name(keyPath, "the inverse of \(field.name)", &problems)
     case .unnamed, nil: break
     }
     return .relationship(relationship)
@@ -182,7 +187,8 @@ final class StoredShape: @unchecked Sendable {
     do throws(QueryError) {
       let names = try model.predicatePath(of: keyPath)
       if names.count == 1 { return names[0] }
-      problems.append("\(type): \(subject) is \(names.joined(separator: ".")), and a single property is wanted")
+      let path = names.joined(separator: ".")
+      problems.append("\(type): \(subject) is \(path), and a single property is wanted")
     } catch {
       problems.append("\(type): \(subject): \(error.message)")
     }

@@ -6,6 +6,8 @@ struct ContainerModels: Sendable {
     case none
     /// Those of a schema. Of an entity that has a class, the class's description counts.
     case schema(Schema)
+    /// Those of descriptions that are no schema without the classes.
+    case described([EntityDescription])
     /// Those that the store has.
     case stored
   }
@@ -25,19 +27,19 @@ struct ContainerModels: Sendable {
     do throws(SchemaError) {
       switch others {
       case .none: return try Schema(classes)
-      case .schema(let schema): return try completed(schema)
-      case .stored: return try completed(stored.schema())
+      case .schema(let schema): return try completed(schema.entities)
+      case .described(let entities): return try Schema(classes, entities: entities)
+      case .stored: return try completed(stored.schema().entities)
       }
     } catch {
       throw ContextError(.schemaMismatch, "\(error)")
     }
   }
 
-  /// The classes' schema, and what another one has beside.
-  private func completed(_ schema: Schema) throws(SchemaError) -> Schema {
-    let described = try Schema(classes)
-    let others = schema.entities.filter { described.entity(named: $0.name) == nil }
-    return try Schema(entities: described.entities + others)
+  /// The schema of the classes and of what other entities there are.
+  private func completed(_ entities: [EntityDescription]) throws(SchemaError) -> Schema {
+    let described = Set(classes.map { $0._$model.entity.name })
+    return try Schema(classes, entities: entities.filter { !described.contains($0.name) })
   }
 
   /// The schemas that a store of this schema has on its way to the models.
@@ -70,7 +72,7 @@ struct ContainerModels: Sendable {
     switch others {
     case .none: return knownClasses.count == known.coordinator.types.count
     case .stored: return true
-    case .schema:
+    case .schema, .described:
       let catalogue = known.engine.schema.catalogue
       return SchemaChange(from: catalogue, to: try schema(in: catalogue)).isEmpty
     }

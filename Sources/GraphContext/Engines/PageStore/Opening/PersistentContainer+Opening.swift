@@ -18,6 +18,7 @@ extension PersistentContainer {
   /// - Parameters:
   ///   - name: what to call the container in messages.
   ///   - models: the classes of the store's objects.
+  ///   - entities: the entities without classes, whose objects are records.
   ///   - url: the store's file, which is made if there is none.
   ///   - options: how the store is opened.
   ///   - showsValuesInErrors: whether errors (`notUnique`) show the values of properties, or their names alone, for programs whose logs must
@@ -30,6 +31,7 @@ extension PersistentContainer {
   public convenience init<each Model: ManagedObject>(
     _ name: String,
     models: repeat (each Model).Type,
+    entities: RecordEntities = [],
     at url: URL,
     options: StoreOptions = StoreOptions(),
     showsValuesInErrors: Bool = true,
@@ -40,6 +42,7 @@ extension PersistentContainer {
     try await self.init(
       name,
       models: repeat each models,
+      entities: entities,
       at: .file(url),
       options: options,
       showsValuesInErrors: showsValuesInErrors,
@@ -53,6 +56,7 @@ extension PersistentContainer {
   public convenience init<each Model: ManagedObject>(
     _ name: String,
     models: repeat (each Model).Type,
+    entities: RecordEntities = [],
     at location: StoreLocation,
     options: StoreOptions = StoreOptions(),
     showsValuesInErrors: Bool = true,
@@ -65,6 +69,7 @@ extension PersistentContainer {
     try await self.init(
       name,
       models: list,
+      entities: entities,
       at: location,
       options: options,
       showsValuesInErrors: showsValuesInErrors,
@@ -82,6 +87,7 @@ extension PersistentContainer {
   public convenience init(
     _ name: String,
     models: [any ManagedObject.Type],
+    entities: RecordEntities = [],
     at location: StoreLocation,
     options: StoreOptions = StoreOptions(),
     showsValuesInErrors: Bool = true,
@@ -89,9 +95,11 @@ extension PersistentContainer {
     monitor: MigrationMonitor = MigrationMonitor(),
     takesOver: Bool = false
   ) async throws(ContextError) {
+    var options = options
+    if case .stored = entities { options.createsIfMissing = false }
     try await self.init(
       name,
-      ContainerModels(classes: models),
+      ContainerModels(classes: models, others: entities.others),
       at: location,
       ContainerOpening(
         options: options,

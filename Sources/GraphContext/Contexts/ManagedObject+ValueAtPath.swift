@@ -1,0 +1,53 @@
+import Predicates
+
+// Values by the names along a key path.
+
+extension ManagedObject {
+  /// The value at the end of a key path of names: an attribute of this object, or of one that to-one relationships lead to.
+  ///
+  /// ```swift
+  /// let artist = try song.value(at: "album.artist.name")
+  /// ```
+  ///
+  /// `null` for nil, and where a relationship on the way leads nowhere. A to-one relationship at the end gives the `reference` to its object.
+  ///
+  /// - Throws: `unknownProperty` for a name that the entity there doesn't have, and for a to-many relationship; `otherContext` for an object in no
+  ///   context; what the store says when it can't be read.
+  public func value(at keyPath: String) throws(ContextError) -> AttributeValue {
+    guard let context = _$state.host as? ManagedObjectContext else {
+      throw ManagedObjectContext.isOutside(self)
+    }
+    let names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    var object: any ManagedObject = self
+    for name in names.dropLast() {
+      let slot = try object.slot(named: name, of: keyPath, isOnTheWay: true)
+      let number = object.reference(at: slot)
+      try context.checkUsable()
+      if number.isNone { return .null }
+      object = context.object(number, of: context.destination(of: object, property: slot))
+    }
+    let value = object.attributeValue(at: try object.slot(named: names.last ?? "", of: keyPath))
+    try context.checkUsable()
+    return value
+  }
+
+  /// - Parameter isOnTheWay: whether further names follow.
+  private func slot(
+    named name: String,
+    of keyPath: String,
+    isOnTheWay: Bool = false
+  ) throws(ContextError) -> Int {
+    let model = _$objectModel
+    if let place = model.place(of: name), place < model.slotCount, !model.visitedProperties[place].isPlace,
+      !isOnTheWay || model.visitedProperties[place].isRelationship
+    {
+      return place
+    }
+    let sort = isOnTheWay ? "to-one relationship" : "attribute or to-one relationship"
+    throw ContextError(
+      .unknownProperty,
+      "\(model.entity.name) has no \(sort) named “\(name)”, which stands in “\(keyPath)”",
+      context: .init(entity: model.entity.name, objectID: objectID, properties: [name])
+    )
+  }
+}

@@ -1,0 +1,29 @@
+/// The entities of a container that have no classes. Their objects are ``ManagedRecord``s.
+///
+/// ```swift
+/// let note = EntityDescription(
+///   name: "Note",
+///   properties: [.attribute("text", String.self), .toOne("song", to: "Song")]
+/// )
+/// let music = try await PersistentContainer("Music", models: Song.self, entities: [note], at: url)
+/// ```
+public enum RecordEntities: Sendable {
+  /// These. They and the models can lead to each other.
+  case described([EntityDescription])
+  /// All that the store has beside those of the models. The store exists.
+  case stored
+}
+
+extension RecordEntities: ExpressibleByArrayLiteral {
+  /// These entities.
+  public init(arrayLiteral entities: EntityDescription...) { self = .described(entities) }
+}
+
+extension RecordEntities {
+  var others: ContainerModels.Others {
+    switch self {
+    case .described(let entities): entities.isEmpty ? .none : .described(entities)
+    case .stored: .stored
+    }
+  }
+}
