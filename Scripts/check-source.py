@@ -19,7 +19,7 @@ LONGEST_FILE = 500
 ALLOWED = {
     "PageStore": {"CLinux", "Glibc", "Musl", "Darwin", "Synchronization", "Dispatch", "Logging"},
     "Predicates": {"Glibc", "Musl", "Darwin", "Foundation", "FoundationEssentials", "Synchronization"},
-    "GraphContext": {"PageStore", "Predicates", "Foundation", "FoundationEssentials", "Synchronization",
+    "GraphContext": {"PageStore", "Predicates", "Foundation", "FoundationEssentials", "Swift", "Synchronization",
                      "Observation", "Dispatch", "Logging"},
     "Cambium": {"GraphContext", "Predicates", "PageStore", "Foundation", "Logging"},
     "SVGDrawing": set(),

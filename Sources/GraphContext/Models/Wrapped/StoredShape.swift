@@ -13,7 +13,9 @@ final class StoredShape: @unchecked Sendable {
     let declaration: FieldDeclaration?
   }
   let type: StoredObject.Type
-  /// Attributes and to-one relationships, in the order of their declaration.
+  /// All, in the order of their declaration.
+  private let declared: [Field]
+  /// Attributes and to-one relationships.
   private let slots: [Field]
   private let toManys: [Field]
   /// Where the number of each property lies in an object, and the number.
@@ -43,6 +45,7 @@ final class StoredShape: @unchecked Sendable {
       problems.append("StoredObject is no model; classes that derive from it are")
     }
     self.problems = problems
+    declared = fields
     slots = fields.filter { !$0.type.isToMany }
     toManys = fields.filter { $0.type.isToMany }
     numbers = (Array(slots.enumerated()) + Array(toManys.enumerated())).map { number, field in
@@ -130,16 +133,12 @@ final class StoredShape: @unchecked Sendable {
 
   private func makeModel() -> ModelDescription {
     var problems = problems
-    var entity = EntityDescription(
+    let entity = EntityDescription(
       name: type.entityName,
-      properties: (slots + toManys).compactMap { property(of: $0, &problems) },
+      properties: declared.compactMap { property(of: $0, &problems) },
       indexes: slots.compactMap(index) + type.indexes.map { index($0, &problems) },
       originalName: type.originalEntityName
     )
-    let order = Dictionary(
-      uniqueKeysWithValues: namesAlone.entity.properties.enumerated().map { ($1.name, $0) }
-    )
-    entity.properties.sort { (order[$0.name] ?? 0) < (order[$1.name] ?? 0) }
     return ModelDescription(entity, problems: problems)
   }
 

@@ -13,6 +13,12 @@ import Testing
     final class Child: Parent {
       @Stored var age: Int = 0
     }
+    class Hidden: StoredObject {
+      @Stored private var secret: Int = 1
+    }
+    final class Twice: Hidden {
+      @Stored private var secret: Int = 2
+    }
     final class Loose: StoredObject {
       @Stored(.min(3)) var count: Int = 0
       @Stored(.pattern("[")) var code: String = ""
@@ -45,6 +51,11 @@ import Testing
     )
     let ofBase = problems([StoredObject.self])
     #expect(ofBase == ["StoredObject is no model; classes that derive from it are"])
+    #expect(
+      problems([Flawed.Twice.self]) == [
+        "Twice derives from Hidden, and models with property wrappers derive from StoredObject directly"
+      ]
+    )
     // Its objects can be made all the same.
     let child = Flawed.Child()
     child.name = "Ada"
