@@ -76,7 +76,7 @@ extension ManagedRecord {
 
   /// Those at some positions of an ordered relationship, fewer where the list ends. O(log n + positions).
   ///
-  /// - Throws: as ``objects(_:)``; `unknownProperty` also for a relationship without an order.
+  /// - Throws: as ``objects(_:as:)``; `unknownProperty` also for a relationship without an order.
   public func objects<Object: ManagedObject>(
     _ name: String,
     at positions: Range<Int>,
