@@ -24,6 +24,9 @@
 /// - a *relationship*, marked ``Relationship(_:deleteRule:inverse:minimumModelCount:maximumModelCount:originalName:)-7qthb``, whose type is another model, an optional of one, or
 ///   an array, `Set` or `ToMany` of one.
 ///
+/// The macro also writes a type for the values of an object, `Song.Values`: see ``/GraphContext/ModelValues``. A class that has a type of this name keeps
+/// its own, and has no values; neither have models that inherit from each other.
+///
 /// Computed and static properties, methods and initialisers are left alone. The class must be final, unless it names its subclasses. A default value
 /// that takes work to compute (`UUID()`) is also computed, and dropped, when an object is read from the store; leave
 /// such values to the initialiser.
@@ -53,6 +56,7 @@
   named(_$visit),
   named(entityName),
   named(init),
+  named(Values),
   named(_$class),
   named(_$hierarchy),
   named(_$own),
@@ -66,7 +70,7 @@
   named(validateForDelete)
 )
 @attached(memberAttribute)
-@attached(extension, conformances: ManagedObject, Sendable)
+@attached(extension, conformances: ManagedObject, ModelWithValues, Sendable)
 public macro Model(
   originalName: String? = nil,
   isAbstract: Bool = false,

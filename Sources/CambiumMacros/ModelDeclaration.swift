@@ -26,6 +26,8 @@ struct ModelDeclaration {
   let inheritance: ModelInheritance?
   /// Hooks of a root that its subclasses can override, beside those that it declares.
   let overridableHooks: [String]
+  /// Whether the macro writes a type for the values of objects.
+  let hasValues: Bool
 
   /// Attributes and to-one relationships: those with a slot.
   var stored: [ModelProperty] { properties.filter { !$0.isToMany && !$0.isEmbedded } }
@@ -35,17 +37,22 @@ struct ModelDeclaration {
   /// To-one relationships whose objects have places: each has a slot behind those of the properties.
   var placed: [ModelProperty] { stored.filter(\.isOrdered) }
 
-  /// - Parameter mark: The attribute `@Model`.
-  init(_ model: ClassDeclSyntax, marked mark: AttributeSyntax) {
+  /// - Parameters:
+  ///   - mark: The attribute `@Model`.
+  ///   - context: what is around the class, from inside out.
+  init(_ model: ClassDeclSyntax, marked mark: AttributeSyntax, in context: [Syntax]) {
     name = model.name.text
     access = model.witnessAccess
     inheritance = ModelInheritance(mark)
     overridableHooks =
       inheritance.map { $0.superclass == nil ? ModelHook.overridable(in: model) : [] } ?? []
-    var diagnostics = inheritance == nil ? Self.mistakes(of: model) : []
+    hasValues = inheritance == nil && !Self.hasOwnValues(model)
+    var diagnostics =
+      (inheritance == nil ? Self.mistakes(of: model) : []) + ModelPlace.mistakes(of: model, in: context)
     canBeAModel = diagnostics.isEmpty
     diagnostics += Self.conditions(in: model)
     diagnostics += ModelHook.mistakes(in: model)
+    diagnostics += Self.storageMistakes(in: model)
     originalName = mark.originalName(of: "model", &diagnostics)
     let members = model.memberBlock.members.map(\.decl)
     properties = members.compactMap { member in
@@ -99,6 +106,21 @@ struct ModelDeclaration {
       mistakes.append(ModelDiagnostic.generic.at(parameters))
     }
     return mistakes
+  }
+
+  /// Members that have the name of another property's storage.
+  private static func storageMistakes(in model: ClassDeclSyntax) -> [Diagnostic] {
+    let variables = model.memberBlock.members.compactMap { $0.decl.as(VariableDeclSyntax.self) }
+    let stored = Set(
+      variables.filter(\.isPersistent).flatMap(\.bindings)
+        .compactMap { $0.pattern.as(IdentifierPatternSyntax.self)?.identifier.plainText }
+    )
+    return variables.flatMap(\.bindings).compactMap { binding in
+      guard let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.plainText,
+        name.hasPrefix("_"), stored.contains(String(name.dropFirst()))
+      else { return nil }
+      return ModelDiagnostic.storageTaken(name, String(name.dropFirst())).at(binding.pattern)
+    }
   }
 
   private static func conditions(in model: ClassDeclSyntax) -> [Diagnostic] {

@@ -31,6 +31,27 @@ extension ModelDiagnostic {
     message: "a model that inherits, or that others inherit from, can't have '@Embedded' properties"
   )
 
+  static func hasLocalScope(_ name: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "hasLocalScope",
+      message: "'\(name)' can't be a model in a function: move it out of it"
+    )
+  }
+
+  static func privateInside(_ name: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "privateInside",
+      message: "a model in another type can't be private: '\(name)' can be fileprivate"
+    )
+  }
+
+  static func storageTaken(_ name: String, _ property: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "storageTaken",
+      message: "'\(name)' is where the model stores '\(property)'; one of the two needs another name"
+    )
+  }
+
   static let generic = ModelDiagnostic(
     id: "generic",
     message: "a model can't be generic: an entity is one class"
@@ -230,6 +251,77 @@ extension ModelDiagnostic {
       + "'.externalStorage' and '.preserveValueOnDeletion'"
   )
 
+  static func foreignOption(_ name: String, _ hint: String) -> ModelDiagnostic {
+    ModelDiagnostic(id: "foreignOption", message: "there is no '.\(name)' here: \(hint)")
+  }
+
+  static func repeatedOption(_ name: String) -> ModelDiagnostic {
+    ModelDiagnostic(id: "repeatedOption", message: "'.\(name)' is given twice")
+  }
+
+  static func repeatedMark(_ name: String) -> ModelDiagnostic {
+    ModelDiagnostic(id: "repeatedMark", message: "a property has one '@\(name)', with all that it says")
+  }
+
+  static let uniqueList = ModelDiagnostic(
+    id: "uniqueList",
+    message: "a list can't be unique: what is unique is one value of each object"
+  )
+
+  static func unorderedRule(_ name: String, _ type: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "unorderedRule",
+      message: "'.\(name)' is for values with an order, and those of '\(type)' have none"
+    )
+  }
+
+  static func ruleOfText(_ name: String, _ types: String, _ type: String) -> ModelDiagnostic {
+    ModelDiagnostic(id: "ruleOfText", message: "'.\(name)' is for \(types), not for '\(type)'")
+  }
+
+  static func emptyRule(_ name: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "emptyRule",
+      message: name == "length"
+        ? "no length is in this range" : "no value is at least the minimum and at most the maximum"
+    )
+  }
+
+  static func pattern(_ mistake: String) -> ModelDiagnostic {
+    ModelDiagnostic(id: "pattern", message: "this is no regular expression: \(mistake)")
+  }
+
+  static let noAction = ModelDiagnostic(
+    id: "noAction",
+    message: "there is no '.noAction': no object leads to a deleted one. '.nullify' lets the others stay"
+  )
+
+  static func unknownRule(_ name: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "unknownRule",
+      message: "there is no delete rule '.\(name)'; there are '.nullify', '.cascade' and '.deny'"
+    )
+  }
+
+  static let emptyCount = ModelDiagnostic(
+    id: "emptyCount",
+    message: "the maximum is less than the minimum: no object could be saved"
+  )
+
+  static func inverseOfAnother(_ model: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "inverseOfAnother",
+      message: "the inverse is a property of '\(model)', which the relationship leads to"
+    )
+  }
+
+  static func relationshipToValue(_ type: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "relationshipToValue",
+      message: "a relationship leads to a model, and '\(type)' is a value: remove '@Relationship'"
+    )
+  }
+
   static let externalType = ModelDiagnostic(
     id: "externalType",
     message: "external storage is for 'Data' and 'String', which can be optional"
@@ -297,6 +389,29 @@ extension ModelDiagnostic {
     ModelDiagnostic(
       id: "externalInIndex",
       message: "'\(name)' is stored externally, and such values aren't compared; no index has them"
+    )
+  }
+
+  static func listInIndex(_ name: String, isUnique: Bool) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "listInIndex",
+      message: isUnique
+        ? "'\(name)' is a list, and nothing unique has lists"
+        : "'\(name)' is a list, which must be the first property of its index"
+    )
+  }
+
+  static func emptyIndex(_ macro: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "emptyIndex",
+      message: "'#\(macro)' says nothing without arrays of key paths, such as '[\\.title]'"
+    )
+  }
+
+  static func indexWithoutModel(_ macro: String, _ model: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "indexWithoutModel",
+      message: "'#\(macro)' needs the model's name: '#\(macro)<\(model)>'"
     )
   }
 

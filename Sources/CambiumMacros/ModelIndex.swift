@@ -28,6 +28,7 @@ struct ModelIndex {
       return []
     }
     let isUnique = expansion.macroName.text == "Unique"
+    if let mistake = mistake(inWhole: expansion, of: model) { diagnostics.append(mistake) }
     func text(after label: String) -> String? {
       expansion.arguments.first { $0.label?.text == label }?.expression.trimmedDescription
     }
@@ -35,7 +36,7 @@ struct ModelIndex {
     var indexes: [ModelIndex] = []
     // Without `filter`: what it gives has lost its place in the file, which a diagnostic needs.
     for argument in expansion.arguments where argument.label == nil {
-      if let names = names(in: argument.expression, model, properties, &diagnostics) {
+      if let names = names(in: argument.expression, isUnique, model, properties, &diagnostics) {
         indexes.append(
           ModelIndex(properties: names, isUnique: isUnique, folding: folding, ifExists: ifExists)
         )
@@ -44,8 +45,31 @@ struct ModelIndex {
     return indexes
   }
 
+  /// An expansion without an index, or whose key paths have no model.
+  private static func mistake(
+    inWhole expansion: MacroExpansionDeclSyntax,
+    of model: ClassDeclSyntax
+  ) -> Diagnostic? {
+    let macro = expansion.macroName.text
+    if !expansion.arguments.contains(where: { $0.label == nil }) {
+      return ModelDiagnostic.emptyIndex(macro).at(expansion)
+    }
+    let paths = expansion.arguments.compactMap { $0.expression.as(ArrayExprSyntax.self) }
+      .flatMap { $0.elements.compactMap { $0.expression.as(KeyPathExprSyntax.self) } }
+    guard expansion.genericArgumentClause == nil, !paths.contains(where: { $0.root != nil }) else {
+      return nil
+    }
+    var fixed = expansion.macroName
+    fixed = .identifier("\(macro)<\(model.name.text)>").with(\.trailingTrivia, fixed.trailingTrivia)
+    return ModelDiagnostic.indexWithoutModel(macro, model.name.text).at(
+      expansion,
+      fixIts: .replacing(expansion.macroName, by: fixed, "insert '<\(model.name.text)>'")
+    )
+  }
+
   private static func names(
     in expression: ExprSyntax,
+    _ isUnique: Bool,
     _ model: ClassDeclSyntax,
     _ properties: [ModelProperty],
     _ diagnostics: inout [Diagnostic]
@@ -83,6 +107,10 @@ struct ModelIndex {
       }
       if property.isExternal {
         diagnostics.append(ModelDiagnostic.externalInIndex(name).at(keyPath))
+        return nil
+      }
+      if PropertyType(property.type).isCollection, isUnique || !names.isEmpty {
+        diagnostics.append(ModelDiagnostic.listInIndex(name, isUnique: isUnique).at(keyPath))
         return nil
       }
       names.append(name)

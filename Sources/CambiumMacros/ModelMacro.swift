@@ -15,10 +15,10 @@ extension ModelMacro: MemberMacro {
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
     guard let model = declaration.as(ClassDeclSyntax.self) else {
-      context.diagnose(ModelDiagnostic.notAClass.at(node))
+      context.diagnose(ModelPlace.mistake(ofNoClass: declaration, marked: node))
       return []
     }
-    let declared = ModelDeclaration(model, marked: node)
+    let declared = ModelDeclaration(model, marked: node, in: context.lexicalContext)
     declared.diagnostics.forEach(context.diagnose)
     guard declared.canBeAModel else { return [] }
     let initializer: [DeclSyntax] =
@@ -30,7 +30,7 @@ extension ModelMacro: MemberMacro {
       declared.description,
       declared.faultInitializer,
       declared.visit,
-    ] + initializer
+    ] + (declared.hasValues ? [declared.values] : []) + initializer
   }
 }
 
@@ -45,7 +45,7 @@ extension ModelMacro: MemberAttributeMacro {
       variable.isPersistent
     else { return [] }
     guard let name = variable.bindings.first?.pattern.as(IdentifierPatternSyntax.self)?.identifier.plainText,
-      let attribute = StorageAttributes.of(model, marked: node)[name]
+      let attribute = StorageAttributes.of(model, marked: node, in: context.lexicalContext)[name]
     else { return [] }
     return ["\(raw: attribute)"]
   }
@@ -60,11 +60,13 @@ extension ModelMacro: ExtensionMacro {
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
     guard let model = declaration.as(ClassDeclSyntax.self) else { return [] }
-    let declared = ModelDeclaration(model, marked: node)
+    let declared = ModelDeclaration(model, marked: node, in: context.lexicalContext)
     // A subclass has the conformances of its superclass.
     guard declared.canBeAModel, declared.inheritance?.superclass == nil else { return [] }
+    let conformances = ["ManagedObject"] + (declared.hasValues ? ["ModelWithValues"] : [])
+    let list = conformances.map { "GraphContext.\($0)" }.joined(separator: ", ")
     return [
-      try ExtensionDeclSyntax("nonisolated extension \(type.trimmed): GraphContext.ManagedObject {}"),
+      try ExtensionDeclSyntax("nonisolated extension \(type.trimmed): \(raw: list) {}"),
       try ExtensionDeclSyntax(
         """
         @available(*, unavailable, message: "an object stays with its context; send its objectID instead")

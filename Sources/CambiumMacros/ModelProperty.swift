@@ -18,6 +18,10 @@ struct ModelProperty {
   }
 
   let name: String
+  /// The name as written, with backticks around a keyword.
+  let identifier: String
+  /// How far the property can be seen, and the modifiers that say it.
+  let (accessLevel, accessModifiers): (AccessLevel, String)
   let type: TypeSyntax
   let kind: Kind
   /// `@Attribute(.unique)`, and `@Attribute(.unique(ifExists: .merge))`.
@@ -47,6 +51,8 @@ struct ModelProperty {
   let originalName: String?
   /// Whether the property has a value before an initializer of the class sets it.
   let hasInitialValue: Bool
+  /// Whether the declaration has an initial value that isn't ``defaultValue`` or `nil`.
+  let hasOtherInitialValue: Bool
 
   var isToMany: Bool { kind.isToMany }
   var isEmbedded: Bool { if case .embedded = kind { true } else { false } }
@@ -72,6 +78,12 @@ struct ModelProperty {
       return nil
     }
     name = pattern.identifier.plainText
+    identifier = pattern.identifier.text
+    accessLevel = variable.modifiers.accessLevel
+    let setter = variable.modifiers.setterAccessLevel.flatMap {
+      $0 < variable.modifiers.accessLevel ? $0 : nil
+    }
+    accessModifiers = accessLevel.modifier + (setter.map { "\($0.modifier.dropLast())(set) " } ?? "")
     let before = diagnostics.count
     diagnostics += Self.mistakes(of: variable, binding, named: name)
     guard let annotation = binding.typeAnnotation else {
@@ -86,10 +98,15 @@ struct ModelProperty {
     if let embedded, let other = attribute ?? relationship {
       diagnostics.append(ModelDiagnostic.embeddedAndOther("@\(other.plainName ?? "")").at(embedded))
     }
+    diagnostics += Self.repeatedMarks(of: variable)
     if attribute != nil, let relationship {
       diagnostics.append(ModelDiagnostic.attributeAndRelationship.at(relationship))
     }
-    let options = Self.options(of: attribute, annotation.type.trimmed, &diagnostics)
+    let options = Self.options(of: attribute, variable, annotation.type.trimmed, &diagnostics)
+    if let attribute { diagnostics += AttributeOptions.mistakes(in: attribute, annotation.type.trimmed) }
+    if let relationship {
+      diagnostics += RelationshipMistakes.mistakes(in: relationship, annotation.type.trimmed)
+    }
     (isUnique, ifExists, rules) = (options.isUnique, options.ifExists, options.rules)
     (preservesValueOnDeletion, perInsert) = (options.preservesValueOnDeletion, options.perInsert)
     isExternal = options.isExternal
@@ -100,6 +117,8 @@ struct ModelProperty {
     originalName = (attribute ?? relationship ?? embedded)?.originalName(of: "property", &diagnostics)
     defaultValue = binding.initializer.flatMap { DefaultValue($0.value, of: annotation.type.trimmed)?.text }
     entity = relationship?.argument(labeled: "to")
+    hasOtherInitialValue =
+      defaultValue == nil && binding.initializer.map { !$0.value.is(NilLiteralExprSyntax.self) } ?? false
     inverse = Self.inverse(relationship, of: name, &diagnostics)
     let order = relationship?.option(named: "ordered")
     isOrdered = order != nil
@@ -111,6 +130,10 @@ struct ModelProperty {
     )
     diagnostics += Self.mistakes(ofEntity: entity, relationship, annotation.type)
     let marks = (attribute: attribute != nil, relationship: relationship != nil)
+    if let relationship, let value = PropertyType(annotation.type.trimmed).valueName {
+      let fixed = FixIt.replacing(variable, by: variable.without(relationship), "remove '@Relationship'")
+      diagnostics.append(ModelDiagnostic.relationshipToValue(value).at(annotation.type, fixIts: fixed))
+    }
     let kind =
       embedded == nil
       ? Self.kind(of: annotation.type, variable, marked: marks, &diagnostics)
@@ -207,6 +230,15 @@ extension ModelProperty {
     if let accessors = binding.accessorBlock { mistakes.append(ModelDiagnostic.observer.at(accessors)) }
     if takenNames.contains(name) { mistakes.append(ModelDiagnostic.taken(name).at(binding.pattern)) }
     return mistakes
+  }
+
+  /// A mark that stands there twice: the first one alone would be read.
+  private static func repeatedMarks(of variable: VariableDeclSyntax) -> [Diagnostic] {
+    ["Attribute", "Relationship", "Embedded"].flatMap { name in
+      variable.attributes.compactMap { $0.as(AttributeSyntax.self) }.filter { $0.plainName == name }
+        .dropFirst()
+        .map { ModelDiagnostic.repeatedMark(name).at($0) }
+    }
   }
 
   /// Property wrappers, and macros of others, which would write accessors too. A macro can't tell the two apart: it sees the names.
@@ -312,6 +344,7 @@ extension ModelProperty {
 
   private static func options(
     of attribute: AttributeSyntax?,
+    _ variable: VariableDeclSyntax,
     _ type: TypeSyntax,
     _ diagnostics: inout [Diagnostic]
   ) -> Options {
@@ -336,6 +369,8 @@ extension ModelProperty {
         options.perInsert = closure
       } else if let rule = rule(argument.expression, type) {
         options.rules.append(rule)
+      } else if let mistake = ForeignSpelling.mistake(in: argument.expression, of: attribute, on: variable) {
+        diagnostics.append(mistake)
       } else {
         diagnostics.append(ModelDiagnostic.unknownOption.at(argument.expression))
       }

@@ -37,6 +37,32 @@ enum PropertyType {
   /// A type that can be neither an attribute nor a relationship, and what to do about it.
   case unsupported(String)
 
+  /// The name of the value's type, where it is surely one; nil for lists.
+  var valueName: String? {
+    switch self {
+    case .single(let type), .optional(let type):
+      type.as(IdentifierTypeSyntax.self).map(\.name.text).flatMap { Self.valueTypes.contains($0) ? $0 : nil }
+    default: nil
+    }
+  }
+
+  /// The name of the model that a relationship of this type leads to.
+  var target: String? {
+    switch self {
+    case .single(let type), .optional(let type), .many(let type):
+      type.as(IdentifierTypeSyntax.self)?.name.text ?? type.as(MemberTypeSyntax.self)?.name.text
+    default: nil
+    }
+  }
+
+  /// Whether the type stands for any number of values or objects.
+  var isCollection: Bool {
+    switch self {
+    case .many, .values, .optionalMany: true
+    case .single, .optional, .unsupported: false
+    }
+  }
+
   init(_ type: TypeSyntax) {
     if let wrapped = Self.wrapped(type) {
       switch PropertyType(wrapped) {

@@ -13,10 +13,14 @@ enum StorageAttributes {
   private static let last = Mutex(Answers())
 
   /// Empty for a class that can't be a model.
-  static func of(_ model: ClassDeclSyntax, marked node: AttributeSyntax) -> [String: String] {
+  static func of(
+    _ model: ClassDeclSyntax,
+    marked node: AttributeSyntax,
+    in context: [Syntax]
+  ) -> [String: String] {
     let source = model.description
     if let known = last.withLock({ $0.source == source ? $0.attributes : nil }) { return known }
-    let attributes = attributes(of: ModelDeclaration(model, marked: node))
+    let attributes = attributes(of: ModelDeclaration(model, marked: node, in: context))
     last.withLock { $0 = Answers(source: source, attributes: attributes) }
     return attributes
   }

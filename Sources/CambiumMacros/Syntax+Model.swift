@@ -107,12 +107,28 @@ extension ExprSyntax {
     case .integerLiteralExpr: return "Int"
     case .floatLiteralExpr: return "Double"
     case .booleanLiteralExpr: return "Bool"
+    case .prefixOperatorExpr: return self.as(PrefixOperatorExprSyntax.self)?.expression.evidentNumberType
+    case .arrayExpr:
+      let elements = self.as(ArrayExprSyntax.self)?.elements.map(\.expression.evidentType) ?? []
+      return elements.first.flatMap { $0 }.flatMap { type in
+        elements.allSatisfy { $0 == type } ? "[\(type)]" : nil
+      }
+    case .memberAccessExpr:
+      let base = self.as(MemberAccessExprSyntax.self)?.base?.as(DeclReferenceExprSyntax.self)?.baseName.text
+      return base?.first?.isUppercase == true ? base : nil
     case .functionCallExpr:
       guard let called = self.as(FunctionCallExprSyntax.self)?.calledExpression else { return nil }
       guard let name = called.as(DeclReferenceExprSyntax.self)?.baseName.text else { return nil }
       return name.first?.isUppercase == true ? name : nil
     default: return nil
     }
+  }
+}
+
+extension ExprSyntax {
+  /// The type of a literal that is a number.
+  fileprivate var evidentNumberType: String? {
+    [.integerLiteralExpr, .floatLiteralExpr].contains(kind) ? evidentType : nil
   }
 }
 

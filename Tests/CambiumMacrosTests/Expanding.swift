@@ -19,7 +19,10 @@ struct Expansion {
     let context = BasicMacroExpansionContext(
       sourceFiles: [file: .init(moduleName: "Tests", fullFilePath: "Test.swift")])
     let specs: [String: MacroSpec] = [
-      "Model": MacroSpec(type: ModelMacro.self, conformances: ["ManagedObject", "Sendable"]),
+      "Model": MacroSpec(
+        type: ModelMacro.self,
+        conformances: ["ManagedObject", "ModelWithValues", "Sendable"]
+      ),
       "Attribute": MacroSpec(type: AttributeMacro.self),
       "Relationship": MacroSpec(type: RelationshipMacro.self),
       "Embedded": MacroSpec(type: EmbeddedMacro.self),

@@ -183,9 +183,44 @@ struct ExpansionTests {
               fatalError("Song has no property \\(property)")
             }
           }
+
+          nonisolated public struct Values: GraphContext.ModelValues, @unchecked Sendable {
+            public typealias _$Model = Song
+            public static let _$names: [String] = ["isrc", "title", "album", "rating", "class"]
+            public var objectID: GraphContext.ManagedObjectID?
+            public var isrc: String
+            var title: String
+            var album: GraphContext.ManagedObjectID?
+            var rating: Double?
+            var `class`: Int
+
+            init(objectID: GraphContext.ManagedObjectID? = nil, isrc: String, title: String, album: GraphContext.ManagedObjectID? = nil, rating: Double? = nil, `class`: Int) {
+              self.objectID = objectID
+              self.isrc = isrc
+              self.title = title
+              self.album = album
+              self.rating = rating
+              self.`class` = `class`
+            }
+            public init<Reader: GraphContext.ValuesReader>(_$from reader: inout Reader) throws(Reader.Failure) {
+              objectID = try reader.objectID()
+              isrc = try reader.attribute()
+              title = try reader.attribute()
+              album = try reader.toOne()
+              rating = try reader.attribute()
+              `class` = try reader.attribute()
+            }
+            public func _$visit<Visitor: GraphContext.ValuesVisitor>(_ visitor: inout Visitor) {
+              visitor.visit(attribute: isrc)
+              visitor.visit(attribute: title)
+              visitor.visit(toOne: album)
+              visitor.visit(attribute: rating)
+              visitor.visit(attribute: `class`)
+            }
+          }
         }
 
-        nonisolated extension Song: GraphContext.ManagedObject {
+        nonisolated extension Song: GraphContext.ManagedObject, GraphContext.ModelWithValues {
         }
 
         @available(*, unavailable, message: "an object stays with its context; send its objectID instead")
@@ -267,6 +302,58 @@ struct ExpansionTests {
         "\n  @exclusivity(unchecked) nonisolated \(prefix)final var _$state = GraphContext.ObjectState()"
       )
     )
+  }
+
+  @Test func valuesLeaveOutWhatIsLongAndWhatIsNotStored() {
+    let text = Expansion(
+      """
+      @Model final class Song {
+        @Attribute(.externalStorage) var cover: Data?
+        @Transient var isSelected = false
+        @Relationship(inverse: \\Tag.songs) var tags: [Tag]
+        var title: String
+        init() {}
+      }
+      """
+    ).text
+    #expect(text.contains("static let _$names: [String] = [\"title\"]"))
+  }
+
+  /// The values' initializer is as visible as the properties that must be given, and takes those that are as visible as itself.
+  @Test func valuesAreAsVisibleAsTheirProperties() {
+    let text = Expansion(
+      """
+      @Model public final class Song {
+        public private(set) var plays: Int = 0
+        public var title: String
+        private var secret: Secret = .none
+        fileprivate(set) var rating: Int = 1
+        init() {}
+      }
+      """
+    ).text
+    #expect(text.contains("\n    public fileprivate(set) var plays: Int\n"))
+    #expect(text.contains("\n    private var secret: Secret\n    fileprivate(set) var rating: Int\n"))
+    #expect(
+      text.contains(
+        "public init(objectID: GraphContext.ManagedObjectID? = nil, plays: Int = Self._$initial(0), title: String) {"
+      )
+    )
+    #expect(text.contains("self.secret = Self._$initial(.none)\n      self.rating = Self._$initial(1)\n"))
+  }
+
+  @Test(arguments: [
+    "struct Values {}", "enum Values {}", "typealias Values = Int", "final class Values {}",
+    "static let Values = 1",
+  ])
+  func aTypeOfTheModelsOwnStandsInThePlaceOfValues(declaration: String) {
+    let text = expansion(of: declaration)
+    #expect(!text.contains("ModelValues") && text.contains("extension Song: GraphContext.ManagedObject {"))
+  }
+
+  @Test func whatAnInsertionMakesIsMadeForValuesToo() {
+    let text = expansion(of: "@Attribute(.perInsert { UUID() }) var token: UUID")
+    #expect(text.contains("token: UUID = Self._$initial(({"))
   }
 
   @Test func aClassThatCannotBeAModelExpandsToNothing() {

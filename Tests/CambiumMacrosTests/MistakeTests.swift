@@ -10,7 +10,11 @@ struct MistakeTests {
   @Test func onlyAClassCanBeAModel() {
     #expect(
       Expansion("@Model struct Song { var title: String }").mistakes
-        == ["1:1: '@Model' can only be attached to a class"]
+        == ["1:1: '@Model' can only be attached to a class", "fix: use 'final class': final class"]
+    )
+    #expect(
+      Expansion("@Model public actor Song {}").mistakes
+        == ["1:1: '@Model' can only be attached to a class", "fix: use 'final class': final class"]
     )
     #expect(Expansion("@Model enum Song {}").mistakes == ["1:1: '@Model' can only be attached to a class"])
   }

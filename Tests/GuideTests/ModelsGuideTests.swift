@@ -98,6 +98,19 @@ func hurry(recipesAt url: URL) async throws {
 }
 // End of quotation
 
+// Quoted in Docs/Models.md
+func recipesToEdit(in context: ManagedObjectContext) throws -> [Recipe.Values] {
+  try context.fetch(From<Recipe>().where { $0.minutes > 60 }.orderBy(\.title).values())
+}
+
+func save(_ edited: Recipe.Values, since original: Recipe.Values, in book: PersistentContainer) async throws {
+  try await book.performBackgroundTask { context in
+    try context.apply(edited, since: original)
+    try context.save()
+  }
+}
+// End of quotation
+
 @Suite struct ModelsGuideTests {
   @MainActor @Test func theGuideToModelsTellsTheTruth() async throws {
     let book = try await PersistentContainer(
@@ -180,6 +193,30 @@ func hurry(recipesAt url: URL) async throws {
       #expect(menu.dishes.map(\.name) == ["Bread", "Soup", "Cheese", "Fish"])
       #expect(page.map(\.name) == ["Soup", "Cheese"] && names == ["Soup", "Cheese"])
     }
+  }
+
+  @MainActor @Test func valuesAreEditedElsewhere() async throws {
+    let book = try await PersistentContainer(
+      "Recipes",
+      models: Recipe.self,
+      Step.self,
+      Cook.self,
+      Label.self,
+      at: .inMemory
+    )
+    let values = (0..<3).map { Recipe.Values(title: "Soup \($0)", minutes: 50 + 10 * $0) }
+    try await book.batchInsert(values)
+    try book.waitForViewContext()
+    let original = try #require(try recipesToEdit(in: book.viewContext).first)
+    #expect(original.differences(from: values[2]).isEmpty)
+    var edited = original
+    edited.minutes = 75
+    try await save(edited, since: original, in: book)
+    try book.waitForViewContext()
+    let recipe = try book.viewContext.existingObject(Recipe.self, with: #require(original.objectID))
+    #expect(recipe.values == edited && recipe.values.differences(from: original) == ["minutes"])
+    let json = try JSONEncoder().encode(recipe.values)
+    #expect(try JSONDecoder().decode(Recipe.Values.self, from: json) == edited)
   }
 
   @Test func aProgramWithoutTheClassesChangesRecipes() async throws {

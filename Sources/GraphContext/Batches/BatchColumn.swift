@@ -31,7 +31,7 @@ public struct BatchColumn<Root: ManagedObject, Row>: Sendable {
     BatchColumn(names: Root.names(of: relationship)) { .object(id($0)) }
   }
 
-  private init(
+  init(
     names: Result<[String], QueryError>,
     _ value: @escaping @Sendable (Row) -> ColumnValue
   ) {
@@ -59,7 +59,7 @@ public struct BatchColumn<Root: ManagedObject, Row>: Sendable {
 }
 
 /// The value that a column computes from a row.
-enum ColumnValue {
+enum ColumnValue: Sendable, Hashable {
   case attribute(AttributeValue)
   case object(ManagedObjectID?)
 }

@@ -150,6 +150,24 @@ extension PersistentContainer {
     durability: Durability? = nil,
     author: String? = nil
   ) async throws(ContextError) -> [ManagedObjectID] {
+    try await batchInsert(
+      rows: rows,
+      columns,
+      chunkSize: chunkSize,
+      ifExists: policy,
+      durability: durability,
+      author: author
+    )
+  }
+
+  func batchInsert<Root: ManagedObject, Row>(
+    rows: some Sequence<Row> & Sendable,
+    _ columns: [BatchColumn<Root, Row>],
+    chunkSize: Int?,
+    ifExists policy: UniquePolicy?,
+    durability: Durability?,
+    author: String?
+  ) async throws(ContextError) -> [ManagedObjectID] {
     try handle.checkOpen()
     guard let entity = coordinator.entity(of: Root.self) else { throw .unknownModel(Root.self) }
     let tag = try coordinator.classTag(of: Root.self, entity)

@@ -165,7 +165,7 @@ extension ManagedObjectContext {
   }
 
   /// The ID of the existing object that a save of the context, or of its parent, has settled a new object with; any other ID as it is.
-  private func storedID(_ id: ManagedObjectID) -> ManagedObjectID {
+  func storedID(_ id: ManagedObjectID) -> ManagedObjectID {
     let id = parent?.storedID(id) ?? id
     return settledIDs.aliases[id] ?? id
   }

@@ -104,7 +104,7 @@ private struct SlotReader: PropertyVisitor {
 }
 
 /// Sets an attribute to a value of its kind.
-private struct SlotWriter: PropertyVisitor {
+struct SlotWriter: PropertyVisitor {
   let value: AttributeValue
 
   mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {

@@ -16,4 +16,13 @@ struct QueryColumn {
     let identity = destination.entity.flatMap { paths.schema.entitySchema(named: $0)?.identity }
     origin = ColumnOrigin(entityName: destination.entity, identity: identity, storeID: store)
   }
+
+  /// The error for a row that has no value of the type in this column.
+  func holdsNone(_ type: Any.Type, of entity: String) -> ContextError {
+    ContextError(
+      .corrupt,
+      "\(entity).\(name) holds no value of type \(type)",
+      context: .init(entity: entity, properties: [name])
+    )
+  }
 }

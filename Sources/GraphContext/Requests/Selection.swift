@@ -69,11 +69,7 @@ extension Selection {
       defer { place += 1 }
       let column = columns[place]
       guard let value = try reader.value(of: fields[place], as: type, in: column.origin) else {
-        throw ContextError(
-          .corrupt,
-          "\(Root.entityName).\(column.name) holds no value of type \(type)",
-          context: .init(entity: Root.entityName, properties: [column.name])
-        )
+        throw column.holdsNone(type, of: Root.entityName)
       }
       return value
     }

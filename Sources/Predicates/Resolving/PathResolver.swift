@@ -158,7 +158,7 @@ package struct PathResolver {
   }
 
   /// The name by which a path asks for an object's own identity.
-  static let objectIDName = "objectID"
+  package static let objectIDName = "objectID"
 
   private func unknown(_ names: PathNames, _ place: Int, in entity: EntitySchema) -> QueryError {
     if let part = entity.stored.first(where: { $0.name.hasPrefix(names[place] + ".") && $0.kind != .place }) {

@@ -1,0 +1,154 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+// `Song.Values`: a struct of the attributes and to-one relationships.
+
+extension ModelDeclaration {
+  static let valuesName = "Values"
+
+  /// Whether the class has something else of the name of the values' type, which is left alone: it has no values then.
+  static func hasOwnValues(_ model: ClassDeclSyntax) -> Bool {
+    model.memberBlock.members.contains { member in
+      if let variable = member.decl.as(VariableDeclSyntax.self) {
+        return variable.bindings.contains { $0.pattern.trimmedDescription == valuesName }
+      }
+      return member.decl.asProtocol((any NamedDeclSyntax).self)?.name.text == valuesName
+    }
+  }
+
+  /// What the values have: not what is stored externally, as it may be long.
+  private var valued: [ModelProperty] { stored.filter { !$0.isExternal } }
+
+  /// The access that the initializer can have: no more than the properties that it can't do without.
+  private var initializerAccess: AccessLevel {
+    valued.filter { $0.valuesDefault == nil }.map(\.accessLevel).reduce(
+      AccessLevel(witnessAccess: access),
+      min
+    )
+  }
+
+  /// The declaration of the type. It is `Sendable` unchecked, so that a type which can't be stored is one mistake, that of the getter: every type
+  /// that can be is `Sendable`.
+  var values: DeclSyntax {
+    let properties = valued
+    let names = properties.map { "\"\($0.name)\"" }.joined(separator: ", ")
+    let variables = properties.map { "\($0.accessModifiers)var \($0.identifier): \($0.valuesType)" }
+    let level = initializerAccess
+    let parameters = properties.filter { $0.accessLevel >= level }.map { property in
+      ", \(property.identifier): \(property.valuesType)"
+        + (property.valuesDefault.map { $0 == "nil" ? " = nil" : " = Self._$initial(\($0))" } ?? "")
+    }
+    let assignments = properties.map { property in
+      let value =
+        property.accessLevel >= level
+        ? property.identifier : "Self._$initial(\(property.valuesDefault ?? "nil"))"
+      return "self.\(property.identifier) = \(value)"
+    }
+    let readings = properties.map { "\($0.identifier) = try reader.\($0.valuesReading)" }
+    let visits = properties.map {
+      "visitor.visit(\($0.isAttribute ? "attribute" : "toOne"): \($0.identifier))"
+    }
+    // Safety: the values are attributes and IDs, all of `Sendable` types.
+    let conformances = "GraphContext.ModelValues, @unchecked Sendable"
+    return """
+      nonisolated \(raw: access)struct \(raw: Self.valuesName): \(raw: conformances) {
+        \(raw: access)typealias _$Model = \(raw: name)
+        \(raw: access)static let _$names: [String] = [\(raw: names)]
+        \(raw: (["\(access)var objectID: GraphContext.ManagedObjectID?"] + variables).joined(separator: "\n  "))
+
+        \(raw: level.modifier)init(objectID: GraphContext.ManagedObjectID? = nil\(raw: parameters.joined())) {
+          self.objectID = objectID
+          \(raw: assignments.joined(separator: "\n    "))
+        }
+        \(raw: access)init<Reader: GraphContext.ValuesReader>(_$from reader: inout Reader) throws(Reader.Failure) {
+          objectID = try reader.objectID()
+          \(raw: readings.joined(separator: "\n    "))
+        }
+        \(raw: access)func _$visit<Visitor: GraphContext.ValuesVisitor>(_ visitor: inout Visitor) {
+          \(raw: visits.joined(separator: "\n    "))
+        }
+      }
+      """
+  }
+}
+
+extension ModelProperty {
+  fileprivate var isAttribute: Bool { if case .attribute = kind { true } else { false } }
+
+  fileprivate var valuesType: String {
+    switch kind {
+    case .attribute, .embedded: type.trimmedDescription
+    case .toOne, .toMany: "GraphContext.ManagedObjectID?"
+    case .requiredToOne: "GraphContext.ManagedObjectID"
+    }
+  }
+
+  /// The call that reads the value.
+  fileprivate var valuesReading: String {
+    switch kind {
+    case .attribute, .embedded: "attribute()"
+    case .toOne, .toMany: "toOne()"
+    case .requiredToOne: "requiredToOne()"
+    }
+  }
+
+  /// The value that the initializer takes if none is given; nil where it must be given.
+  fileprivate var valuesDefault: String? {
+    switch kind {
+    case .attribute:
+      defaultValue ?? perInsert.map { "(\($0))()" }
+        ?? (type.is(OptionalTypeSyntax.self) && !hasOtherInitialValue ? "nil" : nil)
+    case .toOne, .toMany, .embedded: "nil"
+    case .requiredToOne: nil
+    }
+  }
+}
+
+/// How far a declaration can be seen.
+enum AccessLevel: Int, Comparable {
+  case isPrivate, isFileprivate, isInternal, isPackage, isPublic
+
+  /// - Parameter access: `DeclGroupSyntax.witnessAccess`.
+  init(witnessAccess access: String) {
+    self = access == "public " ? .isPublic : access == "package " ? .isPackage : .isInternal
+  }
+
+  /// Nil for a modifier that is none of access.
+  init?(_ modifier: DeclModifierSyntax) {
+    switch modifier.name.text {
+    case "private": self = .isPrivate
+    case "fileprivate": self = .isFileprivate
+    case "internal": self = .isInternal
+    case "package": self = .isPackage
+    case "public", "open": self = .isPublic
+    default: return nil
+    }
+  }
+
+  /// The modifier, with a space after it; nothing for `internal`.
+  var modifier: String {
+    switch self {
+    case .isPrivate: "private "
+    case .isFileprivate: "fileprivate "
+    case .isInternal: ""
+    case .isPackage: "package "
+    case .isPublic: "public "
+    }
+  }
+
+  static func < (left: AccessLevel, right: AccessLevel) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension DeclModifierListSyntax {
+  /// The access that is written; `internal` where none is.
+  var accessLevel: AccessLevel {
+    lazy.filter { $0.detail == nil }.compactMap(AccessLevel.init).first ?? .isInternal
+  }
+
+  /// The access that setters have, where another one is written. One that is private is the file's, so that the class itself can set the property of its values.
+  var setterAccessLevel: AccessLevel? {
+    lazy.filter { $0.detail?.detail.text == "set" }.compactMap(AccessLevel.init).first.map {
+      Swift.max($0, .isFileprivate)
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import Predicates
+
+/// The values of an object of a model, apart from the object: `Song.Values`.
+///
+/// `@Model` writes one for each model. It has a property for each attribute, of the attribute's name and type, and one for each to-one relationship: the
+/// ID of the object that it leads to. To-many relationships, embedded values, transient properties and what is stored
+/// externally are left out.
+///
+/// ```swift
+/// let songs = try context.fetch(From<Song>().where { $0.year > 1970 }.values())
+/// var values = songs[0]
+/// values.title = "Carey"
+/// try context.apply(values, since: songs[0])
+/// ```
+///
+/// Values are `Sendable`: they cross tasks and actors. They have no context, so nothing that happens to the object changes them.
+///
+/// ## Equality
+/// Values are equal when they have equal IDs and equal values; what is equal is what is equal in a store. ``differences(from:)`` leaves the ID aside.
+///
+/// ## JSON
+/// Values are `Codable`, as an object whose keys are the names of the properties, and `objectID`; a key is left out for nil. Every value is read back
+/// exactly, as far as the coder's strategies for dates and data let it; by default they do. Numbers that are infinite or not a number are
+/// the strings `Infinity`, `-Infinity` and `NaN`. Lists are lists, a `CodableAttribute` encodes itself, and any other attribute is what its raw value is.
+/// IDs are their URIs; a provisional ID can't be encoded.
+///
+/// ## Without the macro
+/// A model written by hand can have one too: a struct with the requirements of this protocol, and a conformance of the class to ``ModelWithValues``.
+public protocol ModelValues<_$Model>: Sendable, Hashable, Codable {
+  /// The class.
+  associatedtype _$Model: ModelWithValues where _$Model.Values == Self
+  /// The names of the attributes and to-one relationships in the order in which they are read and visited. Any of the model, but for those that are
+  /// stored externally.
+  static var _$names: [String] { get }
+  /// Whose values they are; nil for those of no stored object. It takes no part in insertions, and says in ``ManagedObjectContext/apply(_:since:)`` which object is meant.
+  var objectID: ManagedObjectID? { get set }
+  /// Asks the reader for the ID, and then for the value of each name.
+  init<Reader: ValuesReader>(_$from reader: inout Reader) throws(Reader.Failure)
+  /// Hands the value of each name to the visitor.
+  func _$visit<Visitor: ValuesVisitor>(_ visitor: inout Visitor)
+}
+
+/// A model that has a type for the values of its objects. `@Model` writes the conformance, unless the class has a type named `Values` already.
+public protocol ModelWithValues: ManagedObject {
+  /// The type.
+  associatedtype Values: ModelValues where Values._$Model == Self
+}
+
+/// Where values come from: an object, a row of a query, a decoder.
+public protocol ValuesReader {
+  /// What reading throws; `Never` for values of an object.
+  associatedtype Failure: Error
+  /// Reads the object's ID.
+  mutating func objectID() throws(Failure) -> ManagedObjectID?
+  /// Reads the next value, that of an attribute.
+  mutating func attribute<Value: AttributeType>() throws(Failure) -> Value
+  /// Reads the next value, that of a to-one relationship which can be nil.
+  mutating func toOne() throws(Failure) -> ManagedObjectID?
+  /// Reads the next value, that of a required to-one relationship.
+  mutating func requiredToOne() throws(Failure) -> ManagedObjectID
+}
+
+/// Something that is done to each value of an object's values.
+public protocol ValuesVisitor {
+  /// Takes the value of an attribute.
+  mutating func visit<Value: AttributeType>(attribute value: Value)
+  /// Takes the ID that a to-one relationship leads to.
+  mutating func visit(toOne id: ManagedObjectID?)
+}
+
+extension ModelValues {
+  /// The initial value that a declaration gives.
+  public static func _$initial<Value>(_ value: Value) -> Value { value }
+
+  /// Stands in for an initial value that is none of the property's type, of which the property's declaration tells.
+  @_disfavoredOverload
+  public static func _$initial<Value>(_ value: Any) -> Value { fatalError("\(value) is no \(Value.self)") }
+}
+
+extension ValuesReader {
+  /// Stands in for an attribute whose type can't be stored, of which the getter in the class tells.
+  @_disfavoredOverload
+  public mutating func attribute<Value>() throws(Failure) -> Value {
+    fatalError("\(Value.self) is no AttributeType")
+  }
+}
+
+extension ValuesVisitor {
+  /// Stands in for an attribute whose type can't be stored, of which the getter in the class tells.
+  @_disfavoredOverload
+  public mutating func visit<Value>(attribute value: Value) {
+    fatalError("\(Value.self) is no AttributeType")
+  }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import Predicates
+
+/// A query for the values of objects instead of the objects: ``From/values()``.
+///
+/// ```swift
+/// let values = try context.fetch(From<Song>().where { $0.rating > 3 }.orderBy(\.title).values())
+/// ```
+public struct ValuesSelection<Root: ModelWithValues>: Sendable {
+  let request: From<Root>
+}
+
+extension From where Root: ModelWithValues {
+  /// The values of these objects. They are read in one pass over the records, like those of ``select(_:)``, and no objects are made. What is stored
+  /// externally isn't read.
+  public func values() -> ValuesSelection<Root> { ValuesSelection(request: self) }
+}
+
+extension ValuesSelection {
+  /// A column for the ID, then one for each name.
+  fileprivate func resolved(
+    for entity: EntitySchema,
+    in schema: Schema,
+    store: UUID
+  ) throws(QueryError) -> ResolvedSelection {
+    let paths = PathResolver(entity: entity, schema: schema)
+    var columns = [try QueryColumn([PathResolver.objectIDName], paths, store: store)]
+    for name in Root.Values._$names { columns.append(try QueryColumn([name], paths, store: store)) }
+    return try ResolvedSelection(
+      query: try request.resolved(for: entity, in: schema, store: store),
+      columns: columns,
+      isDistinct: false
+    )
+  }
+}
+
+extension ManagedObjectContext {
+  /// The values of the objects that the query describes, in its order, with unsaved changes.
+  ///
+  /// - Throws: What ``fetch(_:)-(From<Root>)`` throws; `corrupt` also where the store holds no value of a property's type.
+  public func fetch<Root: ModelWithValues>(
+    _ selection: ValuesSelection<Root>
+  ) throws(ContextError) -> [Root.Values] {
+    var all: [Root.Values] = []
+    try forEachRow(of: selection) { values in
+      all.append(values)
+      return true
+    }
+    return all
+  }
+
+  /// Calls `body` with the values of each object that the query describes, in its order. The stored rows are those of the start, as with a selection of columns.
+  public func forEach<Root: ModelWithValues>(
+    _ selection: ValuesSelection<Root>,
+    _ body: (Root.Values) throws -> Void
+  ) throws {
+    var outcome = BodyOutcome()
+    try forEachRow(of: selection) { values in outcome.goesOn(after: { try body(values) }) }
+    try outcome.get()
+  }
+
+  /// How the values would be fetched.
+  ///
+  /// - Parameters:
+  ///   - selection: the query for values.
+  ///   - analyze: whether to run the query and measure what it does.
+  public func explain<Root: ModelWithValues>(
+    _ selection: ValuesSelection<Root>,
+    analyze: Bool = false
+  ) throws(ContextError) -> QueryPlan {
+    try explain(.values(resolved(selection)), analyze: analyze)
+  }
+
+  private func forEachRow<Root: ModelWithValues>(
+    of selection: ValuesSelection<Root>,
+    _ body: (Root.Values) -> Bool
+  ) throws(ContextError) {
+    let resolved = try resolved(selection)
+    try source.another().forEachRow(of: resolved, over: layers(for: resolved.query)) { _, reader, fields in
+      try withUnsafeMutablePointer(to: &reader) { row in
+        var reader = RowValuesReader(
+          row: row,
+          fields: fields,
+          columns: resolved.columns,
+          entity: Root.entityName
+        )
+        return body(try Root.Values(_$from: &reader))
+      }
+    }
+  }
+
+  private func resolved<Root: ModelWithValues>(
+    _ selection: ValuesSelection<Root>
+  ) throws(ContextError) -> ResolvedSelection {
+    try checkUsable()
+    let entity = try modelEntity(of: Root.self)
+    return try ContextError.resolving { () throws(QueryError) in
+      try selection.resolved(for: entity.schema, in: coordinator.schema.schema, store: storeID)
+    }
+  }
+}
+
+/// Reads values of the row that a reader has begun.
+private struct RowValuesReader: ValuesReader {
+  // Safety: the reader stays where it is while the values of one row are read, and nothing else has hold of it.
+  let row: UnsafeMutablePointer<RowReader>
+  let fields: [RowField]
+  let columns: [QueryColumn]
+  let entity: String
+  private var place = 0
+
+  init(row: UnsafeMutablePointer<RowReader>, fields: [RowField], columns: [QueryColumn], entity: String) {
+    (self.row, self.fields, self.columns, self.entity) = (row, fields, columns, entity)
+  }
+
+  mutating func objectID() throws -> ManagedObjectID? { try next() as ManagedObjectID }
+  mutating func attribute<Value: AttributeType>() throws -> Value { try next() }
+  mutating func toOne() throws -> ManagedObjectID? { try next() }
+  mutating func requiredToOne() throws -> ManagedObjectID { try next() }
+
+  private mutating func next<Value: ColumnType>() throws -> Value {
+    let (field, column) = (fields[place], columns[place])
+    place += 1
+    if let value = try row.pointee.value(of: field, as: Value.self, in: column.origin) { return value }
+    throw column.holdsNone(Value.self, of: entity)
+  }
+}

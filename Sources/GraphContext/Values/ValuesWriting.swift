@@ -1,0 +1,193 @@
+import Predicates
+
+// Values are written back.
+
+extension ManagedObjectContext {
+  /// Inserts an object that has these values. The ID of the values takes no part: the object gets one of its own.
+  ///
+  /// The class's initialisers are not called; what the values leave out begins as in the declaration of an attribute, else as nil, or as an empty value where nil is none. Then the
+  /// insertion is like any other.
+  ///
+  /// - Throws: `unknownEntity` when the container was made without the model. For the ID of a relationship: `objectNotFound`, `provisionalID`,
+  ///   `unknownEntity` or `wrongDestination`. `wrongValue` for a value that can't be encoded. Nothing has changed then.
+  @discardableResult
+  public func insert<Values: ModelValues>(_ values: Values) throws(ContextError) -> Values._$Model {
+    typealias Model = Values._$Model
+    let entity = try modelEntity(of: Model.self)
+    let model = Model._$model
+    var assignments: [ValueAssignment] = []
+    for (name, value) in zip(Values._$names, values.list) {
+      assignments.append(try assignment(of: value.value, to: name, in: model, entity))
+    }
+    let given = Set(assignments.map(\.slot))
+    let lacking = model.insertionDefaults.keys.filter { !given.contains($0) }
+    let object = Model(_$state: ObjectState(lacking: lacking.reduce(0) { $0 | 1 << UInt64($1) }))
+    object.fill(model, assignments, lacking: Set(lacking))
+    adopt(object)
+    for assignment in assignments { object.link(assignment, in: self) }
+    awakeInserted()
+    return object
+  }
+
+  /// Sets the properties of the object that the values are of; see ``ModelWithValues/apply(_:since:)``.
+  ///
+  /// - Throws: `objectNotFound` also where the values have no ID, or that of an object which doesn't exist.
+  /// - Returns: the object.
+  @discardableResult
+  public func apply<Values: ModelValues>(
+    _ values: Values,
+    since base: Values? = nil
+  ) throws(ContextError) -> Values._$Model {
+    guard let id = values.objectID else {
+      throw ContextError(
+        .objectNotFound,
+        "the values are those of no stored \(Values._$Model.entityName): insert them",
+        context: .init(entity: Values._$Model.entityName)
+      )
+    }
+    let object = try existingObject(Values._$Model.self, with: id)
+    try object.apply(values, since: base)
+    return object
+  }
+
+  /// - Throws: where the property can't have the value.
+  fileprivate func assignment(
+    of value: ColumnValue,
+    to name: String,
+    in model: ModelDescription,
+    _ entity: StoredEntity
+  ) throws(ContextError) -> ValueAssignment {
+    guard let slot = model.place(of: name) else { fatalError("\(entity.name) has no property \(name)") }
+    switch value {
+    case .attribute(let value):
+      // What can't be encoded as JSON is data without bytes.
+      if model.layout.fields[slot].kind == .coded, case .data = value {
+        throw ContextError(
+          .wrongValue,
+          "\(entity.name).\(name) can't have this value: it can't be encoded",
+          context: .init(entity: entity.name, properties: [name])
+        )
+      }
+      return .attribute(slot, value)
+    case .object(nil): return .toOne(slot, .none)
+    case .object(let id?): return .toOne(slot, try destination(id, of: name, slot, entity))
+    }
+  }
+
+  /// The number of the object that a relationship is to lead to.
+  private func destination(
+    _ id: ManagedObjectID,
+    of name: String,
+    _ slot: Int,
+    _ entity: StoredEntity
+  ) throws(ContextError) -> ObjectNumber {
+    let id = storedID(id)
+    guard let toOne = entity.toOne(slot: slot) else {
+      fatalError("\(entity.name).\(name) is no relationship")
+    }
+    let destination = coordinator.schema.entities[toOne.destination]
+    try check(id, destination)
+    guard coordinator.schema.entity(id.entity) === destination else {
+      throw ContextError(
+        .wrongDestination,
+        "\(entity.name).\(name) leads to \(destination.name), and not to \(id)",
+        context: .init(entity: entity.name, objectID: id, properties: [name])
+      )
+    }
+    func find<Target: ManagedObject>(_ type: Target.Type) throws(ContextError) {
+      _ = try existingObject(type, number: id.number, destination)
+    }
+    try find(coordinator.types[destination.ordinal])
+    return id.number
+  }
+}
+
+extension ModelWithValues {
+  /// Sets the properties whose values differ.
+  ///
+  /// Without a base those that the object has otherwise now. With the values that `values` were made of as the base, those that differ between the two: what was not
+  /// edited keeps the value that the object has by now. A property that has its new value already is not set, and so is no change. O(size of the values).
+  ///
+  /// The ID of the values takes no part.
+  ///
+  /// - Throws: For the ID of a relationship that is set: `objectNotFound`, `provisionalID`, `unknownEntity` or `wrongDestination`; `otherContext` where this
+  ///   object is in no context. `wrongValue` for a value that can't be encoded. No property is set then.
+  public func apply(_ values: Values, since base: Values? = nil) throws(ContextError) {
+    let (new, old, now) = (values.list, base?.list, Values(self).list)
+    var assignments: [ValueAssignment] = []
+    for (place, name) in Values._$names.enumerated() where new[place] != now[place] {
+      if let old, old[place] == new[place] { continue }
+      assignments.append(try assignment(of: new[place].value, to: name))
+    }
+    for assignment in assignments {
+      if case .attribute(let slot, let value) = assignment {
+        _$willSet(slot)
+        var writer = SlotWriter(value: value)
+        _$visit(slot, &writer)
+      } else if let context {
+        link(assignment, in: context)
+      }
+    }
+  }
+
+  private func assignment(of value: ColumnValue, to name: String) throws(ContextError) -> ValueAssignment {
+    if let context {
+      return try context.assignment(of: value, to: name, in: _$objectModel, context.entity(of: self))
+    }
+    if case .attribute(let value) = value, let slot = _$objectModel.place(of: name) {
+      return .attribute(slot, value)
+    }
+    throw ContextError(
+      .otherContext,
+      "a \(Self.entityName) that is in no context can't be linked by an ID; insert it first",
+      context: .init(entity: Self.entityName, properties: [name])
+    )
+  }
+}
+
+/// The new value of a property.
+private enum ValueAssignment {
+  case attribute(Int, AttributeValue)
+  case toOne(Int, ObjectNumber)
+
+  var slot: Int {
+    switch self {
+    case .attribute(let slot, _), .toOne(let slot, _): slot
+    }
+  }
+}
+
+extension ManagedObject {
+  /// Makes a relationship lead to an object in the context, and the inverse follow.
+  fileprivate func link(_ assignment: ValueAssignment, in context: ManagedObjectContext) {
+    guard case .toOne(let slot, let new) = assignment else { return }
+    let old = reference(at: slot)
+    guard old != new else { return }
+    setReference(at: slot, to: new)
+    context.didSetToOne(of: self, slot: slot, from: old, to: new)
+  }
+
+  /// Gives a new object its attributes: those that are assigned, and for others what the model says.
+  ///
+  /// - Parameter lacking: slots that get their values with the insertion.
+  fileprivate func fill(_ model: ModelDescription, _ assignments: [ValueAssignment], lacking: Set<Int>) {
+    var values: [Int: AttributeValue] = [:]
+    for case .attribute(let slot, let value) in assignments { values[slot] = value }
+    for slot in 0..<model.slotCount where !lacking.contains(slot) {
+      guard case .attribute(let attribute) = model.visitedProperties[slot] else { continue }
+      var writer = SlotFiller(value: values[slot] ?? attribute.defaultValue ?? .null)
+      _$visit(slot, &writer)
+    }
+  }
+}
+
+/// Gives an attribute a value of its kind, or one that stands for none.
+private struct SlotFiller: PropertyVisitor {
+  let value: AttributeValue
+
+  mutating func visit<Value: AttributeType>(attribute slot: Int, _ cache: inout Cached<Value>) {
+    cache = Cached(Value(_attributeValue: value) ?? .unreadable)
+  }
+  mutating func visit<Target: ManagedObject>(toOne slot: Int, _ cache: inout ToOneReference<Target>) {}
+  mutating func visit<Target: ManagedObject>(toMany ordinal: Int, _ cache: inout ToManyMembers<Target>) {}
+}
