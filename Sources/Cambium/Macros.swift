@@ -122,6 +122,10 @@ public struct AttributeOption: Sendable, Hashable {
   public static func perInsert<Value>(_ makeValue: @Sendable () -> Value) -> AttributeOption {
     AttributeOption(name: "perInsert")
   }
+  /// The store makes the value of others and keeps it right: `@Attribute(.derived("songs.@count")) var songCount: Int`. The property can't be set.
+  ///
+  /// - Parameter rule: a string literal, as `AttributeDerivation` describes it: `songs.@count`, `songs.@sum.seconds`, `songs.@min.seconds`, `songs.@max.seconds`, `title[cd]`.
+  public static func derived(_ rule: String) -> AttributeOption { AttributeOption(name: "derived") }
   /// Saves refuse a value that is less.
   public static func min(_ value: some Comparable) -> AttributeOption { AttributeOption(name: "min") }
   /// Saves refuse a value that is greater.

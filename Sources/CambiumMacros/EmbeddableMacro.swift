@@ -36,7 +36,7 @@ enum EmbeddableMacro: ExtensionMacro {
       guard let variable = member.decl.as(VariableDeclSyntax.self), variable.isStoredInInstances,
         let part = ModelProperty(variable, diagnostics: &diagnostics)
       else { return nil }
-      guard case .attribute = part.kind, !part.isUnique, !part.isExternal, part.perInsert == nil else {
+      guard case .attribute = part.kind, !part.isUnique, !part.isExternal, !part.isMadeLater else {
         diagnostics.append(ModelDiagnostic.partKind.at(variable))
         return nil
       }

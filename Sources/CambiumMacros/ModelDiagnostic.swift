@@ -140,13 +140,30 @@ extension ModelDiagnostic {
   static let partKind = ModelDiagnostic(
     id: "partKind",
     message:
-      "a part of an embedded value is an attribute, without '.unique', '.externalStorage' and '.perInsert'"
+      "a part of an embedded value is an attribute, without '.unique', '.externalStorage', '.perInsert' and '.derived'"
   )
 
   static let noParts = ModelDiagnostic(
     id: "noParts",
     message: "an embedded value has at least one stored property"
   )
+
+  static let derivation = ModelDiagnostic(
+    id: "derivation",
+    message: "a rule is a string literal like \"songs.@count\", \"songs.@sum.seconds\", \"songs.@min.seconds\", \"songs.@max.seconds\" or \"title[cd]\""
+  )
+
+  static let derivedValue = ModelDiagnostic(
+    id: "derivedValue",
+    message: "the store makes the value of a derived attribute; the declaration can't give one"
+  )
+
+  static func derivedAnd(_ option: String) -> ModelDiagnostic {
+    ModelDiagnostic(
+      id: "derivedAnd",
+      message: "'.\(option)' has no meaning for a derived attribute: the store makes its value"
+    )
+  }
 
   static let transientWithoutValue = ModelDiagnostic(
     id: "transientWithoutValue",
@@ -248,7 +265,7 @@ extension ModelDiagnostic {
     id: "unknownOption",
     message:
       "'@Attribute' takes '.unique', '.min(…)', '.max(…)', '.length(…)', '.pattern(…)', '.perInsert { … }', "
-      + "'.externalStorage' and '.preserveValueOnDeletion'"
+      + "'.derived(…)', '.externalStorage' and '.preserveValueOnDeletion'"
   )
 
   static func foreignOption(_ name: String, _ hint: String) -> ModelDiagnostic {

@@ -86,7 +86,7 @@ extension ModelDeclaration {
   /// The argument of a new object's state: the slots that have no value before the insertion.
   var lackingSlots: String {
     let slots = stored.enumerated().reduce(UInt64(0)) { slots, property in
-      property.element.perInsert == nil ? slots : slots | 1 << UInt64(property.offset)
+      !property.element.isMadeLater ? slots : slots | 1 << UInt64(property.offset)
     }
     return slots == 0 ? "" : "lacking: \(slots)"
   }
@@ -213,6 +213,7 @@ extension ModelProperty {
 
   private var attribute: String {
     var arguments = ["\"\(name)\"", "(\(type.trimmedDescription)).self"]
+    if let derivation { arguments.append("derived: \"\(derivation)\"") }
     if let defaultValue { arguments.append("default: \(defaultValue)") }
     if let originalName { arguments.append("originalName: \"\(originalName)\"") }
     if !rules.isEmpty { arguments.append("rules: [\(rules.joined(separator: ", "))]") }

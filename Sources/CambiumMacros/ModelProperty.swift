@@ -47,8 +47,12 @@ struct ModelProperty {
   let isExternal: Bool
   /// The closure of `@Attribute(.perInsert { UUID() })`, as written.
   let perInsert: String?
+  /// The rule of `@Attribute(.derived("songs.@count"))`.
+  let derivation: String?
   /// The name in `originalName: "title"`.
   let originalName: String?
+  /// Whether no initializer sets the property, because the insertion or the store does.
+  var isMadeLater: Bool { perInsert != nil || derivation != nil }
   /// Whether the property has a value before an initializer of the class sets it.
   let hasInitialValue: Bool
   /// Whether the declaration has an initial value that isn't ``defaultValue`` or `nil`.
@@ -109,11 +113,16 @@ struct ModelProperty {
     }
     (isUnique, ifExists, rules) = (options.isUnique, options.ifExists, options.rules)
     (preservesValueOnDeletion, perInsert) = (options.preservesValueOnDeletion, options.perInsert)
-    isExternal = options.isExternal
+    (isExternal, derivation) = (options.isExternal, options.derivation)
     if perInsert != nil, let initializer = binding.initializer {
       diagnostics.append(ModelDiagnostic.twoInitialValues.at(initializer))
     }
-    hasInitialValue = binding.initializer != nil || perInsert != nil || type.is(OptionalTypeSyntax.self)
+    if derivation != nil, let initializer = binding.initializer {
+      diagnostics.append(ModelDiagnostic.derivedValue.at(initializer))
+    }
+    hasInitialValue =
+      binding.initializer != nil || perInsert != nil || derivation != nil
+      || type.is(OptionalTypeSyntax.self)
     originalName = (attribute ?? relationship ?? embedded)?.originalName(of: "property", &diagnostics)
     defaultValue = binding.initializer.flatMap { DefaultValue($0.value, of: annotation.type.trimmed)?.text }
     entity = relationship?.argument(labeled: "to")
@@ -338,6 +347,8 @@ extension ModelProperty {
     var isExternal = false
     /// The closure in `.perInsert { UUID() }`.
     var perInsert: String?
+    /// The text in `.derived("songs.@count")`.
+    var derivation: String?
     /// As the model's description has them.
     var rules: [String] = []
   }
@@ -367,6 +378,8 @@ extension ModelProperty {
         (options.isUnique, options.ifExists) = (true, policy)
       } else if let closure = perInsert(argument.expression) {
         options.perInsert = closure
+      } else if calledName(argument.expression) == "derived" {
+        options.derivation = rule(ofDerived: argument.expression, attribute, &diagnostics)
       } else if let rule = rule(argument.expression, type) {
         options.rules.append(rule)
       } else if let mistake = ForeignSpelling.mistake(in: argument.expression, of: attribute, on: variable) {
@@ -376,6 +389,50 @@ extension ModelProperty {
       }
     }
     return options
+  }
+
+  private static func calledName(_ option: ExprSyntax) -> String? {
+    option.as(FunctionCallExprSyntax.self)?.calledExpression.as(MemberAccessExprSyntax.self)?.declName.baseName.text
+  }
+
+  /// The text in `.derived("songs.@count")`.
+  private static func rule(
+    ofDerived option: ExprSyntax,
+    _ attribute: AttributeSyntax,
+    _ diagnostics: inout [Diagnostic]
+  ) -> String? {
+    let argument = option.as(FunctionCallExprSyntax.self)?.arguments.first?.expression
+    guard let literal = argument?.as(StringLiteralExprSyntax.self), literal.segments.count == 1,
+      let text = literal.segments.first?.as(StringSegmentSyntax.self)?.content.text, isRule(text)
+    else {
+      diagnostics.append(ModelDiagnostic.derivation.at(argument ?? option))
+      return nil
+    }
+    for other in attribute.arguments?.as(LabeledExprListSyntax.self) ?? [] {
+      let name =
+        other.expression.as(MemberAccessExprSyntax.self)?.declName.baseName.text ?? calledName(other.expression)
+      guard let name, !["derived", "preserveValueOnDeletion"].contains(name) else { continue }
+      diagnostics.append(ModelDiagnostic.derivedAnd(name).at(other.expression))
+    }
+    return text
+  }
+
+  /// Whether a text has a form that `AttributeDerivation` knows. A schema checks the names in it.
+  private static func isRule(_ text: String) -> Bool {
+    func isName(_ text: some StringProtocol) -> Bool {
+      !text.isEmpty && text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." }
+    }
+    if text.hasPrefix("canonical:("), text.hasSuffix(")") { return isName(text.dropFirst(11).dropLast()) }
+    for folding in ["[c]", "[d]", "[cd]", "[dc]"] where text.hasSuffix(folding) {
+      return isName(text.dropLast(folding.count))
+    }
+    // The name of a part of an embedded value has a point.
+    let steps = text.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
+    switch steps.count {
+    case 2: return isName(steps[0]) && steps[1] == "@count"
+    case 3: return isName(steps[0]) && ["@sum", "@min", "@max"].contains(String(steps[1])) && isName(steps[2])
+    default: return false
+    }
   }
 
   /// What is wrong with storing an attribute externally.

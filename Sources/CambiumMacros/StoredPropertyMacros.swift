@@ -13,16 +13,25 @@ enum StoredAttributeMacro: AccessorMacro, PeerMacro {
     in context: some MacroExpansionContext
   ) throws -> [AccessorDeclSyntax] {
     guard let (name, slot) = StoredProperty.nameAndPlace(declaration, node) else { return [] }
-    // A value that the insertion makes is none that an initializer has to give.
+    let property = StoredProperty.property(declaration)
+    // A value that the insertion or the store makes is none that an initializer has to give.
     let initializer: AccessorDeclSyntax? =
-      StoredProperty.property(declaration)?.perInsert == nil
+      property?.isMadeLater != true
       ? """
       @storageRestrictions(initializes: _\(raw: name))
       init(newValue) {
         _\(raw: name) = GraphContext.Cached(newValue)
       }
       """ : nil
-    return (initializer.map { [$0] } ?? []) + [
+    let setter: AccessorDeclSyntax? =
+      property?.derivation == nil
+      ? """
+      set {
+        _$willSet(\(raw: slot))
+        _\(raw: name) = GraphContext.Cached(newValue)
+      }
+      """ : nil
+    let getter: AccessorDeclSyntax =
       """
       get {
         if _$state.isFast(\(raw: slot)) {
@@ -31,14 +40,8 @@ enum StoredAttributeMacro: AccessorMacro, PeerMacro {
         _$awake()
         return _$load(\(raw: slot), &_\(raw: name))
       }
-      """,
       """
-      set {
-        _$willSet(\(raw: slot))
-        _\(raw: name) = GraphContext.Cached(newValue)
-      }
-      """,
-    ]
+    return [initializer, getter, setter].compactMap(\.self)
   }
 
   static func expansion(
@@ -213,7 +216,7 @@ private enum StoredProperty {
   static func cache(_ declaration: some DeclSyntaxProtocol) -> [DeclSyntax] {
     guard let property = property(declaration) else { return [] }
     return [
-      "@exclusivity(unchecked) nonisolated private final var _\(raw: property.name): GraphContext.\(raw: property.cacheType)\(raw: property.perInsert == nil ? "" : " = .init()")"
+      "@exclusivity(unchecked) nonisolated private final var _\(raw: property.name): GraphContext.\(raw: property.cacheType)\(raw: property.isMadeLater ? " = .init()" : "")"
     ]
   }
 }

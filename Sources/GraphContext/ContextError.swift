@@ -271,6 +271,8 @@ extension ContextError {
     public static let unknownProperty = Code("unknownProperty")
     /// A record's attribute was to be set to a value of another kind or out of its range, or read as another type.
     public static let wrongValue = Code("wrongValue")
+    /// A record's attribute was to be set that the store makes of other values.
+    public static let derivedValue = Code("derivedValue")
     /// A record's relationship was to lead to an object of another entity than its destination.
     public static let wrongDestination = Code("wrongDestination")
     /// An object is in another context than the one that was to insert, link or delete it, or a record to be linked is in none. Send its

@@ -49,6 +49,7 @@ public struct Assignment<Root: ManagedObject>: Sendable {
         "\(path.name) is no attribute of \(entity.name): a batch sets attributes only"
       )
     }
+    try schema.checkSettable(path.name, of: entity.name)
     return ResolvedAssignment(
       slot: slot,
       kind: kind,
@@ -62,4 +63,12 @@ struct ResolvedAssignment: Sendable {
   let slot: Int
   let kind: AttributeKind
   let expression: ResolvedExpression
+}
+
+extension Schema {
+  /// - Throws: `keyPath` for a derived attribute.
+  func checkSettable(_ attribute: String, of entity: String) throws(QueryError) {
+    guard self.entity(named: entity)?.attribute(named: attribute)?.derivation != nil else { return }
+    throw QueryError(.keyPath, "\(entity).\(attribute) is derived: the store makes it, and a batch can't set it")
+  }
 }

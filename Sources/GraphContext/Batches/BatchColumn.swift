@@ -47,6 +47,7 @@ public struct BatchColumn<Root: ManagedObject, Row>: Sendable {
         "\(path.name) is no attribute or to-one relationship of \(entity.name): a batch sets nothing else"
       )
     }
+    try schema.checkSettable(path.name, of: entity.name)
     let toOne = entity.toOne(slot: slot)
     if case .toOne? = toOne?.inverse {
       throw QueryError(

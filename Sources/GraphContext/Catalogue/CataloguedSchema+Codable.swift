@@ -50,7 +50,7 @@ extension CataloguedEntity: Codable {
 extension CataloguedProperty: Codable {
   private enum CodingKeys: CodingKey {
     case number, name, kind, elementKind, isOptional, absentValue, destination, cardinality, inverse,
-      deleteRule, tree
+      deleteRule, tree, derivation
   }
 
   package init(from decoder: any Decoder) throws {
@@ -62,6 +62,7 @@ extension CataloguedProperty: Codable {
       content = .attribute(kind, isOptional: try container.decode(Bool.self, forKey: .isOptional))
       elementKind = try container.decodeIfPresent(AttributeKind.self, forKey: .elementKind)
       blobTree = try container.decodeIfPresent(String.self, forKey: .tree)
+      derivation = try container.decodeIfPresent(CataloguedDerivation.self, forKey: .derivation)
     } else {
       content = .relationship(
         CataloguedRelationship(
@@ -86,6 +87,7 @@ extension CataloguedProperty: Codable {
       try container.encodeIfPresent(elementKind, forKey: .elementKind)
       try container.encode(isOptional, forKey: .isOptional)
       try container.encodeIfPresent(blobTree, forKey: .tree)
+      try container.encodeIfPresent(derivation, forKey: .derivation)
     case .relationship(let relationship):
       try container.encode(relationship.destination, forKey: .destination)
       try container.encode(relationship.cardinality, forKey: .cardinality)

@@ -53,7 +53,13 @@ extension CataloguedProperty {
     switch content {
     case .attribute(let kind, let isOptional):
       return .attribute(
-        AttributeDescription(name: name, kind: kind, elementKind: elementKind, isOptional: isOptional)
+        AttributeDescription(
+          name: name,
+          kind: kind,
+          elementKind: elementKind,
+          isOptional: isOptional,
+          derivation: derivation?.description(of: entity, in: schema)
+        )
       )
     case .relationship(let relationship):
       let destination = schema.entity(relationship.destination)
@@ -70,5 +76,22 @@ extension CataloguedProperty {
         )
       )
     }
+  }
+}
+
+extension CataloguedDerivation {
+  /// A rule that a schema refuses if something is missing.
+  fileprivate func description(
+    of entity: CataloguedEntity,
+    in schema: CataloguedSchema
+  ) -> AttributeDerivation {
+    guard let relationship = relationship.flatMap(entity.property) else {
+      return attribute.flatMap(entity.property).map { AttributeDerivation(.folded($0.name, folding ?? [])) } ?? ""
+    }
+    let members = (relationship.relationship?.destination).flatMap(schema.entity)
+    guard let function, let source = attribute.flatMap({ members?.property($0) }) else {
+      return attribute == nil ? AttributeDerivation(.count(of: relationship.name)) : ""
+    }
+    return AttributeDerivation(.aggregate(function, over: relationship.name, of: source.name))
   }
 }

@@ -24,6 +24,11 @@ package struct CataloguedSchema: Sendable, Hashable {
     entities.contains { $0.properties.contains { $0.storedKind.map(condition) ?? false } }
   }
   var hasFoldedIndexes: Bool { entities.contains { $0.indexes.contains { !$0.folding.isEmpty } } }
+  /// Whether folded strings are stored: in indexes, or as copies.
+  var storesFoldedStrings: Bool {
+    hasFoldedIndexes || entities.contains { $0.properties.contains { $0.derivation?.folding != nil } }
+  }
+  var derivesValues: Bool { entities.contains { $0.properties.contains { $0.derivation != nil } } }
 
   /// A number that nothing in the store has had.
   mutating func takeNumber<Subject>() -> StableNumber<Subject> {
@@ -114,6 +119,8 @@ package struct CataloguedProperty: Sendable, Hashable {
   package var absentValue: AttributeValue = .null
   /// Of an attribute that is stored externally, the tree of its long values.
   package var blobTree: String?
+  /// What the store makes the value of; nil for what programs set.
+  package var derivation: CataloguedDerivation?
 
   package enum Content: Sendable, Hashable {
     case attribute(AttributeKind, isOptional: Bool)
@@ -144,6 +151,18 @@ package struct CataloguedProperty: Sendable, Hashable {
     case .relationship(let relationship): relationship.cardinality == .many ? nil : .reference
     }
   }
+}
+
+/// What the catalogue says of a derived attribute.
+package struct CataloguedDerivation: Sendable, Hashable, Codable {
+  /// Nil for a count, and for a folded copy.
+  var function: AttributeDerivation.Function?
+  /// The to-many relationship of the entity; nil for a folded copy.
+  var relationship: PropertyNumber?
+  /// An attribute of the relationship's members, or of the entity itself; nil for a count.
+  var attribute: PropertyNumber?
+  /// Of a folded copy.
+  var folding: IndexFolding?
 }
 
 /// What the catalogue says of a relationship.

@@ -7,6 +7,8 @@ package final class StoredSchema: Sendable {
   package let catalogue: CataloguedSchema
   /// In the schema's order; `entities[i].ordinal == i`.
   package let entities: [StoredEntity]
+  /// The derived attributes that the objects of each entity take part in, by the entity's ordinal.
+  let memberDerivations: [[MemberDerivation]]
   private let ordinals: [String: Int]
   private let ordinalsByNumber: [EntityNumber: Int]
 
@@ -21,6 +23,7 @@ package final class StoredSchema: Sendable {
     self.catalogue = catalogue
     self.entities = try builder.build()
     self.ordinals = builder.ordinals
+    memberDerivations = Self.memberDerivations(entities)
     ordinalsByNumber = entities.dictionary(by: \.number).mapValues(\.ordinal)
   }
 
@@ -126,6 +129,10 @@ package final class StoredEntity: Sendable {
   package let externalSlots: UInt64
   /// The classes of the objects, by tag; empty where no class inherits from another.
   package let classes: [StoredClass]
+  /// The derived attributes, in slot order.
+  let derivations: [StoredDerivation]
+  /// Bits of their slots.
+  let derivedSlots: UInt64
 
   init(
     ordinal: Int,
@@ -133,8 +140,11 @@ package final class StoredEntity: Sendable {
     catalogued: CataloguedEntity,
     toOnes: [StoredToOne],
     toManys: [StoredToMany],
-    incoming: [IncomingToOne]
+    incoming: [IncomingToOne],
+    derivations: [StoredDerivation]
   ) {
+    self.derivations = derivations
+    derivedSlots = derivations.reduce(0) { $0 | $1.bit }
     self.ordinal = ordinal
     self.number = catalogued.number
     self.label = .known(catalogued.identity)

@@ -3,7 +3,7 @@ import Predicates
 /// Looks up every name in a schema once, and turns it into what saving and faulting need.
 struct StoredSchemaBuilder {
   private let schema: Schema
-  private let names: SchemaNames
+  let names: SchemaNames
   /// By the entity's place in the schema; nil for one that the store doesn't have.
   private let catalogued: [CataloguedEntity?]
   /// By the same place and by name.
@@ -39,7 +39,8 @@ struct StoredSchemaBuilder {
           catalogued: known,
           toOnes: toOnes[ordinal],
           toManys: toManys[ordinal],
-          incoming: incoming[ordinal]
+          incoming: incoming[ordinal],
+          derivations: derivations(of: names.entities[ordinal], toManys[ordinal])
         )
       )
     }

@@ -251,6 +251,9 @@ extension ManagedObjectContext {
       let changes = entities[ordinal].changes
       let (kept, deleted) = (changes.inserted + changes.updated, changes.deleted)
       for object in kept { object._$state.becomeSaved() }
+      if entity(ordinal).derivedSlots != 0 {
+        for object in kept { forgetDerivedValues(of: object._$state.number, entity(ordinal)) }
+      }
       for object in deleted {
         entities[ordinal].known.remove(object._$state.number)
         object._$state.leave(entity(ordinal).number)
@@ -261,6 +264,14 @@ extension ManagedObjectContext {
     forgetChanges()
     undoManager?.noteSave()
     return saved
+  }
+}
+
+extension ManagedObjectContext {
+  /// Has the derived values of a saved object read again, here and in children.
+  private func forgetDerivedValues(of number: ObjectNumber, _ entity: StoredEntity) {
+    knownObject(number, of: entity)?._$state.forgetUnchangedValues(in: entity.derivedSlots)
+    children.forEach { $0.forgetDerivedValues(of: number, entity) }
   }
 }
 

@@ -162,7 +162,7 @@ package final class StoreCoordinator: Sendable {
 
 extension ModelDescription {
   /// The attribute of this name; nil for a relationship and for an unknown name.
-  fileprivate func attribute(named name: String) -> AttributeDescription? {
+  func attribute(named name: String) -> AttributeDescription? {
     guard let place = place(of: name), case .attribute(let attribute) = visitedProperties[place] else {
       return nil
     }

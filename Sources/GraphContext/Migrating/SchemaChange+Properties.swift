@@ -19,7 +19,7 @@ extension SchemaChange {
     isEmpty: Bool
   ) -> Continued {
     switch match.description {
-    case .attribute(let attribute): self.attribute(attribute, match, entity, isEmpty: isEmpty)
+    case .attribute(let attribute): self.attribute(attribute, match, entity, matching, isEmpty: isEmpty)
     case .relationship(let relationship):
       self.relationship(relationship, match, entity, matching, isEmpty: isEmpty)
     }
@@ -29,6 +29,7 @@ extension SchemaChange {
     _ attribute: AttributeDescription,
     _ match: SchemaMatching.Property,
     _ entity: SchemaMatching.Entity,
+    _ matching: SchemaMatching,
     isEmpty: Bool
   ) -> Continued {
     var result = Continued(
@@ -39,13 +40,15 @@ extension SchemaChange {
         elementKind: attribute.elementKind
       )
     )
+    result.property.derivation = attribute.derivation.flatMap { CataloguedDerivation($0, of: entity, matching) }
+    let isDerived = result.property.derivation != nil
     if attribute.kind.isExternal {
       result.property.blobTree = match.old?.blobTree ?? TreeKind.blobs.treeName(match.number.rawValue)
     }
     let value = attribute.defaultValue?.stored(as: attribute.kind) ?? .null
     guard let old = match.old else {
       if entity.old != nil { result.property.absentValue = value }
-      if value.isNull, !attribute.isOptional, !isEmpty {
+      if value.isNull, !attribute.isOptional, !isDerived, !isEmpty {
         noteMissingValues(
           of: match,
           in: entity,
@@ -66,7 +69,7 @@ extension SchemaChange {
     result.property.absentValue = old.absentValue.widened(to: attribute.kind) ?? .null
     let (oldKind, newKind) = (old.elementKind ?? kind, attribute.elementKind ?? attribute.kind)
     result.hasOtherKeys = !oldKind.hasSameKeys(as: newKind)
-    if wasOptional, !attribute.isOptional {
+    if wasOptional, !attribute.isOptional, !isDerived {
       require(&result, value, entity, isEmpty: isEmpty)
     }
     return result

@@ -24,7 +24,9 @@ struct SchemaChange {
   var work: [MigrationStep] = []
   /// To-one relationships that get the links of their inverses.
   var newInverses: [NewInverse] = []
-  /// Whether the keys of folded indexes are of no use.
+  /// Entities whose derived values are computed of what is stored.
+  var derivedAnew: Set<EntityNumber> = []
+  /// Whether strings that were stored folded are of no use.
   let isRefolding: Bool
   /// Trees that the store has and the target lacks.
   private(set) var droppedTrees: [String] = []
@@ -61,6 +63,7 @@ struct SchemaChange {
       entities.append(entity(match, matching, isEmpty: match.isEmpty))
     }
     target.entities = entities
+    noteDerivedAnew(isEmpty: isEmpty)
     postponeChecks()
     noteDroppedTrees()
     let trees = Set(target.entities.flatMap(\.trees))
@@ -75,7 +78,8 @@ struct SchemaChange {
 
   /// - Throws: `schemaMismatch` if trees have to be made: a store that is open for reading only gets none.
   func checkNothingToBuild() throws(ContextError) {
-    let names = work.compactMap(nameOfTree)
+    let derived = derivedAnew.sorted().compactMap(target.entity).map { "the derived values of \($0.name)" }
+    let names = work.compactMap(nameOfTree) + derived
     guard !names.isEmpty else { return }
     var context = ContextError.Context()
     if case .index(let number, let index) = work.first, let entity = target.entity(number) {
@@ -104,7 +108,7 @@ struct SchemaChange {
         return "the links of \(entity.name).\(owner.name)"
       }
       return nil
-    case .records, .copiedPairs, .copiedValues, .inverse, .pass: return nil
+    case .records, .copiedPairs, .copiedValues, .inverse, .derived, .pass: return nil
     }
   }
 

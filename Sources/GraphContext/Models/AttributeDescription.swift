@@ -2,7 +2,7 @@ import Predicates
 
 /// What the schema says of one attribute.
 ///
-/// Equal descriptions agree in name, kinds and optionality. The others are the program's: they say how objects of an earlier version are taken
+/// Equal descriptions agree in name, kinds, optionality and derivation. The others are the program's: they say how objects of an earlier version are taken
 /// up, and what saves check. They are no part of what is stored about the schema, nor of ``Schema/stableHash``.
 public struct AttributeDescription: Sendable, Codable {
   /// The attribute's name.
@@ -21,11 +21,13 @@ public struct AttributeDescription: Sendable, Codable {
   public var rules: [AttributeRule] = []
   /// Whether the history keeps the last value of a deleted object: ``HistoryChange/tombstone``.
   public var preservesValueOnDeletion = false
+  /// What the store makes the value of; nil for an attribute that programs set.
+  public var derivation: AttributeDerivation?
 
   /// Makes the value that a new object begins with, at its insertion, unless it was given one; nil where ``defaultValue`` is for new objects too.
   public var insertionDefault: (@Sendable () -> any AttributeType)?
 
-  private enum CodingKeys: CodingKey { case name, kind, elementKind, isOptional }
+  private enum CodingKeys: CodingKey { case name, kind, elementKind, isOptional, derivation }
 
   /// - Parameters:
   ///   - name: the attribute's name.
@@ -36,6 +38,7 @@ public struct AttributeDescription: Sendable, Codable {
   ///   - originalName: the attribute's name in an earlier version of the schema; nil if it had no other.
   ///   - rules: the rules that saves check.
   ///   - preservesValueOnDeletion: whether the history keeps the last value of a deleted object.
+  ///   - derivation: what the store makes the value of; nil for an attribute that programs set.
   public init(
     name: String,
     kind: AttributeKind,
@@ -44,8 +47,10 @@ public struct AttributeDescription: Sendable, Codable {
     defaultValue: AttributeValue? = nil,
     originalName: String? = nil,
     rules: [AttributeRule] = [],
-    preservesValueOnDeletion: Bool = false
+    preservesValueOnDeletion: Bool = false,
+    derivation: AttributeDerivation? = nil
   ) {
+    self.derivation = derivation
     self.preservesValueOnDeletion = preservesValueOnDeletion
     self.rules = rules
     self.name = name
@@ -64,8 +69,8 @@ extension AttributeDescription {
 
 extension AttributeDescription: Hashable {
   public static func == (left: AttributeDescription, right: AttributeDescription) -> Bool {
-    (left.name, left.kind, left.elementKind, left.isOptional)
-      == (right.name, right.kind, right.elementKind, right.isOptional)
+    (left.name, left.kind, left.elementKind, left.isOptional, left.derivation)
+      == (right.name, right.kind, right.elementKind, right.isOptional, right.derivation)
   }
 
   public func hash(into hasher: inout Hasher) {
@@ -73,5 +78,6 @@ extension AttributeDescription: Hashable {
     hasher.combine(kind)
     hasher.combine(elementKind)
     hasher.combine(isOptional)
+    hasher.combine(derivation)
   }
 }

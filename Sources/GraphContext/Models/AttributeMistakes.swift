@@ -93,6 +93,29 @@ extension PropertyDescription {
     return property
   }
 
+  /// A description of an attribute that the store makes of other values.
+  public static func _$attribute(
+    _ name: String,
+    _ type: Any.Type,
+    derived derivation: AttributeDerivation,
+    originalName: String? = nil,
+    preservesValueOnDeletion: Bool = false
+  ) -> PropertyDescription {
+    func attribute<Attribute: AttributeType>(_ type: Attribute.Type) -> PropertyDescription {
+      .attribute(
+        name,
+        type,
+        derived: derivation,
+        originalName: originalName,
+        preservesValueOnDeletion: preservesValueOnDeletion
+      )
+    }
+    guard let type = type as? any AttributeType.Type else {
+      fatalError("the attribute \(name) has the type \(type), which is no AttributeType")
+    }
+    return attribute(type)
+  }
+
   /// - Parameter value: One of the type, or nil.
   private static func attribute(
     _ name: String,

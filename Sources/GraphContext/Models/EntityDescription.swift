@@ -50,6 +50,9 @@ public struct EntityDescription: Sendable, Codable {
 
   /// The property of this name. O(properties).
   public func property(named name: String) -> PropertyDescription? { properties.first { $0.name == name } }
+
+  /// The attribute of this name. O(properties).
+  func attribute(named name: String) -> AttributeDescription? { property(named: name)?.attribute }
 }
 
 extension EntityDescription: Hashable {
@@ -180,6 +183,33 @@ extension PropertyDescription {
     return property
   }
 
+  /// An attribute that the store makes of other values.
+  ///
+  /// - Parameters:
+  ///   - name: the attribute's name.
+  ///   - type: the type of its values.
+  ///   - derivation: what the values are made of.
+  ///   - originalName: the attribute's name in an earlier version of the schema; nil if it had no other.
+  ///   - preservesValueOnDeletion: whether the history keeps the last value of a deleted object.
+  public static func attribute<Value: AttributeType>(
+    _ name: String,
+    _ type: Value.Type,
+    derived derivation: AttributeDerivation,
+    originalName: String? = nil,
+    preservesValueOnDeletion: Bool = false
+  ) -> PropertyDescription {
+    var property = attribute(
+      name,
+      type,
+      originalName: originalName,
+      preservesValueOnDeletion: preservesValueOnDeletion
+    )
+    property.derive(from: derivation)
+    // A new object shows this until it is saved: nil, 0, an empty string.
+    property.setInsertionDefault { Value(_attributeValue: .null) ?? Value.anyValue }
+    return property
+  }
+
   /// An attribute whose long values are stored outside of records. Its values are data.
   ///
   /// - Parameters:
@@ -229,6 +259,13 @@ extension PropertyDescription {
       )
     }
     attribute.kind = kind
+    self = .attribute(attribute)
+  }
+
+  /// Of an attribute.
+  private mutating func derive(from derivation: AttributeDerivation) {
+    guard case .attribute(var attribute) = self else { return }
+    attribute.derivation = derivation
     self = .attribute(attribute)
   }
 

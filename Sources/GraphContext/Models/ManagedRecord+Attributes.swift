@@ -39,7 +39,7 @@ extension ManagedRecord {
   /// Sets an attribute; `null` for nil, which a required attribute may be until it is saved.
   ///
   /// - Throws: `unknownProperty` when the entity has no attribute of this name; `wrongValue` when the value is of another kind than the
-  ///   attribute, or out of its range.
+  ///   attribute, or out of its range; `derivedValue` when the attribute is derived.
   public func set(_ name: String, to value: AttributeValue) throws(ContextError) {
     let (slot, accepted) = try accepted(value, name)
     setValue(accepted, at: slot)
@@ -51,6 +51,7 @@ extension ManagedRecord {
     _ name: String
   ) throws(ContextError) -> (slot: Int, value: AttributeValue) {
     let slot = try attributeSlot(name)
+    if attribute(slot)?.derivation != nil { throw error(.derivedValue, name, "is derived: the store makes it") }
     let kind = _$objectModel.layout.fields[slot].kind
     if value.isNull { return (slot, .null) }
     guard let converted = kind.value(from: value), hasElements(converted, slot) else {

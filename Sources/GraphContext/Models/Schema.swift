@@ -308,6 +308,7 @@ extension PropertyDescription: CustomStringConvertible {
     switch self {
     case .attribute(let attribute):
       "\(attribute.name): \(attribute.typeText)\(attribute.isOptional ? "?" : "")"
+        + (attribute.derivation.map { " derived \($0)" } ?? "")
     case .relationship(let relationship): relationship.description
     }
   }

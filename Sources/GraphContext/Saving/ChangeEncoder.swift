@@ -64,7 +64,7 @@ struct ChangeEncoder {
     if stored == nil, !context.entities[entity.ordinal].mayBeMissing(number) {
       throw context.notFound(number, entity)
     }
-    let changed = object._$state.changed
+    let changed = object._$state.changed & ~entity.derivedSlots
     changes.encoder.begin()
     var visitor = SlotEncoder(changes)
     for slot in entity.slotsByPlace where changed & 1 << UInt64(slot) != 0 { object._$visit(slot, &visitor) }

@@ -75,6 +75,8 @@ struct MergeResolver {
   private func foreignChange(of number: ObjectNumber, _ entity: StoredEntity) -> ForeignChange {
     var change = request.conflicts[entity.ordinal][number] ?? ForeignChange()
     change.merge(foreign.change(of: number, entity.number))
+    // A value that the store makes is a change of what it is made of.
+    change.slots &= ~entity.derivedSlots
     return change
   }
 

@@ -47,7 +47,7 @@ struct RecordChecks {
         "\($0) is given a value that \(kind == .coded ? "can't be encoded" : "is no \(kind)")"
       }
     }
-    var missing = record.missingSlots(entity.requiredSlots(of: number) & slots)
+    var missing = record.missingSlots(entity.requiredSlots(of: number) & slots & ~entity.derivedSlots)
     while missing != 0 {
       let slot = missing.trailingZeroBitCount
       missing &= missing - 1

@@ -244,7 +244,7 @@ struct UniqueResolver {
     }
     switch policy {
     case .error, .keep: return 0
-    case .replace: return slots
+    case .replace: return slots & ~entity.derivedSlots
     case .merge:
       let defaults = defaults[entity.ordinal] ?? coordinator.defaults(of: entity)
       self.defaults[entity.ordinal] = defaults
@@ -253,6 +253,7 @@ struct UniqueResolver {
       }
       // The existing object has had its own insertion.
       for slot in coordinator.insertionDefaults(of: entity).keys { slots &= ~(1 << UInt64(slot)) }
+      slots &= ~entity.derivedSlots
       return slots & ~entity.placeSlots | entity.places(of: slots)
     }
   }

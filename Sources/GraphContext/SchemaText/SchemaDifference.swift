@@ -55,6 +55,8 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
     case loosened
     /// There can't be nil any more.
     case required
+    /// The store makes the attribute of something else, or it does so from now on, or no longer.
+    case derived
     /// A relationship leads to another entity.
     case redirected
     /// A relationship to one object leads to many now.
@@ -79,7 +81,7 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
   public struct Aspect: Sendable, Hashable, Codable {
     /// What the change means for what is stored.
     public var effect: Effect
-    /// `name`, `kind`, `optional`, `destination`, `cardinality`, `inverse`, `delete rule`, `ordered` or `unique`.
+    /// `name`, `kind`, `optional`, `derived`, `destination`, `cardinality`, `inverse`, `delete rule`, `ordered` or `unique`.
     public var name: String
     /// What the old schema says.
     public var old: String
@@ -142,7 +144,7 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
       let origin = renaming.origin(of: property.name, in: new.name)
       if let origin, let before = oldProperties[origin], before.subject == property.subject {
         remaining.remove(origin)
-        let aspects = aspects(from: before, to: property, of: old.name, renaming)
+        let aspects = aspects(from: before, to: property, of: old, renaming)
         return [Change(changed: property.subject, in: new.name, property.name, aspects)].compactMap(\.self)
       }
       return [Change(added: property.subject, in: new.name, property.name, property.description)]
@@ -156,7 +158,7 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
   private static func aspects(
     from old: PropertyDescription,
     to new: PropertyDescription,
-    of oldEntity: String,
+    of oldEntity: EntityDescription,
     _ renaming: SchemaRenaming
   ) -> [Aspect] {
     let name = Aspect(.renamed, "name", old.name, new.name)
@@ -166,6 +168,12 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
         name,
         Aspect(old.canContinue(as: new) ? .widened : .retyped, "kind", old.typeText, new.typeText),
         Aspect(new.isOptional ? .loosened : .required, "optional", "\(old.isOptional)", "\(new.isOptional)"),
+        Aspect(
+          .derived,
+          "derived",
+          old.derivation.map { renaming.renamed($0, of: oldEntity).text } ?? "no",
+          new.derivation?.text ?? "no"
+        ),
       ].compactMap(\.self)
     case (.relationship(let old), .relationship(let new)):
       let destination = renaming.newName(of: old.destination) ?? old.destination

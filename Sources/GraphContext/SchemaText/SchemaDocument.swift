@@ -44,6 +44,8 @@ public struct SchemaDocument: Sendable, Hashable, Codable {
     public var deleteRule: DeleteRule?
     /// Whether a relationship is ordered; nil is no.
     public var isOrdered: Bool?
+    /// What the store makes an attribute's value of; nil for what programs set.
+    public var derivation: AttributeDerivation?
   }
 
   /// An index, as ``IndexDescription`` says it.
@@ -121,6 +123,7 @@ extension SchemaDocument.Property {
       kind = attribute.typeText
       isOptional = attribute.isOptional ? true : nil
       defaultValue = attribute.defaultValue
+      derivation = attribute.derivation
     case .relationship(let relationship):
       kind = relationship.isToMany ? Self.toMany : Self.toOne
       isOptional = relationship.cardinality == .optional ? true : nil
@@ -161,7 +164,8 @@ extension SchemaDocument.Property {
           elementKind: elementKind,
           isOptional: isOptional ?? false,
           defaultValue: defaultValue,
-          originalName: originalName
+          originalName: originalName,
+          derivation: derivation
         )
       )
     }
@@ -187,6 +191,7 @@ extension SchemaDocument.Property: Codable {
     case name, kind, isOptional
     case defaultValue = "default"
     case originalName, destination, inverse, deleteRule, isOrdered
+    case derivation = "derived"
   }
 
   public init(from decoder: any Decoder) throws {
@@ -199,6 +204,7 @@ extension SchemaDocument.Property: Codable {
     inverse = try container.decodeIfPresent(String.self, forKey: .inverse)
     deleteRule = try container.decodeIfPresent(DeleteRule.self, forKey: .deleteRule)
     isOrdered = try container.decodeIfPresent(Bool.self, forKey: .isOrdered)
+    derivation = try container.decodeIfPresent(AttributeDerivation.self, forKey: .derivation)
     if let attributeKind {
       let plain = try container.decodeIfPresent(PlainValue.self, forKey: .defaultValue)
       defaultValue = try plain.map { plain in
@@ -232,5 +238,6 @@ extension SchemaDocument.Property: Codable {
     try container.encodeIfPresent(inverse, forKey: .inverse)
     try container.encodeIfPresent(deleteRule, forKey: .deleteRule)
     try container.encodeIfPresent(isOrdered, forKey: .isOrdered)
+    try container.encodeIfPresent(derivation, forKey: .derivation)
   }
 }

@@ -38,6 +38,21 @@ struct SchemaRenaming {
 
   /// The new name of an old property; nil for one that is gone.
   func newName(of property: String, in entity: String) -> String? { newPropertyNames[entity]?[property] }
+
+  /// A rule of an old entity with the new names of what it is made of.
+  func renamed(_ derivation: AttributeDerivation, of entity: EntityDescription) -> AttributeDerivation {
+    func name(_ property: String, _ entity: String) -> String { newName(of: property, in: entity) ?? property }
+    switch derivation.form {
+    case .folded(let source, let folding): return AttributeDerivation(.folded(name(source, entity.name), folding))
+    case .count(let relationship): return AttributeDerivation(.count(of: name(relationship, entity.name)))
+    case .aggregate(let function, let relationship, let source):
+      let members = entity.relationships.first { $0.name == relationship }?.destination ?? ""
+      return AttributeDerivation(
+        .aggregate(function, over: name(relationship, entity.name), of: name(source, members))
+      )
+    case nil: return derivation
+    }
+  }
 }
 
 extension CataloguedSchema {
@@ -88,7 +103,7 @@ extension PropertyDescription {
     switch self {
     case .attribute(var attribute):
       attribute.originalName = originalName
-      attribute.defaultValue = absentValue.isNull ? nil : absentValue
+      attribute.defaultValue = absentValue.isNull || attribute.derivation != nil ? nil : absentValue
       return .attribute(attribute)
     case .relationship(var relationship):
       relationship.originalName = originalName

@@ -20,6 +20,8 @@ public struct SchemaTable: Sendable, Hashable, Codable {
     public var deleteRule: DeleteRule?
     /// Whether a relationship is ordered; nil for an attribute, and for no.
     public var isOrdered: Bool?
+    /// What the store makes an attribute's value of; nil for what programs set.
+    public var derivation: AttributeDerivation?
     /// The indexes that the property is in, such as `unique isrc` and `index album,track`.
     public var indexes: [String]
   }
@@ -50,6 +52,7 @@ public struct SchemaTable: Sendable, Hashable, Codable {
         property: attribute.name,
         kind: attribute.typeText,
         isOptional: attribute.isOptional,
+        derivation: attribute.derivation,
         indexes: indexes
       )
     case .relationship(let relationship):

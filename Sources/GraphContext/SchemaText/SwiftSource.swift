@@ -107,6 +107,9 @@ private struct SwiftClass {
     switch property {
     case .attribute(let attribute):
       if uniqueAttributes.contains(attribute.name) { arguments.append(".unique") }
+      if let derivation = attribute.derivation {
+        arguments.append(".derived(\(SwiftText.literal(derivation.text)))")
+      }
       if attribute.kind.isExternal { arguments.append(".externalStorage") }
     case .relationship(let relationship):
       if relationship.isOrdered { arguments.append(".ordered") }
@@ -192,7 +195,7 @@ private struct SwiftClass {
 
   private func isRequired(_ property: PropertyDescription) -> Bool {
     switch property {
-    case .attribute(let attribute): !attribute.isOptional
+    case .attribute(let attribute): !attribute.isOptional && attribute.derivation == nil
     case .relationship(let relationship): relationship.cardinality == .required
     }
   }

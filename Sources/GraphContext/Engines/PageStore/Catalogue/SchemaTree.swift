@@ -12,7 +12,7 @@ import Predicates
 /// | `migration` | a change of the schema that is under way (``MigrationState``), JSON; absent where there is none |
 /// | `spent` | the number that is given next where a change was given up that had taken numbers, `UInt32` little-endian; absent otherwise |
 /// | `staged/`, a commit, `/`, a tree | a value whose parts are stored, and that nothing refers to yet (``StagedBlobs``) |
-/// | `folding` | by what the folded indexes are folded (``StringFolding/tables``), in ASCII; absent where there are none |
+/// | `folding` | by what folded indexes and copies are folded (``StringFolding/tables``), in ASCII; absent where there are none |
 /// | `numbers/` and an entity's number | the end of the block of object numbers leased last, `UInt64` little-endian |
 package enum SchemaTree {
   /// The tree's name.
@@ -37,12 +37,16 @@ package enum SchemaTree {
   package static let codedFormatVersion: UInt32 = 5
   /// The version of a store with ordered relationships or with attributes that are stored externally, and that needs no newer one.
   package static let orderedFormatVersion: UInt32 = 6
-  /// The version of a store with classes that inherit from each other, whatever else is in it. The newest that this library reads.
-  package static let newestFormatVersion: UInt32 = 7
+  /// The version of a store with classes that inherit from each other, and without derived attributes.
+  package static let hierarchyFormatVersion: UInt32 = 7
+  /// The version of a store with derived attributes, whatever else is in it: a library that doesn't know them would not keep their values. The newest that
+  /// this library reads.
+  package static let newestFormatVersion: UInt32 = 8
 
   /// The version that a store of a schema needs, without a history.
   static func formatVersion(of schema: CataloguedSchema) -> UInt32 {
-    if schema.entities.contains(where: { !$0.classes.isEmpty }) { return newestFormatVersion }
+    if schema.derivesValues { return newestFormatVersion }
+    if schema.entities.contains(where: { !$0.classes.isEmpty }) { return hierarchyFormatVersion }
     if schema.hasAttribute(where: { $0 == .place || $0.isExternal }) { return orderedFormatVersion }
     return schema.hasAttribute(where: { $0 == .coded }) ? codedFormatVersion : formatVersion
   }
@@ -178,7 +182,7 @@ extension SchemaTree {
     )
     try tree.put(modelKey, encoded(schema))
     _ = try tree.remove(spentKey)
-    if schema.hasFoldedIndexes {
+    if schema.storesFoldedStrings {
       try tree.put(foldingKey, Array(StringFolding.tables.utf8))
     } else {
       _ = try tree.remove(foldingKey)

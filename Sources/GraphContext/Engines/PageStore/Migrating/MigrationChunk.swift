@@ -5,7 +5,7 @@ extension StoredSchema {
   /// The tree that a step goes through.
   fileprivate func source(of step: MigrationStep) -> String {
     switch step {
-    case .index(let number, _): entity(number)?.treeName ?? ""
+    case .index(let number, _), .derived(let number): entity(number)?.treeName ?? ""
     case .exchangedPairs(let source, _), .copiedPairs(let source, _), .copiedValues(let source, _),
       .records(_, let source), .inverse(_, _, let source, _):
       source
@@ -54,6 +54,12 @@ struct MigrationChunk {
       for (key, record) in try collectLinked(slot, of: entity, tree, source, range, byteLimit, step) {
         try tree.put(key, record)
       }
+    case .derived(let number):
+      guard let entity = schema.entity(number) else { return }
+      let trees = try schema.treesOfMembers(of: entity, &transaction)
+      var values = DerivedValues<WriteTree>(schema) { trees[$0] }
+      let derived = try collectDerived(of: entity, source, range, byteLimit, &values)
+      for (key, record) in derived { try source.put(key, record) }
     case .pass: return
     }
   }
@@ -90,6 +96,32 @@ struct MigrationChunk {
       if count(key.count + record.bytes.count, from: key, byteLimit) { break }
     }
     return copies
+  }
+
+  /// Records with their derived values.
+  private mutating func collectDerived(
+    of entity: StoredEntity,
+    _ records: WriteTree,
+    _ range: KeyRange,
+    _ byteLimit: Int,
+    _ values: inout DerivedValues<WriteTree>
+  ) throws -> [(key: [UInt8], record: [UInt8])] {
+    var encoder = RecordEncoder(layout: entity.layout)
+    var changed: [(key: [UInt8], record: [UInt8])] = []
+    var cursor = try records.cursor(in: range)
+    while try cursor.next() {
+      let key = try cursor.key()
+      let number = KeyCoder.objectID(ending: key) ?? .none
+      guard let record = RecordView(try cursor.value(), layout: entity.layout) else {
+        throw StoreView.damaged(number, of: entity)
+      }
+      encoder.removeAll()
+      let new = encoder.encode(record, replacing: try values.all(of: entity, number, record), entity)
+      RecordEncoder.stamp(new, commit: record.commit)
+      changed.append(([UInt8](key), [UInt8](new)))
+      if count(key.count + new.count, from: key, byteLimit) { break }
+    }
+    return changed
   }
 
   private mutating func collectValues(
@@ -205,5 +237,17 @@ extension MigrationStep {
   {
     guard let (first, second) = KeyCoder.numbers(ofPair: pair) else { return nil }
     return exchangesPairs ? (second, first) : (first, second)
+  }
+}
+
+extension StoredSchema {
+  /// The trees that the derived values of an entity are computed of, by name.
+  fileprivate func treesOfMembers(
+    of entity: StoredEntity,
+    _ transaction: inout WriteTransaction
+  ) throws -> [String: WriteTree] {
+    var trees: [String: WriteTree] = [:]
+    for name in memberTrees(of: entity) { trees[name] = try transaction.treeIfPresent(name) }
+    return trees
   }
 }

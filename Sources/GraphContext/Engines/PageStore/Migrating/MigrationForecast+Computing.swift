@@ -111,7 +111,9 @@ private struct ForecastBuilder {
 
   private func earlierRecords() throws -> [MigrationForecast.EarlierRecords] {
     try continued.compactMap { old, new in
-      if change.rebuilt.contains(new.name) || change.hasNewInverse(new.number) { return nil }
+      if change.rebuilt.contains(new.name) || change.hasNewInverse(new.number)
+        || change.derivedAnew.contains(new.number)
+      { return nil }
       let newest = UInt32(new.layouts.count - 1)
       let count = try LayoutCensus(of: old, in: snapshot).count(besides: newest)
       return count == 0 ? nil : MigrationForecast.EarlierRecords(entity: new.name, count: count)
@@ -187,7 +189,7 @@ private struct ForecastBuilder {
           whole.target.entity(number).flatMap { labels.owner(of: $0.tree) },
           isReplacing: true
         )
-      case .inverse, .pass: return nil
+      case .inverse, .derived, .pass: return nil
       }
     }
   }
@@ -245,11 +247,5 @@ extension MigrationForecast.Tree {
       case .blobs: .values
       }
     self.init(kind: kind, entity: owner.entity, name: owner.name, entryCount: entryCount)
-  }
-}
-
-extension EntityDescription {
-  fileprivate func attribute(named name: String) -> AttributeDescription? {
-    if case .attribute(let attribute)? = property(named: name) { attribute } else { nil }
   }
 }

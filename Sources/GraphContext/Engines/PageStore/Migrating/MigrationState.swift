@@ -80,6 +80,8 @@ enum MigrationStep: Sendable, Hashable, Codable {
   /// The values of a new to-one relationship, out of the links of its inverse: pairs of the entity's object and its destination, or the
   /// other way round.
   case inverse(entity: EntityNumber, PropertyNumber, links: String, isExchanged: Bool)
+  /// The derived values of an entity's objects, out of what they are made of.
+  case derived(entity: EntityNumber)
   /// One pass of a custom stage, by its place; the entity of the old schema that it goes through, if it goes through one.
   case pass(Int, entity: EntityNumber?)
 }
@@ -103,7 +105,7 @@ extension SchemaChange {
     case .exchangedPairs(let source, _), .copiedPairs(let source, _), .copiedValues(let source, _),
       .records(_, let source), .inverse(_, _, let source, _):
       try snapshot.treeIfPresent(source)?.count ?? 0
-    case .index(let number, _), .pass(_, let number?):
+    case .index(let number, _), .derived(let number), .pass(_, let number?):
       // The index of an entity to be rebuilt has as many entries as the store has records.
       try snapshot.treeIfPresent(old.entity(number)?.tree ?? "")?.count ?? 0
     case .pass: 1

@@ -31,7 +31,7 @@ struct SchemaTransition {
     self.step = step
     self.showsValues = showsValues
     let empty = try known.emptyEntities(in: snapshot)
-    isFoldedElsewhere = try known.hasFoldedIndexes && !SchemaTree.isFoldedAsHere(snapshot)
+    isFoldedElsewhere = try known.storesFoldedStrings && !SchemaTree.isFoldedAsHere(snapshot)
     var change = SchemaChange.inferred(
       from: known,
       to: step.schema,
@@ -99,6 +99,7 @@ struct SchemaTransition {
     var whole = change
     if let custom = step.custom { whole.rebuild(passes: custom.passes) }
     whole.fillNewInverses()
+    whole.fillDerived()
     return whole
   }
 

@@ -51,7 +51,10 @@ final class StageSaves: SaveCompanion {
       throw ContextError(.saveNotAllowed, "the graph that a stage makes is saved when the pass returns")
     }
     for ordinal in untouched.sorted() {
-      if changeSet.objects[schema.entities[ordinal].number] != nil { throw notRebuilt(ordinal) }
+      let entity = schema.entities[ordinal]
+      if let changes = changeSet.objects[entity.number], !changes.isOfDerivedValues(entity) {
+        throw notRebuilt(ordinal)
+      }
     }
     let changes = request.entities.filter { !$0.isEmpty }
     if let wrong = changes.first(where: { untouched.contains($0.entity.ordinal) }) {
@@ -72,5 +75,12 @@ final class StageSaves: SaveCompanion {
       "a pass has changed objects of \(name), which is not among the entities that the stage rebuilds",
       context: .init(entity: name)
     )
+  }
+}
+
+extension ChangeSet.Objects {
+  /// Whether nothing but derived values has changed.
+  fileprivate func isOfDerivedValues(_ entity: StoredEntity) -> Bool {
+    inserted.isEmpty && deleted.isEmpty && updated.allSatisfy { $0.slots & ~entity.derivedSlots == 0 }
   }
 }

@@ -157,6 +157,7 @@ extension SaveTransaction {
       let bytes = encoder.encode(record, replacing: toOne.slot, with: .null)
       RecordEncoder.stamp(bytes, commit: commit)
       let new = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
+      noteDerived(from: record, to: new, number, entity)
       try replaceKeys(from: record, to: new, number, entity, &transaction)
       let tree = try records(entity, &transaction)
       try withKey(number) { key throws(StoreError) in _ = try tree.put(key, UnsafeRawBufferPointer(bytes)) }
@@ -178,6 +179,7 @@ extension SaveTransaction {
     deletions.append((entity, number))
     try bytes.withUnsafeBytes { bytes in
       let record = RecordView(validated: bytes, layout: entity.layout)
+      noteDerived(from: record, to: nil, number, entity)
       try replaceKeys(from: record, to: nil, number, entity, &transaction)
       noteDeadBlobs(of: record, in: .max, entity)
       history?.noteDeleted(record, number, entity, request.origin)
@@ -210,7 +212,7 @@ extension SaveTransaction {
   }
 
   /// A copy of a record in the newest layout, checked.
-  private func storedBytes(
+  func storedBytes(
     _ number: ObjectNumber,
     _ entity: StoredEntity,
     _ transaction: inout WriteTransaction
@@ -225,7 +227,7 @@ extension SaveTransaction {
   }
 
   /// Brings the trees of keys from one state of a record to another, at once.
-  private func replaceKeys(
+  func replaceKeys(
     from old: RecordView,
     to new: RecordView?,
     _ number: ObjectNumber,
@@ -274,6 +276,7 @@ extension SaveTransaction {
   private func noteCounted(_ owner: ObjectNumber, _ element: ObjectNumber, _ trees: PairTrees) {
     counted.note(owner, in: trees.forward)
     counted.note(element, in: trees.backward)
+    noteDerived(owner, element, trees)
   }
 
   private func addPair(
@@ -305,7 +308,7 @@ extension SaveTransaction {
   }
 
   /// The numbers that follow `number` in a tree of pairs of numbers.
-  private func linked(
+  func linked(
     to number: ObjectNumber,
     in treeName: String,
     _ transaction: inout WriteTransaction

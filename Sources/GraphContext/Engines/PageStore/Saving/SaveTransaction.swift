@@ -12,9 +12,10 @@ import Predicates
 /// 5. Every reference that was set leads to an object.
 /// 6. To-many relationships have as many members as their rules say.
 /// 7. Unique tuples are unique. They are looked at once, at the end: two objects may swap theirs.
-/// 8. Numbers are leased for the objects to come.
-/// 9. Values that were stored outside of records and that nothing refers to any more are removed.
-/// 10. The changes are appended to the history, if the store keeps one.
+/// 8. Derived values follow what they are made of.
+/// 9. Numbers are leased for the objects to come.
+/// 10. Values that were stored outside of records and that nothing refers to any more are removed.
+/// 11. The changes are appended to the history, if the store keeps one.
 ///
 /// Failures of objects are gathered until the end, so that one error lists all of them. Any error aborts the transaction and leaves nothing in
 /// the store.
@@ -45,6 +46,8 @@ final class SaveTransaction {
   var lostReferences: [LostReference] = []
   /// Objects whose to-many relationships are counted at the end.
   var counted: CountedOwners
+  /// Objects whose derived values follow at the end.
+  var derived = DerivedChanges()
   /// Values that this save has stored outside of records.
   var blobCount: UInt32 = 0
   var deadBlobs: [DeadBlob] = []
@@ -99,6 +102,8 @@ final class SaveTransaction {
     try checkCounts(&transaction)
     try checkUniqueness(&transaction)
     try failures.throwIfAny()
+    try storeDerived(&transaction)
+    try failures.throwIfAny()
     try leaseNumbers(&transaction)
     try removeDeadBlobs(&transaction)
     for changes in request.entities {
@@ -148,7 +153,8 @@ extension SaveTransaction {
     var encoder = RecordEncoder(layout: entity.layout)
     // The encoder owns records: it must not end before.
     defer { encoder.removeAll() }
-    let inserted = try storeBlobs(of: changes.inserted, entity, &encoder, &transaction)
+    let stored = try storeBlobs(of: changes.inserted, entity, &encoder, &transaction)
+    let inserted = deriveFirst(of: stored, entity, &encoder)
     for record in inserted { RecordEncoder.stamp(record.bytes, commit: commit) }
     counted.note(inserted, of: entity)
     if let number = try tree.put(new: inserted) {
@@ -169,7 +175,7 @@ extension SaveTransaction {
     let tree = try records(entity, &transaction)
     var encoder = RecordEncoder(layout: entity.layout)
     var patchEncoder = RecordEncoder(layout: entity.layout)
-    for patch in changes.updated {
+    for (place, patch) in changes.updated.enumerated() {
       encoder.removeAll()
       patchEncoder.removeAll()
       let given = RecordView(validated: patch.bytes, layout: entity.layout)
@@ -181,10 +187,15 @@ extension SaveTransaction {
         try tree.replace(near: key) { stored in
           do throws(ContextError) {
             let old = try unchanged(stored, patch.number, entity)
-            let bytes = encoder.encode(old, patchedBy: values, in: patch.slots)
+            var (slots, bytes) = (patch.slots, encoder.encode(old, patchedBy: values, in: patch.slots))
+            if entity.derivedSlots != 0 {
+              let copies = deriveCopies(of: bytes, from: old, changed: slots, entity, &encoder)
+              (slots, bytes) = (slots | copies.slots, copies.bytes)
+              changes.updated[place].slots = slots
+            }
             RecordEncoder.stamp(bytes, commit: commit)
             let new = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
-            noteKeys(from: old, to: new, patch.number, entity, changed: patch.slots)
+            noteKeys(from: old, to: new, patch.number, entity, changed: slots)
             noteDeadBlobs(of: old, in: patch.slots, entity)
             return UnsafeRawBufferPointer(bytes)
           } catch {
@@ -203,7 +214,9 @@ extension SaveTransaction {
     let entity = changes.entity
     let tree = try records(entity, &transaction)
     // Where no object is left, the keys needn't be known.
-    let notesKeys = try changes.deleted.count != tree.count || !request.countRules.isEmpty
+    let notesKeys =
+      try changes.deleted.count != tree.count || !request.countRules.isEmpty
+      || !schema.memberDerivations[entity.ordinal].isEmpty
     var failure: ContextError?
     try tree.forEachValue(ofKeys: recordKeys(changes.deleted)) { place, stored in
       let number = changes.deleted[place]
@@ -252,6 +265,7 @@ extension SaveTransaction {
     changed: UInt64
   ) {
     let ordinal = entity.ordinal
+    noteDerived(from: old, to: new, number, entity)
     for (place, index) in entity.declaredIndexes.enumerated() where index.slotMask & changed != 0 {
       if index.isOfElements {
         noteElementKeys(index, place, from: old, to: new, number, entity)

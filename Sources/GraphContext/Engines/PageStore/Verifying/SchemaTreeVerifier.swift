@@ -67,9 +67,9 @@ struct SchemaTreeVerifier {
     isComplete: Bool
   ) {
     let folding = entries[SchemaTree.foldingKey]
-    if let folding, !schema.hasFoldedIndexes || !Self.isFolding(folding) {
+    if let folding, !schema.storesFoldedStrings || !Self.isFolding(folding) {
       report("what the store says of folding makes no sense")
-    } else if folding == nil, schema.hasFoldedIndexes, isComplete {
+    } else if folding == nil, schema.storesFoldedStrings, isComplete {
       report("the store doesn't say by what its folded indexes are folded")
     }
   }

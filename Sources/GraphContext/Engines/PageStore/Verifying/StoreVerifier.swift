@@ -17,6 +17,7 @@ package struct StoreVerifier {
   private var elementCounts: [Int] = []
   /// How many parts the long values of the entity at hand have, by slot.
   private var partCounts: [Int: Int] = [:]
+  private var derivedValues: DerivedValues<TreeReader>
 
   /// - Parameters:
   ///   - damaged: the names of the trees in whose pages the page store has found problems.
@@ -25,6 +26,7 @@ package struct StoreVerifier {
     self.view = view
     self.damaged = damaged
     self.leases = leases
+    derivedValues = DerivedValues(view.schema) { name in try view.tree(named: name) }
   }
 
   /// Every problem. O(n log n).
@@ -159,6 +161,7 @@ package struct StoreVerifier {
     for property in entity.schema.stored where !record.hasSoundElements(property) {
       report("\(entity.name) \(number) has no list for \(property.name)", entity.treeName)
     }
+    for derivation in entity.derivations { verify(derivation, of: number, record, entity) }
     for (place, index) in entity.declaredIndexes.enumerated() {
       let keys = index.keys(of: record, number)
       elementCounts[place] += index.isOfElements ? keys.count : 0
@@ -171,6 +174,20 @@ package struct StoreVerifier {
       referenceCounts[place] += 1
       verify(toOne, leadingTo: record.reference(toOne.slot), from: number, entity)
     }
+  }
+
+  /// Computes a derived value, and reports one that differs. What it is made of is reported elsewhere where that is damaged.
+  private mutating func verify(
+    _ derivation: StoredDerivation,
+    of number: ObjectNumber,
+    _ record: RecordView,
+    _ entity: StoredEntity
+  ) {
+    if !damaged.isDisjoint(with: view.schema.memberTrees(of: entity)) { return }
+    let stored = record.value(derivation.slot)
+    guard let value = try? derivedValues.value(of: derivation, number, record), value != stored else { return }
+    let name = entity.schema.stored[derivation.slot].name
+    report("the derived \(name) of \(entity.name) \(number) is not what it is made of", entity.treeName)
   }
 
   private mutating func verify(

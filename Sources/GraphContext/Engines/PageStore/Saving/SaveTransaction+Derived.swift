@@ -1,0 +1,236 @@
+import PageStore
+import Predicates
+
+// Derived values. Folded copies belong to the records that the save stores anyway. Aggregates belong to the objects at the other end of relationships: what
+// becomes of members is noted, and brought into their owners' records when everything else is stored.
+//
+// A record keeps the commit that it has where only derived values change: that is no change of the object which another save could conflict with.
+
+// MARK: - Records of the save
+
+extension SaveTransaction {
+  /// New records with the derived values that objects begin with.
+  func deriveFirst(
+    of records: [EntityChanges.Record],
+    _ entity: StoredEntity,
+    _ encoder: inout RecordEncoder
+  ) -> [EntityChanges.Record] {
+    if entity.derivations.isEmpty { return records }
+    return records.map { record in
+      let view = RecordView(validated: UnsafeRawBufferPointer(record.bytes), layout: entity.layout)
+      var values: [Int: AttributeValue] = [:]
+      for derivation in entity.derivations {
+        let value =
+          if case .folded(let source, let options) = derivation.source {
+            view.folded(source, options)
+          } else {
+            derivation.emptyValue
+          }
+        if view.value(derivation.slot) != value { values[derivation.slot] = value }
+      }
+      if values.isEmpty { return record }
+      return .init(number: record.number, bytes: encoder.encode(view, replacing: values, entity))
+    }
+  }
+
+  /// A changed record with the folded copies of what has changed, and bits of the slots that are others than in the stored record.
+  func deriveCopies(
+    of bytes: UnsafeMutableRawBufferPointer,
+    from old: RecordView,
+    changed: UInt64,
+    _ entity: StoredEntity,
+    _ encoder: inout RecordEncoder
+  ) -> (bytes: UnsafeMutableRawBufferPointer, slots: UInt64) {
+    var values: [Int: AttributeValue] = [:]
+    let new = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
+    for derivation in entity.derivations {
+      guard case .folded(let source, let options) = derivation.source, changed & 1 << UInt64(source) != 0
+      else { continue }
+      let value = new.folded(source, options)
+      if old.value(derivation.slot) != value { values[derivation.slot] = value }
+    }
+    if values.isEmpty { return (bytes, 0) }
+    let slots = values.keys.reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
+    return (encoder.encode(new, replacing: values, entity), slots)
+  }
+}
+
+// MARK: - What becomes of members
+
+extension SaveTransaction {
+  /// Notes what a changed record means for the objects that it is a member of; nil stands for no record.
+  func noteDerived(
+    from old: RecordView?,
+    to new: RecordView?,
+    _ number: ObjectNumber,
+    _ entity: StoredEntity
+  ) {
+    for member in schema.memberDerivations[entity.ordinal] {
+      let before = member.value.flatMap { value in old?.value(value.slot) }
+      let after = member.value.flatMap { value in new?.value(value.slot) }
+      switch member.storage {
+      case .references(let slot, _):
+        let (from, to) = (old?.reference(slot) ?? .none, new?.reference(slot) ?? .none)
+        if from != to {
+          if !from.isNone { derived.note(member, of: from, gone: before, come: nil) }
+          if !to.isNone { derived.note(member, of: to, gone: nil, come: after) }
+        } else if before != after, !to.isNone {
+          derived.note(member, of: to, gone: before, come: after)
+        }
+      case .pairs(let trees):
+        // Links that come and go are noted as such.
+        if before != after, old != nil, new != nil { derived.noteChanged(number, in: trees.backward) }
+      }
+    }
+  }
+
+  /// Notes what a link of a many-to-many relationship that comes or goes means for its ends.
+  func noteDerived(_ owner: ObjectNumber, _ element: ObjectNumber, _ trees: PairTrees) {
+    if !schema.derivesFromPairs { return }
+    for entity in schema.entities {
+      for derivation in entity.derivations {
+        guard case .pairs(let known)? = derivation.aggregate?.relationship.storage else { continue }
+        if known.forward == trees.forward { derived.noteStale(derivation.slot, of: owner, entity.ordinal) }
+        if known.forward == trees.backward { derived.noteStale(derivation.slot, of: element, entity.ordinal) }
+      }
+    }
+  }
+}
+
+// MARK: - Owners
+
+extension SaveTransaction {
+  /// Brings the derived values of all objects whose members have changed up to date.
+  func storeDerived(_ transaction: inout WriteTransaction) throws {
+    if derived.isEmpty { return }
+    try noteOwnersOfChangedMembers(&transaction)
+    for entity in schema.entities where !entity.derivations.isEmpty {
+      let owners = derived.takeOwners(entity.ordinal)
+      if owners.isEmpty { continue }
+      // The closures of the reader can't have the transaction.
+      let trees = try treesOfMembers(of: entity, &transaction)
+      var values = DerivedValues<WriteTree>(schema) { trees[$0] }
+      var encoder = RecordEncoder(layout: entity.layout)
+      for (number, change) in owners {
+        encoder.removeAll()
+        try store(change, of: number, entity, &values, &encoder, &transaction)
+      }
+    }
+  }
+
+  private func noteOwnersOfChangedMembers(_ transaction: inout WriteTransaction) throws {
+    for (treeName, members) in derived.takeChangedMembers() {
+      for entity in schema.entities {
+        for derivation in entity.derivations {
+          guard case .pairs(let trees)? = derivation.aggregate?.relationship.storage,
+            trees.backward == treeName, derivation.aggregate?.value != nil
+          else { continue }
+          for member in members {
+            for owner in try linked(to: member, in: treeName, &transaction) {
+              derived.noteStale(derivation.slot, of: owner, entity.ordinal)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private func treesOfMembers(
+    of entity: StoredEntity,
+    _ transaction: inout WriteTransaction
+  ) throws -> [String: WriteTree] {
+    var trees: [String: WriteTree] = [:]
+    for name in schema.memberTrees(of: entity) { trees[name] = try tree(name, &transaction) }
+    return trees
+  }
+
+  private func store(
+    _ change: DerivedChanges.Owner,
+    of number: ObjectNumber,
+    _ entity: StoredEntity,
+    _ values: inout DerivedValues<WriteTree>,
+    _ encoder: inout RecordEncoder,
+    _ transaction: inout WriteTransaction
+  ) throws {
+    let records = try records(entity, &transaction)
+    guard try withKey(number, { key throws(StoreError) in try records.contains(key) }) else { return }
+    let old = try storedBytes(number, entity, &transaction)
+    try old.withUnsafeBytes { old in
+      let record = RecordView(validated: old, layout: entity.layout)
+      let changed = try changedValues(by: change, of: number, record, entity, &values)
+      if changed.isEmpty { return }
+      let bytes = encoder.encode(record, replacing: changed, entity)
+      RecordEncoder.stamp(bytes, commit: record.commit)
+      let new = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
+      try replaceKeys(from: record, to: new, number, entity, &transaction)
+      try withKey(number) { key throws(StoreError) in
+        _ = try records.put(key, UnsafeRawBufferPointer(bytes))
+      }
+      if request.entities.indices.contains(entity.ordinal),
+        request.entities[entity.ordinal].insertedIndex(of: number) != nil
+      {
+        return
+      }
+      for slot in changed.keys { ruleChanges.noteUpdated(number, slot: slot, of: entity.number) }
+    }
+  }
+
+  /// The derived values of an object that differ from those in its record, by slot. Notes a failure for a number that an attribute's kind doesn't have.
+  private func changedValues(
+    by change: DerivedChanges.Owner,
+    of number: ObjectNumber,
+    _ record: RecordView,
+    _ entity: StoredEntity,
+    _ values: inout DerivedValues<WriteTree>
+  ) throws -> [Int: AttributeValue] {
+    var changed: [Int: AttributeValue] = [:]
+    for derivation in entity.derivations where derivation.aggregate != nil {
+      let stored = record.value(derivation.slot)
+      let value: AttributeValue? =
+        switch change.value(of: derivation, stored) {
+        case .known(let value): value
+        case .unknown: try values.value(of: derivation, number, record)
+        }
+      guard let value else {
+        failures.note(tooGreat(derivation, number, entity))
+        continue
+      }
+      if value != stored { changed[derivation.slot] = value }
+    }
+    return changed
+  }
+
+  private func tooGreat(
+    _ derivation: StoredDerivation,
+    _ number: ObjectNumber,
+    _ entity: StoredEntity
+  ) -> ContextError {
+    let name = entity.schema.stored[derivation.slot].name
+    return ContextError(
+      .validationFailed,
+      "\(entity.name).\(name) of object \(number) would be a number that \(derivation.kind) doesn't have",
+      context: .init(entity: entity.name, objectID: id(number, entity), properties: [name])
+    )
+  }
+}
+
+extension StoredSchema {
+  fileprivate var derivesFromPairs: Bool {
+    memberDerivations.contains { $0.contains { if case .pairs = $0.storage { true } else { false } } }
+  }
+}
+
+extension RecordEncoder {
+  /// Writes a record with other values in some slots, which have to be of their kinds. The commit in it is 0.
+  mutating func encode(
+    _ record: borrowing RecordView,
+    replacing values: [Int: AttributeValue],
+    _ entity: StoredEntity
+  ) -> UnsafeMutableRawBufferPointer {
+    begin()
+    for slot in entity.slotsByPlace {
+      if let value = values[slot] { _ = set(value, at: slot) } else { copy(slot, from: record) }
+    }
+    return finish()
+  }
+}

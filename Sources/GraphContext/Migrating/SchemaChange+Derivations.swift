@@ -1,0 +1,125 @@
+import Predicates
+
+// Derived attributes: a new one, and one that is made of something else from now on, is filled from what the store has.
+
+extension CataloguedDerivation {
+  /// What the catalogue says of a rule; nil for one that a schema refuses.
+  init?(
+    _ derivation: AttributeDerivation,
+    of entity: SchemaMatching.Entity,
+    _ matching: SchemaMatching
+  ) {
+    switch derivation.form {
+    case .folded(let name, let folding):
+      guard let source = entity.property(named: name) else { return nil }
+      self.init(attribute: source.number, folding: folding)
+    case .count(let name):
+      guard let relationship = entity.property(named: name) else { return nil }
+      self.init(relationship: relationship.number)
+    case .aggregate(let function, let name, let attribute):
+      guard let relationship = entity.property(named: name),
+        case .relationship(let described) = relationship.description,
+        let source = matching.entity(named: described.destination)?.property(named: attribute)
+      else { return nil }
+      self.init(function: function, relationship: relationship.number, attribute: source.number)
+    case nil: return nil
+    }
+  }
+}
+
+extension SchemaChange {
+  /// Notes the entities whose derived values have to be computed, and gives indexes of these values new trees.
+  mutating func noteDerivedAnew(isEmpty: (CataloguedEntity) -> Bool) {
+    for place in target.entities.indices {
+      let entity = target.entities[place]
+      guard let known = old.entity(entity.number), !isEmpty(known) else { continue }
+      let anew = entity.properties.filter { isDerivedAnew($0, entity, known) }.map(\.number)
+      if anew.isEmpty { continue }
+      derivedAnew.insert(entity.number)
+      let trees = Set(known.indexes.map(\.tree))
+      for (index, description) in entity.indexes.enumerated()
+      where trees.contains(description.tree) && description.properties.contains(where: anew.contains) {
+        target.entities[place].indexes[index].tree = target.takeTree(.index)
+        work.append(.index(entity: entity.number, description.number))
+      }
+    }
+  }
+
+  private func isDerivedAnew(
+    _ property: CataloguedProperty,
+    _ entity: CataloguedEntity,
+    _ known: CataloguedEntity
+  ) -> Bool {
+    guard let derivation = property.derivation else { return false }
+    guard let before = known.property(property.number), before.derivation == derivation,
+      before.content == property.content
+    else { return true }
+    if derivation.folding != nil, isRefolding { return true }
+    return isReadAnew(derivation, entity, known)
+  }
+
+  /// Whether the objects in the store have other values from now on in what an attribute is made of.
+  private func isReadAnew(
+    _ derivation: CataloguedDerivation,
+    _ entity: CataloguedEntity,
+    _ known: CataloguedEntity
+  ) -> Bool {
+    var (now, before): (CataloguedEntity?, CataloguedEntity?) = (entity, known)
+    if let number = derivation.relationship {
+      let (new, old) = (entity.property(number)?.relationship, known.property(number)?.relationship)
+      guard let new, let old, new.destination == old.destination, new.inverse == old.inverse else { return true }
+      (now, before) = (target.entity(new.destination), self.old.entity(old.destination))
+    }
+    guard let number = derivation.attribute else { return false }
+    guard let now, let before else { return true }
+    return now.property(number) != before.property(number)
+      || now.nilValues(of: number) != before.nilValues(of: number)
+  }
+
+  /// The entities with derived attributes that objects of the entities to be rebuilt take part in.
+  func ownsValuesOfRebuilt(_ entity: CataloguedEntity) -> Bool {
+    entity.properties.contains { property in
+      guard let number = property.derivation?.relationship,
+        let relationship = entity.property(number)?.relationship,
+        let members = target.entity(relationship.destination)
+      else { return false }
+      return rebuilt.contains(members.name)
+    }
+  }
+
+  /// Has the records of entities with new derived values copied into trees of their own, where the values are computed.
+  mutating func fillDerived() {
+    if derivedAnew.isEmpty { return }
+    let known = Set(old.entities.flatMap(\.trees))
+    var copies: [MigrationStep] = []
+    var derivations: [MigrationStep] = []
+    for place in target.entities.indices where derivedAnew.contains(target.entities[place].number) {
+      let entity = target.entities[place]
+      if known.contains(entity.tree) {
+        target.entities[place].tree = target.takeTree(.records)
+        copies.append(.records(entity: entity.number, from: entity.tree))
+      }
+      derivations.append(.derived(entity: entity.number))
+    }
+    // Values are computed of links and records, and indexes are built of them.
+    let (last, first) = (work.filter(\.needsValues), work.filter { !$0.needsValues })
+    work = first + copies + derivations + last
+    noteDroppedTrees()
+  }
+}
+
+extension CataloguedEntity {
+  /// By layout, what is read for nil.
+  fileprivate func nilValues(of property: PropertyNumber) -> [AttributeValue?] {
+    layouts.map { layout in layout.fields.first { $0.property == property }?.nilValue }.filter { $0 != nil }
+  }
+}
+
+extension MigrationStep {
+  fileprivate var needsValues: Bool {
+    switch self {
+    case .index, .pass: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import PageStore
+import Predicates
+
+/// Computes the derived values of one entity from what trees hold: of a transaction, or of a snapshot.
+struct DerivedValues<Tree: OrderedTree> {
+  private let schema: StoredSchema
+  /// Finds a tree by its name; nil if there is none.
+  private let tree: (String) throws -> Tree?
+  private var readers: [Int: RecordReader] = [:]
+
+  init(_ schema: StoredSchema, _ tree: @escaping (String) throws -> Tree?) {
+    self.schema = schema
+    self.tree = tree
+  }
+
+  /// The value of a derived attribute of an object; nil where its kind has no such number. O(log n) for a count and for a folded copy, O(members · log n) for
+  /// other aggregates.
+  ///
+  /// - Throws: `corrupt` where a member's record is missing or damaged.
+  mutating func value(
+    of derivation: StoredDerivation,
+    _ number: ObjectNumber,
+    _ record: RecordView
+  ) throws -> AttributeValue? {
+    switch derivation.source {
+    case .folded(let slot, let options): return record.folded(slot, options)
+    case .aggregate(let aggregate):
+      let links = try tree(aggregate.relationship.links.treeName)
+      let members = KeyRange.prefix(KeyCoder.key(objectID: number))
+      guard let value = aggregate.value else { return .int(Int64(try links?.count(in: members) ?? 0)) }
+      var result = MemberAggregate(value.function.aggregate)
+      var whole: Int128 = 0
+      let isWhole = value.function == .sum && value.kind.isInteger
+      let entity = schema.entities[aggregate.relationship.destination]
+      var cursor = try links?.cursor(in: members)
+      guard cursor != nil, let records = try tree(entity.treeName) else { return derivation.emptyValue }
+      while try cursor?.next() == true {
+        guard let key = try cursor?.key(), let member = KeyCoder.objectID(ending: key) else { continue }
+        let found = try self.value(at: value.slot, of: member, entity, in: records)
+        if isWhole { whole += found.wholeNumber ?? 0 } else { result.add(found) }
+      }
+      if isWhole { return AttributeValue(wholeNumber: whole).flatMap(derivation.stored) }
+      return result.value(value.kind).flatMap(derivation.stored)
+    }
+  }
+
+  /// All derived values of an object, by slot.
+  ///
+  /// - Throws: `schemaMismatch` for a number that the kind of its attribute doesn't have.
+  mutating func all(
+    of entity: StoredEntity,
+    _ number: ObjectNumber,
+    _ record: RecordView
+  ) throws -> [Int: AttributeValue] {
+    var values: [Int: AttributeValue] = [:]
+    for derivation in entity.derivations {
+      guard let value = try value(of: derivation, number, record) else {
+        let name = entity.schema.stored[derivation.slot].name
+        throw ContextError(
+          .schemaMismatch,
+          "\(entity.name).\(name) of object \(number) would be a number that \(derivation.kind) doesn't have",
+          context: .init(entity: entity.name, properties: [name])
+        )
+      }
+      values[derivation.slot] = value
+    }
+    return values
+  }
+
+  private mutating func value(
+    at slot: Int,
+    of number: ObjectNumber,
+    _ entity: StoredEntity,
+    in records: Tree
+  ) throws -> AttributeValue {
+    let reader = readers[entity.ordinal] ?? RecordReader(entity)
+    readers[entity.ordinal] = reader
+    let value = try withKey(number) { key throws(StoreError) in
+      try records.find(key)?.withBytes { bytes in reader.view(bytes).map { $0.value(slot) } }
+    }
+    guard let value = value ?? nil else { throw StoreView.damaged(number, of: entity) }
+    return value
+  }
+}
+
+extension StoredDerivation {
+  /// An aggregate as the attribute stores it; nil where its kind has no such number.
+  func stored(_ value: AttributeValue) -> AttributeValue? {
+    if value.isNull { return (aggregate?.isTotal ?? false) ? nil : value }
+    return kind.isInteger ? value.stored(as: kind) : value
+  }
+}
+
+extension RecordView {
+  /// The string at a slot, folded; nil for nil.
+  func folded(_ slot: Int, _ options: StringOptions) -> AttributeValue {
+    guard case .string(let text) = value(slot) else { return .null }
+    return .string(StringFolding.fold(text, options))
+  }
+}

@@ -1,0 +1,144 @@
+import Cambium
+import Foundation
+import TestSupport
+import Testing
+
+@testable import GraphContext
+
+/// Derived attributes that come, change and go with the schema.
+@Suite struct DerivedMigrationTests {
+  private let folder: TemporaryFolder
+  private var url: URL { URL(fileURLWithPath: folder.file("derived")) }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private static func schema(
+    _ derived: [PropertyDescription],
+    song: [PropertyDescription] = [],
+    indexes: [IndexDescription] = [],
+    seconds: String = "seconds"
+  ) throws -> Schema {
+    try Schema(entities: [
+      EntityDescription(
+        name: "Album",
+        properties: [
+          .attribute("title", String.self),
+          .relationship(.init(name: "songs", destination: "Song", cardinality: .many, inverse: "album")),
+        ] + derived,
+        indexes: indexes
+      ),
+      EntityDescription(
+        name: "Song",
+        properties: [
+          .attribute(seconds, Int16?.self, originalName: "seconds"),
+          .relationship(.init(name: "album", destination: "Album", cardinality: .optional, inverse: "songs")),
+        ] + song
+      ),
+    ])
+  }
+
+  private func open<Result: Sendable>(
+    _ schema: Schema,
+    _ body: @escaping @Sendable (ManagedObjectContext) throws -> Result
+  ) async throws -> Result {
+    let container = try await PersistentContainer("Derived", schema: schema, at: url)
+    let result = try await container.performBackgroundTask { context in
+      let result = try body(context)
+      try context.save()
+      return result
+    }
+    #expect(try container.verify() == [])
+    try container.close()
+    return result
+  }
+
+  private static func make(_ context: ManagedObjectContext) throws {
+    for (place, title) in ["É", "b"].enumerated() {
+      let album = try context.insert(entity: "Album")
+      try album.set("title", to: title)
+      for seconds in 0...place {
+        let song = try context.insert(entity: "Song")
+        try song.set("seconds", to: .int(Int64(10 * seconds + 10)))
+        try song.setObject("album", to: album)
+      }
+    }
+  }
+
+  private static func expect(
+    _ context: ManagedObjectContext,
+    _ name: String,
+    _ values: [AttributeValue],
+    at location: Testing.SourceLocation = #_sourceLocation
+  ) throws {
+    #expect(try context.records(of: "Album").map { try $0[name] } == values, sourceLocation: location)
+  }
+
+  private static let sum = PropertyDescription.attribute("total", Int.self, derived: "songs.@sum.seconds")
+
+  @Test func aNewOneIsFilled() async throws {
+    try await open(Self.schema([]), Self.make)
+    let plain = try StoreMetadata(at: url).formatVersion
+    let next = try Self.schema(
+      [Self.sum, .attribute("folded", String.self, derived: "title[cd]")],
+      indexes: [IndexDescription(["total"]), IndexDescription(["folded"])]
+    )
+    var options = StoreOptions()
+    options.isReadOnly = true
+    let refused = await #expect(throws: ContextError.self) {
+      _ = try await PersistentContainer("Derived", schema: next, at: url, options: options)
+    }
+    #expect(refused?.code == .schemaMismatch)
+    try await open(next) { context in
+      try Self.expect(context, "total", [.int(10), .int(30)])
+      try Self.expect(context, "folded", [.string("e"), .string("b")])
+      let found = try context.records(of: "Album", where: PredicateTree(format: "total > 20"))
+      #expect(try found.map { try $0["title"] } == [.string("b")])
+    }
+    #expect(try StoreMetadata(at: url).formatVersion == 8 && plain == 3)
+    // Without them the store is as it was.
+    try await open(Self.schema([])) { _ in }
+    #expect(try StoreMetadata(at: url).formatVersion == 3)
+  }
+
+  @Test func anotherRuleAndAnotherSourceFillItAnew() async throws {
+    let index = [IndexDescription(["total"])]
+    try await open(Self.schema([Self.sum], indexes: index), Self.make)
+    let counted = PropertyDescription.attribute("total", Int.self, derived: "songs.@count")
+    try await open(Self.schema([counted], indexes: index)) { context in
+      try Self.expect(context, "total", [.int(1), .int(2)])
+      #expect(try context.records(of: "Album", where: PredicateTree(format: "total == 2")).count == 1)
+    }
+    // A renamed source is the same; one that begins anew has other values.
+    let renamed = PropertyDescription.attribute("total", Int.self, derived: "songs.@sum.length")
+    try await open(Self.schema([renamed], indexes: index, seconds: "length")) { context in
+      try Self.expect(context, "total", [.int(10), .int(30)])
+    }
+    let other = PropertyDescription.attribute("total", Int.self, derived: "songs.@sum.plays")
+    let plays = PropertyDescription.attribute("plays", Int.self, default: 7)
+    try await open(Self.schema([other], song: [plays], indexes: index, seconds: "length")) { context in
+      try Self.expect(context, "total", [.int(7), .int(14)])
+    }
+    // An ordinary attribute that becomes a derived one, and back.
+    try await open(Self.schema([.attribute("total", Int.self)], song: [plays], seconds: "length")) { context in
+      for album in try context.records(of: "Album") { try album.set("total", to: .int(99)) }
+    }
+    try await open(Self.schema([other], song: [plays], seconds: "length")) { context in
+      try Self.expect(context, "total", [.int(7), .int(14)])
+    }
+  }
+
+  @Test func manyObjectsAreFilledInChunks() async throws {
+    try await open(Self.schema([])) { context in
+      for _ in 0..<40 { try Self.make(context) }
+    }
+    let monitor = MigrationMonitor(chunkByteCount: 512)
+    let container = try await PersistentContainer(
+      "Derived",
+      schema: Self.schema([Self.sum], indexes: [IndexDescription(["total"])]),
+      at: url,
+      monitor: monitor
+    )
+    #expect(try container.verify() == [])
+    try container.close()
+  }
+}

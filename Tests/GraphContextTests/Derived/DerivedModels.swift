@@ -1,0 +1,107 @@
+import Cambium
+import Foundation
+import Testing
+
+/// Albums with an attribute of each derived form, songs and tags.
+enum Derived {
+  @Model final class Album {
+    #Index<Album>([\.songCount], [\.canonicalTitle])
+    var title: String
+    @Attribute(.derived("title[cd]")) var canonicalTitle: String
+    @Attribute(.derived("songs.@count")) var songCount: Int
+    @Attribute(.derived("songs.@sum.seconds")) var seconds: Int
+    @Attribute(.derived("songs.@sum.rating")) var ratings: Double
+    @Attribute(.derived("songs.@sum.price")) var price: Decimal
+    @Attribute(.derived("songs.@min.seconds")) var shortest: Int16?
+    @Attribute(.derived("songs.@max.seconds")) var longest: Int16?
+    @Attribute(.derived("songs.@max.title")) var lastTitle: String?
+    @Attribute(.derived("tags.@count")) var tagCount: Int
+    @Attribute(.derived("tags.@sum.weight")) var weight: Int
+    @Relationship(deleteRule: .cascade, inverse: \Song.album) var songs: [Song] = []
+    @Relationship(inverse: \Tag.albums) var tags: [Tag] = []
+
+    init(_ title: String) { self.title = title }
+  }
+
+  @Model final class Song {
+    var title: String
+    var seconds: Int16?
+    var rating: Double
+    var price: Decimal
+    @Relationship var album: Album?
+
+    init(_ title: String, seconds: Int16? = nil, rating: Double = 0, price: Decimal = 0, in album: Album? = nil) {
+      self.title = title
+      self.seconds = seconds
+      self.rating = rating
+      self.price = price
+      self.album = album
+    }
+  }
+
+  @Model final class Tag {
+    var weight: Int8
+    @Attribute(.derived("albums.@count")) var albumCount: Int
+    @Relationship var albums: [Album] = []
+
+    init(_ weight: Int8) { self.weight = weight }
+  }
+
+  @Model final class Bill {
+    @Attribute(.derived("items.@sum.price")) var total: Int8
+    @Relationship(inverse: \Item.bill) var items: [Item] = []
+    init() {}
+  }
+
+  @Model final class Item {
+    var price: Int8
+    @Relationship var bill: Bill?
+
+    init(_ price: Int8, _ bill: Bill) {
+      self.price = price
+      self.bill = bill
+    }
+  }
+
+  static func open(_ location: StoreLocation = .inMemory) async throws -> PersistentContainer {
+    try await PersistentContainer("Derived", models: Album.self, Song.self, Tag.self, at: location)
+  }
+
+  /// Inserts songs of 0, 1, 2 seconds and so on by batch, each into the next album.
+  static func insertSongs(_ count: Int, into albums: [ManagedObjectID], _ container: PersistentContainer) async throws {
+    let title = BatchColumn<Song, Int>.set(\.title) { "\($0)" }
+    let seconds = BatchColumn<Song, Int>.set(\.seconds) { Int16($0) }
+    let rating = BatchColumn<Song, Int>.set(\.rating) { Double($0) / 2 }
+    let price = BatchColumn<Song, Int>.set(\.price) { Decimal($0) }
+    let album = BatchColumn<Song, Int>.set(\.album) { albums[$0 % albums.count] }
+    _ = try await container.batchInsert(
+      Song.self,
+      from: Array(0..<count),
+      title,
+      seconds,
+      rating,
+      price,
+      album,
+      chunkSize: 300
+    )
+  }
+
+  /// Compares the values that an object shows with what it is made of, as the context shows that.
+  static func expectExact(_ context: ManagedObjectContext, _ comment: Comment? = nil) throws {
+    for album in try context.fetch(From<Album>()) {
+      let songs = album.songs
+      let lengths = songs.compactMap(\.seconds)
+      #expect(album.canonicalTitle == album.title.lowercased(), comment)
+      #expect(album.songCount == songs.count, comment)
+      #expect(album.seconds == lengths.reduce(0) { $0 + Int($1) }, comment)
+      #expect(album.ratings == songs.reduce(0) { $0 + $1.rating }, comment)
+      #expect(album.price == songs.reduce(0) { $0 + $1.price }, comment)
+      #expect(album.shortest == lengths.min(), comment)
+      #expect(album.longest == lengths.max(), comment)
+      #expect(album.lastTitle == songs.map(\.title).max(), comment)
+      #expect(album.tagCount == album.tags.count, comment)
+      #expect(album.weight == album.tags.reduce(0) { $0 + Int($1.weight) }, comment)
+    }
+    for tag in try context.fetch(From<Tag>()) { #expect(tag.albumCount == tag.albums.count, comment) }
+  }
+}
