@@ -150,7 +150,8 @@ extension ModelDiagnostic {
 
   static let derivation = ModelDiagnostic(
     id: "derivation",
-    message: "a rule is a string literal like \"songs.@count\", \"songs.@sum.seconds\", \"songs.@min.seconds\", \"songs.@max.seconds\" or \"title[cd]\""
+    message:
+      "a rule is a string literal like \"songs.@count\", \"songs.@sum.seconds\", \"songs.@min.seconds\", \"songs.@max.seconds\" or \"title[cd]\""
   )
 
   static let derivedValue = ModelDiagnostic(

@@ -392,7 +392,8 @@ extension ModelProperty {
   }
 
   private static func calledName(_ option: ExprSyntax) -> String? {
-    option.as(FunctionCallExprSyntax.self)?.calledExpression.as(MemberAccessExprSyntax.self)?.declName.baseName.text
+    option.as(FunctionCallExprSyntax.self)?.calledExpression.as(MemberAccessExprSyntax.self)?.declName
+      .baseName.text
   }
 
   /// The text in `.derived("songs.@count")`.
@@ -410,7 +411,8 @@ extension ModelProperty {
     }
     for other in attribute.arguments?.as(LabeledExprListSyntax.self) ?? [] {
       let name =
-        other.expression.as(MemberAccessExprSyntax.self)?.declName.baseName.text ?? calledName(other.expression)
+        other.expression.as(MemberAccessExprSyntax.self)?.declName.baseName.text
+        ?? calledName(other.expression)
       guard let name, !["derived", "preserveValueOnDeletion"].contains(name) else { continue }
       diagnostics.append(ModelDiagnostic.derivedAnd(name).at(other.expression))
     }
@@ -430,7 +432,8 @@ extension ModelProperty {
     let steps = text.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
     switch steps.count {
     case 2: return isName(steps[0]) && steps[1] == "@count"
-    case 3: return isName(steps[0]) && ["@sum", "@min", "@max"].contains(String(steps[1])) && isName(steps[2])
+    case 3:
+      return isName(steps[0]) && ["@sum", "@min", "@max"].contains(String(steps[1])) && isName(steps[2])
     default: return false
     }
   }

@@ -30,28 +30,6 @@ struct ExpansionTests {
     )
   }
 
-  @Test func aDerivedAttributeHasNoSetter() {
-    let text = expansion(of: "@Attribute(.derived(\"songs.@count\")) var songCount: Int")
-    #expect(
-      text.contains(
-        """
-          var songCount: Int {
-            get {
-              if _$state.isFast(0) {
-                return _songCount.value
-              }
-              _$awake()
-              return _$load(0, &_songCount)
-            }
-          }
-        """
-      )
-    )
-    #expect(text.contains("._$attribute(\"songCount\", (Int).self, derived: \"songs.@count\"),"))
-    #expect(text.contains("_songCount: GraphContext.Cached<Int> = .init()"))
-    #expect(text.contains("ObjectState(lacking: 1)"))
-  }
-
   @Test func aToOneRelationshipAsksForItsObject() {
     let accessors = """
           get {

@@ -289,36 +289,6 @@ struct MistakeTests {
     )
   }
 
-  @Test(arguments: [
-    "songs.@count", "songs.@sum.seconds", "songs.@min.home.city", "songs.@max.seconds", "title[c]", "title[dc]",
-    "canonical:(title)",
-  ])
-  func aRuleOfADerivedAttributeHasAForm(rule: String) {
-    #expect(mistakes(in: "@Attribute(.derived(\"\(rule)\")) var value: Int").isEmpty)
-  }
-
-  @Test(arguments: ["songs.@average.seconds", "songs.count", "@count", "title", "title[x]", "lowercase:(title)"])
-  func anythingElseIsNoRule(rule: String) {
-    #expect(
-      mistakes(in: "@Attribute(.derived(\"\(rule)\")) var value: Int") == [
-        "2:21: a rule is a string literal like \"songs.@count\", \"songs.@sum.seconds\", \"songs.@min.seconds\", \"songs.@max.seconds\" or \"title[cd]\""
-      ]
-    )
-  }
-
-  @Test func aDerivedAttributeHasNoOtherValue() {
-    #expect(
-      mistakes(in: "@Attribute(.derived(\"songs.@count\")) var count: Int = 0") == [
-        "2:52: the store makes the value of a derived attribute; the declaration can't give one"
-      ]
-    )
-    #expect(
-      mistakes(in: "@Attribute(.derived(\"songs.@count\"), .unique) var count: Int") == [
-        "2:38: '.unique' has no meaning for a derived attribute: the store makes its value"
-      ]
-    )
-  }
-
   @Test(arguments: ["name", "\"a\\(b)\"", "nil", "\"a\" + \"b\""])
   func anOriginalNameIsALiteral(name: String) {
     let message = "the original name must be written as a string literal, such as '\"title\"'"

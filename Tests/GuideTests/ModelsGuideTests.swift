@@ -79,6 +79,30 @@ enum Course: String, AttributeType, CaseIterable {
 // End of quotation
 
 // Quoted in Docs/Models.md
+@Model final class Playlist {
+  #Index<Playlist>([\.trackCount])
+  var name: String
+  @Attribute(.derived("name[cd]")) var foldedName: String
+  @Attribute(.derived("tracks.@count")) var trackCount: Int
+  @Attribute(.derived("tracks.@sum.seconds")) var seconds: Int
+  @Attribute(.derived("tracks.@max.seconds")) var longest: Int?
+  @Relationship(deleteRule: .cascade) var tracks: [Track] = []
+
+  init(name: String) { self.name = name }
+}
+
+@Model final class Track {
+  var seconds: Int
+  @Relationship(inverse: \Playlist.tracks) var playlist: Playlist?
+
+  init(seconds: Int, in playlist: Playlist?) {
+    self.seconds = seconds
+    self.playlist = playlist
+  }
+}
+// End of quotation
+
+// Quoted in Docs/Models.md
 /// Halves the time of every long recipe in a store, by a program that doesn't have the classes.
 func hurry(recipesAt url: URL) async throws {
   let book = try await PersistentContainer("Recipes", at: url)
@@ -112,6 +136,25 @@ func save(_ edited: Recipe.Values, since original: Recipe.Values, in book: Persi
 // End of quotation
 
 @Suite struct ModelsGuideTests {
+  @Test func aPlaylistKnowsItsTracks() async throws {
+    let container = try await PersistentContainer(
+      "Playlists",
+      models: Playlist.self,
+      Track.self,
+      at: .inMemory
+    )
+    try await container.performBackgroundTask { context in
+      let playlist = Playlist(name: "Été")
+      context.insert(playlist)
+      for seconds in [60, 90] { context.insert(Track(seconds: seconds, in: playlist)) }
+      try context.save()
+      #expect(playlist.trackCount == 2)
+      #expect(playlist.seconds == 150)
+      #expect(playlist.longest == 90)
+      #expect(playlist.foldedName == "ete")
+    }
+  }
+
   @MainActor @Test func theGuideToModelsTellsTheTruth() async throws {
     let book = try await PersistentContainer(
       "Recipes",

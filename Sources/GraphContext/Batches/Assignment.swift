@@ -69,6 +69,9 @@ extension Schema {
   /// - Throws: `keyPath` for a derived attribute.
   func checkSettable(_ attribute: String, of entity: String) throws(QueryError) {
     guard self.entity(named: entity)?.attribute(named: attribute)?.derivation != nil else { return }
-    throw QueryError(.keyPath, "\(entity).\(attribute) is derived: the store makes it, and a batch can't set it")
+    throw QueryError(
+      .keyPath,
+      "\(entity).\(attribute) is derived: the store makes it, and a batch can't set it"
+    )
   }
 }

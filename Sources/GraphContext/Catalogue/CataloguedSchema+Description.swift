@@ -86,7 +86,8 @@ extension CataloguedDerivation {
     in schema: CataloguedSchema
   ) -> AttributeDerivation {
     guard let relationship = relationship.flatMap(entity.property) else {
-      return attribute.flatMap(entity.property).map { AttributeDerivation(.folded($0.name, folding ?? [])) } ?? ""
+      return attribute.flatMap(entity.property).map { AttributeDerivation(.folded($0.name, folding ?? [])) }
+        ?? ""
     }
     let members = (relationship.relationship?.destination).flatMap(schema.entity)
     guard let function, let source = attribute.flatMap({ members?.property($0) }) else {

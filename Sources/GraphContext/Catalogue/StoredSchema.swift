@@ -9,6 +9,8 @@ package final class StoredSchema: Sendable {
   package let entities: [StoredEntity]
   /// The derived attributes that the objects of each entity take part in, by the entity's ordinal.
   let memberDerivations: [[MemberDerivation]]
+  /// Whether a derived attribute is an aggregate over a many-to-many relationship.
+  let derivesFromPairs: Bool
   private let ordinals: [String: Int]
   private let ordinalsByNumber: [EntityNumber: Int]
 
@@ -24,6 +26,9 @@ package final class StoredSchema: Sendable {
     self.entities = try builder.build()
     self.ordinals = builder.ordinals
     memberDerivations = Self.memberDerivations(entities)
+    derivesFromPairs = memberDerivations.joined().contains {
+      if case .pairs = $0.storage { true } else { false }
+    }
     ordinalsByNumber = entities.dictionary(by: \.number).mapValues(\.ordinal)
   }
 

@@ -67,7 +67,9 @@ extension SchemaChange {
     var (now, before): (CataloguedEntity?, CataloguedEntity?) = (entity, known)
     if let number = derivation.relationship {
       let (new, old) = (entity.property(number)?.relationship, known.property(number)?.relationship)
-      guard let new, let old, new.destination == old.destination, new.inverse == old.inverse else { return true }
+      guard let new, let old, new.destination == old.destination, new.inverse == old.inverse else {
+        return true
+      }
       (now, before) = (target.entity(new.destination), self.old.entity(old.destination))
     }
     guard let number = derivation.attribute else { return false }

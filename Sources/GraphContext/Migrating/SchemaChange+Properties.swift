@@ -40,7 +40,9 @@ extension SchemaChange {
         elementKind: attribute.elementKind
       )
     )
-    result.property.derivation = attribute.derivation.flatMap { CataloguedDerivation($0, of: entity, matching) }
+    result.property.derivation = attribute.derivation.flatMap {
+      CataloguedDerivation($0, of: entity, matching)
+    }
     let isDerived = result.property.derivation != nil
     if attribute.kind.isExternal {
       result.property.blobTree = match.old?.blobTree ?? TreeKind.blobs.treeName(match.number.rawValue)

@@ -89,7 +89,9 @@ extension AttributeDerivation.Form {
       switch (steps.count, steps.count > 1 ? steps[1] : "") {
       case (2, "@count"): self = .count(of: steps[0])
       case (3, let step) where step.hasPrefix("@"):
-        guard let function = AttributeDerivation.Function(rawValue: String(step.dropFirst())) else { return nil }
+        guard let function = AttributeDerivation.Function(rawValue: String(step.dropFirst())) else {
+          return nil
+        }
         self = .aggregate(function, over: steps[0], of: steps[2])
       default: return nil
       }

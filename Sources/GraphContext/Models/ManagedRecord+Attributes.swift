@@ -51,7 +51,9 @@ extension ManagedRecord {
     _ name: String
   ) throws(ContextError) -> (slot: Int, value: AttributeValue) {
     let slot = try attributeSlot(name)
-    if attribute(slot)?.derivation != nil { throw error(.derivedValue, name, "is derived: the store makes it") }
+    if attribute(slot)?.derivation != nil {
+      throw error(.derivedValue, name, "is derived: the store makes it")
+    }
     let kind = _$objectModel.layout.fields[slot].kind
     if value.isNull { return (slot, .null) }
     guard let converted = kind.value(from: value), hasElements(converted, slot) else {

@@ -47,7 +47,8 @@ private struct CheckedDerivation {
       }
     case .folded(let source, _): return problemOfFolding(source)
     case nil:
-      return "\(name) can't be derived from “\(derivation.text)”: a rule is like songs.@count, songs.@sum.seconds or title[cd]"
+      return
+        "\(name) can't be derived from “\(derivation.text)”: a rule is like songs.@count, songs.@sum.seconds or title[cd]"
     }
   }
 
@@ -70,7 +71,9 @@ private struct CheckedDerivation {
       found.isToMany
     else {
       return .failure(
-        Problem(text: "\(name) is derived from \(relationship), which is no to-many relationship of \(entity.name)")
+        Problem(
+          text: "\(name) is derived from \(relationship), which is no to-many relationship of \(entity.name)"
+        )
       )
     }
     guard let destination = names.entity(named: found.destination) else {
@@ -130,7 +133,8 @@ private struct CheckedDerivation {
     case .failure(let problem): return problem.text
     case .success(let found):
       guard found.kind == .string else {
-        return "\(name) can't be \(derivation.text): \(source) is \(found.typeText), and only strings are folded"
+        return
+          "\(name) can't be \(derivation.text): \(source) is \(found.typeText), and only strings are folded"
       }
       return attribute.kind == .string && attribute.isOptional == found.isOptional
         ? nil : "\(name) is \(derivation.text): it is a string, and optional exactly if \(source) is"

@@ -41,9 +41,12 @@ struct SchemaRenaming {
 
   /// A rule of an old entity with the new names of what it is made of.
   func renamed(_ derivation: AttributeDerivation, of entity: EntityDescription) -> AttributeDerivation {
-    func name(_ property: String, _ entity: String) -> String { newName(of: property, in: entity) ?? property }
+    func name(_ property: String, _ entity: String) -> String {
+      newName(of: property, in: entity) ?? property
+    }
     switch derivation.form {
-    case .folded(let source, let folding): return AttributeDerivation(.folded(name(source, entity.name), folding))
+    case .folded(let source, let folding):
+      return AttributeDerivation(.folded(name(source, entity.name), folding))
     case .count(let relationship): return AttributeDerivation(.count(of: name(relationship, entity.name)))
     case .aggregate(let function, let relationship, let source):
       let members = entity.relationships.first { $0.name == relationship }?.destination ?? ""

@@ -89,7 +89,11 @@ private typealias Tag = Derived.Tag
       for place in 0..<count { context.insert(Song("\(place)", seconds: 60, in: album)) }
     }
     try context.save()
-    #expect(try context.fetch(From<Album>().where { $0.songCount > 0 }.orderBy(\.songCount)).map(\.title) == ["Ä1", "Ä2"])
+    #expect(
+      try context.fetch(From<Album>().where { $0.songCount > 0 }.orderBy(\.songCount)).map(\.title) == [
+        "Ä1", "Ä2",
+      ]
+    )
     #expect(try context.fetch(From<Album>().where { $0.canonicalTitle == "a2" }).map(\.seconds) == [120])
     #expect(try context.fetch(From<Album>().orderBy(.descending(\.seconds))).map(\.songCount) == [2, 1, 0])
     let plan = try context.explain(From<Album>().where { $0.songCount == 1 })
@@ -210,7 +214,12 @@ private typealias Tag = Derived.Tag
   }
 
   @Test func aSumThatNoIntegerHoldsIsRefused() async throws {
-    let container = try await PersistentContainer("Bills", models: Derived.Bill.self, Derived.Item.self, at: .inMemory)
+    let container = try await PersistentContainer(
+      "Bills",
+      models: Derived.Bill.self,
+      Derived.Item.self,
+      at: .inMemory
+    )
     let context = try container.context()
     defer { context.end() }
     let bill = Derived.Bill()
@@ -241,7 +250,9 @@ private typealias Tag = Derived.Tag
     try await dynamic.performBackgroundTask { context in
       let album = try #require(try context.records(of: "Album").first)
       let song = try context.insert(entity: "Song")
-      for (name, value) in ["title": .string("y"), "seconds": .int(8), "rating": .double(0.5), "price": .decimal(2)] as [String: AttributeValue] {
+      for (name, value) in [
+        "title": .string("y"), "seconds": .int(8), "rating": .double(0.5), "price": .decimal(2),
+      ] as [String: AttributeValue] {
         try song.set(name, to: value)
       }
       try song.setObject("album", to: album)

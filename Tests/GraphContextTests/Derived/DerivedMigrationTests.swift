@@ -119,12 +119,45 @@ import Testing
       try Self.expect(context, "total", [.int(7), .int(14)])
     }
     // An ordinary attribute that becomes a derived one, and back.
-    try await open(Self.schema([.attribute("total", Int.self)], song: [plays], seconds: "length")) { context in
+    try await open(Self.schema([.attribute("total", Int.self)], song: [plays], seconds: "length")) {
+      context in
       for album in try context.records(of: "Album") { try album.set("total", to: .int(99)) }
     }
     try await open(Self.schema([other], song: [plays], seconds: "length")) { context in
       try Self.expect(context, "total", [.int(7), .int(14)])
     }
+  }
+
+  @Test func aCustomStageKeepsTheOwnersOfWhatItRebuilds() async throws {
+    try await open(ShelfV1.whole(), Self.make)
+    let plan = MigrationPlan(
+      [ShelfV1.self, ShelfV2.self],
+      stages: [
+        .custom(
+          from: ShelfV1.self,
+          to: ShelfV2.self,
+          .converting("seconds", of: "Song", .clamping),
+          .forEach("Song", inBatchesOf: 1) { batch in
+            for song in batch.objects {
+              guard let next = try batch.successor(of: song), let seconds: Int = try next.value("seconds")
+              else {
+                continue
+              }
+              try next.set("seconds", to: .int(Int64(seconds + 1)))
+            }
+          }
+        )
+      ]
+    )
+    let container = try await PersistentContainer("Derived", plan: plan, at: url)
+    try await container.performBackgroundTask { context in
+      try Self.expect(context, "total", [.int(11), .int(32)])
+      try Self.expect(context, "longest", [.int(11), .int(21)])
+      let found = try context.records(of: "Album", where: PredicateTree(format: "total == 32"))
+      #expect(found.count == 1)
+    }
+    #expect(try container.verify() == [])
+    try container.close()
   }
 
   @Test func manyObjectsAreFilledInChunks() async throws {
@@ -141,4 +174,46 @@ import Testing
     #expect(try container.verify() == [])
     try container.close()
   }
+}
+
+/// Albums that know the sum of their songs' seconds.
+private enum ShelfV1: VersionedSchema {
+  static let version = Schema.Version(1)
+  static func schema() throws(SchemaError) -> Schema? { try whole() }
+  static func whole() throws(SchemaError) -> Schema {
+    try shelf(.attribute("seconds", Int16?.self), longest: Int16?.self)
+  }
+}
+
+/// The seconds are of another kind, which a conversion makes.
+private enum ShelfV2: VersionedSchema {
+  static let version = Schema.Version(2)
+  static func schema() throws(SchemaError) -> Schema? {
+    try shelf(.attribute("seconds", Int8?.self), longest: Int8?.self, named: "longest")
+  }
+}
+
+private func shelf<Value: AttributeType>(
+  _ seconds: PropertyDescription,
+  longest: Value.Type,
+  named name: String = "longer"
+) throws(SchemaError) -> Schema {
+  try Schema(entities: [
+    EntityDescription(
+      name: "Album",
+      properties: [
+        .attribute("title", String.self), .attribute("total", Int.self, derived: "songs.@sum.seconds"),
+        .attribute(name, longest, derived: "songs.@max.seconds"),
+        .relationship(.init(name: "songs", destination: "Song", cardinality: .many, inverse: "album")),
+      ],
+      indexes: [IndexDescription(["total"])]
+    ),
+    EntityDescription(
+      name: "Song",
+      properties: [
+        seconds,
+        .relationship(.init(name: "album", destination: "Album", cardinality: .optional, inverse: "songs")),
+      ]
+    ),
+  ])
 }

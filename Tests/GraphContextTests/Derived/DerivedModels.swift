@@ -30,7 +30,13 @@ enum Derived {
     var price: Decimal
     @Relationship var album: Album?
 
-    init(_ title: String, seconds: Int16? = nil, rating: Double = 0, price: Decimal = 0, in album: Album? = nil) {
+    init(
+      _ title: String,
+      seconds: Int16? = nil,
+      rating: Double = 0,
+      price: Decimal = 0,
+      in album: Album? = nil
+    ) {
       self.title = title
       self.seconds = seconds
       self.rating = rating
@@ -68,7 +74,11 @@ enum Derived {
   }
 
   /// Inserts songs of 0, 1, 2 seconds and so on by batch, each into the next album.
-  static func insertSongs(_ count: Int, into albums: [ManagedObjectID], _ container: PersistentContainer) async throws {
+  static func insertSongs(
+    _ count: Int,
+    into albums: [ManagedObjectID],
+    _ container: PersistentContainer
+  ) async throws {
     let title = BatchColumn<Song, Int>.set(\.title) { "\($0)" }
     let seconds = BatchColumn<Song, Int>.set(\.seconds) { Int16($0) }
     let rating = BatchColumn<Song, Int>.set(\.rating) { Double($0) / 2 }

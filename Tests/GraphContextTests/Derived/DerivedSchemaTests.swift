@@ -17,7 +17,10 @@ import Testing
     #expect(read == rule)
   }
 
-  private static func problems(_ attribute: PropertyDescription, _ indexes: [IndexDescription] = []) -> [String] {
+  private static func problems(
+    _ attribute: PropertyDescription,
+    _ indexes: [IndexDescription] = []
+  ) -> [String] {
     let album = EntityDescription(
       name: "Album",
       properties: [
@@ -43,7 +46,10 @@ import Testing
     }
   }
 
-  private static func derived<Value: AttributeType>(_ type: Value.Type, _ rule: AttributeDerivation) -> [String] {
+  private static func derived<Value: AttributeType>(
+    _ type: Value.Type,
+    _ rule: AttributeDerivation
+  ) -> [String] {
     problems(.attribute("x", type, derived: rule))
   }
 
@@ -58,19 +64,57 @@ import Testing
 
   @Test func rulesThatDoNotFitAreProblems() {
     #expect(Self.derived(Int.self, "songs.count").count == 1)
-    #expect(Self.derived(Int.self, "song.@count") == ["Album.x is derived from song, which is no to-many relationship of Album"])
-    #expect(Self.derived(Int.self, "artist.@count") == ["Album.x is derived from artist, which is no to-many relationship of Album"])
-    #expect(Self.derived(Int?.self, "songs.@count") == ["Album.x is a count: it is an integer, and not optional"])
-    #expect(Self.derived(Int.self, "songs.@sum.title") == ["Album.x can't be songs.@sum.title: string has no sum"])
-    #expect(Self.derived(Int.self, "songs.@sum.rating") == ["Album.x is a sum: it is a double, and not optional"])
-    #expect(Self.derived(Int.self, "songs.@sum.length") == ["Album.x is derived from Song.length, which is no attribute"])
-    #expect(Self.derived(String?.self, "songs.@max.folded") == ["Album.x is derived from Song.folded, which is derived itself"])
-    #expect(Self.derived(Int.self, "songs.@max.seconds") == ["Album.x is songs.@max.seconds: it is int64, and optional for an object without members"])
+    #expect(
+      Self.derived(Int.self, "song.@count") == [
+        "Album.x is derived from song, which is no to-many relationship of Album"
+      ]
+    )
+    #expect(
+      Self.derived(Int.self, "artist.@count") == [
+        "Album.x is derived from artist, which is no to-many relationship of Album"
+      ]
+    )
+    #expect(
+      Self.derived(Int?.self, "songs.@count") == ["Album.x is a count: it is an integer, and not optional"]
+    )
+    #expect(
+      Self.derived(Int.self, "songs.@sum.title") == ["Album.x can't be songs.@sum.title: string has no sum"]
+    )
+    #expect(
+      Self.derived(Int.self, "songs.@sum.rating") == ["Album.x is a sum: it is a double, and not optional"]
+    )
+    #expect(
+      Self.derived(Int.self, "songs.@sum.length") == [
+        "Album.x is derived from Song.length, which is no attribute"
+      ]
+    )
+    #expect(
+      Self.derived(String?.self, "songs.@max.folded") == [
+        "Album.x is derived from Song.folded, which is derived itself"
+      ]
+    )
+    #expect(
+      Self.derived(Int.self, "songs.@max.seconds") == [
+        "Album.x is songs.@max.seconds: it is int64, and optional for an object without members"
+      ]
+    )
     #expect(Self.derived([String]?.self, "songs.@max.words").count == 1)
-    #expect(Self.derived(String?.self, "title[c]") == ["Album.x is title[c]: it is a string, and optional exactly if title is"])
-    #expect(Self.derived(String.self, "cover[c]") == ["Album.x can't be cover[c]: cover is data, and only strings are folded"])
+    #expect(
+      Self.derived(String?.self, "title[c]") == [
+        "Album.x is title[c]: it is a string, and optional exactly if title is"
+      ]
+    )
+    #expect(
+      Self.derived(String.self, "cover[c]") == [
+        "Album.x can't be cover[c]: cover is data, and only strings are folded"
+      ]
+    )
     let unique = [IndexDescription(["x"], isUnique: true)]
-    #expect(Self.problems(.attribute("x", Int.self, derived: "songs.@count"), unique) == ["Album.x is derived, and can't be unique; an index with a folding can be"])
+    #expect(
+      Self.problems(.attribute("x", Int.self, derived: "songs.@count"), unique) == [
+        "Album.x is derived, and can't be unique; an index with a folding can be"
+      ]
+    )
   }
 
   @Test func aSchemaIsWrittenWithItsRules() async throws {
@@ -78,7 +122,9 @@ import Testing
     let text = try JSONEncoder().encode(SchemaDocument(schema))
     #expect(try JSONDecoder().decode(SchemaDocument.self, from: text).schema() == schema)
     #expect(try JSONDecoder().decode(Schema.self, from: JSONEncoder().encode(schema)) == schema)
-    #expect(SwiftSource(schema).description.contains(#"@Attribute(.derived("songs.@count")) var songCount: Int"#))
+    #expect(
+      SwiftSource(schema).description.contains(#"@Attribute(.derived("songs.@count")) var songCount: Int"#)
+    )
     #expect(schema.description.contains("longest: int16? derived songs.@max.seconds"))
     #expect(SchemaTable(schema).rows.first { $0.property == "weight" }?.derivation == "tags.@sum.weight")
     #expect(try CataloguedSchema(schema).schema() == schema)

@@ -65,7 +65,11 @@ private typealias Tag = Derived.Tag
         let tag = random.pick(tags)
         tag.weight = Int8(random.number(in: 0...9))
         if let album, !album.isDeleted {
-          if album.tags.contains(where: { $0 === tag }) { album.tags.removeAll { $0 === tag } } else { album.tags.append(tag) }
+          if album.tags.contains(where: { $0 === tag }) {
+            album.tags.removeAll { $0 === tag }
+          } else {
+            album.tags.append(tag)
+          }
         }
       default: if let album, !album.isDeleted { album.title = "Other \(random.number(in: 0...9))" }
       }
@@ -76,7 +80,11 @@ private typealias Tag = Derived.Tag
   private func batch(_ container: PersistentContainer, _ random: inout SeededGenerator) async throws {
     let seconds = Int16(random.number(in: -50...50))
     switch random.number(in: 0...2) {
-    case 0: _ = try await container.batchUpdate(From<Song>().where { $0.seconds > seconds }, .set(\.seconds, to: seconds))
+    case 0:
+      _ = try await container.batchUpdate(
+        From<Song>().where { $0.seconds > seconds },
+        .set(\.seconds, to: seconds)
+      )
     case 1: _ = try await container.batchDelete(From<Song>().where { $0.seconds == seconds })
     default:
       let albums = try await container.query { try $0.fetch(From<Album>()).map(\.objectID) }

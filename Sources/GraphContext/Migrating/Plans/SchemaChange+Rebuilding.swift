@@ -43,7 +43,9 @@ extension SchemaChange {
       moveLinks(of: place, known, numbers, &steps)
       let entity = target.entities[place]
       // The values of an owner follow what the passes do to its members.
-      if rebuilt.contains(entity.name) || ownsValuesOfRebuilt(entity) { moveRecords(of: place, known, &steps) }
+      if rebuilt.contains(entity.name) || ownsValuesOfRebuilt(entity) {
+        moveRecords(of: place, known, &steps)
+      }
     }
     work = steps.filter { !$0.isIndex } + work + steps.filter(\.isIndex)
     work += passes.enumerated().map { place, pass in .pass(place, entity: entity(of: pass)?.number) }

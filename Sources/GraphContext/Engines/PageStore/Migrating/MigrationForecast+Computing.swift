@@ -113,7 +113,9 @@ private struct ForecastBuilder {
     try continued.compactMap { old, new in
       if change.rebuilt.contains(new.name) || change.hasNewInverse(new.number)
         || change.derivedAnew.contains(new.number)
-      { return nil }
+      {
+        return nil
+      }
       let newest = UInt32(new.layouts.count - 1)
       let count = try LayoutCensus(of: old, in: snapshot).count(besides: newest)
       return count == 0 ? nil : MigrationForecast.EarlierRecords(entity: new.name, count: count)

@@ -47,7 +47,9 @@ struct DerivedChanges {
     come: AttributeValue?
   ) {
     let slot = member.derivation.slot
-    guard let value = member.value, value.kind.isInteger else { return noteStale(slot, of: owner, member.owner) }
+    guard let value = member.value, value.kind.isInteger else {
+      return noteStale(slot, of: owner, member.owner)
+    }
     let (gone, come) = (gone?.wholeNumber, come?.wholeNumber)
     if gone == nil, come == nil { return }
     let isLeast = value.function == .min
@@ -100,7 +102,8 @@ extension DerivedChanges.Owner {
     guard let extremes = extremes[slot] else { return .known(stored) }
     let isLeast = derivation.aggregate?.value?.function == .min
     guard let known = stored.wholeNumber else {
-      return extremes.gone == nil ? .known(extremes.come.flatMap(AttributeValue.init(wholeNumber:))) : .unknown
+      return extremes.gone == nil
+        ? .known(extremes.come.flatMap(AttributeValue.init(wholeNumber:))) : .unknown
     }
     // One that is gone may have been the only one of its value.
     if let gone = extremes.gone, isLeast ? gone <= known : gone >= known { return .unknown }

@@ -214,12 +214,6 @@ extension SaveTransaction {
   }
 }
 
-extension StoredSchema {
-  fileprivate var derivesFromPairs: Bool {
-    memberDerivations.contains { $0.contains { if case .pairs = $0.storage { true } else { false } } }
-  }
-}
-
 extension RecordEncoder {
   /// Writes a record with other values in some slots, which have to be of their kinds. The commit in it is 0.
   mutating func encode(

@@ -185,7 +185,9 @@ package struct StoreVerifier {
   ) {
     if !damaged.isDisjoint(with: view.schema.memberTrees(of: entity)) { return }
     let stored = record.value(derivation.slot)
-    guard let value = try? derivedValues.value(of: derivation, number, record), value != stored else { return }
+    guard let value = try? derivedValues.value(of: derivation, number, record), value != stored else {
+      return
+    }
     let name = entity.schema.stored[derivation.slot].name
     report("the derived \(name) of \(entity.name) \(number) is not what it is made of", entity.treeName)
   }
