@@ -16,8 +16,8 @@ extension ModelDeclaration {
     }
   }
 
-  /// What the values have: not what is stored externally, as it may be long.
-  private var valued: [ModelProperty] { stored.filter { !$0.isExternal } }
+  /// What the values have: not what is stored externally, as it may be long, and not what the store makes of others.
+  private var valued: [ModelProperty] { stored.filter { !$0.isExternal && $0.derivation == nil } }
 
   /// The access that the initializer can have: no more than the properties that it can't do without.
   private var initializerAccess: AccessLevel {

@@ -13,6 +13,8 @@ enum StorageAttributes {
   private static let last = Mutex(Answers())
 
   /// Empty for a class that can't be a model.
+  ///
+  /// - Parameter context: what is around a property of the class, from inside out.
   static func of(
     _ model: ClassDeclSyntax,
     marked node: AttributeSyntax,
@@ -20,7 +22,9 @@ enum StorageAttributes {
   ) -> [String: String] {
     let source = model.description
     if let known = last.withLock({ $0.source == source ? $0.attributes : nil }) { return known }
-    let attributes = attributes(of: ModelDeclaration(model, marked: node, in: context))
+    let isInside = context.first?.as(ClassDeclSyntax.self)?.name.text == model.name.text
+    let around = isInside ? Array(context.dropFirst()) : context
+    let attributes = attributes(of: ModelDeclaration(model, marked: node, in: around))
     last.withLock { $0 = Answers(source: source, attributes: attributes) }
     return attributes
   }

@@ -28,7 +28,7 @@ extension Schema {
         problems += self.problems(of: relationship, of: entity, found)
       }
       problems += placeProblems(of: entity, own)
-      problems += derivationProblems(of: entity, names)
+      problems += derivationProblems(of: entity, found)
       if own.storedProperties.count > ObjectState.maximumSlotCount {
         problems.append(
           "\(entity.name) has \(own.storedProperties.count) attributes and to-one relationships; "

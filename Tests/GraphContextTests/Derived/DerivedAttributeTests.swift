@@ -5,22 +5,18 @@ import Testing
 
 @testable import GraphContext
 
-private typealias Album = Derived.Album
-private typealias Song = Derived.Song
-private typealias Tag = Derived.Tag
-
 /// Derived attributes have the values of what they are made of after every save.
 @Suite struct DerivedAttributeTests {
   @Test func aNewObjectHasItsValuesOnceItIsSaved() async throws {
     let container = try await Derived.open()
     let context = try container.context()
     defer { context.end() }
-    let album = Album("Café")
+    let album = Derived.Album("Café")
     #expect(album.songCount == 0 && album.longest == nil && album.canonicalTitle == "")
     context.insert(album)
-    context.insert(Song("a", seconds: 10, rating: 0.5, price: 1.25, in: album))
-    context.insert(Song("b", seconds: 30, in: album))
-    context.insert(Song("c", in: album))
+    context.insert(Derived.Song("a", seconds: 10, rating: 0.5, price: 1.25, in: album))
+    context.insert(Derived.Song("b", seconds: 30, in: album))
+    context.insert(Derived.Song("c", in: album))
     #expect(album.songCount == 0)
     try context.save()
     #expect(album.canonicalTitle == "cafe")
@@ -33,10 +29,10 @@ private typealias Tag = Derived.Tag
     let container = try await Derived.open()
     let context = try container.context()
     defer { context.end() }
-    let (first, second) = (Album("A"), Album("B"))
+    let (first, second) = (Derived.Album("A"), Derived.Album("B"))
     context.insert(first)
     context.insert(second)
-    let songs = (1...4).map { Song("\($0)", seconds: Int16($0 * 10), in: first) }
+    let songs = (1...4).map { Derived.Song("\($0)", seconds: Int16($0 * 10), in: first) }
     for song in songs { context.insert(song) }
     try context.save()
     songs[3].album = second
@@ -61,8 +57,8 @@ private typealias Tag = Derived.Tag
     let container = try await Derived.open()
     let context = try container.context()
     defer { context.end() }
-    let albums = ["A", "B"].map { Album($0) }
-    let tags = [Tag(1), Tag(2), Tag(4)]
+    let albums = ["A", "B"].map { Derived.Album($0) }
+    let tags = [Derived.Tag(1), Derived.Tag(2), Derived.Tag(4)]
     for album in albums { context.insert(album) }
     for tag in tags { context.insert(tag) }
     albums[0].tags = tags
@@ -84,19 +80,24 @@ private typealias Tag = Derived.Tag
     let context = try container.context()
     defer { context.end() }
     for count in [2, 0, 1] {
-      let album = Album("Ä\(count)")
+      let album = Derived.Album("Ä\(count)")
       context.insert(album)
-      for place in 0..<count { context.insert(Song("\(place)", seconds: 60, in: album)) }
+      for place in 0..<count { context.insert(Derived.Song("\(place)", seconds: 60, in: album)) }
     }
     try context.save()
     #expect(
-      try context.fetch(From<Album>().where { $0.songCount > 0 }.orderBy(\.songCount)).map(\.title) == [
-        "Ä1", "Ä2",
-      ]
+      try context.fetch(From<Derived.Album>().where { $0.songCount > 0 }.orderBy(\.songCount)).map(\.title)
+        == [
+          "Ä1", "Ä2",
+        ]
     )
-    #expect(try context.fetch(From<Album>().where { $0.canonicalTitle == "a2" }).map(\.seconds) == [120])
-    #expect(try context.fetch(From<Album>().orderBy(.descending(\.seconds))).map(\.songCount) == [2, 1, 0])
-    let plan = try context.explain(From<Album>().where { $0.songCount == 1 })
+    #expect(
+      try context.fetch(From<Derived.Album>().where { $0.canonicalTitle == "a2" }).map(\.seconds) == [120]
+    )
+    #expect(
+      try context.fetch(From<Derived.Album>().orderBy(.descending(\.seconds))).map(\.songCount) == [2, 1, 0]
+    )
+    let plan = try context.explain(From<Derived.Album>().where { $0.songCount == 1 })
     #expect("\(plan)".contains("songCount"))
   }
 
@@ -106,13 +107,13 @@ private typealias Tag = Derived.Tag
     let container = try await Derived.open()
     let (mine, theirs) = (try container.context(), try container.context())
     defer { for context in [mine, theirs] { context.end() } }
-    let album = Album("A")
+    let album = Derived.Album("A")
     mine.insert(album)
     try mine.save()
     try theirs.refresh()
-    let other = try #require(try theirs.fetch(From<Album>()).first)
-    theirs.insert(Song("x", seconds: 5, in: other))
-    mine.insert(Song("y", seconds: 7, in: album))
+    let other = try #require(try theirs.fetch(From<Derived.Album>()).first)
+    theirs.insert(Derived.Song("x", seconds: 5, in: other))
+    mine.insert(Derived.Song("y", seconds: 7, in: album))
     album.title = "B"
     try theirs.save()
     try mine.save()
@@ -120,11 +121,11 @@ private typealias Tag = Derived.Tag
     try theirs.refresh()
     #expect(other.songCount == 2 && other.canonicalTitle == "b")
     // Deleting an album whose songs another context has changed is none either.
-    let song = try #require(try theirs.fetch(From<Song>().where { $0.title == "x" }).first)
+    let song = try #require(try theirs.fetch(From<Derived.Song>().where { $0.title == "x" }).first)
     song.seconds = 6
     try theirs.save()
     mine.delete(album)
-    for song in try mine.fetch(From<Song>()) where song.title == "y" { mine.delete(song) }
+    for song in try mine.fetch(From<Derived.Song>()) where song.title == "y" { mine.delete(song) }
     _ = try? mine.save()
     #expect(try container.verify() == [])
   }
@@ -133,13 +134,13 @@ private typealias Tag = Derived.Tag
     let container = try await Derived.open()
     let (mine, theirs) = (try container.context(), try container.context())
     defer { for context in [mine, theirs] { context.end() } }
-    let album = Album("A")
+    let album = Derived.Album("A")
     mine.insert(album)
     try mine.save()
     try theirs.refresh()
-    let other = try #require(try theirs.fetch(From<Album>()).first)
+    let other = try #require(try theirs.fetch(From<Derived.Album>()).first)
     #expect(other.songCount == 0)
-    mine.insert(Song("x", in: album))
+    mine.insert(Derived.Song("x", in: album))
     try mine.save()
     #expect(other.songCount == 0)
     try theirs.refresh()
@@ -151,9 +152,9 @@ private typealias Tag = Derived.Tag
     let context = try container.context()
     defer { context.end() }
     let child = context.makeChild()
-    let album = Album("A")
+    let album = Derived.Album("A")
     child.insert(album)
-    child.insert(Song("x", seconds: 5, in: album))
+    child.insert(Derived.Song("x", seconds: 5, in: album))
     try child.save()
     #expect(album.songCount == 0)
     try context.save()
@@ -167,9 +168,9 @@ private typealias Tag = Derived.Tag
     let context = try container.context()
     defer { context.end() }
     context.undoManager = ContextUndoManager()
-    let album = Album("A")
+    let album = Derived.Album("A")
     context.insert(album)
-    let song = Song("x", seconds: 5, in: album)
+    let song = Derived.Song("x", seconds: 5, in: album)
     context.insert(song)
     try context.save()
     song.seconds = 9
@@ -187,28 +188,33 @@ private typealias Tag = Derived.Tag
   @Test func batchesKeepThem() async throws {
     let container = try await Derived.open()
     try await container.performBackgroundTask { context in
-      for title in ["A", "B"] { context.insert(Album(title)) }
+      for title in ["A", "B"] { context.insert(Derived.Album(title)) }
       try context.save()
     }
-    let albums = try await container.query { try $0.fetch(From<Album>().orderBy(\.title)).map(\.objectID) }
+    let albums = try await container.query {
+      try $0.fetch(From<Derived.Album>().orderBy(\.title)).map(\.objectID)
+    }
     try await Derived.insertSongs(1_000, into: albums, container)
     try await container.performBackgroundTask { try Derived.expectExact($0) }
-    _ = try await container.batchUpdate(From<Song>().where { $0.seconds > 900 }, .set(\.seconds, to: 1))
-    _ = try await container.batchUpdate(From<Album>(), .set(\.title, to: "É"))
-    _ = try await container.batchDelete(From<Song>().where { $0.seconds < 100 })
+    _ = try await container.batchUpdate(
+      From<Derived.Song>().where { $0.seconds > 900 },
+      .set(\.seconds, to: 1)
+    )
+    _ = try await container.batchUpdate(From<Derived.Album>(), .set(\.title, to: "É"))
+    _ = try await container.batchDelete(From<Derived.Song>().where { $0.seconds < 100 })
     try await container.performBackgroundTask { context in
-      let album = try #require(try context.fetch(From<Album>()).first)
+      let album = try #require(try context.fetch(From<Derived.Album>()).first)
       #expect(album.canonicalTitle == "e" && album.shortest == 100)
     }
     #expect(try container.verify() == [])
-    _ = try await container.batchDelete(From<Song>())
+    _ = try await container.batchDelete(From<Derived.Song>())
     try await container.performBackgroundTask { context in
-      let counts = try context.fetch(From<Album>()).map(\.songCount)
+      let counts = try context.fetch(From<Derived.Album>()).map(\.songCount)
       #expect(counts == [0, 0])
     }
     #expect(try container.verify() == [])
     let refused = await #expect(throws: ContextError.self) {
-      _ = try await container.batchUpdate(From<Album>(), .set(\.songCount, to: 1))
+      _ = try await container.batchUpdate(From<Derived.Album>(), .set(\.songCount, to: 1))
     }
     #expect(refused?.queryError?.code == .keyPath)
   }
@@ -240,9 +246,9 @@ private typealias Tag = Derived.Tag
     let url = URL(fileURLWithPath: folder.file("derived"))
     let container = try await Derived.open(.file(url))
     try await container.performBackgroundTask { context in
-      let album = Album("A")
+      let album = Derived.Album("A")
       context.insert(album)
-      context.insert(Song("x", seconds: 5, in: album))
+      context.insert(Derived.Song("x", seconds: 5, in: album))
       try context.save()
     }
     try container.close()

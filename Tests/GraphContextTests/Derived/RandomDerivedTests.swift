@@ -5,10 +5,6 @@ import Testing
 
 @testable import GraphContext
 
-private typealias Album = Derived.Album
-private typealias Song = Derived.Song
-private typealias Tag = Derived.Tag
-
 /// Two racing contexts, a child and batches against the values computed anew.
 @Suite struct RandomDerivedTests {
   @Test func randomChangesKeepEveryValueExact() async throws {
@@ -37,17 +33,17 @@ private typealias Tag = Derived.Tag
   }
 
   private func change(_ context: ManagedObjectContext, _ random: inout SeededGenerator) throws {
-    let albums = try context.fetch(From<Album>())
-    let songs = try context.fetch(From<Song>())
-    let tags = try context.fetch(From<Tag>())
+    let albums = try context.fetch(From<Derived.Album>())
+    let songs = try context.fetch(From<Derived.Song>())
+    let tags = try context.fetch(From<Derived.Tag>())
     for _ in 0..<random.number(in: 1...8) {
       let album = albums.isEmpty || random.chance(1, in: 6) ? nil : random.pick(albums)
       let live = songs.filter { !$0.isDeleted }
       switch random.number(in: 0...9) {
-      case 0: context.insert(Album("Title \(random.number(in: 0...9))"))
+      case 0: context.insert(Derived.Album("Title \(random.number(in: 0...9))"))
       case 1, 2, 3:
         context.insert(
-          Song(
+          Derived.Song(
             "\(random.number(in: 0...99))",
             seconds: random.chance(1, in: 5) ? nil : Int16(random.number(in: -50...50)),
             rating: Double(random.number(in: 0...8)) / 4,
@@ -60,7 +56,7 @@ private typealias Tag = Derived.Tag
       case 6 where !live.isEmpty: context.delete(random.pick(live))
       case 7:
         if random.chance(1, in: 3), let album, !album.isDeleted { context.delete(album) }
-        if tags.count < 5 { context.insert(Tag(Int8(random.number(in: 0...9)))) }
+        if tags.count < 5 { context.insert(Derived.Tag(Int8(random.number(in: 0...9)))) }
       case 8 where !tags.isEmpty:
         let tag = random.pick(tags)
         tag.weight = Int8(random.number(in: 0...9))
@@ -82,12 +78,12 @@ private typealias Tag = Derived.Tag
     switch random.number(in: 0...2) {
     case 0:
       _ = try await container.batchUpdate(
-        From<Song>().where { $0.seconds > seconds },
+        From<Derived.Song>().where { $0.seconds > seconds },
         .set(\.seconds, to: seconds)
       )
-    case 1: _ = try await container.batchDelete(From<Song>().where { $0.seconds == seconds })
+    case 1: _ = try await container.batchDelete(From<Derived.Song>().where { $0.seconds == seconds })
     default:
-      let albums = try await container.query { try $0.fetch(From<Album>()).map(\.objectID) }
+      let albums = try await container.query { try $0.fetch(From<Derived.Album>()).map(\.objectID) }
       if albums.isEmpty { return }
       try await Derived.insertSongs(20, into: albums, container)
     }
@@ -98,7 +94,7 @@ private typealias Tag = Derived.Tag
     let count = ProcessInfo.processInfo.environment["CAMBIUM_DERIVED_SAVES"].flatMap(Int.init) ?? 2_000
     let container = try await Derived.open()
     try await container.performBackgroundTask { context in
-      for place in 0..<8 { context.insert(Album("Album \(place)")) }
+      for place in 0..<8 { context.insert(Derived.Album("Album \(place)")) }
       try context.save()
     }
     let random = SeededGenerator()
@@ -111,14 +107,17 @@ private typealias Tag = Derived.Tag
             let (place, sort) = (random.number(in: 0...7), random.number(in: 0...5))
             try await container.performBackgroundTask { context in
               context.mergePolicy = .mergeByPropertyObjectTrump
-              let albums = try context.fetch(From<Album>().orderBy(\.title))
+              let albums = try context.fetch(From<Derived.Album>().orderBy(\.title))
               let album = albums[place]
-              let song = try context.fetch(From<Song>().where { $0.seconds > seconds }.limit(1)).first
+              let song = try context.fetch(From<Derived.Song>().where { $0.seconds > seconds }.limit(1)).first
               switch sort {
               case 0: if let song { context.delete(song) }
               case 1: song?.album = album
               case 2: song?.seconds = seconds
-              default: context.insert(Song("\(seconds)", seconds: seconds, rating: 0.25, price: 1, in: album))
+              default:
+                context.insert(
+                  Derived.Song("\(seconds)", seconds: seconds, rating: 0.25, price: 1, in: album)
+                )
               }
               // Of two that delete one song, the second is refused.
               do { try context.save() } catch { context.rollback() }
