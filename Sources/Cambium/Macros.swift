@@ -36,19 +36,7 @@
 /// attribute's type or of a standard one (`.economy`, `Cabin.economy`, `Double.pi`, `.now`), or one of `Date()`, `Date(timeIntervalSince…:)`,
 /// `Data()`, `UUID()` and `Decimal(…)` with a literal. From any other expression, and from `nil`, it takes none.
 ///
-/// Models can inherit from each other. A superclass names its subclasses, and a subclass its superclass:
-///
-/// ```swift
-/// @Model(isAbstract: true, subclasses: ["Dog", "Cat"]) class Animal { … }
-/// @Model(superclass: "Animal") final class Dog: Animal { … }
-/// ```
-///
-/// - Parameters:
-///   - originalName: The name that the class had in an earlier version: a string literal. Of a subclass none.
-///   - isAbstract: Whether only subclasses have objects: `true` or `false`.
-///   - superclass: The name of the model that the class inherits from: a string literal, because the compiler can't look up a class while
-///     it expands another that inherits from it.
-///   - subclasses: The names of the models that inherit from the class directly: an array literal of such literals.
+/// - Parameter originalName: The name that the class had in an earlier version: a string literal.
 @attached(
   member,
   names: named(_$state),
@@ -56,7 +44,34 @@
   named(_$visit),
   named(entityName),
   named(init),
-  named(Values),
+  named(Values)
+)
+@attached(memberAttribute)
+@attached(extension, conformances: ManagedObject, ModelWithValues, Sendable)
+public macro Model(originalName: String? = nil) = #externalMacro(module: "CambiumMacros", type: "ModelMacro")
+
+// Macros of their own for models that inherit: with `ModelWithValues` among what they may add, the compiler (Swift 6.3) fails where it looks for the
+// conformances of a class and of its superclass at once.
+
+/// Makes a class a model that others inherit from. It names those that inherit from it directly, and each of those its superclass:
+///
+/// ```swift
+/// @Model(isAbstract: true, subclasses: ["Dog", "Cat"]) class Animal { … }
+/// @Model(superclass: "Animal") final class Dog: Animal { … }
+/// ```
+///
+/// - Parameters:
+///   - originalName: The name that the class had in an earlier version: a string literal.
+///   - isAbstract: Whether only subclasses have objects: `true` or `false`.
+///   - subclasses: The names of the models that inherit from the class directly: an array literal of string literals, because the compiler can't look
+///     up a class while it expands another that inherits from it.
+@attached(
+  member,
+  names: named(_$state),
+  named(_$model),
+  named(_$visit),
+  named(entityName),
+  named(init),
   named(_$class),
   named(_$hierarchy),
   named(_$own),
@@ -70,11 +85,43 @@
   named(validateForDelete)
 )
 @attached(memberAttribute)
-@attached(extension, conformances: ManagedObject, ModelWithValues, Sendable)
+@attached(extension, conformances: ManagedObject, Sendable)
 public macro Model(
   originalName: String? = nil,
   isAbstract: Bool = false,
-  superclass: String? = nil,
+  subclasses: [String]
+) = #externalMacro(module: "CambiumMacros", type: "ModelMacro")
+
+/// Makes a class a model that inherits from another.
+///
+/// - Parameters:
+///   - isAbstract: Whether only subclasses have objects: `true` or `false`.
+///   - superclass: The name of the model that the class inherits from: a string literal.
+///   - subclasses: The names of the models that inherit from this one directly: an array literal of string literals.
+@attached(
+  member,
+  names: named(_$state),
+  named(_$model),
+  named(_$visit),
+  named(entityName),
+  named(init),
+  named(_$class),
+  named(_$hierarchy),
+  named(_$own),
+  named(awakeFromInsert),
+  named(awakeFromFetch),
+  named(willSave),
+  named(didSave),
+  named(prepareForDeletion),
+  named(validateForInsert),
+  named(validateForUpdate),
+  named(validateForDelete)
+)
+@attached(memberAttribute)
+@attached(extension, conformances: ManagedObject, Sendable)
+public macro Model(
+  isAbstract: Bool = false,
+  superclass: String,
   subclasses: [String] = []
 ) = #externalMacro(module: "CambiumMacros", type: "ModelMacro")
 
