@@ -36,12 +36,12 @@ extension ModelDeclaration {
     let level = initializerAccess
     let parameters = properties.filter { $0.accessLevel >= level }.map { property in
       ", \(property.identifier): \(property.valuesType)"
-        + (property.valuesDefault.map { $0 == "nil" ? " = nil" : " = Self._$initial(\($0))" } ?? "")
+        + (property.valuesDefault.map { $0 == "nil" ? " = nil" : " = Values._$initial(\($0))" } ?? "")
     }
     let assignments = properties.map { property in
       let value =
         property.accessLevel >= level
-        ? property.identifier : "Self._$initial(\(property.valuesDefault ?? "nil"))"
+        ? property.identifier : "Values._$initial(\(property.valuesDefault ?? "nil"))"
       return "self.\(property.identifier) = \(value)"
     }
     let readings = properties.map { "\($0.identifier) = try reader.\($0.valuesReading)" }

@@ -336,10 +336,10 @@ struct ExpansionTests {
     #expect(text.contains("\n    private var secret: Secret\n    fileprivate(set) var rating: Int\n"))
     #expect(
       text.contains(
-        "public init(objectID: GraphContext.ManagedObjectID? = nil, plays: Int = Self._$initial(0), title: String) {"
+        "public init(objectID: GraphContext.ManagedObjectID? = nil, plays: Int = Values._$initial(0), title: String) {"
       )
     )
-    #expect(text.contains("self.secret = Self._$initial(.none)\n      self.rating = Self._$initial(1)\n"))
+    #expect(text.contains("self.secret = Values._$initial(.none)\n      self.rating = Values._$initial(1)\n"))
   }
 
   @Test(arguments: [
@@ -353,7 +353,7 @@ struct ExpansionTests {
 
   @Test func whatAnInsertionMakesIsMadeForValuesToo() {
     let text = expansion(of: "@Attribute(.perInsert { UUID() }) var token: UUID")
-    #expect(text.contains("token: UUID = Self._$initial(({"))
+    #expect(text.contains("token: UUID = Values._$initial(({"))
   }
 
   @Test func aClassThatCannotBeAModelExpandsToNothing() {

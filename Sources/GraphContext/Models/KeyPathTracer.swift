@@ -72,7 +72,7 @@ final class KeyPathTracer: ObjectHost {
     from root: Root.Type
   ) throws(QueryError) -> Trace {
     let end = (type(of: keyPath).valueType as? any AttributeType.Type)?.withoutTracerValue.map { [$0] }
-    if let type = (end ?? root.attributeTypesWithoutTracerValue).first {
+    if let type = (end ?? root.ownTypesWithoutTracerValue).first {
       throw Self.mistake(keyPath, root, "can't be followed: \(type)")
     }
     let object = makeObject(of: root)

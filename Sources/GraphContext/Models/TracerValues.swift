@@ -20,12 +20,13 @@ extension AttributeType {
 }
 
 extension ManagedObject {
-  /// What is wrong with the types of attributes that have no ``AttributeType/tracerValue``.
+  /// What is wrong with the types of attributes that have no ``AttributeType/tracerValue``, in the class and in those that inherit from it.
   static var attributeTypesWithoutTracerValue: [String] {
     _$model.types(or: self).flatMap { $0.ownTypesWithoutTracerValue }
   }
 
-  private static var ownTypesWithoutTracerValue: [String] {
+  /// The same in the class alone. The model, which may need a key path to be followed, isn't asked for.
+  static var ownTypesWithoutTracerValue: [String] {
     var visitor = TracerValueVisitor()
     // A tracer, whose model is known without following key paths.
     var state = ObjectState()
