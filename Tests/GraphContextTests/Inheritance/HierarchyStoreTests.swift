@@ -79,7 +79,7 @@ struct HierarchyStoreTests {
     }
     let problems = try container.verify().map { "\($0)" }
     #expect(problems == [])
-    try await container.close()
+    try container.close()
   }
 
   private func withDog(_ body: @Sendable (ManagedObjectContext) throws -> Void) async throws {
