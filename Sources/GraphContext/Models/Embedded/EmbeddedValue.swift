@@ -70,13 +70,16 @@ public protocol EmbeddedParts<Value> {
   init(_ value: Value)
   /// The value, whose parts are decoded from the object's record where they aren't there yet.
   ///
-  /// - Parameter slot: that of the first part.
+  /// - Parameters:
+  ///   - object: the object that has the value.
+  ///   - slot: that of the first part.
   mutating func value(of object: some ManagedObject, at slot: Int) -> Value
   /// Hands the cache of a part to the visitor.
   ///
   /// - Parameters:
   ///   - part: counts the parts from 0.
   ///   - slot: that of the part.
+  ///   - visitor: takes the cache.
   mutating func visit<Visitor: PropertyVisitor>(_ part: Int, at slot: Int, _ visitor: inout Visitor)
 }
 
