@@ -21,7 +21,7 @@
 /// - an *attribute* of type `Bool`, any integer, `Float`, `Double`, `Decimal`, `String`, `Date`, `Data`, `UUID`, `URL`, an enum
 ///   or struct with a raw value of one of these that conforms to `AttributeType`, a `Codable` type that conforms to `CodableAttribute`, an array or
 ///   `Set` of any of them, or an optional of any of them;
-/// - a *relationship*, marked ``Relationship(_:deleteRule:inverse:minimumModelCount:maximumModelCount:originalName:)-7qthb``, whose type is another model, an optional of one, or
+/// - a *relationship*, marked ``Relationship(_:deleteRule:inverse:minimumModelCount:maximumModelCount:originalName:)-1sxus``, whose type is another model, an optional of one, or
 ///   an array, `Set` or `ToMany` of one.
 ///
 /// The macro also writes a type for the values of an object, `Song.Values`: see ``/GraphContext/ModelValues``. A class that has a type of this name keeps
