@@ -12,6 +12,7 @@ import Testing
     "SchemaLimits.entityCount": UInt64(SchemaLimits.entityCount),
     "SchemaLimits.propertyCount": UInt64(SchemaLimits.propertyCount),
     "SchemaLimits.indexCount": UInt64(SchemaLimits.indexCount),
+    "SchemaLimits.classCount": UInt64(SchemaLimits.classCount),
     "ObjectState.maximumSlotCount": UInt64(ObjectState.maximumSlotCount),
     "SchemaTree.maximumLayoutCount": UInt64(SchemaTree.maximumLayoutCount),
     "ObjectNumber.greatestSequence": ObjectNumber.greatestSequence,
