@@ -4,7 +4,7 @@ import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// `@Embeddable`: makes a struct an embedded value, each of whose stored properties is an attribute of the model that has it.
-enum EmbeddableMacro: ExtensionMacro {
+enum EmbeddableMacro: ExtensionMacro, WrittenMacro {
   static func expansion(
     of node: AttributeSyntax,
     attachedTo declaration: some DeclGroupSyntax,

@@ -5,7 +5,7 @@ import SwiftSyntaxMacros
 // `@Attribute`, `@Relationship`, `@Transient`, `#Index` and `#Unique` say something to `@Model`, which reads them. They write nothing
 // themselves, and check that they stand where it will.
 
-enum AttributeMacro: PeerMacro {
+enum AttributeMacro: PeerMacro, WrittenMacro {
   static func expansion(
     of node: AttributeSyntax,
     providingPeersOf declaration: some DeclSyntaxProtocol,
@@ -18,7 +18,7 @@ enum AttributeMacro: PeerMacro {
   }
 }
 
-enum RelationshipMacro: PeerMacro {
+enum RelationshipMacro: PeerMacro, WrittenMacro {
   static func expansion(
     of node: AttributeSyntax,
     providingPeersOf declaration: some DeclSyntaxProtocol,
@@ -29,7 +29,7 @@ enum RelationshipMacro: PeerMacro {
   }
 }
 
-enum EmbeddedMacro: PeerMacro {
+enum EmbeddedMacro: PeerMacro, WrittenMacro {
   static func expansion(
     of node: AttributeSyntax,
     providingPeersOf declaration: some DeclSyntaxProtocol,
@@ -40,7 +40,7 @@ enum EmbeddedMacro: PeerMacro {
   }
 }
 
-enum TransientMacro: PeerMacro {
+enum TransientMacro: PeerMacro, WrittenMacro {
   static func expansion(
     of node: AttributeSyntax,
     providingPeersOf declaration: some DeclSyntaxProtocol,
@@ -52,7 +52,7 @@ enum TransientMacro: PeerMacro {
 }
 
 /// Both `#Index` and `#Unique`.
-enum IndexMacro: DeclarationMacro {
+enum IndexMacro: DeclarationMacro, WrittenMacro {
   static func expansion(
     of node: some FreestandingMacroExpansionSyntax,
     in context: some MacroExpansionContext

@@ -5,7 +5,7 @@ import SwiftSyntaxMacros
 
 /// `@Model`: makes a class a model. The members and accessors are those of a model written by hand;
 /// Docs/Decisions/0010-how-a-model-expands.md says why they look as they do.
-enum ModelMacro {}
+enum ModelMacro: WrittenMacro {}
 
 extension ModelMacro: MemberMacro {
   static func expansion(

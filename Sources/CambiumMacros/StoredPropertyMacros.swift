@@ -6,7 +6,7 @@ import SwiftSyntaxMacros
 
 // The accessors of a model's properties, and the caches behind them. `@Model` attaches these with the slot as argument.
 
-enum StoredAttributeMacro: AccessorMacro, PeerMacro {
+enum StoredAttributeMacro: AccessorMacro, PeerMacro, WrittenMacro {
   static func expansion(
     of node: AttributeSyntax,
     providingAccessorsOf declaration: some DeclSyntaxProtocol,
@@ -53,7 +53,7 @@ enum StoredAttributeMacro: AccessorMacro, PeerMacro {
   }
 }
 
-enum StoredToOneMacro: AccessorMacro, PeerMacro {
+enum StoredToOneMacro: AccessorMacro, PeerMacro, WrittenMacro {
   static func expansion(
     of node: AttributeSyntax,
     providingAccessorsOf declaration: some DeclSyntaxProtocol,
@@ -97,7 +97,7 @@ enum StoredToOneMacro: AccessorMacro, PeerMacro {
   }
 }
 
-enum StoredToManyMacro: AccessorMacro, PeerMacro {
+enum StoredToManyMacro: AccessorMacro, PeerMacro, WrittenMacro {
   static func expansion(
     of node: AttributeSyntax,
     providingAccessorsOf declaration: some DeclSyntaxProtocol,
@@ -148,7 +148,7 @@ enum StoredToManyMacro: AccessorMacro, PeerMacro {
   }
 }
 
-enum StoredEmbeddedMacro: AccessorMacro, PeerMacro {
+enum StoredEmbeddedMacro: AccessorMacro, PeerMacro, WrittenMacro {
   static func expansion(
     of node: AttributeSyntax,
     providingAccessorsOf declaration: some DeclSyntaxProtocol,

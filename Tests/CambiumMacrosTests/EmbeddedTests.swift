@@ -19,16 +19,20 @@ struct EmbeddedTests {
         @Relationship(inverse: \\Person.friends) var friends: [Person] = []
         """
     )
-    #expect(text.contains("private final var _home: GraphContext.EmbeddedCache<Address>\n"))
-    #expect(text.contains("private final var _work: GraphContext.EmbeddedCache<Address?>\n"))
+    #expect(text.contains("private final var _home: GraphContext.EmbeddedCache<Address>\n".onOneLine))
+    #expect(text.contains("private final var _work: GraphContext.EmbeddedCache<Address?>\n".onOneLine))
     #expect(text.contains("let change = _$willSetEmbedded(1, &_work, newValue)"))
     #expect(text.contains("_$didSetEmbedded(change)"))
     #expect(text.contains(".init(\"home\", (Address).self),"))
     #expect(text.contains(".init(\"work\", (Address?).self, originalName: \"office\"),"))
     #expect(
-      text.contains("case Self._$model._$place(ofToMany: 0):\n      visitor.visit(toMany: 0, &_friends)")
+      text.contains(
+        "case Self._$model._$place(ofToMany: 0):\n      visitor.visit(toMany: 0, &_friends)".onOneLine
+      )
     )
-    #expect(text.contains("case (0, let part)?:\n        _home.visit(part, at: property, &visitor)"))
+    #expect(
+      text.contains("case (0, let part)?:\n        _home.visit(part, at: property, &visitor)".onOneLine)
+    )
     #expect(!text.contains("._$attribute(\"home\""))
   }
 

@@ -9,7 +9,7 @@ import SwiftSyntaxMacros
 
 /// Source text with its macros expanded, as the compiler would.
 struct Expansion {
-  /// The text with all macros written out.
+  /// The text with all macros written out, on one line.
   let text: String
   /// `line:column: message` for each mistake, each followed by `fix: what: the changed lines`.
   let mistakes: [String]
@@ -41,7 +41,7 @@ struct Expansion {
       },
       indentationWidth: .spaces(2)
     )
-    text = expanded.description
+    text = expanded.description.onOneLine
     mistakes = context.diagnostics.flatMap { diagnostic in
       let place = context.location(
         for: diagnostic.position,
@@ -59,5 +59,12 @@ struct Expansion {
       if case .replace(_, let newNode) = change { newNode.trimmedDescription } else { "?" }
     }
     .joined(separator: "; ")
+  }
+}
+
+extension String {
+  /// The text with one space wherever it has spaces and line breaks. What the macros write isn't laid out, so tests compare this.
+  var onOneLine: String {
+    split(whereSeparator: \.isWhitespace).joined(separator: " ").replacing("{ }", with: "{}")
   }
 }
