@@ -40,6 +40,19 @@ public struct Blob: Sendable {
   public func chunks(of byteCount: Int = 64 << 10) -> Chunks {
     Chunks(blob: self, byteCount: max(1, byteCount))
   }
+
+  /// Writes the bytes into a file, in chunks. A file that is there is replaced.
+  ///
+  /// - Throws: what ``read(_:)`` throws, and Foundation's error when the file can't be written. An error leaves what was written so far.
+  public func write(to file: URL) throws {
+    try Data().write(to: file)
+    let handle = try FileHandle(forWritingTo: file)
+    let step = 256 << 10
+    for offset in stride(from: 0, to: count, by: step) {
+      try handle.write(contentsOf: read(offset..<offset + step))
+    }
+    try handle.close()
+  }
 }
 
 extension Blob {

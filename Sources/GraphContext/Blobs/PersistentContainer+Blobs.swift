@@ -45,6 +45,25 @@ extension PersistentContainer {
     }
   }
 
+  /// Sets an attribute that is stored externally, of a stored object, to the content of a file: as ``setBlob(_:of:from:durability:author:)``, which takes chunks.
+  ///
+  /// - Parameters:
+  ///   - attribute: an attribute of the model itself, without rules.
+  ///   - id: the object.
+  ///   - file: the file, which is read in chunks, on the task that asks.
+  ///   - durability: when the change counts as done, if not as the container's options say.
+  ///   - author: whose change it is, for the history.
+  /// - Throws: Foundation's error when the file can't be read, and what the other method throws.
+  public func setBlob<Root: ManagedObject, Value: AttributeType>(
+    _ attribute: KeyPath<Root, Value>,
+    of id: ManagedObjectID,
+    contentsOf file: URL,
+    durability: Durability? = nil,
+    author: String? = nil
+  ) async throws where Value.Present == Data {
+    try await setBlob(attribute, of: id, from: FileChunks(file: file), durability: durability, author: author)
+  }
+
   private func externalSlot<Root: ManagedObject>(
     of attribute: PartialKeyPath<Root>
   ) throws(ContextError) -> (StoredEntity, Int) {

@@ -79,6 +79,31 @@ struct BlobWritingTests {
     #expect(try container.verify().map(\.description) == [])
   }
 
+  @Test(arguments: [0, 1, 262_144, 3_000_001])
+  func aFileBecomesTheValueAndTheValueAFile(count: Int) async throws {
+    let (file, copy) = (
+      URL(fileURLWithPath: folder.file("cover.png")), URL(fileURLWithPath: folder.file("copy.png"))
+    )
+    let value = Self.bytes(count, 7)
+    try value.write(to: file)
+    try Self.bytes(4_000_000, 8).write(to: copy)
+    try await container.setBlob(\Album.cover, of: id, contentsOf: file)
+    #expect(try await cover() == value)
+    try await container.performBackgroundTask { [id] context in
+      try context.existingObject(Album.self, with: id).blob(\.cover)
+    }?.write(to: copy)
+    #expect(try Data(contentsOf: copy) == value)
+    await #expect(throws: CocoaError.self) {
+      try await container.setBlob(
+        \Album.cover,
+        of: id,
+        contentsOf: URL(fileURLWithPath: folder.file("none.png"))
+      )
+    }
+    #expect(try await cover() == value)
+    #expect(try container.verify().map(\.description) == [])
+  }
+
   @Test func aContextLearnsOfTheValue() async throws {
     let context = try container.context()
     defer { context.end() }
