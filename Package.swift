@@ -33,6 +33,7 @@ let package = Package(
     .executable(name: "cambium", targets: ["cambium-cli"]),
     .executable(name: "flights", targets: ["Flights"]),
     .executable(name: "contacts", targets: ["Contacts"]),
+    .executable(name: "media", targets: ["Media"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -110,6 +111,20 @@ let package = Package(
       path: "Examples/Contacts/Command",
       swiftSettings: swiftSettings
     ),
+    .target(
+      name: "MediaLibraryExample",
+      dependencies: ["Cambium", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Examples/MediaLibrary/Library",
+      swiftSettings: swiftSettings
+    ),
+    .executableTarget(
+      name: "Media",
+      dependencies: [
+        "MediaLibraryExample", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Examples/MediaLibrary/Command",
+      swiftSettings: swiftSettings
+    ),
     // The program of Docs/GettingStarted.md.
     .executableTarget(
       name: "GettingStarted",
@@ -164,6 +179,11 @@ let package = Package(
     .testTarget(
       name: "ContactsTests",
       dependencies: ["Contacts", "ContactsExample", "TestSupport"],
+      swiftSettings: swiftSettings
+    ),
+    .testTarget(
+      name: "MediaLibraryTests",
+      dependencies: ["Cambium", "Media", "MediaLibraryExample", "TestSupport"],
       swiftSettings: swiftSettings
     ),
     // The code of the guides, as an app has it: with Cambium alone.

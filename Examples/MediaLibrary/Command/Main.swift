@@ -1,0 +1,9 @@
+import ArgumentParser
+import MediaLibraryExample
+
+@main
+enum Main {
+  static func main() async {
+    await MediaCommand.main()
+  }
+}
