@@ -192,7 +192,7 @@ public struct AttributeOption: Sendable, Hashable {
 ///   - deleteRule: What happens to the objects at the other end when this one is deleted. By default they stay, and
 ///     their link back goes.
 ///   - inverse: The relationship at the other end that leads back. Name it at one end of each pair; at both ends, the
-///     compiler reports a "circular reference resolving attached macro 'Relationship'". A to-many relationship needs one; a to-one can do without. A relationship that leads
+///     compiler reports a "circular reference resolving attached macro 'Relationship'". A relationship can do without: then it leads one way. A relationship that leads
 ///     back by itself, such as friends or a spouse, has the inverse `.itself`.
 ///   - minimumModelCount: Saves refuse an object that has fewer members. Of a to-many relationship.
 ///   - maximumModelCount: Saves refuse an object that has more members; nil for no limit. Of a to-many relationship.
@@ -246,6 +246,8 @@ public macro Transient() = #externalMacro(module: "CambiumMacros", type: "Transi
 ///
 /// `@Relationship(inverse: .itself) var friends: Set<Person> = []`. A key path can't say this: the compiler would have to
 /// know the property to know its inverse.
+///
+/// `inverse: .hidden` says that no relationship leads back. A relationship without an `inverse` says so too, unless the other model has one that could be it.
 @attached(peer)
 public macro Relationship(
   _ options: RelationshipOption...,

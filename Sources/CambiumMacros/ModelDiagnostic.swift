@@ -244,6 +244,11 @@ extension ModelDiagnostic {
     message: "a relationship that is its own inverse can't be ordered"
   )
 
+  static let orderedHidden = ModelDiagnostic(
+    id: "orderedHidden",
+    message: "an ordered relationship needs an inverse: each object keeps its place beside it"
+  )
+
   static let unmarkedOrder = ModelDiagnostic(
     id: "unmarkedOrder",
     message: "an 'OrderedToMany' is for a relationship that is marked as ordered, at both ends"
@@ -365,7 +370,7 @@ extension ModelDiagnostic {
   static let inverse = ModelDiagnostic(
     id: "inverse",
     message:
-      "the inverse must be written as a key path to one property, such as '\\Album.songs', or '.itself'"
+      "the inverse must be written as a key path to one property, such as '\\Album.songs', or as '.itself' or '.hidden'"
   )
 
   static let originalNameForm = ModelDiagnostic(

@@ -32,7 +32,7 @@ struct ModelProperty {
   let rules: [String]
   /// The entity of a relationship to records: a string.
   let entity: ExprSyntax?
-  /// The name in `inverse: \Album.songs`; the property's own for `inverse: .itself`.
+  /// The name in `inverse: \Album.songs`; the property's own for `inverse: .itself`, and what stands for a hidden one for `inverse: .hidden`.
   let inverse: String?
   /// `@Relationship(.ordered)`.
   let isOrdered: Bool
@@ -241,7 +241,11 @@ extension ModelProperty {
     let collection = type.as(IdentifierTypeSyntax.self)?.name.text
     if let order {
       let inverse = relationship?.argument(labeled: "inverse")?.as(MemberAccessExprSyntax.self)
-      if inverse?.declName.baseName.text == "itself" { return [ModelDiagnostic.orderedItself.at(order)] }
+      switch inverse?.declName.baseName.text {
+      case "itself": return [ModelDiagnostic.orderedItself.at(order)]
+      case "hidden": return [ModelDiagnostic.orderedHidden.at(order)]
+      default: break
+      }
       guard collection == "Set", case .many(let element) = PropertyType(type.trimmed) else { return [] }
       let array = TypeSyntax("[\(element.trimmed)]").with(\.trailingTrivia, type.trailingTrivia)
       return [
@@ -433,7 +437,11 @@ extension ModelProperty {
     {
       return name
     }
-    if expression.as(MemberAccessExprSyntax.self)?.declName.baseName.text == "itself" { return name }
+    switch expression.as(MemberAccessExprSyntax.self)?.declName.baseName.text {
+    case "itself": return name
+    case "hidden": return ".inverse"
+    default: break
+    }
     guard !expression.is(NilLiteralExprSyntax.self) else { return nil }
     if let name = expression.as(KeyPathExprSyntax.self)?.onlyProperty { return name }
     diagnostics.append(ModelDiagnostic.inverse.at(expression))

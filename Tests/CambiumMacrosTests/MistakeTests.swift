@@ -323,7 +323,7 @@ struct MistakeTests {
       mistakes(in: "@Relationship(inverse: \(path)) var album: Album?")
         == [
           "2:24: the inverse must be written as a key path to one property, such as '\\Album.songs', "
-            + "or '.itself'"
+            + "or as '.itself' or '.hidden'"
         ]
     )
   }

@@ -136,6 +136,9 @@ package struct CataloguedProperty: Sendable, Hashable {
 
   package var isToMany: Bool { relationship?.cardinality == .many }
 
+  /// Whether the property is the hidden inverse of a to-many relationship.
+  var isHiddenInverse: Bool { isToMany && name.hasSuffix(RelationshipDescription.hiddenInverse) }
+
   /// Whether nil is allowed.
   var isOptional: Bool {
     switch content {

@@ -243,12 +243,11 @@ package struct StoredToOne: Sendable {
 }
 
 extension StoredEntity {
-  /// Whether the relationship at a slot, or at a place after the slots for those to many, has an inverse.
+  /// Whether the relationship at a slot, or at a place after the slots for those to many, has an inverse that isn't hidden.
   func hasInverse(_ property: Int) -> Bool {
     let place = property - schema.stored.count
     if place < 0 { return toOne(slot: property).map { $0.inverse != .none } ?? false }
-    guard case .pairs(let trees) = toManys[place].storage else { return true }
-    return trees.inverse != nil
+    return !toManys[place].hasHiddenInverse
   }
 }
 
@@ -260,6 +259,10 @@ package struct StoredToMany: Sendable {
   package let destination: Int
   package let deleteRule: DeleteRule
   package let storage: Storage
+  /// Whether the relationship is the hidden inverse of one, which no class has.
+  let isHidden: Bool
+  /// Whether its inverse is hidden.
+  let hasHiddenInverse: Bool
 
   package enum Storage: Sendable {
     /// The other end is the to-one relationship at this slot: its tree has the elements.

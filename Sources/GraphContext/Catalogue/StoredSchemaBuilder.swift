@@ -108,6 +108,8 @@ struct StoredSchemaBuilder {
           destination: destination,
           deleteRule: relationship.deleteRule,
           storage: storage,
+          isHidden: relationship.isHiddenInverse,
+          hasHiddenInverse: relationship.hasHiddenInverse,
           links: storage.links(from: owner, ordinal, to: destination)
         )
       )

@@ -138,7 +138,8 @@ extension ManagedObjectContext {
     changeCount &+= 1
     guard tracksChanges else { return }
     let key = ObjectKey(entity: end.entity, number: end.owner)
-    noteOwner(key, ChangedProperties(pairs: [end.position]))
+    let isHidden = entity(end.entity).toManys[end.position].isHidden
+    if !isHidden { noteOwner(key, ChangedProperties(pairs: [end.position])) }
     undoManager?.capture(UndoGroup.Pair(end: end, isLinked: isLinked))
   }
 
@@ -150,7 +151,7 @@ extension ManagedObjectContext {
       for object in entity.changes.inserted + entity.changes.updated + entity.changes.deleted {
         noteChange(of: object, isEdited: false)
       }
-      for pairs in entity.pairs {
+      for (pairs, relationship) in zip(entity.pairs, entity.entity.toManys) where !relationship.isHidden {
         for owner in Set(pairs.added.keys).union(pairs.removed.keys) {
           noteOwner(ObjectKey(entity: ordinal, number: owner), nil)
         }

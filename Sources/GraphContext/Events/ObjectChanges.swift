@@ -176,7 +176,7 @@ extension ManagedObjectContext {
       for number in changes.deleted { note(number, .deleted) }
     }
     // A link is pending at both of its ends.
-    for pairs in request.pairs {
+    for pairs in request.pairs where !pairs.relationship.isHidden {
       for owner in Set(pairs.links.added.keys).union(pairs.links.removed.keys) {
         combined.noteLinked(
           ObjectKey(entity: pairs.source.ordinal, number: owner),
@@ -196,8 +196,10 @@ extension ManagedObjectContext {
     for toMany in source.toManys {
       guard case .pairs(let trees) = toMany.storage, trees.relationship == relationship else { continue }
       for link in links.added + links.removed {
-        combined.noteLinked(ObjectKey(entity: source.ordinal, number: link.owner), by: toMany.ordinal)
-        guard let inverse = trees.inverse else { continue }
+        if !toMany.isHidden {
+          combined.noteLinked(ObjectKey(entity: source.ordinal, number: link.owner), by: toMany.ordinal)
+        }
+        guard let inverse = trees.inverse, !toMany.hasHiddenInverse else { continue }
         combined.noteLinked(ObjectKey(entity: toMany.destination, number: link.element), by: inverse)
       }
     }

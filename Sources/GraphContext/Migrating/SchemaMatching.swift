@@ -7,7 +7,7 @@ import Predicates
 /// can move on in a row, and a hint that is left in a model after the store was changed has no effect.
 ///
 /// A to-one relationship that continues nothing by its name continues the one that led back from its inverse in the store, if nothing
-/// else does: the two have the same links.
+/// else does: the two have the same links. So does a hidden inverse, whatever led back, which may have been one with a name.
 struct SchemaMatching {
   struct Entity {
     let description: EntityDescription
@@ -96,15 +96,16 @@ struct SchemaMatching {
     matchInverses(old, besides: begunAnew)
   }
 
-  /// Has new to-one relationships continue those whose other end goes on.
+  /// Has new to-one relationships and hidden inverses continue those whose other end goes on.
   private mutating func matchInverses(_ old: CataloguedSchema, besides begunAnew: Set<PropertyName>) {
     for property in entities.flatMap(\.properties) {
       guard case .relationship(let described) = property.description, let name = described.inverse,
         let known = property.old?.relationship, let number = known.inverse, !continues(number),
         let inverse = old.entity(known.destination)?.property(number),
-        inverse.relationship?.cardinality != .many,
+        described.hasHiddenInverse || inverse.relationship?.cardinality != .many,
         let place = entityPlaces[described.destination], entities[place].old?.number == known.destination,
-        let new = entities[place].property(named: name), new.old == nil, !new.description.isToMany,
+        let new = entities[place].property(named: name), new.old == nil,
+        described.hasHiddenInverse || !new.description.isToMany,
         !begunAnew.contains(PropertyName(entity: described.destination, property: name))
       else { continue }
       entities[place].setProperty(named: name, continuing: inverse)

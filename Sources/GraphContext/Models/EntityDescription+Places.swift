@@ -13,8 +13,10 @@ extension EntityDescription {
     }
   }
 
-  /// The properties that the model declares: all but the places.
-  public var declaredProperties: [PropertyDescription] { properties.filter { !$0.isPlace } }
+  /// The properties that the model declares: all but the places and the hidden inverses.
+  public var declaredProperties: [PropertyDescription] {
+    properties.filter { !$0.isPlace && !$0.isHiddenInverse }
+  }
 
   /// The indexes that the model declares: all but those of places.
   public var declaredIndexes: [IndexDescription] {

@@ -9,7 +9,7 @@ public struct EntityDescription: Sendable, Codable {
   /// The entity's name: of a model, the class's.
   public var name: String
   /// In the order of their declaration, which is the order of the values in a record. Last come the places of ordered relationships, which the
-  /// initialiser adds.
+  /// initialiser adds, and the hidden inverses of to-many relationships, which a ``Schema`` adds.
   public var properties: [PropertyDescription]
   /// The indexes that the model declares, in the order of their declaration. Each to-one relationship has another, which isn't declared.
   public var indexes: [IndexDescription]
@@ -38,15 +38,15 @@ public struct EntityDescription: Sendable, Codable {
   public var attributes: [AttributeDescription] { declaredProperties.compactMap(\.attribute) }
 
   /// The relationships, in the order of their declaration.
-  public var relationships: [RelationshipDescription] {
-    properties.compactMap { if case .relationship(let relationship) = $0 { relationship } else { nil } }
-  }
+  public var relationships: [RelationshipDescription] { declaredProperties.compactMap(\.relationship) }
 
   /// Attributes and to-one relationships, in slot order.
   public var storedProperties: [PropertyDescription] { properties.filter { !$0.isToMany } }
 
-  /// In declaration order: a to-many relationship is known by its place here.
-  public var toManyRelationships: [RelationshipDescription] { relationships.filter(\.isToMany) }
+  /// In declaration order: a to-many relationship is known by its place here. Last come the hidden inverses.
+  public var toManyRelationships: [RelationshipDescription] {
+    properties.compactMap(\.relationship).filter(\.isToMany)
+  }
 
   /// The property of this name. O(properties).
   public func property(named name: String) -> PropertyDescription? { properties.first { $0.name == name } }
@@ -113,11 +113,13 @@ public enum PropertyDescription: Sendable, Hashable, Codable {
   }
 
   /// Whether the property is a link to objects.
-  public var isRelationship: Bool { if case .relationship = self { true } else { false } }
+  public var isRelationship: Bool { relationship != nil }
 
   /// Whether the property has no slot in the record.
-  public var isToMany: Bool {
-    if case .relationship(let relationship) = self { relationship.isToMany } else { false }
+  public var isToMany: Bool { relationship?.isToMany ?? false }
+
+  var relationship: RelationshipDescription? {
+    if case .relationship(let relationship) = self { relationship } else { nil }
   }
 }
 

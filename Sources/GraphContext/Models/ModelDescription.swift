@@ -62,7 +62,8 @@ public final class ModelDescription: Sendable {
     let stored = entity.storedProperties
     layout = RecordLayout(kinds: stored.map(\.storedKind))
     slotCount = stored.count
-    let visited = stored + entity.properties.filter(\.isToMany)
+    // The objects have nothing of the hidden inverses, which come last.
+    let visited = stored + entity.properties.filter { $0.isToMany && !$0.isHiddenInverse }
     visitedNames = visited.map(\.name)
     visitedProperties = visited
     places = Dictionary(visited.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })

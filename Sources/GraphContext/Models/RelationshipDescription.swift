@@ -9,7 +9,7 @@ public struct RelationshipDescription: Sendable, Codable {
   /// How many objects the relationship can lead to.
   public var cardinality: Cardinality
   /// The relationship of the destination that leads back. Where only one end of a pair names its inverse, a ``Schema``
-  /// fills in the other.
+  /// fills in the other. Where none leads back from a to-many relationship, it adds a hidden one: see ``hiddenInverse``.
   public var inverse: String?
   /// What happens to the objects at the other end when an object of this entity is deleted.
   public var deleteRule: DeleteRule

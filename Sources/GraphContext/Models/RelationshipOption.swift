@@ -6,8 +6,11 @@ public struct RelationshipOption: Sendable, Hashable {
   public static let ordered = RelationshipOption(name: "ordered")
 }
 
-/// The argument `inverse` of `@Relationship`, ``ToOneLink`` and ``ToManyLink`` for a relationship that is its own inverse.
+/// The argument `inverse` of `@Relationship`, ``ToOneLink`` and ``ToManyLink`` for a relationship whose inverse is no other property.
 public struct OwnInverse: Sendable, Hashable {
+  private let name: String
   /// The relationship is its own inverse.
-  public static let itself = OwnInverse()
+  public static let itself = OwnInverse(name: "itself")
+  /// No relationship leads back, although there are some that could.
+  public static let hidden = OwnInverse(name: "hidden")
 }

@@ -42,7 +42,7 @@ extension Schema {
   private static func nameProblems(of entity: EntityDescription) -> [String] {
     var problems: [String] = []
     if !isName(entity.name) { problems.append("\"\(entity.name)\" is no name for an entity") }
-    for property in entity.properties where !property.isPlace && !isName(property) {
+    for property in entity.declaredProperties where !isName(property) {
       problems.append("\"\(property.name)\" is no name for a property of \(entity.name)")
     }
     let names = entity.properties.map(\.name)
@@ -115,12 +115,10 @@ extension Schema {
       return ["\(name) leads to \(relationship.destination), which is not among the models"]
     }
     guard let inverseName = relationship.inverse else {
-      if relationship.isOrdered, !relationship.isToMany {
-        return ["\(name) is ordered, and no relationship leads back"]
-      }
-      return relationship.isToMany
+      return relationship.isOrdered
         ? [
-          "\(name) needs an inverse: a to-one or to-many relationship of \(destination.name) that leads back"
+          "\(name) is ordered, and no relationship leads back: "
+            + "the objects of \(destination.name) keep their places beside a to-one relationship"
         ] : []
     }
     guard

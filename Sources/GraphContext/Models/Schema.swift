@@ -66,10 +66,12 @@ public struct Schema: Sendable, Hashable {
   public init(entities: [EntityDescription]) throws(SchemaError) {
     let excesses = Self.excesses(in: entities)
     guard excesses.isEmpty else { throw SchemaError(problems: excesses) }
-    let completed = Self.completingInverses(
+    let paired = Self.completingInverses(
       Self.leadingToRoots(entities).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     )
-    let problems = Self.problems(in: completed)
+    let completed = Self.addingHiddenInverses(paired)
+    let problems =
+      Self.unpairedProblems(in: paired) + Self.problems(in: completed) + Self.excesses(in: completed)
     guard problems.isEmpty else { throw SchemaError(problems: problems) }
     self.entities = completed
     shape = Shape(Self.entitySchemas(completed))
@@ -165,7 +167,8 @@ extension EntitySchema {
         )
       }
     }
-    let toMany = entity.toManyRelationships.map {
+    // No path goes through a hidden inverse. They come last, so the others are where they are among all.
+    let toMany = entity.toManyRelationships.filter { !$0.isHiddenInverse }.map {
       ToManyProperty(name: $0.name, destination: $0.destination, inverse: $0.inverse ?? "")
     }
     let slots = Dictionary(uniqueKeysWithValues: stored.map { ($0.name, $0.slot) })

@@ -125,6 +125,7 @@ private struct SwiftClass {
   /// The inverse as the end that names it writes it; nil at the other end.
   private func namedInverse(of relationship: RelationshipDescription) -> String? {
     guard let inverseName = relationship.inverse else { return nil }
+    if relationship.hasHiddenInverse { return ".hidden" }
     if relationship.destination == entity.name, inverseName == relationship.name { return ".itself" }
     guard
       case .relationship(let inverse)? = schema.entity(named: relationship.destination)?

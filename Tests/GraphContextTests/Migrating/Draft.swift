@@ -135,7 +135,8 @@ struct Draft {
           name: property.name,
           destination: entities[entityPlace(relationship.destination)].name,
           cardinality: relationship.cardinality,
-          inverse: relationship.inverse.map { self[property: $0].name },
+          inverse: relationship.inverse.map { self[property: $0].name }
+            ?? (relationship.isToMany ? RelationshipDescription.hiddenInverse : nil),
           deleteRule: relationship.deleteRule,
           originalName: property.originalName
         )

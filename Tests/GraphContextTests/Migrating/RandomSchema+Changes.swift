@@ -52,12 +52,12 @@ extension RandomSchema {
       remove(key)
       return true
     }
-    // What leads back to many has to be removed as well; what leads back to one may stay alone.
+    // What leads back may stay alone.
     guard let inverse = relationship.inverse, inverse != key else {
       remove(key)
       return true
     }
-    let staysAlone = !draft.relationship(inverse).isToMany && chance(1, in: 2)
+    let staysAlone = chance(1, in: 2)
     remove(key)
     if staysAlone {
       draft.changeRelationship(inverse) { $0.inverse = nil }
@@ -208,7 +208,7 @@ extension RandomSchema {
   private mutating func makeToMany() -> Bool {
     guard
       let key = pickProperty(where: { property in
-        property.relationship.map { $0.cardinality == .optional && $0.inverse != nil } ?? false
+        property.relationship?.cardinality == .optional
       })
     else { return false }
     let (entity, _) = draft.place(of: key)
@@ -221,7 +221,7 @@ extension RandomSchema {
   private mutating func nameInverse() -> Bool {
     guard
       let key = pickProperty(where: { property in
-        property.relationship.map { $0.inverse == nil && $0.cardinality == .optional } ?? false
+        property.relationship.map { $0.inverse == nil && $0.cardinality != .required } ?? false
       })
     else { return false }
     let owner = draft.entities[draft.place(of: key).entity].key
@@ -239,11 +239,11 @@ extension RandomSchema {
     return true
   }
 
-  /// Takes its inverse from a to-one relationship that is its own.
+  /// Takes its inverse from a relationship that is its own.
   private mutating func unnameInverse() -> Bool {
     guard
       let key = pickProperty(where: { property in
-        property.relationship.map { $0.inverse == property.key && $0.cardinality == .optional } ?? false
+        property.relationship.map { $0.inverse == property.key && $0.cardinality != .required } ?? false
       })
     else { return false }
     draft.changeRelationship(key) { $0.inverse = nil }

@@ -103,9 +103,11 @@ struct RandomSchema {
       append(.init(key: key, name: name, content: .relationship(relationship)), to: source)
       return true
     }
-    if relationship.cardinality == .optional, chance(1, in: 3) {
+    if chance(1, in: 3) {
       let isEmpty = oracle.numbers(of: draft.entities[source].key).isEmpty
-      if isEmpty, chance(1, in: 3) { relationship.cardinality = .required }
+      if isEmpty, relationship.cardinality == .optional, chance(1, in: 3) {
+        relationship.cardinality = .required
+      }
       append(.init(key: key, name: name, content: .relationship(relationship)), to: source)
       return true
     }

@@ -8,9 +8,11 @@ final class FieldDeclaration {
   enum Inverse {
     case unnamed
     case itself
+    case hidden
     case property(AnyKeyPath)
 
     init(_ keyPath: AnyKeyPath?) { self = keyPath.map { .property($0) } ?? .unnamed }
+    init(_ inverse: OwnInverse) { self = inverse == .hidden ? .hidden : .itself }
   }
   /// The property, which has no name yet.
   private(set) var property: PropertyDescription

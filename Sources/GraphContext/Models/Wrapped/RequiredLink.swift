@@ -48,12 +48,12 @@ public struct RequiredLink<Target: ManagedObject> {
   ///
   /// - Parameters:
   ///   - deleteRule: what happens to the object at the other end when this one is deleted.
-  ///   - inverse: `.itself`.
+  ///   - inverse: `.itself` or `.hidden`.
   ///   - originalName: the relationship's name in an earlier version.
   public init(deleteRule: DeleteRule = .nullify, inverse: OwnInverse, originalName: String? = nil) {
     declaration = FieldDeclaration.ofRelationship(
       .requiredToOne("", to: Target.entityName, deleteRule: deleteRule, originalName: originalName),
-      inverse: .itself
+      inverse: .init(inverse)
     )
   }
 

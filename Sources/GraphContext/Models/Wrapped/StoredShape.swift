@@ -146,6 +146,7 @@ final class StoredShape: @unchecked Sendable {
     guard case .relationship(var relationship)? = Self.property(field) else { return Self.property(field) }
     switch field.declaration?.inverse {
     case .itself: relationship.inverse = field.name
+    case .hidden: relationship.inverse = RelationshipDescription.hiddenInverse
     case .property(let keyPath):
       relationship.inverse = name(keyPath, "the inverse of \(field.name)", &problems)
     case .unnamed, nil: break

@@ -6,7 +6,7 @@ import Predicates
 /// @ToManyLink(deleteRule: .cascade) var songs: [Song]
 /// ```
 ///
-/// It begins without members, and has no initial value. The inverse, which it needs, is named at one end of each pair.
+/// It begins without members, and has no initial value. The inverse, where there is one, is named at one end of each pair.
 @propertyWrapper
 public struct ToManyLink<Members: RelationshipCollection> {
   /// The ordinal among the to-many relationships.
@@ -50,11 +50,11 @@ public struct ToManyLink<Members: RelationshipCollection> {
     )
   }
 
-  /// Declares a relationship that is its own inverse.
+  /// Declares a relationship that is its own inverse, or has none although there are relationships that could be it.
   ///
   /// - Parameters:
   ///   - deleteRule: what happens to the objects at the other end when this one is deleted.
-  ///   - inverse: `.itself`.
+  ///   - inverse: `.itself` or `.hidden`.
   ///   - minimumCount: the least number of members that a save accepts.
   ///   - maximumCount: the greatest number of members that a save accepts; nil for no limit.
   ///   - originalName: the relationship's name in an earlier version.
@@ -74,7 +74,7 @@ public struct ToManyLink<Members: RelationshipCollection> {
         maximumCount: maximumCount,
         originalName: originalName
       ),
-      inverse: .itself
+      inverse: .init(inverse)
     )
   }
 

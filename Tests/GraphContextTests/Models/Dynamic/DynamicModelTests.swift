@@ -178,7 +178,7 @@ import Testing
   @Test func mistakesInDescriptionsAreListed() async throws {
     let lost = EntityDescription(
       name: "Lost",
-      properties: [.toOne("x", to: "Nowhere"), .toMany("y", to: "Sheet")]
+      properties: [.toOne("x", to: "Nowhere"), .toMany("y", to: "Sheet", isOrdered: true)]
     )
     do {
       _ = try await PersistentContainer(
@@ -191,7 +191,7 @@ import Testing
     } catch {
       #expect(error.code == .schemaMismatch)
       #expect(error.message.contains("Lost.x leads to Nowhere"))
-      #expect(error.message.contains("Lost.y needs an inverse"))
+      #expect(error.message.contains("Lost.y is ordered, and no relationship leads back"))
       #expect(error.message.contains("two models are named Note"))
     }
   }

@@ -129,14 +129,16 @@ private struct HistoryChanges {
     }
   }
 
-  /// Notes the links of a many-to-many relationship at both ends.
+  /// Notes the links of a many-to-many relationship at both ends, but for a hidden one.
   private mutating func note(_ links: HistoryEntry.Links) {
     guard let entity = entities[links.relationship.entity],
       let property = entity.property(links.relationship.property), let relationship = property.relationship
     else { return }
-    for owner in links.owners { change(owner, entity, .updated, [property.name]) }
+    if !property.isHiddenInverse {
+      for owner in links.owners { change(owner, entity, .updated, [property.name]) }
+    }
     guard let destination = entities[relationship.destination],
-      let inverse = relationship.inverse.flatMap({ destination.property($0) })
+      let inverse = relationship.inverse.flatMap({ destination.property($0) }), !inverse.isHiddenInverse
     else { return }
     for element in links.elements { change(element, destination, .updated, [inverse.name]) }
   }
