@@ -280,6 +280,27 @@ public macro Relationship(
 ) =
   #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
 
+/// Makes a property of a model a view of a many-to-many relationship whose links are objects of a model of their own.
+///
+/// ```swift
+/// @Relationship(deleteRule: .cascade) var memberships: [Membership] = []
+/// @Relationship(through: \Band.memberships, to: \Membership.person) var members: [Person]
+/// ```
+///
+/// The property is stored nowhere. It gives the objects that the links lead to, each once, in the order of the links. An object that is added to it gets a new link, whose
+/// attributes begin as declared; the links to an object that is removed are deleted. Conditions know it by its name: `ANY members.name == "Ada"`. It is O(links), as
+/// an array of the links is.
+///
+/// - Parameters:
+///   - links: A to-many relationship of the class: a key path to one property.
+///   - target: A to-one relationship of the links' model: a key path to one property.
+@attached(peer)
+public macro Relationship<Owner: ManagedObject, Links: RelationshipCollection, Target>(
+  through links: KeyPath<Owner, Links>,
+  to target: KeyPath<Links.Element, Target>
+) =
+  #externalMacro(module: "CambiumMacros", type: "RelationshipMacro")
+
 /// Declares indexes of a model, inside the class: each array is one, over one or more attributes and to-one
 /// relationships. `#Index<Song>([\.title], [\.album, \.track])`
 ///
@@ -333,3 +354,6 @@ public macro _StoredToMany(_ ordinal: Int, of className: String? = nil) =
 @attached(peer, names: prefixed(_))
 public macro _StoredEmbedded(_ ordinal: Int) =
   #externalMacro(module: "CambiumMacros", type: "StoredEmbeddedMacro")
+
+@attached(accessor, names: named(get), named(set))
+public macro _LinkedObjects() = #externalMacro(module: "CambiumMacros", type: "LinkedObjectsMacro")

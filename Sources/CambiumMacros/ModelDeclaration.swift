@@ -14,6 +14,8 @@ struct ModelDeclaration {
   /// In the order of their declaration.
   let properties: [ModelProperty]
   let indexes: [ModelIndex]
+  /// Those that stand for the objects behind links.
+  let linked: [LinkedProperty]
   let diagnostics: [Diagnostic]
   /// Whether the macro can expand the class. It does so for a class with a mistaken property too: then the compiler reports only that mistake, and none where the class is used.
   let canBeAModel: Bool
@@ -57,6 +59,9 @@ struct ModelDeclaration {
     let members = model.memberBlock.members.map(\.decl)
     properties = members.compactMap { member in
       member.as(VariableDeclSyntax.self).flatMap { ModelProperty($0, diagnostics: &diagnostics) }
+    }
+    linked = members.compactMap { member in
+      member.as(VariableDeclSyntax.self).flatMap { LinkedProperty($0, diagnostics: &diagnostics) }
     }
     // An index may name a property that is wrong in itself; one message is enough.
     let arePropertiesRight = diagnostics.isEmpty

@@ -239,21 +239,6 @@ extension ModelDiagnostic {
       """
   )
 
-  static let orderedItself = ModelDiagnostic(
-    id: "orderedItself",
-    message: "a relationship that is its own inverse can't be ordered"
-  )
-
-  static let orderedHidden = ModelDiagnostic(
-    id: "orderedHidden",
-    message: "an ordered relationship needs an inverse: each object keeps its place beside it"
-  )
-
-  static let unmarkedOrder = ModelDiagnostic(
-    id: "unmarkedOrder",
-    message: "an 'OrderedToMany' is for a relationship that is marked as ordered, at both ends"
-  )
-
   static let countOfToOne = ModelDiagnostic(
     id: "countOfToOne",
     message:

@@ -41,9 +41,10 @@ extension ModelMacro: MemberAttributeMacro {
     providingAttributesFor member: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [AttributeSyntax] {
-    guard let model = declaration.as(ClassDeclSyntax.self), let variable = member.as(VariableDeclSyntax.self),
-      variable.isPersistent
+    guard let model = declaration.as(ClassDeclSyntax.self), let variable = member.as(VariableDeclSyntax.self)
     else { return [] }
+    if variable.isLinked { return ["@_LinkedObjects"] }
+    guard variable.isPersistent else { return [] }
     guard let name = variable.bindings.first?.pattern.as(IdentifierPatternSyntax.self)?.identifier.plainText,
       let attribute = StorageAttributes.of(model, marked: node, in: context.lexicalContext)[name]
     else { return [] }
@@ -121,8 +122,14 @@ extension ModelDeclaration {
           ],
           indexes: [
             \(indexes.joined(separator: "\n      "))
-          ]\(originalName.map { ", originalName: \"\($0)\"" } ?? ""))
+          ]\(originalName.map { ", originalName: \"\($0)\"" } ?? "")\(shorthands))
       """
+  }
+
+  /// The argument with the properties that stand for the objects behind links.
+  private var shorthands: String {
+    if linked.isEmpty { return "" }
+    return ",\n    shorthands: [\n      \(linked.map(\.description).joined(separator: "\n      "))\n    ]"
   }
 
   /// The argument with the embedded values.

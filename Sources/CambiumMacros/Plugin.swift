@@ -6,7 +6,7 @@ struct CambiumPlugin: CompilerPlugin {
   let providingMacros: [any Macro.Type] = [
     ModelMacro.self,
     StoredAttributeMacro.self, StoredToOneMacro.self, StoredToManyMacro.self,
-    StoredEmbeddedMacro.self, EmbeddableMacro.self,
+    StoredEmbeddedMacro.self, LinkedObjectsMacro.self, EmbeddableMacro.self,
     AttributeMacro.self, RelationshipMacro.self, EmbeddedMacro.self, TransientMacro.self, IndexMacro.self,
   ]
 }

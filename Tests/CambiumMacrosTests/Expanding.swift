@@ -29,6 +29,7 @@ struct Expansion {
       "Embeddable": MacroSpec(type: EmbeddableMacro.self, conformances: ["EmbeddedValue"]),
       "Index": MacroSpec(type: IndexMacro.self),
       "Unique": MacroSpec(type: IndexMacro.self),
+      "_LinkedObjects": MacroSpec(type: LinkedObjectsMacro.self),
       "_StoredAttribute": MacroSpec(type: StoredAttributeMacro.self),
       "_StoredToOne": MacroSpec(type: StoredToOneMacro.self),
       "_StoredToMany": MacroSpec(type: StoredToManyMacro.self),

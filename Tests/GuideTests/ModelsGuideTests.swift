@@ -79,6 +79,38 @@ enum Course: String, AttributeType, CaseIterable {
 // End of quotation
 
 // Quoted in Docs/Models.md
+@Model final class Choir {
+  var name: String
+  @Relationship(.ordered, deleteRule: .cascade) var memberships: [Membership] = []
+  @Relationship(through: \Choir.memberships, to: \Membership.singer) var singers: [Singer]
+
+  init(name: String) { self.name = name }
+}
+
+@Model final class Membership {
+  #Unique<Membership>([\.choir, \.singer])
+  var voice: String?
+  @Attribute(.perInsert { Date() }) var since: Date
+  @Relationship(.ordered, inverse: \Choir.memberships) var choir: Choir
+  @Relationship(inverse: \Singer.memberships) var singer: Singer
+
+  init(of singer: Singer, in choir: Choir, voice: String) {
+    self.voice = voice
+    self.choir = choir
+    self.singer = singer
+  }
+}
+
+@Model final class Singer {
+  var name: String
+  @Relationship(deleteRule: .cascade) var memberships: [Membership] = []
+  @Relationship(through: \Singer.memberships, to: \Membership.choir) var choirs: [Choir]
+
+  init(name: String) { self.name = name }
+}
+// End of quotation
+
+// Quoted in Docs/Models.md
 @Model final class Playlist {
   #Index<Playlist>([\.trackCount])
   var name: String
@@ -235,6 +267,34 @@ func save(_ edited: Recipe.Values, since original: Recipe.Values, in book: Persi
 
       #expect(menu.dishes.map(\.name) == ["Bread", "Soup", "Cheese", "Fish"])
       #expect(page.map(\.name) == ["Soup", "Cheese"] && names == ["Soup", "Cheese"])
+    }
+  }
+
+  @Test func aChoirHasItsSingersInOrder() async throws {
+    let house = try await PersistentContainer(
+      "Choirs",
+      models: Choir.self,
+      Membership.self,
+      Singer.self,
+      at: .inMemory
+    )
+    try await house.performBackgroundTask { context in
+      let choir = Choir(name: "Bach")
+      context.insert(choir)
+
+      // Quoted in Docs/Models.md
+      choir.singers = [Singer(name: "Ada"), Singer(name: "Eve")]
+      let bob = Singer(name: "Bob")
+      context.insert(Membership(of: bob, in: choir, voice: "Tenor"))
+      choir.singers.insert(choir.singers.removeLast(), at: 0)
+      let withBob = try context.fetch(From<Choir>().where { $0.singers.any { $0.name == "Bob" } })
+      let tenors = From<Membership>().where { $0.choir == choir && $0.voice == "Tenor" }
+      // End of quotation
+
+      try context.save()
+      #expect(withBob == [choir] && bob.choirs == [choir])
+      #expect(choir.singers.map(\.name) == ["Bob", "Ada", "Eve"])
+      #expect(try context.fetch(tenors).map(\.singer) == [bob])
     }
   }
 

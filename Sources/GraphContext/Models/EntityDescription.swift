@@ -17,6 +17,8 @@ public struct EntityDescription: Sendable, Codable {
   public var originalName: String?
   /// The classes of the entity's objects, the root first and each after its parent; empty where no class inherits from another.
   public var classes: [ClassDescription] = []
+  /// Names for what the objects of to-many relationships lead to. The program's, like ``AttributeDescription/rules``.
+  public var shorthands: [LinkShorthand] = []
 
   /// Makes a description. A ``Schema`` checks it.
   public init(
@@ -24,13 +26,15 @@ public struct EntityDescription: Sendable, Codable {
     properties: [PropertyDescription],
     indexes: [IndexDescription] = [],
     originalName: String? = nil,
-    classes: [ClassDescription] = []
+    classes: [ClassDescription] = [],
+    shorthands: [LinkShorthand] = []
   ) {
     self.name = name
     self.properties = properties
     self.indexes = indexes
     self.originalName = originalName
     self.classes = classes
+    self.shorthands = shorthands
     addPlaces()
   }
 

@@ -200,7 +200,12 @@ final class KeyPathTracer: ObjectHost {
 
   /// Notes that a to-many relationship was read, and returns a member of it. Nothing can be read beyond it.
   func touchToMany<Member: ManagedObject>(of object: any ManagedObject, ordinal: Int) -> Member {
-    note(object, object._$objectModel.slotCount + ordinal)
+    touchMany(of: object, named: object._$objectModel.visitedNames[object._$objectModel.slotCount + ordinal])
+  }
+
+  /// The same of a property that has a name alone: it stands for a path.
+  func touchMany<Member: ManagedObject>(of object: any ManagedObject, named name: String) -> Member {
+    note(object, named: name)
     current = nil
     endsAtToMany = true
     return makeObject(of: Member.self)

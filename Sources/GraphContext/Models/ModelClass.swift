@@ -59,7 +59,8 @@ public struct ModelClass: Sendable {
           properties: properties.map(\.name),
           required: parent == nil ? [] : properties.filter(\.isRequired).map(\.name)
         )
-      }
+      },
+      shorthands: classes.flatMap(\.class.declared.shorthands)
     )
   }
 }

@@ -29,6 +29,7 @@ extension Schema {
       }
       problems += placeProblems(of: entity, own)
       problems += derivationProblems(of: entity, found)
+      problems += shorthandProblems(of: entity, found)
       if own.storedProperties.count > ObjectState.maximumSlotCount {
         problems.append(
           "\(entity.name) has \(own.storedProperties.count) attributes and to-one relationships; "

@@ -182,7 +182,16 @@ extension EntitySchema {
         folding: index.folding.stringOptions
       )
     }
-    self.init(id: id, name: entity.name, stored: stored, toMany: toMany, indexes: indexes)
+    self.init(
+      id: id,
+      identity: nil,
+      name: entity.name,
+      stored: stored,
+      toMany: toMany,
+      indexes: indexes,
+      layoutNumber: 0,
+      shorthands: entity.shorthandPaths
+    )
   }
 
   /// The schema with its stored values at other positions of a record.
@@ -203,7 +212,8 @@ extension EntitySchema {
       stored: properties,
       toMany: toMany,
       indexes: declaredIndexes,
-      layoutNumber: layout
+      layoutNumber: layout,
+      shorthands: shorthands
     )
   }
 }

@@ -27,7 +27,7 @@ extension ManagedObjectContext {
     var paths: [[PrefetchStep]] = []
     for names in query.prefetchedPaths {
       var (steps, owner) = ([PrefetchStep](), entity)
-      for name in names {
+      for name in names.lazy.flatMap({ owner.schema.shorthands[$0] ?? [$0] }) {
         guard let step = owner.prefetchStep(named: name) else {
           throw ContextError(
             QueryError(.unknownName, "\(owner.name).\(name) is no relationship, and can't be prefetched.")

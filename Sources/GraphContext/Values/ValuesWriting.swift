@@ -181,6 +181,20 @@ extension ManagedObject {
   }
 }
 
+extension ManagedObject {
+  /// Makes an object in no context without an initialiser of its class: attributes begin as in their declaration, as far as the model's description says.
+  static func _$makeNew() -> Self {
+    let model = _$model
+    let object = Self(_$state: ObjectState(lacking: model.insertionSlots))
+    for slot in 0..<model.slotCount where model.insertionDefaults[slot] == nil {
+      guard let value = model.visitedProperties[slot].attribute?.defaultValue else { continue }
+      var filler = SlotFiller(value: value)
+      object._$visit(slot, &filler)
+    }
+    return object
+  }
+}
+
 /// Gives an attribute a value of its kind, or one that stands for none.
 private struct SlotFiller: PropertyVisitor {
   let value: AttributeValue

@@ -14,6 +14,7 @@ public struct EntitySchema: Sendable {
     let toManyOrdinals: [String: Int]
     /// The classes that are meant of those whose objects have records of this form; empty for all.
     let classes: [SchemaClass]
+    let shorthands: [String: [String]]
 
     init(
       _ id: EntityID,
@@ -24,9 +25,11 @@ public struct EntitySchema: Sendable {
       _ layoutNumber: UInt32,
       _ identity: EntityIdentity?,
       _ classes: [SchemaClass] = [],
+      shorthands: [String: [String]],
       hiding hidden: UInt64 = 0
     ) {
       self.classes = classes
+      self.shorthands = shorthands
       self.id = id
       self.identity = identity
       self.name = name
@@ -82,9 +85,10 @@ public struct EntitySchema: Sendable {
     stored: [StoredProperty],
     toMany: [ToManyProperty],
     indexes: [ResolvedIndex],
-    layoutNumber: UInt32
+    layoutNumber: UInt32,
+    shorthands: [String: [String]] = [:]
   ) {
-    shape = Shape(id, name, stored, toMany, indexes, layoutNumber, identity)
+    shape = Shape(id, name, stored, toMany, indexes, layoutNumber, identity, shorthands: shorthands)
   }
 
   private init(_ shape: Shape) { self.shape = shape }
@@ -106,6 +110,7 @@ public struct EntitySchema: Sendable {
         layout.number,
         identity,
         classes,
+        shorthands: shorthands,
         hiding: hidden
       )
     )
@@ -113,6 +118,9 @@ public struct EntitySchema: Sendable {
 
   /// The classes whose objects are meant; empty where there is no inheritance.
   package var classes: [SchemaClass] { shape.classes }
+
+  /// Names that stand for paths of several.
+  package var shorthands: [String: [String]] { shape.shorthands }
 
   /// Which entity of its schema it is.
   public var id: EntityID { shape.id }

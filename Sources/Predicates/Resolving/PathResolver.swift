@@ -58,13 +58,14 @@ package struct PathResolver {
     _ names: [String],
     at location: SourceLocation? = nil
   ) throws(QueryError) -> Destination {
-    switch try walk(PathNames(names, location), from: 0) {
+    let names = expanding(PathNames(names, location))
+    switch try walk(names, from: 0) {
     case .value(let destination): return destination
     case .toMany(let place, let ordinal, _, let owner):
       let property = owner.toMany[ordinal]
       let message =
         "\(owner.name).\(property.name) leads to many objects (\(property.destination)), not to one value."
-      throw PathNames(names, location).error(.typeMismatch, message, place)
+      throw names.error(.typeMismatch, message, place)
     }
   }
 
@@ -72,6 +73,7 @@ package struct PathResolver {
   ///
   /// - Parameter nextScope: the number of the next collection step; raised by as many as there are on the way.
   func target(of names: PathNames, nextScope: inout Int) throws(QueryError) -> Target {
+    let names = expanding(names)
     var steps: [ResolvedCollection.Step] = []
     var resolver = self
     var start = 0
@@ -103,6 +105,20 @@ package struct PathResolver {
       name: names.text
     )
     return .collection(collection, value)
+  }
+
+  /// The names, with paths in the place of shorthands for them. O(names).
+  func expanding(_ names: PathNames) -> PathNames {
+    if elementKind != nil { return names }
+    var (names, current) = (names, entity)
+    for place in 0..<PredicateTree.maximumDepth where place < names.count {
+      if let path = current.shorthands[names[place]] { names.replace(place, by: path) }
+      guard let destination = current.destination(named: names[place]),
+        let next = schema.entitySchema(named: destination)
+      else { break }
+      current = next
+    }
+    return names
   }
 
   /// How far names lead without going to many objects.
@@ -185,6 +201,11 @@ package struct PathResolver {
 }
 
 extension EntitySchema {
+  /// Where a relationship leads.
+  fileprivate func destination(named name: String) -> String? {
+    storedProperty(named: name)?.destination ?? toManyOrdinal(named: name).map { toMany[$0].destination }
+  }
+
   /// The attribute or to-one relationship that names lead to from a place on, and the place of its last name: that of a part of an embedded value
   /// has several.
   fileprivate func storedProperty(of names: PathNames, at place: Int) -> (StoredProperty, last: Int)? {
@@ -201,7 +222,9 @@ extension EntitySchema {
 
 /// The names of a path, and where they stand in a text.
 struct PathNames {
-  private let names: [String]
+  private var names: [String]
+  /// Of each name, which of those in the text it stands for; nil for each its own.
+  private var origins: [Int]?
   let location: SourceLocation?
   /// Of the names, how many are not the text's own: they stand for the object that a variable is.
   private let impliedCount: Int
@@ -218,12 +241,23 @@ struct PathNames {
   var count: Int { names.count }
   subscript(place: Int) -> String { names[place] }
 
+  /// The last names.
+  func suffix(_ count: Int) -> [String] { Array(names.suffix(count)) }
+
+  /// Puts the names that a shorthand stands for in its place.
+  mutating func replace(_ place: Int, by path: [String]) {
+    var known = origins ?? Array(names.indices)
+    known.replaceSubrange(place...place, with: path.map { _ in known[place] })
+    origins = known
+    names.replaceSubrange(place...place, with: path)
+  }
+
   func error(_ code: QueryError.Code, _ message: String, _ place: Int) -> QueryError {
     QueryError(
       code,
       message,
       source: location?.text,
-      column: location?.column(ofName: place - impliedCount),
+      column: location?.column(ofName: (origins?[place] ?? place) - impliedCount),
       keyPath: text
     )
   }

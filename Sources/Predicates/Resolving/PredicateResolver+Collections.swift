@@ -41,14 +41,15 @@ extension PredicateResolver {
       let all = spelled(collection.names + collection.element)
       return try several(start.target(of: all, nextScope: &nextScope), collection, operand)
     }
+    let names = start.expanding(spelled(collection.names))
     var (found, element) = try several(
-      start.target(of: spelled(collection.names), nextScope: &nextScope),
+      start.target(of: names, nextScope: &nextScope),
       collection,
       operand
     )
     let last = found.steps[found.steps.count - 1]
     let isList = last.objects == nil
-    let prefix = isList ? [] : Array(collection.names.suffix(found.value.map { $0.hops.count + 1 } ?? 0))
+    let prefix = isList ? [] : names.suffix(found.value.map { $0.hops.count + 1 } ?? 0)
     guard isList || element.path.kind == .reference,
       prefix.last != PathResolver.objectIDName || found.value == nil
     else {

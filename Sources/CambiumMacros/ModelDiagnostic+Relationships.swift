@@ -1,0 +1,39 @@
+// Mistakes in what a relationship says of its order and its links.
+
+extension ModelDiagnostic {
+  static let orderedItself = ModelDiagnostic(
+    id: "orderedItself",
+    message: "a relationship that is its own inverse can't be ordered"
+  )
+
+  static let orderedHidden = ModelDiagnostic(
+    id: "orderedHidden",
+    message: "an ordered relationship needs an inverse: each object keeps its place beside it"
+  )
+
+  static let linksForm = ModelDiagnostic(
+    id: "linksForm",
+    message: "the links must be written as a key path to one property, such as '\\Band.memberships'"
+  )
+
+  static let linkTargetForm = ModelDiagnostic(
+    id: "linkTargetForm",
+    message:
+      "what a link leads to must be written as a key path to one property, such as '\\Membership.person'"
+  )
+
+  static let linkedType = ModelDiagnostic(
+    id: "linkedType",
+    message: "links lead to many objects: the type is an array or a set of a model"
+  )
+
+  static let linkedValue = ModelDiagnostic(
+    id: "linkedValue",
+    message: "the links say what it is: it has no initial value"
+  )
+
+  static let unmarkedOrder = ModelDiagnostic(
+    id: "unmarkedOrder",
+    message: "an 'OrderedToMany' is for a relationship that is marked as ordered, at both ends"
+  )
+}

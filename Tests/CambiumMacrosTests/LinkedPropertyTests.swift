@@ -1,0 +1,49 @@
+import Testing
+
+/// Properties that stand for the objects behind links.
+@Suite struct LinkedPropertyTests {
+  private let mark = "@Relationship(through: \\Song.links, to: \\Link.person)"
+
+  private func mistakes(in members: String) -> [String] {
+    Expansion("@Model final class Song {\n\(members)\ninit() {}\n}").mistakes
+  }
+
+  @Test func accessorsGoThroughTheLinks() {
+    let expansion = Expansion(
+      "@Model final class Song {\n  \(mark) var people: [Person]\n  init() {}\n}"
+    )
+    #expect(expansion.mistakes == [])
+    #expect(
+      expansion.text.contains(#"GraphContext.LinkShorthand("people", through: "links", to: "person"),"#)
+    )
+    #expect(expansion.text.contains(#"_$linked("people", through: \.links, to: \.person)"#))
+    #expect(expansion.text.contains(#"_$setLinked(newValue, through: \.links, to: \.person)"#))
+  }
+
+  @Test func mistakesStandAtTheirPlaces() {
+    #expect(
+      mistakes(in: "\(mark) var people: [Person] = []") == [
+        "2:80: the links say what it is: it has no initial value"
+      ]
+    )
+    #expect(
+      mistakes(in: "\(mark) var person: Person?") == [
+        "2:74: links lead to many objects: the type is an array or a set of a model"
+      ]
+    )
+    #expect(
+      mistakes(in: "@Relationship(through: \\Song.links.first, to: person) var people: [Person]") == [
+        "2:24: the links must be written as a key path to one property, such as '\\Band.memberships'",
+        "2:47: what a link leads to must be written as a key path to one property, such as '\\Membership.person'",
+      ]
+    )
+  }
+
+  @Test func anOrderNeedsANamedInverse() {
+    #expect(
+      mistakes(in: "@Relationship(.ordered, inverse: .hidden) var others: [Song] = []") == [
+        "2:15: an ordered relationship needs an inverse: each object keeps its place beside it"
+      ]
+    )
+  }
+}
