@@ -16,10 +16,21 @@ package struct SchemaClass: Sendable, Hashable {
 extension EntitySchema {
   /// A predicate that also asks for the classes that are meant.
   func restricting(_ predicate: ResolvedPredicate) -> ResolvedPredicate {
-    guard let own = classes.first(where: { $0.name == name }), own.tag != 0 else { return predicate }
-    let path = ResolvedPath(hops: [], leaf: .objectID, isOptional: false, name: "objectID")
-    let condition = path.hasClass(in: own.tags)
+    guard let condition = classCondition else { return predicate }
     return predicate == .constant(true) ? condition : .and([condition, predicate])
+  }
+
+  /// The same of a predicate in normal form, which it keeps.
+  func restricting(_ predicate: NormalPredicate) -> NormalPredicate {
+    guard let condition = classCondition else { return predicate }
+    return Normaliser.combine([Normaliser.normalise(condition), predicate], .all)
+  }
+
+  /// What a number has to be so that the object is of the class or of one below it; nil for the root and where there are no classes.
+  private var classCondition: ResolvedPredicate? {
+    guard let own = classes.first(where: { $0.name == name }), own.tag != 0 else { return nil }
+    let path = ResolvedPath(hops: [], leaf: .objectID, isOptional: false, name: "objectID")
+    return path.hasClass(in: own.tags)
   }
 }
 

@@ -63,11 +63,10 @@ extension NamedQuery {
     store: UUID? = nil,
     templates: some QueryTemplateKeeping
   ) throws(QueryError) -> ResolvedQuery {
-    // Templates know nothing of classes.
-    guard entity.classes.isEmpty, let hash = QueryShape.hash(of: self, entity.id) else {
+    guard let hash = QueryShape.hash(of: self, entity) else {
       return try resolved(for: entity, in: schema, store: store)
     }
-    guard let template = templates.template(withHash: hash), template.shape.fits(self, entity.id) else {
+    guard let template = templates.template(withHash: hash), template.shape.fits(self, entity) else {
       let query = try resolved(for: entity, in: schema, store: store)
       templates.keep(QueryTemplate(self, resolved: query, in: schema), withHash: hash)
       return query
@@ -77,7 +76,7 @@ extension NamedQuery {
     }
     var query = ResolvedQuery(
       entity: entity,
-      normal: normal,
+      normal: entity.restricting(normal),
       sort: template.sort,
       limit: limit,
       offset: offset

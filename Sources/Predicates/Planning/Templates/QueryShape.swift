@@ -4,6 +4,8 @@
 /// by AND, OR and NOT. What asks for elements of collections, calculates, or takes a pattern has none.
 struct QueryShape: Sendable {
   private let entity: EntityID
+  /// The class whose objects are meant; nil where the entity has one class.
+  private let className: String?
   /// Each value is `null` here, and each list is empty: nothing that a query was asked with stays in memory.
   private let predicate: PredicateTree
   private let sort: [NamedSort]
@@ -11,16 +13,18 @@ struct QueryShape: Sendable {
   /// More conditions, brackets and sort keys than this have no shape: it bounds what a template takes.
   static let maximumPartCount = 64
 
-  init(_ query: NamedQuery, _ entity: EntityID) {
-    self.entity = entity
+  init(_ query: NamedQuery, _ entity: EntitySchema) {
+    self.entity = entity.id
+    className = Self.className(entity)
     predicate = query.predicate.withoutValues
     sort = query.sort
   }
 
   /// A number that queries of one shape have in common; nil for a query that has none. O(size of the tree), but for values.
-  static func hash(of query: NamedQuery, _ entity: EntityID) -> UInt64? {
+  static func hash(of query: NamedQuery, _ entity: EntitySchema) -> UInt64? {
     var hash = ShapeHash()
-    hash.add(UInt64(truncatingIfNeeded: entity.ordinal))
+    hash.add(UInt64(truncatingIfNeeded: entity.id.ordinal))
+    if let name = className(entity) { hash.add([name]) }
     guard query.sort.count <= maximumPartCount, hash.add(query.predicate) else { return nil }
     for key in query.sort {
       hash.add(key.isAscending ? 1 : 2)
@@ -30,8 +34,13 @@ struct QueryShape: Sendable {
   }
 
   /// Whether the query, which has a shape, has this one.
-  func fits(_ query: NamedQuery, _ entity: EntityID) -> Bool {
-    self.entity == entity && sort == query.sort && predicate.hasShape(of: query.predicate)
+  func fits(_ query: NamedQuery, _ entity: EntitySchema) -> Bool {
+    self.entity == entity.id && className == Self.className(entity) && sort == query.sort
+      && predicate.hasShape(of: query.predicate)
+  }
+
+  private static func className(_ entity: EntitySchema) -> String? {
+    entity.classes.isEmpty ? nil : entity.name
   }
 }
 

@@ -14,7 +14,7 @@ package final class QueryTemplate: Sendable {
 
   /// - Parameter resolved: what the query came to.
   init(_ query: NamedQuery, resolved: ResolvedQuery, in schema: some SchemaProviding) {
-    shape = QueryShape(query, resolved.entity.id)
+    shape = QueryShape(query, resolved.entity)
     sort = resolved.sort
     let maker = TemplateMaker(paths: PathResolver(entity: resolved.entity, schema: schema))
     root = maker.part(query.predicate, at: [], isNegated: false)

@@ -50,9 +50,8 @@ struct TemplateMaker {
   private func destination(of operand: PredicateOperand) -> PathResolver.Destination? {
     switch operand.content {
     case .path(let names):
-      // What is asked of a class is no set of values of a column.
-      guard let found = try? paths.resolve(names), found.classTest == nil else { return nil }
-      return found
+      // What is asked of a class is no set of values of a column, and not found here.
+      return try? paths.resolve(names)
     case .object: return paths.object
     case .variable, .value, .digits, .reference, .function, .conditional, .collection, .aggregate: return nil
     }
