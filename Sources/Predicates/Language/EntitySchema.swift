@@ -15,6 +15,8 @@ public struct EntitySchema: Sendable {
     /// The classes that are meant of those whose objects have records of this form; empty for all.
     let classes: [SchemaClass]
     let shorthands: [String: [String]]
+    /// Bits of the slots that objects of these classes have.
+    let visibleSlots: UInt64
 
     init(
       _ id: EntityID,
@@ -26,10 +28,12 @@ public struct EntitySchema: Sendable {
       _ identity: EntityIdentity?,
       _ classes: [SchemaClass] = [],
       shorthands: [String: [String]],
-      hiding hidden: UInt64 = 0
+      hiding hidden: UInt64 = 0,
+      _ hiddenToManys: Set<String> = []
     ) {
       self.classes = classes
       self.shorthands = shorthands
+      visibleSlots = ~hidden
       self.id = id
       self.identity = identity
       self.name = name
@@ -43,8 +47,9 @@ public struct EntitySchema: Sendable {
       layout = RecordLayout(kinds: stored.map(\.kind), places: stored.map(\.place), number: layoutNumber)
       let visible = stored.filter { hidden & 1 << UInt64($0.slot) == 0 }
       slots = Dictionary(visible.map { ($0.name, $0.slot) }, uniquingKeysWith: { first, _ in first })
+      let visibleToManys = toMany.enumerated().filter { !hiddenToManys.contains($1.name) }
       toManyOrdinals = Dictionary(
-        toMany.enumerated().map { ($1.name, $0) },
+        visibleToManys.map { ($1.name, $0) },
         uniquingKeysWith: { first, _ in first }
       )
     }
@@ -99,7 +104,13 @@ public struct EntitySchema: Sendable {
   ///   - name: that of the class that the others are below.
   ///   - classes: the classes that are meant; all that the names of classes in predicates can be, for the root.
   ///   - hidden: bits of the slots that objects of the classes don't have.
-  package func restricted(to name: String, _ classes: [SchemaClass], hiding hidden: UInt64) -> EntitySchema {
+  ///   - hiddenToManys: the to-many relationships that they don't have.
+  package func restricted(
+    to name: String,
+    _ classes: [SchemaClass],
+    hiding hidden: UInt64,
+    _ hiddenToManys: Set<String> = []
+  ) -> EntitySchema {
     EntitySchema(
       Shape(
         id,
@@ -111,7 +122,8 @@ public struct EntitySchema: Sendable {
         identity,
         classes,
         shorthands: shorthands,
-        hiding: hidden
+        hiding: hidden,
+        hiddenToManys
       )
     )
   }
@@ -130,6 +142,8 @@ public struct EntitySchema: Sendable {
   package var identity: EntityIdentity? { shape.identity }
   /// Stored values in slot order: attributes and to-one relationships. `stored[i].slot == i`.
   public var stored: [StoredProperty] { shape.stored }
+  /// Those of the ``stored`` values that the objects meant have, in slot order.
+  package var visible: [StoredProperty] { stored.filter { shape.visibleSlots & 1 << UInt64($0.slot) != 0 } }
   /// To-many relationships: they have no slot in the record.
   public var toMany: [ToManyProperty] { shape.toMany }
   /// Every index by its ordinal: the declared ones first, then those of the to-one relationships in slot order.

@@ -25,10 +25,7 @@ package struct ClassTest: Sendable, Hashable {
     _ literal: PredicateOperand
   ) throws(QueryError) -> ResolvedPredicate {
     guard comparison == .equal || comparison == .notEqual, case .string(let name) = literal.literalValue
-    else {
-      let message = "\(path.name) is a class: it is compared by == or != with the class's name."
-      throw QueryError(.typeMismatch, message, keyPath: path.name).at(literal.location)
-    }
+    else { throw Self.isNoValue(path).at(literal.location) }
     guard let found = classes.first(where: { $0.name == name }) else {
       let known = classes.map(\.name).joined(separator: ", ")
       let message = "There is no class named “\(name)” there; the classes are \(known)."
@@ -36,5 +33,17 @@ package struct ClassTest: Sendable, Hashable {
     }
     let condition = path.hasClass(in: includesSubclasses ? found.tags : [found.tag])
     return comparison == .equal ? condition : .not(condition)
+  }
+
+  fileprivate static func isNoValue(_ path: ResolvedPath) -> QueryError {
+    let message = "\(path.name) is a class: it is compared by == or != with the class's name."
+    return QueryError(.typeMismatch, message, keyPath: path.name)
+  }
+}
+
+extension PathResolver.Destination {
+  /// - Throws: `typeMismatch` for a path that asks for a class.
+  func checkIsValue(at location: SourceLocation?) throws(QueryError) {
+    if classTest != nil { throw ClassTest.isNoValue(path).at(location) }
   }
 }

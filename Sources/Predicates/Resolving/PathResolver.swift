@@ -53,14 +53,18 @@ package struct PathResolver {
 
   /// Follows the names to an attribute, a to-one relationship or, as `objectID`, an object's own identity.
   ///
-  /// - Throws: `unknownName`, or `typeMismatch` where the path goes through an attribute or to many objects.
+  /// - Parameter allowsClass: whether the path may ask for a class.
+  /// - Throws: `unknownName`, or `typeMismatch` where the path goes through an attribute or to many objects, or asks for a class.
   package func resolve(
     _ names: [String],
-    at location: SourceLocation? = nil
+    at location: SourceLocation? = nil,
+    allowsClass: Bool = false
   ) throws(QueryError) -> Destination {
     let names = expanding(PathNames(names, location))
     switch try walk(names, from: 0) {
-    case .value(let destination): return destination
+    case .value(let destination):
+      if !allowsClass { try destination.checkIsValue(at: location) }
+      return destination
     case .toMany(let place, let ordinal, _, let owner):
       let property = owner.toMany[ordinal]
       let message =
@@ -177,14 +181,15 @@ package struct PathResolver {
   package static let objectIDName = "objectID"
 
   private func unknown(_ names: PathNames, _ place: Int, in entity: EntitySchema) -> QueryError {
-    if let part = entity.stored.first(where: { $0.name.hasPrefix(names[place] + ".") && $0.kind != .place }) {
+    if let part = entity.visible.first(where: { $0.name.hasPrefix(names[place] + ".") && $0.kind != .place })
+    {
       let message =
         "\(entity.name).\(names[place]) consists of several attributes: name one of them, such as “\(part.name)”."
       return names.error(.typeMismatch, message, place)
     }
     var message = "\(entity.name) has no property named “\(names[place])”."
-    if let near = NearestName.find(names[place], among: entity.stored.map(\.name) + entity.toMany.map(\.name))
-    {
+    let relationships = entity.toMany.map(\.name).filter { entity.toManyOrdinal(named: $0) != nil }
+    if let near = NearestName.find(names[place], among: entity.visible.map(\.name) + relationships) {
       message += " Did you mean “\(near)”?"
     }
     return names.error(.unknownName, message, place)

@@ -65,7 +65,11 @@ extension PredicateResolver {
     found.condition = try resolve(filter, as: variable, depth)
     found.isDistinct = collection.isDistinct
     if !collection.element.isEmpty {
-      element = try variable.paths.resolve(prefix + collection.element, at: operand.location)
+      element = try variable.paths.resolve(
+        prefix + collection.element,
+        at: operand.location,
+        allowsClass: true
+      )
       found.value = element.path
     }
     return (found, element)

@@ -17,6 +17,8 @@ extension PredicateResolver {
       }
       return try Self.compare(destination, mirrored, literal, options)
     case (.path(let first), .path(let second)):
+      try first.checkIsValue(at: locations.left)
+      try second.checkIsValue(at: locations.right)
       try Self.check(first, comparison, options, at: locations.left)
       guard Self.areComparable(first, second) else {
         let (one, two) = (first.path, second.path)

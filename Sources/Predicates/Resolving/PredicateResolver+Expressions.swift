@@ -34,6 +34,7 @@ extension PredicateResolver {
     case .expression(let expression):
       return expression
     case .path(let destination):
+      try destination.checkIsValue(at: operand.location)
       return TypedExpression(
         expression: .path(destination.path),
         type: ExpressionType(destination),

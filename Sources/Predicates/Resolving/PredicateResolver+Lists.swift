@@ -6,7 +6,7 @@ extension PredicateResolver {
     _ options: StringOptions,
     _ depth: Int
   ) throws(QueryError) -> ResolvedPredicate {
-    guard case .path(let destination) = side else {
+    guard case .path(let destination) = side, destination.classTest == nil else {
       return try anyEqual(side, operand, elements, options, depth)
     }
     try Self.check(destination, .equal, options, at: operand.location)
@@ -71,7 +71,8 @@ extension PredicateResolver {
     _ depth: Int
   ) throws(QueryError) -> ResolvedPredicate {
     let bounds = (try self.side(lower, depth), try self.side(upper, depth))
-    guard case .path(let destination) = side, case .literal(let lower) = bounds.0,
+    guard case .path(let destination) = side, destination.classTest == nil,
+      case .literal(let lower) = bounds.0,
       case .literal(let upper) = bounds.1
     else {
       return .and([
