@@ -23,7 +23,8 @@ public struct ListPlace: Sendable, Hashable {
 
   /// The place of an object that was given none.
   package init(of number: ObjectNumber) {
-    self.init(Int64(truncatingIfNeeded: number.rawValue & UInt64(Int64.max)))
+    // Without the class: objects of several classes are in the order of their insertion, too.
+    self.init(Int64(number.sequence))
   }
 
   package init(_ whole: Int64, fraction: [UInt8] = []) {
