@@ -49,7 +49,7 @@ enum StoredAttributeMacro: AccessorMacro, PeerMacro, WrittenMacro {
     providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
-    StoredProperty.cache(declaration)
+    StoredProperty.cache(declaration, node)
   }
 }
 
@@ -93,7 +93,7 @@ enum StoredToOneMacro: AccessorMacro, PeerMacro, WrittenMacro {
     providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
-    StoredProperty.cache(declaration)
+    StoredProperty.cache(declaration, node)
   }
 }
 
@@ -144,7 +144,7 @@ enum StoredToManyMacro: AccessorMacro, PeerMacro, WrittenMacro {
     providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
-    StoredProperty.cache(declaration)
+    StoredProperty.cache(declaration, node)
   }
 }
 
@@ -184,7 +184,7 @@ enum StoredEmbeddedMacro: AccessorMacro, PeerMacro, WrittenMacro {
     providingPeersOf declaration: some DeclSyntaxProtocol,
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
-    StoredProperty.cache(declaration)
+    StoredProperty.cache(declaration, node)
   }
 }
 
@@ -213,10 +213,13 @@ private enum StoredProperty {
     return ModelProperty(variable, diagnostics: &ignored)
   }
 
-  static func cache(_ declaration: some DeclSyntaxProtocol) -> [DeclSyntax] {
+  static func cache(_ declaration: some DeclSyntaxProtocol, _ node: AttributeSyntax) -> [DeclSyntax] {
     guard let property = property(declaration) else { return [] }
+    // The state of an object is its root's, which doesn't know what a subclass's objects lack.
+    let isOfHierarchy = node.argument(labeled: "of") != nil
+    let beginning = property.derivation != nil && isOfHierarchy ? " = ._$derived" : " = .init()"
     return [
-      "@exclusivity(unchecked) nonisolated private final var _\(raw: property.name): GraphContext.\(raw: property.cacheType)\(raw: property.isMadeLater ? " = .init()" : "")"
+      "@exclusivity(unchecked) nonisolated private final var _\(raw: property.name): GraphContext.\(raw: property.cacheType)\(raw: property.isMadeLater ? beginning : "")"
     ]
   }
 }

@@ -61,11 +61,13 @@ struct BatchInsertion<Row> {
     case .attribute(let value): return value
     case .object(nil): return .null
     case .object(let id?):
-      let isRight =
-        id.storeID == coordinator.storeID && !id.number.isNone
-        && coordinator.schema.entity(id.entity)?.ordinal == column.destination
-      if isRight { return .reference(id.number) }
       let name = entity.schema.stored[slot].name
+      if id.storeID == coordinator.storeID, !id.number.isNone,
+        let destination = coordinator.schema.entity(id.entity), destination.ordinal == column.destination,
+        coordinator.canLead(entity, by: name, to: id.number, of: destination)
+      {
+        return .reference(id.number)
+      }
       throw ContextError(
         .unknownEntity,
         "\(entity.name).\(name) can't lead to \(id): that names no object of its kind in this store",

@@ -59,6 +59,13 @@ package struct CataloguedEntity: Sendable, Hashable {
 
   var identity: EntityIdentity { EntityIdentity(number: number.rawValue, nameTag: NameTags.tag(of: name)) }
 
+  /// What the ID of an object of this number says of its entity: the name is that of the object's class. O(1).
+  func identity(of object: ObjectNumber) -> EntityIdentity {
+    let tag = Int(object.classTag)
+    guard tag < classes.count else { return identity }
+    return EntityIdentity(number: number.rawValue, nameTag: NameTags.tag(of: classes[tag].name))
+  }
+
   package func property(named name: String) -> CataloguedProperty? { properties.first { $0.name == name } }
   package func property(_ number: PropertyNumber) -> CataloguedProperty? {
     properties.first { $0.number == number }

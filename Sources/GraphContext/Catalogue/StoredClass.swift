@@ -14,6 +14,8 @@ package struct StoredClass: Sendable {
   package let requiredSlots: UInt64
   /// Bits of the slots of other classes' properties, in which its objects have nil.
   package let foreignSlots: UInt64
+  /// The to-many relationships of other classes, of which its objects have none.
+  let foreignToManys: Set<String>
 }
 
 extension StoredClass {
@@ -24,12 +26,16 @@ extension StoredClass {
     func bits(_ numbers: [PropertyNumber]) -> UInt64 {
       slots.indices.reduce(0) { numbers.contains(slots[$1].number) ? $0 | 1 << UInt64($1) : $0 }
     }
+    let toManys = entity.properties.filter(\.isToMany)
     var own: [UInt64] = []
+    var ownToManys: [Set<String>] = []
     var required: [UInt64] = []
     var tags = entity.classes.map { [$0.tag] }
     for member in entity.classes {
       let inherited = member.parent.map(Int.init)
       own.append(bits(withPlaces(member.properties, of: entity)) | (inherited.map { own[$0] } ?? 0))
+      let names = toManys.filter { member.properties.contains($0.number) }.map(\.name)
+      ownToManys.append(Set(names).union(inherited.map { ownToManys[$0] } ?? []))
       required.append(bits(member.required) | (inherited.map { required[$0] } ?? 0))
     }
     for member in entity.classes.reversed() {
@@ -45,7 +51,8 @@ extension StoredClass {
         label: .known(EntityIdentity(number: entity.number.rawValue, nameTag: nameTag)),
         tags: tags[place].sorted(),
         requiredSlots: required[place],
-        foreignSlots: all & ~own[place]
+        foreignSlots: all & ~own[place],
+        foreignToManys: Set(toManys.map(\.name)).subtracting(ownToManys[place])
       )
     }
   }
@@ -73,6 +80,21 @@ extension StoredEntity {
       ? number.classTag == 0 : storedClass(of: number).map { !$0.isAbstract } ?? false
   }
 
+  /// Bits of the slots that objects of the class of this number have; all where there is no inheritance. O(1).
+  func ownSlots(of number: ObjectNumber) -> UInt64 {
+    classes.isEmpty ? .max : storedClass(of: number).map { ~$0.foreignSlots } ?? 0
+  }
+
+  /// Whether objects of the class of this number have a to-many relationship. O(1).
+  func has(_ toMany: StoredToMany, _ number: ObjectNumber) -> Bool {
+    classes.isEmpty || storedClass(of: number)?.foreignToManys.contains(toMany.name) == false
+  }
+
+  /// Whether an object can have the values of another: it is of the other's class, or of one below it. O(classes).
+  func isKind(_ number: ObjectNumber, of other: ObjectNumber) -> Bool {
+    classes.isEmpty || storedClass(of: other)?.tags.contains(number.classTag) == true
+  }
+
   /// What the ID of an object of this number says of its entity. O(1).
   package func label(of number: ObjectNumber) -> EntityLabel { storedClass(of: number)?.label ?? label }
 
@@ -92,7 +114,7 @@ extension CataloguedEntity {
   func subclasses(of entity: EntitySchema) -> [EntitySchema] {
     let known = schemaClasses(of: entity)
     return storedClasses(of: entity).dropFirst().map { member in
-      entity.restricted(to: member.name, known, hiding: member.foreignSlots)
+      entity.restricted(to: member.name, known, hiding: member.foreignSlots, member.foreignToManys)
     }
   }
 

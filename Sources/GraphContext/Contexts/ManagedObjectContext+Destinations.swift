@@ -23,11 +23,12 @@ extension ManagedObjectContext {
     guard let host = object._$state.host else { throw Self.isOutside(object) }
     guard host === self else { throw Self.isOther(object, "linked") }
     let (destination, found) = (destination(of: owner, property: property), entity(of: object))
-    if destination === found { return }
     let (entity, name) = (entity(of: owner), owner._$objectModel.visitedNames[property])
+    let number = object._$state.number
+    if destination === found, coordinator.canLead(entity, by: name, to: number, of: found) { return }
     throw ContextError(
       .wrongDestination,
-      "\(entity.name).\(name) leads to \(destination.name), and not to \(found.name)",
+      "\(entity.name).\(name) leads to \(destination.name), and not to \(found.label(of: number).name)",
       context: .init(entity: entity.name, objectID: id(owner._$state.number, entity), properties: [name])
     )
   }

@@ -97,7 +97,7 @@ extension ManagedObjectContext {
   /// - Throws: `unknownEntity` for an entity that the store doesn't have.
   func entity(named name: String) throws(ContextError) -> StoredEntity {
     guard let entity = coordinator.schema.entity(named: name) else {
-      let names = coordinator.schema.entities.map(\.name).joined(separator: ", ")
+      let names = coordinator.schema.schema.namesOfClasses.joined(separator: ", ")
       throw ContextError(
         .unknownEntity,
         "the store has no entity named “\(name)”; it has \(names)",

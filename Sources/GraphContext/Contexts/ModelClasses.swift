@@ -59,6 +59,28 @@ extension ManagedObjectContext {
 }
 
 extension StoreCoordinator {
+  /// Whether the objects of an entity, or of a class of this name, are all of a class of the program. O(classes).
+  func hasObjects(of name: String, _ entity: StoredEntity, as type: any ManagedObject.Type) -> Bool {
+    if types[entity.ordinal] == type { return true }
+    guard let member = entity.storedClass(named: name),
+      let wanted = classes[entity.ordinal].tag(of: type)
+    else { return false }
+    return entity.classes[Int(wanted)].tags.contains(member.tag)
+  }
+
+  /// Whether a relationship of a model leads to the class of the object of a number: to the one that the model names, or to one below it. O(properties).
+  func canLead(
+    _ entity: StoredEntity,
+    by name: String,
+    to number: ObjectNumber,
+    of destination: StoredEntity
+  ) -> Bool {
+    if destination.classes.isEmpty { return true }
+    let declared = models[entity.ordinal].entity.relationships.first { $0.name == name }?.destination
+    guard let member = declared.flatMap({ destination.storedClass(named: $0) }) else { return true }
+    return member.tags.contains(number.classTag)
+  }
+
   /// The class tag for the numbers of objects of a class that are to be inserted. Records are inserted as objects of the root.
   ///
   /// - Throws: `abstractClass` for an abstract class.

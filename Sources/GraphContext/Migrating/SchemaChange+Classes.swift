@@ -103,7 +103,8 @@ extension SchemaChange {
     _ entity: CataloguedEntity
   ) {
     if match.isEmpty { return }
-    for number in member.required where !former.required.contains(number) {
+    for number in member.required
+    where !former.required.contains(number) && entity.property(number)?.derivation == nil {
       let name = entity.property(number)?.name ?? ""
       note(
         entity.name,

@@ -107,6 +107,13 @@ extension AttributeDerivation.Form {
     }
   }
 
+  /// The property of the object itself that the attribute is made of.
+  var ownProperty: String {
+    switch self {
+    case .count(let name), .aggregate(_, let name, _), .folded(let name, _): name
+    }
+  }
+
   /// The relationship, if the attribute is an aggregate.
   var relationship: String? {
     switch self {

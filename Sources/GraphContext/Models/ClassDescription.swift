@@ -30,8 +30,33 @@ public struct ClassDescription: Sendable, Hashable, Codable {
 extension ClassDescription: CustomStringConvertible {
   /// The class in a line: `class Dog: Animal breed!, weight`. An exclamation mark stands behind what its objects need a value for.
   public var description: String {
-    let properties = properties.map { required.contains($0) ? "\($0)!" : $0 }.joined(separator: ", ")
+    let properties = propertyText
     let head = "\(isAbstract ? "abstract class" : "class") \(name)\(parent.map { ": \($0)" } ?? "")"
     return properties.isEmpty ? head : "\(head) \(properties)"
+  }
+}
+
+extension ClassDescription {
+  /// What the class declares itself: `breed!, weight`.
+  var propertyText: String {
+    properties.map { required.contains($0) ? "\($0)!" : $0 }.joined(separator: ", ")
+  }
+}
+
+extension EntityDescription {
+  /// The class that declares a property; nil where no class inherits from another.
+  func declaringClass(of property: String) -> ClassDescription? {
+    classes.first { $0.properties.contains(property) }
+  }
+
+  /// Whether a class is another one or inherits from it.
+  func isClass(_ member: ClassDescription, oneOf other: ClassDescription) -> Bool {
+    var name: String? = member.name
+    // No longer than the hierarchy: a class that is said to inherit from itself is a problem of its own.
+    for _ in classes {
+      if name == other.name { return true }
+      name = classes.first { $0.name == name }?.parent
+    }
+    return false
   }
 }

@@ -12,7 +12,7 @@ enum ModelReach {
     let key = ObjectIdentifier(root)
     if let schema = known.withLock({ $0[key] }) { return schema }
     do throws(SchemaError) {
-      let schema = try Schema(models(from: root))
+      let schema = try Schema(models(from: root)).withClasses
       known.withLock { $0[key] = schema }
       return schema
     } catch {

@@ -34,11 +34,26 @@ private struct CheckedDerivation {
   }
 
   /// Why the rule is none for this attribute.
-  var problem: String? {
+  var problem: String? { problemOfRule ?? problemOfClass }
+
+  /// Why objects of the class that declares the attribute lack what it is made of.
+  private var problemOfClass: String? {
+    guard let source = derivation.form?.ownProperty, let member = entity.declaringClass(of: attribute.name),
+      let owner = entity.declaringClass(of: source), !entity.isClass(member, oneOf: owner)
+    else { return nil }
+    return "\(member.name).\(attribute.name) is derived from \(source), which is a property of \(owner.name)"
+  }
+
+  /// Whether an object of the class that declares an attribute of the entity can lack a value. In the entity the attributes of subclasses are all optional.
+  private func isOptional(_ attribute: AttributeDescription) -> Bool {
+    attribute.isOptional && !entity.classes.contains { $0.required.contains(attribute.name) }
+  }
+
+  private var problemOfRule: String? {
     switch derivation.form {
     case .count(let relationship):
       if case .failure(let problem) = members(of: relationship) { return problem.text }
-      return attribute.kind.isInteger && !attribute.isOptional
+      return attribute.kind.isInteger && !isOptional(attribute)
         ? nil : "\(name) is a count: it is an integer, and not optional"
     case .aggregate(let function, let relationship, let source):
       switch members(of: relationship) {
@@ -116,14 +131,14 @@ private struct CheckedDerivation {
       }
       kinds = (attribute.kind.isInteger, "an integer")
     }
-    return kinds.0 && !attribute.isOptional ? nil : "\(name) is a sum: it is \(kinds.1), and not optional"
+    return kinds.0 && !isOptional(attribute) ? nil : "\(name) is a sum: it is \(kinds.1), and not optional"
   }
 
   private func problemOfExtreme(_ source: AttributeDescription, _ path: String) -> String? {
     guard source.kind.isComparable, source.elementKind == nil else {
       return "\(name) can't be \(path): values of the kind \(source.typeText) aren't compared"
     }
-    return attribute.kind == source.kind && attribute.isOptional
+    return attribute.kind == source.kind && isOptional(attribute)
       ? nil : "\(name) is \(path): it is \(source.typeText), and optional for an object without members"
   }
 
@@ -136,7 +151,7 @@ private struct CheckedDerivation {
         return
           "\(name) can't be \(derivation.text): \(source) is \(found.typeText), and only strings are folded"
       }
-      return attribute.kind == .string && attribute.isOptional == found.isOptional
+      return attribute.kind == .string && isOptional(attribute) == isOptional(found)
         ? nil : "\(name) is \(derivation.text): it is a string, and optional exactly if \(source) is"
     }
   }

@@ -80,6 +80,11 @@ public struct Schema: Sendable, Hashable {
   /// The entity of this name, or nil.
   public func entity(named name: String) -> EntityDescription? { shape.places[name].map { entities[$0] } }
 
+  /// What queries can be for: the entities and, behind its own, the subclasses of each.
+  var namesOfClasses: [String] {
+    entities.flatMap { [$0.name] + $0.classes.dropFirst().map(\.name) }
+  }
+
   private static func entitySchemas(_ entities: [EntityDescription]) -> [EntitySchema] {
     entities.enumerated().map { EntitySchema($1, id: EntityID($0)) }
   }
@@ -241,6 +246,21 @@ extension Schema {
       entityNamesByNumber: Self.namesByNumber(placed),
       classSchemas: classes.dictionary(by: \.name)
     )
+    return copy
+  }
+}
+
+// MARK: - Classes without a store
+
+extension Schema {
+  /// This schema with what conditions on objects in no store ask of classes: their tags are those that a new store gives.
+  var withClasses: Schema {
+    guard entities.contains(where: { !$0.classes.isEmpty }) else { return self }
+    var copy = self
+    let known = CataloguedSchema(self).entitiesByName
+    let whole = shape.entitySchemas.map { entity in known[entity.name]?.root(of: entity) ?? entity }
+    let classes = whole.flatMap { entity in known[entity.name]?.subclasses(of: entity) ?? [] }
+    copy.shape = Shape(whole, classSchemas: classes.dictionary(by: \.name))
     return copy
   }
 }

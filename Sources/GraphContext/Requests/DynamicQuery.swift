@@ -75,7 +75,7 @@ extension DynamicQuery {
     store: UUID
   ) throws(QueryError) -> (query: ResolvedQuery, columns: [QueryColumn]) {
     guard let entity = schema.entitySchema(named: entity) else {
-      let names = schema.entities.map(\.name).joined(separator: ", ")
+      let names = schema.namesOfClasses.joined(separator: ", ")
       throw QueryError(.unknownName, "The store has no entity named “\(self.entity)”; it has \(names).")
     }
     try QueryError.checkWindow(limit: limit, offset: offset)
@@ -90,7 +90,7 @@ extension DynamicQuery {
     query.prefetchedPaths = prefetchedPaths.map(Self.names)
     let paths = PathResolver(entity: entity, schema: schema)
     var columns: [QueryColumn] = []
-    let declared = entity.stored.filter { $0.kind != .place && !$0.kind.isExternal }
+    let declared = entity.visible.filter { $0.kind != .place && !$0.kind.isExternal }
     for keyPath in select.isEmpty ? declared.map(\.name) : select {
       columns.append(try QueryColumn(Self.names(keyPath), paths, store: store))
     }

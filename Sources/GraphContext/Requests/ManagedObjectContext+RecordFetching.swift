@@ -45,12 +45,12 @@ extension ManagedObjectContext {
     as type: Root.Type
   ) throws(ContextError) -> [Root] {
     let (resolved, entity) = try resolved(query)
-    let known = coordinator.types[entity.ordinal]
-    guard known == type else {
+    guard coordinator.hasObjects(of: query.entity, entity, as: type) else {
+      let known = coordinator.types[entity.ordinal]
       throw ContextError(
         .unknownEntity,
-        "the objects of \(entity.name) are of the class \(known) in this container, and not \(type)",
-        context: .init(entity: entity.name)
+        "the objects of \(query.entity) are of the class \(known) in this container, and not \(type)",
+        context: .init(entity: query.entity)
       )
     }
     return try fetch(resolved, entity)

@@ -42,7 +42,13 @@ extension ManagedObject {
   /// both exist.
   fileprivate var identity: ObjectNumber {
     if !_$state.number.isNone { return _$state.number }
-    return ObjectNumber(rawValue: UInt64(UInt(bitPattern: ObjectIdentifier(self))) | 1 << 63)
+    let address = UInt64(UInt(bitPattern: ObjectIdentifier(self)))
+    guard let place = _$objectModel.classes.firstIndex(where: { $0.type == type(of: self) }) else {
+      return ObjectNumber(rawValue: address | 1 << 63)
+    }
+    // The number tells the class, as any other does. Objects lie 16 bytes apart, so that what is left of an address has 44 bits; no store has
+    // given half of all numbers.
+    return ObjectNumber(rawValue: address >> 4 | 1 << 49).tagged(UInt16(place))
   }
 
   /// The object that a to-one relationship leads to.

@@ -51,9 +51,22 @@ private struct ObjectCondition<Root: ManagedObject> {
   mutating func holds(for object: Root) throws(QueryError) -> Bool {
     let store = object._$state.storeID
     if store != self.store {
-      predicate = try tree.resolved(for: entity, in: schema, store: store)
+      if let (schema, entity) = Self.known(by: object) {
+        predicate = try tree.resolved(for: entity, in: schema, store: store)
+      } else {
+        predicate = try tree.resolved(for: entity, in: schema, store: store)
+      }
       self.store = store
     }
     return predicate.matches(ObjectSubject(object))
+  }
+
+  /// The schema of the store that an object is in, where classes have the tags that the numbers of its objects have. Nil where there are none.
+  private static func known(by object: Root) -> (Schema, EntitySchema)? {
+    guard let context = object._$state.host as? ManagedObjectContext, context.coordinator.hasHierarchies,
+      let entity = context.coordinator.entity(of: Root.self)
+    else { return nil }
+    let stored = context.coordinator.schema
+    return (stored.schema, stored.entitySchema(of: Root.self, entity))
   }
 }

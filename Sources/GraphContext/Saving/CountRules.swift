@@ -59,7 +59,9 @@ struct CountedOwners {
   mutating func note(_ inserted: [EntityChanges.Record], of entity: StoredEntity) {
     if rules.isEmpty { return }
     for toMany in entity.toManys where rules.byTree[toMany.links.treeName]?.minimum ?? 0 > 0 {
-      owners[toMany.links.treeName, default: []].formUnion(inserted.map(\.number))
+      owners[toMany.links.treeName, default: []].formUnion(
+        inserted.lazy.map(\.number).filter { entity.has(toMany, $0) }
+      )
     }
   }
 }

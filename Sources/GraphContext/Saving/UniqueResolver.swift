@@ -18,8 +18,14 @@ struct UniqueResolver {
   private var settled: [SettledObject] = []
   /// Stored objects that policies have given values, by the entity's ordinal.
   private var changed: [Set<ObjectNumber>]
-  /// What the models declare, by the entity's ordinal, once it is needed.
-  private var defaults: [Int: [Int: AttributeValue]] = [:]
+  /// What the models declare, once it is needed.
+  private var defaults: [ClassKey: [Int: AttributeValue]] = [:]
+
+  private struct ClassKey: Hashable {
+    /// The entity's ordinal.
+    let entity: Int
+    let classTag: UInt16
+  }
 
   private struct SettledObject {
     let entity: StoredEntity
@@ -110,7 +116,8 @@ struct UniqueResolver {
       var inserted: [EntityChanges.Record] = []
       for record in changes.inserted {
         let bytes = UnsafeRawBufferPointer(record.bytes)
-        guard let (owner, policy) = try owners.owner(of: bytes) else {
+        guard let (owner, policy) = try owners.owner(of: bytes), entity.isKind(owner, of: record.number)
+        else {
           owners.claim(bytes, for: record.number)
           inserted.append(record)
           continue
@@ -194,7 +201,7 @@ struct UniqueResolver {
     let changes = request.entities[entity.ordinal]
     let owner = owner(object.number, entity.ordinal)
     let new = RecordView(validated: bytes, layout: entity.layout)
-    let slots = try takePartners(of: new, for: owner, entity) | values(of: new, object.policy, entity)
+    let slots = try takePartners(of: new, for: owner, entity) | values(of: new, object)
     reverted[entity.ordinal].formUnion([owner, object.number])
     if slots == 0 { return }
     if changes.insertedIndex(of: owner) == nil { changed[entity.ordinal].insert(owner) }
@@ -232,22 +239,21 @@ struct UniqueResolver {
   }
 
   /// Bits of the slots that an existing object takes over. Partners in one-to-one relationships are not among them.
-  private mutating func values(
-    of record: RecordView,
-    _ policy: UniquePolicy,
-    _ entity: StoredEntity
-  ) -> UInt64 {
+  private mutating func values(of record: RecordView, _ object: SettledObject) -> UInt64 {
+    let entity = object.entity
     var slots: UInt64 = 0
     for slot in entity.schema.stored.indices { slots |= 1 << UInt64(slot) }
+    slots &= entity.ownSlots(of: object.number)
     for toOne in entity.toOnes {
       if case .toOne = toOne.inverse { slots &= ~(1 << UInt64(toOne.slot)) }
     }
-    switch policy {
+    switch object.policy {
     case .error, .keep: return 0
     case .replace: return slots & ~entity.derivedSlots
     case .merge:
-      let defaults = defaults[entity.ordinal] ?? coordinator.defaults(of: entity)
-      self.defaults[entity.ordinal] = defaults
+      let key = ClassKey(entity: entity.ordinal, classTag: object.number.classTag)
+      let defaults = defaults[key] ?? coordinator.defaults(of: entity, classTag: key.classTag)
+      self.defaults[key] = defaults
       for slot in entity.schema.stored.indices {
         if record.isNull(slot) || record.value(slot) == defaults[slot] { slots &= ~(1 << UInt64(slot)) }
       }

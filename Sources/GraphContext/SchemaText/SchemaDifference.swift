@@ -1,9 +1,9 @@
-/// What two schemas differ in, a change for each entity, property and index.
+/// What two schemas differ in, a change for each entity, class, property and index.
 ///
 /// A thing of the new schema is what bore its name in the old one; if nothing did, what bore its original name. What a relationship leads to, and what an index is over, counts as the same under its new name. The order of
 /// declaration doesn't count, and neither do original names and defaults.
 public struct SchemaDifference: Sendable, Hashable, Codable {
-  /// By the entities' names; in an entity itself, properties, indexes.
+  /// By the entities' names; in an entity itself, classes, properties, indexes.
   public let changes: [Change]
 
   /// What has changed of one entity, property or index.
@@ -27,6 +27,8 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
       case relationship
       /// An index of an entity.
       case index
+      /// A class of an entity whose models inherit from each other.
+      case member = "class"
     }
 
     /// Whether the thing was added, removed or changed.
@@ -75,13 +77,21 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
     case unique
     /// An index is not unique any more.
     case notUnique
+    /// A class inherits from another one.
+    case inherits
+    /// Only subclasses of a class can have objects now.
+    case abstract
+    /// A class can have objects of its own now.
+    case notAbstract
+    /// A subclass declares other properties, or needs values for others.
+    case declares
   }
 
   /// One thing that has changed.
   public struct Aspect: Sendable, Hashable, Codable {
     /// What the change means for what is stored.
     public var effect: Effect
-    /// `name`, `kind`, `optional`, `derived`, `destination`, `cardinality`, `inverse`, `delete rule`, `ordered` or `unique`.
+    /// `name`, `kind`, `optional`, `derived`, `destination`, `cardinality`, `inverse`, `delete rule`, `ordered`, `unique`, `superclass`, `abstract` or `properties`.
     public var name: String
     /// What the old schema says.
     public var old: String
@@ -127,8 +137,43 @@ public struct SchemaDifference: Sendable, Hashable, Codable {
     guard let old else { return [Change(added: .entity, in: new.name)] }
     let aspects = [Aspect(.renamed, "name", old.name, new.name)].compactMap(\.self)
     let entity = Change(changed: .entity, in: new.name, nil, aspects)
-    return [entity].compactMap(\.self) + propertyChanges(from: old, to: new, renaming)
+    return [entity].compactMap(\.self) + classChanges(from: old, to: new, renaming)
+      + propertyChanges(from: old, to: new, renaming)
       + indexChanges(from: old, to: new, renaming)
+  }
+
+  // MARK: Classes
+
+  private static func classChanges(
+    from old: EntityDescription,
+    to new: EntityDescription,
+    _ renaming: SchemaRenaming
+  ) -> [Change] {
+    let known = old.classes.map { $0.renamed(in: old, to: new, renaming) }
+    let before = Dictionary(known.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let names = Set(new.classes.map(\.name))
+    let gone = known.dropFirst().filter { !names.contains($0.name) }.map {
+      Change(removed: .member, in: new.name, $0.name, $0.description)
+    }
+    let kept = new.classes.enumerated().compactMap { place, member -> Change? in
+      // An entity without classes is one of the root.
+      guard let old = before[member.name] ?? (place == 0 ? ClassDescription(name: member.name) : nil) else {
+        return Change(added: .member, in: new.name, member.name, member.description)
+      }
+      let aspects = [
+        Aspect(.inherits, "superclass", old.parent ?? "none", member.parent ?? "none"),
+        Aspect(
+          member.isAbstract ? .abstract : .notAbstract,
+          "abstract",
+          "\(old.isAbstract)",
+          "\(member.isAbstract)"
+        ),
+        // The root's are the entity's.
+        place == 0 ? nil : Aspect(.declares, "properties", old.ownText, member.ownText),
+      ]
+      return Change(changed: .member, in: new.name, member.name, aspects.compactMap(\.self))
+    }
+    return gone + kept
   }
 
   // MARK: Properties
@@ -244,13 +289,13 @@ extension SchemaDifference: CustomStringConvertible {
 extension SchemaDifference.Change: CustomStringConvertible {
   /// `changed attribute Song.year: kind int16 → int64, optional true → false`.
   public var description: String {
-    let head = "\(kind) \(subject) \(entity)"
+    let head = "\(kind) \(subject.rawValue) \(entity)"
     if kind == .changed {
       return head + (name.map { ".\($0)" } ?? "") + ": "
         + aspects.map(\.description).joined(separator: ", ")
     }
     guard let definition else { return head }
-    return subject == .index ? "\(head): \(definition)" : "\(head).\(definition)"
+    return subject == .index || subject == .member ? "\(head): \(definition)" : "\(head).\(definition)"
   }
 }
 
@@ -318,6 +363,25 @@ extension SchemaDifference.Change {
       definition: nil,
       aspects: aspects
     )
+  }
+}
+
+extension ClassDescription {
+  fileprivate var ownText: String { properties.isEmpty ? "none" : propertyText }
+
+  /// The class with the names that its entity and its properties have in a new schema.
+  fileprivate func renamed(
+    in old: EntityDescription,
+    to new: EntityDescription,
+    _ renaming: SchemaRenaming
+  ) -> ClassDescription {
+    func newName(_ property: String) -> String { renaming.newName(of: property, in: old.name) ?? property }
+    var copy = self
+    if parent == nil { copy.name = new.name }
+    if parent == old.name { copy.parent = new.name }
+    copy.properties = properties.map(newName)
+    copy.required = required.map(newName)
+    return copy
   }
 }
 

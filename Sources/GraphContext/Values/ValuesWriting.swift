@@ -87,7 +87,9 @@ extension ManagedObjectContext {
     }
     let destination = coordinator.schema.entities[toOne.destination]
     try check(id, destination)
-    guard coordinator.schema.entity(id.entity) === destination else {
+    guard coordinator.schema.entity(id.entity) === destination,
+      coordinator.canLead(entity, by: name, to: id.number, of: destination)
+    else {
       throw ContextError(
         .wrongDestination,
         "\(entity.name).\(name) leads to \(destination.name), and not to \(id)",

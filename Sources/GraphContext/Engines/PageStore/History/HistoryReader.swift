@@ -157,7 +157,7 @@ private struct HistoryChanges {
       }
       return
     }
-    let id = ManagedObjectID(entity: .known(entity.identity), number: number, storeID: storeID)
+    let id = ManagedObjectID(entity: .known(entity.identity(of: number)), number: number, storeID: storeID)
     known[key] = HistoryChange(objectID: id, kind: kind, properties: properties)
   }
 }

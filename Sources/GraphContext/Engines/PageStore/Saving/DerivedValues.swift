@@ -53,7 +53,8 @@ struct DerivedValues<Tree: OrderedTree> {
     _ record: RecordView
   ) throws -> [Int: AttributeValue] {
     var values: [Int: AttributeValue] = [:]
-    for derivation in entity.derivations {
+    let own = entity.ownSlots(of: number)
+    for derivation in entity.derivations where own & derivation.bit != 0 {
       guard let value = try value(of: derivation, number, record) else {
         let name = entity.schema.stored[derivation.slot].name
         throw ContextError(

@@ -19,7 +19,8 @@ extension SaveTransaction {
     return records.map { record in
       let view = RecordView(validated: UnsafeRawBufferPointer(record.bytes), layout: entity.layout)
       var values: [Int: AttributeValue] = [:]
-      for derivation in entity.derivations {
+      let own = entity.ownSlots(of: record.number)
+      for derivation in entity.derivations where own & derivation.bit != 0 {
         let value =
           if case .folded(let source, let options) = derivation.source {
             view.folded(source, options)
@@ -38,12 +39,14 @@ extension SaveTransaction {
     of bytes: UnsafeMutableRawBufferPointer,
     from old: RecordView,
     changed: UInt64,
+    _ number: ObjectNumber,
     _ entity: StoredEntity,
     _ encoder: inout RecordEncoder
   ) -> (bytes: UnsafeMutableRawBufferPointer, slots: UInt64) {
     var values: [Int: AttributeValue] = [:]
     let new = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
-    for derivation in entity.derivations {
+    let own = entity.ownSlots(of: number)
+    for derivation in entity.derivations where own & derivation.bit != 0 {
       guard case .folded(let source, let options) = derivation.source, changed & 1 << UInt64(source) != 0
       else { continue }
       let value = new.folded(source, options)
@@ -184,7 +187,8 @@ extension SaveTransaction {
     _ values: inout DerivedValues<WriteTree>
   ) throws -> [Int: AttributeValue] {
     var changed: [Int: AttributeValue] = [:]
-    for derivation in entity.derivations where derivation.aggregate != nil {
+    let own = entity.ownSlots(of: number)
+    for derivation in entity.derivations where derivation.aggregate != nil && own & derivation.bit != 0 {
       let stored = record.value(derivation.slot)
       let value: AttributeValue? =
         switch change.value(of: derivation, stored) {

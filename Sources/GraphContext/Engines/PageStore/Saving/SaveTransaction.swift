@@ -189,7 +189,7 @@ extension SaveTransaction {
             let old = try unchanged(stored, patch.number, entity)
             var (slots, bytes) = (patch.slots, encoder.encode(old, patchedBy: values, in: patch.slots))
             if entity.derivedSlots != 0 {
-              let copies = deriveCopies(of: bytes, from: old, changed: slots, entity, &encoder)
+              let copies = deriveCopies(of: bytes, from: old, changed: slots, patch.number, entity, &encoder)
               (slots, bytes) = (slots | copies.slots, copies.bytes)
               changes.updated[place].slots = slots
             }

@@ -161,7 +161,10 @@ package struct StoreVerifier {
     for property in entity.schema.stored where !record.hasSoundElements(property) {
       report("\(entity.name) \(number) has no list for \(property.name)", entity.treeName)
     }
-    for derivation in entity.derivations { verify(derivation, of: number, record, entity) }
+    let own = entity.ownSlots(of: number)
+    for derivation in entity.derivations where own & derivation.bit != 0 {
+      verify(derivation, of: number, record, entity)
+    }
     for (place, index) in entity.declaredIndexes.enumerated() {
       let keys = index.keys(of: record, number)
       elementCounts[place] += index.isOfElements ? keys.count : 0

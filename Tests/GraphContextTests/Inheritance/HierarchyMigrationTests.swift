@@ -1,0 +1,173 @@
+import Cambium
+import Foundation
+import TestSupport
+import Testing
+
+@testable import GraphContext
+
+private enum First {
+  @Model(subclasses: ["Dog", "Cat"])
+  class Animal {
+    var name: String
+    init(_ name: String) { self.name = name }
+  }
+  @Model(superclass: "Animal")
+  final class Dog: Animal {
+    @Relationship(inverse: \Bone.dog) var bones: [Bone] = []
+    override init(_ name: String) { super.init(name) }
+  }
+  @Model(superclass: "Animal")
+  final class Cat: Animal {
+    override init(_ name: String) { super.init(name) }
+  }
+  @Model final class Bone {
+    var weight: Int
+    @Relationship var dog: Dog?
+    init(_ weight: Int) { self.weight = weight }
+  }
+}
+
+private enum Second {
+  @Model(subclasses: ["Cat", "Dog"])
+  class Animal {
+    var name: String
+    @Attribute(.derived("name[c]")) var plainName: String
+    var tags: [String] = []
+    init(_ name: String) { self.name = name }
+  }
+  @Model(superclass: "Animal")
+  final class Dog: Animal {
+    #Index<Dog>([\.toys, \.weight], [\.boneCount])
+    @Relationship(.ordered, inverse: \Bone.dog) var bones: [Bone] = []
+    @Attribute(.derived("bones.@count")) var boneCount: Int
+    @Attribute(.derived("bones.@sum.weight")) var weight: Int
+    @Attribute(.derived("name[cd]")) var call: String
+    @Attribute(.externalStorage) var photo: Data?
+    var toys: [String]?
+    @Attribute(.unique) var chip: Int?
+    override init(_ name: String) { super.init(name) }
+  }
+  @Model(superclass: "Animal")
+  final class Cat: Animal {
+    var lives: Int?
+    override init(_ name: String) { super.init(name) }
+  }
+  @Model final class Bone {
+    var weight: Int
+    @Relationship(.ordered) var dog: Dog?
+    init(_ weight: Int) { self.weight = weight }
+  }
+}
+
+/// Properties of every kind that classes of a hierarchy get and lose, in a store with objects.
+@Suite struct HierarchyMigrationTests {
+  private let folder: TemporaryFolder
+  private var url: URL { URL(fileURLWithPath: folder.file("zoo")) }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func run(
+    _ container: PersistentContainer,
+    _ body: @Sendable (ManagedObjectContext) throws -> Void
+  ) throws {
+    try container.inContext(body)
+    let problems = try container.verify().map(\.description)
+    #expect(problems == [])
+    try container.close()
+  }
+
+  @Test func subclassesGetAndLoseDerivedValuesListsAndOrder() async throws {
+    func first() async throws -> PersistentContainer {
+      try await PersistentContainer("zoo", models: First.Animal.self, First.Bone.self, at: url)
+    }
+    func second() async throws -> PersistentContainer {
+      try await PersistentContainer("zoo", models: Second.Animal.self, Second.Bone.self, at: url)
+    }
+    try run(await first()) { (context: ManagedObjectContext) throws -> Void in
+      let dog = First.Dog("Réx")
+      context.insert(First.Animal("ANY"))
+      context.insert(First.Cat("Tom"))
+      context.insert(dog)
+      dog.bones = [First.Bone(2), First.Bone(3)]
+      try context.save()
+    }
+    try run(await second()) { (context: ManagedObjectContext) throws -> Void in
+      let dog = try #require(try context.fetchOne(From<Second.Dog>()))
+      #expect(dog.boneCount == 2 && dog.weight == 5 && dog.call == "rex" && dog.plainName == "réx")
+      #expect(try context.fetch(From<Second.Animal>()).map(\.plainName).sorted() == ["any", "réx", "tom"])
+      #expect(try context.count(From<Second.Dog>().where { $0.boneCount == 2 }) == 1)
+      #expect(dog.bones.map(\.weight) == [2, 3])
+      dog.bones.reverse()
+      dog.toys = ["ball", "rope"]
+      dog.photo = Data(repeating: 1, count: 3_000)
+      dog.chip = 4
+      try context.save()
+      #expect(
+        try context.count(From<Second.Dog>().where(format: "ANY toys == \"ball\" AND weight == 5")) == 1
+      )
+    }
+    try run(await first()) { (context: ManagedObjectContext) throws -> Void in
+      let dog = try #require(try context.fetchOne(From<First.Dog>()))
+      #expect(Set(dog.bones.map(\.weight)) == [2, 3])
+      context.delete(dog.bones[0])
+      context.insert(First.Dog("New"))
+      try context.save()
+    }
+    try run(await second()) { (context: ManagedObjectContext) throws -> Void in
+      let dogs = try context.fetch(From<Second.Dog>().orderBy(\.name))
+      #expect(
+        dogs.map(\.boneCount) == [0, 1] && dogs.map(\.toys) == [nil, nil] && dogs.map(\.chip) == [nil, nil]
+      )
+      #expect(try context.fetch(From<Second.Cat>()).map(\.plainName) == ["tom"])
+    }
+    // A program without the classes keeps the values too.
+    let records = try await PersistentContainer("zoo", at: url)
+    try run(records) { (context: ManagedObjectContext) throws -> Void in
+      let dog = try #require(try context.records(of: "Dog", sort: [.init("name")]).first)
+      let bone = try context.insert(entity: "Bone")
+      try bone.set("weight", to: 7)
+      try bone.setObject("dog", to: dog)
+      try dog.set("name", to: "NÉW")
+      try context.save()
+      #expect(try dog["weight"] == .int(7) && dog["boneCount"] == .int(1) && dog["call"] == .string("new"))
+      let cat = try #require(try context.records(of: "Cat").first)
+      try cat.set("name", to: "TIM")
+      // A reference to an object of another class, which no program with the classes makes.
+      try bone.setObject("dog", to: cat)
+      try context.save()
+      #expect(
+        try cat["boneCount"] == .null && cat["plainName"] == .string("tim") && dog["boneCount"] == .int(0)
+      )
+    }
+  }
+
+  @Test func schemasDifferInTheirClasses() throws {
+    let plain = try Schema(entities: [
+      EntityDescription(name: "Animal", properties: [.attribute("name", String.self)])
+    ])
+    let (first, second) = (
+      try Schema([First.Animal.self, First.Bone.self]), try Schema([Second.Animal.self, Second.Bone.self])
+    )
+    var entities = second.entities
+    entities[0].classes[0].isAbstract = true
+    let abstract = try Schema(entities: entities)
+    #expect(SchemaDifference(from: second, to: second).isEmpty)
+    #expect(
+      SchemaDifference(from: second, to: abstract).description
+        == "changed class Animal.Animal: abstract false → true"
+    )
+    let classes = SchemaDifference(from: first, to: second).changes.filter { $0.subject == .member }
+    #expect(
+      classes.map(\.description) == [
+        "changed class Animal.Cat: properties none → lives",
+        "changed class Animal.Dog: properties bones → bones, boneCount!, weight!, call!, photo, toys, chip",
+      ]
+    )
+    let grown = SchemaDifference(from: plain, to: first).changes.filter { $0.subject == .member }
+    #expect(
+      grown.map(\.description) == [
+        "added class Animal: class Dog: Animal bones", "added class Animal: class Cat: Animal",
+      ]
+    )
+  }
+}
