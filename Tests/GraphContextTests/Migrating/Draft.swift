@@ -6,8 +6,20 @@ import Predicates
 struct Draft {
   struct Attribute {
     var kind: AttributeKind
+    /// The kind of a list's elements; nil for what is no list.
+    var elementKind: AttributeKind?
     var isOptional: Bool
     var defaultValue: AttributeValue?
+    var derivation: Derivation?
+  }
+
+  /// What an attribute is made of, by the keys of properties.
+  enum Derivation {
+    case count(of: Int)
+    case aggregate(Function, over: Int, of: Int)
+    case folded(Int)
+
+    enum Function: String, CaseIterable { case sum, min, max }
   }
 
   struct Relationship {
@@ -17,6 +29,8 @@ struct Draft {
     /// The key of the relationship that leads back.
     var inverse: Int?
     var deleteRule = DeleteRule.nullify
+    /// At both ends, of which one leads to one object.
+    var isOrdered = false
 
     var isToMany: Bool { cardinality == .many }
   }
@@ -31,6 +45,8 @@ struct Draft {
     var name: String
     var originalName: String?
     var content: Content
+    /// The class below the root that declares it; nil for the root.
+    var classKey: Int?
 
     var attribute: Attribute? { if case .attribute(let attribute) = content { attribute } else { nil } }
     var relationship: Relationship? {
@@ -38,6 +54,8 @@ struct Draft {
     }
     var isStored: Bool { relationship?.isToMany != true }
     var isIndexable: Bool { isStored && attribute?.kind.isComparable != false }
+    var isList: Bool { attribute?.elementKind != nil }
+    var isDerived: Bool { attribute?.derivation != nil }
   }
 
   struct Index {
@@ -52,6 +70,16 @@ struct Draft {
     var originalName: String?
     var properties: [Property] = []
     var indexes: [Index] = []
+    /// Those below the root; none where no class inherits from another.
+    var classes: [Class] = []
+  }
+
+  /// A class of an entity's objects. No test has objects of it: records are those of the root.
+  struct Class {
+    let key: Int
+    var name: String
+    /// Nil for the root.
+    var parent: Int?
   }
 
   var entities: [Entity] = []
@@ -113,8 +141,33 @@ struct Draft {
           folding: index.folding
         )
       },
-      originalName: entity.originalName
+      originalName: entity.originalName,
+      classes: classes(of: entity)
     )
+  }
+
+  private func classes(of entity: Entity) -> [ClassDescription] {
+    if entity.classes.isEmpty { return [] }
+    func own(_ key: Int?) -> [String] { entity.properties.filter { $0.classKey == key }.map(\.name) }
+    return [ClassDescription(name: entity.name, properties: own(nil))]
+      + entity.classes.map { member in
+        let parent = entity.classes.first { $0.key == member.parent }?.name ?? entity.name
+        return ClassDescription(name: member.name, parent: parent, properties: own(member.key))
+      }
+  }
+
+  private func rule(_ derivation: Derivation) -> AttributeDerivation {
+    switch derivation {
+    case .count(let key): AttributeDerivation("\(name(key)).@count")
+    case .aggregate(let function, let key, let attribute):
+      AttributeDerivation("\(name(key)).@\(function.rawValue).\(name(attribute))")
+    case .folded(let key): AttributeDerivation("\(name(key))[c]")
+    }
+  }
+
+  /// No name for a property that is gone: the schema refuses the rule then.
+  private func name(_ key: Int) -> String {
+    entities.lazy.flatMap(\.properties).first { $0.key == key }?.name ?? ""
   }
 
   private func description(of property: Property) -> PropertyDescription {
@@ -124,9 +177,11 @@ struct Draft {
         AttributeDescription(
           name: property.name,
           kind: attribute.kind,
+          elementKind: attribute.elementKind,
           isOptional: attribute.isOptional,
           defaultValue: attribute.defaultValue,
-          originalName: property.originalName
+          originalName: property.originalName,
+          derivation: attribute.derivation.map(rule)
         )
       )
     case .relationship(let relationship):
@@ -138,6 +193,7 @@ struct Draft {
           inverse: relationship.inverse.map { self[property: $0].name }
             ?? (relationship.isToMany ? RelationshipDescription.hiddenInverse : nil),
           deleteRule: relationship.deleteRule,
+          isOrdered: relationship.isOrdered,
           originalName: property.originalName
         )
       )

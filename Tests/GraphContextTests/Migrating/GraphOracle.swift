@@ -16,6 +16,8 @@ struct GraphOracle {
   var rows: [Int: [UInt64: Row]] = [:]
   /// The links of each relationship; those of a pair of relationships are there at both ends.
   var links: [Int: Set<Link>] = [:]
+  /// The members of each owner in an ordered relationship, by the key of its to-many end.
+  var orders: [Int: [UInt64: [UInt64]]] = [:]
 
   func numbers(of entity: Int) -> [UInt64] { rows[entity, default: [:]].keys.sorted() }
 
@@ -24,10 +26,41 @@ struct GraphOracle {
   }
 
   func targets(of number: UInt64, _ relationship: Int) -> [UInt64] {
-    links[relationship, default: []].filter { $0.from == number }.map(\.to).sorted()
+    let all = links[relationship, default: []].filter { $0.from == number }.map(\.to)
+    return orders[relationship].map { $0[number] ?? [] } ?? all.sorted()
+  }
+
+  /// What a record shows in an attribute: of a derived one what it is made of.
+  func shown(_ property: Draft.Property, of number: UInt64, _ entity: Int, in draft: Draft) -> AttributeValue
+  {
+    switch property.attribute?.derivation {
+    case nil: return value(property.key, of: number, entity)
+    // The texts have no capital letters; a folded one is composed.
+    case .folded(let source)?:
+      guard case .string(let text) = value(source, of: number, entity) else { return .null }
+      return .string(text.precomposedStringWithCanonicalMapping)
+    case .count(let relationship)?: return .int(Int64(targets(of: number, relationship).count))
+    case .aggregate(let function, let relationship, let source)?:
+      let members = draft.relationship(relationship).destination
+      let values = targets(of: number, relationship).compactMap { member -> Int128? in
+        switch value(source, of: member, members) {
+        case .int(let value): Int128(value)
+        case .uint(let value): Int128(value)
+        default: nil
+        }
+      }
+      let result =
+        switch function {
+        case .sum: values.reduce(0, +)
+        case .min: values.min()
+        case .max: values.max()
+        }
+      return result.map { Int64(exactly: $0).map(AttributeValue.int) ?? .uint(UInt64($0)) } ?? .null
+    }
   }
 
   mutating func connect(_ relationship: Int, _ link: Link, in draft: Draft) {
+    if links[relationship]?.contains(link) == true { return }
     let description = draft.relationship(relationship)
     if !description.isToMany { disconnectAll(relationship, from: link.from, in: draft) }
     if let inverse = description.inverse, !draft.relationship(inverse).isToMany {
@@ -35,12 +68,37 @@ struct GraphOracle {
     }
     links[relationship, default: []].insert(link)
     if let inverse = description.inverse { links[inverse, default: []].insert(link.reversed) }
+    guard description.isOrdered, let inverse = description.inverse else { return }
+    if description.isToMany {
+      orders[relationship, default: [:]][link.from, default: []].append(link.to)
+    } else {
+      orders[inverse, default: [:]][link.to, default: []].append(link.from)
+    }
+  }
+
+  /// Moves a member of an ordered relationship to a position among the others.
+  mutating func move(_ member: UInt64, to position: Int, of owner: UInt64, _ relationship: Int) {
+    orders[relationship]?[owner]?.removeAll { $0 == member }
+    orders[relationship]?[owner]?.insert(member, at: position)
+  }
+
+  /// A relationship becomes ordered, by the numbers of the members at first, or is it no longer.
+  mutating func order(_ relationship: Int, _ isOrdered: Bool) {
+    orders[relationship] = nil
+    guard isOrdered else { return }
+    for link in links[relationship, default: []].sorted(by: { $0.to < $1.to }) {
+      orders[relationship, default: [:]][link.from, default: []].append(link.to)
+    }
   }
 
   mutating func disconnectAll(_ relationship: Int, from number: UInt64, in draft: Draft) {
     for link in links[relationship, default: []] where link.from == number {
       links[relationship]?.remove(link)
-      if let inverse = draft.relationship(relationship).inverse { links[inverse]?.remove(link.reversed) }
+      orders[relationship]?[link.from]?.removeAll { $0 == link.to }
+      if let inverse = draft.relationship(relationship).inverse {
+        links[inverse]?.remove(link.reversed)
+        orders[inverse]?[link.to]?.removeAll { $0 == link.from }
+      }
     }
   }
 
@@ -91,7 +149,7 @@ struct GraphOracle {
 
   private func isRequired(_ property: Draft.Property) -> Bool {
     switch property.content {
-    case .attribute(let attribute): !attribute.isOptional
+    case .attribute(let attribute): !attribute.isOptional && attribute.derivation == nil
     case .relationship(let relationship): relationship.cardinality == .required
     }
   }
@@ -106,7 +164,7 @@ struct GraphOracle {
         for property in entity.properties {
           let text =
             property.relationship == nil
-            ? Self.text(value(property.key, of: number, entity.key))
+            ? Self.text(shown(property, of: number, entity.key, in: draft))
             : "\(targets(of: number, property.key))"
           lines.append("\(entity.name) \(number) \(property.name) \(text)")
         }

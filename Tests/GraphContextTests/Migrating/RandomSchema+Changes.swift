@@ -19,12 +19,12 @@ extension RandomSchema {
   }
 
   private var isAllowed: Bool {
-    guard isRecognisable, oracle.fits(draft), !draft.entities.isEmpty else { return false }
+    guard isRecognisable, oracle.fits(draft), !draft.entities.isEmpty, hasShortSums else { return false }
     return (try? draft.schema()) != nil
   }
 
   private mutating func changeOnce() -> Bool {
-    switch generatorNumber(0...21) {
+    switch generatorNumber(0...26) {
     case 0...2: addAttribute(to: pickEntity())
     case 3: removeProperty()
     case 4...5: renameProperty()
@@ -40,6 +40,9 @@ extension RandomSchema {
     case 18: changeDeleteRule()
     case 19: addIndex()
     case 20: removeIndex()
+    case 21, 22: addDerived()
+    case 23, 24: changeOrder()
+    case 25: addClass()
     default: changeUniqueness()
     }
   }
@@ -60,7 +63,10 @@ extension RandomSchema {
     let staysAlone = chance(1, in: 2)
     remove(key)
     if staysAlone {
-      draft.changeRelationship(inverse) { $0.inverse = nil }
+      draft.changeRelationship(inverse) {
+        $0.inverse = nil
+        $0.isOrdered = false
+      }
     } else {
       remove(inverse)
     }
@@ -73,6 +79,7 @@ extension RandomSchema {
     draft.entities[entity].indexes.removeAll { $0.properties.contains(key) }
     draft.entities[entity].properties.remove(at: property)
     oracle.links[key] = nil
+    oracle.orders[key] = nil
     for number in oracle.numbers(of: draft.entities[entity].key) {
       oracle.rows[draft.entities[entity].key]?[number]?[key] = nil
     }
@@ -127,7 +134,7 @@ extension RandomSchema {
     attribute.isOptional = false
     if chance(1, in: 2) { attribute.defaultValue = nil }
     if chance(1, in: 2) {
-      attribute.defaultValue = values.value(attribute.kind, nilOneIn: 1 << 30)
+      attribute.defaultValue = value(attribute, nilOneIn: 1 << 30)
     }
     draft[property: key].content = .attribute(attribute)
     let entity = draft.entities[draft.place(of: key).entity].key
@@ -190,7 +197,10 @@ extension RandomSchema {
     for property in leading where !entity.properties.contains(where: { $0.key == property.key }) {
       remove(property.key)
     }
-    for property in entity.properties { oracle.links[property.key] = nil }
+    for property in entity.properties {
+      oracle.links[property.key] = nil
+      oracle.orders[property.key] = nil
+    }
     oracle.rows[entity.key] = nil
     return true
   }
@@ -214,7 +224,34 @@ extension RandomSchema {
     let (entity, _) = draft.place(of: key)
     draft.entities[entity].indexes.removeAll { $0.properties.contains(key) }
     draft.changeRelationship(key) { $0.cardinality = .many }
+    setOrder(of: key, false)
     return true
+  }
+
+  /// Gives a to-many relationship whose inverse is to one an order, or takes its order away.
+  private mutating func changeOrder() -> Bool {
+    let known = self
+    guard
+      let key = pickProperty(where: { property in
+        guard let relationship = property.relationship, let inverse = relationship.inverse else {
+          return false
+        }
+        return relationship.isToMany && !known.draft.relationship(inverse).isToMany
+          && !known.settled.contains(property.key)
+      })
+    else { return false }
+    settled.insert(key)
+    setOrder(of: key, !draft.relationship(key).isOrdered)
+    return true
+  }
+
+  /// - Parameter key: that of one end.
+  private mutating func setOrder(of key: Int, _ isOrdered: Bool) {
+    guard let inverse = draft.relationship(key).inverse else { return }
+    for end in [key, inverse] {
+      draft.changeRelationship(end) { $0.isOrdered = isOrdered }
+      oracle.order(end, isOrdered && draft.relationship(end).isToMany)
+    }
   }
 
   /// Gives a relationship without an inverse one: to many, or to one where no two objects share a destination.

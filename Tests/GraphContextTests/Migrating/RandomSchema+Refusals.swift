@@ -7,13 +7,15 @@ import TestSupport
 extension RandomSchema {
   /// Changes the schema so that the store can't go on with it. False if the change at random is none of this store.
   mutating func breakOnce() -> Bool {
-    switch values.generator.number(in: 0...6) {
+    switch values.generator.number(in: 0...8) {
     case 0: changeKind()
     case 1: addRequired()
     case 2: makeToOne()
     case 3: leadElsewhere()
     case 4: demandUniqueness()
     case 5: leadBackToOne()
+    case 6: removeClass()
+    case 7: makeClassOfEntity()
     default: requireValues()
     }
   }
@@ -98,6 +100,32 @@ extension RandomSchema {
     return true
   }
 
+  /// Takes a class away that the store has. Its properties go on as the root's.
+  private mutating func removeClass() -> Bool {
+    let places = draft.entities.indices.filter { !draft.entities[$0].classes.isEmpty }
+    guard let place = places.randomElement(using: &values.generator) else { return false }
+    let member = draft.entities[place].classes.removeLast()
+    for property in draft.entities[place].properties.indices
+    where draft.entities[place].properties[property].classKey == member.key {
+      draft.entities[place].properties[property].classKey = nil
+    }
+    return true
+  }
+
+  /// Gives an entity a class of the name of another entity, which goes on under another name or is gone.
+  private mutating func makeClassOfEntity() -> Bool {
+    guard draft.entities.count > 1 else { return false }
+    let known = draft.entities[0].name
+    guard draft.entities[0].properties.allSatisfy({ $0.relationship == nil }),
+      !draft.entities.flatMap(\.properties).contains(where: {
+        $0.relationship?.destination == draft.entities[0].key
+      })
+    else { return false }
+    draft.entities.removeFirst()
+    draft.entities[0].classes.append(.init(key: draft.takeKey(), name: known, parent: nil))
+    return true
+  }
+
   private mutating func demandUniqueness() -> Bool {
     let place = pickEntity()
     let entity = draft.entities[place]
@@ -115,7 +143,7 @@ extension RandomSchema {
     guard
       let key = pickProperty(where: { property in
         let entity = known.draft.entities[known.draft.place(of: property.key).entity].key
-        return property.attribute != nil
+        return property.attribute != nil && !property.isDerived
           && known.oracle.numbers(of: entity).contains {
             known.oracle.value(property.key, of: $0, entity).isNull
           }

@@ -19,11 +19,16 @@ struct RandomSchema {
   static let attributeKinds = AttributeKind.allCases.filter { $0 != .reference && $0 != .place }
   private static let entityNames = ["Ape", "Bee", "Cat", "Dog", "Elk", "Fox", "Gnu"]
   private static let propertyNames = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m"]
+  /// Parts of embedded values.
+  private static let partNames = ["v.x", "v.y", "w.x"]
+  private static let classNames = ["Hen", "Ibis", "Jay", "Kite", "Lark"]
 
   init(_ generator: SeededGenerator) {
     values = RandomValues(generator: generator)
     for _ in 0..<generatorNumber(1...4) { addEntity() }
     for _ in 0..<generatorNumber(0...4) { addRelationship() }
+    if chance(1, in: 3) { addClass() }
+    for _ in 0..<generatorNumber(0...2) { addDerived() }
     for _ in 0..<generatorNumber(0...3) { addIndex() }
     shuffle()
   }
@@ -68,7 +73,10 @@ struct RandomSchema {
 
   /// Adds an attribute; objects have its default.
   @discardableResult
-  mutating func addAttribute(to place: Int) -> Bool { addAttribute(named: propertyName(), to: place) }
+  mutating func addAttribute(to place: Int) -> Bool {
+    let name = chance(1, in: 6) ? values.generator.pick(Self.partNames) : propertyName()
+    return addAttribute(named: name, to: place)
+  }
 
   @discardableResult
   private mutating func addAttribute(named name: String, to place: Int) -> Bool {
@@ -76,15 +84,99 @@ struct RandomSchema {
     let kinds = chance(1, in: 4) ? [AttributeKind.string, .data] : Self.attributeKinds
     let kind = values.generator.pick(kinds)
     var attribute = Draft.Attribute(kind: kind, isOptional: chance(1, in: 2))
-    let value = values.value(kind, nilOneIn: attribute.isOptional ? 2 : 1 << 30)
+    if chance(1, in: 6) {
+      attribute.kind = .coded
+      attribute.elementKind = values.generator.pick(AttributeKind.allCases.filter(\.isElementKind))
+    }
+    // Objects of other classes have nil, and so have those of the class that are there.
+    let classKey =
+      chance(1, in: 2) ? draft.entities[place].classes.randomElement(using: &values.generator)?.key : nil
+    if classKey != nil { attribute.isOptional = true }
+    let value =
+      classKey == nil ? self.value(attribute, nilOneIn: attribute.isOptional ? 2 : 1 << 30) : .null
     attribute.defaultValue = value.isNull ? nil : value
     guard !draft.entities[place].properties.contains(where: { $0.name == name }) else { return false }
     let key = draft.takeKey()
     settled.insert(key)
-    draft.entities[place].properties.append(.init(key: key, name: name, content: .attribute(attribute)))
+    draft.entities[place].properties.append(
+      .init(key: key, name: name, content: .attribute(attribute), classKey: classKey)
+    )
     let entity = draft.entities[place].key
     for number in oracle.numbers(of: entity) { oracle.rows[entity]?[number]?[key] = value }
     return true
+  }
+
+  /// A value that an attribute can have.
+  mutating func value(_ attribute: Draft.Attribute, nilOneIn rarity: Int) -> AttributeValue {
+    guard let kind = attribute.elementKind else { return values.value(attribute.kind, nilOneIn: rarity) }
+    if chance(1, in: rarity) { return .null }
+    let elements = (0..<generatorNumber(0...3)).map { _ in values.value(kind, nilOneIn: 1 << 30) }
+    return .string(ListText.json(of: elements, kind))
+  }
+
+  /// Adds a class below the root of an entity, or below another class.
+  @discardableResult
+  mutating func addClass() -> Bool {
+    let place = pickEntity()
+    let name = values.generator.pick(Self.classNames)
+    guard !draft.entities.flatMap(\.classes).contains(where: { $0.name == name }) else { return false }
+    let parent =
+      chance(1, in: 2) ? draft.entities[place].classes.randomElement(using: &values.generator)?.key : nil
+    draft.entities[place].classes.append(.init(key: draft.takeKey(), name: name, parent: parent))
+    return true
+  }
+
+  /// Adds an attribute that is made of others.
+  @discardableResult
+  mutating func addDerived() -> Bool {
+    let place = pickEntity()
+    let entity = draft.entities[place]
+    let name = propertyName()
+    guard isFree(name, in: place), let attribute = derivedAttribute(of: entity) else { return false }
+    let key = draft.takeKey()
+    settled.insert(key)
+    draft.entities[place].properties.append(.init(key: key, name: name, content: .attribute(attribute)))
+    return true
+  }
+
+  private mutating func derivedAttribute(of entity: Draft.Entity) -> Draft.Attribute? {
+    let own = entity.properties.filter { $0.classKey == nil && !$0.isDerived }
+    guard
+      let members = own.filter({ $0.relationship?.isToMany == true }).randomElement(using: &values.generator),
+      let relationship = members.relationship, chance(3, in: 4)
+    else {
+      guard let text = own.filter({ $0.attribute?.kind == .string }).randomElement(using: &values.generator),
+        let isOptional = text.attribute?.isOptional
+      else { return nil }
+      return Draft.Attribute(kind: .string, isOptional: isOptional, derivation: .folded(text.key))
+    }
+    let sources = draft.entities[draft.entityPlace(relationship.destination)].properties.filter {
+      $0.attribute?.kind.isInteger == true && !$0.isDerived
+    }
+    guard let source = sources.randomElement(using: &values.generator), let kind = source.attribute?.kind,
+      chance(2, in: 3)
+    else { return Draft.Attribute(kind: .int64, isOptional: false, derivation: .count(of: members.key)) }
+    if Self.shortKinds.contains(kind), chance(1, in: 2) {
+      let sum = Draft.Derivation.aggregate(.sum, over: members.key, of: source.key)
+      return Draft.Attribute(kind: .int64, isOptional: false, derivation: sum)
+    }
+    let extreme = Draft.Derivation.aggregate(
+      chance(1, in: 2) ? .min : .max,
+      over: members.key,
+      of: source.key
+    )
+    return Draft.Attribute(kind: kind, isOptional: true, derivation: extreme)
+  }
+
+  /// Of these no sum is too great.
+  static let shortKinds: [AttributeKind] = [.int8, .int16, .int32, .uint8, .uint16, .uint32]
+
+  /// Whether no sum of a store with these attributes can be too great.
+  var hasShortSums: Bool {
+    draft.entities.flatMap(\.properties).allSatisfy { property in
+      guard case .aggregate(.sum, _, let source)? = property.attribute?.derivation else { return true }
+      return draft[property: source].attribute.map { Self.shortKinds.contains($0.kind) } ?? false
+    }
   }
 
   /// Adds a relationship of any sort, and with a chance its inverse.
@@ -116,11 +208,15 @@ struct RandomSchema {
     }
     let back = draft.takeKey()
     relationship.inverse = back
-    let inverse = Draft.Relationship(
+    var inverse = Draft.Relationship(
       destination: draft.entities[source].key,
       cardinality: chance(1, in: 2) ? .many : .optional,
       inverse: key
     )
+    if relationship.isToMany != inverse.isToMany, chance(1, in: 2) {
+      relationship.isOrdered = true
+      inverse.isOrdered = true
+    }
     append(.init(key: key, name: name, content: .relationship(relationship)), to: source)
     append(.init(key: back, name: inverseName, content: .relationship(inverse)), to: destination)
     return true
@@ -137,7 +233,11 @@ struct RandomSchema {
   @discardableResult
   mutating func addIndex() -> Bool {
     let place = pickEntity()
-    let stored = draft.entities[place].properties.filter(\.isIndexable).shuffled(using: &values.generator)
+    var stored = draft.entities[place].properties.filter(\.isIndexable).shuffled(using: &values.generator)
+    let lists = draft.entities[place].properties.filter(\.isList)
+    if chance(1, in: 2), let list = lists.randomElement(using: &values.generator) {
+      stored.insert(list, at: 0)
+    }
     let properties = stored.prefix(generatorNumber(1...2)).map(\.key)
     let isFolding = stored.first?.attribute?.kind == .string && chance(1, in: 2)
     let folding: IndexFolding = isFolding ? [.case] : []
@@ -146,7 +246,9 @@ struct RandomSchema {
     }
     if isKnown || properties.isEmpty { return false }
     let entity = draft.entities[place].key
-    let isUnique = !isFolding && chance(1, in: 3) && oracle.isUnique(properties, of: entity, in: draft)
+    let canBeUnique = !stored.prefix(2).contains { $0.isList || $0.isDerived }
+    let isUnique =
+      !isFolding && canBeUnique && chance(1, in: 3) && oracle.isUnique(properties, of: entity, in: draft)
     draft.entities[place].indexes.append(.init(properties: properties, isUnique: isUnique, folding: folding))
     return true
   }

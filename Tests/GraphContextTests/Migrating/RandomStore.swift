@@ -50,9 +50,9 @@ struct RandomStore {
     var trial = random
     let isBroken = trial.breakOnce()
     random.values = trial.values
-    guard isBroken else { return false }
+    guard isBroken, let schema = try? trial.draft.schema() else { return false }
     let before = try store.statistics
-    let models = ContainerModels(classes: [], others: .schema(try trial.draft.schema()))
+    let models = ContainerModels(classes: [], others: .schema(schema))
     let error = #expect(throws: ContextError.self) {
       try PersistentContainer("Random", models, on: store)
     }
@@ -114,7 +114,8 @@ extension RandomSchema {
     let objects =
       try relationship.isToMany
       ? record.objects(property.name) : [record.object(property.name)].compactMap(\.self)
-    return "\(objects.map(\.objectID.number.rawValue).sorted())"
+    let numbers = objects.map(\.objectID.number.rawValue)
+    return "\(relationship.isOrdered && relationship.isToMany ? numbers : numbers.sorted())"
   }
 
   /// Compares, for an attribute of the entity whose values compare as they are stored, a condition and an order with the oracle's.
@@ -124,7 +125,7 @@ extension RandomSchema {
       guard let kind = property.attribute?.kind, kind.isInteger || kind == .uuid || kind == .decimal else {
         continue
       }
-      let values = numbers.map { oracle.value(property.key, of: $0, entity.key) }
+      let values = numbers.map { oracle.shown(property, of: $0, entity.key, in: draft) }
       if let value = values.first(where: Self.isOrdinary) {
         let condition = PredicateTree.comparison(.path([property.name]), .equal, .value(value), [])
         let found = try context.records(of: entity.name, where: condition).map(\.objectID.number.rawValue)
@@ -152,6 +153,11 @@ extension RandomSchema {
     default: false
     }
   }
+}
+
+extension Draft.Property {
+  /// Whether records, which are objects of the root, can have a value that programs set.
+  fileprivate var isSettable: Bool { classKey == nil && !isDerived }
 }
 
 // MARK: - Editing
@@ -198,9 +204,9 @@ extension RandomSchema {
     let record = try context.insert(entity: entity.name)
     let number = record.objectID.number.rawValue
     oracle.rows[entity.key, default: [:]][number] = [:]
-    for property in entity.properties {
+    for property in entity.properties where property.isSettable {
       if let attribute = property.attribute {
-        let value = values.value(attribute.kind, nilOneIn: attribute.isOptional ? 3 : 1 << 30)
+        let value = value(attribute, nilOneIn: attribute.isOptional ? 3 : 1 << 30)
         oracle.rows[entity.key]?[number]?[property.key] = value
       } else if let relationship = property.relationship, relationship.cardinality == .required {
         let target = values.generator.pick(oracle.numbers(of: relationship.destination))
@@ -213,7 +219,7 @@ extension RandomSchema {
       oracle.rows[entity.key]?[number] = nil
       return context.delete(record)
     }
-    for property in entity.properties {
+    for property in entity.properties where property.isSettable {
       if property.attribute != nil {
         try record.set(property.name, to: oracle.value(property.key, of: number, entity.key))
       } else if let relationship = property.relationship, relationship.cardinality == .required,
@@ -228,8 +234,8 @@ extension RandomSchema {
   private mutating func changeSome(_ entity: Draft.Entity, _ context: ManagedObjectContext) throws {
     for number in oracle.numbers(of: entity.key) where chance(1, in: 3) {
       let property = values.generator.pick(entity.properties)
-      guard let attribute = property.attribute else { continue }
-      let value = values.value(attribute.kind, nilOneIn: attribute.isOptional ? 3 : 1 << 30)
+      guard let attribute = property.attribute, property.isSettable else { continue }
+      let value = value(attribute, nilOneIn: attribute.isOptional ? 3 : 1 << 30)
       var trial = oracle
       trial.rows[entity.key]?[number]?[property.key] = value
       guard trial.fits(draft) else { continue }
@@ -267,7 +273,11 @@ extension RandomSchema {
     let destination = draft.entities[draft.entityPlace(relationship.destination)]
     let owner = try record(number, entity, context)
     let other = try record(target, destination, context)
-    if relationship.isToMany {
+    if relationship.isToMany, relationship.isOrdered, chance(1, in: 2) {
+      let position = generatorNumber(0...oracle.targets(of: number, property.key).count - 1)
+      oracle.move(target, to: position, of: number, property.key)
+      try owner.insert(other, into: property.name, at: position)
+    } else if relationship.isToMany {
       try owner.add(other, to: property.name)
     } else {
       try owner.setObject(property.name, to: other)
