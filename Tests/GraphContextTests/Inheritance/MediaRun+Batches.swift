@@ -188,7 +188,7 @@ extension MediaRun {
     do {
       try other.save()
       #expect(policy != .error)
-    } catch let error as ContextError {
+    } catch {
       #expect(policy == .error && error.code == .conflict, "\(error)")
       other.rollback()
     }
