@@ -7,7 +7,7 @@ import Testing
 @Suite struct RandomChangeTests {
   /// How many stores are made: `CAMBIUM_SCHEMA_CHANGES`, or a few.
   private static var roundCount: Int {
-    ProcessInfo.processInfo.environment["CAMBIUM_SCHEMA_CHANGES"].flatMap(Int.init) ?? 40
+    ProcessInfo.processInfo.environment["CAMBIUM_SCHEMA_CHANGES"].flatMap(Int.init) ?? 25
   }
 
   @Test func theDumpIsTheOraclesHoweverRecordsAreRead() throws {
