@@ -144,6 +144,9 @@ public macro Model(
 /// before. Unlike a default value it isn't computed for objects that are read from the store. No initialiser has to give one; one that does sets it last. The
 /// closure stands outside of the object, and is called on whichever thread inserts.
 ///
+/// `@Attribute(.transformed(as: String.self, to: { $0.hex }, from: { Color(hex: $0) })) var color: Color`: the attribute is a string for the store, and a
+/// value of any `Sendable` type for the program.
+///
 /// `@Attribute(originalName: "name") var title: String`: in an earlier version the attribute was called `name`.
 ///
 /// - Parameter originalName: A string literal.
@@ -173,6 +176,24 @@ public struct AttributeOption: Sendable, Hashable {
   ///
   /// - Parameter rule: a string literal, as `AttributeDerivation` describes it: `songs.@count`, `songs.@sum.seconds`, `songs.@min.seconds`, `songs.@max.seconds`, `title[cd]`.
   public static func derived(_ rule: String) -> AttributeOption { AttributeOption(name: "derived") }
+  /// The values are stored as those of another type, which two closures make of them and back:
+  /// `@Attribute(.transformed(as: String.self, to: { $0.hex }, from: { Color(hex: $0) })) var color: Color`.
+  ///
+  /// An optional property has closures for the type that it wraps; nil stays nil. Conditions, sorting, indexes, uniqueness and rules are about what is
+  /// stored. The closures stand outside of the object, and are called on whichever thread reads and saves.
+  ///
+  /// - Parameters:
+  ///   - stored: The type that is stored: one of an attribute, not an optional.
+  ///   - store: Makes what is stored. Equal values must give equal results.
+  ///   - restore: Makes the value again. Where it returns nil or throws, the object's next fetch or save throws `corrupt`, and the property is nil, or the
+  ///     placeholder if it can't be.
+  ///   - placeholder: Any value, where `restore` makes none of an empty string, zero or the like, and the declaration gives no default.
+  public static func transformed<Value: Sendable, Stored: AttributeType>(
+    as stored: Stored.Type,
+    to store: @Sendable (Value) -> Stored,
+    from restore: @Sendable (Stored) throws -> Value?,
+    placeholder: Value? = nil
+  ) -> AttributeOption where Stored.Present == Stored { AttributeOption(name: "transformed") }
   /// Saves refuse a value that is less.
   public static func min(_ value: some Comparable) -> AttributeOption { AttributeOption(name: "min") }
   /// Saves refuse a value that is greater.
@@ -336,7 +357,7 @@ public struct IndexedProperties<Root: ManagedObject>: ExpressibleByArrayLiteral 
 // the to-many relationships.
 
 @attached(accessor, names: named(init), named(get), named(set))
-@attached(peer, names: prefixed(_))
+@attached(peer, names: prefixed(_), prefixed(_$Transformer_))
 public macro _StoredAttribute(_ slot: Int, of className: String? = nil) =
   #externalMacro(module: "CambiumMacros", type: "StoredAttributeMacro")
 

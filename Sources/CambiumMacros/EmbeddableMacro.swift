@@ -36,7 +36,9 @@ enum EmbeddableMacro: ExtensionMacro, WrittenMacro {
       guard let variable = member.decl.as(VariableDeclSyntax.self), variable.isStoredInInstances,
         let part = ModelProperty(variable, diagnostics: &diagnostics)
       else { return nil }
-      guard case .attribute = part.kind, !part.isUnique, !part.isExternal, !part.isMadeLater else {
+      guard case .attribute = part.kind, !part.isUnique, !part.isExternal, !part.isMadeLater,
+        part.transformation == nil
+      else {
         diagnostics.append(ModelDiagnostic.partKind.at(variable))
         return nil
       }

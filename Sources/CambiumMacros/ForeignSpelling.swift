@@ -8,7 +8,7 @@ enum ForeignSpelling {
     "ephemeral": "mark the property '@Transient'",
     "spotlight": "texts are found with '#Index' and conditions",
     "transformable":
-      "declare the type 'CodableAttribute', or give it a raw value and declare it 'AttributeType'",
+      "declare the type 'CodableAttribute', give it a raw value and declare it 'AttributeType', or write '.transformed(as:to:from:)'",
     "allowsCloudEncryption": "values are stored as they are",
     "preserveValuesOnDeletion": "write '.preserveValueOnDeletion'",
   ]

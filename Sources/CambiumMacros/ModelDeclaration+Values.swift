@@ -44,9 +44,9 @@ extension ModelDeclaration {
         ? property.identifier : "Values._$initial(\(property.valuesDefault ?? "nil"))"
       return "self.\(property.identifier) = \(value)"
     }
-    let readings = properties.map { "\($0.identifier) = try reader.\($0.valuesReading)" }
+    let readings = properties.map { "\($0.identifier) = \($0.valuesReading)" }
     let visits = properties.map {
-      "visitor.visit(\($0.isAttribute ? "attribute" : "toOne"): \($0.identifier))"
+      "visitor.visit(\($0.isAttribute ? "attribute" : "toOne"): \($0.wrapped($0.identifier)))"
     }
     // Safety: the values are attributes and IDs, all of `Sendable` types.
     let conformances = "GraphContext.ModelValues, @unchecked Sendable"
@@ -83,12 +83,14 @@ extension ModelProperty {
     }
   }
 
-  /// The call that reads the value.
+  /// The expression that reads the value.
   fileprivate var valuesReading: String {
     switch kind {
-    case .attribute, .embedded: "attribute()"
-    case .toOne, .toMany: "toOne()"
-    case .requiredToOne: "requiredToOne()"
+    case .attribute, .embedded:
+      transformation == nil
+        ? "try reader.attribute()" : "(try reader.attribute() as \(attributeType))\(unwrapping)"
+    case .toOne, .toMany: "try reader.toOne()"
+    case .requiredToOne: "try reader.requiredToOne()"
     }
   }
 

@@ -108,6 +108,17 @@ extension ModelDiagnostic {
     message: "'.perInsert' makes the first value; the declaration can't give another"
   )
 
+  static let transformation = ModelDiagnostic(
+    id: "transformation",
+    message: "a transformed attribute names the type that is stored, and two closures: "
+      + "'.transformed(as: String.self, to: { $0.text }, from: { Color($0) })'"
+  )
+
+  static let externalAndTransformed = ModelDiagnostic(
+    id: "externalAndTransformed",
+    message: "a transformed value can't be stored externally"
+  )
+
   // MARK: Embedded values
 
   static let embeddableForm = ModelDiagnostic(
@@ -140,7 +151,7 @@ extension ModelDiagnostic {
   static let partKind = ModelDiagnostic(
     id: "partKind",
     message:
-      "a part of an embedded value is an attribute, without '.unique', '.externalStorage', '.perInsert' and '.derived'"
+      "a part of an embedded value is an attribute, without '.unique', '.externalStorage', '.perInsert', '.derived' and '.transformed'"
   )
 
   static let noParts = ModelDiagnostic(
@@ -256,7 +267,7 @@ extension ModelDiagnostic {
     id: "unknownOption",
     message:
       "'@Attribute' takes '.unique', '.min(…)', '.max(…)', '.length(…)', '.pattern(…)', '.perInsert { … }', "
-      + "'.derived(…)', '.externalStorage' and '.preserveValueOnDeletion'"
+      + "'.derived(…)', '.transformed(…)', '.externalStorage' and '.preserveValueOnDeletion'"
   )
 
   static func foreignOption(_ name: String, _ hint: String) -> ModelDiagnostic {

@@ -109,7 +109,9 @@ struct ModelIndex {
         diagnostics.append(ModelDiagnostic.externalInIndex(name).at(keyPath))
         return nil
       }
-      if PropertyType(property.type).isCollection, isUnique || !names.isEmpty {
+      if PropertyType(property.transformation?.stored ?? property.type).isCollection,
+        isUnique || !names.isEmpty
+      {
         diagnostics.append(ModelDiagnostic.listInIndex(name, isUnique: isUnique).at(keyPath))
         return nil
       }

@@ -194,7 +194,7 @@ extension ModelProperty {
   /// The type of the stored property behind this one.
   var cacheType: String {
     switch kind {
-    case .attribute: "Cached<\(type.trimmedDescription)>"
+    case .attribute: "Cached<\(attributeType)>"
     case .toOne(let target), .requiredToOne(let target):
       "\(isOrdered ? "OrderedReference" : "ToOneReference")<\(target.trimmedDescription)>"
     case .toMany(let element): "ToManyMembers<\(element.trimmedDescription)>"
@@ -219,14 +219,18 @@ extension ModelProperty {
   }
 
   private var attribute: String {
-    var arguments = ["\"\(name)\"", "(\(type.trimmedDescription)).self"]
+    var arguments = ["\"\(name)\"", "(\(attributeType)).self"]
     if let derivation { arguments.append("derived: \"\(derivation)\"") }
-    if let defaultValue { arguments.append("default: \(defaultValue)") }
+    if let defaultValue { arguments.append("default: \(wrapped(defaultValue))") }
     if let originalName { arguments.append("originalName: \"\(originalName)\"") }
     if !rules.isEmpty { arguments.append("rules: [\(rules.joined(separator: ", "))]") }
     if preservesValueOnDeletion { arguments.append("preservesValueOnDeletion: true") }
     if isExternal { arguments.append("isExternal: true") }
-    if let perInsert { arguments.append("perInsert: \(perInsert)") }
+    if let perInsert {
+      arguments.append(
+        "perInsert: \(transformation == nil ? perInsert : "{ \(wrapped("(\(perInsert))()")) }")"
+      )
+    }
     return "._$attribute(\(arguments.joined(separator: ", "))),"
   }
 

@@ -49,6 +49,8 @@ struct ModelProperty {
   let perInsert: String?
   /// The rule of `@Attribute(.derived("songs.@count"))`.
   let derivation: String?
+  /// `@Attribute(.transformed(as: String.self, to: { $0.hex }, from: { Color(hex: $0) }))`.
+  let transformation: AttributeTransformation?
   /// The name in `originalName: "title"`.
   let originalName: String?
   /// Whether no initializer sets the property, because the insertion or the store does.
@@ -106,8 +108,10 @@ struct ModelProperty {
     if attribute != nil, let relationship {
       diagnostics.append(ModelDiagnostic.attributeAndRelationship.at(relationship))
     }
-    let options = Self.options(of: attribute, variable, annotation.type.trimmed, &diagnostics)
-    if let attribute { diagnostics += AttributeOptions.mistakes(in: attribute, annotation.type.trimmed) }
+    transformation = AttributeTransformation(attribute, &diagnostics)
+    let storedType = transformation?.stored ?? annotation.type.trimmed
+    let options = Self.options(of: attribute, variable, storedType, &diagnostics)
+    if let attribute { diagnostics += AttributeOptions.mistakes(in: attribute, storedType) }
     if let relationship {
       diagnostics += RelationshipMistakes.mistakes(in: relationship, annotation.type.trimmed)
     }
@@ -143,10 +147,14 @@ struct ModelProperty {
       let fixed = FixIt.replacing(variable, by: variable.without(relationship), "remove '@Relationship'")
       diagnostics.append(ModelDiagnostic.relationshipToValue(value).at(annotation.type, fixIts: fixed))
     }
-    let kind =
-      embedded == nil
-      ? Self.kind(of: annotation.type, variable, marked: marks, &diagnostics)
-      : Self.embedded(annotation.type, &diagnostics)
+    let kind: Kind? =
+      if embedded != nil {
+        Self.embedded(annotation.type, &diagnostics)
+      } else if transformation != nil {
+        .attribute
+      } else {
+        Self.kind(of: annotation.type, variable, marked: marks, &diagnostics)
+      }
     if let bound = minimumCount ?? maximumCount, kind.map({ !$0.isToMany }) ?? false {
       diagnostics.append(ModelDiagnostic.countOfToOne.at(bound))
     }
@@ -323,6 +331,8 @@ extension ModelProperty {
         options.perInsert = closure
       } else if calledName(argument.expression) == "derived" {
         options.derivation = rule(ofDerived: argument.expression, attribute, &diagnostics)
+      } else if argument.expression.optionName == "transformed" {
+        continue
       } else if let rule = rule(argument.expression, type) {
         options.rules.append(rule)
       } else if let mistake = ForeignSpelling.mistake(in: argument.expression, of: attribute, on: variable) {
@@ -387,6 +397,7 @@ extension ModelProperty {
     let options = arguments?.map(\.expression.trimmedDescription) ?? []
     if options.contains(where: { $0.hasPrefix(".unique") }) { return .externalAndUnique }
     if options.contains(".preserveValueOnDeletion") { return .externalAndPreserved }
+    if options.contains(where: { $0.hasPrefix(".transformed") }) { return .externalAndTransformed }
     let value =
       switch PropertyType(type) {
       case .single(let type), .optional(let type): type.trimmedDescription

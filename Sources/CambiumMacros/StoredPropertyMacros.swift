@@ -14,13 +14,15 @@ enum StoredAttributeMacro: AccessorMacro, PeerMacro, WrittenMacro {
   ) throws -> [AccessorDeclSyntax] {
     guard let (name, slot) = StoredProperty.nameAndPlace(declaration, node) else { return [] }
     let property = StoredProperty.property(declaration)
+    let wrapped = property?.wrapped("newValue") ?? "newValue"
+    let unwrapping = property?.unwrapping ?? ""
     // A value that the insertion or the store makes is none that an initializer has to give.
     let initializer: AccessorDeclSyntax? =
       property?.isMadeLater != true
       ? """
       @storageRestrictions(initializes: _\(raw: name))
       init(newValue) {
-        _\(raw: name) = GraphContext.Cached(newValue)
+        _\(raw: name) = GraphContext.Cached(\(raw: wrapped))
       }
       """ : nil
     let setter: AccessorDeclSyntax? =
@@ -28,17 +30,17 @@ enum StoredAttributeMacro: AccessorMacro, PeerMacro, WrittenMacro {
       ? """
       set {
         _$willSet(\(raw: slot))
-        _\(raw: name) = GraphContext.Cached(newValue)
+        _\(raw: name) = GraphContext.Cached(\(raw: wrapped))
       }
       """ : nil
     let getter: AccessorDeclSyntax =
       """
       get {
         if _$state.isFast(\(raw: slot)) {
-          return _\(raw: name).value
+          return _\(raw: name).value\(raw: unwrapping)
         }
         _$awake()
-        return _$load(\(raw: slot), &_\(raw: name))
+        return _$load(\(raw: slot), &_\(raw: name))\(raw: unwrapping)
       }
       """
     return [initializer, getter, setter].compactMap(\.self)
@@ -218,7 +220,7 @@ private enum StoredProperty {
     // The state of an object is its root's, which doesn't know what a subclass's objects lack.
     let isOfHierarchy = node.argument(labeled: "of") != nil
     let beginning = property.derivation != nil && isOfHierarchy ? " = ._$derived" : " = .init()"
-    return [
+    return (property.transformer.map { [$0] } ?? []) + [
       "@exclusivity(unchecked) nonisolated private final var _\(raw: property.name): GraphContext.\(raw: property.cacheType)\(raw: property.isMadeLater ? beginning : "")"
     ]
   }

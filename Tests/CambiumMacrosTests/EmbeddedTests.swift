@@ -76,7 +76,7 @@ struct EmbeddedTests {
   ])
   func aPartIsAPlainAttribute(member: String) {
     let message =
-      "a part of an embedded value is an attribute, without '.unique', '.externalStorage', '.perInsert' and '.derived'"
+      "a part of an embedded value is an attribute, without '.unique', '.externalStorage', '.perInsert', '.derived' and '.transformed'"
     #expect(Expansion("@Embeddable struct Address { \(member) }").mistakes.contains("1:30: \(message)"))
   }
 

@@ -23,12 +23,12 @@ import Testing
   @Test func mistakesStandAtTheirPlaces() {
     #expect(
       mistakes(in: "\(mark) var people: [Person] = []") == [
-        "2:80: the links say what it is: it has no initial value"
+        "2:76: the links say what it is: it has no initial value"
       ]
     )
     #expect(
       mistakes(in: "\(mark) var person: Person?") == [
-        "2:74: links lead to many objects: the type is an array or a set of a model"
+        "2:67: links lead to many objects: the type is an array or a set of a model"
       ]
     )
     #expect(

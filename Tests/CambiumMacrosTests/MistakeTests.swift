@@ -243,7 +243,7 @@ struct MistakeTests {
   @Test func anAttributeHasOnlyOptionsThatWork() {
     #expect(
       mistakes(in: "@Attribute(.encrypted) var cover: Data?") == [
-        "2:12: '@Attribute' takes '.unique', '.min(…)', '.max(…)', '.length(…)', '.pattern(…)', '.perInsert { … }', '.derived(…)', '.externalStorage' and '.preserveValueOnDeletion'"
+        "2:12: '@Attribute' takes '.unique', '.min(…)', '.max(…)', '.length(…)', '.pattern(…)', '.perInsert { … }', '.derived(…)', '.transformed(…)', '.externalStorage' and '.preserveValueOnDeletion'"
       ]
     )
   }

@@ -64,7 +64,8 @@ struct NewcomerTests {
     ("allowsCloudEncryption", "values are stored as they are", false),
     (
       "transformable(by: Coder.self)",
-      "declare the type 'CodableAttribute', or give it a raw value and declare it 'AttributeType'", false
+      "declare the type 'CodableAttribute', give it a raw value and declare it 'AttributeType', or write '.transformed(as:to:from:)'",
+      false
     ),
   ])
   func anOptionOfSwiftDataHasAnother(option: String, hint: String, isMended: Bool) {

@@ -44,7 +44,43 @@ struct Opening: CodableAttribute, Hashable {
 }
 // End of quotation
 
+// Quoted in Docs/Models.md
+@Model final class Lecture {
+  #Index<Lecture>([\.length])
+  var title: String
+  @Attribute(.transformed(as: Double.self, to: { $0 / .seconds(1) }, from: { Duration.seconds($0) }), .min(0))
+  var length: Duration
+  @Attribute(.transformed(as: String.self, to: { $0.identifier }, from: { Locale(identifier: $0) }))
+  var language: Locale?
+
+  init(title: String, length: Duration) {
+    self.title = title
+    self.length = length
+  }
+}
+// End of quotation
+
 struct AttributesGuideTests {
+  @Test func lecturesAreFoundByWhatIsStored() async throws {
+    let lectures = try await PersistentContainer("Lectures", models: Lecture.self, at: .inMemory)
+    try await lectures.write { context in
+      for minutes in [45, 61, 90] {
+        let lecture = Lecture(title: "\(minutes)", length: .seconds(minutes * 60))
+        lecture.language = minutes == 90 ? Locale(identifier: "pt_PT") : nil
+        context.insert(lecture)
+      }
+    }
+    try await lectures.query { context in
+      // Quoted in Docs/Models.md
+      let long = From<Lecture>().where { $0.length.stored(as: Double.self) > 3600 }.orderBy(.stored(\.length))
+      let portuguese = From<Lecture>().where(format: "language BEGINSWITH %@", "pt")
+      // End of quotation
+      #expect(try context.fetch(long).map(\.length) == [.seconds(3660), .seconds(5400)])
+      let found = try context.fetch(portuguese)
+      #expect(found.map(\.title) == ["90"] && found.first?.language == Locale(identifier: "pt_PT"))
+    }
+  }
+
   @Test func postsAreFoundByTheirTags() async throws {
     let posts = try await PersistentContainer("Posts", models: Post.self, at: .inMemory)
     try await posts.performBackgroundTask { context in

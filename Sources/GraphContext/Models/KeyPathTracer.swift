@@ -20,6 +20,8 @@ final class KeyPathTracer: ObjectHost {
   private var current: (any ManagedObject)?
   /// What the end of the key path must be if the last property that was read is its end.
   private var leaf: AttributeValue?
+  /// The type of the last property that was read, if that is a transformed attribute.
+  private var transformed: (any TransformedAttribute.Type)?
   /// What the end of the key path must be if that is an object's ID.
   private var identity: ManagedObjectID?
   /// Whether the last property that was read is a to-many relationship.
@@ -110,7 +112,10 @@ final class KeyPathTracer: ObjectHost {
   private func isLeaf(_ end: Any) -> Bool {
     if let identity { return end as? ManagedObjectID == identity }
     if endsAtToMany { return end is any RelationshipCollection }
-    if let leaf { return (end as? any AttributeType)?._attributeValue == leaf }
+    if let leaf {
+      if let transformed { return transformed.attributeValue(of: end) == leaf }
+      return (end as? any AttributeType)?._attributeValue == leaf
+    }
     guard let current, let object = end as? any ManagedObject else { return false }
     return object === current
   }
@@ -144,6 +149,7 @@ final class KeyPathTracer: ObjectHost {
     let value = Value(_attributeValue: mark(Value._attributeKind)) ?? Value.anyValue
     current = nil
     leaf = value._attributeValue
+    transformed = Value.Present.self as? any TransformedAttribute.Type
     return value
   }
 

@@ -6,8 +6,9 @@ import Predicates
 extension AttributeType {
   /// What is wrong with the type if it has no ``tracerValue``: a sentence's end.
   static var withoutTracerValue: String? {
-    tracerValue == nil
-      ? "\(Present.self) refuses empty values; give it a static tracerValue" : nil
+    guard tracerValue == nil else { return nil }
+    return (Present.self as? any TransformedAttribute.Type)?.withoutPlaceholder
+      ?? "\(Present.self) refuses empty values; give it a static tracerValue"
   }
 
   /// A value, of a type that a container or a query has accepted.

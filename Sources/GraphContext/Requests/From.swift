@@ -194,6 +194,14 @@ public struct OrderBy<Root: PredicateRoot>: Sendable {
     OrderBy(names: Root.names(of: keyPath), isAscending: false)
   }
 
+  /// The order of what an attribute that is transformed is stored as: `orderBy(.stored(\.length))`.
+  public static func stored<Value>(
+    _ keyPath: KeyPath<Root, Value>,
+    ascending isAscending: Bool = true
+  ) -> OrderBy {
+    OrderBy(names: Root.names(of: keyPath), isAscending: isAscending)
+  }
+
   /// The position in an ordered relationship, by its to-one end: `From<Track>().where { $0.album == album }.orderBy(.position(in: \.album))` finds
   /// the tracks as `album.tracks` has them. With a limit and an offset a page of them is read without those before it.
   ///

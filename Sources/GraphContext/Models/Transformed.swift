@@ -1,0 +1,92 @@
+import Predicates
+
+/// How the values of a type are stored as values of another one: two closures.
+///
+/// A model's attribute says it as `@Attribute(.transformed(as: String.self, to: { $0.hex }, from: { Color(hex: $0) })) var color: Color`.
+public struct Transformation<Value: Sendable, Stored: AttributeType>: Sendable
+where Stored.Present == Stored {
+  fileprivate let store: @Sendable (Value) -> Stored
+  private let restore: @Sendable (Stored) throws -> Value?
+  private let placeholder: Value?
+
+  /// - Parameters:
+  ///   - store: makes what is stored. Equal values must give equal results.
+  ///   - restore: makes the value again; nil, or an error, where what is stored stands for no value.
+  ///   - placeholder: any value, for ``/Predicates/AttributeType/tracerValue``; nil for what `restore` makes of that of the stored type.
+  public init(
+    to store: @escaping @Sendable (Value) -> Stored,
+    from restore: @escaping @Sendable (Stored) throws -> Value?,
+    placeholder: Value? = nil
+  ) {
+    self.store = store
+    self.restore = restore
+    self.placeholder = placeholder
+  }
+
+  fileprivate func value(of stored: Stored) -> Value? { try? restore(stored) }
+
+  fileprivate var anyValue: Value? { placeholder ?? Stored.tracerValue.flatMap(value(of:)) }
+}
+
+/// A type that stands for a transformation. `@Model` writes one for each attribute that is transformed.
+public protocol AttributeTransformer: SendableMetatype {
+  /// The type of the property.
+  associatedtype Value: Sendable
+  /// The type of attribute that its values are stored as.
+  associatedtype Stored: AttributeType where Stored.Present == Stored
+  /// How they are.
+  static var transformation: Transformation<Value, Stored> { get }
+}
+
+/// A value as an attribute that is transformed has it: stored, compared and indexed as the transformed value.
+public struct Transformed<Transformer: AttributeTransformer>: Sendable {
+  /// The value of the property.
+  public let value: Transformer.Value
+
+  /// Wraps a value.
+  public init(_ value: Transformer.Value) { self.value = value }
+
+  /// Wraps the value of an optional property.
+  public static func _$optional(_ value: Transformer.Value?) -> Self? { value.map(Self.init) }
+}
+
+extension Transformed: AttributeType {
+  public static var _attributeKind: AttributeKind { Transformer.Stored._attributeKind }
+  public static var _elementKind: AttributeKind? { Transformer.Stored._elementKind }
+  public var _attributeValue: AttributeValue { Transformer.transformation.store(value)._attributeValue }
+
+  /// Nil also where the closure makes no value.
+  public init?(_attributeValue stored: AttributeValue) {
+    self.init(restoring: Transformer.Stored(_attributeValue: stored))
+  }
+
+  public init?(_record record: borrowing RecordView, slot: Int) {
+    self.init(restoring: Transformer.Stored(_record: record, slot: slot))
+  }
+
+  private init?(restoring stored: Transformer.Stored?) {
+    guard let value = stored.flatMap(Transformer.transformation.value(of:)) else { return nil }
+    self.init(value)
+  }
+
+  /// The placeholder that the attribute gives, or what is made of the stored type's zero or empty value; nil where that is none.
+  public static var tracerValue: Self? { Transformer.transformation.anyValue.map(Self.init) }
+}
+
+/// A ``Transformed`` of whatever transformer.
+protocol TransformedAttribute: AttributeType {
+  /// The stored value of what a property's getter returns; nil for nil, and for what is no value of the property.
+  static func attributeValue(of value: Any) -> AttributeValue?
+  /// What to do about a missing placeholder: a sentence's end.
+  static var withoutPlaceholder: String { get }
+}
+
+extension Transformed: TransformedAttribute {
+  static func attributeValue(of value: Any) -> AttributeValue? {
+    (value as? Transformer.Value).map { Self($0)._attributeValue }
+  }
+
+  static var withoutPlaceholder: String {
+    "'.transformed' makes no \(Transformer.Value.self) of an empty \(Transformer.Stored.self); give it a placeholder"
+  }
+}
