@@ -51,7 +51,7 @@ extension VariableDeclSyntax {
 }
 
 /// The accessors of such a property.
-enum LinkedObjectsMacro: AccessorMacro {
+enum LinkedObjectsMacro: AccessorMacro, WrittenMacro {
   static func expansion(
     of node: AttributeSyntax,
     providingAccessorsOf declaration: some DeclSyntaxProtocol,

@@ -286,14 +286,14 @@ func save(_ edited: Recipe.Values, since original: Recipe.Values, in book: Persi
       choir.singers = [Singer(name: "Ada"), Singer(name: "Eve")]
       let bob = Singer(name: "Bob")
       context.insert(Membership(of: bob, in: choir, voice: "Tenor"))
-      choir.singers.insert(choir.singers.removeLast(), at: 0)
+      choir.singers.swapAt(0, 2)
       let withBob = try context.fetch(From<Choir>().where { $0.singers.any { $0.name == "Bob" } })
       let tenors = From<Membership>().where { $0.choir == choir && $0.voice == "Tenor" }
       // End of quotation
 
       try context.save()
       #expect(withBob == [choir] && bob.choirs == [choir])
-      #expect(choir.singers.map(\.name) == ["Bob", "Ada", "Eve"])
+      #expect(choir.singers.map(\.name) == ["Bob", "Eve", "Ada"])
       #expect(try context.fetch(tenors).map(\.singer) == [bob])
     }
   }

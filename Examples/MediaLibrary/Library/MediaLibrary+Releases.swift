@@ -6,7 +6,7 @@ package enum ReleaseKind: String, CaseIterable, Sendable {
 }
 
 extension MediaLibrary {
-  /// Imports a catalogue, all of it or nothing; returns how many releases it has.
+  /// Imports the releases of a catalogue, all of them or none, and then their covers; returns how many releases it has.
   package func importCatalogue(_ file: URL) async throws -> Int {
     let catalogue = try Catalogue(contentsOf: file)
     let ids = try await container.write { context in

@@ -28,6 +28,13 @@ package struct CataloguedSchema: Sendable, Hashable {
   var storesFoldedStrings: Bool {
     hasFoldedIndexes || entities.contains { $0.properties.contains { $0.derivation?.folding != nil } }
   }
+  var hasHiddenInverses: Bool { entities.contains { $0.properties.contains(where: \.isHiddenInverse) } }
+  /// Whether objects of several classes have places in ordered relationships.
+  var ordersClasses: Bool {
+    entities.contains { entity in
+      !entity.classes.isEmpty && entity.properties.contains { $0.storedKind == .place }
+    }
+  }
   var derivesValues: Bool { entities.contains { $0.properties.contains { $0.derivation != nil } } }
 
   /// A number that nothing in the store has had.

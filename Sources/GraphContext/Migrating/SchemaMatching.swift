@@ -42,6 +42,12 @@ struct SchemaMatching {
       guard let place = places[name] else { return }
       properties[place] = Property(description: properties[place].description, number: old.number, old: old)
     }
+
+    /// Has a property continue none.
+    fileprivate mutating func beginProperty(named name: String, numbered number: PropertyNumber) {
+      guard let place = places[name] else { return }
+      properties[place] = Property(description: properties[place].description, number: number, old: nil)
+    }
   }
 
   /// A property of the new schema.
@@ -92,8 +98,24 @@ struct SchemaMatching {
     }
     self.entities = entities
     entityPlaces = Self.places(of: new.entities.map(\.name))
-    continuedProperties = Set(entities.flatMap { $0.properties.compactMap { $0.old?.number } })
+    continuedProperties = []
+    beginHiddenInversesAnew(numbering: &target)
+    continuedProperties = Set(self.entities.flatMap { $0.properties.compactMap { $0.old?.number } })
     matchInverses(old, besides: begunAnew)
+  }
+
+  /// Has hidden inverses begin anew whose relationship continues another one than they led back from: their names follow the relationship's, which may have
+  /// been used for something else.
+  private mutating func beginHiddenInversesAnew(numbering target: inout CataloguedSchema) {
+    for place in entities.indices {
+      for property in entities[place].properties {
+        guard case .relationship(let described) = property.description, described.isHiddenInverse,
+          let known = property.old?.relationship, let relationship = described.inverse,
+          entity(named: described.destination)?.property(named: relationship)?.old?.number != known.inverse
+        else { continue }
+        entities[place].beginProperty(named: described.name, numbered: target.takeNumber())
+      }
+    }
   }
 
   /// Has new to-one relationships and hidden inverses continue those whose other end goes on.

@@ -50,6 +50,13 @@ extension Schema {
     guard let links = own?.property(named: shorthand.links)?.relationship, links.isToMany else {
       return "\(name) goes through \(entity.name).\(shorthand.links), which is no to-many relationship"
     }
+    let back = links.inverse.flatMap {
+      names.entity(named: links.destination)?.property(named: $0)?.relationship
+    }
+    if back?.isToMany == true || links.hasHiddenInverse {
+      return
+        "\(name) goes through \(entity.name).\(shorthand.links), whose links can have several owners: they need a to-one relationship that leads back"
+    }
     let target = names.entity(named: links.destination)?.property(named: shorthand.target)?.relationship
     return target.map { !$0.isToMany } ?? false
       ? nil : "\(name) leads to \(links.destination).\(shorthand.target), which is no to-one relationship"

@@ -58,21 +58,29 @@ extension ManagedObject {
     _ setTarget: (Links.Element, Members.Element) -> Void
   ) {
     let members = distinct(members._relatedObjects)
-    let known = Dictionary(grouping: self[keyPath: links]._relatedObjects) {
-      target($0).map(ObjectIdentifier.init)
-    }
     let wanted = Set(members.map(ObjectIdentifier.init))
-    for (id, links) in known where id.map(wanted.contains) != true {
-      for link in links { link.context?.delete(link) }
+    // A link that leads to no object stays.
+    let all = self[keyPath: links]._relatedObjects
+    let kept = all.filter { link in target(link).map { wanted.contains(ObjectIdentifier($0)) } ?? true }
+    let known = Dictionary(grouping: kept) { target($0).map(ObjectIdentifier.init) }
+    let lacking = members.filter { known[ObjectIdentifier($0)] == nil }
+    let new = lacking.map { _ in Links.Element._$makeNew() }
+    let ordered: [Links.Element]
+    if Members._isOrdered {
+      let added = Dictionary(uniqueKeysWithValues: zip(lacking.map(ObjectIdentifier.init), new))
+      ordered =
+        members.flatMap { member in
+          let id = ObjectIdentifier(member)
+          return known[id] ?? added[id].map { [$0] } ?? []
+        } + (known[nil] ?? [])
+    } else {
+      ordered = kept + new
     }
-    self[keyPath: links] = Links(
-      _relatedObjects: members.flatMap { member -> [Links.Element] in
-        if let links = known[ObjectIdentifier(member)] { return links }
-        let link = Links.Element._$makeNew()
-        setTarget(link, member)
-        return [link]
-      }
-    )
+    let remaining = Set(kept.map(ObjectIdentifier.init))
+    for link in all where !remaining.contains(ObjectIdentifier(link)) { link.context?.delete(link) }
+    self[keyPath: links] = Links(_relatedObjects: ordered)
+    // A link is in the owner's context before it leads anywhere: an object of another context is refused there, and gets no link.
+    for (link, member) in zip(new, lacking) { setTarget(link, member) }
   }
 }
 

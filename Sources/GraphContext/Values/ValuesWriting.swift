@@ -187,9 +187,19 @@ extension ManagedObject {
   /// Makes an object in no context without an initialiser of its class: attributes begin as in their declaration, as far as the model's description says.
   static func _$makeNew() -> Self {
     let model = _$model
-    let object = Self(_$state: ObjectState(lacking: model.insertionSlots))
+    var lacking = model.insertionSlots
+    var values: [Int: AttributeValue] = [:]
     for slot in 0..<model.slotCount where model.insertionDefaults[slot] == nil {
-      guard let value = model.visitedProperties[slot].attribute?.defaultValue else { continue }
+      guard let attribute = model.visitedProperties[slot].attribute else { continue }
+      // An attribute that needs a value and has no default lacks it: the save says so.
+      if let value = attribute.defaultValue ?? (attribute.isOptional ? .null : nil) {
+        values[slot] = value
+      } else {
+        lacking |= 1 &<< UInt64(slot)
+      }
+    }
+    let object = Self(_$state: ObjectState(lacking: lacking))
+    for (slot, value) in values {
       var filler = SlotFiller(value: value)
       object._$visit(slot, &filler)
     }

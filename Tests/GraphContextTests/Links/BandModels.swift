@@ -42,6 +42,30 @@ import Cambium
   init() {}
 }
 
+/// Links with attributes that an initialiser of the class gives.
+@Model final class Troupe {
+  @Relationship(.ordered, deleteRule: .cascade) var castings: [Casting] = []
+  @Relationship(through: \Troupe.castings, to: \Casting.mime) var mimes: Set<Mime>
+
+  init() {}
+}
+
+@Model final class Casting {
+  var role: String
+  var understudy: String?
+  @Relationship(.ordered, inverse: \Troupe.castings) var troupe: Troupe?
+  @Relationship var mime: Mime?
+
+  init(_ mime: Mime?, as role: String) {
+    self.role = role
+    self.mime = mime
+  }
+}
+
+@Model final class Mime {
+  init() {}
+}
+
 @Model final class Anthem {
   var title: String
 
@@ -57,6 +81,9 @@ extension PersistentContainer {
       Musician.self,
       SetlistEntry.self,
       Anthem.self,
+      Troupe.self,
+      Casting.self,
+      Mime.self,
       at: location
     )
   }

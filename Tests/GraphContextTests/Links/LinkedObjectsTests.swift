@@ -50,6 +50,52 @@ import Testing
     #expect(try context.count(From<Musician>()) == 1)
   }
 
+  /// What an initialiser of the link's class would give is lacking, and the save says so.
+  @Test func aLinkLacksWhatItsDescriptionHasNoDefaultFor() async throws {
+    let context = try await PersistentContainer.bands().context()
+    let troupe = Troupe()
+    context.insert(troupe)
+    troupe.mimes = [Mime()]
+    let casting = try #require(troupe.castings.first)
+    #expect(casting.understudy == nil && casting.role == "")
+    #expect(#expect(throws: ContextError.self) { try context.save() }?.code == .missingValue)
+    casting.role = "tree"
+    try context.save()
+    #expect(casting.understudy == nil && casting.role == "tree")
+  }
+
+  /// A set has no order, so it leaves that of the links, and links that lead nowhere stay.
+  @Test func aSetKeepsTheOrderOfTheLinks() async throws {
+    let context = try await PersistentContainer.bands().context()
+    let troupe = Troupe()
+    context.insert(troupe)
+    let mimes = (0..<20).map { _ in Mime() }
+    troupe.castings = mimes.map { Casting($0, as: "a") } + [Casting(nil, as: "b")]
+    let castings = troupe.castings
+    troupe.mimes.remove(mimes[3])
+    #expect(troupe.castings == castings.filter { $0 !== castings[3] })
+    let new = Mime()
+    troupe.mimes.insert(new)
+    #expect(troupe.castings.dropLast() == castings.filter { $0 !== castings[3] }[...])
+    #expect(troupe.castings.last?.mime === new)
+  }
+
+  /// Removing an object from one owner's would delete links of others.
+  @Test func linksHaveOneOwner() throws {
+    let problems = #expect(throws: SchemaError.self) {
+      try Schema(entities: [
+        EntityDescription(
+          name: "Playlist",
+          properties: [.toMany("entries", to: "Entry")],
+          shorthands: [LinkShorthand("songs", through: "entries", to: "song")]
+        ),
+        EntityDescription(name: "Entry", properties: [.toOne("song", to: "Song")]),
+        EntityDescription(name: "Song", properties: []),
+      ])
+    }
+    #expect("\(problems as Any)".contains("whose links can have several owners"))
+  }
+
   @Test func aPairOfEndsIsUniqueIfItsLinksAre() async throws {
     let context = try await PersistentContainer.bands().context()
     let (band, ada) = (Band("x"), Musician("ada"))

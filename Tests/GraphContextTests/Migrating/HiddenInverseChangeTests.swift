@@ -66,6 +66,20 @@ import Testing
     }
   }
 
+  /// The name of a hidden inverse is that of its relationship, which another one may get.
+  @Test func theNameOfARelationshipIsUsedAgain() async throws {
+    try await fill([], [alone], ["ab", "b"])
+    let tracks = link("tracks", to: "Song", .many, was: "songs")
+    try await store.open(schema([], [tracks, alone])) { context throws in
+      #expect(try context.linked("Album", "tracks", "name") == strings("ab b"))
+      #expect(try context.linked("Album", "songs", "name") == strings(" "))
+      try record("Album", "x", context).add(record("Song", "c", context), to: "songs")
+    }
+    try await store.open(schema([], [link("songs", to: "Song", .many, was: "tracks")])) { context throws in
+      #expect(try context.linked("Album", "songs", "name") == strings("c "))
+    }
+  }
+
   @Test func bothEndsOfAHiddenInverseAreRenamed() async throws {
     try await fill([], [alone], ["ab", "b"])
     let tracks = entity("Track", was: "Song", [name, attribute("year", .int64, optional: true)])

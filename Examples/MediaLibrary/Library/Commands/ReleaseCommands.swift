@@ -15,7 +15,7 @@ struct BrowseCommand: LibraryCommand {
   @Option(help: "The page, from 1.") var page = 1
 
   func validate() throws {
-    guard page > 0 else { throw ValidationError("--page counts from 1") }
+    guard 1...1_000_000 ~= page else { throw ValidationError("--page is from 1 to 1,000,000") }
   }
 
   func run(_ library: MediaLibrary) async throws {
