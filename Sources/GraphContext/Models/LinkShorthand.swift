@@ -57,8 +57,20 @@ extension Schema {
       return
         "\(name) goes through \(entity.name).\(shorthand.links), whose links can have several owners: they need a to-one relationship that leads back"
     }
+    let link = names.entity(named: links.destination)?.description
+    if let attribute = link?.attributes.first(where: \.needsAValueFromOutside) {
+      return
+        "\(name) makes objects of \(links.destination), whose \(attribute.name) has no value to begin with: give it a default, or let it be nil"
+    }
     let target = names.entity(named: links.destination)?.property(named: shorthand.target)?.relationship
     return target.map { !$0.isToMany } ?? false
       ? nil : "\(name) leads to \(links.destination).\(shorthand.target), which is no to-one relationship"
+  }
+}
+
+extension AttributeDescription {
+  /// Whether only an initialiser of the class can give a value.
+  fileprivate var needsAValueFromOutside: Bool {
+    !isOptional && defaultValue == nil && insertionDefault == nil && derivation == nil
   }
 }

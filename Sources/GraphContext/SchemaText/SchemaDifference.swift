@@ -367,7 +367,12 @@ extension SchemaDifference.Change {
 }
 
 extension ClassDescription {
-  fileprivate var ownText: String { properties.isEmpty ? "none" : propertyText }
+  fileprivate var ownText: String {
+    var sorted = self
+    // The order of declaration doesn't count.
+    sorted.properties.sort()
+    return properties.isEmpty ? "none" : sorted.propertyText
+  }
 
   /// The class with the names that its entity and its properties have in a new schema.
   fileprivate func renamed(

@@ -191,11 +191,10 @@ extension ManagedObject {
     var values: [Int: AttributeValue] = [:]
     for slot in 0..<model.slotCount where model.insertionDefaults[slot] == nil {
       guard let attribute = model.visitedProperties[slot].attribute else { continue }
-      // An attribute that needs a value and has no default lacks it: the save says so.
-      if let value = attribute.defaultValue ?? (attribute.isOptional ? .null : nil) {
-        values[slot] = value
-      } else {
+      if attribute.derivation != nil {
         lacking |= 1 &<< UInt64(slot)
+      } else {
+        values[slot] = attribute.defaultValue ?? .null
       }
     }
     let object = Self(_$state: ObjectState(lacking: lacking))

@@ -51,7 +51,7 @@ import Cambium
 }
 
 @Model final class Casting {
-  var role: String
+  var role: String = "any"
   var understudy: String?
   @Relationship(.ordered, inverse: \Troupe.castings) var troupe: Troupe?
   @Relationship var mime: Mime?

@@ -50,18 +50,37 @@ import Testing
     #expect(try context.count(From<Musician>()) == 1)
   }
 
-  /// What an initialiser of the link's class would give is lacking, and the save says so.
-  @Test func aLinkLacksWhatItsDescriptionHasNoDefaultFor() async throws {
+  @Test func aNewLinkHasAllItsAttributes() async throws {
     let context = try await PersistentContainer.bands().context()
     let troupe = Troupe()
     context.insert(troupe)
     troupe.mimes = [Mime()]
     let casting = try #require(troupe.castings.first)
-    #expect(casting.understudy == nil && casting.role == "")
-    #expect(#expect(throws: ContextError.self) { try context.save() }?.code == .missingValue)
-    casting.role = "tree"
+    #expect(casting.understudy == nil && casting.role == "any")
     try context.save()
-    #expect(casting.understudy == nil && casting.role == "tree")
+    #expect(casting.understudy == nil && casting.role == "any" && casting.values.role == "any")
+  }
+
+  /// An initialiser of the link's class isn't called.
+  @Test func linksCanBeMadeWithoutAnInitialiser() throws {
+    let error = #expect(throws: SchemaError.self) {
+      try Schema(entities: [
+        EntityDescription(
+          name: "Troupe",
+          properties: [.toMany("castings", to: "Casting", inverse: "troupe")],
+          shorthands: [LinkShorthand("mimes", through: "castings", to: "mime")]
+        ),
+        EntityDescription(
+          name: "Casting",
+          properties: [
+            .attribute(AttributeDescription(name: "role", kind: .string)), .toOne("troupe", to: "Troupe"),
+            .toOne("mime", to: "Mime"),
+          ]
+        ),
+        EntityDescription(name: "Mime", properties: []),
+      ])
+    }
+    #expect("\(error as Any)".contains("whose role has no value to begin with"))
   }
 
   /// A set has no order, so it leaves that of the links, and links that lead nowhere stay.
@@ -217,7 +236,8 @@ import Testing
     #expect(bands.map { $0.setlist.map(\.title).joined() } == ["bdc", "cd"])
     bands[0].setlist.reverse()
     try context.save()
-    #expect(bands.map(\.entries.count) == [3, 3])
+    // An entry whose piece was deleted stays, until the program deletes it.
+    #expect(bands.map(\.entries.count) == [4, 3])
     #expect(bands.map { $0.setlist.map(\.title).joined() } == ["cdb", "cd"])
     #expect(try container.verify().map(\.description) == [])
   }
