@@ -160,7 +160,7 @@ private enum Second {
     #expect(
       classes.map(\.description) == [
         "changed class Animal.Cat: properties none → lives",
-        "changed class Animal.Dog: properties bones → bones, boneCount!, weight!, call!, photo, toys, chip",
+        "changed class Animal.Dog: properties bones → boneCount!, bones, call!, chip, photo, toys, weight!",
       ]
     )
     let grown = SchemaDifference(from: plain, to: first).changes.filter { $0.subject == .member }
