@@ -1,7 +1,7 @@
 import Testing
 
 /// Properties that stand for the objects behind links.
-@Suite struct LinkedPropertyTests {
+struct LinkedPropertyTests {
   private let mark = "@Relationship(through: \\Song.links, to: \\Link.person)"
 
   private func mistakes(in members: String) -> [String] {

@@ -5,7 +5,7 @@ import Testing
 @testable import ContactsExample
 
 /// The editor, driven by scripts.
-@MainActor @Suite struct ContactEditorTests {
+@MainActor struct ContactEditorTests {
   private let folder: TemporaryFolder
   private let editor: ContactEditor
 

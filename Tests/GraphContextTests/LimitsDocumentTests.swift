@@ -7,7 +7,7 @@ import Testing
 @testable import Predicates
 
 /// Docs/Limits.md says what the code does.
-@Suite struct LimitsDocumentTests {
+struct LimitsDocumentTests {
   private static let limits: [String: UInt64] = [
     "SchemaLimits.entityCount": UInt64(SchemaLimits.entityCount),
     "SchemaLimits.propertyCount": UInt64(SchemaLimits.propertyCount),

@@ -31,7 +31,7 @@ private enum Apple {
 private typealias Song = Apple.Song
 private typealias Album = Apple.Album
 
-@Suite struct ComingFromCoreDataTests {
+struct ComingFromCoreDataTests {
   @Test @MainActor func theGuideDoesWhatItSays() async throws {
     let folder = try TemporaryFolder()
     let url = URL(fileURLWithPath: folder.file("music.cambium"))

@@ -27,7 +27,7 @@ private enum Apple {
 private typealias Trip = Apple.Trip
 private typealias Stop = Apple.Stop
 
-@Suite struct ComingFromSwiftDataTests {
+struct ComingFromSwiftDataTests {
   @Test @MainActor func theGuideDoesWhatItSays() async throws {
     let folder = try TemporaryFolder()
     let url = URL(fileURLWithPath: folder.file("trips.cambium"))

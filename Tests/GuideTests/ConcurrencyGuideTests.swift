@@ -57,7 +57,7 @@ func convert(
 // End of quotation
 
 /// What Docs/Concurrency.md says that code does.
-@Suite @MainActor struct ConcurrencyGuideTests {
+@MainActor struct ConcurrencyGuideTests {
   /// A bank with one account, of Ada, with the balance 100.
   private func bank() async throws -> (PersistentContainer, ManagedObjectID) {
     let bank = try await PersistentContainer("Bank", models: Account.self, Entry.self, at: .inMemory)

@@ -49,7 +49,7 @@ func transfer(_ amount: Int, to id: ManagedObjectID, in bank: PersistentContaine
 }
 // End of quotation
 
-@Suite @MainActor struct ContextsGuideTests {
+@MainActor struct ContextsGuideTests {
   private func bank() async throws -> PersistentContainer {
     try await PersistentContainer("Bank", models: Account.self, Entry.self, at: .inMemory)
   }

@@ -78,7 +78,7 @@ private enum Numbered {
   }
 }
 
-@Suite @MainActor struct ErrorsGuideTests {
+@MainActor struct ErrorsGuideTests {
   private let guide: Document
 
   init() throws { guide = try Document("Docs/Errors.md") }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What Docs/GettingStarted.md has a reader do, done: the program is Examples/GettingStarted.
-@Suite struct GettingStartedTests {
+struct GettingStartedTests {
   private static let manifest = """
     // Quoted in Docs/GettingStarted.md
     // swift-tools-version: 6.2

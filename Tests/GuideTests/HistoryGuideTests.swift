@@ -55,7 +55,7 @@ func upload(_ contacts: PersistentContainer, to server: Outbox) async throws {
 }
 // End of quotation
 
-@Suite struct HistoryGuideTests {
+struct HistoryGuideTests {
   @Test @MainActor func theGuideDoesWhatItSays() async throws {
     // Quoted in Docs/History.md
     let contacts = try await PersistentContainer("Contacts", models: Contact.self, at: .inMemory)

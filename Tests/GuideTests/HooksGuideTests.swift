@@ -30,7 +30,7 @@ import Testing
 }
 // End of quotation
 
-@Suite struct HooksGuideTests {
+struct HooksGuideTests {
   @Test @MainActor func everyBrokenRuleIsListed() async throws {
     let container = try await PersistentContainer("Meetings", models: Meeting.self, at: .inMemory)
     let context = container.viewContext

@@ -66,7 +66,7 @@ let libraryPlan = MigrationPlan(
 )
 // End of quotation
 
-@Suite struct MigrationGuideTests {
+struct MigrationGuideTests {
   private let folder: TemporaryFolder
   private let url: URL
 

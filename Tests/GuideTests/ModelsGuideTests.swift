@@ -167,7 +167,7 @@ func save(_ edited: Recipe.Values, since original: Recipe.Values, in book: Persi
 }
 // End of quotation
 
-@Suite struct ModelsGuideTests {
+struct ModelsGuideTests {
   @Test func aPlaylistKnowsItsTracks() async throws {
     let container = try await PersistentContainer(
       "Playlists",

@@ -40,7 +40,7 @@ final class Scene: StoredObject {
 }
 // End of quotation
 
-@Suite struct WrappedModelsGuideTests {
+struct WrappedModelsGuideTests {
   @Test func aFilmIsAModelLikeAnyOther() async throws {
     let films = try await PersistentContainer(
       "Films",

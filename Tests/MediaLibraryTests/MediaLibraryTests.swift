@@ -6,7 +6,7 @@ import Testing
 @testable import MediaLibraryExample
 
 /// What the commands of the example do.
-@Suite struct MediaLibraryTests {
+struct MediaLibraryTests {
   private let folder: TemporaryFolder
   private let library: MediaLibrary
 

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Insertion of many objects without objects.
-@Suite struct BatchInsertTests {
+struct BatchInsertTests {
   private struct Row: Sendable {
     var title: String
     var pages: Int

@@ -5,7 +5,7 @@ import Testing
 @testable import GraphContext
 
 /// Changes of many stored objects without objects.
-@Suite struct BatchTests {
+struct BatchTests {
   private let library: PersistentContainer
 
   init() async throws { library = try await Library.open() }

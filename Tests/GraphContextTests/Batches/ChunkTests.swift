@@ -5,7 +5,7 @@ import Testing
 @testable import GraphContext
 
 /// Batches with a commit for each chunk.
-@Suite struct ChunkTests {
+struct ChunkTests {
   private let library: PersistentContainer
 
   init() async throws { library = try await Library.open() }

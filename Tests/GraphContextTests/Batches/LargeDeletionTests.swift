@@ -7,7 +7,7 @@ import Testing
 @testable import GraphContext
 
 /// Thousands of objects that are deleted by batch, and one by one.
-@Suite struct LargeDeletionTests {
+struct LargeDeletionTests {
   /// How many objects are deleted: `CAMBIUM_DELETED_OBJECTS`, or a few thousand.
   private static let objectCount =
     ProcessInfo.processInfo.environment["CAMBIUM_DELETED_OBJECTS"].flatMap(Int.init) ?? 2_000

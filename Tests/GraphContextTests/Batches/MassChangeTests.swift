@@ -5,7 +5,7 @@ import Testing
 @testable import GraphContext
 
 /// Hundreds of objects that are changed or deleted in one save, by objects and by batch: neighbours in the trees and objects far apart, all of them and a few.
-@Suite struct MassChangeTests {
+struct MassChangeTests {
   @Test(arguments: [false, true])
   func theStoreHasWhatAListOfRowsHas(keepsHistory: Bool) async throws {
     var random = SeededGenerator("theStoreHasWhatAListOfRowsHas \(keepsHistory)")

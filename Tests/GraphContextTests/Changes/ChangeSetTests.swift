@@ -8,7 +8,7 @@ import Testing
 
 /// The change set of a commit is the difference between the store before it and after it, whatever the save has done: computed from all records
 /// and links, without change sets.
-@Suite struct ChangeSetTests {
+struct ChangeSetTests {
   private static func schema() throws -> Schema {
     try Schema(entities: [
       entity(

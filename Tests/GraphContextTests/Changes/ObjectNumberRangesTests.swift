@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphContext
 
-@Suite struct ObjectNumberRangesTests {
+struct ObjectNumberRangesTests {
   @Test func itHoldsWhatASetHolds() {
     var generator = SeededGenerator()
     for _ in 0..<200 {

@@ -5,7 +5,7 @@ import Testing
 @testable import GraphContext
 
 /// When a context moves to the newest commit by itself.
-@Suite struct AutomaticMergeTests {
+struct AutomaticMergeTests {
   @Model final class Stranger {
     var name: String
     init(_ name: String) { self.name = name }

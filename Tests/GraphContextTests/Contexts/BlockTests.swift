@@ -8,7 +8,7 @@ import Testing
 @testable import GraphContext
 
 /// The ways to run a block with a context.
-@Suite struct BlockTests {
+struct BlockTests {
   private let library: PersistentContainer
 
   init() async throws { library = try await Library.open() }

@@ -4,7 +4,7 @@ import Testing
 @testable import GraphContext
 
 /// Objects that a context and its child have both deleted, while others change them.
-@Suite struct ChildDeletionTests {
+struct ChildDeletionTests {
   @Test(arguments: [false, true])
   func whatTheParentHasDeletedIsNotGoneFromTheStore(_ usesGrandchild: Bool) async throws {
     let library = try await Library.open()

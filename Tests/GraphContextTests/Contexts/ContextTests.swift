@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphContext
 
-@Suite struct ContextTests {
+struct ContextTests {
   @Test func aSavedObjectIsFoundByItsIDInAnotherContext() async throws {
     let library = try await Library.open()
     let id = try await library.performBackgroundTask { context in

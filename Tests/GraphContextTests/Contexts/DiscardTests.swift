@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Taking back the changes of one object.
-@Suite struct DiscardTests {
+struct DiscardTests {
   private let library: PersistentContainer
 
   init() async throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import GraphContext
 
 /// Eight writers and the view context on one store at once. `make sanitize` runs it under ThreadSanitizer, `CAMBIUM_WRITES` makes it longer.
-@Suite struct EightWritersTests {
+struct EightWritersTests {
   /// Increments that each writer makes.
   private static let writeCount =
     ProcessInfo.processInfo.environment["CAMBIUM_WRITES"].flatMap(Int.init) ?? 25

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Contexts on executors of the program's own.
-@Suite struct ExecutorContextTests {
+struct ExecutorContextTests {
   /// Runs jobs on one thread, which has no run loop.
   private final class ThreadExecutor: SerialExecutor {
     // Safety: each access holds the condition's lock.

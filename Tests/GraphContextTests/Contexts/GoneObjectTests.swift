@@ -7,7 +7,7 @@ import Testing
 @testable import GraphContext
 
 /// What becomes of objects that others delete while somebody here holds on to them.
-@Suite struct GoneObjectTests {
+struct GoneObjectTests {
   /// A context with the saved objects that `make` inserts into it.
   private static func context(
     _ make: (ManagedObjectContext) -> Void

@@ -7,7 +7,7 @@ import Testing
 @testable import GraphContext
 
 /// What becomes of a program that goes on linking an object which others have deleted.
-@Suite struct GoneTargetTests {
+struct GoneTargetTests {
   /// A context with two writers, one of whom is gone, a book and a reader.
   private struct Scene {
     let library: PersistentContainer

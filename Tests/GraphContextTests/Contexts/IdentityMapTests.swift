@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphContext
 
-@Suite struct IdentityMapTests {
+struct IdentityMapTests {
   private final class Thing {
     let number: ObjectNumber
     init(_ number: ObjectNumber) { self.number = number }

@@ -5,7 +5,7 @@ import Testing
 @testable import GraphContext
 
 /// What a program can ask of unsaved changes.
-@Suite struct InspectionTests {
+struct InspectionTests {
   private let library: PersistentContainer
   private let context: ManagedObjectContext
   private let writer = Writer("A", rank: 1)

@@ -7,7 +7,7 @@ import Testing
 @testable import GraphContext
 
 /// Members of relationships whose records are read together.
-@Suite struct MemberReadingTests {
+struct MemberReadingTests {
   @Test func membersInOrderAreReadInGrowingBatches() {
     var reading = MemberReading()
     let members = Self.numbers(1...1_000)

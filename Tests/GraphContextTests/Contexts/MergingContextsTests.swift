@@ -22,7 +22,7 @@ import Testing
 
 /// Two contexts that move on at any time, with unsaved changes too, as a view context does: whatever the other one has
 /// deleted, reading is no failure and both ends of a relationship agree.
-@Suite struct MergingContextsTests {
+struct MergingContextsTests {
   @Test func contextsThatMoveOnWithUnsavedChangesStayWhole() async throws {
     var options = StoreOptions()
     options.durability = .none

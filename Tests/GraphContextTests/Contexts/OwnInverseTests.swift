@@ -15,7 +15,7 @@ import Testing
 }
 
 /// Relationships that lead back by themselves.
-@Suite struct OwnInverseTests {
+struct OwnInverseTests {
   private static func people() async throws -> (PersistentContainer, ManagedObjectContext, [Person]) {
     let container = try await PersistentContainer("People", models: Person.self, at: .inMemory)
     let context = try container.context()

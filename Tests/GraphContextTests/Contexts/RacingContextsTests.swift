@@ -7,7 +7,7 @@ import Testing
 @testable import GraphContext
 
 /// Contexts that insert, tie, untie and delete at random, each on its own snapshot, and save whenever they like.
-@Suite struct RacingContextsTests {
+struct RacingContextsTests {
   @Test(arguments: [2, 4])
   func everySaveLeavesAWholeGraphAndEveryContextCatchesUp(_ contextCount: Int) async throws {
     let library = try await Library.open()

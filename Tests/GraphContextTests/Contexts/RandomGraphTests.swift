@@ -7,7 +7,7 @@ import Testing
 @testable import GraphContext
 
 /// Random operations on a context and on plain values side by side.
-@Suite struct RandomGraphTests {
+struct RandomGraphTests {
   @Test(arguments: [true, false])
   func aContextDoesWhatPlainValuesDo(_ isInMemory: Bool) async throws {
     let folder = try TemporaryFolder()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GraphContext
 
-@Suite @MainActor struct ViewContextTests {
+@MainActor struct ViewContextTests {
   @Test func theViewContextFollowsBackgroundSaves() async throws {
     let library = try await Library.open()
     let id = try await library.performBackgroundTask { context in

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Derived attributes have the values of what they are made of after every save.
-@Suite struct DerivedAttributeTests {
+struct DerivedAttributeTests {
   @Test func aNewObjectHasItsValuesOnceItIsSaved() async throws {
     let container = try await Derived.open()
     let context = try container.context()

@@ -5,7 +5,7 @@ import Testing
 @testable import GraphContext
 
 /// Rules of derived attributes: the spellings, what a schema refuses, and where else a schema is written.
-@Suite struct DerivedSchemaTests {
+struct DerivedSchemaTests {
   @Test(arguments: [
     ("songs.@count", "songs.@count"), ("songs.@sum.seconds", "songs.@sum.seconds"),
     ("title[dc]", "title[cd]"), ("canonical:(title)", "title[cd]"), ("title[c]", "title[c]"),

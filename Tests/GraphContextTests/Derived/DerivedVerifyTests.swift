@@ -7,7 +7,7 @@ import Testing
 @testable import GraphContext
 
 /// A derived value that is not what it is made of is reported.
-@Suite struct DerivedVerifyTests {
+struct DerivedVerifyTests {
   @Test(arguments: ["songCount", "seconds", "longest", "canonicalTitle", "weight"])
   func aWrongValueIsReported(name: String) async throws {
     let container = try await Derived.open()

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Two racing contexts, a child and batches against the values computed anew.
-@Suite struct RandomDerivedTests {
+struct RandomDerivedTests {
   @Test func randomChangesKeepEveryValueExact() async throws {
     var random = SeededGenerator()
     for _ in 0..<3 {

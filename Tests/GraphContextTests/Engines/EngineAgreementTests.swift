@@ -7,7 +7,7 @@ import Testing
 
 /// The engine of apps does what an engine of dictionaries does: the same edits of two contexts that race, on either, have the same outcome
 /// and leave the same objects.
-@Suite struct EngineAgreementTests {
+struct EngineAgreementTests {
   @Test(arguments: [
     (SourceUnderTest.pageStore, SourceUnderTest.dictionary), (.pageStoreBelowParent, .dictionaryBelowParent),
   ])

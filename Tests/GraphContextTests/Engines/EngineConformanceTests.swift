@@ -7,7 +7,7 @@ import Testing
 @testable import GraphContext
 
 /// What every source that a context reads, and every engine that it saves to, has to do.
-@Suite struct EngineConformanceTests {
+struct EngineConformanceTests {
   /// A library with writers, books and readers, whose values follow from their numbers.
   private static func fill(_ library: LibraryUnderTest, _ context: ManagedObjectContext) throws {
     let publishers = ["Ace", "Bix"].map(Publisher.init)

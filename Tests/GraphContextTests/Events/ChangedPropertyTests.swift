@@ -5,7 +5,7 @@ import Testing
 @testable import GraphContext
 
 /// Events name the properties of updated objects that have changed.
-@Suite struct ChangedPropertyTests {
+struct ChangedPropertyTests {
   private let library: PersistentContainer
   private let context: ManagedObjectContext
   private let writer = Writer("Woolf", email: "v@w")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphContext
 
-@Suite struct EventTests {
+struct EventTests {
   /// The events of a context, in words.
   private final class Log {
     var lines: [String] = []

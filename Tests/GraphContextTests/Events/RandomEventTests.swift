@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// The events of a context and of its child lead from what each showed to what it shows, whatever happens.
-@Suite struct RandomEventTests {
+struct RandomEventTests {
   /// How many programs are run: `CAMBIUM_EVENT_PROGRAMS`, or a few.
   private static let programCount =
     ProcessInfo.processInfo.environment["CAMBIUM_EVENT_PROGRAMS"].flatMap(Int.init) ?? 12

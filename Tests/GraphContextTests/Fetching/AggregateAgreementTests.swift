@@ -37,7 +37,7 @@ import Testing
 
 /// An aggregate in a predicate, over the elements of a relationship, has the value that a query for it has over the same objects: bit for
 /// bit, and of the same kind.
-@Suite struct AggregateAgreementTests {
+struct AggregateAgreementTests {
   @Test func aPredicateAQueryAndAGroupHaveOneValue() async throws {
     let container = try await PersistentContainer("gauges", models: Gauge.self, Reading.self, at: .inMemory)
     let seed = SeededGenerator().seed

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Aggregates of all objects and of groups, against plain arrays.
-@Suite struct AggregateTests {
+struct AggregateTests {
   @Test func aggregatesAnswerAsPlainArraysDo() async throws {
     var random = SeededGenerator()
     for _ in 0..<3 {

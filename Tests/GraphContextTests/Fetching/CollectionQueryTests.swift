@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Conditions on to-many relationships and calculated values, as closures and as text, against plain closures over objects.
-@Suite struct CollectionQueryTests {
+struct CollectionQueryTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let text: String
     let condition: Where<Writer>

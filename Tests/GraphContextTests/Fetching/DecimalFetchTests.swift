@@ -24,7 +24,7 @@ final class Invoice {
   }
 }
 
-@Suite struct DecimalFetchTests {
+struct DecimalFetchTests {
   private func container() async throws -> PersistentContainer {
     try await PersistentContainer("invoices", models: Invoice.self, at: .inMemory)
   }

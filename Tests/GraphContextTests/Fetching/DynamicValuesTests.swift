@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Groups, distinct rows and measured plans, asked for in words.
-@Suite struct DynamicValuesTests {
+struct DynamicValuesTests {
   private func withStore(_ body: (DynamicStore) throws -> Void) async throws {
     let container = try await PersistentContainer("words", models: Item.self, Shelf.self, at: .inMemory)
     try await container.performBackgroundTask { context throws in

@@ -8,7 +8,7 @@ import Testing
 
 /// Conditions on elements that no index answers: by one pass over the elements where that pays, else row by row; against plain closures over
 /// objects.
-@Suite struct ElementScanTests {
+struct ElementScanTests {
   private struct Row: Sendable {
     let text: String
     let isScanned: Bool

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Fetches over a store, with and without unsaved changes, against plain arrays and closures.
-@Suite struct FetchOracleTests {
+struct FetchOracleTests {
   @Test func fetchesAnswerAsPlainArraysDo() async throws {
     var random = SeededGenerator()
     for _ in 0..<3 {

@@ -3,7 +3,7 @@ import GraphContext
 import Predicates
 import Testing
 
-@Suite struct FetchTests {
+struct FetchTests {
   private func withShelves<R: Sendable>(
     _ count: Int,
     _ body: @Sendable @escaping (ManagedObjectContext) throws -> R

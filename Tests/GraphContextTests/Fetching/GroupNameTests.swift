@@ -17,7 +17,7 @@ final class Bag {
   }
 }
 
-@Suite struct GroupNameTests {
+struct GroupNameTests {
   private func withBags(_ body: @Sendable @escaping (ManagedObjectContext) throws -> Void) async throws {
     let container = try await PersistentContainer("bags", models: Bag.self, at: .inMemory)
     try await container.performBackgroundTask { context in

@@ -5,7 +5,7 @@ import Testing
 @testable import GraphContext
 
 /// The groups among which the first of an order are.
-@Suite struct GroupRowsTests {
+struct GroupRowsTests {
   @Test func theFirstRowsAreAmongTheCandidates() {
     var random = SeededGenerator()
     for _ in 0..<300 {

@@ -7,7 +7,7 @@ import Testing
 @testable import GraphContext
 
 /// Conditions on objects at hand mean what they mean in a query.
-@Suite struct InMemoryTests {
+struct InMemoryTests {
   /// Conditions on items; `%d` is a small number, `%@` a short text.
   private static let formats = [
     "n == %d", "n != %d", "n < %d", "n BETWEEN {%d, 5}", "n IN {%d, nil, 7}", "NOT n > %d", "m >= %d",

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Conditions that two indexes answer together, against a plain array: stored, and with unsaved changes.
-@Suite struct IntersectionTests {
+struct IntersectionTests {
   /// What an item of the test holds.
   private struct Row {
     var number: ObjectNumber

@@ -5,7 +5,7 @@ import Testing
 @testable import GraphContext
 
 /// How much of the records that were read stays in memory.
-@Suite struct KeptRecordsTests {
+struct KeptRecordsTests {
   /// Shelves with long notes, of `notesByteCount` bytes each.
   private func withShelves<R: Sendable>(
     _ count: Int,

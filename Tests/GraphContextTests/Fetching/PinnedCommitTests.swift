@@ -7,7 +7,7 @@ import Testing
 @testable import GraphContext
 
 /// Queries of a commit that is held while others are saved.
-@Suite struct PinnedCommitTests {
+struct PinnedCommitTests {
   private let library: PersistentContainer
 
   init() async throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import GraphContext
 
 /// Values come out of queries as arrays of plain values and tuples, which the standard library's functions take.
-@Suite struct PlainValuesTests {
+struct PlainValuesTests {
   /// Writers A to D of ranks 3, 1, 3 and 2, each with a book of 100 pages for each rank; D has no email address.
   private func library() async throws -> ManagedObjectContext {
     let context = try await Library.open().context()

@@ -5,7 +5,7 @@ import Testing
 @testable import GraphContext
 
 /// Relationships that are read together with the objects of a query.
-@Suite struct PrefetchTests {
+struct PrefetchTests {
   private let library: PersistentContainer
 
   init() async throws {

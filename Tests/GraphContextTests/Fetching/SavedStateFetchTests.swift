@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Queries without the unsaved changes of their context.
-@Suite struct SavedStateFetchTests {
+struct SavedStateFetchTests {
   @Test func everyQueryCanLeaveUnsavedChangesOut() async throws {
     var random = SeededGenerator()
     let library = try await Library.open()

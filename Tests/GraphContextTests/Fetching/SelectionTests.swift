@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Values without objects, against plain arrays.
-@Suite struct SelectionTests {
+struct SelectionTests {
   @Test func selectionsAnswerAsPlainArraysDo() async throws {
     var random = SeededGenerator()
     for _ in 0..<3 {

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Results in batches.
-@Suite struct StreamingTests {
+struct StreamingTests {
   @Test func batchesAreTheFetchCutUp() async throws {
     let container = try await PersistentContainer("stream", models: Item.self, Shelf.self, at: .inMemory)
     let seed = SeededGenerator().seed

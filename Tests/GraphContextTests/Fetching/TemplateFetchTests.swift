@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Queries of a few shapes with ever new values: the answers of templates, of a resolver that keeps none, and of plain Swift.
-@Suite struct TemplateFetchTests {
+struct TemplateFetchTests {
   private typealias Question = (condition: Where<Item>, holds: (Item) -> Bool)
 
   @Test func queriesOfOneShapeAnswerAsPlainArraysDo() async throws {

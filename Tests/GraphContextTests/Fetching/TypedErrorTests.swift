@@ -7,7 +7,7 @@ import Testing
 @testable import GraphContext
 
 /// Whatever goes wrong with a query is a `ContextError`, for the compiler too.
-@Suite struct TypedErrorTests {
+struct TypedErrorTests {
   /// The code of the first failure, and which query failed; nil if none did. The compiler takes every error for a `ContextError`.
   private static func failures(_ request: From<Item>, in context: ManagedObjectContext) -> [ContextError] {
     var errors: [ContextError] = []

@@ -7,7 +7,7 @@ import Testing
 @testable import GraphContext
 
 /// Queries over unsaved changes, after which the changes go on.
-@Suite struct UnsavedFetchTests {
+struct UnsavedFetchTests {
   private static func encodingCount(_ context: ManagedObjectContext) throws -> Int {
     try #require(context.encodedChanges(of: context.entity(of: Writer.self))).encodingCount
   }

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// A program that follows the history knows the store: random changes by contexts, children and batches, replayed from the history alone.
-@Suite struct HistoryReplayTests {
+struct HistoryReplayTests {
   @Test func theHistoryReplayedGivesTheStore() async throws {
     var random = SeededGenerator()
     for _ in 0..<(Int(ProcessInfo.processInfo.environment["CAMBIUM_HISTORY_PROGRAMS"] ?? "") ?? 12) {

@@ -48,7 +48,7 @@ extension HistoryTransaction {
 }
 
 /// What a store notes of its commits, and for how long.
-@Suite struct HistoryTests {
+struct HistoryTests {
   private let post: PersistentContainer
 
   init() async throws { post = try await Post.open() }

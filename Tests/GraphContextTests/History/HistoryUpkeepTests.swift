@@ -7,7 +7,7 @@ import Testing
 @_spi(Testing) @testable import GraphContext
 
 /// Histories beside what else happens to a store: changes of the schema, copies, damage.
-@Suite struct HistoryUpkeepTests {
+struct HistoryUpkeepTests {
   private let folder: TemporaryFolder
   private var url: URL { URL(fileURLWithPath: folder.file("shop.cambium")) }
 

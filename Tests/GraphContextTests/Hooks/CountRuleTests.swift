@@ -30,7 +30,7 @@ private enum Club {
 }
 
 /// Bounds of the counts of to-many relationships.
-@Suite struct CountRuleTests {
+struct CountRuleTests {
   private let club: PersistentContainer
 
   init() async throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import GraphContext
 
 /// When hooks are called, and what comes of what they do.
-@Suite struct HookTests {
+struct HookTests {
   private let container: PersistentContainer
   private let context: ManagedObjectContext
   private let calls = HookCalls()

@@ -35,7 +35,7 @@ private enum Later {
 }
 
 /// Conditions on classes where no query is asked, and by way of templates.
-@Suite struct ClassConditionTests {
+struct ClassConditionTests {
   private static let formats = [
     "TYPE == \"Dog\"", "TYPE != \"Dog\"", "KIND == \"Dog\"", "KIND == \"Cat\" OR age > 3",
     "NOT KIND == \"Puppy\"",

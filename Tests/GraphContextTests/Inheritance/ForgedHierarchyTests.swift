@@ -8,7 +8,7 @@ import Testing
 @testable import GraphContext
 
 /// Records of classes that the catalogue hasn't, and other bytes of hierarchies that no library has written: `verify` names them, and nothing traps.
-@Suite struct ForgedHierarchyTests {
+struct ForgedHierarchyTests {
   private let container: PersistentContainer
 
   init() async throws {

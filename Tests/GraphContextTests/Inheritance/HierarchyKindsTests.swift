@@ -23,7 +23,7 @@ private enum Farm {
 }
 
 /// Kinds of properties that subclasses declare: each belongs to the objects of its class alone.
-@Suite struct HierarchyKindsTests {
+struct HierarchyKindsTests {
   private let container: PersistentContainer
 
   init() async throws { container = try await Media.open() }

@@ -60,7 +60,7 @@ private enum Second {
 }
 
 /// Properties of every kind that classes of a hierarchy get and lose, in a store with objects.
-@Suite struct HierarchyMigrationTests {
+struct HierarchyMigrationTests {
   private let folder: TemporaryFolder
   private var url: URL { URL(fileURLWithPath: folder.file("zoo")) }
 

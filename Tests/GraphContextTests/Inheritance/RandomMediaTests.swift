@@ -7,7 +7,7 @@ import Testing
 
 /// Random changes of a hierarchy whose classes have derived values, ordered lists, external values, lists with indexes and unique values: by two
 /// contexts, a child, batches, undoing and redoing, over several openings of the store.
-@Suite struct RandomMediaTests {
+struct RandomMediaTests {
   /// How many steps: `CAMBIUM_MEDIA_STEPS`, or a few.
   private static let stepCount =
     ProcessInfo.processInfo.environment["CAMBIUM_MEDIA_STEPS"].flatMap(Int.init) ?? 400

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Properties that stand for the objects behind links.
-@Suite struct LinkedObjectsTests {
+struct LinkedObjectsTests {
   @Test func addingMakesALinkAndRemovingDeletesIt() async throws {
     let container = try await PersistentContainer.bands()
     let context = try container.context()

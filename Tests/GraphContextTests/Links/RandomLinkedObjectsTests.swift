@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Random changes of properties that stand for the objects behind links, beside sets and arrays of names.
-@Suite struct RandomLinkedObjectsTests {
+struct RandomLinkedObjectsTests {
   /// How many steps: `CAMBIUM_LINK_STEPS`, or a few.
   private static let stepCount =
     ProcessInfo.processInfo.environment["CAMBIUM_LINK_STEPS"].flatMap(Int.init) ?? 600

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Random changes of to-many relationships without an inverse, by two contexts and a child, beside sets.
-@Suite struct RandomMixtapeTests {
+struct RandomMixtapeTests {
   /// How many steps: `CAMBIUM_LINK_STEPS`, or a few.
   private static let stepCount =
     ProcessInfo.processInfo.environment["CAMBIUM_LINK_STEPS"].flatMap(Int.init) ?? 1_500

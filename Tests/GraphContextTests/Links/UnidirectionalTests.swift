@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// To-many relationships without an inverse.
-@Suite struct UnidirectionalTests {
+struct UnidirectionalTests {
   @Test func aMemberIsInSeveralLists() async throws {
     let container = try await PersistentContainer.mixtapes()
     let context = try container.context()

@@ -4,7 +4,7 @@ import Testing
 @testable import GraphContext
 
 /// Conflicts of a child's changes with what its parent's policy has made of the parent's.
-@Suite struct ChildConflictTests {
+struct ChildConflictTests {
   private let library: PersistentContainer
   private let context: ManagedObjectContext
   private let other: ManagedObjectContext

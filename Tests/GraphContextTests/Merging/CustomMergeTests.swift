@@ -7,7 +7,7 @@ import Testing
 @testable import GraphContext
 
 /// Merge policies of programs.
-@Suite struct CustomMergeTests {
+struct CustomMergeTests {
   private let library: PersistentContainer
   private let mine: ManagedObjectContext
   private let writer: Writer

@@ -7,7 +7,7 @@ import Testing
 
 /// Two contexts and a child of one change a library at random, beside plain values: each shows after each step what the plain values say, and so does
 /// the store after each save.
-@Suite struct FamilyMergeTests {
+struct FamilyMergeTests {
   /// How many steps are made: `CAMBIUM_MERGE_STEPS`, or some hundreds for each policy.
   private static let stepCount =
     ProcessInfo.processInfo.environment["CAMBIUM_MERGE_STEPS"].flatMap(Int.init) ?? 3_000

@@ -5,7 +5,7 @@ import Testing
 @testable import GraphContext
 
 /// Merges that meet deletions, required references and changes that are none.
-@Suite struct MergeEdgeTests {
+struct MergeEdgeTests {
   static let merging: [MergePolicy] = [
     .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback,
   ]

@@ -5,7 +5,7 @@ import Testing
 @testable import GraphContext
 
 /// Two contexts that change the same objects at random, beside plain values that are merged property by property.
-@Suite struct MergeOracleTests {
+struct MergeOracleTests {
   @Test(arguments: [
     MergePolicy.error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback,
   ])

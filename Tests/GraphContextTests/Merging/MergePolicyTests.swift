@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// The table of Docs/Contexts.md, cell by cell: what is written there is what happens.
-@Suite struct MergePolicyTests {
+struct MergePolicyTests {
   @Test(arguments: MergeScenario.all)
   func theStoreHasWhatTheTableSays(_ scenario: MergeScenario) async throws {
     let table = try PolicyTable()

@@ -7,7 +7,7 @@ import Testing
 @testable import GraphContext
 
 /// What the addition of an attribute costs, in bytes: the catalogue, whatever the number of objects.
-@Suite struct AddedAttributeCostTests {
+struct AddedAttributeCostTests {
   private func schema(isLater: Bool) throws -> Schema {
     let added = [
       attribute("rating", .double, optional: true), attribute("plays", .int64, default: .int(0)),

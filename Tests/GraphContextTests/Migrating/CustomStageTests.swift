@@ -140,7 +140,7 @@ private func plan(
 }
 
 /// Custom stages of stores without classes, in files.
-@Suite struct CustomStageTests {
+struct CustomStageTests {
   private let folder: TemporaryFolder
   private let url: URL
 
@@ -279,7 +279,7 @@ extension ManagedObjectContext {
 }
 
 /// Values of one kind as another has them.
-@Suite struct ConversionRuleTests {
+struct ConversionRuleTests {
   @Test(
     arguments: [
       (.int(127), .int8, .int(127)), (.int(128), .int8, nil), (.int(-1), .uint64, nil),

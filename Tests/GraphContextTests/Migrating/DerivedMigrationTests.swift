@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Derived attributes that come, change and go with the schema.
-@Suite struct DerivedMigrationTests {
+struct DerivedMigrationTests {
   private let folder: TemporaryFolder
   private var url: URL { URL(fileURLWithPath: folder.file("derived")) }
 

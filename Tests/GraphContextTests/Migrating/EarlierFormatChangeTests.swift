@@ -8,7 +8,7 @@ import Testing
 @_spi(Testing) @testable import GraphContext
 
 /// Changes of stores of an earlier format, and of stores whose bytes are hostile.
-@Suite struct EarlierFormatChangeTests {
+struct EarlierFormatChangeTests {
   // MARK: Earlier formats
 
   /// What is wrong with the file from the beginning: it has two trees of nobody's.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphContext
 
-@Suite struct FindOrInsertTests {
+struct FindOrInsertTests {
   private func context() async throws -> ManagedObjectContext {
     let entity = EntityDescription(
       name: "Author",

@@ -8,7 +8,7 @@ import Testing
 @_spi(Testing) @testable import GraphContext
 
 /// Changes that are given up.
-@Suite struct GivenUpStageTests {
+struct GivenUpStageTests {
   // MARK: Giving up
 
   /// A failed stage is given up; the power fails in between; the next attempt has to succeed with every copy once.

@@ -8,7 +8,7 @@ import Testing
 @testable import GraphContext
 
 /// A container that takes a store over from containers with other models.
-@Suite struct HandoverTests {
+struct HandoverTests {
   private static let count = 400
   private let store: Store
   private let old: PersistentContainer

@@ -5,7 +5,7 @@ import Testing
 @testable import GraphContext
 
 /// Changes of to-many relationships that have no inverse, or lose it or get one. Docs/SchemaChanges.md lists them.
-@Suite struct HiddenInverseChangeTests {
+struct HiddenInverseChangeTests {
   private let store: ChangingStore
   private let name = attribute("name", .string)
   private let alone = link("songs", to: "Song", .many)

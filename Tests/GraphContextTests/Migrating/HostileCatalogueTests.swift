@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Catalogues that no library wrote, and those at the limits.
-@Suite struct HostileCatalogueTests {
+struct HostileCatalogueTests {
   private let name = attribute("name", .string)
 
   private func catalogue() throws -> CataloguedSchema {

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Changes of attributes that opening a store infers. Docs/SchemaChanges.md lists them.
-@Suite struct InferredAttributeTests {
+struct InferredAttributeTests {
   private let store: ChangingStore
   private let title = attribute("title", .string)
   private let seconds = attribute("seconds", .int16)

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Changes of entities that opening a store infers.
-@Suite struct InferredEntityTests {
+struct InferredEntityTests {
   private let store: ChangingStore
   private let name = attribute("name", .string)
   private let album = link("album", to: "Album", inverse: "songs")

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Changes of indexes that opening a store infers.
-@Suite struct InferredIndexTests {
+struct InferredIndexTests {
   private let store: ChangingStore
   private let properties = [attribute("title", .string), attribute("seconds", .int32, optional: true)]
 

@@ -5,7 +5,7 @@ import Testing
 @testable import GraphContext
 
 /// Changes of relationships that opening a store infers.
-@Suite struct InferredRelationshipTests {
+struct InferredRelationshipTests {
   private let store: ChangingStore
   private let name = attribute("name", .string)
 

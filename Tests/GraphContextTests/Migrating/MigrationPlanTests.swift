@@ -142,7 +142,7 @@ private func plan(
   )
 }
 
-@Suite struct MigrationPlanTests {
+struct MigrationPlanTests {
   private static let planeCount = 57
 
   private func store(_ disk: SimulatedDisk) throws -> Store {

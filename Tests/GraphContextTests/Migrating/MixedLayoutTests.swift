@@ -46,7 +46,7 @@ private enum After {
 
 /// Filters, aggregates, orders and columns where the records of an entity have several layouts: they read a few values of each record. The answers are
 /// those of records that all have the newest layout.
-@Suite struct MixedLayoutTests {
+struct MixedLayoutTests {
   private static let count = 600
 
   /// Two of three records have the earlier layout.

@@ -61,7 +61,7 @@ private enum V2 {
 }
 
 /// Versions of models as an app has them, with classes.
-@Suite struct ModelVersionTests {
+struct ModelVersionTests {
   private let folder: TemporaryFolder
   private var url: URL { URL(fileURLWithPath: folder.file("songs.cambium")) }
 

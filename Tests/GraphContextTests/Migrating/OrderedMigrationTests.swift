@@ -61,7 +61,7 @@ private enum Implicit {
 }
 
 /// Stores whose relationships get an order, lose it, and keep it under other names.
-@Suite struct OrderedMigrationTests {
+struct OrderedMigrationTests {
   private let folder: TemporaryFolder
   private var url: URL { URL(fileURLWithPath: folder.file("songs.cambium")) }
 

@@ -26,7 +26,7 @@ private enum V3: VersionedSchema {
 }
 
 /// A plan as people read it.
-@Suite struct PlanDescriptionTests {
+struct PlanDescriptionTests {
   @Test func versionsAndStagesHaveALineEach() {
     let plan = MigrationPlan(
       [V1.self, V2.self, V3.self],

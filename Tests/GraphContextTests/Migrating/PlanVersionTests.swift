@@ -8,7 +8,7 @@ import Testing
 @_spi(Testing) @testable import GraphContext
 
 /// Versions, chains, and containers that have a store open.
-@Suite struct PlanVersionTests {
+struct PlanVersionTests {
   // MARK: Plans
 
   private enum SameV1: VersionedSchema {

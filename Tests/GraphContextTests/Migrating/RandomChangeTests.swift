@@ -4,7 +4,7 @@ import Testing
 
 /// Random schemas, random objects, random changes: what the store reads is what plain dictionaries say, whether records of earlier
 /// layouts stay as they are or are rewritten after each change.
-@Suite struct RandomChangeTests {
+struct RandomChangeTests {
   /// How many stores are made: `CAMBIUM_SCHEMA_CHANGES`, or a few.
   private static var roundCount: Int {
     ProcessInfo.processInfo.environment["CAMBIUM_SCHEMA_CHANGES"].flatMap(Int.init) ?? 25

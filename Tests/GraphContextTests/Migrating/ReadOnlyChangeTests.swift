@@ -23,7 +23,7 @@ private enum After {
 }
 
 /// A store that is open for reading only is read by models that differ, and stays as it is.
-@Suite struct ReadOnlyChangeTests {
+struct ReadOnlyChangeTests {
   @Test func aChangeThatNeedsNoWorkIsReadAndNotWritten() async throws {
     let folder = try TemporaryFolder()
     let url = URL(fileURLWithPath: folder.file("books.cambium"))

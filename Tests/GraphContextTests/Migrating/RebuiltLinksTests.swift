@@ -8,7 +8,7 @@ import Testing
 @_spi(Testing) @testable import GraphContext
 
 /// Links of all kinds whose ends are rebuilt or not.
-@Suite struct RebuiltLinksTests {
+struct RebuiltLinksTests {
   // MARK: Relationships
 
   private static func graph(_ note: Bool) throws -> Schema {

@@ -8,7 +8,7 @@ import Testing
 @testable import GraphContext
 
 /// What the log says of entities that are removed.
-@Suite struct RemovedEntityLogTests {
+struct RemovedEntityLogTests {
   private final class Lines: Sendable {
     private let content = Mutex<[String]>([])
 

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Docs/SchemaChanges.md says what the tests show.
-@Suite struct SchemaChangesGuideTests {
+struct SchemaChangesGuideTests {
   private let guide: Document
 
   init() throws { guide = try Document("Docs/SchemaChanges.md") }

@@ -47,7 +47,7 @@ private enum Second {
 }
 
 /// Changes of a schema that take many commits.
-@Suite struct SchemaMigratorTests {
+struct SchemaMigratorTests {
   /// Few songs in small commits: the store is read and verified after each call to the disk.
   private static let songCount = 80
   private static let chunkByteCount = 400

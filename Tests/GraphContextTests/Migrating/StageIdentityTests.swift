@@ -8,7 +8,7 @@ import Testing
 @_spi(Testing) @testable import GraphContext
 
 /// Names, IDs, and records of earlier layouts.
-@Suite struct StageIdentityTests {
+struct StageIdentityTests {
   // MARK: Names and IDs
 
   @Test func anEntityIsRenamedAndItsNameUsedAgain() throws {

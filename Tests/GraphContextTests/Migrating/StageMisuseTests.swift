@@ -8,7 +8,7 @@ import Testing
 @_spi(Testing) @testable import GraphContext
 
 /// Folding, values, counts and wrong use.
-@Suite struct StageMisuseTests {
+struct StageMisuseTests {
   // MARK: Folding
 
   @Test func theOldGraphIsAskedByAFoldedIndexOfOtherTables() throws {

@@ -30,7 +30,7 @@ private enum After {
 }
 
 /// Records of earlier layouts that are rewritten at once.
-@Suite struct UpgradeTests {
+struct UpgradeTests {
   private static let count = 1_000
 
   private func changed(_ url: URL) async throws -> PersistentContainer {

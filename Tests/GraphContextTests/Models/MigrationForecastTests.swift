@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphContext
 
-@Suite struct MigrationForecastTests {
+struct MigrationForecastTests {
   private let folder: TemporaryFolder
   private let url: URL
 

@@ -7,7 +7,7 @@ import Testing
 @testable import GraphContext
 
 /// IDs follow the numbers of entities, not their names.
-@Suite struct ObjectIDTests {
+struct ObjectIDTests {
   private let store: ChangingStore
   private let name = attribute("name", .string)
 

@@ -70,7 +70,7 @@ private enum Shop {
 }
 
 /// What Docs/Records.md says, broken one by one by hand: `verify` finds it.
-@Suite struct PlantedGraphProblemsTests {
+struct PlantedGraphProblemsTests {
   private typealias Plant = @Sendable (inout WriteTransaction, StoredSchema) throws -> Void
 
   private func key(_ number: ObjectNumber) -> [UInt8] { KeyCoder.key(objectID: number) }

@@ -5,7 +5,7 @@ import Testing
 @testable import GraphContext
 
 /// An object has an ID before it is inserted, and another one from then on.
-@Suite struct ProvisionalIDTests {
+struct ProvisionalIDTests {
   @Test func aNewObjectTellsItselfFromOthers() {
     let writers = [Writer("A"), Writer("A"), Writer("B")]
     let ids = writers.map(\.objectID)

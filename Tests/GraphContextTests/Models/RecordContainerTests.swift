@@ -7,7 +7,7 @@ import Testing
 @testable import GraphContext
 
 /// Containers whose objects are records, all or some.
-@Suite struct RecordContainerTests {
+struct RecordContainerTests {
   private func error(_ body: () async throws -> some Any) async -> ContextError? {
     do { _ = try await body() } catch { return error as? ContextError }
     return nil

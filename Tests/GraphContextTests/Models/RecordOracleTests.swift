@@ -7,7 +7,7 @@ import Testing
 @testable import GraphContext
 
 /// The same random operations on two stores, on one through classes and on the other through records: the stores are the same, byte for byte.
-@Suite struct RecordOracleTests {
+struct RecordOracleTests {
   @Test func recordsDoWhatObjectsOfClassesDo() async throws {
     let folder = try TemporaryFolder()
     let paths = ["a", "b"].map { folder.file("\($0).cambium") }

@@ -7,7 +7,7 @@ import Testing
 @testable import GraphContext
 
 /// Records by name: what they read and set, and what they refuse.
-@Suite struct RecordTests {
+struct RecordTests {
   private func error(_ body: () throws -> some Any) -> ContextError? {
     do { _ = try body() } catch { return error as? ContextError }
     return nil

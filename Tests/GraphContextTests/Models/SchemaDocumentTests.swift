@@ -4,7 +4,7 @@ import Testing
 
 @testable import GraphContext
 
-@Suite struct SchemaDocumentTests {
+struct SchemaDocumentTests {
   private static func decoded(_ json: String) throws -> Schema {
     try JSONDecoder().decode(SchemaDocument.self, from: Data(json.utf8)).schema()
   }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import GraphContext
 
-@Suite struct StoreMetadataTests {
+struct StoreMetadataTests {
   @Test func aStoreSaysWhatItIsAndNothingIsWritten() async throws {
     let folder = try TemporaryFolder()
     let url = URL(fileURLWithPath: folder.file("music.cambium"))

@@ -8,7 +8,7 @@ import Testing
 @testable import GraphContext
 
 /// Bytes of ordered relationships that no library has written: `verify` names them, reading them is `corrupt`, and nothing traps.
-@Suite struct ForgedListTests {
+struct ForgedListTests {
   private let container: PersistentContainer
   private let list: ManagedObjectID
 

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Places: their order, their bytes, and the room between them.
-@Suite struct ListPlaceTests {
+struct ListPlaceTests {
   @Test func wholeNumbersAreInOrder() {
     let numbers: [Int64] = [
       .min, .min + 1, -65_537, -65_536, -257, -256, -255, -2, -1, 0, 1, 2, 255, 256, 65_535, 65_536, .max - 1,

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Ordered relationships that several contexts change.
-@Suite struct OrderedMergeTests {
+struct OrderedMergeTests {
   private let container: PersistentContainer
   private let list: ManagedObjectID
 
@@ -182,7 +182,7 @@ private enum Import {
 }
 
 /// Imports of lists whose objects exist already, and deletions by others.
-@Suite struct OrderedImportTests {
+struct OrderedImportTests {
   @Test func anImportGivesTheOrderToObjectsThatExist() async throws {
     let container = try await PersistentContainer(
       "Feeds",

@@ -5,7 +5,7 @@ import Testing
 @testable import GraphContext
 
 /// Ordered to-many relationships in one context, in the store, and in others.
-@Suite struct OrderedRelationshipTests {
+struct OrderedRelationshipTests {
   private func open() async throws -> PersistentContainer {
     try await PersistentContainer("Lists", models: Playlist.self, Track.self, at: .inMemory)
   }

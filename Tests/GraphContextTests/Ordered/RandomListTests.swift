@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Random changes of ordered lists by two contexts and a child, beside arrays.
-@Suite struct RandomListTests {
+struct RandomListTests {
   /// How many steps: `CAMBIUM_LIST_STEPS`, or a few.
   private static let stepCount =
     ProcessInfo.processInfo.environment["CAMBIUM_LIST_STEPS"].flatMap(Int.init) ?? 1_500

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphContext
 
-@Suite struct KeyCoderTests {
+struct KeyCoderTests {
   private func key(_ values: [AttributeValue]) -> [UInt8] {
     var key: [UInt8] = []
     for value in values { KeyCoder.append(value, to: &key) }

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// The copies of bytes do what the plain form does, field by field.
-@Suite struct LayoutTranslationTests {
+struct LayoutTranslationTests {
   @Test func recordsAreTranslatedAsFieldByField() throws {
     var random = RandomValues(generator: SeededGenerator())
     for _ in 0..<1_000 {

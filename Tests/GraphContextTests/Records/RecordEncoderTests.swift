@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphContext
 
-@Suite struct RecordEncoderTests {
+struct RecordEncoderTests {
   /// Equal to the bit: −0.0 is not 0.0 here.
   private func isSame(_ left: AttributeValue, _ right: AttributeValue) -> Bool {
     if case .double(let a) = left, case .double(let b) = right, !a.isNaN {

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Docs/Records.md says what the code does.
-@Suite struct RecordsDocumentTests {
+struct RecordsDocumentTests {
   private let document: Document
 
   init() throws { document = try Document("Docs/Records.md") }

@@ -7,7 +7,7 @@ import Testing
 @testable import GraphContext
 
 /// Copies of a container's store.
-@Suite struct BackupTests {
+struct BackupTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

@@ -21,7 +21,7 @@ import Testing
 }
 
 /// Chains of cascades, and rules that meet in a circle.
-@Suite struct CascadeTests {
+struct CascadeTests {
   private static func open() async throws -> PersistentContainer {
     var options = StoreOptions()
     options.durability = .none

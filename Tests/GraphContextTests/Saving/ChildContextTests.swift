@@ -5,7 +5,7 @@ import Testing
 @testable import GraphContext
 
 /// What a child shows of its parent, and what its saves do there.
-@Suite struct ChildContextTests {
+struct ChildContextTests {
   private let library: PersistentContainer
   private let context: ManagedObjectContext
   private let publisher: Publisher

@@ -5,7 +5,7 @@ import Testing
 @testable import GraphContext
 
 /// What a child shows and saves after its parent has changed, saved, deleted or rolled back what the child works with.
-@Suite struct ChildFollowingTests {
+struct ChildFollowingTests {
   private let library: PersistentContainer
   private let root: ManagedObjectContext
   private let child: ManagedObjectContext

@@ -7,7 +7,7 @@ import Testing
 
 /// Random edits in a context, its children and a grandchild end in the store as the same edits in one context do, made when they reach the
 /// family's root.
-@Suite struct ChildProgramTests {
+struct ChildProgramTests {
   /// How many programs are run: `CAMBIUM_CHILD_PROGRAMS`, or a few.
   private static let programCount =
     ProcessInfo.processInfo.environment["CAMBIUM_CHILD_PROGRAMS"].flatMap(Int.init) ?? 60

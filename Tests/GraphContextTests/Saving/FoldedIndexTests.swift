@@ -34,7 +34,7 @@ private enum Folded {
 }
 
 /// Folded indexes in a store: kept up to date, verified, taken up, and made again when the tables are others.
-@Suite struct FoldedIndexTests {
+struct FoldedIndexTests {
   private static let titles = ["Élan", "elan", "ELAN!", "Straße", "strasse", "Zebra", "e\u{301}lan"]
 
   private func open(

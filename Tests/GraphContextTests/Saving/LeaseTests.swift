@@ -7,7 +7,7 @@ import Testing
 @_spi(Testing) @testable import GraphContext
 
 /// Numbers are handed out under leases that the store has committed.
-@Suite struct LeaseTests {
+struct LeaseTests {
   private func commitCount(_ library: PersistentContainer) -> UInt64 { library.store.lastCommit }
 
   private func open(_ disk: SimulatedDisk, _ durability: Durability) throws -> PersistentContainer {

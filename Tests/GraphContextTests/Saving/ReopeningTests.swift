@@ -7,7 +7,7 @@ import Testing
 
 @testable import GraphContext
 
-@Suite struct ReopeningTests {
+struct ReopeningTests {
   @Test func whatWasSavedIsThereAfterReopening() async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("library.cambium")
@@ -276,7 +276,7 @@ private enum Paired {
   }
 }
 
-@Suite struct SchemaChangeTests {
+struct SchemaChangeTests {
   private func fill(_ path: String, names: [String]) async throws {
     let container = try await PersistentContainer(
       "Items",

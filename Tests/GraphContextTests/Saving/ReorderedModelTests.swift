@@ -73,7 +73,7 @@ private enum After {
 }
 
 /// A store doesn't mind in which order a model declares its properties.
-@Suite struct ReorderedModelTests {
+struct ReorderedModelTests {
   private static func before(_ path: String) async throws -> PersistentContainer {
     try await PersistentContainer(
       "Tools",

@@ -5,7 +5,7 @@ import Testing
 @testable import GraphContext
 
 /// A save that fails says everything that is wrong with its objects.
-@Suite struct SaveFailuresTests {
+struct SaveFailuresTests {
   @Test func aSaveWithTenFailuresListsTenAndOneAfterMendingSucceeds() async throws {
     let library = try await Library.open()
     let (mine, theirs) = (try library.context(), try library.context())

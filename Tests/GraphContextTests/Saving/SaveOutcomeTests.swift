@@ -8,7 +8,7 @@ import Testing
 
 /// Saves whose disk fails. A program that gets an error saves again: so any error but `outcomeUnknown` says that nothing
 /// has happened, and nothing must ever be found of it.
-@Suite @MainActor struct SaveOutcomeTests {
+@MainActor struct SaveOutcomeTests {
   enum Way: CaseIterable, Sendable {
     case full, relaxed, fullWithoutBlocking, relaxedWithoutBlocking
     /// A relaxed save that a later full one makes durable.

@@ -8,7 +8,7 @@ import Testing
 @testable import PageStore
 
 /// Saves that wait for their turn without holding a thread.
-@Suite @MainActor struct SaveQueueTests {
+@MainActor struct SaveQueueTests {
   /// Eight writers take the turn from one another without a pause. The save waits among them, and nobody comes first once the
   /// turn is its own.
   @Test func aSaveThatDoesNotBlockWaitsInTheQueueOfAllWriters() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import GraphContext
 
-@Suite struct SavingTests {
+struct SavingTests {
   @Test func valuesStayOutOfErrorsWhereTheyMust() async throws {
     let folder = try TemporaryFolder()
     let location = StoreLocation.file(URL(fileURLWithPath: folder.file("library.cambium")))

@@ -7,7 +7,7 @@ import Testing
 @testable import GraphContext
 
 /// Stores that are destroyed, or replaced by a backup.
-@Suite struct StoreFileTests {
+struct StoreFileTests {
   private let folder: TemporaryFolder
   private var url: URL { URL(fileURLWithPath: folder.file("library.cambium")) }
   private var backup: URL { URL(fileURLWithPath: folder.file("backup.cambium")) }

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Undoing random groups one after the other shows every earlier state again, and redoing them every later one.
-@Suite struct RandomUndoTests {
+struct RandomUndoTests {
   /// How many programs are run: `CAMBIUM_UNDO_PROGRAMS`, or a few.
   private static let programCount =
     ProcessInfo.processInfo.environment["CAMBIUM_UNDO_PROGRAMS"].flatMap(Int.init) ?? 6

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Undo managers and listeners in the hands of programs that do what nobody expects.
-@Suite struct UndoEdgeTests {
+struct UndoEdgeTests {
   private let library: PersistentContainer
   private let context: ManagedObjectContext
   private let manager = ContextUndoManager()

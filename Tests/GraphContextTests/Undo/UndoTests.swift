@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphContext
 
-@Suite struct UndoTests {
+struct UndoTests {
   /// A context with an undo manager, on a library of its own.
   private func context() async throws -> (ManagedObjectContext, ContextUndoManager) {
     let context = try await Library.open().context()

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Random imports with random policies, next to dictionaries by the unique values.
-@Suite struct RandomUniqueTests {
+struct RandomUniqueTests {
   /// How many programs are run: `CAMBIUM_UNIQUE_PROGRAMS`, or a few.
   private static let programCount =
     ProcessInfo.processInfo.environment["CAMBIUM_UNIQUE_PROGRAMS"].flatMap(Int.init) ?? 8

@@ -30,7 +30,7 @@ final class TicketCalls: @unchecked Sendable {
 }
 
 /// An existing object that a policy changes is validated with the values that it gets.
-@Suite struct SettledValidationTests {
+struct SettledValidationTests {
   private let store: PersistentContainer
   private let context: ManagedObjectContext
   private let calls = TicketCalls()

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// What saves do with new objects that have unique values of existing ones.
-@Suite struct UniquePolicyTests {
+struct UniquePolicyTests {
   private let store: PersistentContainer
   private let context: ManagedObjectContext
 

@@ -7,7 +7,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// Stores that are larger than what they may keep in memory.
-@Suite struct CacheTests {
+struct CacheTests {
   private static let count = 40_000
   private static let budget = 256 << 10
 

@@ -5,7 +5,7 @@ import Testing
 @testable import PageStore
 
 /// Leaves that versions refer to by frame, and whose memory was taken away.
-@Suite struct EvictedFrameTests {
+struct EvictedFrameTests {
   private static let count = 4_000
 
   private static func key(_ index: Int) -> [UInt8] { bytes("key\(index + 100_000)") }

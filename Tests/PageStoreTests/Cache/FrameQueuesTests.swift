@@ -4,7 +4,7 @@ import Testing
 @testable import PageStore
 
 /// The two queues beside plain arrays.
-@Suite struct FrameQueuesTests {
+struct FrameQueuesTests {
   @Test func framesLeaveInTheOrderInWhichTheyCame() {
     var generator = SeededGenerator()
     var queues = FrameQueues()

@@ -5,7 +5,7 @@ import Testing
 @testable import PageStore
 
 /// Who protects what, one reader at a time.
-@Suite struct ReaderTableTests {
+struct ReaderTableTests {
   private let readers = ReaderTable()
   private let page = UnsafeMutableRawPointer.allocate(byteCount: 16, alignment: 16)
 

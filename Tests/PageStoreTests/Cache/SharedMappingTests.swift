@@ -2,7 +2,7 @@ import Testing
 
 @testable import PageStore
 
-@Suite struct SharedMappingTests {
+struct SharedMappingTests {
   @Test func partsAreZeroedAlignedAndApart() {
     let memory = SharedMapping(byteCount: 3 << 20)
     let sizes = [100, 16 << 10, 1]

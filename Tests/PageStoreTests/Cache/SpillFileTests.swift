@@ -5,7 +5,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// The files beside the store's.
-@Suite struct SpillFileTests {
+struct SpillFileTests {
   /// Counts the files that are open.
   private final class CountedFile: RandomAccessFile {
     private let file = MemoryFile()

@@ -4,7 +4,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// Snapshots that are kept while the store goes on changing.
-@Suite struct StaggeredReadersTests {
+struct StaggeredReadersTests {
   private static func key(_ index: Int) -> [UInt8] { bytes("key\(index + 100_000)") }
 
   private static func filled(_ fixture: StoreFixture, count: Int) throws -> Store {

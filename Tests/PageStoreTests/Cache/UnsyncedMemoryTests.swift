@@ -5,7 +5,7 @@ import Testing
 @testable import PageStore
 
 /// Pages that only commits before the last sync reach.
-@Suite struct UnsyncedMemoryTests {
+struct UnsyncedMemoryTests {
   private static let budget = 4 << 20
 
   private static func key(_ index: Int) -> [UInt8] { bytes(String(format: "key%08d", index)) }

@@ -6,7 +6,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// Copies of open stores: what is in them, and how small they are.
-@Suite struct CopyTests {
+struct CopyTests {
   private let folder: TemporaryFolder
   private var path: String { folder.file("copy") }
 

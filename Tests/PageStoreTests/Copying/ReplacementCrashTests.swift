@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// The power fails, or the process dies, at every step of the replacement of a store by its copy.
-@Suite struct ReplacementCrashTests {
+struct ReplacementCrashTests {
   /// A store with a random past, all of it durable.
   private func subject(seed: UInt64) throws -> StoreUnderTest {
     var options = StoreOptions()

@@ -6,7 +6,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// Stores that are replaced by copies of others, or destroyed.
-@Suite struct ReplacingTests {
+struct ReplacingTests {
   private let folder: TemporaryFolder
   private var path: String { folder.file("store") }
   private var backup: String { folder.file("backup") }

@@ -6,7 +6,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// Stores that are replaced by their copies.
-@Suite struct RewriteTests {
+struct RewriteTests {
   private let folder: TemporaryFolder
   private var path: String { folder.file("store") }
 

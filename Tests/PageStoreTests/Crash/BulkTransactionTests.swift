@@ -4,7 +4,7 @@ import Glibc
 import Testing
 
 /// Transactions that are too large for the log, beside snapshots, with each of their calls failing in turn.
-@Suite struct BulkTransactionTests {
+struct BulkTransactionTests {
   enum Shape: CaseIterable {
     /// A value that is too long for a record.
     case longValue

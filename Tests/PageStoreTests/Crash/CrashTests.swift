@@ -4,7 +4,7 @@ import Glibc
 import Testing
 
 /// Small doses of what `crash-rig` does for minutes: rot, failing calls, truncation.
-@Suite struct CrashTests {
+struct CrashTests {
   private static var smallPages: StoreOptions {
     var options = StoreOptions()
     options.pageSize = 4_096

@@ -4,7 +4,7 @@ import Glibc
 import Testing
 
 /// Commits that share a write, on a disk whose calls fail or whose power does. `crash-rig` does the same for minutes.
-@Suite struct GroupCommitCrashTests {
+struct GroupCommitCrashTests {
   private func subject(seed: UInt64) throws -> StoreUnderTest {
     let subject = StoreUnderTest(options: StoreOptions(), seed: seed)
     try subject.open()

@@ -5,7 +5,7 @@ import Testing
 
 /// Processes killed while they save. The page cache survives, so this proves nothing about syncs; it does about the
 /// order of writes, locks and what a half-made file looks like.
-@Suite struct KilledProcessTests {
+struct KilledProcessTests {
   /// With one commit from opening to close, most processes are killed while they replace the store by its copy, which takes longer than
   /// a commit.
   @Test(arguments: [(40, 100, 20_000), (1, 40, 400_000)])

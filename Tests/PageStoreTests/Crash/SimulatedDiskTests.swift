@@ -4,7 +4,7 @@ import Synchronization
 @_spi(Testing) import TestSupport
 import Testing
 
-@Suite struct SimulatedDiskTests {
+struct SimulatedDiskTests {
   private func write(_ bytes: [UInt8], at offset: UInt64, to disk: SimulatedDisk) -> Int {
     bytes.withUnsafeBytes { disk.write($0, at: offset) }
   }

@@ -2,7 +2,7 @@ import PageStore
 import TestSupport
 import Testing
 
-@Suite struct SortedArrayOracleTests {
+struct SortedArrayOracleTests {
   @Test func rangesAndRanksFollowTheBounds() {
     var oracle = SortedArrayOracle()
     for byte in [5, 1, 3] as [UInt8] { oracle.put([byte], [byte]) }

@@ -4,7 +4,7 @@ import Testing
 @testable import PageStore
 
 /// Docs/FileFormat.md and the library say the same.
-@Suite struct FileFormatTests {
+struct FileFormatTests {
   @Test func theIdentityIsWhereTheDocumentSaysItIs() throws {
     typealias Offset = FormatIdentity.Offset
     try expect(

@@ -4,7 +4,7 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-@Suite struct ForkTests {
+struct ForkTests {
   /// Swift hides `fork`, rightly; what a child may do here is little: ask the store, and go.
   private func fork() throws -> pid_t {
     typealias Function = @convention(c) () -> pid_t

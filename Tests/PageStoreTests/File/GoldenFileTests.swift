@@ -4,7 +4,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// The bytes of version 4. If one of these fails, the format has changed: give it a new version, or undo the change.
-@Suite struct GoldenFileTests {
+struct GoldenFileTests {
   /// Everything in a file of this kind follows from the clock and the random numbers that the fixture gives.
   private func digest(_ fill: (Store) throws -> Void) throws -> UInt64 {
     let fixture = StoreFixture()

@@ -5,7 +5,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// A file that is taken away while its store is open.
-@Suite struct GoneFileTests {
+struct GoneFileTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

@@ -8,7 +8,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// Several handles on one file, one after the other and at once.
-@Suite struct HandleTests {
+struct HandleTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

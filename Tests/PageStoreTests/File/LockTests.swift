@@ -4,7 +4,7 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-@Suite struct LockTests {
+struct LockTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

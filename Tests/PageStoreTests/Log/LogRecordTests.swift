@@ -3,7 +3,7 @@ import Testing
 
 @testable import PageStore
 
-@Suite struct LogRecordTests {
+struct LogRecordTests {
   private let use = LogExtentUse(extent: Extent(offset: 16_384, byteCount: 65_536), epoch: 3, salt: 0xABCD)
 
   private func record(_ payload: [UInt8]) -> [UInt8] {

@@ -4,7 +4,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// Pages that somebody has changed on purpose: every checksum on the way to them is right.
-@Suite struct ForgedPageTests {
+struct ForgedPageTests {
   @Test(arguments: TreeOracleTests.pageSizes)
   func aForgedPageNeverTraps(pageSize: Int) throws {
     var generator = SeededGenerator("aForgedPageNeverTraps")

@@ -4,7 +4,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// Trees that nobody would have grown: every page is sound, and so is every checksum.
-@Suite struct ForgedTreeTests {
+struct ForgedTreeTests {
   private static let pageSize = 4_096
 
   /// Puts a page into the file and returns the reference to it. `entries` are laid out as they are given.

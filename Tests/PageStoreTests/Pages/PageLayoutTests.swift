@@ -4,7 +4,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// The tables of Docs/FileFormat.md against the constants.
-@Suite struct PageLayoutTests {
+struct PageLayoutTests {
   private struct Row: Equatable {
     let name: String
     let numbers: [Int]

@@ -3,7 +3,7 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-@Suite struct XXH64Tests {
+struct XXH64Tests {
   private func hash(_ text: String, seed: UInt64 = 0) -> UInt64 {
     Array(text.utf8).withUnsafeBytes { XXH64.hash($0, seed: seed) }
   }

@@ -4,7 +4,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// What the newest anchor says of a store that was closed: that its checkpoint's record is the last of the log.
-@Suite struct ClosingMarkTests {
+struct ClosingMarkTests {
   /// A store that was closed, with so much log that searching it would show.
   private func closed(after steps: (Store) throws -> Void = { _ in }) throws -> StoreFixture {
     var fixture = StoreFixture()

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// A short workload with a power failure at every step of it. The crash rig does this at length; this is for everyday.
-@Suite struct CrashRecoveryTests {
+struct CrashRecoveryTests {
   /// What to do in each round, in turn.
   private enum Step: CaseIterable {
     case full, relaxed, relaxedAgain, large, checkpoint, full2, manyKeys, reopen, drop

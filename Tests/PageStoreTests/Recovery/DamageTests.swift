@@ -3,7 +3,7 @@
 import Testing
 
 /// Files with bytes that are not what was written: refused with a typed error, or read to the same result.
-@Suite struct DamageTests {
+struct DamageTests {
   /// A store with a checkpoint, commits after it and perhaps a watermark, as a crash leaves it; and what is in it.
   private func image(isClosed: Bool = false) throws -> [UInt8] {
     let fixture = StoreFixture()

@@ -7,7 +7,7 @@ import Testing
 
 /// The tables of Docs/Durability.md that say what a crash leaves, row by row: each step is taken on a simulated disk, the power
 /// fails there in every way, and what is found is what the row says.
-@Suite struct DurabilityTableTests {
+struct DurabilityTableTests {
   /// What a row's crash may leave.
   private struct Expectation {
     /// Images of the disk after crashes at the step.

@@ -7,7 +7,7 @@ import Testing
 
 /// A power failure may take back the name of a file whose folder was never synced. So that is done before the first commit is
 /// acknowledged, by whoever opens the store for writing, however often others have begun and ended before.
-@Suite struct DurableNameTests {
+struct DurableNameTests {
   /// The name of a simulated disk's file.
   private final class Name: Sendable {
     private let durable: Mutex<Bool>

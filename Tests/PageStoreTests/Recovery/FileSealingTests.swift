@@ -4,7 +4,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// What fuzzers change has to pass the checksums, or they look at nothing else.
-@Suite struct FileSealingTests {
+struct FileSealingTests {
   /// A closed store with branches, and values of one page and of several chunks.
   private func closedStore() throws -> [UInt8] {
     let fixture = StoreFixture()

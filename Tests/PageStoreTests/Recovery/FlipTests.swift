@@ -2,7 +2,7 @@
 import Testing
 
 /// Small files of each kind that a store leaves, with single bits flipped: refused, or read to the same result.
-@Suite struct FlipTests {
+struct FlipTests {
   private static let small = FlipTrial.Sample.allCases.filter { $0 != .longBulk }
 
   /// `crash-rig --flips` goes through every bit of these.

@@ -4,7 +4,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// Stores whose numbers somebody has chosen: every checksum is right, what they say is absurd.
-@Suite struct ForgedLogTests {
+struct ForgedLogTests {
   /// What opening the forgery, changing it and closing it throws.
   private func use(_ change: (inout StoreForgery) -> Void) -> StoreError.Code? {
     var forgery = StoreForgery()

@@ -4,7 +4,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// Files whose checksums are right, made to trap a library or to keep it busy.
-@Suite struct HostileFileTests {
+struct HostileFileTests {
   /// What opening, reading and changing the file throws.
   private func use(_ file: HostileFile) -> StoreError.Code? {
     let fixture = StoreFixture(SimulatedDisk(SparseBytes(file.forgery)))
@@ -132,7 +132,7 @@ import Testing
 }
 
 /// What recovery reads, hashes and compares, in bytes.
-@Suite struct RecoveryWorkTests {
+struct RecoveryWorkTests {
   /// Finds the state of a file from its bytes, as opening and verifying do.
   private func work(_ bytes: SparseBytes, trustsClosingMark: Bool) throws -> UInt64 {
     let file = StoreFile(SimulatedDisk(bytes), path: "test")

@@ -4,7 +4,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// Warnings of what the file keeps twice and has once, and problems of what it has no longer.
-@Suite struct LastCopyTests {
+struct LastCopyTests {
   private let fixture = StoreFixture()
 
   private func store() throws -> Store {

@@ -3,7 +3,7 @@
 import Testing
 
 /// What is committed after a recovery, when the power fails before anything but recovery itself has synced its anchor.
-@Suite struct SecondCrashTests {
+struct SecondCrashTests {
   @Test func whatIsCommittedInALogThatRecoveryBeganInAGapSurvives() throws {
     let first = StoreFixture()
     let store = try first.open()

@@ -4,7 +4,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// Headers of page extents that are written again where they are.
-@Suite struct ExtentHeaderTests {
+struct ExtentHeaderTests {
   private let identity = FormatIdentity(uuid: StoreUUID(low: 1, high: 2), pageSize: 4_096)
   private let start: UInt64 = 16_384
 

@@ -4,7 +4,7 @@ import Glibc
 import Testing
 
 /// How much a file takes beside what is in it. Counts of bytes, no times.
-@Suite struct FileSizeTests {
+struct FileSizeTests {
   private func key(_ number: Int) -> [UInt8] {
     withUnsafeBytes(of: UInt64(number).bigEndian) { [UInt8]($0) }
   }

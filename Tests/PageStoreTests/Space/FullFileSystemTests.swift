@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A store on a real file system that is full. Skipped where the process may not mount one.
-@Suite struct FullFileSystemTests {
+struct FullFileSystemTests {
   @Test(.enabled(if: SmallFileSystem.tmpfs.isAvailable, "this process may not mount a tmpfs"))
   func tmpfs() throws { try SmallFileSystem.tmpfs.mounted { try FullDisk($0).run() } }
 

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// What the pages of a file are said to be used for, beside the ledger and beside the bytes.
-@Suite struct PageUsesTests {
+struct PageUsesTests {
   /// Compares the uses with the ledger and with themselves.
   @discardableResult
   private func checked(_ store: Store) throws -> PageUses {

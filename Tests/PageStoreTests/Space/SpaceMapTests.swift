@@ -3,7 +3,7 @@ import Testing
 
 @testable import PageStore
 
-@Suite struct SpaceMapTests {
+struct SpaceMapTests {
   private func map(end: UInt64, recorded: [Range<UInt64>] = [0..<3]) -> SpaceMap {
     var pages = PageBitmap()
     for range in recorded { pages.insert(range) }

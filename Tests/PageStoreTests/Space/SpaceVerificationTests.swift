@@ -3,7 +3,7 @@
 import Testing
 
 /// Random lives of stores, after each step of which every page of the file is recounted.
-@Suite struct SpaceVerificationTests {
+struct SpaceVerificationTests {
   @Test(arguments: [4_096, 8_192])
   func whatIsRecordedAsInUseIsReached(pageSize: Int) throws {
     var generator = SeededGenerator("\(#function) \(pageSize)")

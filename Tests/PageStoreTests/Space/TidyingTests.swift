@@ -4,7 +4,7 @@ import Glibc
 import Testing
 
 /// What a store does by itself about a file that is much too long.
-@Suite struct TidyingTests {
+struct TidyingTests {
   private func key(_ number: Int) -> [UInt8] { withUnsafeBytes(of: UInt64(number).bigEndian) { [UInt8]($0) } }
 
   private func options(_ change: (inout CompactionPolicy) -> Void) -> StoreOptions {

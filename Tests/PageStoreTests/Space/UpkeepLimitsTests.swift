@@ -3,7 +3,7 @@ import Testing
 @testable import PageStore
 
 /// When a checkpoint is due.
-@Suite struct UpkeepLimitsTests {
+struct UpkeepLimitsTests {
   private static let stored: UInt64 = 64 << 20
 
   @Test func aStoreWithoutReadersMayChangeMoreThanHalf() {

@@ -3,7 +3,7 @@
 import Testing
 
 /// Calls that are made with bytes of the tree itself, or in the middle of another call.
-@Suite struct AliasTests {
+struct AliasTests {
   @Test func aValueMadeOfItsOwnOldBytesIsLoggedAsItIsStored() throws {
     let fixture = StoreFixture()
     let store = try fixture.open()

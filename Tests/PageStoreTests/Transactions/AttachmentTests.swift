@@ -5,7 +5,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// Objects that transactions attach to their commits: each reader finds those of all commits between two of its snapshots.
-@Suite struct AttachmentTests {
+struct AttachmentTests {
   private func commit(_ number: Int, to store: Store, attaching attachment: (any Sendable)? = nil) throws {
     try store.write { transaction in
       try transaction.tree("t").put(bytes("key"), bytes("\(number)"))

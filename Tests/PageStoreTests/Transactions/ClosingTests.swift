@@ -7,7 +7,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// Closing a store while others are still in the middle of a call.
-@Suite struct ClosingTests {
+struct ClosingTests {
   /// A simulated disk whose reads and writes can be held up, and which notes when it is closed.
   private final class SlowFile: RandomAccessFile {
     let disk: SimulatedDisk

@@ -6,7 +6,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// Checkpoints that are written while commits go on.
-@Suite struct ConcurrentCheckpointTests {
+struct ConcurrentCheckpointTests {
   /// Commits something at each point of a checkpoint at which others may.
   private final class Companion: Sendable {
     let store = Mutex<Store?>(nil)

@@ -3,7 +3,7 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-@Suite struct DroppedTreeTests {
+struct DroppedTreeTests {
   @Test func aTreeThatChangesBeforeAndAfterAnotherIsDroppedIsReplayed() throws {
     let fixture = StoreFixture()
     let store = try fixture.open()

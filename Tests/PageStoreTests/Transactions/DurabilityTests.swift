@@ -3,7 +3,7 @@ import Glibc
 @_spi(Testing) import TestSupport
 import Testing
 
-@Suite struct DurabilityTests {
+struct DurabilityTests {
   @Test func aFullCommitSurvivesAPowerFailure() throws {
     let fixture = StoreFixture()
     let store = try fixture.open()

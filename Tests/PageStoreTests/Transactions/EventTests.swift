@@ -7,7 +7,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// What is logged where somebody wants it.
-@Suite struct EventTests {
+struct EventTests {
   /// Lines as they were logged.
   private final class Lines: Sendable {
     private let content = Mutex<[String]>([])

@@ -4,7 +4,7 @@ import Synchronization
 @_spi(Testing) import TestSupport
 import Testing
 
-@Suite struct FailureTests {
+struct FailureTests {
   @Test(arguments: FailedSyncBehavior.allCases)
   func aFailedSyncFencesTheStoreAndTakesMemoryBack(_ behavior: FailedSyncBehavior) throws {
     let fixture = StoreFixture()

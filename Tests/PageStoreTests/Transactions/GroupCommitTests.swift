@@ -6,7 +6,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// Threads that want to write at the same time.
-@Suite struct GroupCommitTests {
+struct GroupCommitTests {
   /// Runs `body` on so many threads at once and waits for them.
   private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     let handle = Running(Atomic(count))

@@ -2,7 +2,7 @@
 @_spi(Testing) import TestSupport
 import Testing
 
-@Suite struct LargeTransactionTests {
+struct LargeTransactionTests {
   private func value(_ count: Int, seed: UInt64) -> [UInt8] {
     var generator = SeededGenerator(seed: seed)
     return generator.bytes(count)

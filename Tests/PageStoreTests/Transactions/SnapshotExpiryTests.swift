@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Snapshots with a lifetime: what is read is right or `snapshotExpired`, and what they held is used again.
-@Suite struct SnapshotExpiryTests {
+struct SnapshotExpiryTests {
   private static let keyCount = 2_000
   /// So many keys have a value that overflows.
   private static let largeKeyCount = 20

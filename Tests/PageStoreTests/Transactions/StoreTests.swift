@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-@Suite struct StoreTests {
+struct StoreTests {
   private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
   @Test func whatWasCommittedIsReadBack() throws {

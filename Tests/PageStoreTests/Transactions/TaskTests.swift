@@ -6,7 +6,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// Writing, and other work that waits, from tasks.
-@Suite struct TaskTests {
+struct TaskTests {
   @Test func aTaskWritesAndWaitsWithoutAThread() async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("tasks.cambium")

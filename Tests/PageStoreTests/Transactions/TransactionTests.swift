@@ -5,7 +5,7 @@ import Synchronization
 @_spi(Testing) import TestSupport
 import Testing
 
-@Suite struct TransactionTests {
+struct TransactionTests {
   private struct Refusal: Error {}
 
   @Test func aTransactionThatThrowsLeavesNoTrace() throws {

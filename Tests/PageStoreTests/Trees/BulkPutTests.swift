@@ -4,7 +4,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// Many entries in one call, in any order.
-@Suite struct BulkPutTests {
+struct BulkPutTests {
   private typealias Entry = (key: [UInt8], value: [UInt8])
 
   private func entry(_ number: Int, _ value: String) -> Entry {

@@ -4,7 +4,7 @@ import Testing
 @testable import PageStore
 
 /// Cursors that meet a page which can't be read just now.
-@Suite struct CursorFailureTests {
+struct CursorFailureTests {
   private static let count = 3_000
 
   private static func key(_ index: Int) -> [UInt8] { bytes("key\(index + 100_000)") }

@@ -3,7 +3,7 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-@Suite struct FillTests {
+struct FillTests {
   /// Bytes used in each page but the root, as a share of what it holds.
   private func fills(_ fixture: TreeFixture) throws -> [Double] {
     var fills: [Double] = []

@@ -3,7 +3,7 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-@Suite struct OverflowTests {
+struct OverflowTests {
   /// Lengths on both sides of every boundary of the layout.
   private func lengths(_ geometry: PageGeometry) -> [Int] {
     let inline = geometry.leafEntryLimit - PageSlot.byteCount - LeafCell.keyOffset - 2

@@ -4,7 +4,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// Packing of half-empty leaves: the same entries in fewer pages.
-@Suite struct PackingTests {
+struct PackingTests {
   /// Packs the whole tree, some pages in each transaction; returns how many transactions that took.
   private func pack(_ fixture: TreeFixture, pageLimit: Int) throws -> Int {
     var key: [UInt8]? = []

@@ -4,7 +4,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// Lookups of several keys side by side find what lookups one by one would.
-@Suite struct SeveralKeysTests {
+struct SeveralKeysTests {
   @Test(arguments: [0, 256 << 20]) func severalKeysAreFoundAsInASortedArray(cacheByteBudget: Int) throws {
     var generator = SeededGenerator("severalKeysAreFoundAsInASortedArray \(cacheByteBudget)")
     for spacing in [1, 3, 1_000, 1 << 40] {

@@ -3,7 +3,7 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-@Suite struct TreeOracleTests {
+struct TreeOracleTests {
   static let pageSizes = [4_096, 8_192, 65_536]
 
   @Test(arguments: pageSizes, KeyStyle.allCases)

@@ -3,7 +3,7 @@ import Testing
 
 @_spi(Testing) @testable import PageStore
 
-@Suite struct VersionTests {
+struct VersionTests {
   @Test func anOldVersionStaysWhatItWas() throws {
     var generator = SeededGenerator("anOldVersionStaysWhatItWas")
     let fixture = TreeFixture(pageSize: 4_096)

@@ -4,7 +4,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// What Docs/FileFormat.md says of the header, the anchors, the log and the extents, broken one by one.
-@Suite struct PlantedLogProblemsTests {
+struct PlantedLogProblemsTests {
   private func expect(
     _ message: String,
     in content: SparseBytes? = nil,

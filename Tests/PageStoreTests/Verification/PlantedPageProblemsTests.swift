@@ -4,7 +4,7 @@ import Testing
 @_spi(Testing) @testable import PageStore
 
 /// What Docs/FileFormat.md says of pages and trees, broken one by one, with every checksum right.
-@Suite struct PlantedPageProblemsTests {
+struct PlantedPageProblemsTests {
   /// What verifying says after a change, of a store that had nothing to say before.
   private func problems(_ change: (inout ForgedStore) throws -> Void) throws -> [IntegrityProblem] {
     var forged = try ForgedStore(SampleStore.content())

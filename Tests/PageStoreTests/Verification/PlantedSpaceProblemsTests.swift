@@ -5,7 +5,7 @@ import Testing
 
 /// What the newest checkpoint says of the file's room, made wrong with every checksum right: `verify` finds it, and where pages in use are
 /// called free, nothing is written.
-@Suite struct PlantedSpaceProblemsTests {
+struct PlantedSpaceProblemsTests {
   private func live(_ forged: ForgedStore) throws -> [UInt64] {
     try forged.pages(of: forged.entry(of: "rows").root)
   }

@@ -5,7 +5,7 @@ import Testing
 @testable import Predicates
 
 /// Groups of rows by what another object holds.
-@Suite struct ReferencedGroupsTests {
+struct ReferencedGroupsTests {
   /// Persons of cities, whose names repeat.
   private struct People: SchemaProviding {
     static let city = entity(EntityID(0), "City", [("name", .string, nil), ("size", .int64, nil)])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Predicates
 
-@Suite struct CalculationTests {
+struct CalculationTests {
   private static let numerators: [AttributeValue] = [
     .int(1), .int(0), .uint(.max), .double(1), .double(.infinity), .double(.nan), .decimal(1), .decimal(.nan),
   ]

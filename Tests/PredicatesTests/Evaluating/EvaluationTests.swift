@@ -9,7 +9,7 @@ extension Row: PredicateSubject {
   func elements(_ relationship: ToManyID, of owner: ResolvedPath) -> [Row] { [] }
 }
 
-@Suite struct EvaluationTests {
+struct EvaluationTests {
   private static let numbers = ["month", "day", "seats", "depTime", "delay", "fare"]
   private static let texts = ["title", "tailnum", "origin.name"]
   private static let orderings: [ComparisonOperator] = [

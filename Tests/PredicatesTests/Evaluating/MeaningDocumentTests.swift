@@ -4,7 +4,7 @@ import Testing
 @testable import Predicates
 
 /// Docs/Predicates.md says what conditions mean.
-@Suite struct MeaningDocumentTests {
+struct MeaningDocumentTests {
   @Test func eachRowOfTheTableHolds() throws {
     let rows = try Document("Docs/Predicates.md").rows("condition", "where", "holds")
     #expect(rows.count > 40)

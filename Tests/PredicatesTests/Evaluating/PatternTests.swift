@@ -4,7 +4,7 @@ import Testing
 
 @testable import Predicates
 
-@Suite struct LikePatternTests {
+struct LikePatternTests {
   private func fits(_ text: String, _ pattern: String, _ options: StringOptions = []) -> Bool {
     ValueComparison.holds(.string(text), .like, .string(pattern), options)
   }
@@ -78,7 +78,7 @@ import Testing
   }
 }
 
-@Suite struct RegexPatternTests {
+struct RegexPatternTests {
   private func fits(_ text: String, _ pattern: String, _ options: StringOptions = []) throws -> Bool {
     let isFit = try RegexPattern(pattern, options).matches(text)
     #expect(ValueComparison.holds(.string(text), .matches, .string(pattern), options) == isFit)

@@ -4,7 +4,7 @@ import Testing
 @testable import Predicates
 
 /// What the options make of strings.
-@Suite struct StringFoldingTests {
+struct StringFoldingTests {
   private static let all: [StringOptions] = [
     .caseInsensitive, .diacriticInsensitive, .normalized, [.caseInsensitive, .diacriticInsensitive],
   ]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Predicates
 
-@Suite struct ValueComparisonTests {
+struct ValueComparisonTests {
   private func holds(_ a: AttributeValue, _ comparison: ComparisonOperator, _ b: AttributeValue) -> Bool {
     ValueComparison.holds(a, comparison, b)
   }

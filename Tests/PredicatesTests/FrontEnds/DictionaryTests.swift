@@ -3,7 +3,7 @@ import Predicates
 import Testing
 
 /// Conditions that are spelled as dictionaries.
-@Suite struct DictionaryTests {
+struct DictionaryTests {
   struct Pair: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let dictionary: Where<Flight>

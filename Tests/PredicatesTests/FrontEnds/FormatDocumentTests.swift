@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Docs/FormatStrings.md says what the parser does.
-@Suite struct FormatDocumentTests {
+struct FormatDocumentTests {
   @Test func eachRowOfTheGrammarParsesAndPrints() throws {
     let rows = try Document("Docs/FormatStrings.md").rows("construct", "text", "prints as")
     #expect(rows.count > 60)

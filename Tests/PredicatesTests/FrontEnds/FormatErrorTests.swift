@@ -2,7 +2,7 @@ import Foundation
 import Predicates
 import Testing
 
-@Suite struct FormatErrorTests {
+struct FormatErrorTests {
   /// The column is where the caret stands in the second string: `^` under the mistake.
   struct Row: Sendable, CustomTestStringConvertible {
     let text: String

@@ -3,7 +3,7 @@ import Predicates
 import Testing
 
 /// The grammar, a row a test.
-@Suite struct FormatGrammarTests {
+struct FormatGrammarTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let text: String
     let tree: PredicateTree

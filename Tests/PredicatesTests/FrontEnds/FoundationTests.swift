@@ -3,7 +3,7 @@ import Predicates
 import Testing
 
 /// Foundation's `#Predicate` and what it has to mean.
-@Suite struct FoundationTests {
+struct FoundationTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let text: String
     let predicate: Foundation.Predicate<Flight>

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Predicates
 
-@Suite struct HostileTextTests {
+struct HostileTextTests {
   /// Runs the body on a thread with the 512 KiB that libraries give to their threads.
   private func onASmallStack(_ body: @escaping @Sendable () -> String) async -> String {
     await withCheckedContinuation { continuation in

@@ -28,7 +28,7 @@ extension FormatArgument: PredicateArgument {
   public var _predicateArgument: FormatArgument { self }
 }
 
-@Suite struct SpellingTests {
+struct SpellingTests {
   static let all: [Spelling] = [comparisons, combinations, stringConditions, lists, objects].flatMap { $0 }
 
   @Test(arguments: all)

@@ -20,7 +20,7 @@ extension Version: RawRepresentable, AttributeType {
   static var tracerValue: Version? { Version(major: 1, minor: 0) }
 }
 
-@Suite struct AttributeTypeTests {
+struct AttributeTypeTests {
   private func comesBack<T: AttributeType & Equatable>(_ values: T...) -> Bool {
     values.allSatisfy { T(_attributeValue: $0._attributeValue) == $0 }
   }

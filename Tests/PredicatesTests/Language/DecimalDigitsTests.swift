@@ -2,7 +2,7 @@ import Predicates
 import TestSupport
 import Testing
 
-@Suite struct DecimalDigitsTests {
+struct DecimalDigitsTests {
   @Test(arguments: [
     ("0", "0.0"), ("-0", "-0.0"), ("0.000", "0.0"), ("00120", "120.0"), ("1.50", "1.5"), (".5", "0.5"),
     ("5.", "5.0"),

@@ -5,7 +5,7 @@ import Testing
 @testable import Predicates
 
 /// Sums of decimals against a sum digit by digit.
-@Suite struct DecimalSumTests {
+struct DecimalSumTests {
   /// A number's digits in units of 10^-130, the lowest first.
   private static func digits(_ value: DecimalParts) -> [Int] {
     Array(repeating: 0, count: value.exponent + 130)

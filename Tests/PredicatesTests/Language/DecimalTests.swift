@@ -5,7 +5,7 @@ import Testing
 @testable import Predicates
 
 /// Decimals as the engine sees them, against Foundation's own.
-@Suite struct DecimalTests {
+struct DecimalTests {
   private func bytes(_ value: Decimal) -> [UInt8] { DecimalKey.withBytes(of: value) { Array($0) } }
 
   private func stored(_ value: Decimal) -> [UInt8] { StoredDecimal.withBytes(of: value) { Array($0) } }

@@ -2,7 +2,7 @@ import Foundation
 import Predicates
 import Testing
 
-@Suite struct ObjectNumberTests {
+struct ObjectNumberTests {
   private typealias Number = ObjectNumber
 
   @Test func aNumberIsItsSequenceAndItsClass() throws {

@@ -3,7 +3,7 @@ import Predicates
 import TestSupport
 import Testing
 
-@Suite struct PrintingTests {
+struct PrintingTests {
   private static func operand(_ random: inout SeededGenerator) -> PredicateOperand {
     switch random.number(in: 0...9) {
     case 0...3: return .path(RandomValues.names(&random))

@@ -1,7 +1,7 @@
 import Predicates
 import Testing
 
-@Suite struct VariableTests {
+struct VariableTests {
   private static var values: [String: (any PredicateArgument)?] {
     [
       "N": 5, "T": "x", "LIST": [1, 2], "RANGE": 1...3, "NIL": Int?.none, "A": AirportID(number: 7),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Predicates
 
-@Suite struct NormaliserTests {
+struct NormaliserTests {
   private let entity = EntitySchema(
     id: EntityID(0),
     name: "Thing",
@@ -96,7 +96,7 @@ import Testing
   }
 }
 
-@Suite struct LargePredicateTests {
+struct LargePredicateTests {
   @Test func tenThousandAlternativesAreOneSet() {
     let path = ResolvedPath(hops: [], leaf: .slot(0, .int64), isOptional: true, name: "n")
     let many = (0..<10_000).map { ResolvedPredicate.compare(path, .equal, .int(Int64($0 * 2)), []) }
@@ -111,7 +111,7 @@ import Testing
   }
 }
 
-@Suite struct ValueSetTests {
+struct ValueSetTests {
   @Test func theLeastAndTheGreatestValueAreMembers() {
     let extremes: [(AttributeKind, [AttributeValue])] = [
       (.int8, [.int(-128), .int(127)]), (.uint64, [.int(0), .uint(.max)]),

@@ -4,7 +4,7 @@ import Testing
 @testable import Predicates
 
 /// The oracle's sums on paper, where a Decimal comes to its limits.
-@Suite struct PlainDecimalsTests {
+struct PlainDecimalsTests {
   /// The nearest Decimal has a zero at its end and the greatest exponent: without the zero it would be none.
   @Test func anAverageKeepsItsLastZeroAtTheGreatestExponent() throws {
     let greatest = Decimal.greatestFiniteMagnitude

@@ -3,7 +3,7 @@ import Testing
 @testable import Predicates
 
 /// The oracle's tables of letters cover what its texts can become, so that a difference in an answer is the engine's.
-@Suite struct PlainFoldingTests {
+struct PlainFoldingTests {
   private static let options: [(oracle: PlainFolding, engine: StringOptions)] = [
     (.none, []), (.c, .caseInsensitive), (.d, .diacriticInsensitive),
     (.cd, [.caseInsensitive, .diacriticInsensitive]), (.n, .normalized),

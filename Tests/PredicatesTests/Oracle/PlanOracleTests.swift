@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The language against a naive evaluator that shares no code with the engine, on generated schemas, rows and queries.
-@Suite struct PlanOracleTests {
+struct PlanOracleTests {
   /// How many cases: `CAMBIUM_ORACLE_CASES`, or a few. A case is a query under one way of indexing: its answer, and that its predicate's
   /// negation has all the rest.
   private static let caseCount =

@@ -4,7 +4,7 @@ import Testing
 
 /// What plans look like when they are printed, for the kinds of queries that people write: 3,360 departures in a year of
 /// twelve months of 28 days, ten a day, to ten places.
-@Suite struct PlanTextTests {
+struct PlanTextTests {
   private static let world: PlainWorld = {
     let attributes: [(String, AttributeKind)] = [
       ("month", .int16), ("day", .int8), ("delay", .int32), ("carrier", .string), ("title", .string),

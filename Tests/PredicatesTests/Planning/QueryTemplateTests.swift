@@ -6,7 +6,7 @@ import Testing
 @testable import Predicates
 
 /// Queries by way of templates, beside the same queries without.
-@Suite struct QueryTemplateTests {
+struct QueryTemplateTests {
   private final class Kept: QueryTemplateKeeping {
     private let templates = Mutex(QueryTemplates())
 

@@ -2,7 +2,7 @@ import Predicates
 import Testing
 
 /// Indexes after their properties were found in the schema.
-@Suite struct ResolvedIndexTests {
+struct ResolvedIndexTests {
   private static let book = EntityID(3)
   private static let stored = [
     StoredProperty(name: "title", slot: 0, kind: .string, isOptional: false),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Predicates
 
-@Suite struct ISO8601TextTests {
+struct ISO8601TextTests {
   @Test(arguments: [
     ("2001-01-01T00:00:00Z", 0.0), ("2001-01-01", 0), ("2013-01-01T10:00:00Z", 378_727_200),
     ("2013-01-01 10:00Z", 378_727_200), ("2013-01-01T11:00:00+01:00", 378_727_200),

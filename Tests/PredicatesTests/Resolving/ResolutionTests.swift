@@ -4,7 +4,7 @@ import Testing
 @testable import Predicates
 
 /// What the rules make of literals, read off the resolved predicate's debugging text.
-@Suite struct ResolutionTests {
+struct ResolutionTests {
   private func resolve(_ text: String, _ arguments: [any PredicateArgument] = []) throws -> ResolvedPredicate
   {
     try PredicateTree(format: text, arguments: arguments)

@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Entities that are described while the program runs, beside models.
-@Suite struct DynamicModelTests {
+struct DynamicModelTests {
   private func error(_ body: () throws -> Void) -> ContextError? {
     do { try body() } catch { return error as? ContextError }
     return nil

@@ -7,7 +7,7 @@ import Testing
 @testable import GraphContext
 
 /// The same random program on models with the macro, on models with property wrappers and on records: the stores are the same, byte for byte.
-@Suite struct ShelfOracleTests {
+struct ShelfOracleTests {
   @Test func theFormOfAModelMakesNoDifference() async throws {
     let folder = try TemporaryFolder()
     let paths = ["a", "b", "c"].map { folder.file("\($0).cambium") }

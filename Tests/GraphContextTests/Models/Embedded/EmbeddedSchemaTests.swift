@@ -6,7 +6,7 @@ import Testing
 @testable import GraphContext
 
 /// Embedded values in schemas: what is stored, what migrates, what becomes of them as text.
-@Suite struct EmbeddedSchemaTests {
+struct EmbeddedSchemaTests {
   private static let models: [any ManagedObject.Type] = [Tenant.self, Landlord.self, Visit.self]
 
   @Test func partsAreAttributesOfTheEntity() throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphContext
 
-@Suite struct EmbeddedTests {
+struct EmbeddedTests {
   private func open(_ location: StoreLocation = .inMemory) async throws -> PersistentContainer {
     try await PersistentContainer(
       "Tenants",

@@ -7,7 +7,7 @@ import Testing
 
 /// Random changes of objects that have a list with an index, a place in an ordered list, external values, a coded value and a unique one, beside
 /// plain values: by two contexts, a child, batches, undoing and redoing.
-@Suite struct MixedKindTests {
+struct MixedKindTests {
   /// How many steps: `CAMBIUM_MIXED_STEPS`, or a few.
   private static let stepCount =
     ProcessInfo.processInfo.environment["CAMBIUM_MIXED_STEPS"].flatMap(Int.init) ?? 400

@@ -5,7 +5,7 @@ import Testing
 @testable import GraphContext
 
 /// What is wrong with a class whose properties have wrappers: said by the compiler, or by the schema.
-@Suite struct WrappedMistakeTests {
+struct WrappedMistakeTests {
   enum Flawed {
     class Parent: StoredObject {
       @Stored var name: String = ""

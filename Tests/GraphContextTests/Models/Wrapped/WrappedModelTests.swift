@@ -5,7 +5,7 @@ import Testing
 @testable import GraphContext
 
 /// Models whose properties have wrappers.
-@Suite struct WrappedModelTests {
+struct WrappedModelTests {
   private func studio() async throws -> PersistentContainer {
     try await PersistentContainer("Studio", models: Studio.models, at: .inMemory)
   }
