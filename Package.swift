@@ -167,6 +167,11 @@ let package = Package(
       swiftSettings: swiftSettings
     ),
     .testTarget(
+      name: "ObservingTests",
+      dependencies: ["Cambium", "GraphContext", "Predicates", "PageStore", "TestSupport"],
+      swiftSettings: swiftSettings
+    ),
+    .testTarget(
       name: "CambiumToolTests",
       dependencies: ["Cambium", "PageStore", "SVGDrawing", "TestSupport", "cambium-cli"],
       swiftSettings: swiftSettings

@@ -189,6 +189,11 @@ extension ContextError {
     )
   }
 
+  /// What a list follows has ended.
+  static func contextGone() -> ContextError {
+    ContextError(.closed, "the context that the list follows is gone")
+  }
+
   /// A context that only reads was to change something.
   static func readOnlyContext() -> ContextError {
     ContextError(

@@ -38,6 +38,15 @@ extension ManagedObjectContext {
     guard hasChanges else { return forgetChanges() }
     let request = try ChangeEncoder(self, invalid).encode()
     try request.failures.throwIfAny()
+    finish(try handOver(request, to: parent))
+  }
+
+  private func handOver(
+    _ request: SaveRequest,
+    to parent: ManagedObjectContext
+  ) throws(ContextError) -> SavedObjects {
+    isSettling = true
+    defer { isSettling = false }
     let changes = changes(of: request)
     try parent.accept(request, HandedOver(request, changes, of: self))
     var saved = finishSave()
@@ -45,7 +54,7 @@ extension ManagedObjectContext {
       tellingChanges(from: .parent) { saved.kept.forEach { readReferences(of: $0, entity(of: $0).ordinal) } }
     }
     saved.changes = changes
-    finish(saved)
+    return saved
   }
 
   /// Runs the hooks that come before a save, and returns the failures of objects that refuse to be saved.
@@ -161,6 +170,8 @@ extension ManagedObjectContext {
       attempts.prepared = expectChanges(invalid)
       return false
     }
+    isSettling = true
+    defer { isSettling = false }
     let aliases = leaveSettled(settlement.aliases)
     let shown = valuesShownToChildren(of: settlement.reverted)
     attempts.saved = finishSave()

@@ -44,6 +44,25 @@ struct EventListeners<Event> {
   }
 }
 
+extension EventListeners where Event: Sendable {
+  /// A sequence of the events from now on. It ends when the listeners are released.
+  mutating func stream() -> AsyncStream<Event> {
+    let (stream, continuation) = AsyncStream<Event>.makeStream()
+    let flag = add { [end = StreamEnd(continuation)] in end.continuation.yield($0) }
+    continuation.onTermination = { _ in flag.cancel() }
+    return stream
+  }
+}
+
+/// Finishes a stream when what feeds it lets go.
+private final class StreamEnd<Event: Sendable>: Sendable {
+  let continuation: AsyncStream<Event>.Continuation
+
+  init(_ continuation: AsyncStream<Event>.Continuation) { self.continuation = continuation }
+
+  deinit { continuation.finish() }
+}
+
 /// The listeners of a context, and the changes for the next event.
 struct ContextEvents {
   var willSave = EventListeners<Void>()

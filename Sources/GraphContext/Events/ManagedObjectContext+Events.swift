@@ -35,19 +35,14 @@ extension ManagedObjectContext {
   ///
   /// Each call makes a sequence of its own. Events that the consumer has not read yet stay in memory.
   public func objectChanges() -> AsyncStream<ObjectChanges> {
-    let (stream, continuation) = AsyncStream<ObjectChanges>.makeStream()
-    let flag = events.objectsDidChange.add { [end = StreamEnd(continuation)] in end.continuation.yield($0) }
-    continuation.onTermination = { _ in flag.cancel() }
+    let stream = events.objectsDidChange.stream()
     updateTracking()
     return stream
   }
 
   /// A sequence of the values that ``onDidSave(_:)`` delivers, for a task on any executor. It ends when the context is released.
   public func saves() -> AsyncStream<ObjectChanges> {
-    let (stream, continuation) = AsyncStream<ObjectChanges>.makeStream()
-    let flag = events.didSave.add { [end = StreamEnd(continuation)] in end.continuation.yield($0) }
-    continuation.onTermination = { _ in flag.cancel() }
-    return stream
+    events.didSave.stream()
   }
 
   /// Delivers the changes since the last event at once, and ends the current group of the undo manager.
@@ -57,15 +52,6 @@ extension ManagedObjectContext {
     children.forEach { $0.processPendingChanges() }
     updateOwnTracking()
   }
-}
-
-/// Finishes a stream when the context that feeds it lets go.
-private final class StreamEnd: Sendable {
-  let continuation: AsyncStream<ObjectChanges>.Continuation
-
-  init(_ continuation: AsyncStream<ObjectChanges>.Continuation) { self.continuation = continuation }
-
-  deinit { continuation.finish() }
 }
 
 // MARK: - Noting changes

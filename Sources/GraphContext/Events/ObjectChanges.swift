@@ -84,6 +84,17 @@ final class HandedOver {
 }
 
 extension ObjectChanges {
+  /// Adds the changes of the next event. An object may be in several lists then.
+  mutating func append(_ others: ObjectChanges) {
+    origin = others.origin
+    inserted += others.inserted
+    updated += others.updated
+    deleted += others.deleted
+    refreshed += others.refreshed
+    changedProperties.merge(others.changedProperties) { Set($0).union($1).sorted() }
+    invalidatesAll = invalidatesAll || others.invalidatesAll
+  }
+
   /// Takes objects out of the updated ones.
   mutating func removeUpdated(where isRemoved: (ManagedObjectID) -> Bool) {
     updated.removeAll { id in

@@ -17,6 +17,12 @@ struct QueryColumn {
     origin = ColumnOrigin(entityName: destination.entity, identity: identity, storeID: store)
   }
 
+  /// A column of values, which are none of objects.
+  init(_ path: ResolvedPath, storeID: UUID) {
+    self.path = path
+    origin = ColumnOrigin(entityName: nil, identity: nil, storeID: storeID)
+  }
+
   /// The error for a row that has no value of the type in this column.
   func holdsNone(_ type: Any.Type, of entity: String) -> ContextError {
     ContextError(

@@ -60,6 +60,19 @@ struct PlanDraft {
     return .and(rest)
   }
 
+  /// The range of numbers that the predicate asks for, as one for a class does, and what is left to test.
+  var numberRange: (ClosedRange<ObjectNumber>, NormalPredicate)? {
+    for (place, conjunct) in conjuncts.enumerated() {
+      guard case .values(let path, let set) = conjunct, path.scope == 0, path.hops.isEmpty,
+        path.leaf == .objectID, set.segmentCount == 1, let range = set.hull?.numbers
+      else { continue }
+      var rest = conjuncts
+      rest.remove(at: place)
+      return (range, .all(rest))
+    }
+    return nil
+  }
+
   /// The conjuncts at some places.
   func conjunction(of places: [Int]) -> NormalPredicate { .all(places.map { conjuncts[$0] }) }
 }
@@ -81,4 +94,14 @@ struct PlanCandidates {
 
   /// No more rows than this can match.
   var mostMatches: Double { Double(plans.lazy.map(\.access.rowCount).min() ?? 0) }
+}
+
+extension ValueSet.Segment {
+  /// The numbers of objects that the segment goes from and to; nil for one that isn't about objects.
+  fileprivate var numbers: ClosedRange<ObjectNumber>? {
+    guard case .before(.reference(let first)) = lower, case .after(.reference(let last)) = upper,
+      first <= last
+    else { return nil }
+    return first...last
+  }
 }

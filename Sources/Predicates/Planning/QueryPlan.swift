@@ -79,6 +79,14 @@ public struct QueryPlan: Sendable, Hashable, Codable {
     public var rowBudget: Int
   }
 
+  /// How a live list finds the positions of its objects.
+  public enum Listing: Sendable, Hashable, Codable {
+    /// The tree that has the results in their order counts them. The list holds no IDs.
+    case byRank
+    /// The list holds so many IDs of 8 bytes.
+    case byNumbers(Int)
+  }
+
   /// The entity's name.
   public var entity: String
   /// Where the rows come from.
@@ -109,6 +117,8 @@ public struct QueryPlan: Sendable, Hashable, Codable {
   var making = Making()
   /// What is computed of the rows; nil where they themselves are the results.
   public var grouping: Grouping?
+  /// How a live list finds the positions of its objects; nil for a query that is no live list's.
+  public package(set) var listing: Listing?
   /// What the query did when it ran; nil where it was only explained.
   public var measurement: Measurement?
 }
@@ -153,6 +163,11 @@ extension QueryPlan: CustomStringConvertible {
       )
     }
     lines += grouping?.lines ?? []
+    switch listing {
+    case .byRank?: lines.append("  list: positions by rank, no IDs are held")
+    case .byNumbers(let count)?: lines.append("  list: positions by \(count) IDs of 8 bytes")
+    case nil: break
+    }
     if usesTemplate { lines.append("  template: of an earlier query") }
     if let measurement { lines.append(measurement.line) }
     return lines.joined(separator: "\n")

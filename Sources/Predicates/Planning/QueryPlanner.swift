@@ -1,13 +1,3 @@
-extension ValueSet.Segment {
-  /// The numbers of objects that the segment goes from and to; nil for one that isn't about objects.
-  fileprivate var numbers: ClosedRange<ObjectNumber>? {
-    guard case .before(.reference(let first)) = lower, case .after(.reference(let last)) = upper,
-      first <= last
-    else { return nil }
-    return first...last
-  }
-}
-
 /// Chooses how a query is answered, by exact counts of the rows that each way would touch.
 package struct QueryPlanner {
   private let schema: any SchemaProviding
@@ -116,7 +106,7 @@ package struct QueryPlanner {
     if let (scans, residual) = try union(conjuncts, in: query.entity) {
       result.append(draft.plan(.union(scans), residual))
     }
-    if let (range, residual) = numberRange(conjuncts) {
+    if let (range, residual) = draft.numberRange {
       let rows = try counting.count(of: query.entity.id, in: range)
       result.append(draft.plan(.fullScan(rows: rows, of: range), residual))
     } else {
@@ -136,21 +126,6 @@ package struct QueryPlanner {
       rest.remove(at: place)
       let numbers = points.compactMap { if case .reference(let number) = $0 { number } else { nil } }
       return (numbers, .all(rest))
-    }
-    return nil
-  }
-
-  /// The range of numbers that the predicate asks for, as one for a class does, and what is left to test.
-  private func numberRange(
-    _ conjuncts: [NormalPredicate]
-  ) -> (ClosedRange<ObjectNumber>, NormalPredicate)? {
-    for (place, conjunct) in conjuncts.enumerated() {
-      guard case .values(let path, let set) = conjunct, path.scope == 0, path.hops.isEmpty,
-        path.leaf == .objectID, set.segmentCount == 1, let range = set.hull?.numbers
-      else { continue }
-      var rest = conjuncts
-      rest.remove(at: place)
-      return (range, .all(rest))
     }
     return nil
   }

@@ -87,7 +87,7 @@ struct IndexWalker: ~Copyable {
 
 extension KeyRange {
   /// The end of what lies before the range.
-  fileprivate var lowerAsEnd: Bound {
+  var lowerAsEnd: Bound {
     switch lower {
     case .unbounded: .excluding([])
     case .including(let key): .excluding(key)

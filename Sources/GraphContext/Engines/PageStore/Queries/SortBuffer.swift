@@ -2,8 +2,7 @@ import Predicates
 
 /// Sorts rows by encoded keys, keeping only as many as are wanted.
 ///
-/// A row's key is the order-preserving encoding of its sort values (``KeyCoder``), complemented where the order is
-/// descending, and of its number: one comparison of bytes decides, as in an index. With a limit of *k*, rows beyond the
+/// A row's key is a ``SortKey``. With a limit of *k*, rows beyond the
 /// *k* best so far are turned away by one comparison, and the rest is cut back to *k* whenever it has doubled: *n* rows
 /// cost O(*n* + accepted · log *k*), and the memory of 2 *k*.
 struct SortBuffer {
@@ -22,7 +21,7 @@ struct SortBuffer {
   private var entries: [Entry] = []
   /// The key of the last row that is good enough, once there are as many as wanted.
   private var worst: [UInt8]?
-  private var key: [UInt8] = []
+  private var key = SortKey()
 
   /// - Parameters:
   ///   - fields: where the keys' values are found, one for each.
@@ -44,30 +43,26 @@ struct SortBuffer {
 
   /// Adds the row that the reader has begun.
   mutating func insert(_ row: QueryRow, _ reader: inout RowReader) throws {
-    key.removeAll(keepingCapacity: true)
+    key.removeAll()
     for (sort, field) in zip(keys, fields) {
-      let start = key.count
-      KeyCoder.append(try reader.value(of: field), to: &key)
-      if !sort.isAscending { complement(from: start) }
+      key.append(try reader.value(of: field), isAscending: sort.isAscending)
     }
     insert(row)
   }
 
   /// Adds a row that is sorted by its number alone.
   mutating func insert(number: ObjectNumber) {
-    key.removeAll(keepingCapacity: true)
+    key.removeAll()
     insert(QueryRow(number: number, record: nil))
   }
 
   private mutating func insert(_ row: QueryRow) {
-    let start = key.count
-    KeyCoder.append(objectID: row.number, to: &key)
-    if !isIDAscending { complement(from: start) }
+    key.append(row.number, isAscending: isIDAscending)
     if wanted == 0 { return }
-    if let worst, !key.precedes(worst) { return }
+    if let worst, !key.bytes.precedes(worst) { return }
     let kept = row.kept(keep)
-    entries.append(Entry(start: bytes.count, count: key.count, row: kept))
-    bytes += key
+    entries.append(Entry(start: bytes.count, count: key.bytes.count, row: kept))
+    bytes += key.bytes
     if let wanted, entries.count / 2 >= max(wanted, 512) { cut(to: wanted) }
   }
 
@@ -75,10 +70,6 @@ struct SortBuffer {
   mutating func finish() -> [QueryRow] {
     sort()
     return (wanted.map { entries.prefix($0) } ?? entries[...]).map(\.row)
-  }
-
-  private mutating func complement(from start: Int) {
-    for place in start..<key.count { key[place] = ~key[place] }
   }
 
   private mutating func sort() {

@@ -1,0 +1,359 @@
+import Predicates
+
+/// The objects that a query describes, as a live collection: it follows its context, and tells what changes.
+///
+/// ```swift
+/// let songs = try FetchedResults(From<Song>().orderBy(\.title), in: context)
+/// let subscription = songs.onChange { changes in
+///   for event in changes.events { print(event) }
+/// }
+/// print(songs.count, songs[0].title)
+/// ```
+///
+/// The list shows what a fetch of the query would give at the time of the context's last event: unsaved changes of the context, commits that it has moved to, undone and
+/// rolled back changes. It changes after each turn, as ``ManagedObjectContext/onObjectsDidChange(_:)`` says, never while code runs through it. It depends on
+/// every property along the paths of its condition, order and sections: renaming an album moves its songs.
+///
+/// Where condition and order are one range of an index, positions are counted by the index: the list holds no IDs, and *k* changes in a list of *n* cost O(*k* log *n*). Any
+/// other list holds 8 bytes for each object. A change of such a list costs a pass over them, and a list with a limit, or whose condition goes
+/// through to-many relationships, is fetched again. ``isRanked`` and ``explain()`` say which.
+///
+/// Objects are read some at a time where the program reads them. A list belongs to the task of its context, like an object. The context doesn't keep it: it stops following
+/// when the program releases it. Once the context is gone the list is empty.
+public final class FetchedResults<Object: ManagedObject> {
+  /// The query.
+  public private(set) var request: From<Object>
+  /// How the list is divided; nil for a list of one section.
+  public let sectionedBy: SectionedBy<Object>?
+  /// Why the list has stopped to follow its context; nil while it follows. The list then shows what it showed before, until ``refetch(_:)``.
+  public private(set) var failure: ContextError?
+  private var list: LiveList
+  private var sectioning: ListSections?
+  private var listeners = EventListeners<ListChanges>()
+  private var observers: [ObserverBox<Object>] = []
+  private var subscriptions: [ContextSubscription] = []
+  /// Objects that are read together.
+  private var page: (start: Int, objects: [Object]) = (0, [])
+  /// True between ``pause()`` and ``resume()``.
+  public private(set) var isPaused = false
+  private var hasMissedChanges = false
+  /// What events have told of while the context was settling.
+  private var untold: ObjectChanges?
+
+  /// How many objects are read together.
+  private static var pageCount: Int { 64 }
+
+  /// Fetches the list.
+  ///
+  /// - Parameters:
+  ///   - request: the query. Limit and offset are allowed.
+  ///   - sectionedBy: what divides the list. The first key of the request's order must be that of the sections.
+  ///   - context: the context that the list follows.
+  /// - Throws: what ``ManagedObjectContext/fetch(_:)-(From<Root>)`` throws; `invalidQuery` also where the order doesn't keep sections together.
+  public init(
+    _ request: From<Object>,
+    sectionedBy: SectionedBy<Object>? = nil,
+    in context: ManagedObjectContext
+  ) throws(ContextError) {
+    self.request = request
+    self.sectionedBy = sectionedBy
+    (list, sectioning) = try Self.fetched(request, sectionedBy, in: context)
+    subscriptions = [
+      context.onObjectsDidChange { [weak self] in self?.follow($0) },
+      context.onDidSave { [weak self] _ in self?.moveOn() },
+    ]
+  }
+
+  private static func fetched(
+    _ request: From<Object>,
+    _ sectionedBy: SectionedBy<Object>?,
+    in context: ManagedObjectContext
+  ) throws(ContextError) -> (LiveList, ListSections?) {
+    // What was noted so far is in the list already.
+    context.processPendingChanges()
+    let query = try context.resolved(request).query
+    guard let sectionedBy else { return (try LiveList(query, section: nil, in: context), nil) }
+    let entity = try context.modelEntity(of: Object.self)
+    let schema = context.coordinator.schema
+    let path = try ContextError.resolving { () throws(QueryError) in
+      let entity = schema.entitySchema(of: Object.self, entity)
+      let path = try PathResolver(entity: entity, schema: schema.schema).resolve(sectionedBy.names.get()).path
+      try path.checkComparable("divided")
+      guard query.sort.first?.path == path else {
+        throw QueryError(
+          .arguments,
+          "A list that is divided by “\(path.name)” must be sorted by it first.",
+          keyPath: path.name
+        )
+      }
+      return path
+    }
+    let list = try LiveList(query, section: path, in: context)
+    var sections = ListSections(path, name: sectionedBy.name)
+    try sections.read(list, in: context)
+    return (list, sections)
+  }
+
+  /// The context that the list follows; nil once it is gone.
+  public var context: ManagedObjectContext? { list.context }
+
+  /// Whether positions are counted by an index, so that the list holds no IDs.
+  public var isRanked: Bool { list.isRanked }
+
+  /// How the list's query is answered, with a line that says how the list finds positions.
+  public func explain() throws(ContextError) -> QueryPlan {
+    guard let context else { throw ContextError.contextGone() }
+    var plan = try context.explain(list.query, analyze: false)
+    plan.listing = isRanked ? .byRank : .byNumbers(list.count)
+    return plan
+  }
+}
+
+// MARK: - Reading
+
+extension FetchedResults: RandomAccessCollection {
+  /// 0.
+  public var startIndex: Int { 0 }
+  /// How many objects there are.
+  public var endIndex: Int { context == nil ? 0 : list.count }
+
+  /// The object at a position. O(1) for objects that are read together, else O(log n) for a list by rank.
+  ///
+  /// The position must exist. If the store can't be read, the object is one that isn't there, and the context throws the error later, as ``ManagedObjectContext`` says.
+  public subscript(position: Int) -> Object {
+    precondition(
+      position >= 0 && position < endIndex,
+      "position \(position) of a list of \(endIndex) objects"
+    )
+    if !(page.start..<page.start + page.objects.count).contains(position) { readPage(with: position) }
+    return page.objects[position - page.start]
+  }
+
+  /// The object at a path: `list[section: 1, item: 2]`. The path must exist.
+  public subscript(section section: Int, item item: Int) -> Object {
+    let section = sections[section]
+    precondition(item >= 0 && item < section.count, "item \(item) of a section of \(section.count) objects")
+    return self[section.range.lowerBound + item]
+  }
+
+  /// The object at a path. The path must exist.
+  public subscript(path: ListPath) -> Object { self[section: path.section, item: path.item] }
+
+  /// The object at a position; nil if there is none.
+  public subscript(safe position: Int) -> Object? {
+    position >= 0 && position < endIndex ? self[position] : nil
+  }
+
+  /// The object at a path; nil if there is none.
+  public subscript(safe path: ListPath) -> Object? {
+    let sections = sections
+    guard path.section >= 0, path.section < sections.count else { return nil }
+    let range = sections[path.section].range
+    return path.item >= 0 && path.item < range.count ? self[range.lowerBound + path.item] : nil
+  }
+
+  /// The IDs of the objects at some positions, for which no object is made.
+  ///
+  /// - Throws: `store` or `corrupt` if the store can't be read.
+  public func objectIDs(at positions: Range<Int>) throws(ContextError) -> [ManagedObjectID] {
+    guard let context else { return [] }
+    return try list.numbers(at: positions).map { context.id($0, list.entity) }
+  }
+
+  /// The position of an object of the context; nil if it isn't in the list. O(log n) for a list by rank, else O(n).
+  public func position(of object: Object) -> Int? {
+    guard let context, object._$state.host === context else { return nil }
+    return context.deferringError(nil) { () throws(ContextError) in
+      try list.position(of: object._$state.number)
+    }
+  }
+
+  /// The path of an object of the context; nil if it isn't in the list.
+  public func path(of object: Object) -> ListPath? { position(of: object).map(path(at:)) }
+
+  /// The path of a position, which must exist. O(√sections).
+  public func path(at position: Int) -> ListPath {
+    sectioning?.runs.path(of: position) ?? ListPath(section: 0, item: position)
+  }
+
+  /// Reads the page that a position is in.
+  private func readPage(with position: Int) {
+    guard let context else { return }
+    let start = position / Self.pageCount * Self.pageCount
+    let range = start..<Swift.min(start + Self.pageCount, endIndex)
+    let found: [Object]? = context.deferringError(nil) { () throws(ContextError) in
+      try context.objects(Object.self, list.numbers(at: range), list.entity)
+    }
+    page = found.map { (start, $0) } ?? (position, [context.object(Object.self, number: .none)])
+  }
+}
+
+extension ManagedObjectContext {
+  /// The objects of some numbers, with the records read together of those that aren't in memory.
+  func objects<Object: ManagedObject>(
+    _ type: Object.Type,
+    _ numbers: [ObjectNumber],
+    _ entity: StoredEntity
+  ) throws(ContextError) -> [Object] {
+    if kept.areManyForFetch(source.keptByteCount) { releaseKept() }
+    let missing = numbers.filter { entities[entity.ordinal].known[$0] == nil }
+    let records = try source.records(missing[...], of: entity, byteLimit: MemberReading.batchByteLimit)
+    let found = Dictionary(zip(missing, records)) { first, _ in first }
+    return numbers.map { number in
+      if let record = found[number] ?? nil {
+        return object(type, number: number, record: record, entity.ordinal)
+      }
+      return object(type, number: number, entity.ordinal)
+    }
+  }
+}
+
+// MARK: - Sections
+
+extension FetchedResults {
+  /// The sections; one with no name for a list that isn't divided, none for a divided list without objects.
+  public var sections: ListSectionCollection<Object> { ListSectionCollection(list: self) }
+
+  var sectionCount: Int { context == nil ? 0 : sectioning?.runs.count ?? 1 }
+
+  func section(at index: Int) -> ListSection<Object> {
+    guard let runs = sectioning?.runs else {
+      return ListSection(list: self, index: index, name: "", range: 0..<endIndex)
+    }
+    let (run, start) = (runs[index], runs.start(of: index))
+    return ListSection(list: self, index: index, name: run.name, range: start..<start + Int(run.count))
+  }
+}
+
+// MARK: - Telling
+
+extension FetchedResults {
+  /// Calls `body` with each difference, on the context's executor. The list shows the new state by then.
+  ///
+  /// - Returns: the subscription. It ends when the program releases it.
+  public func onChange(_ body: @escaping (ListChanges) -> Void) -> ContextSubscription {
+    ContextSubscription(listeners.add(body))
+  }
+
+  /// A sequence of the values that ``onChange(_:)`` delivers, for a task on any executor. It ends when the list is released.
+  ///
+  /// Each call makes a sequence of its own. Differences that the consumer has not read yet stay in memory.
+  public func changes() -> AsyncStream<ListChanges> { listeners.stream() }
+
+  /// Tells an observer of every difference until it is released or removed. Many observers are told in the order in which they were added. One that is added
+  /// again is told once.
+  ///
+  /// The list doesn't keep the observer.
+  public func addObserver(_ observer: some ListObserver<Object>) {
+    removeObserver(observer)
+    observers.append(ObserverBox(observer))
+  }
+
+  /// Tells an observer nothing from now on.
+  public func removeObserver(_ observer: some ListObserver<Object>) {
+    observers.removeAll { $0.isGone || $0.isOf(observer) }
+  }
+
+  /// Stops following the context: the list keeps showing what it shows.
+  public func pause() { isPaused = true }
+
+  /// Follows the context again. If it has changed meanwhile, the list is fetched again, and tells of a reload.
+  ///
+  /// - Throws: what the fetch throws; the list then stays paused.
+  public func resume() throws(ContextError) {
+    guard isPaused else { return }
+    if hasMissedChanges { try refetch() } else { isPaused = false }
+  }
+
+  /// Fetches the list again, with another query if one is given, and tells of a reload.
+  ///
+  /// - Throws: what the fetch throws; the list then stays as it is.
+  public func refetch(_ request: From<Object>? = nil) throws(ContextError) {
+    guard let context else { throw ContextError.contextGone() }
+    let request = request ?? self.request
+    let (list, sectioning) = try Self.fetched(request, sectionedBy, in: context)
+    tellWillChange()
+    (self.list, self.sectioning, self.request) = (list, sectioning, request)
+    (isPaused, hasMissedChanges, failure) = (false, false, nil)
+    page = (0, [])
+    var changes = ListChanges([], origin: .context)
+    changes.isReload = true
+    tell(changes)
+  }
+
+  private func follow(_ changes: ObjectChanges) {
+    guard let context, failure == nil else { return }
+    if isPaused {
+      hasMissedChanges = true
+      return
+    }
+    if untold?.append(changes) == nil { untold = changes }
+    if !context.isSettling { showUntold() }
+  }
+
+  /// Shows what events have told of.
+  private func showUntold() {
+    guard let context, let changes = untold.take() else { return }
+    do throws(ContextError) {
+      if changes.invalidatesAll { return try refetch() }
+      let step = try list.step(after: changes)
+      if step.changes.isEmpty { return list.take(step) }
+      let names = try sectioning?.names(of: step.changes, list.query, in: context)
+      tellWillChange()
+      list.take(step)
+      page = (0, [])
+      let difference = sectioning?.update(step.changes, names ?? [:])
+      tell(listChanges(step.changes, difference, changes, context))
+    } catch {
+      failure = error
+      context.deferred.note(error)
+    }
+  }
+
+  /// After a save the same objects are at the same positions, but of another commit.
+  private func moveOn() {
+    guard let context, failure == nil, !isPaused else { return }
+    if untold != nil { return showUntold() }
+    context.deferringError(()) { () throws(ContextError) in try list.moveOn() }
+  }
+
+  private func listChanges(
+    _ changes: [PositionChange],
+    _ difference: ListSections.Difference?,
+    _ cause: ObjectChanges,
+    _ context: ManagedObjectContext
+  ) -> ListChanges {
+    let all = changes.enumerated().map { index, change in
+      let paths =
+        difference?.paths[index]
+        ?? (old: change.old.map { ListPath(item: $0) }, new: change.new.map { ListPath(item: $0) })
+      let id = context.id(change.number, list.entity)
+      let isElsewhere = paths.old.map { old in paths.new.map { $0.section != old.section } ?? false } ?? false
+      return ListChanges.Change(
+        objectID: id,
+        oldPath: paths.old,
+        newPath: paths.new,
+        oldPosition: change.old,
+        newPosition: change.new,
+        isMove: change.isMove || isElsewhere,
+        changedProperties: cause.changedProperties[id] ?? []
+      )
+    }
+    var result = ListChanges(all, origin: cause.origin)
+    result.insertedSections = difference?.inserted ?? []
+    result.deletedSections = difference?.deleted ?? []
+    return result
+  }
+
+  private func tellWillChange() {
+    observers.removeAll(where: \.isGone)
+    for observer in observers { observer.willChange(self) }
+  }
+
+  private func tell(_ changes: ListChanges) {
+    for observer in observers { observer.didChange(self, changes) }
+    let listeners = listeners
+    listeners.tell(changes)
+    self.listeners.removeCancelled()
+  }
+}

@@ -1,0 +1,154 @@
+/// The difference between two states of a list: which objects have come, gone, moved or changed.
+///
+/// Positions of deletions and updates, and those that moves begin at, are positions in the old list; those of insertions, and those that moves lead to, in the new list. To
+/// turn the old list into the new one: take away what is deleted and what moves, from the last old position to the first; then put in what is inserted and what
+/// moves, from the first new position to the last. Objects that others have only pushed along are in no change.
+///
+/// Sections that come and go are a part of it: a section goes with its last object, and comes with its first. The other styles of changes derive from this one:
+/// ``events`` in the order that table views ask for, and ``collectionDifference`` for plain arrays.
+public struct ListChanges: Sendable, Equatable {
+  /// What has become of one object.
+  public struct Change: Sendable, Hashable {
+    /// The object.
+    public let objectID: ManagedObjectID
+    /// The path in the old list; nil for an object that has come.
+    public let oldPath: ListPath?
+    /// The path in the new list; nil for an object that has gone.
+    public let newPath: ListPath?
+    /// The position in the old list, counted over all sections; nil for an object that has come.
+    public let oldPosition: Int?
+    /// The position in the new list, counted over all sections; nil for an object that has gone.
+    public let newPosition: Int?
+    /// Whether an object that was in the list, and still is, has another place among the others or another section.
+    public let isMove: Bool
+    /// The names of the properties that have changed, sorted; empty where only other objects have that the list's order or condition goes by, and for objects whose
+    /// values are read anew.
+    public let changedProperties: [String]
+
+    /// The kind of change.
+    public var kind: Kind {
+      if oldPath == nil { return .insert }
+      if newPath == nil { return .delete }
+      return isMove ? .move : .update
+    }
+  }
+
+  /// Kinds of changes of an object in a list.
+  public enum Kind: String, Sendable, Hashable {
+    /// The object has come.
+    case insert
+    /// The object has gone.
+    case delete
+    /// The object has another place, and other values as a rule.
+    case move
+    /// The object has other values, and its place.
+    case update
+  }
+
+  /// A section that has come or gone.
+  public struct SectionChange: Sendable, Hashable {
+    /// The section's position: in the old list of one that has gone, in the new list of one that has come.
+    public let section: Int
+    /// The section's name.
+    public let name: String
+  }
+
+  /// One change of each object that has any, in no order.
+  public internal(set) var changes: [Change]
+  /// The sections that have come, ascending.
+  public internal(set) var insertedSections: [SectionChange] = []
+  /// The sections that have gone, ascending.
+  public internal(set) var deletedSections: [SectionChange] = []
+  /// Whether the list is to be shown anew: its query is another one, its context was reset, or it was paused. Then ``changes`` is empty.
+  public internal(set) var isReload = false
+  /// Where the changes come from.
+  public internal(set) var origin: ObjectChanges.Origin
+
+  init(_ changes: [Change], origin: ObjectChanges.Origin) {
+    self.changes = changes
+    self.origin = origin
+  }
+
+  /// Whether there is nothing to show.
+  public var isEmpty: Bool { changes.isEmpty && !isReload }
+
+  /// The changes of a kind, in no order.
+  public func changes(_ kind: Kind) -> [Change] { changes.filter { $0.kind == kind } }
+}
+
+// MARK: - Other styles
+
+extension ListChanges {
+  /// A step of a batch, as the delegates of lists are told.
+  public enum Event: Sendable, Hashable {
+    /// A section has come, at its position in the new list.
+    case insertSection(SectionChange)
+    /// An object has gone, from its old path.
+    case delete(Change)
+    /// An object has come, to its new path.
+    case insert(Change)
+    /// An object has another place.
+    case move(Change)
+    /// An object has other values.
+    case update(Change)
+    /// A section has gone, from its position in the old list.
+    case deleteSection(SectionChange)
+  }
+
+  /// The changes as steps: sections that come; then objects, deletions from the last to the first, insertions from the first to the last, moves, updates; then sections that
+  /// go. A move is one step, which implies an update. O(k log k) for k changes.
+  public var events: [Event] {
+    insertedSections.map(Event.insertSection)
+      + changes(.delete).sorted { $0.oldPath! > $1.oldPath! }.map(Event.delete)
+      + changes(.insert).sorted { $0.newPath! < $1.newPath! }.map(Event.insert)
+      + changes(.move).sorted { $0.newPath! < $1.newPath! }.map(Event.move)
+      + changes(.update).sorted { $0.newPath! < $1.newPath! }.map(Event.update)
+      + deletedSections.reversed().map(Event.deleteSection)
+  }
+
+  /// The changes for a list of values that were made of the objects: what `applying` of an array takes. An object with other values is removed and inserted, so that no
+  /// value stays that is out of date; one that moves is associated with its old offset. O(k log k) for k changes; nil for a reload.
+  public var collectionDifference: CollectionDifference<ManagedObjectID>? {
+    if isReload { return nil }
+    var steps: [CollectionDifference<ManagedObjectID>.Change] = []
+    for change in changes {
+      let (old, new) = (change.oldPosition, change.newPosition)
+      if let old { steps.append(.remove(offset: old, element: change.objectID, associatedWith: new)) }
+      if let new { steps.append(.insert(offset: new, element: change.objectID, associatedWith: old)) }
+    }
+    return CollectionDifference(steps)
+  }
+
+  /// The new list, of the old one. O(n + k log k) for n elements and k changes. A reload and an old list of another length have no result.
+  public func applied<Element>(
+    to old: [Element],
+    _ element: (ManagedObjectID) throws -> Element
+  ) rethrows -> [Element]? {
+    if isReload { return nil }
+    let removed = changes.filter { $0.newPosition == nil || $0.isMove }.compactMap(\.oldPosition).sorted()
+    let added = changes.filter { $0.oldPosition == nil || $0.isMove }.sorted {
+      $0.newPosition! < $1.newPosition!
+    }
+    let updated = Dictionary(uniqueKeysWithValues: changes(.update).map { ($0.oldPosition!, $0.objectID) })
+    guard removed.last ?? -1 < old.count else { return nil }
+    var (new, place) = ([Element](), 0)
+    new.reserveCapacity(old.count - removed.count + added.count)
+    var left = added[...]
+    func insert() throws {
+      while let change = left.first, change.newPosition == new.count {
+        new.append(try element(change.objectID))
+        left.removeFirst()
+      }
+    }
+    for (position, value) in old.enumerated() {
+      if place < removed.count, removed[place] == position {
+        place += 1
+        continue
+      }
+      try insert()
+      new.append(try updated[position].map(element) ?? value)
+    }
+    try insert()
+    return left.isEmpty ? new : nil
+  }
+}

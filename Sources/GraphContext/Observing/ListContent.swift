@@ -1,0 +1,56 @@
+import Predicates
+
+/// One state of a live list: which objects it has, and at which positions. A state stays what it is when the context changes, so a list can be compared with
+/// what it was.
+protocol ListContent: AnyObject {
+  /// How many objects there are.
+  var count: Int { get }
+  /// The objects at some positions, which must exist.
+  func numbers(at range: Range<Int>) throws(ContextError) -> [ObjectNumber]
+  /// The position of each of some objects; nil for one that isn't in the list.
+  func positions(of numbers: [ObjectNumber]) throws(ContextError) -> [Int?]
+}
+
+/// The numbers of a list's objects in its order: 8 bytes each.
+final class NumberedContent: ListContent {
+  let numbers: [ObjectNumber]
+
+  init(_ numbers: [ObjectNumber]) { self.numbers = numbers }
+
+  var count: Int { numbers.count }
+
+  func numbers(at range: Range<Int>) -> [ObjectNumber] { Array(numbers[range]) }
+
+  /// O(list + numbers).
+  func positions(of wanted: [ObjectNumber]) -> [Int?] {
+    if wanted.isEmpty { return [] }
+    var places: [ObjectNumber: Int] = [:]
+    let filter = NumberFilter(wanted)
+    for number in wanted { places[number] = -1 }
+    for (position, number) in numbers.enumerated()
+    where filter.mayContain(number) && places[number] != nil { places[number] = position }
+    return wanted.map { number in places[number].flatMap { $0 < 0 ? nil : $0 } }
+  }
+}
+
+/// A quick test that most numbers which are not in a set fail.
+struct NumberFilter {
+  private var bits: [UInt64]
+  private let mask: UInt64
+
+  init(_ numbers: some Collection<ObjectNumber>) {
+    var bitCount: UInt64 = 1_024
+    while bitCount < 16 * UInt64(numbers.count) { bitCount *= 2 }
+    mask = bitCount - 1
+    bits = [UInt64](repeating: 0, count: Int(bitCount / 64))
+    for number in numbers {
+      let bit = number.rawValue & mask
+      bits[Int(bit / 64)] |= 1 << (bit % 64)
+    }
+  }
+
+  func mayContain(_ number: ObjectNumber) -> Bool {
+    let bit = number.rawValue & mask
+    return bits[Int(bit / 64)] & (1 << (bit % 64)) != 0
+  }
+}

@@ -1,0 +1,44 @@
+/// An object that a ``FetchedResults`` tells of its differences. The list holds it weakly.
+///
+/// Of one difference an observer hears, in this order: that the list will change, while the list still shows the old state; sections that come; objects that go, come,
+/// move and have other values; sections that go; that the list did change. All but the first see the new state. An observer hears nothing of a change that the list doesn't show.
+/// Every method does nothing unless the observer has one of its own.
+public protocol ListObserver<Object>: AnyObject {
+  /// The model of the list's objects.
+  associatedtype Object: ManagedObject
+
+  /// The list is about to change.
+  func listWillChange(_ list: FetchedResults<Object>)
+  /// One step of a difference: see ``ListChanges/events``. A reload has none.
+  func list(_ list: FetchedResults<Object>, didChange event: ListChanges.Event)
+  /// The list has changed. Of a reload nothing else is told.
+  func listDidChange(_ list: FetchedResults<Object>, _ changes: ListChanges)
+}
+
+extension ListObserver {
+  /// Does nothing.
+  public func listWillChange(_ list: FetchedResults<Object>) {}
+  /// Does nothing.
+  public func list(_ list: FetchedResults<Object>, didChange event: ListChanges.Event) {}
+  /// Does nothing.
+  public func listDidChange(_ list: FetchedResults<Object>, _ changes: ListChanges) {}
+}
+
+/// An observer that is held weakly.
+struct ObserverBox<Object: ManagedObject> {
+  private weak var observer: (any ListObserver<Object>)?
+
+  init(_ observer: any ListObserver<Object>) { self.observer = observer }
+
+  var isGone: Bool { observer == nil }
+
+  func isOf(_ other: AnyObject) -> Bool { observer === other }
+
+  func willChange(_ list: FetchedResults<Object>) { observer?.listWillChange(list) }
+
+  func didChange(_ list: FetchedResults<Object>, _ changes: ListChanges) {
+    guard let observer else { return }
+    for event in changes.events { observer.list(list, didChange: event) }
+    observer.listDidChange(list, changes)
+  }
+}

@@ -1,0 +1,60 @@
+/// The sections of a list, in its order. What they say is read when it is asked for.
+public struct ListSectionCollection<Object: ManagedObject>: RandomAccessCollection {
+  let list: FetchedResults<Object>
+
+  /// 0.
+  public var startIndex: Int { 0 }
+  /// How many sections there are.
+  public var endIndex: Int { list.sectionCount }
+
+  /// The section at a position, which must exist. O(√sections).
+  public subscript(position: Int) -> ListSection<Object> {
+    precondition(
+      position >= 0 && position < endIndex,
+      "section \(position) of a list of \(endIndex) sections"
+    )
+    return list.section(at: position)
+  }
+
+  /// The titles of an index strip: ``ListSection/indexTitle`` of each section. O(sections).
+  public var indexTitles: [String] { map(\.indexTitle) }
+
+  /// The section for a title of an index strip: the first that has the title, else the last one whose title comes before it; nil for a list without sections. O(sections).
+  public func section(forIndexTitle title: String) -> Int? {
+    let titles = indexTitles
+    if let index = titles.firstIndex(of: title) { return index }
+    return titles.lastIndex { $0 < title } ?? (isEmpty ? nil : 0)
+  }
+}
+
+/// A section of a list, as it was when it was asked for.
+public struct ListSection<Object: ManagedObject>: RandomAccessCollection {
+  private let list: FetchedResults<Object>
+  /// The position of the section in the list.
+  public let index: Int
+  /// The name: what ``SectionedBy`` makes of the values that the objects have in common. Empty for nil.
+  public let name: String
+  /// The positions of the section's objects in the whole list.
+  public let range: Range<Int>
+
+  init(list: FetchedResults<Object>, index: Int, name: String, range: Range<Int>) {
+    (self.list, self.index, self.name, self.range) = (list, index, name, range)
+  }
+
+  /// The first letter of the name in upper case, for an index strip; empty for an empty name.
+  public var indexTitle: String { name.first.map { $0.uppercased() } ?? "" }
+
+  /// 0.
+  public var startIndex: Int { 0 }
+  /// How many objects the section has.
+  public var endIndex: Int { range.count }
+
+  /// The object at a position in the section, which must exist.
+  public subscript(position: Int) -> Object {
+    precondition(
+      position >= 0 && position < range.count,
+      "item \(position) of a section of \(range.count) objects"
+    )
+    return list[range.lowerBound + position]
+  }
+}

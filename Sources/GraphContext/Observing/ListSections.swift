@@ -1,0 +1,158 @@
+import Predicates
+
+/// Divides a list into sections, and keeps them up to date with its changes.
+struct ListSections {
+  private(set) var runs = SectionRuns()
+  let path: ResolvedPath
+  private let name: @Sendable (AttributeValue) -> String?
+
+  init(_ path: ResolvedPath, name: @escaping @Sendable (AttributeValue) -> String?) {
+    (self.path, self.name) = (path, name)
+  }
+
+  /// Reads the sections of a list anew. O(rows) where no index counts the groups.
+  mutating func read(_ list: LiveList, in context: ManagedObjectContext) throws(ContextError) {
+    var runs = SectionRuns()
+    var failure: ContextError?
+    func append(_ value: AttributeValue, _ count: Int) {
+      do throws(ContextError) { runs.append(try sectionName(of: value), count) } catch { failure = error }
+    }
+    if let groups = try counts(of: list.query, context) {
+      for (value, count) in groups { append(value, count) }
+    } else {
+      let layers = context.layers(for: list.query)
+      try context.forEachRow(of: list.query, reading: [path], layers) { _, values in append(values[0], 1) }
+    }
+    if let failure { throw failure }
+    if let name = runs.repeatedName { throw Self.isRepeated(name) }
+    self.runs = runs
+  }
+
+  /// How many objects have each value of the path, in the list's order; nil for a list with a window.
+  private func counts(
+    of query: ResolvedQuery,
+    _ context: ManagedObjectContext
+  ) throws(ContextError) -> [(AttributeValue, Int)]? {
+    guard ListWindow(query) == nil, let first = query.sort.first else { return nil }
+    var all = query
+    all.sort = []
+    let grouping = try ContextError.resolving { () throws(QueryError) in
+      try ResolvedGrouping(
+        all,
+        by: [QueryColumn(path, storeID: context.storeID)],
+        [ResolvedAggregate(.count, of: nil, named: "count")]
+      )
+    }
+    let groups = try context.source.another().groups(of: grouping, over: context.layers(for: query)).rows
+    func isBefore(_ a: [AttributeValue], _ b: [AttributeValue]) -> Bool {
+      let order = ValueComparison.sortOrder(a[0], b[0])
+      return first.isAscending ? order < 0 : order > 0
+    }
+    return groups.sorted(by: isBefore).map { row in
+      if case .int(let count) = row[1] { (row[0], Int(count)) } else { (row[0], 0) }
+    }
+  }
+
+  private func sectionName(of value: AttributeValue) throws(ContextError) -> String {
+    guard let name = name(value) else {
+      throw ContextError(.corrupt, "a list is divided by \(path.name), which holds no value of its type")
+    }
+    return name
+  }
+
+  private static func isRepeated(_ name: String) -> ContextError {
+    ContextError(
+      QueryError(
+        .arguments,
+        "Two sections of a list would be called “\(name)”: the list's order must keep objects of one section together."
+      )
+    )
+  }
+}
+
+// MARK: - Following
+
+extension ListSections {
+  /// Sections that have come and gone, and the paths of changed objects.
+  struct Difference {
+    /// By the index of the change.
+    var paths: [(old: ListPath?, new: ListPath?)]
+    var inserted: [ListChanges.SectionChange] = []
+    var deleted: [ListChanges.SectionChange] = []
+  }
+
+  /// Brings the sections up to date. O(changes · √sections).
+  ///
+  /// - Parameter names: of the sections of the changed objects.
+  mutating func update(_ changes: [PositionChange], _ names: [ObjectNumber: String]) -> Difference {
+    var difference = Difference(paths: changes.map { ($0.old.map { runs.path(of: $0) }, nil) })
+    var emptied: Set<Int> = []
+    for section in difference.paths.compactMap(\.old?.section) {
+      runs.change(section, by: -1)
+      if runs[section].count == 0 { emptied.insert(section) }
+    }
+    var inserted: [Int] = []
+    for change in changes.sorted(by: { ($0.new ?? -1) < ($1.new ?? -1) }) {
+      guard let position = change.new, let name = names[change.number] else { continue }
+      insert(name, at: position, &inserted)
+    }
+    remove(emptied, &inserted, &difference)
+    for (index, change) in changes.enumerated() {
+      difference.paths[index].new = change.new.map { runs.path(of: $0) }
+    }
+    difference.inserted = inserted.map { .init(section: $0, name: runs[$0].name) }
+    return difference
+  }
+
+  /// The names of the sections of changed objects that the list has. They are read before the sections change, because reading may fail.
+  func names(
+    of changes: [PositionChange],
+    _ query: ResolvedQuery,
+    in context: ManagedObjectContext
+  ) throws(ContextError) -> [ObjectNumber: String] {
+    let numbers = changes.filter { $0.new != nil }.map(\.number)
+    var values: [ObjectNumber: AttributeValue] = [:]
+    if numbers.isEmpty { return [:] }
+    try context.forEachRow(of: query, numbers, reading: [path]) { values[$0] = $1[0] }
+    var names: [ObjectNumber: String] = [:]
+    for (number, value) in values { names[number] = try sectionName(of: value) }
+    return names
+  }
+
+  /// Counts an object in whose position is known, while all before it are counted: in the section of the one before it, in one that follows, or in a new one.
+  ///
+  /// - Parameter inserted: where the new sections are, in no order.
+  private mutating func insert(_ name: String, at position: Int, _ inserted: inout [Int]) {
+    var section = position == 0 ? 0 : runs.path(of: position - 1).section
+    if position > 0 {
+      if runs[section].name.isSame(as: name) { return runs.change(section, by: 1) }
+      section += 1
+    }
+    let new = section
+    // Sections that have been emptied may get objects again; behind them is the first that has some.
+    while section < runs.count {
+      if runs[section].name.isSame(as: name) { return runs.change(section, by: 1) }
+      if runs[section].count > 0 { break }
+      section += 1
+    }
+    runs.insert(SectionRuns.Run(name: name, count: 1), at: new)
+    for index in inserted.indices where inserted[index] >= new { inserted[index] += 1 }
+    inserted.append(new)
+  }
+
+  /// Takes the sections away that have stayed empty.
+  ///
+  /// - Parameter emptied: positions in the old list.
+  private mutating func remove(_ emptied: Set<Int>, _ inserted: inout [Int], _ difference: inout Difference) {
+    inserted.sort()
+    for old in emptied.sorted(by: >) {
+      var section = old
+      for new in inserted where new <= section { section += 1 }
+      guard runs[section].count == 0 else { continue }
+      difference.deleted.append(.init(section: old, name: runs[section].name))
+      runs.remove(section)
+      for index in inserted.indices where inserted[index] > section { inserted[index] -= 1 }
+    }
+    difference.deleted.reverse()
+  }
+}

@@ -1,0 +1,259 @@
+import Predicates
+
+/// The results of a query that follow what a context shows.
+///
+/// A list whose predicate and order are one range of a tree holds no IDs: positions are counted (``RankedContent``). Others hold the numbers of their objects, and
+/// look only for those that a change concerns, unless they have a window or lead through to-many relationships: these are queried again.
+final class LiveList {
+  /// Not the list's to keep: the context keeps what tells the list of changes.
+  private(set) weak var context: ManagedObjectContext?
+  let entity: StoredEntity
+  let query: ResolvedQuery
+  private let window: ListWindow?
+  private let access: RankedAccess?
+  private let dependencies: ListDependencies
+  private var content: any ListContent
+
+  /// A change that concerns a list of so many objects and one in so many of them is looked for by querying the list again.
+  private static let searchedShare = 8
+
+  /// - Parameter section: what the list is divided by.
+  init(
+    _ query: ResolvedQuery,
+    section: ResolvedPath?,
+    in context: ManagedObjectContext
+  ) throws(ContextError) {
+    self.context = context
+    self.query = query
+    entity = context.coordinator.schema[query.entity.id]
+    window = ListWindow(query)
+    access = context.source is StoreView ? query.rankedAccess : nil
+    dependencies = ListDependencies(query, section: section)
+    content = NumberedContent([])
+    content = try currentContent(of: context)
+  }
+
+  /// Whether positions are counted by a tree, and no IDs are held.
+  var isRanked: Bool { access != nil }
+
+  private func currentContent(of context: ManagedObjectContext) throws(ContextError) -> any ListContent {
+    let layers = context.layers(for: query)
+    if let access, let view = context.source.another() as? StoreView {
+      return try RankedContent(access, of: entity, in: view, unsaved: layers?.records(of: entity))
+    }
+    return NumberedContent(
+      try context.source.rows(of: query, over: layers, needsRecords: false).map(\.number)
+    )
+  }
+
+  // MARK: Reading
+
+  /// The window of a list by rank; others are no longer than theirs.
+  private var range: Range<Int> { range(of: content) }
+
+  private func range(of content: any ListContent) -> Range<Int> {
+    guard isRanked, let window else { return 0..<content.count }
+    return window.range(in: content.count)
+  }
+
+  var count: Int { range.count }
+
+  func numbers(at positions: Range<Int>) throws(ContextError) -> [ObjectNumber] {
+    let start = range.lowerBound
+    return try content.numbers(at: positions.lowerBound + start..<positions.upperBound + start)
+  }
+
+  /// The position of an object; nil if it isn't in the list. O(log n) by rank, else O(n).
+  func position(of number: ObjectNumber) throws(ContextError) -> Int? {
+    guard let position = try content.positions(of: [number])[0], range.contains(position) else { return nil }
+    return position - range.lowerBound
+  }
+
+  // MARK: Following
+
+  /// Shows the context's state, of which nothing has been told but that it is another.
+  func moveOn() throws(ContextError) {
+    guard isRanked, let context else { return }
+    content = try currentContent(of: context)
+  }
+
+  /// The state of a list after a change, and the difference to the one before.
+  struct Step {
+    let changes: [PositionChange]
+    fileprivate let content: any ListContent
+  }
+
+  /// Looks at the context's state after a change. The list shows it once it takes the step.
+  func step(after changes: ObjectChanges) throws(ContextError) -> Step {
+    guard let context else { return Step(changes: [], content: content) }
+    let schema = context.coordinator.schema
+    var numbers = ownNumbers(changes, schema)
+    if changes.invalidatesAll || dependencies.isVague(changes, schema) {
+      return try reread(touched: numbers, in: context)
+    }
+    for condition in dependencies.isEmpty ? [] : dependencies.conditions(changes, schema) {
+      numbers.formUnion(try self.numbers(where: condition, in: context))
+    }
+    if isRanked { return try rank(numbers, in: context) }
+    if numbers.isEmpty { return Step(changes: [], content: content) }
+    if window != nil || numbers.count > content.count / Self.searchedShare {
+      return try reread(touched: numbers, in: context)
+    }
+    return try search(numbers, in: context)
+  }
+
+  /// Shows the state that a step leads to.
+  func take(_ step: Step) { content = step.content }
+
+  private func numbers(
+    where condition: NormalPredicate,
+    in context: ManagedObjectContext
+  ) throws(ContextError) -> [ObjectNumber] {
+    let concerned = ResolvedQuery(
+      entity: query.entity,
+      normal: .all([condition]),
+      sort: [],
+      limit: nil,
+      offset: 0
+    )
+    let layers = context.layers(for: query)
+    return try context.source.rows(of: concerned, over: layers, needsRecords: false).map(\.number)
+  }
+
+  /// The changed objects of the list's own entity.
+  private func ownNumbers(_ changes: ObjectChanges, _ schema: StoredSchema) -> Set<ObjectNumber> {
+    var numbers: Set<ObjectNumber> = []
+    for ids in [changes.inserted, changes.updated, changes.deleted, changes.refreshed] {
+      for id in ids where schema.entity(id.entity)?.ordinal == entity.ordinal { numbers.insert(id.number) }
+    }
+    return numbers
+  }
+
+  /// Counts the positions of changed objects before and after.
+  private func rank(
+    _ numbers: Set<ObjectNumber>,
+    in context: ManagedObjectContext
+  ) throws(ContextError) -> Step {
+    let next = try currentContent(of: context)
+    let difference = try PositionDifference(changes(of: numbers.sorted(), to: next))
+    return Step(changes: try difference.changes(in: window, from: content, to: next), content: next)
+  }
+
+  private func changes(
+    of numbers: [ObjectNumber],
+    to next: any ListContent
+  ) throws(ContextError) -> [PositionChange] {
+    let (olds, news) = (try content.positions(of: numbers), try next.positions(of: numbers))
+    return numbers.indices.compactMap { index in
+      if olds[index] == nil, news[index] == nil { return nil }
+      return PositionChange(number: numbers[index], old: olds[index], new: news[index])
+    }
+  }
+
+  /// Queries the list again.
+  private func reread(
+    touched: Set<ObjectNumber>,
+    in context: ManagedObjectContext
+  ) throws(ContextError) -> Step {
+    let next = try currentContent(of: context)
+    let new = try next.numbers(at: range(of: next))
+    let changes = PositionDifference.changes(from: try numbers(at: 0..<count), to: new, touched: touched)
+    return Step(changes: changes, content: next)
+  }
+
+  /// Takes changed objects out of a list of numbers and puts those that match where they belong. O(list + changed · log list), with
+  /// O(changed · log list) records read.
+  private func search(
+    _ changed: Set<ObjectNumber>,
+    in context: ManagedObjectContext
+  ) throws(ContextError) -> Step {
+    let layers = context.layers(for: query)
+    var matching = query.restricted(to: changed.sorted())
+    matching.sort = query.sort
+    let found = try context.source.rows(of: matching, over: layers, needsRecords: false).map(\.number)
+    let filter = NumberFilter(changed)
+    let old = try content.numbers(at: 0..<content.count)
+    let rest = old.filter { !filter.mayContain($0) || !changed.contains($0) }
+    let places = try places(of: found, in: rest, context)
+    var (numbers, place) = ([ObjectNumber](), 0)
+    numbers.reserveCapacity(rest.count + found.count)
+    for (number, end) in zip(found, places) {
+      numbers += rest[place..<end]
+      numbers.append(number)
+      place = end
+    }
+    numbers += rest[place...]
+    let next = NumberedContent(numbers)
+    let difference = try PositionDifference(changes(of: changed.sorted(), to: next))
+    return Step(changes: try difference.changes(in: nil, from: content, to: next), content: next)
+  }
+
+  /// How many of a sorted list's objects come before each of some others, which are sorted too. The keys of all that are compared in a step are read together.
+  private func places(
+    of wanted: [ObjectNumber],
+    in list: [ObjectNumber],
+    _ context: ManagedObjectContext
+  ) throws(ContextError) -> [Int] {
+    let keys = try sortKeys(of: wanted, context)
+    var bounds = wanted.map { _ in (low: 0, high: list.count) }
+    while true {
+      let open = bounds.indices.filter { bounds[$0].low < bounds[$0].high }
+      if open.isEmpty { return bounds.map(\.low) }
+      let middles = open.map { (bounds[$0].low + bounds[$0].high) / 2 }
+      let probes = try sortKeys(of: middles.map { list[$0] }, context)
+      for (index, middle) in zip(open, middles) {
+        let (key, probe) = (keys[wanted[index]] ?? [], probes[list[middle]] ?? [])
+        if probe.lexicographicallyPrecedes(key) {
+          bounds[index].low = middle + 1
+        } else {
+          bounds[index].high = middle
+        }
+      }
+    }
+  }
+
+  private func sortKeys(
+    of numbers: [ObjectNumber],
+    _ context: ManagedObjectContext
+  ) throws(ContextError) -> [ObjectNumber: [UInt8]] {
+    var keys: [ObjectNumber: [UInt8]] = [:]
+    keys.reserveCapacity(numbers.count)
+    try context.forEachRow(of: query, numbers, reading: query.sort.map(\.path)) { number, values in
+      var key = SortKey()
+      for (sort, value) in zip(query.sort, values) { key.append(value, isAscending: sort.isAscending) }
+      key.append(number, isAscending: query.isIDAscending)
+      keys[number] = key.bytes
+    }
+    return keys
+  }
+}
+
+extension ManagedObjectContext {
+  /// Calls `body` with what paths lead to for each of some objects that the context shows, in no order.
+  func forEachRow(
+    of query: ResolvedQuery,
+    _ numbers: some Collection<ObjectNumber>,
+    reading paths: [ResolvedPath],
+    _ body: (ObjectNumber, [AttributeValue]) -> Void
+  ) throws(ContextError) {
+    let all = ResolvedQuery(entity: query.entity, normal: .constant(true), sort: [], limit: nil, offset: 0)
+    try forEachRow(of: all.restricted(to: numbers), reading: paths, layers(for: query), body)
+  }
+
+  /// Calls `body` with what paths lead to for each row of a query, in its order.
+  func forEachRow(
+    of query: ResolvedQuery,
+    reading paths: [ResolvedPath],
+    _ layers: UnsavedLayers?,
+    _ body: (ObjectNumber, [AttributeValue]) -> Void
+  ) throws(ContextError) {
+    let columns = paths.map { QueryColumn($0, storeID: storeID) }
+    let selection = try ContextError.resolving { () throws(QueryError) in
+      try ResolvedSelection(query: query, columns: columns, isDistinct: false)
+    }
+    try source.another().forEachRow(of: selection, over: layers) { row, reader, fields in
+      body(row.number, try fields.map { try reader.value(of: $0) })
+      return true
+    }
+  }
+}

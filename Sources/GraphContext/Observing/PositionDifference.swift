@@ -1,0 +1,172 @@
+import Predicates
+
+/// An element of a list that is somewhere else, or has come, gone or changed, from one state of the list to the next.
+struct PositionChange: Equatable {
+  let number: ObjectNumber
+  /// The position in the old state; nil for an element that has come.
+  var old: Int?
+  /// The position in the new state; nil for an element that has gone.
+  var new: Int?
+  /// Whether an element of both states has another place among the others that stay. One that others have only pushed along hasn't moved.
+  var isMove = false
+}
+
+/// The difference between two states of a list of which the elements are known that may have changed: time follows these, not the list.
+struct PositionDifference {
+  /// The elements that may have changed, with their positions in the whole lists, without a window.
+  private let candidates: [PositionChange]
+  /// Positions of candidates, ascending.
+  private let (olds, news): ([Int], [Int])
+
+  init(_ candidates: [PositionChange]) {
+    self.candidates = candidates
+    olds = candidates.compactMap(\.old).sorted()
+    news = candidates.compactMap(\.new).sorted()
+  }
+
+  /// What has changed in a window of the list, by positions in the window.
+  ///
+  /// Elements that others have pushed over an end of the window come and go like any other: no more at each end than there are candidates.
+  ///
+  /// - Parameters:
+  ///   - window: nil for the whole list.
+  ///   - old: the list as it was.
+  ///   - new: the list as it is.
+  func changes(
+    in window: ListWindow?,
+    from old: any ListContent,
+    to new: any ListContent
+  ) throws(ContextError) -> [PositionChange] {
+    guard let window else { return moved(candidates) }
+    let (oldRange, newRange) = (window.range(in: old.count), window.range(in: new.count))
+    var changes = candidates.compactMap { candidate -> PositionChange? in
+      var change = candidate
+      change.old = candidate.old.flatMap { oldRange.contains($0) ? $0 : nil }
+      change.new = candidate.new.flatMap { newRange.contains($0) ? $0 : nil }
+      return change.old == nil && change.new == nil ? nil : change
+    }
+    // By their place among the elements that are no candidates, and which are the same in both lists.
+    let stayedOld = stable(oldRange.lowerBound, olds)..<stable(oldRange.upperBound, olds)
+    let stayedNew = stable(newRange.lowerBound, news)..<stable(newRange.upperBound, news)
+    for range in [
+      stayedOld.clamped(to: 0..<max(0, stayedNew.lowerBound)),
+      stayedOld.clamped(to: stayedNew.upperBound..<max(stayedNew.upperBound, stayedOld.upperBound)),
+    ] {
+      for place in range {
+        let position = position(ofStable: place, olds)
+        let number = try old.numbers(at: position..<position + 1)[0]
+        changes.append(PositionChange(number: number, old: position))
+      }
+    }
+    for range in [
+      stayedNew.clamped(to: 0..<max(0, stayedOld.lowerBound)),
+      stayedNew.clamped(to: stayedOld.upperBound..<max(stayedOld.upperBound, stayedNew.upperBound)),
+    ] {
+      for place in range {
+        let position = position(ofStable: place, news)
+        let number = try new.numbers(at: position..<position + 1)[0]
+        changes.append(PositionChange(number: number, new: position))
+      }
+    }
+    return moved(changes).map { change in
+      var change = change
+      change.old? -= oldRange.lowerBound
+      change.new? -= newRange.lowerBound
+      return change
+    }
+  }
+
+  /// The number of elements before a position that are no candidates.
+  private func stable(_ position: Int, _ candidates: [Int]) -> Int {
+    position - candidates.insertionIndex(sorted: position) { $0 }
+  }
+
+  /// The position of the element that has so many before it that are no candidates, and is none itself.
+  private func position(ofStable place: Int, _ candidates: [Int]) -> Int {
+    var (low, high) = (0, candidates.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if candidates[middle] - middle <= place { low = middle + 1 } else { high = middle }
+    }
+    return place + low
+  }
+
+  /// The changes with those marked that are moves.
+  private func moved(_ changes: [PositionChange]) -> [PositionChange] {
+    var changes = changes
+    // Elements that have as many of those before them that stay in any case.
+    var staying: [Int] = []
+    for (index, change) in changes.enumerated() {
+      guard let old = change.old, let new = change.new else { continue }
+      if stable(old, olds) == stable(new, news) {
+        staying.append(index)
+      } else {
+        changes[index].isMove = true
+      }
+    }
+    staying.sort { changes[$0].old! < changes[$1].old! }
+    let isKept = LongestAscent.indices(of: staying.map { changes[$0].new! })
+    for (index, isKept) in zip(staying, isKept) where !isKept { changes[index].isMove = true }
+    return changes
+  }
+}
+
+extension PositionDifference {
+  /// The changes from one list to another of which nothing else is known. O(n log n) for what lies between the beginning and the end that the
+  /// two have in common.
+  ///
+  /// - Parameter touched: elements that are a change even if they stay.
+  static func changes(
+    from old: [ObjectNumber],
+    to new: [ObjectNumber],
+    touched: Set<ObjectNumber>
+  ) -> [PositionChange] {
+    let start = zip(old, new).prefix { $0 == $1 }.reduce(0) { count, _ in count + 1 }
+    let end = zip(old.dropFirst(start).reversed(), new.dropFirst(start).reversed())
+      .prefix { $0 == $1 }.reduce(0) { count, _ in count + 1 }
+    var positions: [ObjectNumber: Int] = [:]
+    for position in start..<new.count - end { positions[new[position]] = position }
+    var changes: [PositionChange] = []
+    var stayed: [PositionChange] = []
+    for position in start..<old.count - end {
+      if let new = positions.removeValue(forKey: old[position]) {
+        stayed.append(PositionChange(number: old[position], old: position, new: new))
+      } else {
+        changes.append(PositionChange(number: old[position], old: position))
+      }
+    }
+    for (number, position) in positions { changes.append(PositionChange(number: number, new: position)) }
+    let isKept = LongestAscent.indices(of: stayed.map { $0.new! })
+    for (var change, isKept) in zip(stayed, isKept) where !isKept || touched.contains(change.number) {
+      change.isMove = !isKept
+      changes.append(change)
+    }
+    if touched.isEmpty { return changes }
+    for position in 0..<start where touched.contains(old[position]) {
+      changes.append(PositionChange(number: old[position], old: position, new: position))
+    }
+    for place in 1..<end + 1 where touched.contains(old[old.count - place]) {
+      changes.append(
+        PositionChange(number: old[old.count - place], old: old.count - place, new: new.count - place)
+      )
+    }
+    return changes
+  }
+}
+
+/// The part of a list that a limit and an offset leave.
+struct ListWindow: Equatable {
+  let offset: Int
+  let limit: Int?
+
+  /// Nil for a query without a limit and an offset.
+  init?(_ query: ResolvedQuery) {
+    if query.offset == 0, query.limit == nil { return nil }
+    (offset, limit) = (query.offset, query.limit)
+  }
+
+  func range(in count: Int) -> Range<Int> {
+    let start = min(offset, count)
+    return start..<start + min(limit ?? .max, count - start)
+  }
+}

@@ -1,0 +1,125 @@
+/// The sections of a list: for each its name and how many objects it has, in the list's order.
+///
+/// In chunks that know how many objects they have, so that a position is found, and a section added or taken away, in O(√sections). Memory: 24 bytes for a section, and
+/// the bytes of a name that is longer than 15.
+struct SectionRuns {
+  struct Run: Equatable {
+    let name: String
+    var count: Int32
+  }
+
+  private struct Chunk {
+    var runs: [Run]
+    var total: Int
+  }
+
+  private var chunks: [Chunk] = []
+  private(set) var count = 0
+
+  /// A chunk of twice as many sections is divided.
+  private static let chunkCount = 512
+
+  /// Adds objects to the last section, if it has the name, or as a section of their own.
+  mutating func append(_ name: String, _ objects: Int) {
+    if let last = chunks.indices.last, let run = chunks[last].runs.indices.last,
+      chunks[last].runs[run].name.isSame(as: name)
+    {
+      chunks[last].runs[run].count += Int32(objects)
+      chunks[last].total += objects
+      return
+    }
+    if chunks.last.map({ $0.runs.count >= Self.chunkCount }) ?? true {
+      chunks.append(Chunk(runs: [], total: 0))
+    }
+    chunks[chunks.count - 1].runs.append(Run(name: name, count: Int32(objects)))
+    chunks[chunks.count - 1].total += objects
+    count += 1
+  }
+
+  subscript(section: Int) -> Run {
+    let (chunk, run) = place(of: section)
+    return chunks[chunk].runs[run]
+  }
+
+  /// How many objects come before a section.
+  func start(of section: Int) -> Int {
+    let (chunk, run) = place(of: section)
+    return chunks[..<chunk].reduce(0) { $0 + $1.total }
+      + chunks[chunk].runs[..<run].reduce(0) { $0 + Int($1.count) }
+  }
+
+  /// The path of the object at a position, which must exist.
+  func path(of position: Int) -> ListPath {
+    var (section, left) = (0, position)
+    for chunk in chunks {
+      if left >= chunk.total {
+        left -= chunk.total
+        section += chunk.runs.count
+        continue
+      }
+      for run in chunk.runs {
+        if left < run.count { return ListPath(section: section, item: left) }
+        left -= Int(run.count)
+        section += 1
+      }
+    }
+    preconditionFailure("a list has no object at position \(position)")
+  }
+
+  mutating func change(_ section: Int, by difference: Int) {
+    let (chunk, run) = place(of: section)
+    chunks[chunk].runs[run].count += Int32(difference)
+    chunks[chunk].total += difference
+  }
+
+  mutating func insert(_ run: Run, at section: Int) {
+    count += 1
+    guard !chunks.isEmpty else {
+      chunks = [Chunk(runs: [run], total: Int(run.count))]
+      return
+    }
+    var (chunk, index) =
+      section == count - 1 ? (chunks.count - 1, chunks[chunks.count - 1].runs.count) : place(of: section)
+    if chunks[chunk].runs.count >= 2 * Self.chunkCount {
+      let half = Array(chunks[chunk].runs[Self.chunkCount...])
+      let total = half.reduce(0) { $0 + Int($1.count) }
+      chunks[chunk].runs.removeLast(half.count)
+      chunks[chunk].total -= total
+      chunks.insert(Chunk(runs: half, total: total), at: chunk + 1)
+      if index > Self.chunkCount { (chunk, index) = (chunk + 1, index - Self.chunkCount) }
+    }
+    chunks[chunk].runs.insert(run, at: index)
+    chunks[chunk].total += Int(run.count)
+  }
+
+  mutating func remove(_ section: Int) {
+    let (chunk, run) = place(of: section)
+    chunks[chunk].total -= Int(chunks[chunk].runs[run].count)
+    chunks[chunk].runs.remove(at: run)
+    if chunks[chunk].runs.isEmpty { chunks.remove(at: chunk) }
+    count -= 1
+  }
+
+  private func place(of section: Int) -> (chunk: Int, run: Int) {
+    var left = section
+    for (index, chunk) in chunks.enumerated() {
+      if left < chunk.runs.count { return (index, left) }
+      left -= chunk.runs.count
+    }
+    preconditionFailure("a list has no section \(section)")
+  }
+
+  /// A name that more than one section has; nil if there is none. O(sections).
+  var repeatedName: String? {
+    var names: Set<[UInt8]> = []
+    for chunk in chunks {
+      for run in chunk.runs where !names.insert(Array(run.name.utf8)).inserted { return run.name }
+    }
+    return nil
+  }
+}
+
+extension String {
+  /// Whether the bytes are the same: what sections, like queries, go by.
+  func isSame(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+}
