@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 /// Keeps the view context, and moves it on after saves of other contexts.
 @MainActor
@@ -17,12 +16,12 @@ final class ViewContextHolder {
     context.holder = self
     context.undoManager = ContextUndoManager()
     context.scheduleEvent = { [weak self] in Task { @MainActor in self?.context.processPendingChanges() } }
-    let news = News()
+    let news = PendingTurn()
     listener = coordinator.addListener { [weak self] in
       // Saves that come before the main actor gets round to the first one need no turn of their own.
-      guard !news.isPending.exchange(true, ordering: .acquiringAndReleasing) else { return }
+      guard news.begin() else { return }
       Task { @MainActor in
-        news.isPending.store(false, ordering: .releasing)
+        news.end()
         self?.moveOn()
       }
     }
@@ -36,11 +35,6 @@ final class ViewContextHolder {
   /// Moves the context to the newest commit, if it follows the others.
   private func moveOn() {
     context.deferringError(()) { () throws(ContextError) in try context.mergeAutomatically() }
-  }
-
-  /// Whether a turn of the main actor is on its way.
-  private final class News: Sendable {
-    let isPending = Atomic<Bool>(false)
   }
 }
 

@@ -44,11 +44,19 @@ struct EventListeners<Event> {
   }
 }
 
-extension EventListeners where Event: Sendable {
-  /// A sequence of the events from now on. It ends when the listeners are released.
-  mutating func stream() -> AsyncStream<Event> {
-    let (stream, continuation) = AsyncStream<Event>.makeStream()
-    let flag = add { [end = StreamEnd(continuation)] in end.continuation.yield($0) }
+extension EventListeners {
+  /// A sequence of what `element` makes of the events from now on, after a first one if it is given. Events that it makes nil of are left out. It ends when the listeners are
+  /// released.
+  mutating func stream<Element: Sendable>(
+    from first: Element? = nil,
+    _ policy: AsyncStream<Element>.Continuation.BufferingPolicy = .unbounded,
+    _ element: @escaping (Event) -> Element?
+  ) -> AsyncStream<Element> {
+    let (stream, continuation) = AsyncStream<Element>.makeStream(bufferingPolicy: policy)
+    if let first { continuation.yield(first) }
+    let flag = add { [end = StreamEnd(continuation)] event in
+      if let element = element(event) { end.continuation.yield(element) }
+    }
     continuation.onTermination = { _ in flag.cancel() }
     return stream
   }

@@ -35,14 +35,14 @@ extension ManagedObjectContext {
   ///
   /// Each call makes a sequence of its own. Events that the consumer has not read yet stay in memory.
   public func objectChanges() -> AsyncStream<ObjectChanges> {
-    let stream = events.objectsDidChange.stream()
+    let stream = events.objectsDidChange.stream { $0 }
     updateTracking()
     return stream
   }
 
   /// A sequence of the values that ``onDidSave(_:)`` delivers, for a task on any executor. It ends when the context is released.
   public func saves() -> AsyncStream<ObjectChanges> {
-    events.didSave.stream()
+    events.didSave.stream { $0 }
   }
 
   /// Delivers the changes since the last event at once, and ends the current group of the undo manager.

@@ -27,9 +27,9 @@ public final class FetchedResults<Object: ManagedObject> {
   public let sectionedBy: SectionedBy<Object>?
   /// Why the list has stopped to follow its context; nil while it follows. The list then shows what it showed before, until ``refetch(_:)``.
   public private(set) var failure: ContextError?
-  private var list: LiveList
-  private var sectioning: ListSections?
-  private var listeners = EventListeners<ListChanges>()
+  private(set) var list: LiveList
+  private(set) var sectioning: ListSections?
+  var audience = Audience<ListChanges>()
   private var observers: [ObserverBox<Object>] = []
   private var subscriptions: [ContextSubscription] = []
   /// Objects that are read together.
@@ -121,10 +121,9 @@ extension FetchedResults: RandomAccessCollection {
   ///
   /// The position must exist. If the store can't be read, the object is one that isn't there, and the context throws the error later, as ``ManagedObjectContext`` says.
   public subscript(position: Int) -> Object {
-    precondition(
-      position >= 0 && position < endIndex,
-      "position \(position) of a list of \(endIndex) objects"
-    )
+    guard position >= 0, position < endIndex else {
+      fatalError("position \(position) of a list of \(endIndex) objects")
+    }
     if !(page.start..<page.start + page.objects.count).contains(position) { readPage(with: position) }
     return page.objects[position - page.start]
   }
@@ -132,7 +131,9 @@ extension FetchedResults: RandomAccessCollection {
   /// The object at a path: `list[section: 1, item: 2]`. The path must exist.
   public subscript(section section: Int, item item: Int) -> Object {
     let section = sections[section]
-    precondition(item >= 0 && item < section.count, "item \(item) of a section of \(section.count) objects")
+    guard item >= 0, item < section.count else {
+      fatalError("item \(item) of a section of \(section.count) objects")
+    }
     return self[section.range.lowerBound + item]
   }
 
@@ -232,13 +233,13 @@ extension FetchedResults {
   ///
   /// - Returns: the subscription. It ends when the program releases it.
   public func onChange(_ body: @escaping (ListChanges) -> Void) -> ContextSubscription {
-    ContextSubscription(listeners.add(body))
+    audience.add(body)
   }
 
   /// A sequence of the values that ``onChange(_:)`` delivers, for a task on any executor. It ends when the list is released.
   ///
   /// Each call makes a sequence of its own. Differences that the consumer has not read yet stay in memory.
-  public func changes() -> AsyncStream<ListChanges> { listeners.stream() }
+  public func changes() -> AsyncStream<ListChanges> { audience.stream(from: nil) { $0 } }
 
   /// Tells an observer of every difference until it is released or removed. Many observers are told in the order in which they were added. One that is added
   /// again is told once.
@@ -352,8 +353,7 @@ extension FetchedResults {
 
   private func tell(_ changes: ListChanges) {
     for observer in observers { observer.didChange(self, changes) }
-    let listeners = listeners
-    listeners.tell(changes)
-    self.listeners.removeCancelled()
+    Audience.tell(audience, changes)
+    audience.removeCancelled()
   }
 }

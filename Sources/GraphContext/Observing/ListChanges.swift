@@ -119,17 +119,24 @@ extension ListChanges {
     return CollectionDifference(steps)
   }
 
+  /// The changes as steps that follow one another in one array: old positions to take away, ascending; then what comes to new positions, ascending; then what has other values
+  /// at new positions. A move is taken away and comes.
+  var steps: (removed: [Int], added: [Change], updated: [Change]) {
+    (
+      changes.filter { $0.newPosition == nil || $0.isMove }.compactMap(\.oldPosition).sorted(),
+      changes.filter { $0.oldPosition == nil || $0.isMove }.sorted { $0.newPosition! < $1.newPosition! },
+      changes(.update).sorted { $0.newPosition! < $1.newPosition! }
+    )
+  }
+
   /// The new list, of the old one. O(n + k log k) for n elements and k changes. A reload and an old list of another length have no result.
   public func applied<Element>(
     to old: [Element],
     _ element: (ManagedObjectID) throws -> Element
   ) rethrows -> [Element]? {
     if isReload { return nil }
-    let removed = changes.filter { $0.newPosition == nil || $0.isMove }.compactMap(\.oldPosition).sorted()
-    let added = changes.filter { $0.oldPosition == nil || $0.isMove }.sorted {
-      $0.newPosition! < $1.newPosition!
-    }
-    let updated = Dictionary(uniqueKeysWithValues: changes(.update).map { ($0.oldPosition!, $0.objectID) })
+    let (removed, added, changed) = steps
+    let updated = Dictionary(uniqueKeysWithValues: changed.map { ($0.oldPosition!, $0.objectID) })
     guard removed.last ?? -1 < old.count else { return nil }
     var (new, place) = ([Element](), 0)
     new.reserveCapacity(old.count - removed.count + added.count)

@@ -9,10 +9,9 @@ public struct ListSectionCollection<Object: ManagedObject>: RandomAccessCollecti
 
   /// The section at a position, which must exist. O(√sections).
   public subscript(position: Int) -> ListSection<Object> {
-    precondition(
-      position >= 0 && position < endIndex,
-      "section \(position) of a list of \(endIndex) sections"
-    )
+    guard position >= 0, position < endIndex else {
+      fatalError("section \(position) of a list of \(endIndex) sections")
+    }
     return list.section(at: position)
   }
 
@@ -51,10 +50,9 @@ public struct ListSection<Object: ManagedObject>: RandomAccessCollection {
 
   /// The object at a position in the section, which must exist.
   public subscript(position: Int) -> Object {
-    precondition(
-      position >= 0 && position < range.count,
-      "item \(position) of a section of \(range.count) objects"
-    )
+    guard position >= 0, position < range.count else {
+      fatalError("item \(position) of a section of \(range.count) objects")
+    }
     return list[range.lowerBound + position]
   }
 }

@@ -3,7 +3,7 @@
 /// In chunks that know how many objects they have, so that a position is found, and a section added or taken away, in O(√sections). Memory: 24 bytes for a section, and
 /// the bytes of a name that is longer than 15.
 struct SectionRuns {
-  struct Run: Equatable {
+  struct Run: Equatable, Sendable {
     let name: String
     var count: Int32
   }
@@ -63,7 +63,7 @@ struct SectionRuns {
         section += 1
       }
     }
-    preconditionFailure("a list has no object at position \(position)")
+    fatalError("a list has no object at position \(position)")
   }
 
   mutating func change(_ section: Int, by difference: Int) {
@@ -106,8 +106,14 @@ struct SectionRuns {
       if left < chunk.runs.count { return (index, left) }
       left -= chunk.runs.count
     }
-    preconditionFailure("a list has no section \(section)")
+    fatalError("a list has no section \(section)")
   }
+
+  /// The sections as a list. O(sections).
+  var all: [Run] { chunks.flatMap(\.runs) }
+
+  /// The names of all sections. O(sections).
+  var names: [String] { all.map(\.name) }
 
   /// A name that more than one section has; nil if there is none. O(sections).
   var repeatedName: String? {

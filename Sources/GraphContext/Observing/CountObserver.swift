@@ -1,0 +1,95 @@
+import Predicates
+
+/// Tells how many objects a query describes, whenever that is another number.
+///
+/// ```swift
+/// let late = try CountObserver(From<Flight>().where { $0.delay > 15 }, in: context)
+/// let subscription = late.onChange(notifyInitial: true) { count in print(count) }
+/// ```
+///
+/// A change that can't concern the query costs a look at its entities; any other costs a count, O(log n) where ranges of indexes are the answer. Changes of one turn are
+/// told as one count. The observer belongs to the task of its context, which doesn't keep it: it ends when the program releases it.
+public final class CountObserver<Object: ManagedObject> {
+  /// The query.
+  public let request: From<Object>
+  /// How many objects there were at the last event of the context.
+  public private(set) var count: Int
+  /// True between ``pause()`` and ``resume()``.
+  public private(set) var isPaused = false
+  private weak var context: ManagedObjectContext?
+  private let query: ResolvedQuery
+  private let dependencies: ListDependencies
+  private var audience = Audience<Int>()
+  private var subscriptions: [ContextSubscription] = []
+  private var isStale = false
+
+  /// Counts the objects.
+  ///
+  /// - Throws: what ``ManagedObjectContext/count(_:)`` throws.
+  public init(_ request: From<Object>, in context: ManagedObjectContext) throws(ContextError) {
+    context.processPendingChanges()
+    (self.request, self.context) = (request, context)
+    query = try context.resolved(request).query
+    dependencies = ListDependencies(query, section: nil)
+    count = try context.count(query)
+    subscriptions = [
+      context.onObjectsDidChange { [weak self] in self?.follow($0) },
+      context.onDidSave { [weak self] _ in self?.recount() },
+    ]
+  }
+
+  /// Calls `body` with each new count, on the context's executor.
+  ///
+  /// - Parameters:
+  ///   - notifyInitial: whether to call it at once with the count as it is.
+  ///   - body: the listener.
+  /// - Returns: the subscription. It ends when the program releases it.
+  public func onChange(notifyInitial: Bool = false, _ body: @escaping (Int) -> Void) -> ContextSubscription {
+    if notifyInitial { body(count) }
+    return audience.add(body)
+  }
+
+  /// Calls `body` with each new count until the owner is released, which is held weakly. An owner that is added again is told once, by the new closure.
+  public func addObserver<Owner: AnyObject>(_ owner: Owner, _ body: @escaping (Owner, Int) -> Void) {
+    audience.add(owner, body)
+  }
+
+  /// Tells an owner nothing from now on.
+  public func removeObserver(_ owner: AnyObject) { audience.remove(owner) }
+
+  /// A sequence of the count as it is and each new one, for a task on any executor. A consumer that is slow gets the newest. It ends when the observer is released.
+  public func counts() -> AsyncStream<Int> { audience.stream(from: count, .bufferingNewest(1)) { $0 } }
+
+  /// Counts nothing until ``resume()``.
+  public func pause() { isPaused = true }
+
+  /// Goes on counting, and tells the count if it is another one by now.
+  public func resume() {
+    isPaused = false
+    recount()
+  }
+
+  private func follow(_ changes: ObjectChanges) {
+    guard let context, changes.invalidatesAll || isConcerned(by: changes, context) else { return }
+    isStale = true
+    if !context.isSettling { recount() }
+  }
+
+  private func isConcerned(by changes: ObjectChanges, _ context: ManagedObjectContext) -> Bool {
+    let schema = context.coordinator.schema
+    let isOwn = [changes.inserted, changes.updated, changes.deleted, changes.refreshed].contains { ids in
+      ids.contains { schema.entity($0.entity)?.id == query.entity.id }
+    }
+    return isOwn || dependencies.isVague(changes, schema) || !dependencies.conditions(changes, schema).isEmpty
+  }
+
+  private func recount() {
+    guard isStale, !isPaused, let context else { return }
+    isStale = false
+    let new = context.deferringError(count) { () throws(ContextError) in try context.count(query) }
+    if new == count { return }
+    count = new
+    Audience.tell(audience, new)
+    audience.removeCancelled()
+  }
+}

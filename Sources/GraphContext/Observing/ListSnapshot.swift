@@ -1,0 +1,112 @@
+import Foundation
+import Predicates
+
+/// The objects of a list at one moment, as IDs: a value to keep, to compare and to send anywhere. 8 bytes for each object.
+public struct ListSnapshot<Object: ManagedObject>: Sendable {
+  private let numbers: [ObjectNumber]
+  private let entity: StoredEntity
+  private let storeID: UUID
+  private let runs: SectionRuns?
+
+  init(_ numbers: [ObjectNumber], _ entity: StoredEntity, _ storeID: UUID, _ runs: SectionRuns?) {
+    (self.numbers, self.entity, self.storeID, self.runs) = (numbers, entity, storeID, runs)
+  }
+}
+
+extension ListSnapshot: RandomAccessCollection {
+  /// 0.
+  public var startIndex: Int { 0 }
+  /// How many objects there are.
+  public var endIndex: Int { numbers.count }
+
+  /// The ID of the object at a position, which must exist.
+  public subscript(position: Int) -> ManagedObjectID {
+    ManagedObjectID(entity: entity.label(of: numbers[position]), number: numbers[position], storeID: storeID)
+  }
+}
+
+extension ListSnapshot {
+  /// How many sections there are: one for a list that isn't divided.
+  public var sectionCount: Int { runs?.count ?? 1 }
+
+  /// The name of a section, which must exist, and the positions of its objects. O(√sections).
+  public func section(_ index: Int) -> (name: String, range: Range<Int>) {
+    guard let runs else { return ("", 0..<numbers.count) }
+    let (run, start) = (runs[index], runs.start(of: index))
+    return (run.name, start..<start + Int(run.count))
+  }
+
+  /// The path of a position, which must exist. O(√sections).
+  public func path(of position: Int) -> ListPath { runs?.path(of: position) ?? ListPath(item: position) }
+
+  /// The changes that turn another snapshot of the list into this one. Which objects have other values isn't known: objects that stay in their place are in no change.
+  /// O(n log n) for what lies between the beginning and the end that the two have in common.
+  public func changes(from old: ListSnapshot) -> ListChanges {
+    let positions = PositionDifference.changes(from: old.numbers, to: numbers, touched: [])
+    let changes = positions.map { change in
+      let (oldPath, newPath) = (change.old.map { old.path(of: $0) }, change.new.map { path(of: $0) })
+      return ListChanges.Change(
+        objectID: ManagedObjectID(
+          entity: entity.label(of: change.number),
+          number: change.number,
+          storeID: storeID
+        ),
+        oldPath: oldPath,
+        newPath: newPath,
+        oldPosition: change.old,
+        newPosition: change.new,
+        isMove: change.isMove,
+        changedProperties: []
+      )
+    }
+    var result = ListChanges(changes, origin: .store)
+    let (oldNames, newNames) = (Set(old.sectionNames), Set(sectionNames))
+    result.deletedSections = old.sectionNames.enumerated().filter { !newNames.contains($0.element) }
+      .map { .init(section: $0.offset, name: $0.element) }
+    result.insertedSections = sectionNames.enumerated().filter { !oldNames.contains($0.element) }
+      .map { .init(section: $0.offset, name: $0.element) }
+    return result
+  }
+
+  /// The names of the sections; none for a list that isn't divided.
+  public var sectionNames: [String] { runs?.names ?? [] }
+}
+
+extension ListSnapshot: Hashable {
+  /// Whether the objects, their order and the sections are the same.
+  public static func == (left: ListSnapshot, right: ListSnapshot) -> Bool {
+    left.storeID == right.storeID && left.entity.number == right.entity.number
+      && left.numbers == right.numbers
+      && left.runs?.all == right.runs?.all
+  }
+
+  /// Feeds the store, the entity and the objects.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(storeID)
+    hasher.combine(entity.number)
+    hasher.combine(numbers)
+  }
+}
+
+extension FetchedResults {
+  /// The objects of the list as it is now, as a value. O(n).
+  ///
+  /// - Throws: `store` or `corrupt` if the store can't be read.
+  public func snapshot() throws(ContextError) -> ListSnapshot<Object> {
+    guard let context else { throw ContextError.contextGone() }
+    return ListSnapshot(
+      try list.numbers(at: 0..<list.count),
+      list.entity,
+      context.storeID,
+      sectioning?.runs
+    )
+  }
+
+  /// A sequence of the list's snapshots: first as it is, then after each difference. A consumer that is slow gets the newest. It ends when the list is released.
+  ///
+  /// - Throws: `store` or `corrupt` if the store can't be read.
+  public func snapshots() throws(ContextError) -> AsyncStream<ListSnapshot<Object>> {
+    let first = try snapshot()
+    return audience.stream(from: first, .bufferingNewest(1)) { [weak self] _ in try? self?.snapshot() }
+  }
+}

@@ -1,0 +1,112 @@
+import Predicates
+
+/// Tells what becomes of one object in a context.
+///
+/// ```swift
+/// let observer = ObjectObserver(song)
+/// let subscription = observer.onChange { change in print(change) }
+/// ```
+///
+/// Changes arrive after each turn, as ``ManagedObjectContext/onObjectsDidChange(_:)`` says, whether code sets values, another context's commit is merged, or something is rolled
+/// back or undone. Many listeners are told the same. The observer belongs to the task of its context, which doesn't keep it: it ends when the program releases it.
+public final class ObjectObserver<Object: ManagedObject> {
+  /// What has become of the object.
+  public enum Change: Sendable, Hashable {
+    /// The object is observed from now on. Only for a listener that asks for it.
+    case initial
+    /// Properties have changed: their names, sorted.
+    case updated([String])
+    /// The values are read anew, after a rollback or because the program asked for it.
+    case refreshed
+    /// The object is gone, or no longer in the context after a reset.
+    case deleted
+    /// The object is back: its deletion was undone or rolled back.
+    case restored
+  }
+
+  /// The object's ID.
+  public let objectID: ManagedObjectID
+  /// The context whose state is observed; nil once it is gone.
+  public private(set) weak var context: ManagedObjectContext?
+  /// True between ``pause()`` and ``resume()``. Changes in between are told to nobody.
+  public private(set) var isPaused = false
+  /// Whether the object is gone.
+  public private(set) var isDeleted = false
+  private var audience = Audience<Change>()
+  private var subscription: ContextSubscription?
+
+  /// Observes an object in its context.
+  ///
+  /// - Throws: `objectNotFound` for an object that is in no context.
+  public convenience init(_ object: Object) throws(ContextError) {
+    guard let context = object._$state.host as? ManagedObjectContext else {
+      throw ContextError(
+        .objectNotFound,
+        "an object of \(Object.entityName) is observed that is in no context"
+      )
+    }
+    try self.init(object.objectID, in: context)
+  }
+
+  /// Observes the object of an ID in a context. It needn't be there yet.
+  ///
+  /// - Throws: what ``ManagedObjectContext/object(_:with:)`` throws.
+  public init(_ id: ManagedObjectID, in context: ManagedObjectContext) throws(ContextError) {
+    context.processPendingChanges()
+    let object: Object = try context.object(with: id)
+    objectID = object.objectID
+    self.context = context
+    isDeleted = (try? context.existingObject(Object.self, with: id)) == nil
+    subscription = context.onObjectsDidChange { [weak self] in self?.follow($0) }
+  }
+
+  /// The object; nil once it is deleted, or the context is gone.
+  public var object: Object? {
+    guard let context, !isDeleted else { return nil }
+    return try? context.object(with: objectID)
+  }
+
+  /// Calls `body` with each change, on the context's executor.
+  ///
+  /// - Parameters:
+  ///   - notifyInitial: whether to call it at once with ``Change/initial``.
+  ///   - body: the listener.
+  /// - Returns: the subscription. It ends when the program releases it.
+  public func onChange(notifyInitial: Bool = false, _ body: @escaping (Change) -> Void) -> ContextSubscription
+  {
+    if notifyInitial { body(.initial) }
+    return audience.add(body)
+  }
+
+  /// Calls `body` with each change until the owner is released, which is held weakly. An owner that is added again is told once, by the new closure.
+  public func addObserver<Owner: AnyObject>(_ owner: Owner, _ body: @escaping (Owner, Change) -> Void) {
+    audience.add(owner, body)
+  }
+
+  /// Tells an owner nothing from now on.
+  public func removeObserver(_ owner: AnyObject) { audience.remove(owner) }
+
+  /// A sequence of the changes, for a task on any executor: first ``Change/initial``. It ends when the observer is released.
+  public func changes() -> AsyncStream<Change> { audience.stream(from: .initial) { $0 } }
+
+  /// Tells nothing until ``resume()``.
+  public func pause() { isPaused = true }
+
+  /// Goes on telling changes.
+  public func resume() { isPaused = false }
+
+  private func follow(_ changes: ObjectChanges) {
+    guard let change = change(in: changes) else { return }
+    isDeleted = change == .deleted
+    if isPaused { return }
+    Audience.tell(audience, change)
+    audience.removeCancelled()
+  }
+
+  private func change(in changes: ObjectChanges) -> Change? {
+    if changes.deleted.contains(objectID) || changes.invalidatesAll { return isDeleted ? nil : .deleted }
+    if changes.inserted.contains(objectID) { return isDeleted ? .restored : .refreshed }
+    if let names = changes.changedProperties[objectID] { return isDeleted ? .restored : .updated(names) }
+    return changes.refreshed.contains(objectID) ? (isDeleted ? .restored : .refreshed) : nil
+  }
+}

@@ -1,0 +1,84 @@
+import Cambium
+import Foundation
+import Testing
+
+@testable import GraphContext
+
+/// Queries that tasks without a context follow.
+struct FollowingTests {
+  private struct Row: Codable, Sendable, Equatable {
+    let minute: Int
+    let city: String
+  }
+
+  private func insert(_ minutes: [Int], in container: PersistentContainer) async throws {
+    try await container.write { context in
+      for minute in minutes { context.insert(Departure(minute, "c\(minute)")) }
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func savesOfAnyContextArrive() async throws {
+    let container = try await Airport.open()
+    try await insert([3, 1], in: container)
+    let request = From<Departure>().orderBy(\.minute).limit(3)
+    let updates = container.follow(request) { Row(minute: $0.minute, city: $0.city) }
+    var iterator = updates.makeAsyncIterator()
+    guard case .all(let first)? = try await iterator.next() else {
+      Issue.record("no values at the beginning")
+      return
+    }
+    var mirror = try JSONSerialization.jsonObject(with: JSONEncoder().encode(first)) as? [NSObject] ?? []
+    #expect(first.map(\.minute) == [1, 3])
+    let steps: [@Sendable () async throws -> Void] = [
+      { try await insert([2, 5], in: container) },
+      {
+        try await container.batchUpdate(From<Departure>().where { $0.minute == 2 }, .set(\.city, to: "new"))
+      },
+      { _ = try await container.batchDelete(From<Departure>().where { $0.minute < 3 }) },
+    ]
+    let expected = [[1, 2, 3], [1, 2, 3], [3, 5]]
+    for (step, minutes) in zip(steps, expected) {
+      try await step()
+      let update = try #require(try await iterator.next())
+      try apply(update.jsonPatch(), to: &mirror)
+      #expect(mirror.map { ($0 as? [String: Any])?["minute"] as? Int } == minutes)
+    }
+    #expect((mirror[0] as? [String: Any])?["city"] as? String == "c3")
+  }
+
+  /// Carries out a JSON patch on an array.
+  private func apply(_ patch: Data, to array: inout [NSObject]) throws {
+    let operations = try JSONSerialization.jsonObject(with: patch) as? [[String: Any]] ?? []
+    #expect(!operations.isEmpty)
+    for operation in operations {
+      let index = try #require(Int((operation["path"] as? String ?? "").dropFirst()))
+      switch operation["op"] as? String {
+      case "remove": array.remove(at: index)
+      case "add": array.insert(try #require(operation["value"] as? NSObject), at: index)
+      case "replace": array[index] = try #require(operation["value"] as? NSObject)
+      default: Issue.record("an unknown operation")
+      }
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func aMistakeEndsTheSequence() async throws {
+    let container = try await Airport.open()
+    let updates = container.follow(From<Departure>().limit(-1))
+    await #expect(throws: ContextError.self) { for try await _ in updates {} }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func theEndOfATaskEndsTheSequence() async throws {
+    let container = try await Airport.open()
+    let updates = container.follow(From<Departure>().orderBy(\.minute))
+    let task = Task {
+      var count = 0
+      for try await _ in updates { count += 1 }
+      return count
+    }
+    try await insert([1], in: container)
+    task.cancel()
+    _ = try? await task.value
+    try await insert([2], in: container)
+    try await container.close()
+  }
+}

@@ -1,0 +1,229 @@
+import Cambium
+import Testing
+
+@testable import GraphContext
+
+/// Observers of one object, of a count and of a list's snapshots.
+struct ObserverTests {
+  private let container: PersistentContainer
+  private let context: ManagedObjectContext
+  private let flight = Departure(600, "Basel")
+
+  init() async throws {
+    container = try await Airport.open()
+    context = try container.context()
+    context.undoManager = ContextUndoManager()
+    context.insert(flight)
+    try context.save()
+  }
+
+  /// What observers have told.
+  private final class Log<Event> {
+    var events: [Event] = []
+
+    func take() -> [Event] {
+      defer { events = [] }
+      return events
+    }
+  }
+
+  // MARK: Objects
+
+  @Test func anObserverTellsOfItsObjectAlone() throws {
+    let other = Departure(700, "Bern")
+    context.insert(other)
+    let log = Log<ObjectObserver<Departure>.Change>()
+    let observer = try ObjectObserver(flight)
+    let subscription = observer.onChange(notifyInitial: true) { log.events.append($0) }
+    other.city = "Rome"
+    context.processPendingChanges()
+    #expect(log.take() == [.initial])
+    flight.city = "Oslo"
+    flight.status = "late"
+    context.processPendingChanges()
+    #expect(log.take() == [.updated(["city", "status"])])
+    context.rollback()
+    #expect(log.take() == [.refreshed])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func commitsOfOthersAndDeletionsAreTold() throws {
+    let log = Log<ObjectObserver<Departure>.Change>()
+    let observer = try ObjectObserver(flight)
+    let subscription = observer.onChange { log.events.append($0) }
+    let background = try container.context()
+    let same: Departure = try background.existingObject(with: flight.objectID)
+    same.minute = 601
+    try background.save()
+    #expect(log.take() == [])
+    try context.refresh()
+    #expect(log.take() == [.updated(["minute"])])
+    context.delete(flight)
+    context.processPendingChanges()
+    #expect(log.take() == [.deleted])
+    #expect(observer.object == nil)
+    #expect(observer.isDeleted)
+    context.undo()
+    #expect(log.take() == [.restored])
+    #expect(observer.object === flight)
+    context.reset()
+    #expect(log.take() == [.deleted])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func ownersAreHeldWeaklyAndToldTheSame() throws {
+    let observer = try ObjectObserver(flight)
+    let (first, second) = (Log<ObjectObserver<Departure>.Change>(), Log<ObjectObserver<Departure>.Change>())
+    var third: Log<ObjectObserver<Departure>.Change>? = .init()
+    weak let released = third
+    observer.addObserver(first) { $0.events.append($1) }
+    observer.addObserver(first) { $0.events.append($1) }
+    observer.addObserver(second) { $0.events.append($1) }
+    observer.addObserver(third!) { $0.events.append($1) }
+    third = nil
+    #expect(released == nil)
+    flight.minute = 602
+    context.processPendingChanges()
+    #expect(first.take() == [.updated(["minute"])])
+    #expect(second.take() == [.updated(["minute"])])
+    observer.removeObserver(second)
+    observer.pause()
+    flight.minute = 603
+    context.processPendingChanges()
+    observer.resume()
+    flight.minute = 604
+    context.processPendingChanges()
+    #expect(first.take() == [.updated(["minute"])])
+    #expect(second.take() == [])
+  }
+
+  @Test func aSequenceBeginsWithTheInitialState() async throws {
+    var observer: ObjectObserver? = try ObjectObserver(flight)
+    let changes = observer!.changes()
+    flight.city = "Oslo"
+    context.processPendingChanges()
+    observer = nil
+    var seen: [ObjectObserver<Departure>.Change] = []
+    for await change in changes { seen.append(change) }
+    #expect(seen == [.initial, .updated(["city"])])
+  }
+
+  @Test func anObjectInNoContextIsRefused() {
+    #expect(throws: ContextError.self) { try ObjectObserver(Departure(1, "x")) }
+  }
+
+  // MARK: Counts
+
+  @Test func twoBatchesOfOneTurnAreOneCount() throws {
+    let log = Log<Int>()
+    let late = From<Departure>().where { $0.status == "late" }
+    let observer = try CountObserver(late, in: context)
+    let subscription = observer.onChange(notifyInitial: true) { log.events.append($0) }
+    for _ in 0..<2 { for minute in 0..<5 { context.insert(Departure(minute, "x", status: "late")) } }
+    context.insert(Departure(1, "y"))
+    context.processPendingChanges()
+    #expect(log.take() == [0, 10])
+    flight.city = "z"
+    context.processPendingChanges()
+    try context.save()
+    #expect(log.take() == [])
+    observer.pause()
+    flight.status = "late"
+    context.processPendingChanges()
+    #expect(log.take() == [])
+    observer.resume()
+    #expect(log.take() == [11])
+    #expect(observer.count == 11)
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func aCountFollowsObjectsAtTheEndsOfPaths() throws {
+    let airline = Airline("AA")
+    flight.airline = airline
+    try context.save()
+    let observer = try CountObserver(From<Departure>().where { $0.airline.name == "BB" }, in: context)
+    airline.name = "BB"
+    context.processPendingChanges()
+    #expect(observer.count == 1)
+    context.delete(airline)
+    context.processPendingChanges()
+    #expect(observer.count == 0)
+  }
+
+  // MARK: Lists
+
+  @Test func snapshotsAreKeptAndCompared() async throws {
+    for minute in [60, 120, 180, 61] { context.insert(Departure(minute, "x")) }
+    let request = From<Departure>().orderBy(\.hour, \.minute)
+    var list: FetchedResults? = try FetchedResults(request, sectionedBy: SectionedBy(\.hour), in: context)
+    let old = try list!.snapshot()
+    #expect(old.sectionNames == ["1", "2", "3", "10"])
+    #expect(old.section(3).range == 4..<5)
+    #expect(try list!.snapshot() == old)
+    let snapshots = try list!.snapshots()
+    flight.hour = 0
+    context.processPendingChanges()
+    let new = try list!.snapshot()
+    #expect(new != old)
+    #expect(old.count == 5)
+    let changes = new.changes(from: old)
+    #expect(changes.applied(to: Array(old), { $0 }) == Array(new))
+    #expect(changes.deletedSections.map(\.name) == ["10"])
+    #expect(changes.insertedSections.map(\.name) == ["0"])
+    list = nil
+    var seen: [ListSnapshot<Departure>] = []
+    for await snapshot in snapshots { seen.append(snapshot) }
+    #expect(seen == [new])
+  }
+
+  @Test func aListThatIsPausedOrRefetchedTellsOfAReload() throws {
+    let list = try FetchedResults(From<Departure>().orderBy(\.minute), in: context)
+    let log = Log<ListChanges>()
+    let subscription = list.onChange { log.events.append($0) }
+    list.pause()
+    context.insert(Departure(1, "x"))
+    context.processPendingChanges()
+    #expect(list.count == 1)
+    try list.resume()
+    #expect(list.count == 2)
+    #expect(log.take().map(\.isReload) == [true])
+    try list.refetch(From<Departure>().where { $0.minute > 5 }.orderBy(\.minute))
+    #expect(list.map(\.minute) == [600])
+    #expect(throws: ContextError.self) { try list.refetch(From<Departure>().limit(-1)) }
+    #expect(list.map(\.minute) == [600])
+    #expect(log.take().map(\.isReload) == [true])
+    context.reset()
+    #expect(log.take().map(\.isReload) == [true])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func anOrderThatTearsSectionsApartIsRefused() throws {
+    for (minute, city) in [(1, "Abc"), (2, "Bcd"), (3, "abd")] { context.insert(Departure(minute, city)) }
+    let letters = SectionedBy<Departure>.firstLetter(of: \.city)
+    #expect(throws: ContextError.self) {
+      try FetchedResults(From<Departure>().orderBy(\.minute), sectionedBy: letters, in: context)
+    }
+    #expect(throws: ContextError.self) {
+      try FetchedResults(From<Departure>().orderBy(\.city), sectionedBy: letters, in: context)
+    }
+  }
+
+  @Test func theWayToPositionsIsExplained() throws {
+    let ranked = try FetchedResults(From<Departure>().orderBy(\.minute), in: context)
+    #expect(try ranked.explain().listing == .byRank)
+    #expect(try ranked.explain().description.contains("list: positions by rank"))
+    let numbered = try FetchedResults(From<Departure>().orderBy(\.city), in: context)
+    #expect(try numbered.explain().listing == .byNumbers(1))
+  }
+
+  @Test func aListEndsWithItsContext() async throws {
+    var context: ManagedObjectContext? = try container.context()
+    let list = try FetchedResults(From<Departure>().orderBy(\.minute), in: context!)
+    let changes = list.changes()
+    #expect(list.count == 1)
+    context = nil
+    #expect(list.isEmpty)
+    #expect(throws: ContextError.self) { try list.refetch() }
+    withExtendedLifetime(changes) {}
+  }
+}
