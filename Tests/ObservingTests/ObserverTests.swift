@@ -216,6 +216,43 @@ struct ObserverTests {
     #expect(try numbered.explain().listing == .byNumbers(1))
   }
 
+  /// Each change costs the same, however long the list is, and the list holds nothing for its objects.
+  @Test(arguments: [1_000, 20_000]) func aListByRankWalksFewEntries(count: Int) async throws {
+    let values = (1...count).map { Departure.Values(hour: $0 / 60, minute: $0, status: nil, city: "x") }
+    try await container.batchInsert(values)
+    try context.refresh()
+    let list = try FetchedResults(From<Departure>().orderBy(\.minute), in: context)
+    #expect(list.count == count + 1)
+    #expect(list.byteCount == 0)
+    let before = list.entriesWalked
+    flight.minute = count / 2
+    context.processPendingChanges()
+    #expect(list.entriesWalked - before <= 10)
+    #expect(list[count / 2 - 1].objectID == flight.objectID || list[count / 2].objectID == flight.objectID)
+    try context.save()
+    #expect(list.byteCount == 0)
+  }
+
+  /// A list moves on with its context: only the newest snapshot is held, and none once the list and the context are gone.
+  @Test func noSnapshotStaysPinned() async throws {
+    func pinned() throws -> Int { try container.statistics.snapshots }
+    let before = try pinned()
+    var own: ManagedObjectContext? = try container.context()
+    var list: FetchedResults? = try FetchedResults(From<Departure>().orderBy(\.minute), in: own!)
+    let held = try pinned()
+    for minute in 0..<5 {
+      context.insert(Departure(minute, "x"))
+      try context.save()
+      try own!.refresh()
+      #expect(try pinned() <= held + 1)
+    }
+    #expect(list!.count == 6)
+    list = nil
+    own = nil
+    context.processPendingChanges()
+    #expect(try pinned() <= before)
+  }
+
   @Test func aListEndsWithItsContext() async throws {
     var context: ManagedObjectContext? = try container.context()
     let list = try FetchedResults(From<Departure>().orderBy(\.minute), in: context!)

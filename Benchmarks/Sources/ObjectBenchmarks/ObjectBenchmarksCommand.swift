@@ -11,7 +11,7 @@ struct ObjectBenchmarksCommand: AsyncParsableCommand {
     subcommands: [
       RunCommand.self, QueriesCommand.self, FlightQueriesCommand.self, WordQueriesCommand.self,
       ImportCommand.self,
-      SpaceCommand.self, LayoutsCommand.self, StagesCommand.self,
+      SpaceCommand.self, LayoutsCommand.self, StagesCommand.self, ObservingCommand.self,
     ],
     defaultSubcommand: RunCommand.self
   )

@@ -100,6 +100,15 @@ public final class FetchedResults<Object: ManagedObject> {
   /// Whether positions are counted by an index, so that the list holds no IDs.
   public var isRanked: Bool { list.isRanked }
 
+  /// Entries of trees that the list has read since it was made, to find positions and objects: records, and entries of indexes.
+  public var entriesWalked: Int { list.entriesWalked }
+
+  /// Bytes of memory that the list holds, about: 8 for each object of a list that isn't by rank, 24 for each section, and some for each unsaved object of one by rank. Objects
+  /// are the context's, and pages the store's.
+  public var byteCount: Int {
+    list.byteCount + (sectioning?.runs.count ?? 0) * MemoryLayout<SectionRuns.Run>.stride
+  }
+
   /// How the list's query is answered, with a line that says how the list finds positions.
   public func explain() throws(ContextError) -> QueryPlan {
     guard let context else { throw ContextError.contextGone() }

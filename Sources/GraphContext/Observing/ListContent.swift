@@ -5,6 +5,10 @@ import Predicates
 protocol ListContent: AnyObject {
   /// How many objects there are.
   var count: Int { get }
+  /// Bytes of memory, but for the snapshot and its pages.
+  var byteCount: Int { get }
+  /// Entries of trees that have been read so far.
+  var entriesWalked: Int { get }
   /// The objects at some positions, which must exist.
   func numbers(at range: Range<Int>) throws(ContextError) -> [ObjectNumber]
   /// The position of each of some objects; nil for one that isn't in the list.
@@ -18,6 +22,9 @@ final class NumberedContent: ListContent {
   init(_ numbers: [ObjectNumber]) { self.numbers = numbers }
 
   var count: Int { numbers.count }
+  var byteCount: Int { numbers.count * MemoryLayout<ObjectNumber>.stride }
+  /// The query that has found the numbers counts them.
+  var entriesWalked: Int { 0 }
 
   func numbers(at range: Range<Int>) -> [ObjectNumber] { Array(numbers[range]) }
 

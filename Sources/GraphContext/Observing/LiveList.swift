@@ -13,6 +13,8 @@ final class LiveList {
   private let access: RankedAccess?
   private let dependencies: ListDependencies
   private var content: any ListContent
+  /// Entries that queries and earlier states have read.
+  private var earlierEntries = 0
 
   /// A change that concerns a list of so many objects and one in so many of them is looked for by querying the list again.
   private static let searchedShare = 8
@@ -74,7 +76,7 @@ final class LiveList {
   /// Shows the context's state, of which nothing has been told but that it is another.
   func moveOn() throws(ContextError) {
     guard isRanked, let context else { return }
-    content = try currentContent(of: context)
+    show(try currentContent(of: context))
   }
 
   /// The state of a list after a change, and the difference to the one before.
@@ -86,6 +88,8 @@ final class LiveList {
   /// Looks at the context's state after a change. The list shows it once it takes the step.
   func step(after changes: ObjectChanges) throws(ContextError) -> Step {
     guard let context else { return Step(changes: [], content: content) }
+    let readBefore = context.source.counters.treeEntries
+    defer { earlierEntries += context.source.counters.treeEntries - readBefore }
     let schema = context.coordinator.schema
     var numbers = ownNumbers(changes, schema)
     if changes.invalidatesAll || dependencies.isVague(changes, schema) {
@@ -103,7 +107,18 @@ final class LiveList {
   }
 
   /// Shows the state that a step leads to.
-  func take(_ step: Step) { content = step.content }
+  func take(_ step: Step) { show(step.content) }
+
+  private func show(_ next: any ListContent) {
+    if next !== content { earlierEntries += content.entriesWalked }
+    content = next
+  }
+
+  /// Bytes of memory, but for the snapshot and its pages.
+  var byteCount: Int { content.byteCount }
+
+  /// Entries of trees that have been read so far.
+  var entriesWalked: Int { earlierEntries + content.entriesWalked }
 
   private func numbers(
     where condition: NormalPredicate,
@@ -251,7 +266,9 @@ extension ManagedObjectContext {
     let selection = try ContextError.resolving { () throws(QueryError) in
       try ResolvedSelection(query: query, columns: columns, isDistinct: false)
     }
-    try source.another().forEachRow(of: selection, over: layers) { row, reader, fields in
+    let reading = source.another()
+    defer { source.counters.add(reading.counters) }
+    try reading.forEachRow(of: selection, over: layers) { row, reader, fields in
       body(row.number, try fields.map { try reader.value(of: $0) })
       return true
     }

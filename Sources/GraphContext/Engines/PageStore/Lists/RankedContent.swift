@@ -68,6 +68,13 @@ final class RankedContent: ListContent {
 
   var count: Int { entries.count - hidden.count + added.count }
 
+  var byteCount: Int {
+    let keys = added.reduce(0) { $0 + $1.key.count }
+    return hidden.count * MemoryLayout<Int>.stride + added.count * 2 * MemoryLayout<Added>.stride + keys
+  }
+
+  var entriesWalked: Int { entries.view.counters.treeEntries }
+
   func positions(of numbers: [ObjectNumber]) throws(ContextError) -> [Int?] {
     try ContextError.mapping { try numbers.map(position) }
   }

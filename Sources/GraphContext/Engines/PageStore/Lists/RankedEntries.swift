@@ -74,6 +74,7 @@ struct RankedEntries {
   /// How many results come before an entry with the key, which needn't exist. O(log n).
   func position(of key: [UInt8], isEntry: Bool) throws -> Int {
     guard let tree, let span = span(of: key) else { return 0 }
+    view.counters.entriesWalked += 1
     let place = span.start + min(max(0, try tree.rank(of: key) - span.rank), span.count)
     return access.isReversed ? max(0, count - place - (isEntry ? 1 : 0)) : place
   }

@@ -1,0 +1,81 @@
+import ArgumentParser
+import BenchmarkHarness
+import Foundation
+
+/// Measures what a list costs to follow, beside GRDB, which fetches it again.
+struct ObservingCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "observing",
+    abstract:
+      "Changes one object of a list at a time: time to the difference, bytes held, entries walked, at several sizes."
+  )
+
+  @Flag(help: "Small sizes: shows that everything works.")
+  var smoke = false
+
+  @Option(help: "How many objects; several times for several sizes.")
+  var objects: [Int] = [10_000, 100_000, 1_000_000]
+
+  @Option(help: "How many changes.")
+  var rounds = 51
+
+  @Option(help: "The largest size at which GRDB takes part.")
+  var peerLimit = 1_000_000
+
+  @Option(help: "Where the stores are made.")
+  var folder = FileManager.default.currentDirectoryPath
+
+  @Option(help: "Writes the table to this file as well.")
+  var markdown: String?
+
+  @Option(help: "Writes all figures to this file.")
+  var json: String?
+
+  func run() async throws {
+    let folders = try ScratchFolders(root: folder)
+    defer { folders.removeAll() }
+    var results: [ObservingWorkload.Result] = []
+    for count in smoke ? [2_000] : objects {
+      let place = try folders.make()
+      defer { folders.remove(place) }
+      let workload = try await ObservingWorkload(objects: count, rounds: smoke ? 5 : rounds, folder: place)
+      results += try await workload.results()
+      if count <= peerLimit { results.append(try await workload.grdbResult()) }
+    }
+    let report = ObservingReport(machine: Machine(folder: folders.root), rounds: rounds, results: results)
+    print(report.markdown)
+    try ReportFile.write(Data(report.markdown.utf8), to: markdown)
+    try ReportFile.write(ReportFile.json(report), to: json)
+  }
+}
+
+struct ObservingReport: Codable {
+  var date = Date()
+  var machine: Machine
+  var rounds: Int
+  var results: [ObservingWorkload.Result]
+
+  var markdown: String {
+    var lines = ["# A list that is observed", ""]
+    lines += machine.introduction(on: date)
+    lines += [
+      "",
+      "Another context changes one object of the list, which moves by half the list, and saves. Medians of \(rounds) changes: from the return of the save to the difference.",
+      "",
+      MarkdownTable.header(
+        ["list", "objects"],
+        ["to the difference", "longest", "bytes held", "entries walked", "the save"]
+      ),
+    ]
+    lines += results.map { result in
+      MarkdownTable.line([
+        result.list, "\(result.objects)", Figures.duration(result.seconds),
+        Figures.duration(result.longestSeconds),
+        result.heldBytes.map { Figures.bytes(Double($0)) } ?? "–",
+        result.entriesWalked.map(String.init) ?? "–",
+        Figures.duration(result.saveSeconds),
+      ])
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+}

@@ -1,0 +1,168 @@
+import BenchmarkHarness
+import Cambium
+import Foundation
+import GRDB
+import Glibc
+import Synchronization
+
+/// O10 of the performance goals: one object of a list is changed and saved elsewhere; the time from the return of the save to the difference in hand.
+@MainActor
+struct ObservingWorkload {
+  struct Result: Codable {
+    var list: String
+    var objects: Int
+    /// Medians, and the longest.
+    var seconds: Double
+    var longestSeconds: Double
+    /// Of the process, while the list is there.
+    var heldBytes: Int?
+    /// Entries of trees that were walked for a change.
+    var entriesWalked: Int?
+    /// What the save of the change took, with the observer.
+    var saveSeconds: Double
+  }
+
+  private let objects: Int
+  private let rounds: Int
+  private let folder: String
+  private let container: PersistentContainer
+
+  init(objects: Int, rounds: Int, folder: String) async throws {
+    (self.objects, self.rounds, self.folder) = (objects, rounds, folder)
+    let url = URL(fileURLWithPath: folder + "/entries.cambium")
+    container = try await PersistentContainer("Entries", models: Entry.self, at: url)
+    let count = objects
+    let values = (0..<count).lazy.map { number in
+      var values = Entry.Values(minute: number, label: Self.label(number, count))
+      values.objectID = nil
+      return values
+    }
+    try await container.batchInsert(values)
+  }
+
+  /// A number's place in another order of all numbers.
+  nonisolated private static func label(_ number: Int, _ count: Int) -> Int { number &* 7_919 % count }
+
+  // MARK: Cambium
+
+  func results() async throws -> [Result] {
+    let byRank = From<Entry>().orderBy(\.minute)
+    let byNumbers = From<Entry>().orderBy(\.label)
+    return [
+      try await result("Cambium, by rank", byRank) { $0.minute = $1 },
+      try await result("Cambium, by rank, first 100", byRank.limit(100)) { $0.minute = $1 },
+      try await result("Cambium, by numbers", byNumbers) { $0.label = $1 },
+    ]
+  }
+
+  private func result(
+    _ name: String,
+    _ request: From<Entry>,
+    _ change: @escaping @Sendable (Entry, Int) -> Void
+  ) async throws -> Result {
+    let view = container.viewContext
+    view.automaticallyMergesChangesFromParent = false
+    try view.refresh()
+    // The first list brings pages in, which stay.
+    _ = try FetchedResults(request, in: view)
+    let before = Self.allocatedBytes
+    let list = try FetchedResults(request, in: view)
+    let held = Self.allocatedBytes - before
+    var (times, saves, told) = ([Double](), [Double](), 0)
+    let subscription = list.onChange { told += $0.changes.count }
+    let walkedBefore = list.entriesWalked
+    for round in 0..<rounds {
+      let number = (round &* 104_729 &+ 13) % objects
+      let target = (number + objects / 2) % objects
+      let container = container
+      let start = ContinuousClock.now
+      try await container.performBackgroundTask { context in
+        let found = try context.fetch(From<Entry>().where { $0.minute == number }.limit(1))
+        guard let entry = found.first else { return }
+        change(entry, target)
+        try context.save()
+      }
+      let saved = ContinuousClock.now
+      try view.refresh()
+      times.append((ContinuousClock.now - saved).inSeconds)
+      saves.append((saved - start).inSeconds)
+    }
+    guard told > 0 else { throw PeerError(peer: name, message: "the list told of nothing") }
+    let walked = (list.entriesWalked - walkedBefore) / rounds
+    withExtendedLifetime(subscription) {}
+    return Result(
+      list: name,
+      objects: objects,
+      seconds: times.median,
+      longestSeconds: times.max() ?? 0,
+      heldBytes: max(0, held),
+      entriesWalked: walked,
+      saveSeconds: saves.median
+    )
+  }
+
+  private static var allocatedBytes: Int {
+    let info = mallinfo2()
+    return Int(info.uordblks) + Int(info.hblkhd)
+  }
+
+  // MARK: GRDB
+
+  /// A `ValueObservation` of the IDs, which fetches them again after each write.
+  func grdbResult() async throws -> Result {
+    let pool = try GRDBDatabase.open(at: folder + "/entries.sqlite")
+    try await pool.write { [objects] database in
+      try database.execute(
+        sql: "CREATE TABLE entry (id INTEGER PRIMARY KEY, minute INTEGER NOT NULL, label INTEGER NOT NULL)"
+      )
+      try database.execute(sql: "CREATE INDEX entry_minute ON entry (minute)")
+      let insert = try database.makeStatement(sql: "INSERT INTO entry (minute, label) VALUES (?, ?)")
+      for number in 0..<objects { try insert.execute(arguments: [number, Self.label(number, objects)]) }
+    }
+    let observation = ValueObservation.tracking { database in
+      try Int64.fetchAll(database, sql: "SELECT id FROM entry ORDER BY minute, id")
+    }
+    let (stream, continuation) = AsyncStream<Int>.makeStream()
+    let cancellable = observation.start(in: pool, scheduling: .async(onQueue: .global())) { _ in
+      continuation.finish()
+    } onChange: { ids in
+      continuation.yield(ids.count)
+    }
+    defer { cancellable.cancel() }
+    var iterator = stream.makeAsyncIterator()
+    _ = await iterator.next()
+    var (times, saves) = ([Double](), [Double]())
+    for round in 0..<rounds {
+      let number = (round &* 104_729 &+ 13) % objects
+      let target = (number + objects / 2) % objects
+      let start = ContinuousClock.now
+      try await pool.write { database in
+        try database.execute(
+          sql: "UPDATE entry SET minute = ? WHERE id = ?",
+          arguments: [target, number + 1]
+        )
+      }
+      let saved = ContinuousClock.now
+      _ = await iterator.next()
+      times.append((ContinuousClock.now - saved).inSeconds)
+      saves.append((saved - start).inSeconds)
+    }
+    return Result(
+      list: "GRDB, ValueObservation of the IDs",
+      objects: objects,
+      seconds: times.median,
+      longestSeconds: times.max() ?? 0,
+      heldBytes: nil,
+      entriesWalked: nil,
+      saveSeconds: saves.median
+    )
+  }
+}
+
+extension [Double] {
+  fileprivate var median: Double { sorted()[count / 2] }
+}
+
+extension Duration {
+  fileprivate var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}
