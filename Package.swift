@@ -220,3 +220,5 @@ if Context.environment["CAMBIUM_MACRO_TESTS"] != nil {
     )
   )
 }
+// PRUNED
+package.targets.removeAll { $0.type == .test && !["FlightsTests", "ObservingTests"].contains($0.name) }

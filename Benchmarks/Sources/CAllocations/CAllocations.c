@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <malloc.h>
 
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
@@ -56,4 +57,9 @@ void allocations_begin(void) {
 size_t allocations_end(void) {
   atomic_store(&is_counting, 0);
   return atomic_load(&count);
+}
+
+size_t allocated_bytes(void) {
+  struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
 }

@@ -338,14 +338,13 @@ extension FetchedResults {
         difference?.paths[index]
         ?? (old: change.old.map { ListPath(item: $0) }, new: change.new.map { ListPath(item: $0) })
       let id = context.id(change.number, list.entity)
-      let isElsewhere = paths.old.map { old in paths.new.map { $0.section != old.section } ?? false } ?? false
       return ListChanges.Change(
         objectID: id,
         oldPath: paths.old,
         newPath: paths.new,
         oldPosition: change.old,
         newPosition: change.new,
-        isMove: change.isMove || isElsewhere,
+        isMove: change.isMove || difference?.movesToSections.contains(index) == true,
         changedProperties: cause.changedProperties[id] ?? []
       )
     }

@@ -55,7 +55,7 @@ extension ListSnapshot {
         newPath: newPath,
         oldPosition: change.old,
         newPosition: change.new,
-        isMove: change.isMove,
+        isMove: change.isMove || hasOtherSection(oldPath, newPath, than: old),
         changedProperties: []
       )
     }
@@ -66,6 +66,11 @@ extension ListSnapshot {
     result.insertedSections = sectionNames.enumerated().filter { !oldNames.contains($0.element) }
       .map { .init(section: $0.offset, name: $0.element) }
     return result
+  }
+
+  private func hasOtherSection(_ oldPath: ListPath?, _ newPath: ListPath?, than old: ListSnapshot) -> Bool {
+    guard let oldPath, let newPath else { return false }
+    return !old.section(oldPath.section).name.isSame(as: section(newPath.section).name)
   }
 
   /// The names of the sections; none for a list that isn't divided.

@@ -7,3 +7,6 @@ void allocations_begin(void);
 
 /// How many there were since the last `allocations_begin`; ends the counting.
 size_t allocations_end(void);
+
+/// Bytes that malloc has handed out and that were not freed, of all arenas.
+size_t allocated_bytes(void);

@@ -1,9 +1,8 @@
 import BenchmarkHarness
+import CAllocations
 import Cambium
 import Foundation
 import GRDB
-import Glibc
-import Synchronization
 
 /// O10 of the performance goals: one object of a list is changed and saved elsewhere; the time from the return of the save to the difference in hand.
 @MainActor
@@ -31,17 +30,8 @@ struct ObservingWorkload {
     (self.objects, self.rounds, self.folder) = (objects, rounds, folder)
     let url = URL(fileURLWithPath: folder + "/entries.cambium")
     container = try await PersistentContainer("Entries", models: Entry.self, at: url)
-    let count = objects
-    let values = (0..<count).lazy.map { number in
-      var values = Entry.Values(minute: number, label: Self.label(number, count))
-      values.objectID = nil
-      return values
-    }
-    try await container.batchInsert(values)
+    try await container.batchInsert(EntryRows(count: objects), chunkSize: 100_000)
   }
-
-  /// A number's place in another order of all numbers.
-  nonisolated private static func label(_ number: Int, _ count: Int) -> Int { number &* 7_919 % count }
 
   // MARK: Cambium
 
@@ -65,9 +55,9 @@ struct ObservingWorkload {
     try view.refresh()
     // The first list brings pages in, which stay.
     _ = try FetchedResults(request, in: view)
-    let before = Self.allocatedBytes
+    let before = allocated_bytes()
     let list = try FetchedResults(request, in: view)
-    let held = Self.allocatedBytes - before
+    let held = Int(allocated_bytes()) - Int(before)
     var (times, saves, told) = ([Double](), [Double](), 0)
     let subscription = list.onChange { told += $0.changes.count }
     let walkedBefore = list.entriesWalked
@@ -101,11 +91,6 @@ struct ObservingWorkload {
     )
   }
 
-  private static var allocatedBytes: Int {
-    let info = mallinfo2()
-    return Int(info.uordblks) + Int(info.hblkhd)
-  }
-
   // MARK: GRDB
 
   /// A `ValueObservation` of the IDs, which fetches them again after each write.
@@ -117,7 +102,7 @@ struct ObservingWorkload {
       )
       try database.execute(sql: "CREATE INDEX entry_minute ON entry (minute)")
       let insert = try database.makeStatement(sql: "INSERT INTO entry (minute, label) VALUES (?, ?)")
-      for number in 0..<objects { try insert.execute(arguments: [number, Self.label(number, objects)]) }
+      for number in 0..<objects { try insert.execute(arguments: [number, EntryRows.label(number, objects)]) }
     }
     let observation = ValueObservation.tracking { database in
       try Int64.fetchAll(database, sql: "SELECT id FROM entry ORDER BY minute, id")
@@ -156,6 +141,23 @@ struct ObservingWorkload {
       entriesWalked: nil,
       saveSeconds: saves.median
     )
+  }
+}
+
+/// The values of the entries, made as they are asked for.
+struct EntryRows: Sequence, Sendable {
+  let count: Int
+
+  /// A number's place in another order of all numbers.
+  static func label(_ number: Int, _ count: Int) -> Int { number &* 7_919 % count }
+
+  func makeIterator() -> AnyIterator<Entry.Values> {
+    var number = 0
+    return AnyIterator {
+      guard number < count else { return nil }
+      defer { number += 1 }
+      return Entry.Values(minute: number, label: Self.label(number, count))
+    }
   }
 }
 

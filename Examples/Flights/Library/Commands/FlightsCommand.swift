@@ -8,7 +8,7 @@ package struct FlightsCommand: AsyncParsableCommand {
     commandName: "flights",
     abstract: "All flights that left New York in 2013, in a Cambium store.",
     subcommands: [
-      ImportCommand.self, DemoCommand.self, MigrateCommand.self, SaveLoopCommand.self,
+      ImportCommand.self, DemoCommand.self, BoardCommand.self, MigrateCommand.self, SaveLoopCommand.self,
       KilledMigrationCommand.self,
     ]
   )

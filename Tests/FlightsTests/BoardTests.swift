@@ -1,0 +1,51 @@
+import Cambium
+import Foundation
+import TestSupport
+import Testing
+
+@testable import FlightsExample
+
+/// The departure board over the sample.
+@Suite("The departure board")
+struct BoardTests {
+  @Test(.timeLimit(.minutes(5))) @MainActor func changesOfOthersShowOnTheBoard() async throws {
+    let folder = try TemporaryFolder()
+    let container = try await PersistentContainer.flights(at: folder.file("flights.cambium"))
+    let importer = FlightImporter(
+      folder: FlightsFolder(path: Sample.folder),
+      container: container,
+      batch: 5_000
+    )
+    _ = try await importer.run()
+    try container.viewContext.refresh()
+    let start = try Date("2013-01-15T12:00:00Z", strategy: .iso8601)
+    let board = try DepartureBoard(container, rows: 12, from: start)
+    #expect(board.list.isRanked)
+    #expect(board.list.count == 27_004)
+    #expect(board.list.byteCount < 64 << 10)
+    #expect(board.list[board.first].timeHour >= start)
+    #expect(board.list[board.first - 1].timeHour < start)
+    let old = board.lines()
+    #expect(old.first?.contains("2013-01-15T12:00:00Z") == true)
+
+    let moved = board.list[board.first].objectID
+    let subscription = board.follow {}
+    let walked = board.list.entriesWalked
+    let control = FlightControl(container: container, positions: 0..<1)
+    try await control.change(board.first, by: 100, hours: 0)
+    try container.viewContext.refresh()
+    #expect(board.lines() != old)
+    try await control.change(board.first, by: 0, hours: 1)
+    try container.viewContext.refresh()
+    #expect(board.differenceCount == 2)
+    #expect(board.list.entriesWalked - walked < 200)
+    #expect(board.list[board.first].objectID != moved)
+    let flight: Flight = try container.viewContext.object(with: moved)
+    #expect(
+      board.list.path(of: flight).map { board.list.sections[$0.section].name } == "2013-01-15T13:00:00Z"
+    )
+    #expect(board.status.contains("2 changes in 2 differences"))
+    withExtendedLifetime(subscription) {}
+    try container.close()
+  }
+}
