@@ -5,6 +5,7 @@ cd "$(dirname "$0")/.."
 
 suites='RacingContexts|GroupCommitTests|ConcurrentCheckpoint|ReaderTable|HandleTests|ClosingTests|TaskTests|EvictedFrame|SaveQueue'
 suites+='|ReservationTests|ViewContextTests|SnapshotExpiry|MergingContexts|EightWriters|UnsyncedMemory|CacheTests|SpillFile|GoneFile'
+suites+='|FollowingTests|ObserverTests'
 kinds=("$@")
 ((${#kinds[@]})) || kinds=(thread address)
 

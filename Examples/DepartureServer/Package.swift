@@ -1,0 +1,21 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "DepartureServer",
+  platforms: [.macOS(.v15)],
+  dependencies: [
+    .package(name: "cambium", path: "../.."),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+  ],
+  targets: [
+    .executableTarget(
+      name: "DepartureServer",
+      dependencies: [
+        .product(name: "Cambium", package: "cambium"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+      ]
+    )
+  ],
+  swiftLanguageModes: [.v6]
+)

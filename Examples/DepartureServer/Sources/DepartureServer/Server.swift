@@ -1,0 +1,51 @@
+import Cambium
+import Foundation
+import Hummingbird
+
+/// Serves the departures of a store, live:
+///
+/// - `GET /departures`: server-sent events; the first has all departures, each further one a JSON patch (RFC 6902) of what has changed.
+/// - `POST /departures?minute=600&city=Basel`: a new departure.
+/// - `POST /departures/delay?minute=600&by=10`: delays the departures of a minute.
+@main
+enum Server {
+  static func main() async throws {
+    let airport = try await PersistentContainer(
+      "Airport",
+      models: Departure.self,
+      at: URL(fileURLWithPath: CommandLine.arguments.dropFirst().first ?? "airport.cambium")
+    )
+    let router = Router()
+    router.get("departures") { _, _ in live(airport) }
+    router.post("departures") { request, _ in
+      let parameters = request.uri.queryParameters
+      let minute = try parameters.require("minute", as: Int.self)
+      let city = try parameters.require("city")
+      try await airport.write { $0.insert(Departure(minute: minute, city: city)) }
+      return HTTPResponse.Status.created
+    }
+    router.post("departures/delay") { request, _ in
+      let parameters = request.uri.queryParameters
+      let minute = try parameters.require("minute", as: Int.self)
+      let minutes = try parameters.require("by", as: Int.self)
+      let late = From<Departure>().where { $0.minute == minute }
+      try await airport.batchUpdate(late, .set(\.delay) { $0.delay + minutes })
+      return HTTPResponse.Status.ok
+    }
+    let configuration = ApplicationConfiguration(address: .hostname("127.0.0.1", port: 8080))
+    try await Application(router: router, configuration: configuration).runService()
+  }
+
+  /// A dozen lines from a query to server-sent events.
+  private static func live(_ airport: PersistentContainer) -> Response {
+    let board = From<Departure>().orderBy(\.minute).limit(100)
+    let events = airport.follow(board).map { update in
+      ByteBuffer(string: "data: \(String(decoding: try update.jsonPatch(), as: UTF8.self))\n\n")
+    }
+    return Response(
+      status: .ok,
+      headers: [.contentType: "text/event-stream", .cacheControl: "no-cache"],
+      body: ResponseBody(asyncSequence: events)
+    )
+  }
+}
