@@ -21,3 +21,15 @@ extension Array {
     firstIndex(sorted: key, by: keyPath) != nil
   }
 }
+
+extension [Int] {
+  /// The least number that isn't in the array, and has so many others below it that aren't. The array ascends. O(log n).
+  func position(leftOut place: Int) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle] - middle <= place { low = middle + 1 } else { high = middle }
+    }
+    return place + low
+  }
+}

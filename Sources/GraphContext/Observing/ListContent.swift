@@ -17,7 +17,7 @@ protocol ListContent: AnyObject {
 
 /// The numbers of a list's objects in its order: 8 bytes each.
 final class NumberedContent: ListContent {
-  let numbers: [ObjectNumber]
+  private(set) var numbers: [ObjectNumber]
 
   init(_ numbers: [ObjectNumber]) { self.numbers = numbers }
 
@@ -34,29 +34,73 @@ final class NumberedContent: ListContent {
     var places: [ObjectNumber: Int] = [:]
     let filter = NumberFilter(wanted)
     for number in wanted { places[number] = -1 }
-    for (position, number) in numbers.enumerated()
-    where filter.mayContain(number) && places[number] != nil { places[number] = position }
+    numbers.withUnsafeBufferPointer { numbers in
+      for position in numbers.indices where filter.mayContain(numbers[position]) {
+        if places[numbers[position]] != nil { places[numbers[position]] = position }
+      }
+    }
     return wanted.map { number in places[number].flatMap { $0 < 0 ? nil : $0 } }
   }
+
+  /// Takes numbers away from old positions, and puts others in at new ones. Both ascend. O(list).
+  func apply(_ edit: NumberEdit) {
+    guard edit.removed.count + edit.inserted.count > Self.fewSteps else {
+      for position in edit.removed.reversed() { numbers.remove(at: position) }
+      for (position, number) in edit.inserted { numbers.insert(number, at: position) }
+      return
+    }
+    var new: [ObjectNumber] = []
+    new.reserveCapacity(numbers.count - edit.removed.count + edit.inserted.count)
+    var (start, place) = (0, 0)
+    func appendStaying(upTo count: Int) {
+      while new.count < count {
+        let end = place < edit.removed.count ? edit.removed[place] : numbers.count
+        let next = min(end, start + count - new.count)
+        new += numbers[start..<next]
+        start = next
+        guard start == end, place < edit.removed.count else { continue }
+        (start, place) = (end + 1, place + 1)
+      }
+    }
+    for (position, number) in edit.inserted {
+      appendStaying(upTo: position)
+      new.append(number)
+    }
+    appendStaying(upTo: numbers.count - edit.removed.count + edit.inserted.count)
+    numbers = new
+  }
+
+  /// So many steps move the rest of the array sooner than all of it is copied.
+  private static let fewSteps = 4
+}
+
+/// What becomes of some numbers of a list.
+struct NumberEdit {
+  /// Old positions, ascending.
+  let removed: [Int]
+  /// New positions, ascending.
+  let inserted: [(position: Int, number: ObjectNumber)]
 }
 
 /// A quick test that most numbers which are not in a set fail.
 struct NumberFilter {
-  private var bits: [UInt64]
+  private let bits: [UInt64]
   private let mask: UInt64
 
   init(_ numbers: some Collection<ObjectNumber>) {
     var bitCount: UInt64 = 1_024
     while bitCount < 16 * UInt64(numbers.count) { bitCount *= 2 }
     mask = bitCount - 1
-    bits = [UInt64](repeating: 0, count: Int(bitCount / 64))
+    var bits = [UInt64](repeating: 0, count: Int(bitCount / 64))
     for number in numbers {
       let bit = number.rawValue & mask
       bits[Int(bit / 64)] |= 1 << (bit % 64)
     }
+    self.bits = bits
   }
 
   func mayContain(_ number: ObjectNumber) -> Bool {
+    // No bit is beyond the mask.
     let bit = number.rawValue & mask
     return bits[Int(bit / 64)] & (1 << (bit % 64)) != 0
   }

@@ -82,12 +82,18 @@ final class LiveList {
   /// The state of a list after a change, and the difference to the one before.
   struct Step {
     let changes: [PositionChange]
-    fileprivate let content: any ListContent
+    fileprivate let next: Next
+
+    fileprivate enum Next {
+      case unchanged
+      case content(any ListContent)
+      case edit(NumberEdit)
+    }
   }
 
   /// Looks at the context's state after a change. The list shows it once it takes the step.
   func step(after changes: ObjectChanges) throws(ContextError) -> Step {
-    guard let context else { return Step(changes: [], content: content) }
+    guard let context else { return Step(changes: [], next: .unchanged) }
     let readBefore = context.source.counters.treeEntries
     defer { earlierEntries += context.source.counters.treeEntries - readBefore }
     let schema = context.coordinator.schema
@@ -99,18 +105,25 @@ final class LiveList {
       numbers.formUnion(try self.numbers(where: condition, in: context))
     }
     if isRanked { return try rank(numbers, in: context) }
-    if numbers.isEmpty { return Step(changes: [], content: content) }
+    if numbers.isEmpty { return Step(changes: [], next: .unchanged) }
     if window != nil || numbers.count > content.count / Self.searchedShare {
       return try reread(touched: numbers, in: context)
     }
-    return try search(numbers, in: context)
+    guard let content = content as? NumberedContent else { return Step(changes: [], next: .unchanged) }
+    return try search(numbers, in: content, context)
   }
 
   /// Shows the state that a step leads to.
-  func take(_ step: Step) { show(step.content) }
+  func take(_ step: Step) {
+    switch step.next {
+    case .unchanged: break
+    case .content(let next): show(next)
+    case .edit(let edit): (content as? NumberedContent)?.apply(edit)
+    }
+  }
 
   private func show(_ next: any ListContent) {
-    if next !== content { earlierEntries += content.entriesWalked }
+    earlierEntries += content.entriesWalked
     content = next
   }
 
@@ -151,7 +164,7 @@ final class LiveList {
   ) throws(ContextError) -> Step {
     let next = try currentContent(of: context)
     let difference = try PositionDifference(changes(of: numbers.sorted(), to: next))
-    return Step(changes: try difference.changes(in: window, from: content, to: next), content: next)
+    return Step(changes: try difference.changes(in: window, from: content, to: next), next: .content(next))
   }
 
   private func changes(
@@ -173,40 +186,39 @@ final class LiveList {
     let next = try currentContent(of: context)
     let new = try next.numbers(at: range(of: next))
     let changes = PositionDifference.changes(from: try numbers(at: 0..<count), to: new, touched: touched)
-    return Step(changes: changes, content: next)
+    return Step(changes: changes, next: .content(next))
   }
 
-  /// Takes changed objects out of a list of numbers and puts those that match where they belong. O(list + changed · log list), with
-  /// O(changed · log list) records read.
+  /// Looks for the places of the changed objects that match. O(list + changed · log list), with O(changed · log list) records read.
   private func search(
     _ changed: Set<ObjectNumber>,
-    in context: ManagedObjectContext
+    in content: NumberedContent,
+    _ context: ManagedObjectContext
   ) throws(ContextError) -> Step {
-    let layers = context.layers(for: query)
-    var matching = query.restricted(to: changed.sorted())
+    let numbers = changed.sorted()
+    var matching = query.restricted(to: numbers)
     matching.sort = query.sort
+    let layers = context.layers(for: query)
     let found = try context.source.rows(of: matching, over: layers, needsRecords: false).map(\.number)
-    let filter = NumberFilter(changed)
-    let old = try content.numbers(at: 0..<content.count)
-    let rest = old.filter { !filter.mayContain($0) || !changed.contains($0) }
-    let places = try places(of: found, in: rest, context)
-    var (numbers, place) = ([ObjectNumber](), 0)
-    numbers.reserveCapacity(rest.count + found.count)
-    for (number, end) in zip(found, places) {
-      numbers += rest[place..<end]
-      numbers.append(number)
-      place = end
+    let olds = content.positions(of: numbers)
+    let removed = olds.compactMap { $0 }.sorted()
+    let places = try places(of: found, in: StayingNumbers(content, without: removed), context)
+    let edit = NumberEdit(
+      removed: removed,
+      inserted: zip(places, found).enumerated().map { ($0.offset + $0.element.0, $0.element.1) }
+    )
+    let news = Dictionary(uniqueKeysWithValues: edit.inserted.map { ($0.number, $0.position) })
+    let candidates = zip(numbers, olds).compactMap { number, old in
+      let new = news[number]
+      return old == nil && new == nil ? nil : PositionChange(number: number, old: old, new: new)
     }
-    numbers += rest[place...]
-    let next = NumberedContent(numbers)
-    let difference = try PositionDifference(changes(of: changed.sorted(), to: next))
-    return Step(changes: try difference.changes(in: nil, from: content, to: next), content: next)
+    return Step(changes: PositionDifference(candidates).changes, next: .edit(edit))
   }
 
   /// How many of a sorted list's objects come before each of some others, which are sorted too. The keys of all that are compared in a step are read together.
   private func places(
     of wanted: [ObjectNumber],
-    in list: [ObjectNumber],
+    in list: StayingNumbers,
     _ context: ManagedObjectContext
   ) throws(ContextError) -> [Int] {
     let keys = try sortKeys(of: wanted, context)
@@ -241,6 +253,21 @@ final class LiveList {
     }
     return keys
   }
+}
+
+/// The numbers of a list without those at some positions.
+private struct StayingNumbers {
+  private let content: NumberedContent
+  private let removed: [Int]
+
+  /// - Parameter removed: ascending.
+  init(_ content: NumberedContent, without removed: [Int]) {
+    (self.content, self.removed) = (content, removed)
+  }
+
+  var count: Int { content.count - removed.count }
+
+  subscript(place: Int) -> ObjectNumber { content.numbers[removed.position(leftOut: place)] }
 }
 
 extension ManagedObjectContext {

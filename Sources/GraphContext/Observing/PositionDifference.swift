@@ -24,6 +24,9 @@ struct PositionDifference {
     news = candidates.compactMap(\.new).sorted()
   }
 
+  /// What has changed in the whole list.
+  var changes: [PositionChange] { moved(candidates) }
+
   /// What has changed in a window of the list, by positions in the window.
   ///
   /// Elements that others have pushed over an end of the window come and go like any other: no more at each end than there are candidates.
@@ -37,7 +40,7 @@ struct PositionDifference {
     from old: any ListContent,
     to new: any ListContent
   ) throws(ContextError) -> [PositionChange] {
-    guard let window else { return moved(candidates) }
+    guard let window else { return changes }
     let (oldRange, newRange) = (window.range(in: old.count), window.range(in: new.count))
     var changes = candidates.compactMap { candidate -> PositionChange? in
       var change = candidate
@@ -53,7 +56,7 @@ struct PositionDifference {
       stayedOld.clamped(to: stayedNew.upperBound..<max(stayedNew.upperBound, stayedOld.upperBound)),
     ] {
       for place in range {
-        let position = position(ofStable: place, olds)
+        let position = olds.position(leftOut: place)
         let number = try old.numbers(at: position..<position + 1)[0]
         changes.append(PositionChange(number: number, old: position))
       }
@@ -63,7 +66,7 @@ struct PositionDifference {
       stayedNew.clamped(to: stayedOld.upperBound..<max(stayedOld.upperBound, stayedNew.upperBound)),
     ] {
       for place in range {
-        let position = position(ofStable: place, news)
+        let position = news.position(leftOut: place)
         let number = try new.numbers(at: position..<position + 1)[0]
         changes.append(PositionChange(number: number, new: position))
       }
@@ -79,16 +82,6 @@ struct PositionDifference {
   /// The number of elements before a position that are no candidates.
   private func stable(_ position: Int, _ candidates: [Int]) -> Int {
     position - candidates.insertionIndex(sorted: position) { $0 }
-  }
-
-  /// The position of the element that has so many before it that are no candidates, and is none itself.
-  private func position(ofStable place: Int, _ candidates: [Int]) -> Int {
-    var (low, high) = (0, candidates.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if candidates[middle] - middle <= place { low = middle + 1 } else { high = middle }
-    }
-    return place + low
   }
 
   /// The changes with those marked that are moves.
