@@ -29,6 +29,7 @@ extension ManagedObjectContext {
     child.saveTimeout = saveTimeout
     child.isReadOnly = isReadOnly
     child.name = name
+    if isObservable { child.setObservable(true) }
     children.add(child)
     return child
   }
@@ -217,6 +218,9 @@ extension ManagedObjectContext {
     var loader = RecordLoader(bytes, entity.layout)
     for slot in entity.schema.stored.indices { object._$visit(slot, &loader) }
     object._$state.enter(self, number: number)
+    if observation?.observes(ObjectKey(entity: entity.ordinal, number: number)) == true {
+      object._$state.hearers.insert(.observers)
+    }
     if known == nil { entities[entity.ordinal].known.insert(object, number: number) }
     entities[entity.ordinal].encoded?.noteStale(number)
     if isStored {

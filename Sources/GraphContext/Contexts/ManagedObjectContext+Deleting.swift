@@ -14,6 +14,9 @@ extension ManagedObjectContext {
   func delete(_ object: any ManagedObject, callsHooks: Bool) {
     if let host = object._$state.host, host !== self { return deferred.note(Self.isOther(object, "deleted")) }
     guard checkWritable() else { return }
+    // What a child's objects show is gone with those of its parent.
+    let shown = children.isEmpty ? ShownValues() : shownValues()
+    defer { shown.tellOfDifferences() }
     var queue: [any ManagedObject] = [object]
     var deleted: [[ObjectNumber]] = children.isEmpty ? [] : entities.map { _ in [] }
     while let next = queue.popLast() {
@@ -38,6 +41,8 @@ extension ManagedObjectContext {
   }
 
   private func delete(_ object: any ManagedObject, _ queue: inout [any ManagedObject]) {
+    let shown = shownValues(of: object)
+    defer { shown.tellOfDifferences() }
     listings.removeAll()
     noteChange(of: object)
     let entity = entity(of: object)

@@ -15,6 +15,10 @@ extension ManagedObjectContext {
   /// - Parameter object: an object of this context; any other is left alone.
   public func discardChanges(of object: some ManagedObject) {
     guard object._$state.host === self, checkWritable() else { return }
+    tellingObservers { discard(object) }
+  }
+
+  private func discard(_ object: some ManagedObject) {
     let entity = entity(of: object)
     switch object._$state.phase {
     case .inserted: return delete(object, callsHooks: false)

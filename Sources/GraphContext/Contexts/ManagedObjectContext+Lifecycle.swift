@@ -8,7 +8,7 @@ extension ManagedObjectContext {
   /// read. The context stays at its snapshot.
   public func rollback() {
     undoManager?.removeAllActions()
-    tellingChanges(from: .rollback) { rollBack() }
+    tellingChanges(from: .rollback) { tellingObservers { rollBack() } }
     undoManager?.removeAllActions()
   }
 
@@ -37,9 +37,15 @@ extension ManagedObjectContext {
 
   /// Lets go of an object that the snapshot no longer has.
   func leaveIfDeleted(_ object: any ManagedObject, _ ordinal: Int) {
-    guard isMissingBelow(object, ordinal) else { return }
+    if isMissingBelow(object, ordinal) { letGo(of: object, ordinal) }
+  }
+
+  /// Makes an object leave the context for good.
+  func letGo(of object: any ManagedObject, _ ordinal: Int) {
+    let shown = shownValues(of: object)
     entities[ordinal].known.remove(object._$state.number)
     object._$state.leave(entity(ordinal).number)
+    shown.tellOfDifferences()
   }
 
   /// Returns whether the source has an object no longer; false if it can't be read.
@@ -52,7 +58,10 @@ extension ManagedObjectContext {
   /// Lets go of every object, saved or not, and moves to the newest commit, or a child to what its parent shows. Objects that the program
   /// still holds are gone: what was read of them stays readable, and they are in no context any more. Children are reset too.
   public func reset() {
+    let shown = shownValues()
     leaveAll()
+    shown.tellOfDifferences()
+    observation?.removeAll()
     settledIDs = SettledIDs()
     deferringError(()) { () throws(ContextError) in
       if let parent { show(ParentSource(parent)) } else { show(try newestSource()) }
@@ -71,6 +80,7 @@ extension ManagedObjectContext {
     children.forEach { $0.end() }
     leaveAll()
     events = ContextEvents()
+    observation = nil
     undoManager = nil
   }
 
@@ -170,6 +180,8 @@ extension ManagedObjectContext {
   /// Shows a newer state, and brings the objects up to date that differ in it.
   private func move(to newest: any ObjectSource, _ changeSets: [ChangeSet], _ ruleChanges: RuleChanges) {
     changeCount &+= 1
+    let shown = parent == nil ? shownValues(before: changeSets, ruleChanges) : ShownValues()
+    defer { shown.tellOfDifferences() }
     loadChangedObjects(deletedBy: changeSets, ruleChanges)
     if parent == nil { forgetEqualChanges(updatedBy: changeSets) }
     show(newest)

@@ -19,7 +19,7 @@ extension ManagedObjectContext {
     guard object._$state.host === self, object._$state.phase == .persistent else { return }
     let discarded = mergeChanges ? 0 : object._$state.changed
     noteChange(of: object, isEdited: discarded != 0, slots: discarded)
-    if !mergeChanges { discardValues(of: object) }
+    if !mergeChanges { tellingObservers { discardValues(of: object) } }
     // The values of an object that was deleted below are nowhere else.
     guard object._$state.host === self,
       !entities[entity(of: object).ordinal].mayBeMissing(object._$state.number)

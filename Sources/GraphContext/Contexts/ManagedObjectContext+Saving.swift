@@ -48,6 +48,8 @@ extension ManagedObjectContext {
     isSettling = true
     defer { isSettling = false }
     let changes = changes(of: request)
+    let shown = shownValues()
+    defer { shown.tellOfDifferences() }
     try parent.accept(request, HandedOver(request, changes, of: self))
     var saved = finishSave()
     if request.deletesObjects {
@@ -172,6 +174,8 @@ extension ManagedObjectContext {
     }
     isSettling = true
     defer { isSettling = false }
+    let observed = shownValues(before: settlement)
+    defer { observed.tellOfDifferences() }
     let aliases = leaveSettled(settlement.aliases)
     let shown = valuesShownToChildren(of: settlement.reverted)
     attempts.saved = finishSave()
@@ -228,6 +232,7 @@ extension ManagedObjectContext {
       return .nothing(on: base.commit)
     }
     settlement.reverted = resolver.reverted
+    settlement.isMerged = true
     return resolver.request
   }
 
@@ -249,10 +254,25 @@ extension ManagedObjectContext {
     let unvalidated = validations.noteFailures(of: try resolver.changedOwners(), in: &request)
     settlement = SaveSettlement(
       reverted: resolver.reverted,
+      isMerged: settlement.isMerged,
       aliases: resolver.aliases,
       unvalidated: unvalidated
     )
     return unvalidated.isEmpty ? request : .nothing(on: base.commit)
+  }
+
+  /// What observed properties show before a save has made derived values, and values that a policy has settled, those of the store.
+  private func shownValues(before settlement: SaveSettlement) -> ShownValues {
+    if observation == nil { return ShownValues() }
+    let isSettled = !settlement.reverted.isEmpty || !settlement.aliases.isEmpty
+    let isMerged = settlement.isMerged
+    if !isSettled, !isMerged, entities.allSatisfy({ $0.entity.derivedSlots == 0 }) { return ShownValues() }
+    return shownValues { key, property in
+      guard !isSettled, case .toMany(let ordinal) = property else {
+        return isSettled || property.isAmong(entity(key.entity).derivedSlots)
+      }
+      return isMerged && entity(key.entity).toManys[ordinal].isOfPairs
+    }
   }
 
   /// The objects are as the store has them now.
@@ -265,10 +285,7 @@ extension ManagedObjectContext {
       if entity(ordinal).derivedSlots != 0 {
         for object in kept { forgetDerivedValues(of: object._$state.number, entity(ordinal)) }
       }
-      for object in deleted {
-        entities[ordinal].known.remove(object._$state.number)
-        object._$state.leave(entity(ordinal).number)
-      }
+      for object in deleted { letGo(of: object, ordinal) }
       saved.kept += kept
       saved.deleted += deleted
     }

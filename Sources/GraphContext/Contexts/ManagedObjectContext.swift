@@ -96,6 +96,8 @@ public final class ManagedObjectContext: ObjectHost {
   var changeCount = 0
   /// Called at the first change after an event. It schedules the next event for the end of the turn.
   var scheduleEvent: (() -> Void)?
+  /// The observers of the context's objects; nil where objects can't be observed.
+  var observation: ContextObservation?
   /// The manager that registers changes for ``undo()``; nil if changes can't be undone. The view context has one from the beginning. Setting the
   /// property removes all groups of the old and the new manager.
   public var undoManager: ContextUndoManager? {
@@ -207,6 +209,14 @@ public final class ManagedObjectContext: ObjectHost {
     entities[ordinal].encoded?.noteStale(object._$state.number)
     children.forEach { $0.parentWillChange(object._$state.number, ordinal) }
     if namesChanges { object._$state.announcesChange = true }
+  }
+
+  override func noteReading(of object: any ManagedObject, _ property: ObservedProperty) {
+    noteObserving(object, property)
+  }
+
+  override func willSet(_ slots: UInt64, of object: any ManagedObject) {
+    tellObservers(of: object, willSet: slots)
   }
 
   package override func noteLeft(_ object: any ManagedObject) { deferred.note(Self.isGone(object)) }

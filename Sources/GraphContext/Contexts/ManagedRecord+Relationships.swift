@@ -69,6 +69,7 @@ extension ManagedRecord {
     guard let context else { return [] }
     let property = _$objectModel.slotCount + place
     let destination = try context.destination(of: self, property: property, name, as: type)
+    noteReading(.toMany(place))
     let numbers = context.elements(of: self, toMany: place)
     try context.checkUsable()
     return numbers.map { context.object(type, number: $0, destination.ordinal) }
@@ -86,6 +87,7 @@ extension ManagedRecord {
     guard let context else { return [] }
     let property = _$objectModel.slotCount + place
     let destination = try context.destination(of: self, property: property, name, as: type)
+    noteReading(.toMany(place))
     let numbers = context.elements(of: self, toMany: place, at: positions)
     try context.checkUsable()
     return numbers.map { context.object(type, number: $0, destination.ordinal) }
@@ -95,6 +97,7 @@ extension ManagedRecord {
   public func count(of name: String) throws(ContextError) -> Int {
     let place = try toManyPlace(name)
     guard let context else { return 0 }
+    noteReading(.toMany(place))
     let count = context.elementCount(of: self, toMany: place)
     try context.checkUsable()
     return count

@@ -167,6 +167,8 @@ struct OrderKeeper {
     if new.place != old.place {
       context.children.forEach { $0.parentMembersWillChange(ofReferencesIn: entity.ordinal) }
       if let toOne = entity.toOne(slot: table.slot), case .toMany(let inverse) = toOne.inverse {
+        let member = ObjectKey(entity: entity.ordinal, number: old.number)
+        context.tellOfMember(toOne, table.referenceBit | table.placeBit, of: member, owner: owner)
         context.listings.drop(toOne.destination, inverse, owner: owner)
       }
       object._$willSet(table.placeSlot)

@@ -51,6 +51,7 @@ struct RelationshipKeeper {
     }
     guard old != new else { return }
     context.handedOver?.noteReference(at: slot, of: object._$state.number, entity)
+    tellOfRelinking(object._$state.number, entity, toOne, from: old, to: new)
     object.setReference(at: slot, to: new)
     relink(object._$state.number, entity, toOne, from: old, to: new)
   }
@@ -63,6 +64,7 @@ struct RelationshipKeeper {
     from old: ObjectNumber,
     to new: ObjectNumber
   ) {
+    tellOfRelinking(number, entity, toOne, from: old, to: new)
     if case .toMany(let inverse) = toOne.inverse {
       context.listings.drop(toOne.destination, inverse, owner: old)
       context.listings.drop(toOne.destination, inverse, owner: new)
@@ -72,6 +74,21 @@ struct RelationshipKeeper {
     context.entities[entity.ordinal].moveReference(position, of: number, from: old, to: new)
     guard let list = toOne.list, let object = context.knownObject(number, of: entity) else { return }
     OrderKeeper(context, list).didRelink(object, from: old, to: new)
+  }
+
+  /// Tells the observers of to-many relationships that one of the members leads elsewhere.
+  private func tellOfRelinking(
+    _ number: ObjectNumber,
+    _ entity: StoredEntity,
+    _ toOne: StoredToOne,
+    from old: ObjectNumber,
+    to new: ObjectNumber
+  ) {
+    if context.observation == nil { return }
+    let member = ObjectKey(entity: entity.ordinal, number: number)
+    let slot: UInt64 = 1 << UInt64(toOne.slot)
+    context.tellOfMember(toOne, slot, of: member, owner: old)
+    context.tellOfMember(toOne, slot, of: member, owner: new)
   }
 
   // MARK: To-many
@@ -149,6 +166,7 @@ struct RelationshipKeeper {
   /// Links or unlinks a pair at one of its ends.
   func change(_ pair: PairEnd, isLinked: Bool) {
     let (entity, position, owner, element) = (pair.entity, pair.position, pair.owner, pair.element)
+    context.tellOfPair(pair)
     context.notePair(pair, isLinked: isLinked)
     context.entities[entity].pairs[position].note(owner, element, isLinked: isLinked)
     context.entities[entity].settledPairs[position].settle(owner, element, isLinked: !isLinked)

@@ -14,6 +14,7 @@ final class ViewContextHolder {
     // A user interface that hangs should say why sooner or later.
     context.saveTimeout = .seconds(10)
     context.holder = self
+    context.isObservable = true
     context.undoManager = ContextUndoManager()
     context.scheduleEvent = { [weak self] in Task { @MainActor in self?.context.processPendingChanges() } }
     let news = PendingTurn()

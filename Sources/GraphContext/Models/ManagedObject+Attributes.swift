@@ -6,6 +6,7 @@ extension ManagedObject {
   /// The value of an attribute whose `fast` bit is clear: decodes it from the object's record.
   @inlinable
   public func _$load<Value: AttributeType>(_ slot: Int, _ cache: inout Cached<Value>) -> Value {
+    if _$state.reportsReading { _$noteReading(slot) }
     if _$state.isLoaded(slot) { return cache.value }
     guard let bytes = _$state.currentRecord ?? _$findRecord() else { return _$unavailable(slot, &cache) }
     guard let value = Value(_record: RecordView(validated: bytes, layout: _$layout), slot: slot)
@@ -78,15 +79,27 @@ extension ManagedObject {
   /// To be called by a setter before it changes the slot's cache.
   @inlinable @inline(__always)
   public func _$willSet(_ slot: Int) {
-    if _$state.announcesChange { _$announceChange(slot) }
+    if !_$state.hearers.isEmpty { _$announceChange(slot) }
     _$state.didSet(slot)
   }
 
-  /// Tells the context that a slot is about to be set: the first one since the object had no changes, or every one if the context asks for that.
-  @inlinable
+  /// Tells whoever wants to hear of it that a slot is about to be set: observers, and the context of the first one since the object had no changes, or
+  /// of every one if it asks for that.
+  @usableFromInline
   package func _$announceChange(_ slot: Int) {
+    if _$state.reportsReading { _$state.host?.willSet(1 << UInt64(slot), of: self) }
+    guard _$state.announcesChange else { return }
     _$state.announcesChange = false
     _$state.host?._$willChange(self, slot)
+  }
+
+  /// Tells the context that an attribute is read.
+  @usableFromInline
+  package func _$noteReading(_ slot: Int) { noteReading(.slot(slot)) }
+
+  /// Tells the context that a property is read, if it wants to hear of that.
+  func noteReading(_ property: ObservedProperty) {
+    if _$state.reportsReading { _$state.host?.noteReading(of: self, property) }
   }
 }
 

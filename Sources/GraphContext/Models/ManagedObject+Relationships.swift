@@ -7,6 +7,7 @@ extension ManagedObject {
 
   /// The object that a to-one relationship leads to.
   public func _$toOne<Target: ManagedObject>(_ slot: Int, _ cache: inout ToOneReference<Target>) -> Target? {
+    noteReading(.slot(slot))
     if _$state.phase == .tracer { return tracer.target(of: self, slot: slot) }
     if let target = cache.unattached?.target { return target }
     loadNumber(slot, &cache)
@@ -106,6 +107,7 @@ extension ManagedObject {
     guard let relationship = ToManyRelationship(of: self, ordinal: ordinal), _$state.phase != .tracer else {
       return Members(_relatedObjects: cache.unattached?.list ?? [])
     }
+    noteReading(.toMany(ordinal))
     return Members(_relationship: relationship) ?? Members(_relatedObjects: relationship.objects())
   }
 

@@ -1,3 +1,4 @@
+import Observation
 import Predicates
 
 /// An object of a model: it lives in a context, and its values in the store.
@@ -19,9 +20,13 @@ import Predicates
 /// that the context was made for, until the context is rolled back or reset. A wrong value can't be saved, and can't
 /// leave the block as a result.
 ///
+/// ## Observing
+/// Models are `Observable`: where a context asks for it, `withObservationTracking(_:onChange:)` and `Observations` follow the properties that are read,
+/// relationships among them, whoever changes them. See ``ManagedObjectContext/isObservable``.
+///
 /// Objects are equal when they are the same object. They are not `Sendable`: send their ``objectID``.
-public protocol ManagedObject: AnyObject, Identifiable, Hashable, PredicateRoot, ObjectReferencing,
-  SendableMetatype
+public protocol ManagedObject: AnyObject, Identifiable, Hashable, Observable, PredicateRoot,
+  ObjectReferencing, SendableMetatype
 {
   /// The name of the model's entity: the class's name.
   static var entityName: String { get }
@@ -136,7 +141,10 @@ extension ManagedObject {
   public var isInserted: Bool { _$state.phase == .inserted }
 
   /// Whether the object was deleted: in its context, in a save of its context, or elsewhere.
-  public var isDeleted: Bool { _$state.phase == .deleted || _$state.phase == .gone }
+  public var isDeleted: Bool {
+    noteReading(.isDeleted)
+    return _$state.phase == .deleted || _$state.phase == .gone
+  }
 
   /// Whether the object has changes that its context has yet to save.
   public var hasChanges: Bool { _$state.hasChanges }

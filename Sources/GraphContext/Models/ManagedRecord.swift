@@ -65,7 +65,10 @@ public final class ManagedRecord: ManagedObject {
 
   /// The value of an attribute's slot; `null`, and the context knows why, where it can't be read.
   func value(at slot: Int) -> AttributeValue {
-    if _$state.isLoaded(slot) { return values[slot] }
+    if _$state.isLoaded(slot) {
+      noteReading(.slot(slot))
+      return values[slot]
+    }
     var cache = Cached<RecordValue>()
     let value = _$load(slot, &cache)._attributeValue
     if let loaded = cache.stored { values[slot] = loaded._attributeValue }

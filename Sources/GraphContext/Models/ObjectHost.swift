@@ -15,6 +15,9 @@ public class ObjectHost {
   /// in which the model declared them when the store was made.
   @exclusivity(unchecked) @usableFromInline package final var hasOtherLayouts = false
 
+  /// Who hears of what is read and set of an object that the host makes.
+  @exclusivity(unchecked) @usableFromInline package final var hearersOfFaults = ObjectState.Hearers.change
+
   /// The shape of the class whose fault was made last, which is looked for here first: a host belongs to one task, and all tasks share the shapes.
   final var lastShape: StoredShape?
 
@@ -118,6 +121,14 @@ public class ObjectHost {
   ///
   /// - Parameter slots: bits of the slots that are to be set, as far as they are known.
   package func willChange(_ object: any ManagedObject, slots: UInt64) { missing() }
+
+  /// A property of an object is read that reports that.
+  func noteReading(of object: any ManagedObject, _ property: ObservedProperty) {}
+
+  /// Code is about to set properties of an object that reports what is read.
+  ///
+  /// - Parameter slots: their bits.
+  func willSet(_ slots: UInt64, of object: any ManagedObject) {}
 
   /// The object is to be in this context: it is inserted if it is in none.
   ///

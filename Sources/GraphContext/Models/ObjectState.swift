@@ -14,6 +14,7 @@ import Predicates
 /// 3. `record`, if not nil, was accepted by `RecordView(_:layout:)` and is valid while the host's generation is `generation`.
 /// 4. `number` is not `none` exactly when the object is, or has been, in a context. It never changes once set.
 /// 5. An object that is gone and has no number stands for one that could not be read.
+/// 6. `fast` is empty while the object reports what is read of it.
 public struct ObjectState {
   /// Properties whose getter may return its cache at once. Clearing bits sends getters the long way.
   @usableFromInline package var fast: UInt64 = ~0
@@ -35,13 +36,28 @@ public struct ObjectState {
   /// The host's generation when `record` was found.
   @usableFromInline package var generation: UInt32 = 0
   @usableFromInline package var phase: Phase = .new
-  /// Whether the context must hear of the next change: the object is in a context, which doesn't hold it as changed yet,
-  /// has a copy of its values, or records which properties change.
-  @usableFromInline package var announcesChange = false
+  /// Who is to hear of what is read and set. A setter that finds nobody here does nothing but set.
+  @usableFromInline package var hearers = Hearers()
   /// False for a fault whose `awakeFromFetch` has not been called yet; true for every other object.
   @usableFromInline package var isAwake = true
   /// Which store a gone object was in, so that it keeps its ID: its host can't say any more. 0 before.
   package private(set) var storeTag: UInt32 = 0
+
+  /// Who hears of what is read and set of an object.
+  @usableFromInline
+  package struct Hearers: OptionSet, Sendable {
+    @usableFromInline package let rawValue: UInt8
+    @inlinable
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The context must hear of the next change: the object is in a context, which doesn't hold it as changed yet, has a copy of its values, or
+    /// records which properties change.
+    @inlinable package static var change: Hearers { Hearers(rawValue: 1) }
+    /// The context hears of every property that is read: its objects can be observed.
+    @inlinable package static var reading: Hearers { Hearers(rawValue: 2) }
+    /// Somebody observes a property of the object, or has done so.
+    @inlinable package static var observers: Hearers { Hearers(rawValue: 4) }
+  }
 
   /// Where an object is in its life.
   @usableFromInline package enum Phase: UInt8, Sendable {
@@ -81,7 +97,7 @@ public struct ObjectState {
     self.number = number
     self.host = host
     phase = .persistent
-    announcesChange = true
+    hearers = host.hearersOfFaults
   }
 
   /// The state of an object that stands for one that could not be read: gone, and without a number.
@@ -110,7 +126,27 @@ extension ObjectState {
   @inlinable @inline(__always)
   package mutating func didLoad(_ slot: Int) {
     loaded |= 1 &<< UInt64(truncatingIfNeeded: slot)
-    fast |= 1 &<< UInt64(truncatingIfNeeded: slot)
+    if !reportsReading { fast |= 1 &<< UInt64(truncatingIfNeeded: slot) }
+  }
+
+  /// Whether the context must hear of the next change.
+  @inlinable package var announcesChange: Bool {
+    get { hearers.contains(.change) }
+    set { if newValue { hearers.insert(.change) } else { hearers.remove(.change) } }
+  }
+
+  /// Whether the context hears of every property that is read.
+  @inlinable package var reportsReading: Bool { hearers.contains(.reading) }
+
+  /// Makes the object report what is read of it, or no longer.
+  mutating func setReportsReading(_ reports: Bool) {
+    if reports {
+      hearers.insert(.reading)
+      fast = 0
+    } else {
+      hearers.subtract([.reading, .observers])
+      fast = loaded
+    }
   }
 
   /// Notes that the cache of this slot now holds a value of the user's.
@@ -139,6 +175,7 @@ extension ObjectState {
     forgetRecord()
     generation = 0
     changed = 0
+    setReportsReading(host.hearersOfFaults.contains(.reading))
     announcesChange = false
   }
 
@@ -197,7 +234,8 @@ extension ObjectState {
     forgetRecord()
     recordByteCount = entity.rawValue
     changed = 0
-    announcesChange = false
+    hearers = []
+    fast = loaded
   }
 
   /// The tracer of a key path is done with the object. Code of the model may have kept it.

@@ -87,10 +87,21 @@ public struct ToManyRelationship {
   /// Whether the owner is still in the context that it was in: a view may outlive that.
   private var isThere: Bool { owner._$state.host === host }
 
-  var numbers: [ObjectNumber] { isThere ? host.elements(of: owner, toMany: ordinal) : [] }
-  var count: Int { isThere ? host.elementCount(of: owner, toMany: ordinal) : 0 }
+  /// Tells the context that the members are read: who got the view may not be who reads it.
+  private func noteReading() { owner.noteReading(.toMany(ordinal)) }
+
+  var numbers: [ObjectNumber] {
+    noteReading()
+    return isThere ? host.elements(of: owner, toMany: ordinal) : []
+  }
+
+  var count: Int {
+    noteReading()
+    return isThere ? host.elementCount(of: owner, toMany: ordinal) : 0
+  }
 
   func contains(_ element: any ManagedObject) -> Bool {
+    noteReading()
     let state = element._$state
     return isThere && state.host === host && host.isElement(state.number, of: owner, toMany: ordinal)
   }
@@ -119,11 +130,13 @@ public struct ToManyRelationship {
     at range: Range<Int>,
     as type: Element.Type = Element.self
   ) -> [Element] {
+    noteReading()
     guard isThere else { return [] }
     return host.elements(of: owner, toMany: ordinal, at: range).map { object($0, as: type) }
   }
 
   func position(of element: any ManagedObject) -> Int? {
+    noteReading()
     let state = element._$state
     guard isThere, state.host === host else { return nil }
     return host.position(of: state.number, in: owner, toMany: ordinal)
@@ -149,7 +162,7 @@ public struct ToManyRelationship {
   }
 
   private func change(to members: [some ManagedObject]) {
-    let old = numbers
+    let old = host.elements(of: owner, toMany: ordinal)
     var kept = Set<ObjectNumber>(minimumCapacity: members.count)
     let known = Set(old)
     // All of them before the first is linked: what comes along with one may link another.

@@ -93,7 +93,7 @@ extension ManagedObjectContext {
     guard let undoManager, checkWritable() else { return false }
     undoManager.endGroups()
     processPendingChanges()
-    return tellingChanges(from: .undo) { replay(undoManager) }
+    return tellingChanges(from: .undo) { tellingObservers { replay(undoManager) } }
   }
 
   /// An object that was deleted and not saved is there again.

@@ -92,7 +92,10 @@ public struct Stored<Value: AttributeType> {
   ) -> Value {
     object._$awake()
     let place = object[keyPath: storage].place
-    if object._$state.isLoaded(place) { return object[keyPath: storage].cache.stored ?? .unreadable }
+    if object._$state.isLoaded(place) {
+      if object._$state.reportsReading { object._$noteReading(place) }
+      return object[keyPath: storage].cache.stored ?? .unreadable
+    }
     return object._$load(place, &object[keyPath: storage].cache)
   }
 

@@ -1,0 +1,123 @@
+import Predicates
+
+// Which properties of objects are observed, and telling their observers.
+
+extension ManagedObjectContext {
+  /// Whether the objects of the context can be observed with Swift's Observation. True for the view context, false for any other unless it is set.
+  ///
+  /// ```swift
+  /// withObservationTracking {
+  ///   label.text = "\(album.name): \(album.songs.count) songs"
+  /// } onChange: {
+  ///   redraw()
+  /// }
+  /// ```
+  ///
+  /// Observers are called once when one of the properties that they have read changes: attributes, embedded values by their parts, to-one and to-many
+  /// relationships, and ``ManagedObject/isDeleted``. A relationship changes at both ends, and a to-many one with its members and their order.
+  ///
+  /// - Code that sets an attribute or a to-one relationship calls them before it is set, also to an equal value. To-many relationships that follow
+  ///   from it may have changed by then.
+  /// - A merge of other contexts' commits, a rollback, an undo, a refresh, and a save that settles conflicts or makes derived values call them afterwards, if the
+  ///   property shows another value. A child's observers follow what its parent changes.
+  ///
+  /// They mustn't change objects of the context while they are called. An object in no context has no observers: it reports from its insertion on.
+  /// An object that leaves its context calls those of its relationships, which lead nowhere then; nobody hears of the end of a context.
+  ///
+  /// Objects of a context in which this is false run the same few instructions for a read as ever. Where it is true, a read calls the context to
+  /// find out whether somebody observes, about ten nanoseconds; what nobody observes takes no memory. A merge looks at the observed properties that
+  /// it may change, and lists the members of observed to-many relationships whose links have changed somewhere.
+  ///
+  /// A child has no value of its own: this is the outermost context's, for reading and for setting.
+  public var isObservable: Bool {
+    get { observation != nil }
+    set {
+      let outermost = outermost
+      if outermost.isObservable != newValue { outermost.setObservable(newValue) }
+    }
+  }
+
+  /// Makes the objects of the context and of its children observable, or forgets their observers.
+  func setObservable(_ isObservable: Bool) {
+    observation?.removeAll()
+    observation = isObservable ? ContextObservation() : nil
+    hearersOfFaults = isObservable ? [.change, .reading] : .change
+    for object in registeredObjects { object._$state.setReportsReading(isObservable) }
+    children.forEach { $0.setObservable(isObservable) }
+  }
+
+  // MARK: Reading
+
+  /// Notes that a property is read, if that is a part of an observation.
+  func noteObserving(_ object: any ManagedObject, _ property: ObservedProperty) {
+    guard let observation else { return }
+    if object._$state.hearers.contains(.observers) {
+      if observation.noteReading(property, of: key(of: object)) { return }
+    }
+    if observation.isUnderWay() { observation.add(property, of: key(of: object), object) }
+  }
+
+  // MARK: Setting
+
+  /// Tells the observers of slots that code is about to set, here and in children.
+  func tellObservers(of object: any ManagedObject, willSet slots: UInt64) {
+    guard let observation else { return }
+    if object._$state.hearers.contains(.observers) {
+      observation.tell(key(of: object)) { $0.isAmong(slots) }
+    }
+    if !children.isEmpty {
+      let key = key(of: object)
+      children.forEach { $0.parentWillSet(slots, of: key) }
+    }
+  }
+
+  /// The parent is about to set slots of an object. What the context has changed itself goes on showing.
+  private func parentWillSet(_ slots: UInt64, of key: ObjectKey) {
+    guard let observation else { return }
+    var slots = slots
+    if let object = knownObject(key.number, of: entity(key.entity)) {
+      if object._$state.phase == .inserted { return }
+      slots &= ~object._$state.changed
+    }
+    if slots == 0 { return }
+    observation.tell(key) { $0.isAmong(slots) }
+    children.forEach { $0.parentWillSet(slots, of: key) }
+  }
+
+  // MARK: Members
+
+  /// Tells the observers of a to-many relationship whose members are given by to-one relationships that one of them changes.
+  ///
+  /// - Parameters:
+  ///   - slots: bits of the slots of the member that say which owner it has, and its place.
+  ///   - member: the member.
+  ///   - owner: the object whose relationship changes; `none` for no object.
+  func tellOfMember(
+    _ toOne: StoredToOne,
+    _ slots: UInt64,
+    of member: ObjectKey,
+    owner: ObjectNumber
+  ) {
+    guard let observation, !owner.isNone, case .toMany(let ordinal) = toOne.inverse else { return }
+    let key = ObjectKey(entity: toOne.destination, number: owner)
+    observation.tell(key) { $0 == .toMany(ordinal) }
+    children.forEach { child in
+      if let object = child.knownObject(member.number, of: entity(member.entity)) {
+        if object._$state.phase == .inserted || object._$state.changed & slots != 0 { return }
+      }
+      child.tellOfMember(toOne, slots, of: member, owner: owner)
+    }
+  }
+
+  /// Tells the observers of one end of a many-to-many relationship that a pair is linked or unlinked.
+  func tellOfPair(_ pair: PairEnd) {
+    guard let observation else { return }
+    observation.tell(ObjectKey(entity: pair.entity, number: pair.owner)) { $0 == .toMany(pair.position) }
+    children.forEach { child in
+      let changes = child.entities[pair.entity]
+      let isOwn = [changes.pairs[pair.position], changes.settledPairs[pair.position]]
+        .contains { $0.isLinked(pair.owner, pair.element) != nil }
+      if !isOwn { child.tellOfPair(pair) }
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import Cambium
+import Foundation
+import Observation
+import Testing
+
+@testable import GraphContext
+
+/// The sequence `Observations` over the view context.
+@MainActor
+struct ObservationsTests {
+  @Test func aSequenceFollowsSetsAndMerges() async throws {
+    let town = try await Town.open()
+    let context = town.viewContext
+    let venue = Venue("Cave")
+    context.insert(venue)
+    try context.save()
+    let id = venue.objectID
+    // Safety: the closure is the main actor's, as the object is.
+    nonisolated(unsafe) let shown = venue
+    let names = Observations { "\(shown.name) \(shown.nights.count)" }
+    var iterator = names.makeAsyncIterator()
+    #expect(await iterator.next() == "Cave 0")
+    Task { @MainActor in shown.name = "Attic" }
+    #expect(await iterator.next() == "Attic 0")
+    Task {
+      try await town.performBackgroundTask { context in
+        try context.object(Venue.self, with: id).nights.append(Night("Opening"))
+        try context.save()
+      }
+    }
+    #expect(await iterator.next() == "Attic 1")
+    Task { @MainActor in context.undo() }
+    #expect(await iterator.next() == "Cave 1")
+    Task { @MainActor in
+      shown.name = "Barn"
+      shown.name = "Tower"
+    }
+    #expect(await iterator.next() == "Tower 1")
+    Task { @MainActor in context.rollback() }
+    #expect(await iterator.next() == "Cave 1")
+  }
+}
