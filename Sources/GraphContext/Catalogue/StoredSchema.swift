@@ -273,9 +273,6 @@ package struct StoredToMany: Sendable {
 
   /// Links from the owner to the element.
   let links: LinkTable
-
-  /// Whether the links are kept as pairs.
-  var isOfPairs: Bool { if case .pairs = storage { true } else { false } }
 }
 
 /// The two trees of a many-to-many relationship, seen from one end, and the place of the relationship at the other end.

@@ -157,7 +157,7 @@ extension ManagedObjectContext {
   }
 
   /// The state to move to: that of the newest commit, or of the one that the context is pinned to.
-  private func newestSource() throws(ContextError) -> any ObjectSource {
+  func newestSource() throws(ContextError) -> any ObjectSource {
     if let pinnedCommit { return try pinnedCommit.source() }
     return try coordinator.engine.newestSource()
   }
@@ -165,16 +165,25 @@ extension ManagedObjectContext {
   /// - Parameters:
   ///   - own: a commit of this context, whose objects have its values already.
   ///   - ruleChanges: the changes of that commit which its objects don't have.
+  ///   - newest: the state to move to, where the caller has asked for it already.
   func moveToNewest(
     after own: ChangeSet? = nil,
-    _ ruleChanges: RuleChanges = RuleChanges()
+    _ ruleChanges: RuleChanges = RuleChanges(),
+    to newest: (any ObjectSource)? = nil
   ) throws(ContextError) {
-    let newest = try newestSource()
+    let newest = if let newest { newest } else { try newestSource() }
     guard newest.commit != source.commit else { return }
-    let changes = coordinator.engine.changeSets(from: source, to: newest).filter { $0.commit != own?.commit }
+    let changes = changeSets(to: newest, without: own)
     tellOfNoted()
     move(to: newest, changes, ruleChanges)
     tell(of: changes, ruleChanges)
+  }
+
+  /// The commits between the context's state and a newer one.
+  ///
+  /// - Parameter own: a commit to leave out.
+  func changeSets(to newest: any ObjectSource, without own: ChangeSet?) -> [ChangeSet] {
+    coordinator.engine.changeSets(from: source, to: newest).filter { $0.commit != own?.commit }
   }
 
   /// Shows a newer state, and brings the objects up to date that differ in it.

@@ -141,7 +141,7 @@ extension ManagedObjectContext {
     if case .waiting = turn {
       let encoded = try ChangeEncoder(self, invalid).encode()
       if encoded.isEmpty {
-        attempts.saved = finishSave()
+        tellingObservers { attempts.saved = finishSave() }
         return true
       }
       request = encoded
@@ -176,13 +176,19 @@ extension ManagedObjectContext {
     defer { isSettling = false }
     let observed = shownValues(before: settlement)
     defer { observed.tellOfDifferences() }
+    let (newest, observed) = observedState(after: outcome, settlement)
+    holdObservers(true)
+    defer {
+      holdObservers(false)
+      observed.tellOfDifferences()
+    }
     let aliases = leaveSettled(settlement.aliases)
     let shown = valuesShownToChildren(of: settlement.reverted)
     attempts.saved = finishSave()
     if outcome.changes == nil, settlement.reverted.isEmpty { return true }
     // The save is done: if the context can't move on, that is the next call's failure.
     deferringError(()) { () throws(ContextError) in
-      try moveToNewest(after: outcome.changes, outcome.ruleChanges)
+      try moveToNewest(after: outcome.changes, outcome.ruleChanges, to: newest)
     }
     revert(settlement, shown)
     if !events.didSave.isEmpty {
@@ -232,7 +238,6 @@ extension ManagedObjectContext {
       return .nothing(on: base.commit)
     }
     settlement.reverted = resolver.reverted
-    settlement.isMerged = true
     return resolver.request
   }
 
@@ -254,25 +259,31 @@ extension ManagedObjectContext {
     let unvalidated = validations.noteFailures(of: try resolver.changedOwners(), in: &request)
     settlement = SaveSettlement(
       reverted: resolver.reverted,
-      isMerged: settlement.isMerged,
       aliases: resolver.aliases,
       unvalidated: unvalidated
     )
     return unvalidated.isEmpty ? request : .nothing(on: base.commit)
   }
 
-  /// What observed properties show before a save has made derived values, and values that a policy has settled, those of the store.
-  private func shownValues(before settlement: SaveSettlement) -> ShownValues {
-    if observation == nil { return ShownValues() }
+  /// The state to which a save leads, and what those observed properties show before that may show something else there: what others have saved
+  /// meanwhile, derived values, and links to objects that others have deleted, which aren't stored; anything where a policy has settled something. Nil
+  /// and nothing where nobody observes.
+  private func observedState(
+    after outcome: SaveOutcome,
+    _ settlement: SaveSettlement
+  ) -> ((any ObjectSource)?, ShownValues) {
+    if observation == nil { return (nil, ShownValues()) }
+    let newest = deferringError(nil) { () throws(ContextError) in try newestSource() }
     let isSettled = !settlement.reverted.isEmpty || !settlement.aliases.isEmpty
-    let isMerged = settlement.isMerged
-    if !isSettled, !isMerged, entities.allSatisfy({ $0.entity.derivedSlots == 0 }) { return ShownValues() }
-    return shownValues { key, property in
-      guard !isSettled, case .toMany(let ordinal) = property else {
-        return isSettled || property.isAmong(entity(key.entity).derivedSlots)
-      }
-      return isMerged && entity(key.entity).toManys[ordinal].isOfPairs
+    let others = newest.map { changeSets(to: $0, without: outcome.changes) } ?? []
+    let shown = shownValues(before: others, outcome.ruleChanges) { key, property in
+      let entity = entity(key.entity)
+      if isSettled || knownObject(key.number, of: entity)?._$state.phase == .deleted { return true }
+      guard case .toMany(let ordinal) = property else { return property.isAmong(entity.derivedSlots) }
+      let pairs = entities[key.entity].pairs[ordinal]
+      return pairs.added[key.number] != nil || pairs.removed[key.number] != nil
     }
+    return (newest, shown)
   }
 
   /// The objects are as the store has them now.

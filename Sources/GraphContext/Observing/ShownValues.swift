@@ -136,7 +136,7 @@ extension ManagedObjectContext {
   }
 
   /// Tells no observers of the context and of its children until the end of what is going on: it may set what it sets back.
-  private func holdObservers(_ isHeld: Bool) {
+  func holdObservers(_ isHeld: Bool) {
     observation?.hold(isHeld)
     children.forEach { $0.holdObservers(isHeld) }
   }
@@ -144,17 +144,16 @@ extension ManagedObjectContext {
   // MARK: Commits
 
   /// What those observed properties show that commits may change.
-  func shownValues(before changeSets: [ChangeSet], _ ruleChanges: RuleChanges) -> ShownValues {
+  ///
+  /// - Parameter isWanted: whether another property is wanted too.
+  func shownValues(
+    before changeSets: [ChangeSet],
+    _ ruleChanges: RuleChanges,
+    or isWanted: (ObjectKey, ObservedProperty) -> Bool = { _, _ in false }
+  ) -> ShownValues {
     if observation == nil { return ShownValues() }
     let changes = CommittedChanges(changeSets, ruleChanges, coordinator.schema) { observes($0) }
-    return shownValues { key, property in
-      switch property {
-      case .slot, .isDeleted: changes.mayChange(property, of: key)
-      case .toMany(let ordinal):
-        changes.mayChangeMembers(of: entity(key.entity).toManys[ordinal], key.entity, coordinator.schema)
-          || changes.mayChange(property, of: key)
-      }
-    }
+    return shownValues { changes.mayChange($1, of: $0, coordinator.schema) || isWanted($0, $1) }
   }
 
   /// Whether the context or a child has observers of an object.
@@ -226,18 +225,16 @@ private struct CommittedChanges {
     if isObserved(key) { deleted.insert(key) }
   }
 
-  func mayChange(_ property: ObservedProperty, of key: ObjectKey) -> Bool {
-    deleted.contains(key) || property.isAmong(slots[key] ?? 0)
-  }
-
-  /// - Parameter entity: the ordinal of the entity that has the relationship.
-  func mayChangeMembers(of toMany: StoredToMany, _ entity: Int, _ schema: StoredSchema) -> Bool {
+  func mayChange(_ property: ObservedProperty, of key: ObjectKey, _ schema: StoredSchema) -> Bool {
+    if deleted.contains(key) { return true }
+    guard case .toMany(let ordinal) = property else { return property.isAmong(slots[key] ?? 0) }
+    let toMany = schema.entities[key.entity].toManys[ordinal]
     let slots = slotsOfEntities[toMany.destination] ?? 0
     switch toMany.storage {
     case .references(let slot, _):
       let place = schema.entities[toMany.destination].places(of: 1 << UInt64(slot))
       return slots & (1 << UInt64(slot) | place) != 0
-    case .pairs: return slots == ~0 || linked.contains([entity, toMany.ordinal])
+    case .pairs: return slots == ~0 || linked.contains([key.entity, ordinal])
     }
   }
 }

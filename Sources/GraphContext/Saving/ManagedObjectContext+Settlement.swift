@@ -6,8 +6,6 @@ import Predicates
 struct SaveSettlement {
   /// Objects of which not everything is stored that the context shows, or that are changed beyond that, by the entity's ordinal; empty for none.
   var reverted: [Set<ObjectNumber>] = []
-  /// Whether others have saved meanwhile: links to objects that they have deleted are not stored.
-  var isMerged = false
   /// New objects that are not stored, and the existing ones that they stand for, by the entity's ordinal; empty for none.
   var aliases: [[ObjectNumber: ObjectNumber]] = []
   /// Conflicts that a custom policy must settle before the save stores anything.
