@@ -67,6 +67,13 @@ struct ChangeSet: Sendable {
     links[relationship, default: Links()].removed.append(link)
   }
 
+  /// The changes of links alone.
+  var withoutObjects: ChangeSet {
+    var changes = self
+    changes.objects = [:]
+    return changes
+  }
+
   /// Adds the changes that delete rules have made in the same commit.
   mutating func merge(_ rules: RuleChanges) {
     for (entity, changes) in rules.objects {

@@ -266,8 +266,8 @@ extension ManagedObjectContext {
   }
 
   /// The state to which a save leads, and what those observed properties show before that may show something else there: what others have saved
-  /// meanwhile, derived values, and links to objects that others have deleted, which aren't stored; anything where a policy has settled something. Nil
-  /// and nothing where nobody observes.
+  /// meanwhile, derived values, and links: those to objects that others have deleted aren't stored, and a deletion takes away those that others have
+  /// added. Anything where a policy has settled something. Nil and nothing where nobody observes.
   private func observedState(
     after outcome: SaveOutcome,
     _ settlement: SaveSettlement
@@ -276,7 +276,8 @@ extension ManagedObjectContext {
     let newest = deferringError(nil) { () throws(ContextError) in try newestSource() }
     let isSettled = !settlement.reverted.isEmpty || !settlement.aliases.isEmpty
     let others = newest.map { changeSets(to: $0, without: outcome.changes) } ?? []
-    let shown = shownValues(before: others, outcome.ruleChanges) { key, property in
+    let links = outcome.changes.map { [$0.withoutObjects] } ?? []
+    let shown = shownValues(before: others + links, outcome.ruleChanges) { key, property in
       let entity = entity(key.entity)
       if isSettled || knownObject(key.number, of: entity)?._$state.phase == .deleted { return true }
       guard case .toMany(let ordinal) = property else { return property.isAmong(entity.derivedSlots) }
