@@ -45,8 +45,8 @@ extension ManagedObjectContext {
     _ request: SaveRequest,
     to parent: ManagedObjectContext
   ) throws(ContextError) -> SavedObjects {
-    isSettling = true
-    defer { isSettling = false }
+    beginSettling()
+    defer { endSettling() }
     let changes = changes(of: request)
     let shown = shownValues()
     defer { shown.tellOfDifferences() }
@@ -172,10 +172,8 @@ extension ManagedObjectContext {
       attempts.prepared = expectChanges(invalid)
       return false
     }
-    isSettling = true
-    defer { isSettling = false }
-    let observed = shownValues(before: settlement)
-    defer { observed.tellOfDifferences() }
+    beginSettling()
+    defer { endSettling() }
     let (newest, observed) = observedState(after: outcome, settlement)
     holdObservers(true)
     defer {
@@ -197,6 +195,14 @@ extension ManagedObjectContext {
     }
     if outcome.changes != nil { coordinator.tellListeners() }
     return true
+  }
+
+  private func beginSettling() { isSettling = true }
+
+  private func endSettling() {
+    isSettling = false
+    let listeners = events.didSettle
+    listeners.tell(())
   }
 
   /// Another attempt follows: from now on the context notes whether anything changes, because then hooks have to run again.

@@ -87,8 +87,8 @@ public final class ManagedObjectContext: ObjectHost {
   var events = ContextEvents()
   /// True if the context records which objects change: it, or a child, has listeners or an undo manager.
   var tracksChanges = false
-  /// True while a save that is done brings the context up to date. Each event until then tells of a part of that: what shows a state that others
-  /// are compared with waits for `didSave`.
+  /// True while a save that is done brings the context up to date. Each event until then tells of a part of that: what compares states
+  /// waits for ``ContextEvents/didSettle``.
   var isSettling = false
   /// True if it records which properties change, too: it, or a child, has listeners.
   var namesChanges = false

@@ -75,6 +75,8 @@ private final class StreamEnd<Event: Sendable>: Sendable {
 struct ContextEvents {
   var willSave = EventListeners<Void>()
   var didSave = EventListeners<ObjectChanges>()
+  /// A save has brought the context up to date. Told before the hooks of the objects and `didSave`.
+  var didSettle = EventListeners<Void>()
   var objectsDidChange = EventListeners<ObjectChanges>()
   /// The origin of the changes that the context is recording.
   var origin = ObjectChanges.Origin.context

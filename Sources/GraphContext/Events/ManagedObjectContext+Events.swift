@@ -31,6 +31,11 @@ extension ManagedObjectContext {
     ContextSubscription(events.didSave.add(body))
   }
 
+  /// Calls `body` once a save has brought the context up to date.
+  func onDidSettle(_ body: @escaping () -> Void) -> ContextSubscription {
+    ContextSubscription(events.didSettle.add(body))
+  }
+
   /// A sequence of the values that ``onObjectsDidChange(_:)`` delivers, for a task on any executor. It ends when the context is released.
   ///
   /// Each call makes a sequence of its own. Events that the consumer has not read yet stay in memory.

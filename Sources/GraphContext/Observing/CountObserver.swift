@@ -34,7 +34,7 @@ public final class CountObserver<Object: ManagedObject> {
     count = try context.count(query)
     subscriptions = [
       context.onObjectsDidChange { [weak self] in self?.follow($0) },
-      context.onDidSave { [weak self] _ in self?.recount() },
+      context.onDidSettle { [weak self] in self?.recount() },
     ]
   }
 

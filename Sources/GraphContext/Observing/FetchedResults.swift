@@ -60,7 +60,7 @@ public final class FetchedResults<Object: ManagedObject> {
     (list, sectioning) = try Self.fetched(request, sectionedBy, in: context)
     subscriptions = [
       context.onObjectsDidChange { [weak self] in self?.follow($0) },
-      context.onDidSave { [weak self] _ in self?.moveOn() },
+      context.onDidSettle { [weak self] in self?.moveOn() },
     ]
   }
 
