@@ -118,6 +118,13 @@ protocol ObjectSource: AnyObject {
   /// The groups of a query, in no order: condition, order, limit and offset of groups are applied above the source.
   func groups(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws(ContextError) -> GroupRows
 
+  /// The state of a list whose positions the source can count; nil if it can't.
+  func rankedContent(
+    _ access: RankedAccess,
+    of entity: StoredEntity,
+    over layers: UnsavedLayers?
+  ) throws(ContextError) -> (any ListContent)?
+
   /// How the source answers a request.
   func plan(of request: ResolvedRequest, over layers: UnsavedLayers?) throws(ContextError) -> QueryPlan
 }
@@ -174,6 +181,13 @@ extension ObjectSource {
     of entity: StoredEntity,
     byteLimit: Int
   ) throws(ContextError) -> [UnsafeRawBufferPointer?] { [] }
+
+  /// None: to count positions is what a snapshot of counted trees can do.
+  func rankedContent(
+    _ access: RankedAccess,
+    of entity: StoredEntity,
+    over layers: UnsavedLayers?
+  ) throws(ContextError) -> (any ListContent)? { nil }
 
   /// How the source answers a request, with what that has read if it is measured.
   func explain(

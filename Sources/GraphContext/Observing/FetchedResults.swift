@@ -231,7 +231,7 @@ extension FetchedResults {
       return ListSection(list: self, index: index, name: "", range: 0..<endIndex)
     }
     let (run, start) = (runs[index], runs.start(of: index))
-    return ListSection(list: self, index: index, name: run.name, range: start..<start + Int(run.count))
+    return ListSection(list: self, index: index, name: run.name, range: start..<start + run.count)
   }
 }
 

@@ -89,11 +89,14 @@ extension ListSections {
   mutating func update(_ changes: [PositionChange], _ names: [ObjectNumber: String]) -> Difference {
     var difference = Difference(paths: changes.map { ($0.old.map { runs.path(of: $0) }, nil) })
     for (index, change) in changes.enumerated() {
-      guard let old = difference.paths[index].old, let name = names[change.number] else { continue }
+      guard let old = difference.paths[index].old, old.section < runs.count, let name = names[change.number]
+      else {
+        continue
+      }
       if !runs[old.section].name.isSame(as: name) { difference.movesToSections.insert(index) }
     }
     var emptied: Set<Int> = []
-    for section in difference.paths.compactMap(\.old?.section) {
+    for section in difference.paths.compactMap(\.old?.section) where section < runs.count {
       runs.change(section, by: -1)
       if runs[section].count == 0 { emptied.insert(section) }
     }
@@ -130,7 +133,7 @@ extension ListSections {
   /// - Parameter inserted: where the new sections are, in no order.
   private mutating func insert(_ name: String, at position: Int, _ inserted: inout [Int]) {
     var section = position == 0 ? 0 : runs.path(of: position - 1).section
-    if position > 0 {
+    if section < runs.count, position > 0 {
       if runs[section].name.isSame(as: name) { return runs.change(section, by: 1) }
       section += 1
     }

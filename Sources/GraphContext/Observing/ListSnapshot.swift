@@ -33,7 +33,7 @@ extension ListSnapshot {
   public func section(_ index: Int) -> (name: String, range: Range<Int>) {
     guard let runs else { return ("", 0..<numbers.count) }
     let (run, start) = (runs[index], runs.start(of: index))
-    return (run.name, start..<start + Int(run.count))
+    return (run.name, start..<start + run.count)
   }
 
   /// The path of a position, which must exist. O(√sections).

@@ -29,19 +29,19 @@ final class LiveList {
     self.query = query
     entity = context.coordinator.schema[query.entity.id]
     window = ListWindow(query)
-    access = context.source is StoreView ? query.rankedAccess : nil
+    access = query.rankedAccess
     dependencies = ListDependencies(query, section: section)
     content = NumberedContent([])
     content = try currentContent(of: context)
   }
 
   /// Whether positions are counted by a tree, and no IDs are held.
-  var isRanked: Bool { access != nil }
+  var isRanked: Bool { !(content is NumberedContent) }
 
   private func currentContent(of context: ManagedObjectContext) throws(ContextError) -> any ListContent {
     let layers = context.layers(for: query)
-    if let access, let view = context.source.another() as? StoreView {
-      return try RankedContent(access, of: entity, in: view, unsaved: layers?.records(of: entity))
+    if let access, let content = try context.source.rankedContent(access, of: entity, over: layers) {
+      return content
     }
     return NumberedContent(
       try context.source.rows(of: query, over: layers, needsRecords: false).map(\.number)

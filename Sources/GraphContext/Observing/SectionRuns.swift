@@ -5,7 +5,7 @@
 struct SectionRuns {
   struct Run: Equatable, Sendable {
     let name: String
-    var count: Int32
+    var count: Int
   }
 
   private struct Chunk {
@@ -24,14 +24,14 @@ struct SectionRuns {
     if let last = chunks.indices.last, let run = chunks[last].runs.indices.last,
       chunks[last].runs[run].name.isSame(as: name)
     {
-      chunks[last].runs[run].count += Int32(objects)
+      chunks[last].runs[run].count += objects
       chunks[last].total += objects
       return
     }
     if chunks.last.map({ $0.runs.count >= Self.chunkCount }) ?? true {
       chunks.append(Chunk(runs: [], total: 0))
     }
-    chunks[chunks.count - 1].runs.append(Run(name: name, count: Int32(objects)))
+    chunks[chunks.count - 1].runs.append(Run(name: name, count: objects))
     chunks[chunks.count - 1].total += objects
     count += 1
   }
@@ -45,10 +45,10 @@ struct SectionRuns {
   func start(of section: Int) -> Int {
     let (chunk, run) = place(of: section)
     return chunks[..<chunk].reduce(0) { $0 + $1.total }
-      + chunks[chunk].runs[..<run].reduce(0) { $0 + Int($1.count) }
+      + chunks[chunk].runs[..<run].reduce(0) { $0 + $1.count }
   }
 
-  /// The path of the object at a position, which must exist.
+  /// The path of the object at a position. One that doesn't exist has that of the end: a damaged index may count what the sections don't.
   func path(of position: Int) -> ListPath {
     var (section, left) = (0, position)
     for chunk in chunks {
@@ -59,37 +59,39 @@ struct SectionRuns {
       }
       for run in chunk.runs {
         if left < run.count { return ListPath(section: section, item: left) }
-        left -= Int(run.count)
+        left -= run.count
         section += 1
       }
     }
-    fatalError("a list has no object at position \(position)")
+    let last = max(0, count - 1)
+    return ListPath(section: last, item: count == 0 ? 0 : self[last].count)
   }
 
   mutating func change(_ section: Int, by difference: Int) {
     let (chunk, run) = place(of: section)
-    chunks[chunk].runs[run].count += Int32(difference)
+    let difference = max(difference, -chunks[chunk].runs[run].count)
+    chunks[chunk].runs[run].count += difference
     chunks[chunk].total += difference
   }
 
   mutating func insert(_ run: Run, at section: Int) {
     count += 1
     guard !chunks.isEmpty else {
-      chunks = [Chunk(runs: [run], total: Int(run.count))]
+      chunks = [Chunk(runs: [run], total: run.count)]
       return
     }
     var (chunk, index) =
       section == count - 1 ? (chunks.count - 1, chunks[chunks.count - 1].runs.count) : place(of: section)
     if chunks[chunk].runs.count >= 2 * Self.chunkCount {
       let half = Array(chunks[chunk].runs[Self.chunkCount...])
-      let total = half.reduce(0) { $0 + Int($1.count) }
+      let total = half.reduce(0) { $0 + $1.count }
       chunks[chunk].runs.removeLast(half.count)
       chunks[chunk].total -= total
       chunks.insert(Chunk(runs: half, total: total), at: chunk + 1)
       if index > Self.chunkCount { (chunk, index) = (chunk + 1, index - Self.chunkCount) }
     }
     chunks[chunk].runs.insert(run, at: index)
-    chunks[chunk].total += Int(run.count)
+    chunks[chunk].total += run.count
   }
 
   mutating func remove(_ section: Int) {

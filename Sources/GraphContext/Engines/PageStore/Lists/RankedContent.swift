@@ -128,3 +128,15 @@ final class RankedContent: ListContent {
     }
   }
 }
+
+extension StoreView {
+  func rankedContent(
+    _ access: RankedAccess,
+    of entity: StoredEntity,
+    over layers: UnsavedLayers?
+  ) throws(ContextError) -> (any ListContent)? {
+    // The list keeps the snapshot when the context has moved on.
+    guard let view = another() as? StoreView else { return nil }
+    return try RankedContent(access, of: entity, in: view, unsaved: layers?.records(of: entity))
+  }
+}

@@ -6,10 +6,10 @@ import Testing
 @testable import GraphContext
 
 /// Lists of every kind follow random changes: each difference, applied to an array, gives what a fetch gives.
-struct RandomListTests {
-  /// How many steps: `CAMBIUM_LIST_STEPS`, or a few.
+struct RandomLiveListTests {
+  /// How many steps: `CAMBIUM_LIVE_LIST_STEPS`, or a few.
   private static let stepCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_LIST_STEPS"].flatMap(Int.init) ?? 40
+    ProcessInfo.processInfo.environment["CAMBIUM_LIVE_LIST_STEPS"].flatMap(Int.init) ?? 40
 
   @Test(arguments: [0, 40, 400]) func listsFollowWhateverChanges(count: Int) async throws {
     var run = try await ListRun(SeededGenerator(), count: count)
