@@ -20,15 +20,13 @@ extension Array {
   func contains<Key: Comparable>(sorted key: Key, by keyPath: (Element) -> Key) -> Bool {
     firstIndex(sorted: key, by: keyPath) != nil
   }
-}
 
-extension [Int] {
-  /// The least number that isn't in the array, and has so many others below it that aren't. The array ascends. O(log n).
-  func position(leftOut place: Int) -> Int {
+  /// Returns the number that is the key of no element, and has so many others below it, from 0 on, that aren't either. O(log n).
+  func number(ofGap place: Int, by keyPath: (Element) -> Int) -> Int {
     var (low, high) = (0, count)
     while low < high {
       let middle = (low + high) / 2
-      if self[middle] - middle <= place { low = middle + 1 } else { high = middle }
+      if keyPath(self[middle]) - middle <= place { low = middle + 1 } else { high = middle }
     }
     return place + low
   }

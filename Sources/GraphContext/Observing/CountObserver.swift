@@ -25,7 +25,7 @@ public final class CountObserver<Object: ManagedObject> {
 
   /// Counts the objects.
   ///
-  /// - Throws: what ``ManagedObjectContext/count(_:)`` throws.
+  /// - Throws: what a count of the query by the context throws.
   public init(_ request: From<Object>, in context: ManagedObjectContext) throws(ContextError) {
     context.processPendingChanges()
     (self.request, self.context) = (request, context)

@@ -333,24 +333,25 @@ extension FetchedResults {
     _ cause: ObjectChanges,
     _ context: ManagedObjectContext
   ) -> ListChanges {
-    let all = changes.enumerated().map { index, change in
+    var result = ListChanges([], origin: cause.origin)
+    result.insertedSections = difference?.inserted ?? []
+    result.deletedSections = difference?.deleted ?? []
+    result.changes = changes.enumerated().map { index, change in
       let paths =
         difference?.paths[index]
         ?? (old: change.old.map { ListPath(item: $0) }, new: change.new.map { ListPath(item: $0) })
       let id = context.id(change.number, list.entity)
+      let stays = paths.old.map { result.newNumber(ofSection: $0.section) == paths.new?.section } ?? false
       return ListChanges.Change(
         objectID: id,
         oldPath: paths.old,
         newPath: paths.new,
         oldPosition: change.old,
         newPosition: change.new,
-        isMove: change.isMove || difference?.movesToSections.contains(index) == true,
+        isMove: change.old != nil && change.new != nil && (change.isMove || !stays),
         changedProperties: cause.changedProperties[id] ?? []
       )
     }
-    var result = ListChanges(all, origin: cause.origin)
-    result.insertedSections = difference?.inserted ?? []
-    result.deletedSections = difference?.deleted ?? []
     return result
   }
 

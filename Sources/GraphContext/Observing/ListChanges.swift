@@ -74,6 +74,13 @@ public struct ListChanges: Sendable, Equatable {
 
   /// The changes of a kind, in no order.
   public func changes(_ kind: Kind) -> [Change] { changes.filter { $0.kind == kind } }
+
+  /// The position in the new list of a section of the old one; nil for a section that has gone. O(log sections that come and go).
+  func newNumber(ofSection old: Int) -> Int? {
+    let goneBefore = deletedSections.insertionIndex(sorted: old, by: \.section)
+    if goneBefore < deletedSections.count, deletedSections[goneBefore].section == old { return nil }
+    return insertedSections.number(ofGap: old - goneBefore, by: \.section)
+  }
 }
 
 // MARK: - Other styles

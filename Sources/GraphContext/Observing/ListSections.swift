@@ -77,8 +77,6 @@ extension ListSections {
   struct Difference {
     /// By the index of the change.
     var paths: [(old: ListPath?, new: ListPath?)]
-    /// Indices of changes whose object has another section than before.
-    var movesToSections: Set<Int> = []
     var inserted: [ListChanges.SectionChange] = []
     var deleted: [ListChanges.SectionChange] = []
   }
@@ -88,13 +86,6 @@ extension ListSections {
   /// - Parameter names: of the sections of the changed objects.
   mutating func update(_ changes: [PositionChange], _ names: [ObjectNumber: String]) -> Difference {
     var difference = Difference(paths: changes.map { ($0.old.map { runs.path(of: $0) }, nil) })
-    for (index, change) in changes.enumerated() {
-      guard let old = difference.paths[index].old, old.section < runs.count, let name = names[change.number]
-      else {
-        continue
-      }
-      if !runs[old.section].name.isSame(as: name) { difference.movesToSections.insert(index) }
-    }
     var emptied: Set<Int> = []
     for section in difference.paths.compactMap(\.old?.section) where section < runs.count {
       runs.change(section, by: -1)

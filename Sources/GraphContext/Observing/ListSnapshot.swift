@@ -39,38 +39,58 @@ extension ListSnapshot {
   /// The path of a position, which must exist. O(√sections).
   public func path(of position: Int) -> ListPath { runs?.path(of: position) ?? ListPath(item: position) }
 
-  /// The changes that turn another snapshot of the list into this one. Which objects have other values isn't known: objects that stay in their place are in no change.
-  /// O(n log n) for what lies between the beginning and the end that the two have in common.
+  /// The changes that turn another snapshot of the list into this one. Which objects have other values isn't known: objects that stay in their place and section are in no
+  /// change. O(n log n) for what lies between the beginning and the end that the two have in common, and O(n) for a list with sections.
   public func changes(from old: ListSnapshot) -> ListChanges {
-    let positions = PositionDifference.changes(from: old.numbers, to: numbers, touched: [])
-    let changes = positions.map { change in
-      let (oldPath, newPath) = (change.old.map { old.path(of: $0) }, change.new.map { path(of: $0) })
-      return ListChanges.Change(
+    var result = ListChanges([], origin: .store)
+    let (oldNames, newNames) = (old.sectionNames, sectionNames)
+    result.deletedSections = Self.sections(oldNames, notAmong: newNames)
+    result.insertedSections = Self.sections(newNames, notAmong: oldNames)
+    let touched = numbersInOtherSections(than: old)
+    let positions = PositionDifference.changes(from: old.numbers, to: numbers, touched: touched)
+    result.changes = positions.map { change in
+      ListChanges.Change(
         objectID: ManagedObjectID(
           entity: entity.label(of: change.number),
           number: change.number,
           storeID: storeID
         ),
-        oldPath: oldPath,
-        newPath: newPath,
+        oldPath: change.old.map { old.path(of: $0) },
+        newPath: change.new.map { path(of: $0) },
         oldPosition: change.old,
         newPosition: change.new,
-        isMove: change.isMove || hasOtherSection(oldPath, newPath, than: old),
+        isMove: change.isMove || touched.contains(change.number),
         changedProperties: []
       )
     }
-    var result = ListChanges(changes, origin: .store)
-    let (oldNames, newNames) = (Set(old.sectionNames), Set(sectionNames))
-    result.deletedSections = old.sectionNames.enumerated().filter { !newNames.contains($0.element) }
-      .map { .init(section: $0.offset, name: $0.element) }
-    result.insertedSections = sectionNames.enumerated().filter { !oldNames.contains($0.element) }
-      .map { .init(section: $0.offset, name: $0.element) }
     return result
   }
 
-  private func hasOtherSection(_ oldPath: ListPath?, _ newPath: ListPath?, than old: ListSnapshot) -> Bool {
-    guard let oldPath, let newPath else { return false }
-    return !old.section(oldPath.section).name.isSame(as: section(newPath.section).name)
+  private static func sections(
+    _ names: [String],
+    notAmong others: [String]
+  ) -> [ListChanges.SectionChange] {
+    let others = Set(others.map { Array($0.utf8) })
+    return names.enumerated().filter { !others.contains(Array($0.element.utf8)) }
+      .map { ListChanges.SectionChange(section: $0.offset, name: $0.element) }
+  }
+
+  /// The objects that both snapshots have, in sections of different names.
+  private func numbersInOtherSections(than old: ListSnapshot) -> Set<ObjectNumber> {
+    if runs == nil || old.runs == nil { return [] }
+    var names: [ObjectNumber: String] = [:]
+    for index in 0..<old.sectionCount {
+      let section = old.section(index)
+      for number in old.numbers[section.range] { names[number] = section.name }
+    }
+    var others: Set<ObjectNumber> = []
+    for index in 0..<sectionCount {
+      let section = section(index)
+      for number in numbers[section.range] {
+        if let name = names[number], !name.isSame(as: section.name) { others.insert(number) }
+      }
+    }
+    return others
   }
 
   /// The names of the sections; none for a list that isn't divided.

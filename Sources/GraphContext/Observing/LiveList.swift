@@ -267,7 +267,7 @@ private struct StayingNumbers {
 
   var count: Int { content.count - removed.count }
 
-  subscript(place: Int) -> ObjectNumber { content.numbers[removed.position(leftOut: place)] }
+  subscript(place: Int) -> ObjectNumber { content.numbers[removed.number(ofGap: place) { $0 }] }
 }
 
 extension ManagedObjectContext {

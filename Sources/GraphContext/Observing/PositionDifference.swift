@@ -56,7 +56,7 @@ struct PositionDifference {
       stayedOld.clamped(to: stayedNew.upperBound..<max(stayedNew.upperBound, stayedOld.upperBound)),
     ] {
       for place in range {
-        let position = olds.position(leftOut: place)
+        let position = olds.number(ofGap: place) { $0 }
         let number = try old.numbers(at: position..<position + 1)[0]
         changes.append(PositionChange(number: number, old: position))
       }
@@ -66,7 +66,7 @@ struct PositionDifference {
       stayedNew.clamped(to: stayedOld.upperBound..<max(stayedOld.upperBound, stayedNew.upperBound)),
     ] {
       for place in range {
-        let position = news.position(leftOut: place)
+        let position = news.number(ofGap: place) { $0 }
         let number = try new.numbers(at: position..<position + 1)[0]
         changes.append(PositionChange(number: number, new: position))
       }
