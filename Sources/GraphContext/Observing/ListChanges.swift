@@ -106,11 +106,23 @@ extension ListChanges {
   /// go. A move is one step, which implies an update. O(k log k) for k changes.
   public var events: [Event] {
     insertedSections.map(Event.insertSection)
-      + changes(.delete).sorted { $0.oldPath! > $1.oldPath! }.map(Event.delete)
-      + changes(.insert).sorted { $0.newPath! < $1.newPath! }.map(Event.insert)
-      + changes(.move).sorted { $0.newPath! < $1.newPath! }.map(Event.move)
-      + changes(.update).sorted { $0.newPath! < $1.newPath! }.map(Event.update)
+      + orderedChanges.map { change in
+        switch change.kind {
+        case .delete: .delete(change)
+        case .insert: .insert(change)
+        case .move: .move(change)
+        case .update: .update(change)
+        }
+      }
       + deletedSections.reversed().map(Event.deleteSection)
+  }
+
+  /// The changes of objects in the order of ``events``.
+  var orderedChanges: [Change] {
+    changes(.delete).sorted { $0.oldPath! > $1.oldPath! }
+      + changes(.insert).sorted { $0.newPath! < $1.newPath! }
+      + changes(.move).sorted { $0.newPath! < $1.newPath! }
+      + changes(.update).sorted { $0.newPath! < $1.newPath! }
   }
 
   /// The changes for a list of values that were made of the objects: what `applying` of an array takes. An object with other values is removed and inserted, so that no

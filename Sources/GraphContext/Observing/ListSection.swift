@@ -20,9 +20,7 @@ public struct ListSectionCollection<Object: ManagedObject>: RandomAccessCollecti
 
   /// The section for a title of an index strip: the first that has the title, else the last one whose title comes before it; nil for a list without sections. O(sections).
   public func section(forIndexTitle title: String) -> Int? {
-    let titles = indexTitles
-    if let index = titles.firstIndex(of: title) { return index }
-    return titles.lastIndex { $0 < title } ?? (isEmpty ? nil : 0)
+    SectionName.section(for: title, in: indexTitles)
   }
 }
 
@@ -41,7 +39,7 @@ public struct ListSection<Object: ManagedObject>: RandomAccessCollection {
   }
 
   /// The first letter of the name in upper case, for an index strip; empty for an empty name.
-  public var indexTitle: String { name.first.map { $0.uppercased() } ?? "" }
+  public var indexTitle: String { SectionName.indexTitle(of: name) ?? "" }
 
   /// 0.
   public var startIndex: Int { 0 }

@@ -65,6 +65,13 @@ final class LiveList {
     return try content.numbers(at: positions.lowerBound + start..<positions.upperBound + start)
   }
 
+  /// What the list shows, whatever it shows later.
+  ///
+  /// - Parameter runs: its sections.
+  func arrangement(_ runs: SectionRuns) -> ListArrangement {
+    ListArrangement(content, from: range.lowerBound, runs)
+  }
+
   /// The position of an object; nil if it isn't in the list. O(log n) by rank, else O(n).
   func position(of number: ObjectNumber) throws(ContextError) -> Int? {
     guard let position = try content.positions(of: [number])[0], range.contains(position) else { return nil }

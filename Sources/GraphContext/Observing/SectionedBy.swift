@@ -66,4 +66,12 @@ enum SectionName {
     guard let first = text.first, first.isLetter else { return "#" }
     return first.uppercased()
   }
+
+  /// The title in an index strip of a section that nobody else titles; nil for an empty name.
+  static func indexTitle(of name: String) -> String? { name.first.map { $0.uppercased() } }
+
+  /// The section for a title of an index strip: the first that has the title, else the last one whose title comes before it; nil without sections.
+  static func section(for title: String, in titles: [String]) -> Int? {
+    titles.firstIndex(of: title) ?? titles.lastIndex { $0 < title } ?? (titles.isEmpty ? nil : 0)
+  }
 }

@@ -1,0 +1,107 @@
+/// A ``FetchedResults`` with the names and the delegate of Core Data's `NSFetchedResultsController`, for programs that come from there.
+///
+/// ```swift
+/// let controller = FetchedResultsController(fetchRequest: From<Song>().orderBy(\.title), context: context)
+/// controller.delegate = self
+/// try controller.performFetch()
+/// ```
+///
+/// Paths are ``ListPath``s, and sections are named by a ``SectionedBy`` in place of a key path in a string. There is no cache to name: the list counts by indexes.
+public final class FetchedResultsController<Object: ManagedObject> {
+  /// The query. Another one takes effect with the next ``performFetch()``.
+  public var fetchRequest: From<Object>
+  /// How the content is divided; nil for one section.
+  public let sectionedBy: SectionedBy<Object>?
+  /// Whom the controller tells of changes.
+  public weak var delegate: (any FetchedResultsControllerDelegate<Object>)?
+  /// The objects, which follow the context; nil before ``performFetch()``. They are read some at a time, as the program reads them.
+  public private(set) var fetchedObjects: FetchedResults<Object>?
+  private let context: ManagedObjectContext
+
+  /// Makes a controller that has no content before ``performFetch()``.
+  ///
+  /// - Parameters:
+  ///   - fetchRequest: the query. Limit and offset are allowed.
+  ///   - context: the context that the controller follows, and holds.
+  ///   - sectionedBy: what divides the content. The first key of the query's order must be that of the sections.
+  public init(
+    fetchRequest: From<Object>,
+    context: ManagedObjectContext,
+    sectionedBy: SectionedBy<Object>? = nil
+  ) {
+    (self.fetchRequest, self.context, self.sectionedBy) = (fetchRequest, context, sectionedBy)
+  }
+
+  /// The context.
+  public var managedObjectContext: ManagedObjectContext { context }
+
+  /// Fetches the content, and follows it from now on. The delegate isn't told.
+  ///
+  /// - Throws: what the fetch throws; the content then stays as it is.
+  public func performFetch() throws(ContextError) {
+    let list = try FetchedResults(fetchRequest, sectionedBy: sectionedBy, in: context)
+    list.addObserver(self)
+    fetchedObjects?.removeObserver(self)
+    fetchedObjects = list
+  }
+
+  /// The object at a path, which must exist.
+  public func object(at indexPath: ListPath) -> Object {
+    guard let fetchedObjects else {
+      fatalError("a FetchedResultsController has no objects before performFetch()")
+    }
+    return fetchedObjects[indexPath]
+  }
+
+  /// The path of an object; nil if it isn't in the content. O(log n) where the index counts positions, else O(n).
+  public func indexPath(forObject object: Object) -> ListPath? { fetchedObjects?.path(of: object) }
+
+  /// The sections; nil before ``performFetch()``.
+  public var sections: ListSectionCollection<Object>? { fetchedObjects?.sections }
+
+  /// The title of a section in an index strip: what the delegate says, or else the first letter of the name in upper case; nil for an empty name.
+  public func sectionIndexTitle(forSectionName sectionName: String) -> String? {
+    guard let delegate else { return SectionName.indexTitle(of: sectionName) }
+    return delegate.controller(self, sectionIndexTitleForSectionName: sectionName)
+  }
+
+  /// The titles of an index strip, one for each section; empty where a section has none. O(sections).
+  public var sectionIndexTitles: [String] {
+    sections?.map { sectionIndexTitle(forSectionName: $0.name) ?? "" } ?? []
+  }
+
+  /// The section for a title of an index strip: the first that has the title, else the last one whose title comes before it; nil without sections. O(sections).
+  public func section(forSectionIndexTitle title: String) -> Int? {
+    SectionName.section(for: title, in: sectionIndexTitles)
+  }
+}
+
+extension FetchedResultsController: ListObserver {
+  /// Tells the delegate. The list calls it.
+  public func listWillChange(_ list: FetchedResults<Object>) { delegate?.controllerWillChangeContent(self) }
+
+  /// Tells the delegate. The list calls it.
+  public func listDidChange(_ list: FetchedResults<Object>, _ changes: ListChanges) {
+    guard let delegate else { return }
+    for section in changes.deletedSections.reversed() {
+      delegate.controller(self, didChange: section, atSectionIndex: section.section, for: .delete)
+    }
+    for section in changes.insertedSections {
+      delegate.controller(self, didChange: section, atSectionIndex: section.section, for: .insert)
+    }
+    for change in changes.orderedChanges {
+      let object = context.object(Object.self, number: change.objectID.number, list.list.entity.ordinal)
+      delegate.controller(
+        self,
+        didChange: object,
+        at: change.oldPath,
+        for: change.kind,
+        newIndexPath: change.newPath
+      )
+    }
+    if let difference = changes.collectionDifference {
+      delegate.controller(self, didChangeContentWith: difference)
+    }
+    delegate.controllerDidChangeContent(self)
+  }
+}

@@ -1,0 +1,64 @@
+/// Shows a list on a surface, and keeps the surface up to date.
+///
+/// ```swift
+/// let songs = try FetchedResults(From<Song>().orderBy(\.title), in: context)
+/// let source = ListDataSource(songs, target: table)
+/// ```
+///
+/// After each difference of the list: if it is a reload, if ``animatesUpdates`` is false or the target isn't visible, the target reloads, once. Else it is told the
+/// difference in a batch, as ``ListTarget`` says: ``ListChanges/batch``, or ``ListChanges/stages``. What the source says changes within the batch, before the target's methods are
+/// called. New values of items that aren't visible are not told, and nothing is called if nothing is left.
+///
+/// The data source holds the list and the target. The target shows the list for as long as the program holds the data source.
+public final class ListDataSource<Object: ManagedObject>: ListSource {
+  /// The list.
+  public var list: FetchedResults<Object> { shown.list }
+  /// The surface.
+  public let target: any ListTarget
+  /// Whether the target is told what has changed, not only that something has. True unless it is set.
+  public var animatesUpdates = true
+  /// Whether a difference is told in ``ListChanges/stages`` rather than in one batch. False unless it is set.
+  public var appliesInStages = false
+  /// Called after the target has been told of a difference.
+  public var onDidChangeContent: ((ListChanges) -> Void)?
+  private let shown: ShownList<Object>
+
+  /// Shows the list on a target, which reloads.
+  public init(_ list: FetchedResults<Object>, target: any ListTarget) {
+    self.target = target
+    shown = ShownList(list, isDivided: true)
+    shown.onChange = { [unowned self] in show($0) }
+    target.source = self
+    target.reload()
+  }
+
+  private func show(_ changes: ListChanges) {
+    if changes.isReload || !animatesUpdates || !target.isVisible {
+      shown.catchUp()
+      target.reload()
+    } else {
+      shown.show(changes, in: target, inStages: appliesInStages)
+    }
+    onDidChangeContent?(changes)
+  }
+
+  // MARK: What the target shows
+
+  /// How many sections the target is to show.
+  public var sectionCount: Int { shown.arrangement.runs.count }
+
+  /// How many items a section has; nil for a section that doesn't exist.
+  public func itemCount(inSection section: Int) -> Int? { shown.arrangement.count(inSection: section) }
+
+  /// The name of a section; nil for one that doesn't exist.
+  public func sectionName(_ section: Int) -> String? {
+    let runs = shown.arrangement.runs
+    return section >= 0 && section < runs.count ? runs[section].name : nil
+  }
+
+  /// The ID of the object at a path; nil for a path that doesn't exist. It may be that of an object that is gone, until the batch that says so.
+  public func objectID(at path: ListPath) -> ManagedObjectID? { shown.objectID(at: path) }
+
+  /// The object at a path; nil for a path that doesn't exist, and for an object that is gone.
+  public func object(at path: ListPath) -> Object? { shown.object(at: path) }
+}

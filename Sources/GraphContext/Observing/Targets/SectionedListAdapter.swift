@@ -1,0 +1,131 @@
+/// Shows several lists, of the same or of different models, as the sections of one surface.
+///
+/// ```swift
+/// let adapter = SectionedListAdapter(target: table)
+/// adapter.add(favourites, named: "Favourites")
+/// adapter.add(songs, named: "All songs")
+/// ```
+///
+/// A list is one section, whatever sections it has itself. The adapter numbers the sections without gaps, in the order in which lists were added: removing one renumbers those
+/// after it. The target is told of differences as ``ListDataSource`` does it; a list that reloads is a section that reloads.
+///
+/// The adapter holds the lists and the target. The target shows the lists for as long as the program holds the adapter.
+public final class SectionedListAdapter: ListSource {
+  /// The surface.
+  public let target: any ListTarget
+  /// Whether the target is told what has changed, not only that something has. True unless it is set.
+  public var animatesUpdates = true
+  /// Whether a difference is told in ``ListChanges/stages`` rather than in one batch. False unless it is set.
+  public var appliesInStages = false
+  /// Called after the target has been told that a list has changed, been added or removed.
+  public var onDidChangeContent: (() -> Void)?
+  private var sections: [any AdaptedSection] = []
+
+  /// Shows no list yet on a target, which reloads.
+  public init(target: any ListTarget) {
+    self.target = target
+    target.source = self
+    target.reload()
+  }
+
+  /// Adds a list as the last section. One that is there already stays where it is.
+  ///
+  /// - Returns: the section's number.
+  @discardableResult public func add<Object: ManagedObject>(
+    _ list: FetchedResults<Object>,
+    named name: String = ""
+  ) -> Int {
+    if let section = section(of: list) { return section }
+    let adapted = AdaptedList(list, name)
+    adapted.shown.onChange = { [unowned self, unowned adapted] in show($0, of: adapted.shown) }
+    var batch = ListBatch()
+    batch.insertedSections = [sections.count]
+    tell(batch) { sections.append(adapted) }
+    return sections.count - 1
+  }
+
+  /// Removes a list, and says whether it was there.
+  @discardableResult public func remove<Object: ManagedObject>(_ list: FetchedResults<Object>) -> Bool {
+    guard let section = section(of: list) else { return false }
+    var batch = ListBatch()
+    batch.deletedSections = [section]
+    tell(batch) { sections.remove(at: section) }
+    return true
+  }
+
+  /// The number of a list's section; nil for a list that wasn't added.
+  public func section<Object: ManagedObject>(of list: FetchedResults<Object>) -> Int? {
+    sections.firstIndex { $0.isOf(list) }
+  }
+
+  private func show<Object: ManagedObject>(_ changes: ListChanges, of shown: ShownList<Object>) {
+    guard let section = section(of: shown.list) else { return }
+    if changes.isReload || !isAnimated {
+      var batch = ListBatch()
+      batch.reloadedSections = [section]
+      return tell(batch) { shown.catchUp() }
+    }
+    shown.show(changes, in: target, inStages: appliesInStages, section: section)
+    onDidChangeContent?()
+  }
+
+  private var isAnimated: Bool { animatesUpdates && target.isVisible }
+
+  private func tell(_ batch: ListBatch, replacingData: () -> Void) {
+    if isAnimated {
+      target.performBatchUpdates {
+        replacingData()
+        target.tell(batch)
+      }
+    } else {
+      replacingData()
+      target.reload()
+    }
+    onDidChangeContent?()
+  }
+
+  // MARK: What the target shows
+
+  /// How many lists there are.
+  public var sectionCount: Int { sections.count }
+
+  /// How many objects a list has; nil for a section that doesn't exist.
+  public func itemCount(inSection section: Int) -> Int? { self[section]?.count }
+
+  /// The name that a list was added with; nil for a section that doesn't exist.
+  public func sectionName(_ section: Int) -> String? { self[section]?.name }
+
+  /// The ID of the object at a path; nil for a path that doesn't exist. It may be that of an object that is gone, until the batch that says so.
+  public func objectID(at path: ListPath) -> ManagedObjectID? { self[path.section]?.objectID(at: path.item) }
+
+  /// The object at a path; nil for a path that doesn't exist, and for an object that is gone.
+  public func object(at path: ListPath) -> (any ManagedObject)? { self[path.section]?.object(at: path.item) }
+
+  private subscript(section: Int) -> (any AdaptedSection)? {
+    sections.indices.contains(section) ? sections[section] : nil
+  }
+}
+
+/// A list of any model as a section.
+private protocol AdaptedSection: AnyObject {
+  var name: String { get }
+  var count: Int { get }
+  func isOf(_ list: AnyObject) -> Bool
+  func objectID(at position: Int) -> ManagedObjectID?
+  func object(at position: Int) -> (any ManagedObject)?
+}
+
+private final class AdaptedList<Object: ManagedObject>: AdaptedSection {
+  let shown: ShownList<Object>
+  let name: String
+
+  init(_ list: FetchedResults<Object>, _ name: String) {
+    shown = ShownList(list, isDivided: false)
+    self.name = name
+  }
+
+  var count: Int { shown.arrangement.count(inSection: 0) ?? 0 }
+  func isOf(_ list: AnyObject) -> Bool { shown.list === list }
+  func objectID(at position: Int) -> ManagedObjectID? { shown.objectID(at: ListPath(item: position)) }
+  func object(at position: Int) -> (any ManagedObject)? { shown.object(at: ListPath(item: position)) }
+}

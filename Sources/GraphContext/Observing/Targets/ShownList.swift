@@ -1,0 +1,68 @@
+/// A list as a surface shows it: while the list changes, in the state that the surface has been told of.
+final class ShownList<Object: ManagedObject> {
+  let list: FetchedResults<Object>
+  /// False for one section of all objects.
+  private let isDivided: Bool
+  /// What the surface shows while the list is further; nil while it shows the list.
+  private var held: ListArrangement?
+  /// Called after each change of the list, with the difference between what the surface shows and the list.
+  var onChange: (ListChanges) -> Void = { _ in }
+
+  init(_ list: FetchedResults<Object>, isDivided: Bool) {
+    (self.list, self.isDivided) = (list, isDivided)
+    list.addObserver(self)
+  }
+
+  var arrangement: ListArrangement { held ?? list.arrangement(isDivided: isDivided) }
+
+  /// The ID of the object at a path; nil if there is none.
+  func objectID(at path: ListPath) -> ManagedObjectID? {
+    guard let context = list.context else { return nil }
+    return context.deferringError(nil) { () throws(ContextError) in
+      try arrangement.number(at: path).map { context.id($0, list.list.entity) }
+    }
+  }
+
+  /// The object at a path; nil if there is none, or it is gone.
+  func object(at path: ListPath) -> Object? {
+    if held == nil {
+      return isDivided ? list[safe: path] : path.section == 0 ? list[safe: path.item] : nil
+    }
+    guard let context = list.context, let id = objectID(at: path) else { return nil }
+    return try? context.existingObject(with: id)
+  }
+
+  /// From now on the surface shows what the list shows.
+  func catchUp() { held = nil }
+
+  /// Tells a target of a difference, and has it show the new state.
+  ///
+  /// - Parameters:
+  ///   - inStages: whether the difference is told in several batches.
+  ///   - section: the list's section in the target, if it is one.
+  func show(_ changes: ListChanges, in target: any ListTarget, inStages: Bool, section: Int? = nil) {
+    let batches = inStages ? changes.stages : [changes.batch]
+    for (index, batch) in batches.enumerated() {
+      let next = index + 1 == batches.count ? nil : arrangement.after(batch, of: changes)
+      var told = section.map(batch.inSection) ?? batch
+      told.updatedItems.removeAll { !target.isItemVisible(at: $0) }
+      if told.isEmpty {
+        held = next
+        continue
+      }
+      target.performBatchUpdates {
+        held = next
+        target.tell(told)
+      }
+    }
+  }
+}
+
+extension ShownList: ListObserver {
+  func listWillChange(_ list: FetchedResults<Object>) { held = list.arrangement(isDivided: isDivided) }
+
+  func listDidChange(_ list: FetchedResults<Object>, _ changes: ListChanges) {
+    onChange(isDivided ? changes : changes.undivided)
+    held = nil
+  }
+}
