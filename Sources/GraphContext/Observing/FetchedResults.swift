@@ -230,8 +230,14 @@ extension FetchedResults {
     guard let runs = sectioning?.runs else {
       return ListSection(list: self, index: index, name: "", range: 0..<endIndex)
     }
-    let (run, start) = (runs[index], runs.start(of: index))
-    return ListSection(list: self, index: index, name: run.name, range: start..<start + run.count)
+    // No more than there are, if a damaged index counts otherwise.
+    let (run, start) = (runs[index], Swift.min(runs.start(of: index), endIndex))
+    return ListSection(
+      list: self,
+      index: index,
+      name: run.name,
+      range: start..<Swift.min(start + run.count, endIndex)
+    )
   }
 }
 

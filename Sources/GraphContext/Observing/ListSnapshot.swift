@@ -32,8 +32,9 @@ extension ListSnapshot {
   /// The name of a section, which must exist, and the positions of its objects. O(√sections).
   public func section(_ index: Int) -> (name: String, range: Range<Int>) {
     guard let runs else { return ("", 0..<numbers.count) }
-    let (run, start) = (runs[index], runs.start(of: index))
-    return (run.name, start..<start + run.count)
+    // No more than there are, if a damaged index counts otherwise.
+    let (run, start) = (runs[index], Swift.min(runs.start(of: index), numbers.count))
+    return (run.name, start..<Swift.min(start + run.count, numbers.count))
   }
 
   /// The path of a position, which must exist. O(√sections).
