@@ -1,7 +1,6 @@
 import Predicates
 
-/// One state of a live list: which objects it has, and at which positions. A state stays what it is when the context changes, so a list can be compared with
-/// what it was.
+/// One state of a live list: which objects it has, and at which positions. A state stays what it is when the context changes, until the list moves on.
 protocol ListContent: AnyObject {
   /// How many objects there are.
   var count: Int { get }
@@ -11,6 +10,8 @@ protocol ListContent: AnyObject {
   var entriesWalked: Int { get }
   /// The objects at some positions, which must exist.
   func numbers(at range: Range<Int>) throws(ContextError) -> [ObjectNumber]
+  /// The state as it is now, which stays so when the list moves on.
+  func kept() -> any ListContent
   /// The position of each of some objects; nil for one that isn't in the list.
   func positions(of numbers: [ObjectNumber]) throws(ContextError) -> [Int?]
 }
@@ -27,6 +28,9 @@ final class NumberedContent: ListContent {
   var entriesWalked: Int { 0 }
 
   func numbers(at range: Range<Int>) -> [ObjectNumber] { Array(numbers[range]) }
+
+  /// O(1): the array is copied if the list changes it meanwhile.
+  func kept() -> any ListContent { NumberedContent(numbers) }
 
   /// O(list + numbers).
   func positions(of wanted: [ObjectNumber]) -> [Int?] {

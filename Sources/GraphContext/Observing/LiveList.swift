@@ -69,7 +69,7 @@ final class LiveList {
   ///
   /// - Parameter runs: its sections.
   func arrangement(_ runs: SectionRuns) -> ListArrangement {
-    ListArrangement(content, from: range.lowerBound, runs)
+    ListArrangement(content.kept(), from: range.lowerBound, runs)
   }
 
   /// The position of an object; nil if it isn't in the list. O(log n) by rank, else O(n).

@@ -73,6 +73,9 @@ final class RankedContent: ListContent {
     return hidden.count * MemoryLayout<Int>.stride + added.count * 2 * MemoryLayout<Added>.stride + keys
   }
 
+  /// Nothing changes it.
+  func kept() -> any ListContent { self }
+
   var entriesWalked: Int { entries.view.counters.treeEntries }
 
   func positions(of numbers: [ObjectNumber]) throws(ContextError) -> [Int?] {
