@@ -30,6 +30,7 @@ extension ManagedObjectContext {
     child.isReadOnly = isReadOnly
     child.name = name
     if isObservable { child.setObservable(true) }
+    hasObservableChildren = isObservable
     children.add(child)
     return child
   }

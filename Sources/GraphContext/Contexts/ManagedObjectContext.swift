@@ -211,9 +211,11 @@ public final class ManagedObjectContext: ObjectHost {
     if namesChanges { object._$state.announcesChange = true }
   }
 
-  override func noteReading(of object: any ManagedObject, _ property: ObservedProperty) {
-    noteObserving(object, property)
-  }
+  override func noteReading(
+    of object: any ManagedObject,
+    _ property: ObservedProperty,
+    _ isObserved: Bool
+  ) { noteObserving(object, property, isObserved) }
 
   override func willSet(_ slots: UInt64, of object: any ManagedObject) {
     tellObservers(of: object, willSet: slots)

@@ -85,21 +85,23 @@ extension ManagedObject {
 
   /// Tells whoever wants to hear of it that a slot is about to be set: observers, and the context of the first one since the object had no changes, or
   /// of every one if it asks for that.
-  @usableFromInline
+  @inlinable
   package func _$announceChange(_ slot: Int) {
-    if _$state.reportsReading { _$state.host?.willSet(1 << UInt64(slot), of: self) }
+    if _$state.reportsReading, let host = _$state.host, _$state.isObserved || host.hasObservableChildren {
+      host._$willSet(self, slot)
+    }
     guard _$state.announcesChange else { return }
     _$state.announcesChange = false
     _$state.host?._$willChange(self, slot)
   }
 
   /// Tells the context that an attribute is read.
-  @usableFromInline
-  package func _$noteReading(_ slot: Int) { noteReading(.slot(slot)) }
+  @inlinable
+  package func _$noteReading(_ slot: Int) { _$state.host?._$noteReading(self, slot, _$state.isObserved) }
 
   /// Tells the context that a property is read, if it wants to hear of that.
   func noteReading(_ property: ObservedProperty) {
-    if _$state.reportsReading { _$state.host?.noteReading(of: self, property) }
+    if _$state.reportsReading { _$state.host?.noteReading(of: self, property, _$state.isObserved) }
   }
 }
 

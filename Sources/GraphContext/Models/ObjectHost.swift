@@ -18,6 +18,9 @@ public class ObjectHost {
   /// Who hears of what is read and set of an object that the host makes.
   @exclusivity(unchecked) @usableFromInline package final var hearersOfFaults = ObjectState.Hearers.change
 
+  /// Whether there are, or were, children of the host whose objects can be observed.
+  @exclusivity(unchecked) @usableFromInline package final var hasObservableChildren = false
+
   /// The shape of the class whose fault was made last, which is looked for here first: a host belongs to one task, and all tasks share the shapes.
   final var lastShape: StoredShape?
 
@@ -123,7 +126,9 @@ public class ObjectHost {
   package func willChange(_ object: any ManagedObject, slots: UInt64) { missing() }
 
   /// A property of an object is read that reports that.
-  func noteReading(of object: any ManagedObject, _ property: ObservedProperty) {}
+  ///
+  /// - Parameter isObserved: whether the object may have observers.
+  func noteReading(of object: any ManagedObject, _ property: ObservedProperty, _ isObserved: Bool) {}
 
   /// Code is about to set properties of an object that reports what is read.
   ///
@@ -204,6 +209,16 @@ public class ObjectHost {
   @usableFromInline
   package final func _$willChange(_ object: any ManagedObject, _ slot: Int) {
     willChange(object, slots: 1 << UInt64(slot))
+  }
+
+  @usableFromInline
+  package final func _$noteReading(_ object: any ManagedObject, _ slot: Int, _ isObserved: Bool) {
+    noteReading(of: object, .slot(slot), isObserved)
+  }
+
+  @usableFromInline
+  package final func _$willSet(_ object: any ManagedObject, _ slot: Int) {
+    willSet(1 << UInt64(slot), of: object)
   }
 
   @usableFromInline

@@ -138,6 +138,9 @@ extension ObjectState {
   /// Whether the context hears of every property that is read.
   @inlinable package var reportsReading: Bool { hearers.contains(.reading) }
 
+  /// Whether somebody observes a property of the object, or has done so.
+  @inlinable package var isObserved: Bool { hearers.contains(.observers) }
+
   /// Makes the object report what is read of it, or no longer.
   mutating func setReportsReading(_ reports: Bool) {
     if reports {

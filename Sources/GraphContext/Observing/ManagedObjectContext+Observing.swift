@@ -43,17 +43,18 @@ extension ManagedObjectContext {
     observation = isObservable ? ContextObservation() : nil
     hearersOfFaults = isObservable ? [.change, .reading] : .change
     for object in registeredObjects { object._$state.setReportsReading(isObservable) }
+    hasObservableChildren = isObservable && !children.isEmpty
     children.forEach { $0.setObservable(isObservable) }
   }
 
   // MARK: Reading
 
   /// Notes that a property is read, if that is a part of an observation.
-  func noteObserving(_ object: any ManagedObject, _ property: ObservedProperty) {
+  ///
+  /// - Parameter isObserved: whether the object may have observers.
+  func noteObserving(_ object: any ManagedObject, _ property: ObservedProperty, _ isObserved: Bool) {
     guard let observation else { return }
-    if object._$state.hearers.contains(.observers) {
-      if observation.noteReading(property, of: key(of: object)) { return }
-    }
+    if isObserved, observation.noteReading(property, of: key(of: object)) { return }
     if observation.isUnderWay() { observation.add(property, of: key(of: object), object) }
   }
 
@@ -62,13 +63,9 @@ extension ManagedObjectContext {
   /// Tells the observers of slots that code is about to set, here and in children.
   func tellObservers(of object: any ManagedObject, willSet slots: UInt64) {
     guard let observation else { return }
-    if object._$state.hearers.contains(.observers) {
-      observation.tell(key(of: object)) { $0.isAmong(slots) }
-    }
-    if !children.isEmpty {
-      let key = key(of: object)
-      children.forEach { $0.parentWillSet(slots, of: key) }
-    }
+    let key = key(of: object)
+    observation.tell(key) { $0.isAmong(slots) }
+    children.forEach { $0.parentWillSet(slots, of: key) }
   }
 
   /// The parent is about to set slots of an object. What the context has changed itself goes on showing.
