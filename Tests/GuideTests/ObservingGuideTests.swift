@@ -1,5 +1,6 @@
 import Cambium
 import Foundation
+import Observation
 import Testing
 
 // Quoted in Docs/Observing.md
@@ -88,6 +89,18 @@ func serve(
 }
 // End of quotation
 
+// Quoted in Docs/Observing.md
+/// Shows a talk, and shows it again whenever something changes that it shows.
+@MainActor func show(_ talk: Talk, print: @escaping @MainActor (String) -> Void) {
+  withObservationTracking {
+    print("\(talk.title): \(talk.speaker ?? "?")")
+  } onChange: {
+    // Called before the value changes, once.
+    Task { @MainActor in show(talk, print: print) }
+  }
+}
+// End of quotation
+
 /// What Docs/Observing.md says that code does.
 @MainActor struct ObservingGuideTests {
   private func conference() async throws -> PersistentContainer {
@@ -134,6 +147,19 @@ func serve(
     _ = try await conference.write { $0.insert(Talk("Opening", day: 1, start: 540)) }
     #expect(await iterator.next()?.contains("\"Opening\"") == true)
     server.cancel()
+  }
+
+  @Test(.timeLimit(.minutes(1))) func aViewIsShownAgain() async throws {
+    let conference = try await conference()
+    let talk = Talk("Opening", day: 1, start: 540)
+    conference.viewContext.insert(talk)
+    let (shown, continuation) = AsyncStream<String>.makeStream()
+    show(talk) { continuation.yield($0) }
+    var iterator = shown.makeAsyncIterator()
+    #expect(await iterator.next() == "Opening: ?")
+    talk.start = 600
+    talk.speaker = "Ada"
+    #expect(await iterator.next() == "Opening: Ada")
   }
 
   @Test func observersOfOneObjectAndOfACount() async throws {
