@@ -29,7 +29,7 @@ struct BoardTests {
     #expect(old.first?.contains("2013-01-15T12:00:00Z") == true)
 
     let moved = board.list[board.first].objectID
-    let subscription = board.follow {}
+    board.follow {}
     let walked = board.list.entriesWalked
     let control = FlightControl(container: container, positions: 0..<1)
     try await control.change(board.first, by: 100, hours: 0)
@@ -45,7 +45,6 @@ struct BoardTests {
       board.list.path(of: flight).map { board.list.sections[$0.section].name } == "2013-01-15T13:00:00Z"
     )
     #expect(board.status.contains("2 changes in 2 differences"))
-    withExtendedLifetime(subscription) {}
     try container.close()
   }
 }

@@ -7,58 +7,48 @@ import Foundation
 @MainActor
 final class DepartureBoard {
   let list: FetchedResults<Flight>
-  private let rowCount: Int
-  /// The position of the first row.
-  private(set) var first: Int
-  /// Differences that the list has told of.
-  private(set) var differenceCount = 0
-  private(set) var changeCount = 0
-  /// Rows of the board that have changed since they were drawn.
+  private let source: ListDataSource<Flight>
+  private let target: TerminalListTarget
+  /// Differences that the list has told of, and changes in them.
+  private(set) var (differenceCount, changeCount) = (0, 0)
+  /// Rows that have changed since the board was drawn before.
   private var marked: Set<ManagedObjectID> = []
+
+  /// The position of the first row.
+  var first: Int { target.rows.lowerBound }
 
   /// - Parameter start: the board begins with the flights of this time; nil for the first of all.
   init(_ container: PersistentContainer, rows rowCount: Int, from start: Date?) throws {
     let context = container.viewContext
     let all = From<Flight>().orderBy(\.timeHour)
     list = try FetchedResults(all, sectionedBy: SectionedBy(\.timeHour), in: context)
-    self.rowCount = rowCount
-    first = try start.map { start in try context.count(all.where { $0.timeHour < start }) } ?? 0
+    let first = try start.map { start in try context.count(all.where { $0.timeHour < start }) } ?? 0
+    target = TerminalListTarget(rows: first..<first + rowCount)
+    source = ListDataSource(list, target: target)
   }
 
-  /// Calls `body` after each difference that the board shows something of.
-  func follow(_ body: @escaping @MainActor () -> Void) -> ContextSubscription {
-    list.onChange { [unowned self] changes in
+  /// Calls `body` after each difference.
+  func follow(_ body: @escaping @MainActor () -> Void) {
+    target.draw = { [unowned self] marked in MainActor.assumeIsolated { self.marked = marked } }
+    source.onDidChangeContent = { [unowned self] changes in
       // The view context tells on the main actor.
       MainActor.assumeIsolated {
-        note(changes)
+        differenceCount += 1
+        changeCount += changes.changes.count
         body()
       }
     }
   }
 
-  private func note(_ changes: ListChanges) {
-    differenceCount += 1
-    changeCount += changes.changes.count
-    marked = Set(changes.changes.filter { visible.contains($0.newPosition ?? -1) }.map(\.objectID))
-  }
-
-  private var visible: Range<Int> {
-    let start = min(first, list.count)
-    return start..<min(start + rowCount, list.count)
-  }
-
   /// The lines of the board.
   func lines() -> [String] {
     var lines: [String] = []
-    var section = -1
-    for position in visible {
-      let path = list.path(at: position)
-      if path.section != section {
-        section = path.section
-        let hour = list.sections[section]
+    for path in target.paths {
+      if lines.isEmpty || path.item == 0 {
+        let hour = list.sections[path.section]
         lines.append(Terminal.bold("\(hour.name)  ") + Terminal.dim("\(hour.count) flights"))
       }
-      lines.append(line(list[position]))
+      if let flight = source.object(at: path) { lines.append(line(flight)) }
     }
     return lines
   }

@@ -50,7 +50,7 @@ struct BoardCommand: AsyncParsableCommand {
     let board = try DepartureBoard(container, rows: rows, from: from.flatMap(Self.date))
     Screen.draw(board.lines(), board.status)
     guard live, !board.list.isEmpty else { return }
-    let subscription = board.follow { Screen.draw(board.lines(), board.status) }
+    board.follow { Screen.draw(board.lines(), board.status) }
     let end = min(board.first + 4 * rows, board.list.count)
     let control = FlightControl(container: container, positions: min(board.first, end - 1)..<end)
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -58,7 +58,6 @@ struct BoardCommand: AsyncParsableCommand {
       if let seconds { try await Task.sleep(for: .seconds(seconds)) } else { try await group.waitForAll() }
       group.cancelAll()
     }
-    withExtendedLifetime(subscription) {}
   }
 }
 
