@@ -91,12 +91,17 @@ func serve(
 
 // Quoted in Docs/Observing.md
 /// Shows a talk, and shows it again whenever something changes that it shows.
-@MainActor func show(_ talk: Talk, print: @escaping @MainActor (String) -> Void) {
+@MainActor func show(
+  _ id: ManagedObjectID,
+  of conference: PersistentContainer,
+  print: @escaping @MainActor (String) -> Void
+) {
   withObservationTracking {
+    guard let talk = try? conference.viewContext.existingObject(Talk.self, with: id) else { return }
     print("\(talk.title): \(talk.speaker ?? "?")")
   } onChange: {
-    // Called before the value changes, once.
-    Task { @MainActor in show(talk, print: print) }
+    // Called before the value changes, once. Objects can't be sent, IDs can.
+    Task { @MainActor in show(id, of: conference, print: print) }
   }
 }
 // End of quotation
@@ -154,7 +159,7 @@ func serve(
     let talk = Talk("Opening", day: 1, start: 540)
     conference.viewContext.insert(talk)
     let (shown, continuation) = AsyncStream<String>.makeStream()
-    show(talk) { continuation.yield($0) }
+    show(talk.objectID, of: conference) { continuation.yield($0) }
     var iterator = shown.makeAsyncIterator()
     #expect(await iterator.next() == "Opening: ?")
     talk.start = 600
