@@ -220,5 +220,3 @@ if Context.environment["CAMBIUM_MACRO_TESTS"] != nil {
     )
   )
 }
-// PRUNED
-package.targets.removeAll { $0.type == .test && !["FlightsTests", "ObservingTests"].contains($0.name) }
