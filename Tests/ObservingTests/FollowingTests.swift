@@ -79,6 +79,6 @@ struct FollowingTests {
     task.cancel()
     _ = try? await task.value
     try await insert([2], in: container)
-    try await container.close()
+    try container.close()
   }
 }
