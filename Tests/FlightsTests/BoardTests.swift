@@ -8,7 +8,7 @@ import Testing
 /// The departure board over the sample.
 @Suite("The departure board")
 struct BoardTests {
-  @Test(.timeLimit(.minutes(5))) @MainActor func changesOfOthersShowOnTheBoard() async throws {
+  @Test(.timeLimit(.minutes(20))) @MainActor func changesOfOthersShowOnTheBoard() async throws {
     let folder = try TemporaryFolder()
     let container = try await PersistentContainer.flights(at: folder.file("flights.cambium"))
     let importer = FlightImporter(

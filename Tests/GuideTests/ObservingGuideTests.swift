@@ -143,7 +143,7 @@ func serve(
     #expect(screen.talks.isRanked)
   }
 
-  @Test(.timeLimit(.minutes(1))) func aBrowserFollowsTheStore() async throws {
+  @Test(.timeLimit(.minutes(20))) func aBrowserFollowsTheStore() async throws {
     let conference = try await conference()
     let (sent, continuation) = AsyncStream<String>.makeStream()
     let server = Task { try await serve(1, of: conference) { continuation.yield($0) } }
@@ -154,7 +154,7 @@ func serve(
     server.cancel()
   }
 
-  @Test(.timeLimit(.minutes(1))) func aViewIsShownAgain() async throws {
+  @Test(.timeLimit(.minutes(20))) func aViewIsShownAgain() async throws {
     let conference = try await conference()
     let talk = Talk("Opening", day: 1, start: 540)
     conference.viewContext.insert(talk)
