@@ -56,6 +56,7 @@ struct ListRun {
     let status: (Departure) -> String = { $0.status ?? "" }
     // Another context may have linked a departure to an airline that this one has deleted.
     let airline: (Departure) -> String = { $0.airline.flatMap { $0.isDeleted ? nil : $0.name } ?? "" }
+    let first = try context.fetchOne(From<Airline>())
     return try [
       FollowedList(all, in: context),
       FollowedList(byMinute, in: context),
@@ -84,6 +85,7 @@ struct ListRun {
         in: context
       ),
       // What follows is by numbers.
+      FollowedList(all.where { $0.airline == first }, in: context),
       FollowedList(all.orderBy(\.city), in: context),
       FollowedList(
         all.orderBy(\.city, \.minute),

@@ -203,6 +203,7 @@ extension ManagedObjectContext {
     isSettling = false
     let listeners = events.didSettle
     listeners.tell(())
+    events.didSettle.removeCancelled()
   }
 
   /// Another attempt follows: from now on the context notes whether anything changes, because then hooks have to run again.

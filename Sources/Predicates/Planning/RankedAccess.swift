@@ -21,14 +21,14 @@ extension ResolvedQuery {
   /// entities' objects is looked up.
   package var rankedAccess: RankedAccess? {
     let draft = PlanDraft(self, .objects, where: predicate)
-    // An index of elements has several entries for an object.
-    for index in entity.indexes where !index.isOfElements {
+    // An index of elements has several entries for an object, and that of a relationship keys of another form.
+    for index in entity.indexes where index.origin == .declared && !index.isOfElements {
       guard let order = OrderMatch(index.columns, self, draft.conditions) else { continue }
       if let match = IndexMatch(index, draft.conditions) {
         guard draft.residual(covered: match.coveredPlaces) == .constant(true) else { continue }
         return RankedAccess(source: .index(index, match.ranges), isReversed: order.isReversed)
       }
-      if index.origin == .declared, predicate == .constant(true) {
+      if predicate == .constant(true) {
         return RankedAccess(source: .index(index, [.all]), isReversed: order.isReversed)
       }
     }

@@ -9,13 +9,13 @@ final class RankedContent: ListContent {
   private var hidden: [Int] = []
   /// The unsaved objects that match, in the list's order.
   private var added: [Added] = []
-  /// Where in `added` an object is.
+  /// The index in `added` of each of its objects.
   private var addedPlaces: [ObjectNumber: Int] = [:]
 
   private struct Added {
     let number: ObjectNumber
     let key: [UInt8]
-    /// How many entries come before the object, hidden ones included.
+    /// The number of entries before the object, hidden ones included.
     let entriesBefore: Int
     /// The position in the list.
     var position = 0
@@ -41,7 +41,7 @@ final class RankedContent: ListContent {
     try unsaved.forEach { number, bytes in
       let record = RecordView(validated: bytes, layout: layout)
       let key = entries.key(of: record, number)
-      guard entries.includes(key, of: record) else { return }
+      guard entries.includes(key) else { return }
       // A changed object may have kept its key: its entry, which is hidden, comes right before it or after it.
       added.append(
         Added(number: number, key: key, entriesBefore: try entries.position(of: key, isEntry: false))
@@ -60,7 +60,7 @@ final class RankedContent: ListContent {
     let entries = entries
     let key: [UInt8]?? = try entries.view.withRecord(number, of: entries.entity) { record in
       let key = entries.key(of: record, number)
-      return entries.includes(key, of: record) ? key : nil
+      return entries.includes(key) ? key : nil
     }
     guard case .some(.some(let key)) = key else { return nil }
     return try entries.position(of: key, isEntry: true)

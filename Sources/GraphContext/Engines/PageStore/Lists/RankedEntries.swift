@@ -14,9 +14,9 @@ struct RankedEntries {
 
   private struct Span {
     let keys: KeyRange
-    /// How many entries of the tree come before.
+    /// The number of entries of the tree before the span.
     let rank: Int
-    /// How many entries of the spans before.
+    /// The number of entries in earlier spans.
     let start: Int
     let count: Int
   }
@@ -60,18 +60,12 @@ struct RankedEntries {
     return key
   }
 
-  /// Whether an entry with the key, if there is one, is among the results.
-  func includes(_ key: [UInt8], of record: RecordView) -> Bool {
-    // An object without a destination has no entry in a relationship's own index.
-    if case .index(let index, _) = access.source, index.origin == .relationship,
-      record.isNull(index.columns[0].slot)
-    {
-      return false
-    }
-    return span(of: key) != nil || tree == nil && access.source.includes(key)
+  /// Tells whether a key is in the ranges of the results.
+  func includes(_ key: [UInt8]) -> Bool {
+    span(of: key) != nil || tree == nil && access.source.includes(key)
   }
 
-  /// How many results come before an entry with the key, which needn't exist. O(log n).
+  /// Counts the results before a key, whether or not the tree has it. O(log n).
   func position(of key: [UInt8], isEntry: Bool) throws -> Int {
     guard let tree, let span = span(of: key) else { return 0 }
     view.counters.entriesWalked += 1
@@ -79,7 +73,7 @@ struct RankedEntries {
     return access.isReversed ? max(0, count - place - (isEntry ? 1 : 0)) : place
   }
 
-  /// Whether a key comes before another one in the order of the results.
+  /// Compares two keys in the order of the results.
   func isBefore(_ first: [UInt8], _ second: [UInt8]) -> Bool {
     access.isReversed ? second.lexicographicallyPrecedes(first) : first.lexicographicallyPrecedes(second)
   }
