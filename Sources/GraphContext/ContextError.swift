@@ -189,7 +189,7 @@ extension ContextError {
     )
   }
 
-  /// What a list follows has ended.
+  /// The context that a list follows has ended.
   static func contextGone() -> ContextError {
     ContextError(.closed, "the context that the list follows is gone")
   }

@@ -274,7 +274,7 @@ extension ManagedObjectContext {
 
   /// The state to which a save leads, and what those observed properties show before that may show something else there: what others have saved
   /// meanwhile, derived values, and links: those to objects that others have deleted aren't stored, and a deletion takes away those that others have
-  /// added. Anything where a policy has settled something. Nil and nothing where nobody observes.
+  /// added. If a policy has settled something, every observed property is among them. Returns nil and no properties in a context that isn't observable.
   private func observedState(
     after outcome: SaveOutcome,
     _ settlement: SaveSettlement

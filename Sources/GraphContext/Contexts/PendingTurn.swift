@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Whether a turn of an executor is on its way. News that come before it needn't ask for another.
+/// A flag that a turn of an executor is scheduled. A commit that comes before the turn schedules no other one.
 final class PendingTurn: Sendable {
   private let isPending = Atomic<Bool>(false)
 
-  /// False if a turn is on its way already.
+  /// Sets the flag. Returns false if a turn is scheduled already.
   func begin() -> Bool { !isPending.exchange(true, ordering: .acquiringAndReleasing) }
 
-  /// The turn has come. What is news from now on needs another.
+  /// Clears the flag at the start of the turn. The next commit schedules another one.
   func end() { isPending.store(false, ordering: .releasing) }
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A listener of a context's events. It is called for as long as the program holds this object.
+/// A listener of a context's events, or of a list's, a count's or an object's. It is called for as long as the program holds this object.
 public final class ContextSubscription: Sendable {
   private let flag: SubscriptionFlag
 

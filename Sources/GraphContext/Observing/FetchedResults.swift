@@ -270,7 +270,7 @@ extension FetchedResults {
     observers.removeAll { $0.isGone || $0.isOf(observer) }
   }
 
-  /// Stops following the context: the list keeps showing what it shows.
+  /// Stops following the context: the list keeps showing what it shows. A list by rank holds the snapshot of that state meanwhile.
   public func pause() { isPaused = true }
 
   /// Follows the context again. If it has changed meanwhile, the list is fetched again, and tells of a reload.
