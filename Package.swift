@@ -171,6 +171,12 @@ let package = Package(
       dependencies: ["Cambium", "GraphContext", "Predicates", "PageStore", "TestSupport"],
       swiftSettings: swiftSettings
     ),
+    // Conveniences, through the public API alone.
+    .testTarget(
+      name: "StyleTests",
+      dependencies: ["Cambium", .product(name: "Logging", package: "swift-log")],
+      swiftSettings: swiftSettings
+    ),
     .testTarget(
       name: "CambiumToolTests",
       dependencies: ["Cambium", "PageStore", "SVGDrawing", "TestSupport", "cambium-cli"],

@@ -46,6 +46,8 @@ struct ChangeSet: Sendable {
   }
 
   let commit: UInt64
+  /// Who made the changes: ``ManagedObjectContext/author``.
+  var author: String?
   /// Of the entities with changes.
   private(set) var objects: [EntityNumber: Objects] = [:]
   private(set) var links: [Relationship: Links] = [:]

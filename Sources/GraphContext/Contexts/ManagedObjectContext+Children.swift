@@ -182,8 +182,14 @@ extension ManagedObjectContext {
 
   /// Returns whether an object exists in the context: in its source or among its unsaved changes, and not deleted.
   private func shows(_ number: ObjectNumber, _ entity: StoredEntity) throws(ContextError) -> Bool {
-    if let known = knownObject(number, of: entity) { return known._$state.phase != .deleted }
-    return try source.contains(number, of: entity)
+    guard let known = knownObject(number, of: entity) else { return try source.contains(number, of: entity) }
+    switch known._$state.phase {
+    case .inserted: return true
+    case .deleted, .gone, .new, .tracer: return false
+    case .persistent where known._$state.hasChanges && entities[entity.ordinal].mayBeMissing(number): return true
+    // A fault that something led to may be of an object that is gone.
+    case .persistent: return try source.contains(number, of: entity)
+    }
   }
 
   /// Notes the objects that another context changed in the store after the child had read them: saving them to the store is a conflict.

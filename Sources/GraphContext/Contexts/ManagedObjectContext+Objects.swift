@@ -170,7 +170,7 @@ extension ManagedObjectContext {
     return settledIDs.aliases[id] ?? id
   }
 
-  private func check(_ id: ManagedObjectID, _ type: any ManagedObject.Type) throws(ContextError) {
+  func check(_ id: ManagedObjectID, _ type: any ManagedObject.Type) throws(ContextError) {
     let entity = try modelEntity(of: type)
     try check(id, entity)
     guard coordinator.schema.entity(id.entity) === entity, isClass(of: id.number, type, entity.ordinal) else {

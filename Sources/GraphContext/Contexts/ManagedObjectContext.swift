@@ -35,8 +35,8 @@ public final class ManagedObjectContext: ObjectHost {
   var cancellation: Cancellation? { didSet { source.cancellation = cancellation } }
   /// The name of the context in messages and in the history.
   public var name: String?
-  /// Who makes the changes that this context saves, for the history: ``PersistentContainer/keepHistory(_:durability:)``. A child's value has no effect: the
-  /// store is saved to by the outermost context.
+  /// Who makes the changes that this context saves: for the history, ``PersistentContainer/keepHistory(_:durability:)``, and for the events of other contexts,
+  /// ``ObjectChanges/author``. A child's value has no effect: the store is saved to by the outermost context.
   public var author: String?
   /// The value of ``automaticallyMergesChangesFromParent`` of a context without a parent.
   var mergesAutomatically = true
@@ -50,9 +50,10 @@ public final class ManagedObjectContext: ObjectHost {
   /// are all here; of earlier ones the last 10,000 stay. Empty again after a reset.
   public var aliases: [ManagedObjectID: ManagedObjectID] { settledIDs.aliases }
   var settledIDs = SettledIDs()
-  /// True for the context of ``PersistentContainer/query(_:)``. A change of an object in it is an error, which the next fetch and the end of the
-  /// block throw.
-  public internal(set) var isReadOnly = false
+  /// Whether the context only shows objects. A change of one is refused then: the next fetch or save throws `readOnlyContext`, until the context is
+  /// rolled back. Changes that were there before stay, and are not saved. False unless it is set; true for the context of
+  /// ``PersistentContainer/query(_:)``.
+  public var isReadOnly = false
   /// The commit that the context shows whatever is saved elsewhere; nil for a context that can move to newer ones.
   var pinnedCommit: PinnedCommit?
   /// True after code has tried to change an object of this read-only context or of one of its children.

@@ -11,7 +11,9 @@ extension PersistentContainer {
   public func performBackgroundTask<Result: Sendable>(
     _ body: @Sendable @escaping (ManagedObjectContext) throws -> Result
   ) async throws -> Result {
-    try await run(on: queue, body)
+    try await running { cancellation in
+      try await queue.run { [self] in try work(cancelledBy: cancellation, body) }
+    }
   }
 
   /// Runs `body` with a context of its own, and saves its changes when it returns. Blocks of several calls run one after the other, first in, first
@@ -47,13 +49,44 @@ extension PersistentContainer {
     mergePolicy: MergePolicy = .error,
     _ body: @Sendable @escaping (ManagedObjectContext, _ shouldSave: inout Bool) throws -> Result
   ) async throws -> Result {
-    try await run(on: coordinator.writerQueue) { context in
-      context.mergePolicy = mergePolicy
-      var shouldSave = true
-      let result = try body(context, &shouldSave)
-      try context.checkUsable()
-      if shouldSave { try context.save() }
-      return result
+    try await running { cancellation in
+      try await coordinator.writer.run { [self] in
+        try work(cancelledBy: cancellation) { context in try Self.write(in: context, mergePolicy, body) }
+      }
+    }
+  }
+
+  /// As ``write(mergePolicy:_:)-(_,(ManagedObjectContext)->Result)``, for code that can't be suspended: the thread waits for its turn among
+  /// the blocks, and until the changes are saved.
+  ///
+  /// The view context shows the changes in a later turn of the main actor; ``waitForViewContext()`` brings it up to date at once.
+  ///
+  /// - Parameters:
+  ///   - mergePolicy: what the save does with objects that other contexts have changed since the block began.
+  ///   - body: the block. Objects can't leave it: return their IDs.
+  /// - Throws: `saveNotAllowed` in a block that writes, which would wait for itself; what `body` and the save throw. Nothing is changed then.
+  public func writeAndWait<Result: Sendable>(
+    mergePolicy: MergePolicy = .error,
+    _ body: (ManagedObjectContext) throws -> Result
+  ) throws -> Result {
+    try writeAndWait(mergePolicy: mergePolicy) { context, _ in try body(context) }
+  }
+
+  /// As ``writeAndWait(mergePolicy:_:)-(_,(ManagedObjectContext)->Result)``, with a block that can choose to save nothing.
+  ///
+  /// - Parameters:
+  ///   - mergePolicy: what the save does with objects that other contexts have changed since the block began.
+  ///   - body: the block. Its second argument is true; set to false, it drops the changes.
+  public func writeAndWait<Result: Sendable>(
+    mergePolicy: MergePolicy = .error,
+    _ body: (ManagedObjectContext, _ shouldSave: inout Bool) throws -> Result
+  ) throws -> Result {
+    try handle.checkOpen()
+    guard !coordinator.writer.isOwnedHere else {
+      throw ContextError(.saveNotAllowed, "a block that writes waits for another one: it would wait for itself")
+    }
+    return try coordinator.writer.runAndWait {
+      try work { context in try Self.write(in: context, mergePolicy, body) }
     }
   }
 
@@ -79,36 +112,68 @@ extension PersistentContainer {
     return try await query(at: .some(commit), body)
   }
 
+  /// As ``query(_:)``, for code that can't be suspended: the block runs on the thread that calls.
+  public func queryAndWait<Result: Sendable>(_ body: (ManagedObjectContext) throws -> Result) throws -> Result {
+    try handle.checkOpen()
+    return try work { context in try Self.read(in: context, body) }
+  }
+
   private func query<Result: Sendable>(
     at commit: PinnedCommit?,
     _ body: @Sendable @escaping (ManagedObjectContext) throws -> Result
   ) async throws -> Result {
-    try await run(on: queue, at: commit) { context in
-      context.isReadOnly = true
-      let result = try body(context)
-      if context.hasRefusedChange { throw ContextError.readOnlyContext() }
-      return result
+    try await running { cancellation in
+      try await queue.run { [self] in
+        try work(at: commit, cancelledBy: cancellation) { context in try Self.read(in: context, body) }
+      }
     }
   }
 
-  private func run<Result: Sendable>(
-    on queue: DispatchQueue,
+  private static func write<Result>(
+    in context: ManagedObjectContext,
+    _ mergePolicy: MergePolicy,
+    _ body: (ManagedObjectContext, _ shouldSave: inout Bool) throws -> Result
+  ) throws -> Result {
+    context.mergePolicy = mergePolicy
+    var shouldSave = true
+    let result = try body(context, &shouldSave)
+    try context.checkUsable()
+    if shouldSave { try context.save() }
+    return result
+  }
+
+  private static func read<Result>(
+    in context: ManagedObjectContext,
+    _ body: (ManagedObjectContext) throws -> Result
+  ) throws -> Result {
+    context.isReadOnly = true
+    let result = try body(context)
+    if context.hasRefusedChange { throw ContextError.readOnlyContext() }
+    return result
+  }
+
+  /// Runs `body` on the thread that calls, with a context that ends with it.
+  private func work<Result>(
     at commit: PinnedCommit? = nil,
-    _ body: @Sendable @escaping (ManagedObjectContext) throws -> Result
-  ) async throws -> Result {
+    cancelledBy cancellation: Cancellation? = nil,
+    _ body: (ManagedObjectContext) throws -> Result
+  ) throws -> Result {
+    let source = try commit?.source() ?? coordinator.engine.newestSource()
+    let context = ManagedObjectContext(coordinator, showing: source)
+    context.pinnedCommit = commit
+    context.cancellation = cancellation
+    defer { context.end() }
+    let result = try body(context)
+    try context.checkUsable()
+    return result
+  }
+
+  /// Runs a block whose queries end when the task that waits for it is cancelled.
+  private func running<Result: Sendable>(_ body: (Cancellation) async throws -> Result) async throws -> Result {
     try handle.checkOpen()
     let cancellation = Cancellation()
     return try await withTaskCancellationHandler {
-      try await queue.run { [coordinator] in
-        let source = try commit?.source() ?? coordinator.engine.newestSource()
-        let context = ManagedObjectContext(coordinator, showing: source)
-        context.pinnedCommit = commit
-        context.cancellation = cancellation
-        defer { context.end() }
-        let result = try body(context)
-        try context.checkUsable()
-        return result
-      }
+      try await body(cancellation)
     } onCancel: {
       cancellation.cancel()
     }

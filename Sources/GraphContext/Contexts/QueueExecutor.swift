@@ -25,9 +25,15 @@ final class QueueExecutor: SerialExecutor {
     return try queue.sync { try owning(body) }
   }
 
+  /// Runs `body` in a turn of the executor, without holding the thread that waits.
+  func run<Success: Sendable>(_ body: @Sendable @escaping () throws -> Success) async throws -> Success {
+    try await queue.run { try self.owning(body) }
+  }
+
   func isIsolatingCurrentContext() -> Bool? { isOwnedHere }
 
-  private var isOwnedHere: Bool { owner.load(ordering: .relaxed) == UInt(pthread_self()) }
+  /// Whether the thread has the executor's turn.
+  var isOwnedHere: Bool { owner.load(ordering: .relaxed) == UInt(pthread_self()) }
 
   private func owning<Result>(_ body: () throws -> Result) rethrows -> Result {
     owner.store(UInt(pthread_self()), ordering: .relaxed)

@@ -29,7 +29,7 @@ package final class StoreCoordinator: Sendable {
   /// Whether a model's properties are in another order than the store's.
   let hasOtherLayouts: Bool
   /// Runs the blocks of ``PersistentContainer/write(mergePolicy:_:)``, one after the other.
-  let writerQueue = DispatchQueue(label: "cambium.writer")
+  let writer = QueueExecutor(label: "cambium.writer", target: nil)
   private let hidesValues = Atomic(false)
   private let ordinals: [ObjectIdentifier: Int]
   private let listeners = Mutex<[UInt64: @Sendable () -> Void]>([:])

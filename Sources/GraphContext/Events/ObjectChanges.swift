@@ -32,6 +32,9 @@ public struct ObjectChanges: Sendable, Equatable {
   public internal(set) var origin: Origin
   /// The ``ManagedObjectContext/name`` of the context whose event this is.
   public internal(set) var contextName: String?
+  /// The ``ManagedObjectContext/author`` of the commits that the changes come from, where all have the same one. nil for changes of another origin than
+  /// ``Origin/store``. With an author of its own in its context, a program tells its changes from those of others.
+  public internal(set) var author: String?
   /// Objects that are there now and were not.
   public internal(set) var inserted: [ManagedObjectID] = []
   /// Objects with other values or links.
@@ -87,6 +90,7 @@ extension ObjectChanges {
   /// Adds the changes of the next event. An object may be in several lists then.
   mutating func append(_ others: ObjectChanges) {
     origin = others.origin
+    if author != others.author { author = nil }
     inserted += others.inserted
     updated += others.updated
     deleted += others.deleted
@@ -171,7 +175,10 @@ extension ManagedObjectContext {
       }
       for (relationship, links) in changes.links { note(links, of: relationship, in: &combined) }
     }
-    return self.changes(combined.changes, origin)
+    var changes = self.changes(combined.changes, origin)
+    let authors = Set(changeSets.lazy.filter { !$0.isEmpty }.map(\.author))
+    if authors.count == 1 { changes.author = authors.first ?? nil }
+    return changes
   }
 
   /// What a child hands over to its parent.

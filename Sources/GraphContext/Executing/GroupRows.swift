@@ -2,7 +2,7 @@ import Predicates
 
 /// Groups whose rows are made when they are asked for: of many groups, few may be wanted.
 struct GroupRows {
-  private let count: Int
+  let count: Int
   /// The row of a group, counted from 0.
   private let row: (Int) -> [AttributeValue]
   /// One column of a group's row.

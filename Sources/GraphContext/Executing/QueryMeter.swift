@@ -33,18 +33,32 @@ extension QueryPlan {
     on source: any ObjectSource,
     _ run: () throws(E) -> Int
   ) throws(E) -> QueryPlan {
+    try measured(on: source, count: { $0 }, run).plan
+  }
+
+  /// The plan with what its query does, measured now, and the query's result.
+  ///
+  /// - Parameters:
+  ///   - source: what the query reads; nothing else may read it meanwhile.
+  ///   - count: how many rows a result has.
+  ///   - run: runs the query.
+  func measured<Rows, E: Error>(
+    on source: any ObjectSource,
+    count: (Rows) -> Int,
+    _ run: () throws(E) -> Rows
+  ) throws(E) -> (plan: QueryPlan, rows: Rows) {
     let before = source.counters
     let start = ContinuousClock.now
-    let rowsMatched = try run()
+    let rows = try run()
     let elapsed = (ContinuousClock.now - start).components
     var plan = self
     plan.measurement = Measurement(
       rowsRead: source.counters.rowsRead - before.rowsRead,
-      rowsMatched: rowsMatched,
+      rowsMatched: count(rows),
       entriesWalked: source.counters.entriesWalked - before.entriesWalked,
       recordsLookedUp: source.counters.recordsLookedUp - before.recordsLookedUp,
       nanoseconds: elapsed.seconds * 1_000_000_000 + elapsed.attoseconds / 1_000_000_000
     )
-    return plan
+    return (plan, rows)
   }
 }

@@ -26,7 +26,7 @@ import Predicates
 ///
 /// Objects are equal when they are the same object. They are not `Sendable`: send their ``objectID``.
 public protocol ManagedObject: AnyObject, Identifiable, Hashable, Observable, PredicateRoot,
-  ObjectReferencing, SendableMetatype
+  ObjectReferencing, CustomDebugStringConvertible, SendableMetatype
 {
   /// The name of the model's entity: the class's name.
   static var entityName: String { get }

@@ -340,6 +340,7 @@ extension FetchedResults {
     _ context: ManagedObjectContext
   ) -> ListChanges {
     var result = ListChanges([], origin: cause.origin)
+    result.author = cause.author
     result.insertedSections = difference?.inserted ?? []
     result.deletedSections = difference?.deleted ?? []
     result.changes = changes.enumerated().map { index, change in

@@ -63,6 +63,8 @@ public struct ListChanges: Sendable, Equatable {
   public internal(set) var isReload = false
   /// Where the changes come from.
   public internal(set) var origin: ObjectChanges.Origin
+  /// The author of the commits that the changes come from: ``ObjectChanges/author``.
+  public internal(set) var author: String?
 
   init(_ changes: [Change], origin: ObjectChanges.Origin) {
     self.changes = changes

@@ -3,7 +3,7 @@ import Predicates
 /// Tells what becomes of one object in a context.
 ///
 /// ```swift
-/// let observer = ObjectObserver(song)
+/// let observer = try ObjectObserver(song)
 /// let subscription = observer.onChange { change in print(change) }
 /// ```
 ///

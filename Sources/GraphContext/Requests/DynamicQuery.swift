@@ -150,4 +150,9 @@ public struct QueryRecord: Sendable {
   public func value(forKeyPath keyPath: String) -> AttributeValue? {
     columns.place(of: keyPath).map { values[$0] }
   }
+
+  /// The value of a column as a type: ``AttributeValue/converted(to:)``; nil also when the query didn't select the column.
+  public func value<Value: AttributeType>(forKeyPath keyPath: String, as type: Value.Type) -> Value? {
+    value(forKeyPath: keyPath)?.converted(to: type)
+  }
 }

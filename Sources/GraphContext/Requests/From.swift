@@ -139,6 +139,30 @@ public struct From<Root: ManagedObject>: Sendable {
   }
 }
 
+// MARK: - The last word
+
+/// What a request says beside its condition and its order, for ``From/tweak(_:)``.
+public struct FetchOptions: Sendable, Hashable {
+  /// How many objects are returned at most; nil for all.
+  public var limit: Int?
+  /// How many objects are left out at the start.
+  public var offset: Int
+  /// Whether the context's unsaved changes are included.
+  public var includesUnsavedChanges: Bool
+}
+
+extension From {
+  /// The request with options that code reads and sets: `request.tweak { $0.limit = min($0.limit ?? 100, 100) }`.
+  public func tweak(_ body: (inout FetchOptions) -> Void) -> From {
+    var options = FetchOptions(limit: limit, offset: offset, includesUnsavedChanges: includesUnsavedChanges)
+    body(&options)
+    var copy = self
+    (copy.limit, copy.offset) = (options.limit, options.offset)
+    copy.includesUnsavedChanges = options.includesUnsavedChanges
+    return copy
+  }
+}
+
 /// The name that this has in Core Data.
 public typealias FetchRequest = From
 
@@ -222,6 +246,13 @@ public struct OrderBy<Root: PredicateRoot>: Sendable {
       Array(names.dropLast()) + names.suffix(1).map(RelationshipDescription.placeName)
     }
     return OrderBy(names: names, isAscending: isAscending)
+  }
+
+  /// A key path in words, through to-one relationships, as a request from elsewhere has it: `OrderBy(named: "album.title", ascending: false)`.
+  ///
+  /// An unknown name is a mistake, thrown when the key is used.
+  public init(named keyPath: String, ascending isAscending: Bool = true) {
+    self.init(names: .success(DynamicQuery.names(keyPath)), isAscending: isAscending)
   }
 
   /// The key of one of Foundation's sort descriptors. Strings are sorted by their bytes, whatever comparator it has.

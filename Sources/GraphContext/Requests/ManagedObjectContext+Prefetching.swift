@@ -74,27 +74,39 @@ extension ManagedObjectContext {
     _ numbers: [ObjectNumber],
     of entity: StoredEntity
   ) throws(ContextError) -> [any ManagedObject] {
-    let missing = numbers.filter { number in
-      guard let state = knownObject(number, of: entity)?._$state else { return true }
-      return state.phase == .persistent && state.currentRecord == nil
-    }
-    if !missing.isEmpty {
-      let query = ResolvedQuery(entity: entity.schema).restricted(to: missing)
-      let rows = try source.rows(of: query, over: nil, needsRecords: true)
-      entities[entity.ordinal].known.reserve(rows.count)
-      for row in rows { try add(row, coordinator.types[entity.ordinal], entity) }
-    }
+    _ = try readRecords(of: numbers, entity)
     let objects = numbers.map { object($0, of: entity) }
     kept.prefetched += objects
     return objects
   }
 
-  private func add<Object: ManagedObject>(
-    _ row: QueryRow,
+  /// Reads the records of those of these numbers, which ascend, that are of stored objects whose records aren't at hand. O(n log n) in one pass.
+  ///
+  /// - Returns: the objects. The caller holds them for as long as it needs their records.
+  func readRecords(
+    of numbers: [ObjectNumber],
+    _ entity: StoredEntity
+  ) throws(ContextError) -> [any ManagedObject] {
+    let missing = numbers.filter { number in
+      guard let state = knownObject(number, of: entity)?._$state else { return true }
+      return state.phase == .persistent && state.currentRecord == nil
+    }
+    if missing.isEmpty { return [] }
+    let query = ResolvedQuery(entity: entity.schema).restricted(to: missing)
+    let rows = try source.rows(of: query, over: nil, needsRecords: true)
+    entities[entity.ordinal].known.reserve(rows.count)
+    var objects: [any ManagedObject] = []
+    for row in rows { objects.append(try object(of: row, coordinator.types[entity.ordinal], entity)) }
+    return objects
+  }
+
+  private func object<Object: ManagedObject>(
+    of row: QueryRow,
     _ type: Object.Type,
     _ entity: StoredEntity
-  ) throws(ContextError) {
-    let _: Object = try object(row, entity)
+  ) throws(ContextError) -> any ManagedObject {
+    let object: Object = try object(row, entity)
+    return object
   }
 }
 

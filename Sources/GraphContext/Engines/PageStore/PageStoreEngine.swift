@@ -15,6 +15,7 @@ final class PageStoreEngine: StoreEngine {
   /// Nil for one whose saves have nothing to add.
   private let companion: (any SaveCompanion)?
   let phase = Mutex(Phase.current)
+  let queryLogging = QueryLogging(.ofEnvironment)
 
   init(
     store: Store,
@@ -54,7 +55,14 @@ final class PageStoreEngine: StoreEngine {
   /// - Throws: `schemaChanged` when the snapshot may have another schema than the engine.
   func source(of snapshot: Snapshot) throws(ContextError) -> StoreView {
     try checkShows(snapshot)
-    return StoreView(schema: schema, snapshot: snapshot)
+    return view(of: .success(snapshot))
+  }
+
+  /// - Parameter snapshot: nothing but why there is none, for a view that says so.
+  func view(of snapshot: Result<Snapshot, ContextError>) -> StoreView {
+    let view = StoreView(schema, snapshot)
+    view.queryLogging = queryLogging
+    return view
   }
 
   func changeSets(from old: any ObjectSource, to new: any ObjectSource) -> [ChangeSet] {

@@ -20,6 +20,8 @@ package final class StoreView: ObjectSource {
   var counters = QueryCounters()
   /// Where the view is read outside of the task that waits for it.
   var cancellation: Cancellation?
+  /// The log of the store's queries; nil for a view whose reads are no queries of a program.
+  var queryLogging: QueryLogging?
 
   private enum Opened {
     case notYet
@@ -64,6 +66,7 @@ package final class StoreView: ObjectSource {
   func another() -> any ObjectSource {
     let view = StoreView(schema, source)
     view.cancellation = cancellation
+    view.queryLogging = queryLogging
     return view
   }
 }

@@ -107,9 +107,7 @@ extension DynamicStore {
   ///
   /// - Throws: What ``count(_:)`` throws.
   public func groups(of query: DynamicQuery) throws(ContextError) -> [GroupRecord] {
-    let resolved = try grouping(query)
-    let names = QueryRecord.Columns(resolved.names)
-    return try resolved.rows(in: view()).map { GroupRecord(values: $0, columns: names) }
+    try grouping(query).records(in: view())
   }
 
   /// Calls `body` with each row of the query, in order, until it returns false. Values are decoded row by row.
@@ -122,46 +120,21 @@ extension DynamicStore {
   }
 
   private func forEachRow(of query: DynamicQuery, _ body: (QueryRecord) -> Bool) throws(ContextError) {
-    if query.isGrouped {
-      throw ContextError(QueryError(.arguments, "The query is for groups, which are no objects."))
-    }
-    let selection = try selection(query)
-    let names = QueryRecord.Columns(selection.columns.map(\.name))
-    let entity = storedSchema.entity(named: query.entity)
-    let unknown = EntityLabel(nil, name: query.entity)
-    try view().forEachRow(of: selection, over: nil) { row, reader, fields in
-      let id = ManagedObjectID(
-        entity: entity?.label(of: row.number) ?? unknown,
-        number: row.number,
-        storeID: storeID
-      )
-      let values = try fields.map { try reader.value(of: $0) }
-      return body(QueryRecord(objectID: id, values: values, columns: names))
-    }
+    try selection(query).forEachRecord(in: view(), of: storeID, body)
   }
 
   private func grouping(_ query: DynamicQuery) throws(ContextError) -> ResolvedGrouping {
-    try ContextError.resolving { () throws(QueryError) in
-      try query.resolvedGroups(in: schema, store: storeID)
-    }
+    try query.grouping(in: schema, store: storeID)
   }
 
   private func selection(_ query: DynamicQuery) throws(ContextError) -> ResolvedSelection {
-    try ContextError.resolving { () throws(QueryError) in
-      let (resolved, columns) = try query.resolved(in: schema, store: storeID)
-      return try ResolvedSelection(query: resolved, columns: columns, isDistinct: query.isDistinct)
-    }
+    try query.selection(in: schema, store: storeID)
   }
 
   /// The rows of the query. Use ``forEach(_:_:)`` where they are many.
   ///
   /// - Throws: What ``count(_:)`` throws; `invalidQuery` also for a query for groups.
   public func rows(of query: DynamicQuery) throws(ContextError) -> [QueryRecord] {
-    var rows: [QueryRecord] = []
-    try forEachRow(of: query) { row in
-      rows.append(row)
-      return true
-    }
-    return rows
+    try selection(query).records(in: view(), of: storeID)
   }
 }

@@ -26,7 +26,7 @@ final class StoreHandle: Sendable {
       try engine.checkShows(snapshot)
       return snapshot
     }
-    return StoreView(engine.schema, snapshot)
+    return engine.view(of: snapshot)
   }
 }
 

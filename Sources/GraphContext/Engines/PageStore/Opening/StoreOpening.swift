@@ -67,7 +67,10 @@ struct OpenedStore {
     // One at a time: two coordinators of one store would hand out the same numbers.
     return try OpenCoordinators.with(store) { reference throws(ContextError) in
       let opened = try openedStore(store, models, as: opening, reference.current)
-      if !opening.showsValues { opened.coordinator.hideValues() }
+      if !opening.showsValues {
+        opened.coordinator.hideValues()
+        opened.engine.queryLogging.hideValues()
+      }
       (reference.coordinator, reference.engine) = (opened.coordinator, opened.engine)
       return opened
     }

@@ -4,17 +4,21 @@ import Predicates
 
 extension StoreView {
   func groups(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws(ContextError) -> GroupRows {
-    try ContextError.mapping {
-      if grouping.keys.isEmpty {
-        let aggregates = RowAggregates(grouping.query, grouping.aggregates, in: self, over: layers)
-        return GroupRows([try aggregates.values()])
-      }
-      var executor = try executor(of: grouping, over: layers)
-      if let counted = try IndexGroups(executor, by: grouping.keys, grouping.aggregates)?.rows() {
-        return GroupRows(counted)
-      }
-      return GroupRows(try executor.aggregate(grouping.aggregates, by: grouping.keys))
+    try logging(.groups(grouping), over: layers, count: \.count) { () throws(ContextError) in
+      try ContextError.mapping { try computedGroups(of: grouping, over: layers) }
     }
+  }
+
+  private func computedGroups(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws -> GroupRows {
+    if grouping.keys.isEmpty {
+      let aggregates = RowAggregates(grouping.query, grouping.aggregates, in: self, over: layers)
+      return GroupRows([try aggregates.values()])
+    }
+    var executor = try executor(of: grouping, over: layers)
+    if let counted = try IndexGroups(executor, by: grouping.keys, grouping.aggregates)?.rows() {
+      return GroupRows(counted)
+    }
+    return GroupRows(try executor.aggregate(grouping.aggregates, by: grouping.keys))
   }
 
   func plan(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws -> QueryPlan {

@@ -8,29 +8,46 @@ extension StoreView {
     over layers: UnsavedLayers?,
     needsRecords: Bool
   ) throws(ContextError) -> [QueryRow] {
-    try ContextError.mapping {
-      if let lookup = UniqueLookup(query, of: schema[query.entity.id]),
-        let rows = try lookup.rows(in: self, over: layers, needsRecord: needsRecords)
-      {
-        return rows
+    try logging(.objects(query), over: layers, count: \.count) { () throws(ContextError) in
+      try ContextError.mapping {
+        if let rows = try uniqueRow(of: query, over: layers, needsRecord: needsRecords) { return rows }
+        return try executor(of: query, for: .objects, over: layers).rows(needsRecords: needsRecords)
       }
-      return try executor(of: query, for: .objects, over: layers).rows(needsRecords: needsRecords)
     }
   }
 
   func count(of query: ResolvedQuery, over layers: UnsavedLayers?) throws(ContextError) -> Int {
-    try ContextError.mapping {
-      if let lookup = UniqueLookup(query, of: schema[query.entity.id]),
-        let rows = try lookup.rows(in: self, over: layers, needsRecord: false)
-      {
-        return rows.count
+    try logging(.objects(query), over: layers, count: { $0 }) { () throws(ContextError) in
+      try ContextError.mapping {
+        if let rows = try uniqueRow(of: query, over: layers, needsRecord: false) { return rows.count }
+        return try executor(of: query, for: .count, over: layers).count()
       }
-      return try executor(of: query, for: .count, over: layers).count()
     }
   }
 
+  /// The one row, or none, where the query asks for a unique value; nil for any other query.
+  private func uniqueRow(
+    of query: ResolvedQuery,
+    over layers: UnsavedLayers?,
+    needsRecord: Bool
+  ) throws -> [QueryRow]? {
+    try UniqueLookup(query, of: schema[query.entity.id])?.rows(in: self, over: layers, needsRecord: needsRecord)
+  }
+
+  /// Runs a query, with a line in the log if the store's queries are logged.
+  func logging<Rows>(
+    _ request: @autoclosure () -> ResolvedRequest,
+    over layers: UnsavedLayers?,
+    count: (Rows) -> Int,
+    _ body: () throws(ContextError) -> Rows
+  ) throws(ContextError) -> Rows {
+    guard let queryLogging else { return try body() }
+    return try queryLogging.run(request(), on: self, over: layers, count: count, body)
+  }
+
   func cursor(of query: ResolvedQuery, over layers: UnsavedLayers?) throws(ContextError) -> any RowCursor {
-    try ContextError.mapping { try ResultCursor(executor(of: query, for: .objects, over: layers)) }
+    try queryLogging?.tell(of: query, on: self, over: layers)
+    return try ContextError.mapping { try ResultCursor(executor(of: query, for: .objects, over: layers)) }
   }
 
   func plan(of request: ResolvedRequest, over layers: UnsavedLayers?) throws(ContextError) -> QueryPlan {

@@ -8,23 +8,34 @@ extension StoreView {
     over layers: UnsavedLayers?,
     _ body: (QueryRow, inout RowReader, [RowField]) throws -> Bool
   ) throws(ContextError) {
-    var window = selection.isDistinct ? RowWindow(selection.query) : .all
-    try ContextError.mapping {
-      let executor = try executor(of: selection, over: layers)
-      if window.isOver { return }
-      var paths = executor.emptyPaths()
-      var fields: [RowField] = []
-      for column in selection.columns { fields.append(paths.field(for: column.path)) }
-      var seen = selection.isDistinct ? RowGroups(fields, paths) : nil
-      var results = try executor.results(&paths, records: .always)
-      var reader = executor.reader(paths)
-      while !window.isOver, let row = try results.next(&reader) {
-        if let seenCount = seen?.count, let group = try seen?.group(of: &reader), group < seenCount {
-          continue
-        }
-        guard try !window.admits() || body(row, &reader, fields) else { return }
-      }
+    _ = try logging(.values(selection), over: layers, count: { $0 }) { () throws(ContextError) in
+      try ContextError.mapping { try readRows(of: selection, over: layers, body) }
     }
+  }
+
+  /// - Returns: how many rows `body` was called with.
+  private func readRows(
+    of selection: ResolvedSelection,
+    over layers: UnsavedLayers?,
+    _ body: (QueryRow, inout RowReader, [RowField]) throws -> Bool
+  ) throws -> Int {
+    var window = selection.isDistinct ? RowWindow(selection.query) : .all
+    let executor = try executor(of: selection, over: layers)
+    if window.isOver { return 0 }
+    var paths = executor.emptyPaths()
+    var fields: [RowField] = []
+    for column in selection.columns { fields.append(paths.field(for: column.path)) }
+    var seen = selection.isDistinct ? RowGroups(fields, paths) : nil
+    var results = try executor.results(&paths, records: .always)
+    var reader = executor.reader(paths)
+    var rowCount = 0
+    while !window.isOver, let row = try results.next(&reader) {
+      if let seenCount = seen?.count, let group = try seen?.group(of: &reader), group < seenCount { continue }
+      guard window.admits() else { continue }
+      rowCount += 1
+      guard try body(row, &reader, fields) else { break }
+    }
+    return rowCount
   }
 
   func plan(of selection: ResolvedSelection, over layers: UnsavedLayers?) throws -> QueryPlan {

@@ -80,6 +80,7 @@ final class SaveTransaction {
     self.commit = commit
     self.showsValues = showsValues
     changeSet = ChangeSet(commit: commit)
+    changeSet.author = request.origin.author
     recordTrees = schema.entities.map { _ in nil }
     readers = schema.entities.map { _ in nil }
     added = schema.entities.map { entity in Array(repeating: KeyBatch(), count: entity.indexTreeNames.count) }

@@ -1,0 +1,74 @@
+import Predicates
+
+// Many objects at once, in a context: they are deleted by its next save, as one by one. Batches delete in the store: ``PersistentContainer/batchDelete(_:)``.
+
+extension ManagedObjectContext {
+  /// Deletes objects as ``delete(_:)`` does. Those that are in no context any more are left alone. O(objects).
+  public func delete(contentsOf objects: some Sequence<some ManagedObject>) {
+    for object in objects { delete(object) }
+  }
+
+  /// Deletes the objects of these IDs that exist in the context.
+  ///
+  /// - Returns: how many there were.
+  /// - Throws: `unknownEntity` when an ID is of another store, or the container was made without its model; `store` when the store can't be read. Nothing is
+  ///   deleted then.
+  @discardableResult
+  public func delete<Object: ManagedObject>(
+    _ type: Object.Type,
+    with ids: some Sequence<ManagedObjectID>
+  ) throws(ContextError) -> Int {
+    let objects = try existingObjects(type, with: ids)
+    delete(contentsOf: objects)
+    return objects.count
+  }
+
+  /// Deletes the objects that a request describes, its limit and offset included, unsaved ones too.
+  ///
+  /// - Returns: how many there were.
+  /// - Throws: what ``fetch(_:)-(From<Root>)`` throws. Nothing is deleted then.
+  @discardableResult
+  public func deleteAll<Object: ManagedObject>(_ request: From<Object>) throws(ContextError) -> Int {
+    let objects = try fetch(request)
+    delete(contentsOf: objects)
+    return objects.count
+  }
+
+  /// The objects of these IDs that exist in the context, in the order of the IDs; an ID that occurs twice gives its object twice.
+  ///
+  /// The objects that the context doesn't have yet are read in one pass in the order of their numbers.
+  ///
+  /// - Throws: as ``object(_:with:)``; `store` when the store can't be read.
+  public func existingObjects<Object: ManagedObject>(
+    _ type: Object.Type = Object.self,
+    with ids: some Sequence<ManagedObjectID>
+  ) throws(ContextError) -> [Object] {
+    var numbers: [ObjectNumber] = []
+    for id in ids {
+      let id = storedID(id)
+      try check(id, type)
+      numbers.append(id.number)
+    }
+    try checkUsable()
+    let entity = try modelEntity(of: type)
+    let read = try readRecords(of: Set(numbers).sorted(), entity)
+    return try withExtendedLifetime(read) { () throws(ContextError) in
+      var existing: [Object] = []
+      for number in numbers {
+        if let object = try objectIfExists(type, number: number, entity) { existing.append(object) }
+      }
+      return existing
+    }
+  }
+
+  private func objectIfExists<Object: ManagedObject>(
+    _ type: Object.Type,
+    number: ObjectNumber,
+    _ entity: StoredEntity
+  ) throws(ContextError) -> Object? {
+    do throws(ContextError) { return try existingObject(type, number: number, entity) } catch {
+      if error.code == .objectNotFound { return nil }
+      throw error
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import Foundation
+
+extension StoreLocation {
+  /// The file `name.cambium` in the program's folder for data: ``PersistentContainer/defaultDirectoryURL()``, which is made if there is none.
+  ///
+  /// ```swift
+  /// let music = try await PersistentContainer("Music", models: Song.self, at: .named("music"))
+  /// ```
+  ///
+  /// - Parameter name: without a slash.
+  /// - Throws: `invalidURL` for a name with one, or an empty one; `store` when the folder can't be made.
+  public static func named(_ name: String) throws(ContextError) -> StoreLocation {
+    if name.isEmpty || name.contains("/") {
+      throw ContextError(.invalidURL, "“\(name)” names no store: a name has a letter at least, and no slash")
+    }
+    let folder = PersistentContainer.defaultDirectoryURL()
+    do { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) } catch {
+      throw ContextError(.store, "the folder \(folder.path) can't be made: \(error.localizedDescription)")
+    }
+    return .file(folder.appending(path: name + ".cambium"))
+  }
+}
+
+extension PersistentContainer {
+  /// The folder of the program's stores by the XDG Base Directory Specification: `$XDG_DATA_HOME`, or else `~/.local/share`, and in it a folder of the
+  /// program's name. It need not exist.
+  public static func defaultDirectoryURL() -> URL {
+    let process = ProcessInfo.processInfo
+    let given = process.environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    let data =
+      given.map { URL(filePath: $0) }
+      ?? FileManager.default.homeDirectoryForCurrentUser.appending(path: ".local/share")
+    return data.appending(path: process.processName)
+  }
+}

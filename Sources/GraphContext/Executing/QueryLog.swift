@@ -1,0 +1,114 @@
+import Foundation
+import Logging
+import Predicates
+import Synchronization
+
+/// A line in a log for each query of a store: its plan, what it has read, and how long it has taken.
+///
+/// ```swift
+/// container.queryLog = QueryLog(logger, level: .debug, slowerThan: .milliseconds(5))
+/// ```
+///
+/// The message has the entity, the way to the rows, their number and the time. Metadata has the whole plan (`plan`), unless the container was opened with
+/// `showsValuesInErrors: false`: a plan shows the values that a condition compares with. What a program reads of objects that it has is no query.
+///
+/// A query that is logged is planned twice. Without a log, and where the logger's level leaves the lines out, a query costs one look at a flag more.
+public struct QueryLog: Sendable {
+  /// Gets the lines.
+  public var logger: Logger
+  /// The level of the lines.
+  public var level: Logger.Level
+  /// Queries that take less time have no line.
+  public var threshold: Duration
+
+  /// A log of all queries that take so long or longer.
+  public init(_ logger: Logger, level: Logger.Level = .debug, slowerThan threshold: Duration = .zero) {
+    self.logger = logger
+    self.level = level
+    self.threshold = threshold
+  }
+
+  /// The log that the environment asks for: `CAMBIUM_QUERY_LOG=5` is one of queries of five milliseconds and more, at the level `info`.
+  static var ofEnvironment: QueryLog? {
+    guard let value = ProcessInfo.processInfo.environment["CAMBIUM_QUERY_LOG"] else { return nil }
+    let threshold = Duration.milliseconds(Int(value) ?? 0)
+    return QueryLog(Logger(label: "cambium.queries"), level: .info, slowerThan: threshold)
+  }
+
+  fileprivate var isHeard: Bool { logger.logLevel <= level }
+
+  fileprivate func tell(of plan: QueryPlan, showsValues: Bool) {
+    let nanoseconds = plan.measurement?.nanoseconds ?? .max
+    if Duration.nanoseconds(nanoseconds) < threshold { return }
+    logger.log(level: level, "\(plan.summary)", metadata: showsValues ? ["plan": "\(plan)"] : nil)
+  }
+}
+
+extension QueryPlan {
+  /// The plan in a line, without what conditions compare with.
+  fileprivate var summary: String {
+    let indexes = Set(ranges.map(\.index)).sorted()
+    let way = indexes.isEmpty ? "" : " of \(indexes.joined(separator: ", "))"
+    guard let measurement else { return "\(entity): \(access.rawValue)\(way), read row by row" }
+    let milliseconds = Double(measurement.nanoseconds / 1_000) / 1_000
+    return "\(entity): \(access.rawValue)\(way), \(measurement.rowsMatched) of \(measurement.rowsRead) rows read, "
+      + "\(measurement.recordsLookedUp) records looked up, \(milliseconds) ms"
+  }
+}
+
+/// The log of a store's queries, which its containers set and its views write to.
+final class QueryLogging: Sendable {
+  private let isOn: Atomic<Bool>
+  private let log: Mutex<QueryLog?>
+  private let showsValues = Atomic(true)
+
+  init(_ log: QueryLog?) {
+    isOn = Atomic(log != nil)
+    self.log = Mutex(log)
+  }
+
+  var current: QueryLog? {
+    get { isOn.load(ordering: .relaxed) ? log.withLock { $0 } : nil }
+    set {
+      log.withLock { $0 = newValue }
+      isOn.store(newValue != nil, ordering: .relaxed)
+    }
+  }
+
+  func hideValues() { showsValues.store(false, ordering: .relaxed) }
+
+  /// Runs a query, and tells of it if that is asked for.
+  ///
+  /// - Parameters:
+  ///   - source: what the query reads.
+  ///   - count: how many rows a result has.
+  func run<Rows>(
+    _ request: @autoclosure () -> ResolvedRequest,
+    on source: any ObjectSource,
+    over layers: UnsavedLayers?,
+    count: (Rows) -> Int,
+    _ body: () throws(ContextError) -> Rows
+  ) throws(ContextError) -> Rows {
+    guard let current, current.isHeard else { return try body() }
+    let plan = try source.plan(of: request(), over: layers)
+    let (measured, rows) = try plan.measured(on: source, count: count, body)
+    current.tell(of: measured, showsValues: showsValues.load(ordering: .relaxed))
+    return rows
+  }
+
+  /// Tells of a query whose rows the program reads one by one.
+  func tell(of query: ResolvedQuery, on source: any ObjectSource, over layers: UnsavedLayers?) throws(ContextError) {
+    guard let current, current.isHeard, current.threshold == .zero else { return }
+    let plan = try source.plan(of: .objects(query), over: layers)
+    current.tell(of: plan, showsValues: showsValues.load(ordering: .relaxed))
+  }
+}
+
+extension PersistentContainer {
+  /// The log of the store's queries, for all containers of the process on the store; nil, as it is unless it is set or the environment says
+  /// `CAMBIUM_QUERY_LOG=5`, which logs queries of five milliseconds and more.
+  public var queryLog: QueryLog? {
+    get { handle.engine.queryLogging.current }
+    set { handle.engine.queryLogging.current = newValue }
+  }
+}

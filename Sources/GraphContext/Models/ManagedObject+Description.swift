@@ -1,0 +1,56 @@
+import Foundation
+import Predicates
+
+extension ManagedObject {
+  /// The object for a debugger or a log, with the attributes that it has in memory: `Song/42 title: "Carey", seconds: 182`.
+  ///
+  /// Nothing is read from the store for it: an object whose record is not at hand is a `fault`. Values that are stored externally are left out, and long ones are
+  /// cut after 40 characters.
+  public var debugDescription: String {
+    let number = _$state.number.isNone ? "new" : "\(_$state.number)"
+    return "\(entityLabel.name)/\(number)\(phaseText) \(attributesText)".trimmed
+  }
+
+  private var phaseText: String {
+    switch _$state.phase {
+    case .inserted: " inserted"
+    case .deleted: " deleted"
+    case .gone: " gone"
+    case .new, .persistent, .tracer: ""
+    }
+  }
+
+  private var attributesText: String {
+    if _$state.phase == .tracer { return "" }
+    let isFault = _$state.phase == .persistent && _$state.currentRecord == nil
+    let values = _$objectModel.visitedProperties.enumerated().compactMap { slot, property -> String? in
+      guard case .attribute(let attribute) = property, !attribute.kind.isExternal else { return nil }
+      if isFault, !_$state.isLoaded(slot) { return nil }
+      return "\(property.name): \(attributeValue(at: slot).shortText)"
+    }
+    return isFault && values.isEmpty ? "fault" : values.joined(separator: ", ")
+  }
+}
+
+extension AttributeValue {
+  /// The value for people, cut after 40 characters.
+  fileprivate var shortText: String {
+    switch self {
+    case .null: "nil"
+    case .bool(let value): "\(value)"
+    case .int(let value): "\(value)"
+    case .uint(let value): "\(value)"
+    case .double(let value): "\(value)"
+    case .decimal(let value): "\(value)"
+    case .date(let value): "\(value)"
+    case .uuid(let value): value.uuidString.lowercased()
+    case .string(let value): value.count > 40 ? "\"\(value.prefix(40))…\"" : "\"\(value)\""
+    case .data(let value): "\(value.count) bytes"
+    case .reference(let number): "\(number)"
+    }
+  }
+}
+
+extension String {
+  fileprivate var trimmed: String { hasSuffix(" ") ? String(dropLast()) : self }
+}

@@ -1,0 +1,35 @@
+import Predicates
+
+extension ManagedObject {
+  /// Calls `body` after each turn of the object's context that has changed a property, with the value that it had and the one that it has.
+  ///
+  /// ```swift
+  /// let subscription = try song.observe(\.title) { old, new in print("\(old) is now called \(new)") }
+  /// ```
+  ///
+  /// A change back within one turn is none. What has become of the whole object is what ``ObjectObserver`` tells. The context's executor calls `body`.
+  ///
+  /// - Parameters:
+  ///   - property: a property of the model, stored or computed.
+  ///   - body: the listener. It is not called after the object is deleted.
+  /// - Returns: the subscription. It ends when the program releases it.
+  /// - Throws: `objectNotFound` for an object that is in no context.
+  public func observe<Value: Equatable>(
+    _ property: KeyPath<Self, Value>,
+    _ body: @escaping (_ old: Value, _ new: Value) -> Void
+  ) throws(ContextError) -> ContextSubscription {
+    guard let context = _$state.host as? ManagedObjectContext else {
+      throw ContextError(.objectNotFound, "an object of \(Self.entityName) is observed that is in no context")
+    }
+    context.processPendingChanges()
+    var last = self[keyPath: property]
+    return context.onObjectsDidChange { [weak self] _ in
+      guard let self, _$state.host != nil, !isDeleted else { return }
+      let value = self[keyPath: property]
+      if value == last { return }
+      let old = last
+      last = value
+      body(old, value)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import Cambium
+import Testing
+
+@testable import GraphContext
+
+/// Observers of objects of other contexts, order and registration of listeners, and access to lists by sections.
+struct ObserverDetailTests {
+  private func airport(minutes: [Int]) async throws -> PersistentContainer {
+    let container = try await Airport.open()
+    try await container.write { context in for minute in minutes { context.insert(Departure(minute, "Basel")) } }
+    return container
+  }
+
+  @Test func anObserverCanBeOfAnotherContextThanItsObject() async throws {
+    let container = try await airport(minutes: [600])
+    let (first, second) = (try container.context(), try container.context())
+    let flight = try #require(try first.fetch(From<Departure>()).first)
+    let observer = try ObjectObserver<Departure>(flight.objectID, in: second)
+    #expect(observer.object !== flight)
+    #expect(observer.object?.objectID == flight.objectID)
+    var cities: [String?] = []
+    let subscription = observer.onChange { _ in cities.append(observer.object?.city) }
+    flight.city = "Rome"
+    try first.save()
+    #expect(cities.isEmpty)
+    try second.refresh()
+    #expect(cities == ["Rome"])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func anOwnerCanBeToldByTwoObservers() async throws {
+    final class Owner { var cities: [String] = [] }
+    let container = try await airport(minutes: [600, 700])
+    let context = try container.context()
+    let flights = try context.fetch(From<Departure>().orderBy(.ascending(\.minute)))
+    let owner = Owner()
+    let observers = try flights.map { try ObjectObserver($0) }
+    for observer in observers {
+      observer.addObserver(owner) { [unowned observer] owner, _ in owner.cities.append(observer.object?.city ?? "") }
+    }
+    flights[0].city = "Rome"
+    context.processPendingChanges()
+    flights[1].city = "Oslo"
+    context.processPendingChanges()
+    #expect(owner.cities == ["Rome", "Oslo"])
+  }
+
+  @Test func listenersAreToldInTheOrderInWhichTheyCame() async throws {
+    let container = try await airport(minutes: [600])
+    let context = try container.context()
+    let flight = try #require(try context.fetch(From<Departure>()).first)
+    let observer = try ObjectObserver(flight)
+    var told: [Int] = []
+    let subscriptions = (0..<8).map { number in observer.onChange { _ in told.append(number) } }
+    flight.city = "Rome"
+    context.processPendingChanges()
+    #expect(told == Array(0..<8))
+    withExtendedLifetime(subscriptions) {}
+  }
+
+  @Test func aListIsReadBySectionAndItem() async throws {
+    let container = try await airport(minutes: [600, 610, 620, 660, 670, 680])
+    let context = try container.context()
+    let list = try FetchedResults(
+      From<Departure>().orderBy(.ascending(\.minute)),
+      sectionedBy: SectionedBy(\.hour),
+      in: context
+    )
+    #expect(list[section: 1, item: 2] === list[ListPath(section: 1, item: 2)])
+    #expect(list[section: 1, item: 2].minute == 680)
+    #expect(list[safe: ListPath(section: 1, item: 3)] == nil)
+    #expect(list[safe: ListPath(section: 2, item: 0)] == nil)
+    #expect(list[safe: ListPath(section: 0, item: 1)]?.minute == 610)
+  }
+
+  @Test func aSliceOfASnapshotIsThatPart() async throws {
+    let container = try await airport(minutes: [600, 610, 620, 660])
+    let context = try container.context()
+    let list = try FetchedResults(From<Departure>().orderBy(.ascending(\.minute)), in: context)
+    let snapshot = list.snapshot()
+    let all = Array(snapshot)
+    #expect(Array(snapshot[1..<3]) == Array(all[1..<3]))
+    #expect(snapshot[1..<3].indices == 1..<3)
+    #expect(Array(snapshot.dropFirst(2).prefix(1)) == [all[2]])
+  }
+}

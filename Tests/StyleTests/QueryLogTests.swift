@@ -1,0 +1,99 @@
+import Cambium
+import Logging
+import Synchronization
+import Testing
+
+/// Lines about queries.
+struct QueryLogTests {
+  private final class Lines: Sendable {
+    let texts = Mutex<[(message: String, plan: String?)]>([])
+
+    func take() -> [(message: String, plan: String?)] {
+      texts.withLock { texts in
+        defer { texts = [] }
+        return texts
+      }
+    }
+
+    func logger(level: Logger.Level = .trace) -> Logger {
+      var logger = Logger(label: "test") { _ in Handler(lines: self) }
+      logger.logLevel = level
+      return logger
+    }
+  }
+
+  private struct Handler: LogHandler {
+    let lines: Lines
+    var logLevel = Logger.Level.trace
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      lines.texts.withLock { $0.append(("\(event.message)", event.metadata?["plan"].map { "\($0)" })) }
+    }
+  }
+
+  private func queries(in container: PersistentContainer) async throws {
+    try await container.query { context in
+      let short = From<Song>().where { $0.seconds < 25 }
+      #expect(try context.fetch(short).count == 2)
+      let named = From<Song>().where { $0.title == "a" }
+      #expect(try context.count(named) == 1)
+      var query = DynamicQuery("Song")
+      query.groupBy = ["title"]
+      #expect(try context.groups(of: query).count == 3)
+      #expect(try context.fetch(From<Song>().select(\.title)).count == 3)
+    }
+  }
+
+  @Test func eachQueryHasALine() async throws {
+    let container = try await Records.open(seconds: [30, 10, 20])
+    let lines = Lines()
+    container.queryLog = QueryLog(lines.logger())
+    try await queries(in: container)
+    let told = lines.take()
+    #expect(told.count == 4)
+    #expect(told.first?.message.hasPrefix("Song: index range of seconds, 2 of 2 rows read") == true)
+    #expect(told.first?.plan?.contains("seconds < 25") == true)
+    #expect(told.dropFirst().first?.message.hasPrefix("Song: full scan, 1 of 3 rows read") == true)
+    container.queryLog = nil
+    try await queries(in: container)
+    #expect(lines.take().isEmpty)
+  }
+
+  @Test func quickQueriesAndOtherLevelsHaveNone() async throws {
+    let container = try await Records.open(seconds: [30, 10, 20])
+    let lines = Lines()
+    container.queryLog = QueryLog(lines.logger(), slowerThan: .seconds(60))
+    try await queries(in: container)
+    container.queryLog = QueryLog(lines.logger(level: .warning), level: .debug)
+    try await queries(in: container)
+    #expect(lines.take().isEmpty)
+  }
+
+  @Test func valuesStayOutWhereErrorsHaveNone() async throws {
+    let container = try await Records.open(.inMemory, showsValuesInErrors: false)
+    try await container.write { context in for seconds in [30, 10, 20] { context.insert(Song("a", seconds: seconds)) } }
+    let lines = Lines()
+    container.queryLog = QueryLog(lines.logger())
+    try await container.query { context in
+      let short = From<Song>().where { $0.seconds < 25 }
+      #expect(try context.fetch(short).count == 2)
+    }
+    let told = lines.take()
+    #expect(told.count == 1)
+    #expect(told.allSatisfy { $0.plan == nil && !$0.message.contains("25") })
+  }
+
+  @Test func aQueryThatIsReadRowByRowHasItsLineToo() async throws {
+    let container = try await Records.open(seconds: [30, 10, 20])
+    let lines = Lines()
+    container.queryLog = QueryLog(lines.logger())
+    try await container.query { context in try context.forEach(From<Song>()) { _ in } }
+    #expect(lines.take().contains { $0.message == "Song: full scan, read row by row" })
+  }
+}
