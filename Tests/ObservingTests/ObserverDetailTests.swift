@@ -7,7 +7,9 @@ import Testing
 struct ObserverDetailTests {
   private func airport(minutes: [Int]) async throws -> PersistentContainer {
     let container = try await Airport.open()
-    try await container.write { context in for minute in minutes { context.insert(Departure(minute, "Basel")) } }
+    try await container.write { context in
+      for minute in minutes { context.insert(Departure(minute, "Basel")) }
+    }
     return container
   }
 
@@ -36,7 +38,9 @@ struct ObserverDetailTests {
     let owner = Owner()
     let observers = try flights.map { try ObjectObserver($0) }
     for observer in observers {
-      observer.addObserver(owner) { [unowned observer] owner, _ in owner.cities.append(observer.object?.city ?? "") }
+      observer.addObserver(owner) { [unowned observer] owner, _ in
+        owner.cities.append(observer.object?.city ?? "")
+      }
     }
     flights[0].city = "Rome"
     context.processPendingChanges()
@@ -62,7 +66,7 @@ struct ObserverDetailTests {
     let container = try await airport(minutes: [600, 610, 620, 660, 670, 680])
     let context = try container.context()
     let list = try FetchedResults(
-      From<Departure>().orderBy(.ascending(\.minute)),
+      From<Departure>().orderBy(.ascending(\.hour), .ascending(\.minute)),
       sectionedBy: SectionedBy(\.hour),
       in: context
     )
@@ -77,7 +81,7 @@ struct ObserverDetailTests {
     let container = try await airport(minutes: [600, 610, 620, 660])
     let context = try container.context()
     let list = try FetchedResults(From<Departure>().orderBy(.ascending(\.minute)), in: context)
-    let snapshot = list.snapshot()
+    let snapshot = try list.snapshot()
     let all = Array(snapshot)
     #expect(Array(snapshot[1..<3]) == Array(all[1..<3]))
     #expect(snapshot[1..<3].indices == 1..<3)

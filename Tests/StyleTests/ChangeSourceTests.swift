@@ -34,7 +34,7 @@ import Testing
     let container = try await Records.open()
     let context = try container.newBackgroundContext()
     let authors = Log()
-    let subscription = context.performAndWait { context in
+    let subscription = try context.performAndWait { context in
       context.automaticallyMergesChangesFromParent = false
       return context.onObjectsDidChange { authors.names.append($0.author) }
     }

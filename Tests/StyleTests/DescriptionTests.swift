@@ -14,7 +14,7 @@ struct DescriptionTests {
       #expect(song.debugDescription.contains("inserted title: \"Carey\""))
       return song.objectID
     }
-    try await container.performBackgroundTask { context in
+    try await container.performBackgroundTask { context throws in
       let song = try context.object(Song.self, with: id)
       #expect(song.debugDescription == "Song/\(id.number) fault")
       song.note = String(repeating: "x", count: 50)
@@ -28,7 +28,7 @@ struct DescriptionTests {
   @Test func aContextCountsItsUnsavedChanges() async throws {
     let container = try await Records.open(seconds: [1, 2])
     #expect(container.debugDescription.hasPrefix("Records, 3 entities, "))
-    try await container.performBackgroundTask { context in
+    try await container.performBackgroundTask { context throws in
       context.name = "import"
       for song in try context.fetch(From<Song>()) { song.seconds += 1 }
       context.insert(Song("new"))

@@ -12,7 +12,7 @@ struct WordedQueryTests {
 
   @Test func rowsHaveTheSelectedValuesOfUnsavedObjectsToo() async throws {
     let container = try await Records.open(seconds: [30, 10])
-    try await container.performBackgroundTask { context in
+    try await container.performBackgroundTask { context throws in
       let song = Song("c", seconds: 20)
       song.album = Album("Blue")
       context.insert(song)
@@ -30,7 +30,7 @@ struct WordedQueryTests {
 
   @Test func groupsCountUnsavedObjects() async throws {
     let container = try await samples()
-    try await container.performBackgroundTask { context in
+    try await container.performBackgroundTask { context throws in
       context.insert(Sample(7))
       var query = DynamicQuery("Sample")
       query.groupBy = ["flag"]
@@ -48,7 +48,8 @@ struct WordedQueryTests {
   @Test func aggregatesAreWhatTypeIsAskedFor() async throws {
     let container = try await samples()
     let columns = [
-      "avg(number)", "count(number)", "max(number)", "min(number)", "sum(number)", "max(text)", "min(bytes)", "max(date)",
+      "avg(number)", "count(number)", "max(number)", "min(number)", "sum(number)", "max(text)", "min(bytes)",
+      "max(date)",
       "sum(fraction)", "avg(exact)", "sum(exact)",
     ]
     let group = try await container.performBackgroundTask { context in
@@ -89,7 +90,7 @@ struct WordedQueryTests {
 
   @Test func aTotalOfTextIsAMistakeThatIsNamed() async throws {
     let container = try await samples()
-    try await container.performBackgroundTask { context in
+    try await container.performBackgroundTask { context throws in
       var query = DynamicQuery("Sample")
       query.aggregates = [.init(.sum, "text")]
       let error = #expect(throws: ContextError.self) { try context.groups(of: query) }
@@ -97,11 +98,14 @@ struct WordedQueryTests {
     }
   }
 
-  @Test(arguments: [
-    (AttributeValue.double(-3.9), -3), (.double(.nan), nil), (.double(1e300), nil), (.decimal(-3.9), -3),
-    (.decimal(Decimal(string: "9223372036854775808") ?? 0), nil), (.uint(.max), nil), (.bool(true), 1), (.string("5"), nil),
-    (.null, nil), (.int(300), 300),
-  ] as [(AttributeValue, Int?)])
+  @Test(
+    arguments: [
+      (AttributeValue.double(-3.9), -3), (.double(.nan), nil), (.double(1e300), nil), (.decimal(-3.9), -3),
+      (.decimal(Decimal(string: "9223372036854775808") ?? 0), nil), (.uint(.max), nil), (.bool(true), 1),
+      (.string("5"), nil),
+      (.null, nil), (.int(300), 300),
+    ] as [(AttributeValue, Int?)]
+  )
   func integersAreCutAndNeverWrap(_ value: AttributeValue, _ expected: Int?) {
     #expect(value.converted(to: Int.self) == expected)
   }
@@ -118,7 +122,7 @@ struct WordedQueryTests {
 
   @Test func anOrderCanBeText() async throws {
     let container = try await Records.open(seconds: [30, 10, 20])
-    try await container.performBackgroundTask { context in
+    try await container.performBackgroundTask { context throws in
       let request = From<Song>().orderBy([OrderBy(named: "seconds", ascending: false)])
       #expect(try context.fetch(request).map(\.title) == ["a", "c", "b"])
       let through = From<Song>().orderBy(OrderBy(named: "album.title"), OrderBy(named: "title"))
@@ -131,7 +135,7 @@ struct WordedQueryTests {
 
   @Test func aTweakHasTheLastWord() async throws {
     let container = try await Records.open(seconds: [30, 10, 20])
-    try await container.performBackgroundTask { context in
+    try await container.performBackgroundTask { context throws in
       context.insert(Song("d", seconds: 5))
       let request = From<Song>().orderBy(.ascending(\.seconds)).limit(100)
       let tweaked = request.tweak { options in

@@ -13,6 +13,11 @@ struct ContextChildren {
     references.append(Reference(child: child))
   }
 
+  /// Whether one of the children that are still there meets a condition.
+  func contains(where predicate: (ManagedObjectContext) -> Bool) -> Bool {
+    references.contains { $0.child.map(predicate) ?? false }
+  }
+
   /// Calls `body` with each child that is still there.
   func forEach(_ body: (ManagedObjectContext) -> Void) {
     for reference in references { if let child = reference.child { body(child) } }

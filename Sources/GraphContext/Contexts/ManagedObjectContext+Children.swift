@@ -186,7 +186,8 @@ extension ManagedObjectContext {
     switch known._$state.phase {
     case .inserted: return true
     case .deleted, .gone, .new, .tracer: return false
-    case .persistent where known._$state.hasChanges && entities[entity.ordinal].mayBeMissing(number): return true
+    case .persistent where known._$state.hasChanges && entities[entity.ordinal].mayBeMissing(number):
+      return true
     // A fault that something led to may be of an object that is gone.
     case .persistent: return try source.contains(number, of: entity)
     }

@@ -274,12 +274,12 @@ extension ManagedObjectContext {
 
   /// The state to which a save leads, and what those observed properties show before that may show something else there: what others have saved
   /// meanwhile, derived values, and links: those to objects that others have deleted aren't stored, and a deletion takes away those that others have
-  /// added. If a policy has settled something, every observed property is among them. Returns nil and no properties in a context that isn't observable.
+  /// added. If a policy has settled something, every observed property is among them. Returns nil and no properties where nothing is observed.
   private func observedState(
     after outcome: SaveOutcome,
     _ settlement: SaveSettlement
   ) -> ((any ObjectSource)?, ShownValues) {
-    if observation == nil { return (nil, ShownValues()) }
+    if !hasObservers { return (nil, ShownValues()) }
     let newest = deferringError(nil) { () throws(ContextError) in try newestSource() }
     let isSettled = !settlement.reverted.isEmpty || !settlement.aliases.isEmpty
     let others = newest.map { changeSets(to: $0, without: outcome.changes) } ?? []

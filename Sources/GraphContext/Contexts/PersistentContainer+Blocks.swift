@@ -56,7 +56,7 @@ extension PersistentContainer {
     }
   }
 
-  /// As ``write(mergePolicy:_:)-(_,(ManagedObjectContext)->Result)``, for code that can't be suspended: the thread waits for its turn among
+  /// As ``write(mergePolicy:_:)``, for code that can't be suspended: the thread waits for its turn among
   /// the blocks, and until the changes are saved.
   ///
   /// The view context shows the changes in a later turn of the main actor; ``waitForViewContext()`` brings it up to date at once.
@@ -72,7 +72,7 @@ extension PersistentContainer {
     try writeAndWait(mergePolicy: mergePolicy) { context, _ in try body(context) }
   }
 
-  /// As ``writeAndWait(mergePolicy:_:)-(_,(ManagedObjectContext)->Result)``, with a block that can choose to save nothing.
+  /// As ``writeAndWait(mergePolicy:_:)``, with a block that can choose to save nothing.
   ///
   /// - Parameters:
   ///   - mergePolicy: what the save does with objects that other contexts have changed since the block began.
@@ -83,7 +83,10 @@ extension PersistentContainer {
   ) throws -> Result {
     try handle.checkOpen()
     guard !coordinator.writer.isOwnedHere else {
-      throw ContextError(.saveNotAllowed, "a block that writes waits for another one: it would wait for itself")
+      throw ContextError(
+        .saveNotAllowed,
+        "a block that writes waits for another one: it would wait for itself"
+      )
     }
     return try coordinator.writer.runAndWait {
       try work { context in try Self.write(in: context, mergePolicy, body) }
@@ -113,7 +116,8 @@ extension PersistentContainer {
   }
 
   /// As ``query(_:)``, for code that can't be suspended: the block runs on the thread that calls.
-  public func queryAndWait<Result: Sendable>(_ body: (ManagedObjectContext) throws -> Result) throws -> Result {
+  public func queryAndWait<Result: Sendable>(_ body: (ManagedObjectContext) throws -> Result) throws -> Result
+  {
     try handle.checkOpen()
     return try work { context in try Self.read(in: context, body) }
   }
@@ -169,7 +173,8 @@ extension PersistentContainer {
   }
 
   /// Runs a block whose queries end when the task that waits for it is cancelled.
-  private func running<Result: Sendable>(_ body: (Cancellation) async throws -> Result) async throws -> Result {
+  private func running<Result: Sendable>(_ body: (Cancellation) async throws -> Result) async throws -> Result
+  {
     try handle.checkOpen()
     let cancellation = Cancellation()
     return try await withTaskCancellationHandler {

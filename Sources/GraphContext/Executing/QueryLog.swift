@@ -51,7 +51,8 @@ extension QueryPlan {
     let way = indexes.isEmpty ? "" : " of \(indexes.joined(separator: ", "))"
     guard let measurement else { return "\(entity): \(access.rawValue)\(way), read row by row" }
     let milliseconds = Double(measurement.nanoseconds / 1_000) / 1_000
-    return "\(entity): \(access.rawValue)\(way), \(measurement.rowsMatched) of \(measurement.rowsRead) rows read, "
+    return
+      "\(entity): \(access.rawValue)\(way), \(measurement.rowsMatched) of \(measurement.rowsRead) rows read, "
       + "\(measurement.recordsLookedUp) records looked up, \(milliseconds) ms"
   }
 }
@@ -97,7 +98,11 @@ final class QueryLogging: Sendable {
   }
 
   /// Tells of a query whose rows the program reads one by one.
-  func tell(of query: ResolvedQuery, on source: any ObjectSource, over layers: UnsavedLayers?) throws(ContextError) {
+  func tell(
+    of query: ResolvedQuery,
+    on source: any ObjectSource,
+    over layers: UnsavedLayers?
+  ) throws(ContextError) {
     guard let current, current.isHeard, current.threshold == .zero else { return }
     let plan = try source.plan(of: .objects(query), over: layers)
     current.tell(of: plan, showsValues: showsValues.load(ordering: .relaxed))

@@ -13,6 +13,8 @@ final class LiveList {
   private let access: RankedAccess?
   private let dependencies: ListDependencies
   private var content: any ListContent
+  /// The commit below the content.
+  private var commit: UInt64
   /// Entries that queries and earlier states have read.
   private var earlierEntries = 0
 
@@ -32,6 +34,7 @@ final class LiveList {
     access = query.rankedAccess
     dependencies = ListDependencies(query, section: section)
     content = NumberedContent([])
+    commit = context.source.commit
     content = try currentContent(of: context)
   }
 
@@ -111,8 +114,10 @@ final class LiveList {
     for condition in dependencies.isEmpty ? [] : dependencies.conditions(changes, schema) {
       numbers.formUnion(try self.numbers(where: condition, in: context))
     }
+    if numbers.isEmpty, !isRanked || commit == context.source.commit {
+      return Step(changes: [], next: .unchanged)
+    }
     if isRanked { return try rank(numbers, in: context) }
-    if numbers.isEmpty { return Step(changes: [], next: .unchanged) }
     if window != nil || numbers.count > content.count / Self.searchedShare {
       return try reread(touched: numbers, in: context)
     }
@@ -132,6 +137,7 @@ final class LiveList {
   private func show(_ next: any ListContent) {
     earlierEntries += content.entriesWalked
     content = next
+    if let context { commit = context.source.commit }
   }
 
   /// Bytes of memory, but for the snapshot and its pages.

@@ -47,6 +47,12 @@ extension ManagedObjectContext {
     children.forEach { $0.setObservable(isObservable) }
   }
 
+  /// Whether a property of an object has observers, here or in a child.
+  var hasObservers: Bool {
+    guard let observation else { return false }
+    return !observation.isEmpty || children.contains(where: \.hasObservers)
+  }
+
   // MARK: Reading
 
   /// Notes that a property is read, if that is a part of an observation.

@@ -63,7 +63,7 @@ extension ResolvedSelection {
 }
 
 extension ManagedObjectContext {
-  /// The values that a query in words selects, a row for each object, in its order: as ``fetch(_:)->[(Value)]`` for key paths that are text.
+  /// The values that a query in words selects, a row for each object, in its order: what a selection of a typed request gives, for key paths that are text.
   ///
   /// ```swift
   /// var query = DynamicQuery("Song", where: try PredicateTree(format: "seconds > 180"))

@@ -32,7 +32,8 @@ extension AttributeValue {
   /// `null` for what no integer of 64 bits holds.
   private static func integer(_ value: Double) -> AttributeValue {
     let whole = value.rounded(.towardZero)
-    return Int64(exactly: whole).map(AttributeValue.int) ?? UInt64(exactly: whole).map(AttributeValue.uint) ?? .null
+    return Int64(exactly: whole).map(AttributeValue.int) ?? UInt64(exactly: whole).map(AttributeValue.uint)
+      ?? .null
   }
 
   private static func integer(_ value: Decimal) -> AttributeValue {

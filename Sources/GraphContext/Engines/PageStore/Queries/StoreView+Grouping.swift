@@ -9,7 +9,8 @@ extension StoreView {
     }
   }
 
-  private func computedGroups(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws -> GroupRows {
+  private func computedGroups(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws -> GroupRows
+  {
     if grouping.keys.isEmpty {
       let aggregates = RowAggregates(grouping.query, grouping.aggregates, in: self, over: layers)
       return GroupRows([try aggregates.values()])

@@ -31,7 +31,11 @@ extension StoreView {
     over layers: UnsavedLayers?,
     needsRecord: Bool
   ) throws -> [QueryRow]? {
-    try UniqueLookup(query, of: schema[query.entity.id])?.rows(in: self, over: layers, needsRecord: needsRecord)
+    try UniqueLookup(query, of: schema[query.entity.id])?.rows(
+      in: self,
+      over: layers,
+      needsRecord: needsRecord
+    )
   }
 
   /// Runs a query, with a line in the log if the store's queries are logged.
