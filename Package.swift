@@ -24,6 +24,8 @@ let package = Package(
     .library(name: "GraphContext", targets: ["GraphContext"]),
     .library(name: "Predicates", targets: ["Predicates"]),
     .library(name: "PageStore", targets: ["PageStore"]),
+    .library(name: "CambiumOperations", targets: ["CambiumOperations"]),
+    .library(name: "CambiumFlow", targets: ["CambiumFlow"]),
     // For the nested package Fuzz and for the tests of what is built on the store; not for apps.
     .library(name: "TestSupport", targets: ["TestSupport"]),
     // For the nested package Benchmarks, which reads the same gzipped files; not for apps.
@@ -76,6 +78,10 @@ let package = Package(
       ],
       swiftSettings: swiftSettings
     ),
+
+    // Facades: other ways to work with a container, each for apps that want it.
+    .target(name: "CambiumOperations", dependencies: ["GraphContext"], swiftSettings: swiftSettings),
+    .target(name: "CambiumFlow", dependencies: ["GraphContext"], swiftSettings: swiftSettings),
 
     .target(name: "SVGDrawing", swiftSettings: swiftSettings),
     .executableTarget(
@@ -172,6 +178,16 @@ let package = Package(
       swiftSettings: swiftSettings
     ),
     .testTarget(
+      name: "CambiumOperationsTests",
+      dependencies: ["Cambium", "CambiumOperations", "TestSupport"],
+      swiftSettings: swiftSettings
+    ),
+    .testTarget(
+      name: "CambiumFlowTests",
+      dependencies: ["Cambium", "CambiumFlow", "TestSupport"],
+      swiftSettings: swiftSettings
+    ),
+    .testTarget(
       name: "CambiumToolTests",
       dependencies: ["Cambium", "PageStore", "SVGDrawing", "TestSupport", "cambium-cli"],
       swiftSettings: swiftSettings
@@ -191,10 +207,12 @@ let package = Package(
       dependencies: ["Cambium", "Media", "MediaLibraryExample", "TestSupport"],
       swiftSettings: swiftSettings
     ),
-    // The code of the guides, as an app has it: with Cambium alone.
+    // The code of the guides, as an app has it: with Cambium alone, or with a facade beside it.
     .testTarget(
       name: "GuideTests",
-      dependencies: ["Cambium", "GettingStarted", "TestSupport", "cambium-cli"],
+      dependencies: [
+        "Cambium", "CambiumOperations", "CambiumFlow", "GettingStarted", "TestSupport", "cambium-cli",
+      ],
       swiftSettings: swiftSettings
     ),
   ]
