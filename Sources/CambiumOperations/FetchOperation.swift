@@ -6,9 +6,8 @@ import GraphContext
 /// let titles = FetchOperation(container, From<Song>().orderBy(\.title)) { $0.title }
 /// ```
 public final class FetchOperation<Object: ManagedObject, Value: Sendable>: StoreOperation<[Value]>,
-  @unchecked Sendable
+  @unchecked Sendable  // Safety: the query and the closure never change.
 {
-  // Safety: the query and the closure never change.
   private let request: From<Object>
   private let value: @Sendable (Object) throws -> Value
 

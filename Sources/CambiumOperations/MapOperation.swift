@@ -2,10 +2,8 @@ import Foundation
 
 /// An operation that makes something of what another one has made. A subclass overrides ``map(_:)``, or ``map(result:)`` to see failures as well.
 open class MapOperation<Input: Sendable, Output: Sendable>: ResultOperation<Output>, ConsumesResult,
-  @unchecked Sendable
+  @unchecked Sendable  // Safety: the slot has a lock.
 {
-  // Safety: the slot has a lock.
-
   /// What the operation was given.
   @ResultSlot public final var input: Result<Input, any Error>
 
@@ -34,9 +32,8 @@ open class MapOperation<Input: Sendable, Output: Sendable>: ResultOperation<Outp
 
 /// A ``MapOperation`` with a closure.
 public final class BlockMapOperation<Input: Sendable, Output: Sendable>: MapOperation<Input, Output>,
-  @unchecked Sendable
+  @unchecked Sendable  // Safety: the closure never changes.
 {
-  // Safety: the closure never changes.
   private let block: @Sendable (Result<Input, any Error>) throws -> Output
 
   /// Makes an operation that maps a value.
@@ -95,10 +92,8 @@ public final class BlockResultOperation<Output: Sendable>: ResultOperation<Outpu
 /// An operation that gathers what several others have made: all the values in the order in which the others were connected, or ``ResultError/errors(_:)`` with every failure.
 /// Without any input its output stays ``ResultError/noResult``.
 public final class CombineOperation<Value: Sendable>: ResultOperation<[Value]>, ConsumesMultipleResults,
-  @unchecked Sendable
+  @unchecked Sendable  // Safety: the list has a lock.
 {
-  // Safety: the list has a lock.
-
   /// What the operation was given so far.
   public let inputs = ResultList<Value>()
 
