@@ -88,7 +88,11 @@ public actor FlowStore<Action: Sendable, State: Sendable> {
     if isProcessing { return }
     isProcessing = true
     defer { isProcessing = false }
-    while let next = inbox.takeFirst() { process(next) }
+    var batch = inbox.takeAll()
+    while !batch.isEmpty {
+      batch.forEach(process)
+      batch = inbox.takeAll()
+    }
   }
 
   private func process(_ next: DispatchedAction<Action>) {
@@ -132,7 +136,6 @@ public actor OwnActor {
 private final class Inbox<Action: Sendable>: Sendable {
   private struct Core {
     var waiting: [DispatchedAction<Action>] = []
-    var first = 0
     var isScheduled = false
   }
 
@@ -147,14 +150,12 @@ private final class Inbox<Action: Sendable>: Sendable {
     }
   }
 
-  func takeFirst() -> DispatchedAction<Action>? {
+  /// The actions that wait, in their order; empty once none does.
+  func takeAll() -> [DispatchedAction<Action>] {
     core.withLock { core in
-      if core.first == core.waiting.count {
-        core = Core()
-        return nil
-      }
-      defer { core.first += 1 }
-      return core.waiting[core.first]
+      defer { core.waiting = [] }
+      if core.waiting.isEmpty { core.isScheduled = false }
+      return core.waiting
     }
   }
 }

@@ -118,6 +118,7 @@ extension ProducesResult {
   /// Waits for the output of an operation that is, or will be, in a queue. If the waiting task is cancelled, so is the operation.
   ///
   /// - Throws: the operation's failure; `CancellationError` where it was cancelled and has no result.
+  @discardableResult
   public func result() async throws -> Output {
     try await result { self.cancel() }
   }
@@ -125,6 +126,7 @@ extension ProducesResult {
   /// Puts the operation and everything that it depends on into a queue, and waits for its output. If the waiting task is cancelled, so are all of them.
   ///
   /// - Throws: the operation's failure; `CancellationError` where it was cancelled and has no result.
+  @discardableResult
   public func run(on queue: OperationQueue = OperationQueue()) async throws -> Output {
     enqueue(on: queue)
     return try await result { self.operationChain.forEach { $0.cancel() } }

@@ -257,6 +257,25 @@ private typealias TitleState = PersistenceState<Title, FlowError, TrackRequest>
     #expect(notes.all == ["saves x in Jukebox", "deletes y"])
   }
 
+  @Test func aReleasedStoreEndsItsRequest() async throws {
+    let stream = AsyncStream<String>.makeStream()
+    let container = try Shelf().lazy()
+    let controller = StoreController<Title>(
+      container,
+      follow: { _, _, _ async throws(FlowError) in
+        stream.continuation.yield("begins")
+        try? await Task.sleep(for: .seconds(600))
+        stream.continuation.yield(Task.isCancelled ? "is cancelled" : "ends")
+      }
+    )
+    var store: FlowStore? = store(controller)
+    var told = stream.stream.makeAsyncIterator()
+    store?.dispatch(.request(.all))
+    #expect(await told.next() == "begins")
+    store = nil
+    #expect(await told.next() == "is cancelled")
+  }
+
   /// Random saves and deletions, by two controllers: the live list is what is stored.
   @Test func aLiveListIsWhatIsStored() async throws {
     var random = SeededGenerator()
