@@ -36,6 +36,7 @@ let package = Package(
     .executable(name: "flights", targets: ["Flights"]),
     .executable(name: "contacts", targets: ["Contacts"]),
     .executable(name: "media", targets: ["Media"]),
+    .executable(name: "jukebox", targets: ["Jukebox"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -131,6 +132,18 @@ let package = Package(
       path: "Examples/MediaLibrary/Command",
       swiftSettings: swiftSettings
     ),
+    .target(
+      name: "JukeboxExample",
+      dependencies: ["Cambium", "CambiumFlow"],
+      path: "Examples/Jukebox/Library",
+      swiftSettings: swiftSettings
+    ),
+    .executableTarget(
+      name: "Jukebox",
+      dependencies: ["JukeboxExample", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Examples/Jukebox/Command",
+      swiftSettings: swiftSettings
+    ),
     // The program of Docs/GettingStarted.md.
     .executableTarget(
       name: "GettingStarted",
@@ -205,6 +218,11 @@ let package = Package(
     .testTarget(
       name: "MediaLibraryTests",
       dependencies: ["Cambium", "Media", "MediaLibraryExample", "TestSupport"],
+      swiftSettings: swiftSettings
+    ),
+    .testTarget(
+      name: "JukeboxTests",
+      dependencies: ["Cambium", "CambiumFlow", "Jukebox", "JukeboxExample", "TestSupport"],
       swiftSettings: swiftSettings
     ),
     // The code of the guides, as an app has it: with Cambium alone, or with a facade beside it.
