@@ -62,7 +62,8 @@ public final class EffectRunner: Sendable {
   /// Makes a runner of no effects.
   public init() {}
 
-  deinit { core.withLock { $0.running.values.forEach { $0.task.cancel() } } }
+  // Tasks are cancelled outside the lock: what they do about it may come here.
+  deinit { core.withLock(\.running).values.forEach { $0.task.cancel() } }
 
   /// Runs an effect.
   ///
@@ -80,18 +81,18 @@ public final class EffectRunner: Sendable {
     case .cancel(let token): core.withLock { $0.running.removeValue(forKey: token) }?.task.cancel()
     case .run(nil, let body): Task { await body { output.dispatch($0, from: source) } }
     case .run(let token?, let body):
-      core.withLock { core in
+      let old = core.withLock { core in
         core.nextNumber += 1
         let number = core.nextNumber
-        core.running[token]?.task.cancel()
         let task = Task { [weak self] in
           await body { [weak self] in
             if self?.isRunning(token, number) == true { output.dispatch($0, from: source) }
           }
           self?.end(token, number)
         }
-        core.running[token] = Running(number: number, task: task)
+        return core.running.updateValue(Running(number: number, task: task), forKey: token)
       }
+      old?.task.cancel()
     }
   }
 

@@ -9,12 +9,10 @@ public final class GroupChainOperation: ResultOperation<Void>, ConsumesResult, @
   /// What the group was handed; success if nothing hands it anything.
   @ResultSlot public var input: Result<Void, any Error> = .success(())
   private let last: Operation
-  private let chain: [Operation]
   private let chainProgress: ObservableProgress?
 
   init(_ last: Operation, collatesProgress: Bool) {
     self.last = last
-    chain = last.operationChain
     chainProgress = collatesProgress ? last.chainProgress() : nil
     super.init()
     if let chainProgress { progress.addChild(chainProgress, withPendingUnitCount: progress.totalUnitCount) }
@@ -27,7 +25,7 @@ public final class GroupChainOperation: ResultOperation<Void>, ConsumesResult, @
     let end = BlockOperation { [self] in
       finish(with: (last as? any ProducesResult)?.outcome ?? .success(()))
     }
-    for operation in chain { end.addDependency(operation) }
+    for operation in last.operationChain { end.addDependency(operation) }
     last.enqueue(on: internalQueue)
     OperationQueue().addOperation(end)
   }
@@ -35,7 +33,7 @@ public final class GroupChainOperation: ResultOperation<Void>, ConsumesResult, @
   /// Cancels the group and the operations that have not finished yet.
   public override func cancel() {
     super.cancel()
-    for operation in chain where !operation.isFinished { operation.cancel() }
+    for operation in last.operationChain where !operation.isFinished { operation.cancel() }
   }
 }
 

@@ -22,12 +22,18 @@ public struct RetryStrategy: Sendable {
 open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchecked Sendable {
   // Safety: what changes has a lock.
 
-  /// The strategy, and how often the operation has failed.
-  private let retrying: Mutex<(strategy: RetryStrategy, failureCount: Int)>
+  private struct Retrying {
+    var strategy: RetryStrategy
+    var failureCount = 0
+    /// Whether the next attempt has been decided on, and has not begun.
+    var isWaiting = false
+  }
+
+  private let retrying: Mutex<Retrying>
 
   /// Makes an operation with a strategy.
   public init(retryStrategy: RetryStrategy = .none) {
-    retrying = Mutex((retryStrategy, 0))
+    retrying = Mutex(Retrying(strategy: retryStrategy))
     super.init()
   }
 
@@ -43,14 +49,19 @@ open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchec
   /// Ends the operation, or executes it again: after a failure, if the strategy says so and nobody has cancelled the operation.
   open override func finish() {
     guard state == .executing, !isCancelled, case .failure(let error) = output else { return super.finish() }
-    let (strategy, count) = retrying.withLock { retrying in
+    let attempt = retrying.withLock { retrying -> (RetryStrategy, Int)? in
+      if retrying.isWaiting { return nil }
+      retrying.isWaiting = true
       retrying.failureCount += 1
       return (retrying.strategy, retrying.failureCount)
     }
+    // The attempt has ended before.
+    guard let (strategy, count) = attempt else { return }
     guard strategy.retries(count, error) else { return super.finish() }
     // Not from here: any number of attempts would lie on one stack.
     DispatchQueue.global().async { [self] in
       output = .failure(ResultError.noResult)
+      retrying.withLock { $0.isWaiting = false }
       execute()
     }
   }

@@ -65,15 +65,19 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
 
   /// Makes the context and works in it.
   public final override func execute() {
+    let context: BackgroundContext
     do {
-      let context = try container.newBackgroundContext(
+      context = try container.newBackgroundContext(
         name: "CambiumOperations.StoreOperation",
         mergePolicy: mergePolicy
       )
-      work.withLock { $0 = Work(context: context) }
-      try context.performAndWait { try performWork(in: $0) }
     } catch {
-      finish(with: .failure(error))
+      return finish(with: .failure(error))
+    }
+    work.withLock { $0 = Work(context: context) }
+    do { try context.performAndWait { try performWork(in: $0) } } catch {
+      // Work that has ended the operation, or this attempt, has said how.
+      if operationContext === context { finish(with: .failure(error)) }
     }
   }
 

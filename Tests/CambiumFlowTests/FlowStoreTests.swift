@@ -226,6 +226,27 @@ struct Noting: Middleware {
     #expect(store.state == ["found b"])
   }
 
+  /// What a cancelled task does about it may use the store.
+  @Test func aCancelledEffectMayDispatch() async {
+    let middleware = EffectMiddleware<Int, Int, Int> { action, _, _ in
+      action > 10
+        ? .doNothing
+        : .run(token: "wait") { send in
+          await withTaskCancellationHandler {
+            try? await Task.sleep(for: .seconds(600))
+          } onCancel: {
+            send(100)
+          }
+        }
+    }
+    let store = FlowStore(0, reducer: adding, middleware: middleware)
+    for action in 1...5 {
+      await store.send(action)
+      for _ in 0..<20 { await Task.yield() }
+    }
+    #expect(store.state == 15)
+  }
+
   @Test func effectsWithoutATokenLiveUntilTheyEnd() async {
     let catalogue = Catalogue()
     let store = searching(catalogue, token: nil)

@@ -1,5 +1,6 @@
 import Cambium
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CambiumFlow
@@ -45,9 +46,11 @@ import Testing
 
   @Test func aFailedConfigurationIsAFailedOpening() async throws {
     let (shelf, notes) = (try Shelf(), Notes())
+    let refused = Mutex<PersistentContainer?>(nil)
     let container = LazyContainer {
       try await shelf.open()
     } configure: { container in
+      refused.withLock { if $0 == nil { $0 = container } }
       notes.add("configures")
       if notes.all.count == 1 { throw Refused() }
       await MainActor.run { container.viewContext.name = "configured" }
@@ -57,6 +60,8 @@ import Testing
     await #expect(throws: failure) { try await controller.delete(Title("x")) }
     await #expect(throws: failure) { try await controller.follow(.all) { _ in } }
     #expect(notes.all.count == 1)
+    let first = try #require(refused.withLock { $0 })
+    await #expect(throws: ContextError.self) { try await first.query { try $0.count(From<Track>()) } }
     let opened = try await container.retry()
     let name = await MainActor.run { opened.viewContext.name }
     #expect(name == "configured")

@@ -162,6 +162,20 @@ struct OperationChainTests {
     #expect(!group.hasResult || (try? group.output.get()) == nil)
   }
 
+  /// The chain is that at the time when the group runs.
+  @Test func aGroupWaitsForWhatWasAddedLater() {
+    let notes = Notes()
+    let (last, held) = (noting("last", notes), Held())
+    let group = last.group()
+    held.then(do: last)
+    group.enqueue(on: queue)
+    held.started.wait()
+    #expect(!group.isFinished)
+    held.finish()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(notes.all == ["last"])
+  }
+
   @Test func groupsAreNested() throws {
     let notes = Notes()
     let inner = noting("a", notes).then(do: noting("b", notes)).group(collateProgress: true)

@@ -222,6 +222,23 @@ private final class ImportParcels: StoreOperation<Void>, ConsumesResult, @unchec
     #expect(weight == 11)
   }
 
+  @Test func anAttemptEndsOnce() async throws {
+    let depot = try await Depot()
+    try await depot.container.write { $0.insert(Parcel("same")) }
+    let attempts = Notes()
+    let operation = Work<Void>(depot, retryStrategy: .repeat(times: 2)) { work, context in
+      attempts.add("attempt")
+      context.insert(Parcel("same"))
+      work.saveAndFinish()
+      // The next attempt may be under way by now.
+      Thread.sleep(forTimeInterval: 0.01)
+      throw Broken()
+    }
+    await #expect(throws: ContextError.self) { try await operation.run() }
+    try await Task.sleep(for: .milliseconds(100))
+    #expect(attempts.all.count == 3 && operation.failureCount == 3)
+  }
+
   @Test func valuesAreFetched() async throws {
     let depot = try await Depot()
     try await depot.container.write { context in
