@@ -24,6 +24,8 @@ let package = Package(
     .library(name: "GraphContext", targets: ["GraphContext"]),
     .library(name: "Predicates", targets: ["Predicates"]),
     .library(name: "PageStore", targets: ["PageStore"]),
+    .library(name: "CambiumOperations", targets: ["CambiumOperations"]),
+    .library(name: "CambiumFlow", targets: ["CambiumFlow"]),
     // For the nested package Fuzz and for the tests of what is built on the store; not for apps.
     .library(name: "TestSupport", targets: ["TestSupport"]),
     // For the nested package Benchmarks, which reads the same gzipped files; not for apps.
@@ -34,6 +36,7 @@ let package = Package(
     .executable(name: "flights", targets: ["Flights"]),
     .executable(name: "contacts", targets: ["Contacts"]),
     .executable(name: "media", targets: ["Media"]),
+    .executable(name: "jukebox", targets: ["Jukebox"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -76,6 +79,10 @@ let package = Package(
       ],
       swiftSettings: swiftSettings
     ),
+
+    // Facades: other ways to work with a container, each for apps that want it.
+    .target(name: "CambiumOperations", dependencies: ["GraphContext"], swiftSettings: swiftSettings),
+    .target(name: "CambiumFlow", dependencies: ["GraphContext"], swiftSettings: swiftSettings),
 
     .target(name: "SVGDrawing", swiftSettings: swiftSettings),
     .executableTarget(
@@ -123,6 +130,18 @@ let package = Package(
         "MediaLibraryExample", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Examples/MediaLibrary/Command",
+      swiftSettings: swiftSettings
+    ),
+    .target(
+      name: "JukeboxExample",
+      dependencies: ["Cambium", "CambiumFlow"],
+      path: "Examples/Jukebox/Library",
+      swiftSettings: swiftSettings
+    ),
+    .executableTarget(
+      name: "Jukebox",
+      dependencies: ["JukeboxExample", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Examples/Jukebox/Command",
       swiftSettings: swiftSettings
     ),
     // The program of Docs/GettingStarted.md.
@@ -178,6 +197,16 @@ let package = Package(
       swiftSettings: swiftSettings
     ),
     .testTarget(
+      name: "CambiumOperationsTests",
+      dependencies: ["Cambium", "CambiumOperations", "TestSupport"],
+      swiftSettings: swiftSettings
+    ),
+    .testTarget(
+      name: "CambiumFlowTests",
+      dependencies: ["Cambium", "CambiumFlow", "TestSupport"],
+      swiftSettings: swiftSettings
+    ),
+    .testTarget(
       name: "CambiumToolTests",
       dependencies: ["Cambium", "PageStore", "SVGDrawing", "TestSupport", "cambium-cli"],
       swiftSettings: swiftSettings
@@ -197,10 +226,17 @@ let package = Package(
       dependencies: ["Cambium", "Media", "MediaLibraryExample", "TestSupport"],
       swiftSettings: swiftSettings
     ),
-    // The code of the guides, as an app has it: with Cambium alone.
+    .testTarget(
+      name: "JukeboxTests",
+      dependencies: ["Cambium", "CambiumFlow", "Jukebox", "JukeboxExample", "TestSupport"],
+      swiftSettings: swiftSettings
+    ),
+    // The code of the guides, as an app has it: with Cambium alone, or with a facade beside it.
     .testTarget(
       name: "GuideTests",
-      dependencies: ["Cambium", "GettingStarted", "TestSupport", "cambium-cli"],
+      dependencies: [
+        "Cambium", "CambiumOperations", "CambiumFlow", "GettingStarted", "TestSupport", "cambium-cli",
+      ],
       swiftSettings: swiftSettings
     ),
   ]

@@ -1,7 +1,7 @@
 import Foundation
 import Predicates
 
-/// The new value of an attribute in ``PersistentContainer/batchUpdate(_:_:chunkSize:durability:author:)``: a value, or an expression over the attributes that
+/// The new value of an attribute in ``PersistentContainer/batchUpdate(_:_:chunkSize:durability:author:)-(_,Assignment<Root>...,_,_,_)``: a value, or an expression over the attributes that
 /// each object has.
 public struct Assignment<Root: ManagedObject>: Sendable {
   private let names: Result<[String], QueryError>

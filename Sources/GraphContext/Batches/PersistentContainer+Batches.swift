@@ -100,6 +100,24 @@ extension PersistentContainer {
     durability: Durability? = nil,
     author: String? = nil
   ) async throws(ContextError) -> [ManagedObjectID] {
+    try await batchUpdate(
+      request,
+      assignments,
+      chunkSize: chunkSize,
+      durability: durability,
+      author: author
+    )
+  }
+
+  /// ``batchUpdate(_:_:chunkSize:durability:author:)-(_,Assignment<Root>...,_,_,_)`` with the new values in an array.
+  @discardableResult
+  public func batchUpdate<Root: ManagedObject>(
+    _ request: From<Root>,
+    _ assignments: [Assignment<Root>],
+    chunkSize: Int? = nil,
+    durability: Durability? = nil,
+    author: String? = nil
+  ) async throws(ContextError) -> [ManagedObjectID] {
     let (query, entity) = try resolved(request)
     let resolved = try ContextError.resolving { () throws(QueryError) in
       var resolved: [ResolvedAssignment] = []

@@ -91,6 +91,13 @@ public struct From<Root: ManagedObject>: Sendable {
     return copy
   }
 
+  /// The query without its order, for another one.
+  public func withoutOrder() -> From {
+    var copy = self
+    copy.sort = []
+    return copy
+  }
+
   /// The query with an order by Foundation's sort descriptors.
   public func orderBy(_ descriptors: [SortDescriptor<Root>]) -> From {
     orderBy(descriptors.map(OrderBy.init))

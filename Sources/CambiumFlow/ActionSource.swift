@@ -1,0 +1,45 @@
+/// Where an action comes from: the place in the program that dispatched it. What an effect dispatches comes from where its cause came from.
+public struct ActionSource: Sendable, Hashable {
+  /// The file.
+  public let file: String
+  /// The function.
+  public let function: String
+  /// The line.
+  public let line: UInt
+  /// What the program says beside.
+  public let info: String?
+
+  /// Makes a source; by default that of the place where this is called.
+  public init(
+    file: String = #fileID,
+    function: String = #function,
+    line: UInt = #line,
+    info: String? = nil
+  ) {
+    (self.file, self.function, self.line, self.info) = (file, function, line, info)
+  }
+}
+
+/// An action with where it comes from.
+public struct DispatchedAction<Action: Sendable>: Sendable {
+  /// The action.
+  public let action: Action
+  /// Where it comes from.
+  public let source: ActionSource
+
+  /// Makes a dispatched action.
+  public init(_ action: Action, from source: ActionSource) { (self.action, self.source) = (action, source) }
+}
+
+/// Where actions go: into the queue of a store, from any thread.
+public struct ActionHandler<Action: Sendable>: Sendable {
+  private let body: @Sendable (DispatchedAction<Action>) -> Void
+
+  /// Makes a handler of a closure.
+  public init(_ body: @escaping @Sendable (DispatchedAction<Action>) -> Void) { self.body = body }
+
+  /// Hands over an action. It is handled later, never within this call.
+  public func dispatch(_ action: Action, from source: ActionSource) {
+    body(DispatchedAction(action, from: source))
+  }
+}

@@ -1,0 +1,53 @@
+import GraphContext
+import Synchronization
+
+/// What happens to a container that a store watches.
+public enum ContainerAction: Sendable {
+  /// Opens it, before anything needs it.
+  case load
+  /// Opens it again, if it couldn't be opened.
+  case retry
+  /// It has another state.
+  case changed(ContainerState)
+}
+
+extension LazyContainer {
+  /// A middleware that dispatches each state of the container, and does what the other actions ask for.
+  public nonisolated func makeMiddleware() -> AnyMiddleware<ContainerAction, ContainerAction, ContainerState>
+  {
+    AnyMiddleware(ContainerMiddleware(container: self))
+  }
+
+  /// A reducer that keeps the container's state.
+  public static func makeReducer() -> Reducer<ContainerAction, ContainerState> {
+    Reducer { action, state in
+      if case .changed(let new) = action { state = new }
+    }
+  }
+}
+
+private final class ContainerMiddleware: Middleware {
+  private let container: LazyContainer
+  private let runner = EffectRunner()
+
+  init(container: LazyContainer) { self.container = container }
+
+  func receiveContext(
+    getState: @escaping @Sendable () -> ContainerState,
+    output: ActionHandler<ContainerAction>
+  ) {
+    let following = Effect<ContainerAction>.run(token: "container") { [container] send in
+      for await state in container.states() { send(.changed(state)) }
+    }
+    runner.run(following, from: ActionSource(), to: output)
+  }
+
+  func handle(_ action: ContainerAction, from source: ActionSource, afterReducer: inout AfterReducer) {
+    // What comes of it is the container's state.
+    switch action {
+    case .load: afterReducer.add { [container] in Task { try? await container.container() } }
+    case .retry: afterReducer.add { [container] in Task { try? await container.retry() } }
+    case .changed: break
+    }
+  }
+}

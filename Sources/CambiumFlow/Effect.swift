@@ -1,0 +1,176 @@
+import Synchronization
+
+/// A name for an effect, by which it is replaced or cancelled.
+public struct EffectToken: Hashable, Sendable, ExpressibleByStringLiteral {
+  private let name: String
+
+  /// Makes a token; tokens with equal names are equal.
+  public init(_ name: String) { self.name = name }
+
+  /// Makes a token; tokens with equal names are equal.
+  public init(stringLiteral name: String) { self.name = name }
+}
+
+/// What a middleware does about an action: asynchronous work that dispatches any number of actions, the end of such work, or nothing.
+public struct Effect<OutputAction: Sendable>: Sendable {
+  /// Dispatches an action.
+  public typealias Send = @Sendable (OutputAction) -> Void
+
+  enum Kind: Sendable {
+    case nothing
+    case cancel(EffectToken)
+    case run(EffectToken?, @Sendable (@escaping Send) async -> Void)
+  }
+  let kind: Kind
+
+  /// Nothing.
+  public static var doNothing: Effect { Effect(kind: .nothing) }
+
+  /// Ends the effect with this token, if there is one. What it sends from now on goes nowhere.
+  public static func toCancel(_ token: EffectToken) -> Effect { Effect(kind: .cancel(token)) }
+
+  /// Runs a task.
+  ///
+  /// - Parameters:
+  ///   - token: the effect's name: a new effect takes the place of the one with the same token, which is cancelled. An effect without one lives until it ends.
+  ///   - body: the task. What it sends is dispatched, until the effect is cancelled.
+  public static func run(
+    token: EffectToken? = nil,
+    _ body: @escaping @Sendable (_ send: @escaping Send) async -> Void
+  ) -> Effect {
+    Effect(kind: .run(token, body))
+  }
+
+  /// Dispatches one action.
+  public static func just(_ action: OutputAction) -> Effect { .run { send in send(action) } }
+}
+
+/// Runs effects, and knows those that have a token. Effects with tokens end with it.
+public final class EffectRunner: Sendable {
+  private struct Running {
+    let number: Int
+    let task: Task<Void, Never>
+  }
+
+  private struct Core {
+    var running: [EffectToken: Running] = [:]
+    var nextNumber = 0
+  }
+
+  private let core = Mutex(Core())
+
+  /// Makes a runner of no effects.
+  public init() {}
+
+  // Tasks are cancelled outside the lock: what they do about it may come here.
+  deinit { core.withLock(\.running).values.forEach { $0.task.cancel() } }
+
+  /// Runs an effect.
+  ///
+  /// - Parameters:
+  ///   - effect: the effect.
+  ///   - source: where the actions come from that it sends.
+  ///   - output: where they go.
+  public func run<OutputAction>(
+    _ effect: Effect<OutputAction>,
+    from source: ActionSource,
+    to output: ActionHandler<OutputAction>
+  ) {
+    switch effect.kind {
+    case .nothing: return
+    case .cancel(let token): core.withLock { $0.running.removeValue(forKey: token) }?.task.cancel()
+    case .run(nil, let body): Task { await body { output.dispatch($0, from: source) } }
+    case .run(let token?, let body):
+      let old = core.withLock { core in
+        core.nextNumber += 1
+        let number = core.nextNumber
+        let task = Task { [weak self] in
+          await body { [weak self] in
+            if self?.isRunning(token, number) == true { output.dispatch($0, from: source) }
+          }
+          self?.end(token, number)
+        }
+        return core.running.updateValue(Running(number: number, task: task), forKey: token)
+      }
+      old?.task.cancel()
+    }
+  }
+
+  private func isRunning(_ token: EffectToken, _ number: Int) -> Bool {
+    core.withLock { $0.running[token]?.number == number }
+  }
+
+  private func end(_ token: EffectToken, _ number: Int) {
+    core.withLock { core in
+      if core.running[token]?.number == number { core.running[token] = nil }
+    }
+  }
+}
+
+/// A middleware that answers actions with effects.
+///
+/// ```swift
+/// let search = EffectMiddleware<SearchAction, SearchAction, SearchState>.onAction { action, _, _, catalogue in
+///   guard case .search(let text) = action else { return .doNothing }
+///   return .run(token: "search") { send in send(.found(await catalogue.titles(matching: text))) }
+/// }.inject(catalogue)
+/// ```
+public final class EffectMiddleware<InputAction: Sendable, OutputAction: Sendable, State: Sendable>:
+  Middleware
+{
+  /// The effect of an action: the action, where it comes from, the state before it.
+  public typealias OnAction =
+    @Sendable (InputAction, ActionSource, _ getState: () -> State) -> Effect<OutputAction>
+
+  private struct Context: Sendable {
+    let getState: @Sendable () -> State
+    let output: ActionHandler<OutputAction>
+  }
+
+  private let onAction: OnAction
+  private let context = Mutex<Context?>(nil)
+  private let runner = EffectRunner()
+
+  /// Makes a middleware of what answers an action.
+  public init(_ onAction: @escaping OnAction) { self.onAction = onAction }
+
+  /// What answers an action with the help of something that is given later: ``EffectTemplate/inject(_:)``.
+  public static func onAction<Dependencies: Sendable>(
+    _ body:
+      @escaping @Sendable (InputAction, ActionSource, _ getState: () -> State, Dependencies) -> Effect<
+        OutputAction
+      >
+  ) -> EffectTemplate<InputAction, OutputAction, State, Dependencies> {
+    EffectTemplate(body: body)
+  }
+
+  /// Takes what the middleware works with.
+  public func receiveContext(
+    getState: @escaping @Sendable () -> State,
+    output: ActionHandler<OutputAction>
+  ) {
+    context.withLock { $0 = Context(getState: getState, output: output) }
+  }
+
+  /// Asks for the effect of an action, and runs it after the reducer.
+  public func handle(_ action: InputAction, from source: ActionSource, afterReducer: inout AfterReducer) {
+    guard let context = context.withLock({ $0 }) else { return }
+    let effect = onAction(action, source, context.getState)
+    afterReducer.add { [runner] in runner.run(effect, from: source, to: context.output) }
+  }
+}
+
+/// An ``EffectMiddleware`` without what it depends on.
+public struct EffectTemplate<
+  InputAction: Sendable,
+  OutputAction: Sendable,
+  State: Sendable,
+  Dependencies: Sendable
+>: Sendable {
+  let body: @Sendable (InputAction, ActionSource, () -> State, Dependencies) -> Effect<OutputAction>
+
+  /// The middleware that works with these.
+  public func inject(_ dependencies: Dependencies) -> EffectMiddleware<InputAction, OutputAction, State> {
+    EffectMiddleware { [body] in body($0, $1, $2, dependencies) }
+  }
+}

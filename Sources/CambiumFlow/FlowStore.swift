@@ -1,0 +1,161 @@
+import Synchronization
+
+/// A state that changes by actions alone, one after the other.
+///
+/// ```swift
+/// let store = FlowStore(0, reducer: Reducer<Int, Int> { action, state in state += action })
+/// store.dispatch(2)
+/// for await state in store.states() { print(state) }
+/// ```
+///
+/// For each action: every middleware sees it, with the state before; the reducer makes the new state; the state is told; what the middlewares have left for afterwards is
+/// done, in the reverse of their order. What they dispatch comes after the actions that are waiting.
+///
+/// The store works where an actor works: on one of its own if not told otherwise, or on the main actor. No main queue has to be drained.
+public actor FlowStore<Action: Sendable, State: Sendable> {
+  private let host: any Actor
+  private let reducer: Reducer<Action, State>
+  private let middleware: AnyMiddleware<Action, Action, State>
+  private let emission: Emission<State>
+  private let published: Published<State>
+  private let inbox: Inbox<Action>
+  private var isProcessing = false
+
+  /// Makes a store.
+  ///
+  /// - Parameters:
+  ///   - initial: the state before the first action.
+  ///   - reducer: makes the next state.
+  ///   - middleware: sees every action; it belongs to this store.
+  ///   - emission: which states are told.
+  ///   - host: the actor on whose executor the store works: `MainActor.shared` for what a person looks at, an actor with an executor of the program's own; by default one that is no other's.
+  public init(
+    _ initial: State,
+    reducer: Reducer<Action, State>,
+    middleware: any Middleware<Action, Action, State> = AnyMiddleware<Action, Action, State>.identity,
+    emission: Emission<State> = .always,
+    on host: any Actor = OwnActor()
+  ) {
+    (self.reducer, self.middleware, self.emission) = (reducer, AnyMiddleware(middleware), emission)
+    (self.host, published, inbox) = (host, Published(initial), Inbox())
+    let published = published
+    let output = ActionHandler<Action> { [weak self] in self?.dispatch($0.action, from: $0.source) }
+    self.middleware.receiveContext(getState: { published.value }, output: output)
+  }
+
+  /// The executor of the actor that the store was given.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { host.unownedExecutor }
+
+  /// The state after the last action that was handled, on any thread.
+  public nonisolated var state: State { published.value }
+
+  /// The state at hand, and then every one that follows, in their order. States that the consumer has not read yet stay in memory. The sequence ends with the store.
+  public nonisolated func states() -> AsyncStream<State> { published.values() }
+
+  /// Has an action handled after those that are waiting, and returns at once. From any thread.
+  public nonisolated func dispatch(_ action: Action, from source: ActionSource) {
+    guard inbox.append(DispatchedAction(action, from: source)) else { return }
+    Task { await processAll() }
+  }
+
+  /// Has an action handled after those that are waiting, and returns at once. From any thread.
+  public nonisolated func dispatch(
+    _ action: Action,
+    file: String = #fileID,
+    function: String = #function,
+    line: UInt = #line,
+    info: String? = nil
+  ) {
+    dispatch(action, from: ActionSource(file: file, function: function, line: line, info: info))
+  }
+
+  /// Has an action handled after those that are waiting, and returns the state afterwards. Effects may go on.
+  @discardableResult
+  public func send(
+    _ action: Action,
+    file: String = #fileID,
+    function: String = #function,
+    line: UInt = #line,
+    info: String? = nil
+  ) -> State {
+    let source = ActionSource(file: file, function: function, line: line, info: info)
+    _ = inbox.append(DispatchedAction(action, from: source))
+    processAll()
+    return published.value
+  }
+
+  private func processAll() {
+    if isProcessing { return }
+    isProcessing = true
+    defer { isProcessing = false }
+    var batch = inbox.takeAll()
+    while !batch.isEmpty {
+      batch.forEach(process)
+      batch = inbox.takeAll()
+    }
+  }
+
+  private func process(_ next: DispatchedAction<Action>) {
+    var afterReducer = AfterReducer()
+    middleware.handle(next.action, from: next.source, afterReducer: &afterReducer)
+    let old = published.value
+    var state = old
+    reducer.reduce(next.action, &state)
+    published.set(state, tells: emission.tells(old, state))
+    afterReducer.run()
+  }
+}
+
+/// Which states a store tells of.
+public struct Emission<State: Sendable>: Sendable {
+  let tells: @Sendable (_ old: State, _ new: State) -> Bool
+
+  /// One for each action.
+  public static var always: Emission { Emission { _, _ in true } }
+  /// None but the one that a sequence begins with.
+  public static var never: Emission { Emission { _, _ in false } }
+
+  /// Those of which the condition is true.
+  public static func when(_ condition: @escaping @Sendable (_ old: State, _ new: State) -> Bool) -> Emission {
+    Emission(tells: condition)
+  }
+}
+
+extension Emission where State: Equatable {
+  /// Those that differ from the one before.
+  public static var whenDifferent: Emission { Emission { $0 != $1 } }
+}
+
+/// An actor that has nothing but an executor.
+public actor OwnActor {
+  /// Makes one.
+  public init() {}
+}
+
+/// Actions that wait for their turn.
+private final class Inbox<Action: Sendable>: Sendable {
+  private struct Core {
+    var waiting: [DispatchedAction<Action>] = []
+    var isScheduled = false
+  }
+
+  private let core = Mutex(Core())
+
+  /// Whether a turn has to be asked for: none was since the inbox was empty.
+  func append(_ action: DispatchedAction<Action>) -> Bool {
+    core.withLock { core in
+      core.waiting.append(action)
+      defer { core.isScheduled = true }
+      return !core.isScheduled
+    }
+  }
+
+  /// The actions that wait, in their order; empty once none does.
+  func takeAll() -> [DispatchedAction<Action>] {
+    core.withLock { core in
+      defer { core.waiting = [] }
+      if core.waiting.isEmpty { core.isScheduled = false }
+      return core.waiting
+    }
+  }
+}

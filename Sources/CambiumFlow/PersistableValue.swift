@@ -1,0 +1,61 @@
+import GraphContext
+
+/// A value that stands for an object of a model, with some or all of its properties: it is made of an object, and writes itself into one. Several types of values may stand for one model.
+///
+/// The values that `@Model` writes need two lines:
+///
+/// ```swift
+/// extension Song.Values: PersistableValue {
+///   public typealias Object = Song
+///   public typealias Request = SongRequest
+/// }
+/// ```
+public protocol PersistableValue: Sendable {
+  /// The model.
+  associatedtype Object: ManagedObject
+  /// What lists of the values are asked for by.
+  associatedtype Request: ObjectRequest where Request.Object == Object
+
+  /// The object that the value was made of; nil for a new value.
+  var objectID: ManagedObjectID? { get }
+
+  /// Makes the value of an object.
+  init(_ object: Object) throws
+
+  /// Inserts an object for a new value. ``update(_:)`` follows, so only what the object can't be without has to be set.
+  func insert(into context: ManagedObjectContext) throws -> Object
+
+  /// Writes the value into its object. A property that is set to the value it has counts as changed: set only what differs, so that an unchanged value saves nothing.
+  func update(_ object: Object) throws
+}
+
+extension PersistableValue where Self: ModelValues, Object == _$Model {
+  /// Inserts an object that has the values.
+  public func insert(into context: ManagedObjectContext) throws -> Object { try context.insert(self) }
+
+  /// Sets the properties that differ.
+  public func update(_ object: Object) throws { try object.apply(self) }
+}
+
+/// A value that asks for objects, as a rule an enum: `case all`, `case titled(String)`.
+public protocol ObjectRequest: Sendable {
+  /// The model.
+  associatedtype Object: ManagedObject
+
+  /// The objects.
+  var query: From<Object> { get }
+  /// The order of the objects, in the place of the query's own; that one stays if this is empty.
+  var order: [OrderBy<Object>] { get }
+  /// What divides the list. The order must begin with it.
+  var sections: SectionedBy<Object>? { get }
+}
+
+extension ObjectRequest {
+  /// No order but the query's.
+  public var order: [OrderBy<Object>] { [] }
+  /// No sections.
+  public var sections: SectionedBy<Object>? { nil }
+
+  /// The query in the request's order.
+  var orderedQuery: From<Object> { order.isEmpty ? query : query.withoutOrder().orderBy(order) }
+}

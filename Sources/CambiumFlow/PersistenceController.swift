@@ -1,0 +1,88 @@
+/// What saves, deletes and follows the elements of one kind. It gives a store its middleware and its reducer.
+public protocol PersistenceController<Element, Failure, Request>: Sendable {
+  /// The values.
+  associatedtype Element: Sendable
+  /// What goes wrong.
+  associatedtype Failure: Error
+  /// What lists of the values are asked for by.
+  associatedtype Request: Sendable
+
+  /// The actions of the middleware and of the reducer.
+  typealias Action = PersistenceAction<Element, Failure, Request>
+  /// The state of the reducer.
+  typealias State = PersistenceState<Element, Failure, Request>
+
+  /// Saves an element, and returns it as it is saved: with its ID, if it is new.
+  func save(_ element: Element) async throws(Failure) -> Element
+
+  /// Deletes an element. One that isn't stored is deleted already.
+  func delete(_ element: Element) async throws(Failure)
+
+  /// Follows a list until the task is cancelled: hands over its elements, and then each difference.
+  func follow(
+    _ request: Request,
+    receive: @escaping @Sendable (PersistenceFetchResult<Element>) -> Void
+  ) async throws(Failure)
+}
+
+extension PersistenceController {
+  /// A middleware that does what actions ask for. Each store needs one of its own: a middleware has one live request at a time.
+  public func makeMiddleware() -> AnyMiddleware<Action, Action, State> {
+    AnyMiddleware(PersistenceMiddleware(controller: self))
+  }
+
+  /// A reducer that keeps the state.
+  ///
+  /// - Parameter refetches: what becomes of a list to which a difference doesn't apply, because the program has changed it in the state: if true, the state is `loading`, and the
+  ///   middleware begins the request again; if false, the list is empty.
+  public static func makeReducer(refetches: Bool = true) -> Reducer<Action, State> {
+    Reducer { action, state in state.apply(action.kind, refetches: refetches) }
+  }
+}
+
+extension PersistenceState {
+  mutating func apply(_ kind: PersistenceAction<Element, Failure, Request>.Kind, refetches: Bool) {
+    switch kind {
+    case .save: persist = .processing
+    case .saved: persist = .succeeded
+    case .saveFailed(let failure, let element): persist = .failed(failure, element)
+    case .delete: delete = .processing
+    case .deleted: delete = .succeeded
+    case .deleteFailed(let failure, let element): delete = .failed(failure, element)
+    case .request: begin(.loading)
+    case .cancelRequest: begin(.canceled)
+    case .requestFailed(let failure, let failed, let number):
+      if number == requestNumber { request = .failed(failure, failed) }
+    case .received(let result, let number):
+      if number == requestNumber { receive(result, refetches) }
+    }
+  }
+
+  /// From now on nothing of the request before counts.
+  private mutating func begin(_ next: RequestState<Element, Failure, Request>) {
+    requestNumber += 1
+    request = next
+  }
+
+  private mutating func receive(_ result: PersistenceFetchResult<Element>, _ refetches: Bool) {
+    switch (result, request) {
+    case (_, .canceled), (_, .failed): return
+    case (.elements(let elements), _): request = .received(elements)
+    case (.difference(let difference), .received(let old)):
+      if let new = difference.flatMap(old.applying) {
+        request = .received(new)
+      } else if refetches {
+        begin(.loading)
+      } else {
+        request = .received([])
+      }
+    case (.difference(let difference), .initial), (.difference(let difference), .loading):
+      let inserted = difference?.insertions.map { step in
+        switch step {
+        case .insert(_, let element, _), .remove(_, let element, _): element
+        }
+      }
+      request = .received(inserted ?? [])
+    }
+  }
+}

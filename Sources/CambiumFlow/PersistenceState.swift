@@ -1,0 +1,64 @@
+/// What is known of the elements of one kind: three parts, none of which depends on another.
+public struct PersistenceState<Element: Sendable, Failure: Error, Request: Sendable>: Sendable {
+  /// The live request.
+  public var request: RequestState<Element, Failure, Request>
+  /// The last step of any save.
+  public var persist: ChangeState<Element, Failure>
+  /// The last step of any deletion.
+  public var delete: ChangeState<Element, Failure>
+  /// Counts the live requests, and their ends.
+  var requestNumber = 0
+
+  /// Makes a state.
+  public init(
+    request: RequestState<Element, Failure, Request> = .initial,
+    persist: ChangeState<Element, Failure> = .initial,
+    delete: ChangeState<Element, Failure> = .initial
+  ) {
+    (self.request, self.persist, self.delete) = (request, persist, delete)
+  }
+
+  /// The state before the first action.
+  public static var initial: PersistenceState { PersistenceState() }
+}
+
+/// What has become of a live request.
+public enum RequestState<Element: Sendable, Failure: Error, Request: Sendable>: Sendable {
+  /// There was none.
+  case initial
+  /// It has not told anything yet.
+  case loading
+  /// It has failed, and is over.
+  case failed(Failure, Request)
+  /// It goes on, and this is its list.
+  case received([Element])
+  /// The program has ended it.
+  case canceled
+
+  /// The list; nil where there is none.
+  public var elements: [Element]? {
+    if case .received(let elements) = self { elements } else { nil }
+  }
+}
+
+/// What has become of saves, or of deletions: the last step of any of them.
+public enum ChangeState<Element: Sendable, Failure: Error>: Sendable {
+  /// There was none.
+  case initial
+  /// One is under way.
+  case processing
+  /// One has failed, of this element.
+  case failed(Failure, Element)
+  /// One has succeeded.
+  case succeeded
+}
+
+extension RequestState: Equatable where Element: Equatable, Failure: Equatable, Request: Equatable {}
+extension ChangeState: Equatable where Element: Equatable, Failure: Equatable {}
+
+extension PersistenceState: Equatable where Element: Equatable, Failure: Equatable, Request: Equatable {
+  /// Whether the three parts are equal.
+  public static func == (left: PersistenceState, right: PersistenceState) -> Bool {
+    left.request == right.request && left.persist == right.persist && left.delete == right.delete
+  }
+}

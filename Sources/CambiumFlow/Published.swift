@@ -1,0 +1,42 @@
+import Synchronization
+
+/// A value that any thread may read, and whose changes sequences tell.
+final class Published<Value: Sendable>: Sendable {
+  private struct Core {
+    var value: Value
+    var audience: [Int: AsyncStream<Value>.Continuation] = [:]
+    var nextKey = 0
+  }
+
+  private let core: Mutex<Core>
+
+  init(_ value: Value) { core = Mutex(Core(value: value)) }
+
+  deinit { core.withLock { $0.audience.values.forEach { $0.finish() } } }
+
+  var value: Value { core.withLock(\.value) }
+
+  /// - Parameter tells: whether the audience is told.
+  func set(_ value: Value, tells: Bool = true) {
+    core.withLock { core in
+      core.value = value
+      // In the lock, so that everyone is told of the values in their order.
+      if tells { core.audience.values.forEach { $0.yield(value) } }
+    }
+  }
+
+  /// The value, and then every one that is told.
+  func values() -> AsyncStream<Value> {
+    let (stream, continuation) = AsyncStream<Value>.makeStream()
+    let key = core.withLock { core in
+      core.nextKey += 1
+      core.audience[core.nextKey] = continuation
+      continuation.yield(core.value)
+      return core.nextKey
+    }
+    continuation.onTermination = { [weak self] _ in
+      _ = self?.core.withLock { $0.audience.removeValue(forKey: key) }
+    }
+    return stream
+  }
+}

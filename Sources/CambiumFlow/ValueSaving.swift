@@ -1,0 +1,81 @@
+import GraphContext
+
+// A block of work for each value.
+
+extension PersistentContainer {
+  /// Saves a value in a block of its own. What others have changed since in the object is settled for the value.
+  func save<Value: PersistableValue>(_ value: Value) async throws(FlowError) -> Value {
+    try await perform(FlowError.saving) { context in
+      context.mergePolicy = .mergeByPropertyObjectTrump
+      try context.checkKnows(Value.Object.self)
+      let object: Value.Object
+      if let id = value.objectID {
+        guard let found = try context.find(Value.Object.self, id) else {
+          throw FlowError.saving(ObjectGone(objectID: id))
+        }
+        object = found
+      } else {
+        object = try ofValue { try value.insert(into: context) }
+      }
+      try ofValue { try value.update(object) }
+      try context.save()
+      return try ofValue { try Value(object) }
+    }
+  }
+
+  /// Deletes the object of a value in a block of its own. Does nothing for a value that has none, or whose ID is that of another model.
+  func delete<Value: PersistableValue>(_ value: Value) async throws(FlowError) {
+    guard let id = value.objectID else { return }
+    try await perform(FlowError.saving) { context in
+      context.mergePolicy = .mergeByPropertyObjectTrump
+      try context.checkKnows(Value.Object.self)
+      let object: Value.Object?
+      do { object = try context.find(Value.Object.self, id) } catch FlowError.unexpectedType { return }
+      guard let object else { return }
+      context.delete(object)
+      try context.save()
+    }
+  }
+
+  /// Runs a block, whose errors are made those of this module.
+  private func perform<Result: Sendable>(
+    _ wrap: (any Error) -> FlowError,
+    _ body: @Sendable @escaping (ManagedObjectContext) throws -> Result
+  ) async throws(FlowError) -> Result {
+    do {
+      return try await performBackgroundTask(body)
+    } catch {
+      throw error as? FlowError ?? wrap(error)
+    }
+  }
+}
+
+/// Calls what a value does; its error is the value's.
+func ofValue<Result>(_ body: () throws -> Result) throws(FlowError) -> Result {
+  do { return try body() } catch { throw .value(error) }
+}
+
+extension ManagedObjectContext {
+  /// - Throws: `unknownEntity` if the container was made without the model.
+  fileprivate func checkKnows<Object: ManagedObject>(_ type: Object.Type) throws(FlowError) {
+    do { _ = try count(From<Object>().limit(0)) } catch {
+      throw error.code == .unknownEntity ? .unknownEntity(Object.entityName) : .saving(error)
+    }
+  }
+
+  /// The object of an ID; nil if it is gone.
+  fileprivate func find<Object: ManagedObject>(
+    _ type: Object.Type,
+    _ id: ManagedObjectID
+  ) throws(FlowError) -> Object? {
+    do {
+      return try existingObject(type, with: id)
+    } catch {
+      switch error.code {
+      case .objectNotFound: return nil
+      case .unknownEntity: throw .unexpectedType(id)
+      default: throw .saving(error)
+      }
+    }
+  }
+}

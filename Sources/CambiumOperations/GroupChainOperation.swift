@@ -1,0 +1,47 @@
+import Foundation
+
+/// A chain of operations as one operation. It succeeds or fails as the last operation of the chain does.
+///
+/// A group that is handed a failure fails with it, and runs nothing. Cancelling the group cancels what has not finished yet.
+public final class GroupChainOperation: ResultOperation<Void>, ConsumesResult, @unchecked Sendable {
+  // Safety: the slot has a lock, and what else there is never changes.
+
+  /// What the group was handed; success if nothing hands it anything.
+  @ResultSlot public var input: Result<Void, any Error> = .success(())
+  private let last: Operation
+  private let chainProgress: ObservableProgress?
+
+  init(_ last: Operation, collatesProgress: Bool) {
+    self.last = last
+    chainProgress = collatesProgress ? last.chainProgress() : nil
+    super.init()
+    if let chainProgress { progress.addChild(chainProgress, withPendingUnitCount: progress.totalUnitCount) }
+  }
+
+  /// Runs the chain.
+  public override func execute() {
+    if case .failure = input { return finish(with: input) }
+    // A cancelled operation waits for nothing: so the end is what waits for all of them, on a queue that nobody cancels.
+    let end = BlockOperation { [self] in
+      finish(with: (last as? any ProducesResult)?.outcome ?? .success(()))
+    }
+    for operation in last.operationChain { end.addDependency(operation) }
+    last.enqueue(on: internalQueue)
+    OperationQueue().addOperation(end)
+  }
+
+  /// Cancels the group and the operations that have not finished yet.
+  public override func cancel() {
+    super.cancel()
+    for operation in last.operationChain where !operation.isFinished { operation.cancel() }
+  }
+}
+
+extension Operation {
+  /// The operation and all that it depends on, as one operation.
+  ///
+  /// - Parameter collateProgress: whether the group's progress follows that of the operations. Their progresses can then be a part of no other.
+  public func group(collateProgress: Bool = false) -> GroupChainOperation {
+    GroupChainOperation(self, collatesProgress: collateProgress)
+  }
+}

@@ -1,0 +1,140 @@
+import Foundation
+
+/// A Foundation `Progress` that tells what changes, and that any thread may use.
+///
+/// Foundation on Linux has no key-value observing, and its `Progress` has no lock. This one calls closures, and takes one lock for every tree of progresses. While other threads make
+/// progress, read ``fraction``, and not `fractionCompleted`, which can't be overridden.
+///
+/// ```swift
+/// let observation = operation.progress.onChange { print("\(Int($0 * 100)) %") }
+/// ```
+public final class ObservableProgress: Progress, @unchecked Sendable {
+  // Safety: what this class adds, and every member of the superclass that it overrides, is read and written under `lock`. What can't be overridden, such as `fractionCompleted`,
+  // is read without it.
+
+  /// One lock for all, because a child writes to its parent.
+  private static let lock = NSRecursiveLock()
+  /// Held while the closures are called, so that they hear of fractions in their order.
+  private let telling = NSRecursiveLock()
+  private var observers: [(key: Int, body: @Sendable (Double) -> Void)] = []
+  private var nextKey = 0
+  private weak var whole: ObservableProgress?
+  private var parts: [ObservableProgress] = []
+
+  /// Makes a progress that is a part of no other.
+  ///
+  /// - Parameter total: how many units there are to complete.
+  public init(total: Int64) {
+    super.init(parent: nil, userInfo: nil)
+    super.totalUnitCount = total
+  }
+
+  /// How many units there are to complete.
+  public override var totalUnitCount: Int64 {
+    get { Self.lock.withLock { super.totalUnitCount } }
+    set {
+      Self.lock.withLock { super.totalUnitCount = newValue }
+      tell()
+    }
+  }
+
+  /// How many units are completed.
+  public override var completedUnitCount: Int64 {
+    get { Self.lock.withLock { super.completedUnitCount } }
+    set {
+      Self.lock.withLock { super.completedUnitCount = newValue }
+      tell()
+    }
+  }
+
+  /// How much is completed, from 0 to 1, with what the children have completed.
+  public var fraction: Double { Self.lock.withLock { fractionCompleted } }
+
+  /// Completes one more unit, or several, in one step: several threads may do so at the same time.
+  public func advance(by units: Int64 = 1) {
+    Self.lock.withLock { super.completedUnitCount += units }
+    tell()
+  }
+
+  /// Makes another progress a part of this one. A progress can be a part of one other.
+  public override func addChild(_ child: Progress, withPendingUnitCount units: Int64) {
+    Self.lock.withLock {
+      super.addChild(child, withPendingUnitCount: units)
+      guard let child = child as? ObservableProgress else { return }
+      child.whole = self
+      parts.append(child)
+    }
+    tell()
+  }
+
+  /// Completes every unit, those of the children included.
+  public func complete() {
+    let parts = Self.lock.withLock { self.parts }
+    for part in parts where part.fraction < 1 {
+      // A progress of no units never counts as completed.
+      if part.totalUnitCount <= 0 { part.totalUnitCount = 1 }
+      part.complete()
+    }
+    if completedUnitCount != totalUnitCount { completedUnitCount = totalUnitCount }
+  }
+}
+
+// MARK: - Observing
+
+extension ObservableProgress {
+  /// Calls `body` with each new fraction, on the thread that has made the progress. The closure must not wait for a thread that makes progress.
+  ///
+  /// - Returns: what keeps the closure: it is called no more once the program releases this.
+  public func onChange(_ body: @escaping @Sendable (_ fraction: Double) -> Void) -> ProgressObservation {
+    let key = add(body)
+    return ProgressObservation { [weak self] in self?.remove(key) }
+  }
+
+  /// The fractions, beginning with the one at hand, for a task on any executor: the newest one for a task that is slower than the work. The sequence ends once everything is completed.
+  public func fractions() -> AsyncStream<Double> {
+    let (stream, continuation) = AsyncStream<Double>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    let key = add { fraction in
+      continuation.yield(fraction)
+      if fraction >= 1 { continuation.finish() }
+    }
+    continuation.onTermination = { [weak self] _ in self?.remove(key) }
+    tell()
+    return stream
+  }
+
+  private func add(_ body: @escaping @Sendable (Double) -> Void) -> Int {
+    Self.lock.withLock {
+      nextKey += 1
+      observers.append((nextKey, body))
+      return nextKey
+    }
+  }
+
+  private func remove(_ key: Int) { Self.lock.withLock { observers.removeAll { $0.key == key } } }
+
+  /// Tells the observers of this progress and of those that it is a part of.
+  private func tell() {
+    var next: ObservableProgress? = self
+    while let progress = next {
+      progress.telling.withLock {
+        let (bodies, fraction) = Self.lock.withLock {
+          (progress.observers.map(\.body), progress.fractionCompleted)
+        }
+        bodies.forEach { $0(fraction) }
+      }
+      next = Self.lock.withLock { progress.whole }
+    }
+  }
+}
+
+/// Keeps a closure that observes a progress. It ends when the program releases it.
+public final class ProgressObservation: Sendable {
+  private let end: @Sendable () -> Void
+
+  init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+
+  deinit { end() }
+
+  /// Ends the observation.
+  public func cancel() { end() }
+}

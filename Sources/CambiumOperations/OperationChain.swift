@@ -1,0 +1,87 @@
+import Foundation
+
+// An operation together with all that it depends on.
+
+extension Operation {
+  /// Makes the next operation wait for this one.
+  ///
+  /// - Returns: the next operation.
+  @discardableResult
+  public func then<Next: Operation>(do next: Next) -> Next {
+    next.addDependency(self)
+    return next
+  }
+
+  /// The operation and all that it depends on, dependencies first, each once.
+  public var operationChain: [Operation] {
+    var (chain, seen) = ([Operation](), Set<ObjectIdentifier>())
+    // A stack and not a recursion: chains may be longer than a thread's stack is deep.
+    var stack = [(operation: self, isExpanded: false)]
+    while let (operation, isExpanded) = stack.popLast() {
+      if isExpanded {
+        chain.append(operation)
+      } else if seen.insert(ObjectIdentifier(operation)).inserted {
+        stack.append((operation, true))
+        stack += operation.dependencies.reversed().map { ($0, false) }
+      }
+    }
+    return chain
+  }
+
+  /// Puts the operation and all that it depends on into a queue.
+  ///
+  /// Left out is what has been started, or was put into a queue by this method: so the parts of one chain may be in several queues, those further ahead first. What the program puts
+  /// into a queue by itself must not be in a chain that is enqueued later.
+  public func enqueue(on queue: OperationQueue = OperationQueue()) {
+    let waiting = operationChain.filter { operation in
+      if let operation = operation as? ConcurrentOperation { return operation.beginEnqueuing() }
+      return !operation.isExecuting && !operation.isFinished
+        && !queue.operations.contains { $0 === operation }
+    }
+    queue.addOperations(waiting, waitUntilFinished: false)
+  }
+
+  /// The progress of the chain: 100 units, the same number for each ``ConcurrentOperation``, and what is left over for the last. An operation's progress can be a part of one whole.
+  ///
+  /// The progress belongs to the caller: the operations don't keep it.
+  public func chainProgress() -> ObservableProgress {
+    let whole = ObservableProgress(total: 100)
+    let parts = operationChain.compactMap { ($0 as? ConcurrentOperation)?.progress }
+    guard let last = parts.last else { return whole }
+    let share = 100 / Int64(parts.count)
+    for part in parts.dropLast() { whole.addChild(part, withPendingUnitCount: share) }
+    whole.addChild(last, withPendingUnitCount: 100 - share * Int64(parts.count - 1))
+    return whole
+  }
+
+  /// Puts the operation and all that it depends on into a queue.
+  ///
+  /// - Returns: the progress of the chain; see ``chainProgress()``.
+  public func enqueueWithProgress(on queue: OperationQueue = OperationQueue()) -> ObservableProgress {
+    let progress = chainProgress()
+    enqueue(on: queue)
+    return progress
+  }
+}
+
+extension ConcurrentOperation {
+  /// Puts the operation and all that it depends on into a queue, and calls `completion` when this operation has finished.
+  public func enqueue(
+    on queue: OperationQueue = OperationQueue(),
+    completion: @escaping @Sendable () -> Void
+  ) {
+    addDidFinishBlock(completion)
+    enqueue(on: queue)
+  }
+}
+
+extension ProducesResult {
+  /// Puts the operation and all that it depends on into a queue, and calls `completion` with this operation's output when it has finished.
+  public func enqueue(
+    on queue: OperationQueue = OperationQueue(),
+    completion: @escaping @Sendable (Result<Output, any Error>) -> Void
+  ) {
+    addResultBlock(completion)
+    enqueue(on: queue)
+  }
+}

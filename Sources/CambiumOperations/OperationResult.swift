@@ -1,0 +1,147 @@
+import Foundation
+import Synchronization
+
+/// What an operation has instead of a value.
+public enum ResultError: Error, Sendable {
+  /// Nothing has made a result yet: the operation hasn't run, was cancelled, or was given nothing to work with.
+  case noResult
+  /// Several operations have failed.
+  case errors([any Error])
+}
+
+/// An operation that makes something.
+public protocol ProducesResult<Output>: ConcurrentOperation {
+  /// What it makes.
+  associatedtype Output: Sendable
+  /// What it has made; a failure with ``ResultError/noResult`` until then.
+  var output: Result<Output, any Error> { get set }
+}
+
+/// An operation that works with what another one has made.
+public protocol ConsumesResult<Input>: Operation {
+  /// What it works with.
+  associatedtype Input: Sendable
+  /// What it was given; a failure with ``ResultError/noResult`` until then.
+  var input: Result<Input, any Error> { get set }
+}
+
+/// An operation that works with what several others have made.
+public protocol ConsumesMultipleResults<Input>: Operation {
+  /// What each of the others makes.
+  associatedtype Input: Sendable
+  /// What it was given so far.
+  var inputs: ResultList<Input> { get }
+}
+
+extension ConsumesMultipleResults {
+  /// The results that were given so far, in the order in which their producers were connected.
+  public var input: [Result<Input, any Error>] { inputs.results }
+}
+
+/// A property with a result, which any thread may read and set: `@ResultSlot var input: Result<[Song.Values], any Error>`.
+@propertyWrapper public struct ResultSlot<Value: Sendable>: Sendable {
+  private final class Storage: Sendable {
+    let result: Mutex<Result<Value, any Error>>
+
+    init(_ result: Result<Value, any Error>) { self.result = Mutex(result) }
+  }
+
+  private let storage: Storage
+
+  /// A property that has no result yet.
+  public init() { self.init(wrappedValue: .failure(ResultError.noResult)) }
+
+  /// A property with a result.
+  public init(wrappedValue: Result<Value, any Error>) { storage = Storage(wrappedValue) }
+
+  /// The result.
+  public var wrappedValue: Result<Value, any Error> {
+    get { storage.result.withLock { $0 } }
+    nonmutating set { storage.result.withLock { $0 = newValue } }
+  }
+}
+
+/// Results of several operations, in the order in which these were connected.
+public final class ResultList<Value: Sendable>: Sendable {
+  private let places = Mutex<[Result<Value, any Error>?]>([])
+
+  /// Makes a list of no results.
+  public init() {}
+
+  /// The results that have come so far. A cancelled producer leaves none.
+  public var results: [Result<Value, any Error>] { places.withLock { $0.compactMap { $0 } } }
+
+  /// Appends a result.
+  public func append(_ result: Result<Value, any Error>) { places.withLock { $0.append(result) } }
+
+  /// A place for a result that will come.
+  func makePlace() -> Int {
+    places.withLock { places in
+      places.append(nil)
+      return places.count - 1
+    }
+  }
+
+  func put(_ result: Result<Value, any Error>, at place: Int) { places.withLock { $0[place] = result } }
+}
+
+/// An operation that makes something, with a place for it. A subclass overrides `execute()`, sets ``output`` and calls `finish()`, or calls ``finish(with:)``.
+open class ResultOperation<Output: Sendable>: ConcurrentOperation, ProducesResult, @unchecked Sendable {
+  // Safety: the slot has a lock.
+
+  /// What the operation has made; a failure with ``ResultError/noResult`` until then.
+  @ResultSlot public final var output: Result<Output, any Error>
+
+  /// Makes an operation without a result.
+  public override init() { super.init() }
+
+  /// Sets the output and finishes.
+  public final func finish(with result: Result<Output, any Error>) {
+    if state == .finished { return }
+    output = result
+    finish()
+  }
+}
+
+extension ProducesResult {
+  /// Whether something was made, or has failed.
+  public var hasResult: Bool {
+    if case .failure(ResultError.noResult) = output { return false }
+    return true
+  }
+
+  /// Calls `block` with the output once the operation has finished, at once if it has already. Any number of blocks are called, in the order in which they were added.
+  public func addResultBlock(_ block: @escaping @Sendable (Result<Output, any Error>) -> Void) {
+    addDidFinishBlock { [unowned self] in block(output) }
+  }
+
+  /// Waits for the output of an operation that is, or will be, in a queue. If the waiting task is cancelled, so is the operation.
+  ///
+  /// - Throws: the operation's failure; `CancellationError` where it was cancelled and has no result.
+  @discardableResult
+  public func result() async throws -> Output {
+    try await result { self.cancel() }
+  }
+
+  /// Puts the operation and everything that it depends on into a queue, and waits for its output. If the waiting task is cancelled, so are all of them.
+  ///
+  /// - Throws: the operation's failure; `CancellationError` where it was cancelled and has no result.
+  @discardableResult
+  public func run(on queue: OperationQueue = OperationQueue()) async throws -> Output {
+    enqueue(on: queue)
+    return try await result { self.operationChain.forEach { $0.cancel() } }
+  }
+
+  private func result(cancelling cancel: @escaping @Sendable () -> Void) async throws -> Output {
+    await withTaskCancellationHandler {
+      await finished()
+    } onCancel: {
+      cancel()
+    }
+    if isCancelled, !hasResult { throw CancellationError() }
+    return try output.get()
+  }
+
+  /// The output without its value.
+  var outcome: Result<Void, any Error> { output.map { _ in } }
+}

@@ -1,0 +1,67 @@
+import Foundation
+
+// Operations that hand their output on.
+
+extension ProducesResult {
+  /// Makes the consumer wait for this operation, and hands it the output, a failure as well. If this operation was cancelled, it hands over nothing.
+  ///
+  /// - Returns: the consumer, for the next link of a chain.
+  @discardableResult
+  public func passesResult<Consumer: ConsumesResult>(to consumer: Consumer) -> Consumer
+  where Consumer.Input == Output {
+    pass(to: consumer) { consumer.input = $0 }
+    return consumer
+  }
+
+  /// Hands the output to each of several operations.
+  public func passesResult<Consumer: ConsumesResult>(to consumers: some Sequence<Consumer>)
+  where Consumer.Input == Output {
+    for consumer in consumers { passesResult(to: consumer) }
+  }
+
+  /// Makes the consumer wait for this operation, and gives it the output beside those of others.
+  ///
+  /// - Returns: the consumer, for the next link of a chain.
+  @discardableResult
+  public func passesResult<Consumer: ConsumesMultipleResults>(to consumer: Consumer) -> Consumer
+  where Consumer.Input == Output {
+    let inputs = consumer.inputs
+    let place = inputs.makePlace()
+    pass(to: consumer) { inputs.put($0, at: place) }
+    return consumer
+  }
+
+  /// Makes the consumer wait for this operation, and hands it a failure. Success is not handed on, so what the two work with may differ.
+  ///
+  /// - Returns: the consumer, for the next link of a chain.
+  @discardableResult
+  public func passesError<Consumer: ConsumesResult>(to consumer: Consumer) -> Consumer {
+    pass(to: consumer) { output in
+      if case .failure(let error) = output { consumer.input = .failure(error) }
+    }
+    return consumer
+  }
+
+  /// - Parameter body: keeps the consumer, until this operation finishes.
+  private func pass(
+    to consumer: some Operation,
+    _ body: @escaping @Sendable (Result<Output, any Error>) -> Void
+  ) {
+    consumer.addDependency(self)
+    addWillFinishBlock { [unowned self] in
+      if !isCancelled { body(output) }
+    }
+  }
+}
+
+extension Sequence where Element: ProducesResult {
+  /// Makes the consumer wait for all these operations, and gives it their outputs, in their order.
+  ///
+  /// - Returns: the consumer, for the next link of a chain.
+  @discardableResult
+  public func passesResults<Consumer: ConsumesMultipleResults>(to consumer: Consumer) -> Consumer
+  where Consumer.Input == Element.Output {
+    for producer in self { producer.passesResult(to: consumer) }
+    return consumer
+  }
+}

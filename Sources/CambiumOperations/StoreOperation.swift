@@ -1,0 +1,127 @@
+import Foundation
+import GraphContext
+import Synchronization
+
+/// An operation that works in a context of its own.
+///
+/// A subclass overrides ``performWork(in:)``, and ends with ``saveAndFinish()`` or `finish()`.
+///
+/// ```swift
+/// final class InsertSongs: StoreOperation<Void>, @unchecked Sendable {
+///   // Safety: it has no properties of its own.
+///   override func performWork(in context: ManagedObjectContext) throws {
+///     for title in ["Carey", "River"] { context.insert(Song(title)) }
+///     saveAndFinish()
+///   }
+/// }
+/// ```
+///
+/// Operations of one container run at the same time, unless they depend on each other; what two of them change is settled by the merge policy. The view context follows their
+/// saves as those of any other context, as long as its `automaticallyMergesChangesFromParent` is true.
+open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @unchecked Sendable {
+  // Safety: what changes has a lock, and the rest never changes.
+
+  /// The container.
+  public let container: PersistentContainer
+  /// What saves do with objects that other contexts have changed since.
+  public let mergePolicy: MergePolicy
+
+  private struct Work {
+    var context: BackgroundContext?
+    var saved = Changeset()
+  }
+
+  private let work = Mutex(Work())
+
+  /// Makes an operation.
+  ///
+  /// - Parameters:
+  ///   - container: the container.
+  ///   - mergePolicy: what saves do with objects that other contexts have changed since.
+  ///   - retryStrategy: whether to work again after a failure, in a new context.
+  public init(
+    _ container: PersistentContainer,
+    mergePolicy: MergePolicy = .mergeByPropertyObjectTrump,
+    retryStrategy: RetryStrategy = .none
+  ) {
+    (self.container, self.mergePolicy) = (container, mergePolicy)
+    super.init(retryStrategy: retryStrategy)
+  }
+
+  /// The context of the operation, while it works. Its objects can't leave the blocks that work with them.
+  public final var operationContext: BackgroundContext? { work.withLock(\.context) }
+
+  /// What the operation has saved so far. An object that it has inserted and deleted again is in neither set.
+  public final var savedChanges: Changeset { work.withLock(\.saved) }
+
+  /// Does the work, on the context's queue, while a thread of the operation's queue waits. It ends the operation by ``saveAndFinish()`` or `finish()`, or later, from any
+  /// thread. An error that it throws is the operation's output, and ends it.
+  open func performWork(in context: ManagedObjectContext) throws {
+    throw StoreOperationError.notOverridden("\(type(of: self))")
+  }
+
+  /// The output of a success that has set none: of an operation for `Void` that is enough, and nil of any other if not overridden.
+  open func outputAfterSaving() -> Output? { () as? Output }
+
+  /// Makes the context and works in it.
+  public final override func execute() {
+    let context: BackgroundContext
+    do {
+      context = try container.newBackgroundContext(
+        name: "CambiumOperations.StoreOperation",
+        mergePolicy: mergePolicy
+      )
+    } catch {
+      return finish(with: .failure(error))
+    }
+    work.withLock { $0 = Work(context: context) }
+    do { try context.performAndWait { try performWork(in: $0) } } catch {
+      // Work that has ended the operation, or this attempt, has said how.
+      if operationContext === context { finish(with: .failure(error)) }
+    }
+  }
+
+  /// Saves the context, any number of times; ends the operation if it was cancelled. A failure is the output from now on.
+  ///
+  /// - Returns: whether everything is saved.
+  @discardableResult
+  public final func saveOperationContext() -> Bool {
+    guard !isCancelled, let operationContext else {
+      finish()
+      return false
+    }
+    do {
+      let saved = try operationContext.performAndWait { context in
+        var saved: ObjectChanges?
+        let subscription = context.onDidSave { saved = $0 }
+        defer { subscription.cancel() }
+        try context.save()
+        return saved
+      }
+      if let saved { work.withLock { $0.saved.add(saved) } }
+      return true
+    } catch {
+      output = .failure(error)
+      return false
+    }
+  }
+
+  /// Saves the context, and ends the operation. If nothing has set the output, it is ``outputAfterSaving()``; the failure of a save, of this or an earlier one, stays.
+  public final func saveAndFinish() {
+    if isCancelled { return finish() }
+    if saveOperationContext(), !hasResult, let output = outputAfterSaving() { self.output = .success(output) }
+    finish()
+  }
+
+  /// Ends the operation, and lets go of the context.
+  open override func finish() {
+    work.withLock { $0.context = nil }
+    super.finish()
+  }
+}
+
+/// What goes wrong with a ``StoreOperation`` itself.
+public enum StoreOperationError: Error, Sendable, Hashable {
+  /// The subclass of this name has no `performWork(in:)`.
+  case notOverridden(String)
+}

@@ -1,0 +1,106 @@
+import Cambium
+import CambiumFlow
+import Foundation
+
+import class TestSupport.TemporaryFolder
+
+@Model final class Track {
+  var title: String
+  var artist: String
+  var plays: Int
+
+  init(_ title: String, by artist: String = "", plays: Int = 0) {
+    self.title = title
+    self.artist = artist
+    self.plays = plays
+  }
+}
+
+@Model final class Venue {
+  var name: String
+
+  init(_ name: String) { self.name = name }
+}
+
+/// What tracks are asked for by.
+enum TrackRequest: ObjectRequest, Equatable {
+  case all
+  case titled(String)
+  case byArtist
+  case reversed
+
+  var query: From<Track> {
+    switch self {
+    case .all, .byArtist, .reversed: From<Track>().orderBy(\.plays)
+    case .titled(let title): From<Track>().where { $0.title == title }
+    }
+  }
+  var order: [OrderBy<Track>] {
+    switch self {
+    case .all, .titled: []
+    case .byArtist: [.ascending(\.artist), .ascending(\.title)]
+    case .reversed: [.descending(\.plays)]
+    }
+  }
+  var sections: SectionedBy<Track>? { self == .byArtist ? SectionedBy(\.artist) : nil }
+}
+
+extension Track.Values: PersistableValue {
+  public typealias Object = Track
+  typealias Request = TrackRequest
+}
+
+struct Refused: Error, Equatable {}
+
+/// Another kind of value of the same model.
+struct Title: PersistableValue, Equatable {
+  typealias Object = Track
+  typealias Request = TrackRequest
+
+  var objectID: ManagedObjectID?
+  var title: String
+
+  init(_ title: String) { self.title = title }
+
+  init(_ object: Track) throws {
+    if object.title == "unreadable" { throw Refused() }
+    (objectID, title) = (object.objectID, object.title)
+  }
+
+  func insert(into context: ManagedObjectContext) throws -> Track {
+    let track = Track(title)
+    context.insert(track)
+    return track
+  }
+
+  func update(_ object: Track) throws {
+    if title == "refused" { throw Refused() }
+    if object.title != title { object.title = title }
+  }
+}
+
+enum VenueRequest: ObjectRequest {
+  case all
+  var query: From<Venue> { From<Venue>().orderBy(\.name) }
+}
+
+extension Venue.Values: PersistableValue {
+  public typealias Object = Venue
+  typealias Request = VenueRequest
+}
+
+/// Containers of tracks in a folder that goes with this.
+final class Shelf: Sendable {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  var url: URL { URL(fileURLWithPath: folder.file("jukebox")) }
+
+  func open() async throws -> PersistentContainer {
+    try await PersistentContainer("Jukebox", models: Track.self, Venue.self, at: url)
+  }
+
+  /// A container that this opens when it is needed.
+  func lazy() -> LazyContainer { LazyContainer { try await self.open() } }
+}

@@ -1,0 +1,77 @@
+import CambiumOperations
+import Foundation
+import Synchronization
+import Testing
+
+import struct TestSupport.SeededGenerator
+
+/// Progress that is observed, and made by several threads.
+struct ObservableProgressTests {
+  @Test func observersHearOfEachFraction() {
+    let (progress, notes) = (ObservableProgress(total: 4), Notes())
+    var observation: ProgressObservation? = progress.onChange { notes.add("\($0)") }
+    progress.advance()
+    progress.completedUnitCount = 3
+    #expect(notes.all == ["0.25", "0.75"])
+    observation = nil
+    progress.advance()
+    #expect(notes.all == ["0.25", "0.75"])
+    #expect(observation == nil)
+  }
+
+  @Test func partsTellTheWhole() {
+    let (whole, part, notes) = (ObservableProgress(total: 100), ObservableProgress(total: 2), Notes())
+    whole.addChild(part, withPendingUnitCount: 100)
+    let observation = whole.onChange { notes.add("\($0)") }
+    part.advance()
+    part.advance()
+    #expect(notes.all == ["0.5", "1.0"])
+    #expect(whole.completedUnitCount == 100)
+    observation.cancel()
+  }
+
+  @Test func completingCompletesTheParts() {
+    let whole = ObservableProgress(total: 100)
+    let (half, empty) = (ObservableProgress(total: 2), ObservableProgress(total: 0))
+    whole.addChild(half, withPendingUnitCount: 60)
+    whole.addChild(empty, withPendingUnitCount: 40)
+    half.advance()
+    #expect(whole.fraction == 0.3)
+    whole.complete()
+    #expect(whole.fraction == 1 && half.fraction == 1 && whole.completedUnitCount == 100)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func sequencesEndWhenAllIsCompleted() async {
+    let progress = ObservableProgress(total: 10)
+    let fractions = progress.fractions()
+    Task { for _ in 0..<10 { progress.advance() } }
+    var last = -1.0
+    for await fraction in fractions {
+      #expect(fraction >= last)
+      last = fraction
+    }
+    #expect(last == 1)
+  }
+
+  @Test func threadsMakeProgressTogether() {
+    var random = SeededGenerator()
+    let counts = (0..<8).map { _ in Int64(random.number(in: 1...200)) }
+    let total = Int64(counts.count)
+    let whole = ObservableProgress(total: total)
+    let highest = Mutex(0.0)
+    let parts = counts.map(ObservableProgress.init(total:))
+    for part in parts { whole.addChild(part, withPendingUnitCount: 1) }
+    let observation = whole.onChange { fraction in
+      highest.withLock { highest in
+        #expect(fraction >= highest - 1e-9)
+        highest = max(highest, fraction)
+      }
+    }
+    DispatchQueue.concurrentPerform(iterations: parts.count) { index in
+      for _ in 0..<counts[index] { parts[index].advance() }
+    }
+    #expect(whole.completedUnitCount == total)
+    #expect(abs(whole.fraction - 1) < 1e-9 && abs(highest.withLock { $0 } - 1) < 1e-9)
+    observation.cancel()
+  }
+}
