@@ -22,6 +22,8 @@ ALLOWED = {
     "GraphContext": {"PageStore", "Predicates", "Foundation", "FoundationEssentials", "Swift", "Synchronization",
                      "Observation", "Dispatch", "Logging"},
     "Cambium": {"GraphContext", "Predicates", "PageStore", "Foundation", "Logging"},
+    "CambiumImport": {"Cambium", "Synchronization"},
+    "CambiumCSV": {"Cambium", "CambiumImport", "SwiftCSV"},
     "SVGDrawing": set(),
 }
 
