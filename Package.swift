@@ -210,7 +210,9 @@ let package = Package(
     // The code of the guides, as an app has it: with Cambium alone.
     .testTarget(
       name: "GuideTests",
-      dependencies: ["Cambium", "CambiumImport", "CambiumCSV", "GettingStarted", "TestSupport", "cambium-cli"],
+      dependencies: [
+        "Cambium", "CambiumImport", "CambiumCSV", "GettingStarted", "TestSupport", "cambium-cli",
+      ],
       swiftSettings: swiftSettings
     ),
   ]

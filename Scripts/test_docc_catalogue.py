@@ -10,6 +10,8 @@ LANDING_PAGES = {
     "Predicates": "# ``Predicates``\n\n- <doc:PredicatesGuide>\n- <doc:LimitsGuide>\n",
     "GraphContext": "# ``GraphContext``\n",
     "Cambium": "# ``Cambium``\n\nBegin with <doc:ContextsGuide>.\n\n- <doc:ContextsGuide>\n",
+    "CambiumImport": "# ``CambiumImport``\n",
+    "CambiumCSV": "# ``CambiumCSV``\n",
 }
 
 

@@ -29,10 +29,6 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
     monitor = ImportMonitor(options.progress)
   }
 
-  /// The records of the first batch of an import with one commit. Each later one has as many as all before: a query that sees unsaved objects looks at each of them, so
-  /// all queries together look at each object a few times.
-  private static var firstBatchCount: Int { 4_096 }
-
   func run(in container: PersistentContainer) async throws -> Outcome {
     do {
       return try await withTaskCancellationHandler {
@@ -53,16 +49,10 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
     var run = ImportRun(description, in: context, cache: cache, monitor)
     var outcome = Outcome(report: ImportReport(run.counts))
     var changes = ImportChanges()
-    let saves = context.onDidSave { changes.add($0) }
-    defer { withExtendedLifetime(saves) {} }
     var commitCount = 0
     try runPasses(&run, context, &outcome.ids) {
-      try monitor.check()
-      try context.save(durability: options.durability)
-      cache?.handOver()
+      changes = try context.commitImport(options, cache, monitor)
       commitCount += 1
-      options.didCommit?(changes)
-      if options.commits != .once { changes = ImportChanges() }
     }
     outcome.report = ImportReport(run.counts)
     outcome.report.commitCount = commitCount
@@ -103,17 +93,44 @@ struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
     of records: inout ImportInput<Record>.Reader,
     after recordCount: Int
   ) throws -> [Record] {
-    let count =
-      switch options.commits {
-      case .once: max(Self.firstBatchCount, recordCount)
-      case .eachBatch(let count): max(1, count)
-      }
+    let count = options.commits.batchCount(after: recordCount)
     var batch: [Record] = []
     while batch.count < count, let record = try records() {
       if batch.count & 255 == 0 { try monitor.check() }
       batch.append(record)
     }
     return batch
+  }
+}
+
+extension ImportOptions.Commits {
+  /// The records of the next batch.
+  ///
+  /// In an import with one commit each batch has as many as all before it: the query for a batch looks at every unsaved object, so all queries together
+  /// look at each a few times.
+  func batchCount(after recordCount: Int) -> Int {
+    switch self {
+    case .once: max(4_096, recordCount)
+    case .eachBatch(let count): max(1, count)
+    }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Saves what an import has done, hands its objects to the cache, and tells of the commit.
+  func commitImport(
+    _ options: ImportOptions,
+    _ cache: ImportedObjectCache?,
+    _ monitor: ImportMonitor
+  ) throws -> ImportChanges {
+    var changes = ImportChanges()
+    let saves = onDidSave { changes.add($0) }
+    defer { withExtendedLifetime(saves) {} }
+    try monitor.check()
+    try save(durability: options.durability)
+    cache?.handOver()
+    options.didCommit?(changes)
+    return changes
   }
 }
 

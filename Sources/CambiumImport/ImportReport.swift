@@ -30,13 +30,22 @@ public struct ImportReport: Sendable {
 }
 
 /// The counts of a run.
-struct ImportCounts {
+struct ImportCounts: Sendable {
   var records = 0
   var inserted = 0
   var updated = 0
   var refused = 0
   var lookups = 0
   var duplicates: [ManagedObjectID: [ManagedObjectID]] = [:]
+
+  static func += (left: inout ImportCounts, right: ImportCounts) {
+    left.records += right.records
+    left.inserted += right.inserted
+    left.updated += right.updated
+    left.refused += right.refused
+    left.lookups += right.lookups
+    left.duplicates.merge(right.duplicates) { $0 + $1 }
+  }
 }
 
 /// The IDs of the objects that saves have changed, whatever their models.

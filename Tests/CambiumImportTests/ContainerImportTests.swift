@@ -217,6 +217,51 @@ struct ContainerImportTests {
     #expect(try await tunes.rows().count == 20)
   }
 
+  // MARK: Sequences
+
+  private func sequence(
+    _ records: [TuneRecord],
+    failingAfter: Int? = nil
+  ) -> AsyncThrowingStream<TuneRecord, any Error> {
+    AsyncThrowingStream { continuation in
+      for record in records.prefix(failingAfter ?? .max) { continuation.yield(record) }
+      continuation.finish(throwing: failingAfter == nil ? nil : Refusal())
+    }
+  }
+
+  @Test func recordsOfASequenceAreImported() async throws {
+    var options = ImportOptions()
+    options.progress = Progress(totalUnitCount: 0)
+    options.cache = ImportedObjectCache()
+    let once = try await tunes.container.importRecords(
+      from: sequence(records(5_000)),
+      with: TuneRecord.objectImport,
+      options: options
+    )
+    #expect(once.insertedCount == 5_000 && once.commitCount == 1 && once.changes?.inserted.count == 5_007)
+    #expect(options.progress?.fractionCompleted == 1 && options.cache?.count == 5_007)
+    options.commits = .eachBatch(of: 100)
+    let batches = try await tunes.container.importRecords(
+      from: sequence(records(250, title: "newer")),
+      with: TuneRecord.objectImport,
+      options: options
+    )
+    #expect(batches.updatedCount == 250 && batches.commitCount == 3 && batches.changes == nil)
+    let newer = From<Tune>().where { $0.title == "newer" }
+    #expect(try await tunes.container.query { try $0.count(newer) } == 250)
+  }
+
+  @Test func aSequenceThatFailsChangesNothing() async throws {
+    try await tunes.store(["old"])
+    await #expect(throws: Refusal.self) {
+      try await tunes.container.importRecords(
+        from: sequence(records(5_000), failingAfter: 4_500),
+        with: TuneRecord.objectImport
+      )
+    }
+    #expect(try await tunes.rows() == ["old old 0 -"])
+  }
+
   // MARK: Caches
 
   @Test func aCacheSparesTheQuery() async throws {
