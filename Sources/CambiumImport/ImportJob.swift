@@ -135,7 +135,7 @@ extension ManagedObjectContext {
 }
 
 extension PersistentContainer {
-  /// Imports records in the background, in the queue of the container's ``PersistentContainer/write(mergePolicy:_:)`` blocks, as an ``ObjectImport`` says.
+  /// Imports records in the background, in the queue of the container's `write(mergePolicy:_:)` blocks, as an ``ObjectImport`` says.
   ///
   /// With ``ImportOptions/Commits/once`` an import that throws or is cancelled changes nothing. Properties come first and relationships second: for all records
   /// where the source can be read twice, else batch by batch.

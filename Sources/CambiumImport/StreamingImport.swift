@@ -51,7 +51,7 @@ private struct StreamingImport<Record: Sendable, Object: ManagedObject>: Sendabl
 
 extension PersistentContainer {
   /// Imports the records of an asynchronous sequence, as ``importRecords(_:with:options:)`` does those of an input that can be read once. It runs in a context of
-  /// its own, not in the queue of ``PersistentContainer/write(mergePolicy:_:)``: others write while it waits for records.
+  /// its own, not in the queue of `write(mergePolicy:_:)`: others write while it waits for records.
   ///
   /// - Throws: What the sequence throws, too.
   @discardableResult
