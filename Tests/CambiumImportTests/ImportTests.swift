@@ -1,7 +1,7 @@
 import Cambium
-import CambiumImport
 import Testing
 
+@testable import CambiumImport
 @testable import GraphContext
 
 /// Imports into a context.
@@ -151,11 +151,10 @@ struct ImportTests {
   }
 
   @Test func aLookupUsesTheIndex() throws {
-    try stored("A")
-    let description = TuneRecord.objectImport
-    _ = description
-    let request = From<Tune>().where { $0.code.in(Set((0..<100).map(String.init))) }
-    let plan = try context.explain(request)
-    #expect(plan.description.contains("code"), "\(plan)")
+    for number in 0..<2_000 { context.insert(Tune("\(number)", "old")) }
+    try context.save()
+    let key = try #require(TuneRecord.objectImport.key)
+    let plan = try context.explain(key.request((0..<100).map { .string(String($0)) }))
+    #expect(plan.access != .fullScan && plan.rowCount == 100, "\(plan)")
   }
 }

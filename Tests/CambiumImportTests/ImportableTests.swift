@@ -115,6 +115,15 @@ struct ImportableTests {
     #expect(stars.map(\.log) == ["i1", "u2"])
   }
 
+  @Test func oneQueryFindsWhatIsThere() async throws {
+    let sources = (0..<300).map { StarSource(id: $0 % 200, name: "a") }
+    for found in [0, 200] {
+      let report = try await container.importRecords(ImportInput(sources), with: Star.uniqueObjectImport)
+      #expect(report.lookupCount == 1 && report.updatedCount == found && report.insertedCount == 200 - found)
+      #expect(report.refusedCount == 100)
+    }
+  }
+
   @Test func sourcesArePreProcessed() throws {
     let sources = ["one", "two", "three", "four"].enumerated().map { StarSource(id: $0 + 1, name: $1) }
     let stars = try context.importUniqueObjects(Star.self, from: sources) { sources in

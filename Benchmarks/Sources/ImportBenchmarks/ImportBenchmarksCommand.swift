@@ -81,7 +81,8 @@ struct ImportBenchmarksCommand: AsyncParsableCommand {
     storeOptions.cacheBytes = memory << 20
     let container = try await PersistentContainer(
       "Import",
-      models: [Artist.self, Track.self],
+      models: Artist.self,
+      Track.self,
       at: home.appendingPathComponent("import.cambium"),
       options: storeOptions
     )
@@ -118,7 +119,7 @@ struct ImportBenchmarksCommand: AsyncParsableCommand {
       (try context.count(From<Track>()), try context.count(From<Artist>()))
     }
     print("stored: \(counts.0) tracks, \(counts.1) artists")
-    try await container.close()
+    try container.close()
   }
 
   private static func code(_ number: Int) -> String { "TR-\(10_000_000 + number)" }
