@@ -17,7 +17,7 @@ BENCH_KV = $(SWIFT) run $(1) --package-path Benchmarks key-value-benchmarks $(2)
 BENCH_OBJECTS = $(SWIFT) run $(1) --package-path Benchmarks object-benchmarks $(2) --folder .build
 RESULTS := Benchmarks/Results
 
-.PHONY: help demo test build release lint format docs bench bench-kv bench-objects bench-queries bench-flights bench-words bench-observing bench-space bench-day bench-smoke fuzz-smoke crash contracts sanitize space guards rigs ci clean
+.PHONY: help demo test build release lint format docs bench bench-kv bench-objects bench-queries bench-flights bench-words bench-observing bench-import bench-space bench-day bench-smoke fuzz-smoke crash contracts sanitize space guards rigs ci clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -83,6 +83,10 @@ bench-observing: deps-objects ## measure what a list costs to follow, beside GRD
 	@mkdir -p .build
 	$(call BENCH_OBJECTS,-c release,observing) --markdown $(RESULTS)/Observing.md --json $(RESULTS)/Observing.json $(BENCH)
 
+bench-import: deps-bench ## import a million JSON lines with unique keys and relationships: time and peak memory
+	@mkdir -p .build
+	$(SWIFT) run -c release --package-path Benchmarks import-benchmarks --folder .build $(BENCH)
+
 # The largest size, --objects 4000000, takes minutes.
 bench-space: deps-bench ## measure the file's size beside SQLite's while it grows and changes, and write Benchmarks/Results
 	@mkdir -p .build
@@ -102,6 +106,7 @@ bench-smoke: deps-objects deps-words ## run the benchmarks on small data, so tha
 	$(call BENCH_OBJECTS,,layouts) --smoke
 	$(call BENCH_OBJECTS,,stages) --smoke
 	$(call BENCH_OBJECTS,,observing) --smoke
+	$(SWIFT) run --package-path Benchmarks import-benchmarks --folder .build --lines 2000 --batch 500
 	$(call BENCH_OBJECTS,,flights) --data Examples/Flights/Library/Sample --rounds 1
 	$(call BENCH_OBJECTS,,words) --data $(WORDNET) --limit 500 --rounds 1
 

@@ -21,6 +21,9 @@ let package = Package(
   name: "cambium",
   products: [
     .library(name: "Cambium", targets: ["Cambium"]),
+    .library(name: "CambiumImport", targets: ["CambiumImport"]),
+    // A product of its own, so that only who reads CSV depends on SwiftCSV.
+    .library(name: "CambiumCSV", targets: ["CambiumCSV"]),
     .library(name: "GraphContext", targets: ["GraphContext"]),
     .library(name: "Predicates", targets: ["Predicates"]),
     .library(name: "PageStore", targets: ["PageStore"]),
@@ -42,6 +45,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"604.0.0"),
+    .package(url: "https://github.com/swiftcsv/SwiftCSV", from: "0.10.0"),
   ],
   targets: [
     // System calls that Swift's Glibc module hides, and the system's zlib.
@@ -83,6 +87,12 @@ let package = Package(
     // Facades: other ways to work with a container, each for apps that want it.
     .target(name: "CambiumOperations", dependencies: ["GraphContext"], swiftSettings: swiftSettings),
     .target(name: "CambiumFlow", dependencies: ["GraphContext"], swiftSettings: swiftSettings),
+    .target(name: "CambiumImport", dependencies: ["Cambium"], swiftSettings: swiftSettings),
+    .target(
+      name: "CambiumCSV",
+      dependencies: ["CambiumImport", .product(name: "SwiftCSV", package: "SwiftCSV")],
+      swiftSettings: swiftSettings
+    ),
 
     .target(name: "SVGDrawing", swiftSettings: swiftSettings),
     .executableTarget(
@@ -207,6 +217,11 @@ let package = Package(
       swiftSettings: swiftSettings
     ),
     .testTarget(
+      name: "CambiumImportTests",
+      dependencies: ["Cambium", "CambiumImport", "CambiumCSV", "TestSupport"],
+      swiftSettings: swiftSettings
+    ),
+    .testTarget(
       name: "CambiumToolTests",
       dependencies: ["Cambium", "PageStore", "SVGDrawing", "TestSupport", "cambium-cli"],
       swiftSettings: swiftSettings
@@ -235,7 +250,8 @@ let package = Package(
     .testTarget(
       name: "GuideTests",
       dependencies: [
-        "Cambium", "CambiumOperations", "CambiumFlow", "GettingStarted", "TestSupport", "cambium-cli",
+        "Cambium", "CambiumOperations", "CambiumFlow", "CambiumImport", "CambiumCSV", "GettingStarted", "TestSupport",
+        "cambium-cli",
       ],
       swiftSettings: swiftSettings
     ),

@@ -20,6 +20,7 @@ let package = Package(
   products: [
     .executable(name: "key-value-benchmarks", targets: ["KeyValueBenchmarks"]),
     .executable(name: "object-benchmarks", targets: ["ObjectBenchmarks"]),
+    .executable(name: "import-benchmarks", targets: ["ImportBenchmarks"]),
   ],
   dependencies: [
     .package(name: "cambium", path: ".."),
@@ -54,6 +55,15 @@ let package = Package(
         .product(name: "Cambium", package: "cambium"),
         .product(name: "PageStore", package: "cambium"),
         .product(name: "GRDB", package: "GRDB.swift"),
+      ],
+      swiftSettings: swiftSettings
+    ),
+    .executableTarget(
+      name: "ImportBenchmarks",
+      dependencies: [
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Cambium", package: "cambium"),
+        .product(name: "CambiumImport", package: "cambium"),
       ],
       swiftSettings: swiftSettings
     ),

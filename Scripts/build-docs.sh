@@ -7,7 +7,7 @@ work=.build/documentation
 output=.build/docs
 rm -rf "$work" "$output"
 mkdir -p "$work"
-for module in Cambium CambiumOperations CambiumFlow; do swift build --target "$module"; done
+for module in CambiumCSV CambiumOperations CambiumFlow; do swift build --target "$module"; done
 binaries=$(swift build --show-bin-path)
 
 # Swift 6.3's extractor says this of the `isolated deinit` of a public actor, and goes on: no symbol is left out.
@@ -15,7 +15,7 @@ without_false_alarm() { grep -vx '<unknown>:0: error: circular reference' >&2 ||
 
 # A module's documentation links to those before it: docc_catalogue.py has the same order.
 archives=() dependencies=()
-for module in PageStore Predicates GraphContext Cambium CambiumOperations CambiumFlow; do
+for module in PageStore Predicates GraphContext Cambium CambiumImport CambiumCSV CambiumOperations CambiumFlow; do
   graphs=$work/symbol-graphs/$module archive=$PWD/$work/$module.doccarchive
   mkdir -p "$graphs"
   swift symbolgraph-extract -module-name "$module" -I "$binaries/Modules" \

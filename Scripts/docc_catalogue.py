@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 # In the order of the builds: an article may link to those of modules that come before its own.
-MODULES = ["PageStore", "Predicates", "GraphContext", "Cambium", "CambiumOperations", "CambiumFlow"]
+MODULES = ["PageStore", "Predicates", "GraphContext", "Cambium", "CambiumImport", "CambiumCSV", "CambiumOperations", "CambiumFlow"]
 
 # For those who work on the library, not for those who use it.
 NOT_ARTICLES = {"Testing"}

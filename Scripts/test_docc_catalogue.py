@@ -12,6 +12,8 @@ LANDING_PAGES = {
     "Cambium": "# ``Cambium``\n\nBegin with <doc:ContextsGuide>.\n\n- <doc:ContextsGuide>\n",
     "CambiumOperations": "# ``CambiumOperations``\n",
     "CambiumFlow": "# ``CambiumFlow``\n",
+    "CambiumImport": "# ``CambiumImport``\n",
+    "CambiumCSV": "# ``CambiumCSV``\n",
 }
 
 

@@ -40,6 +40,16 @@ package struct ChangedObjects {
   /// Deleted, not counting those that were never saved, by number.
   package var deleted: [any ManagedObject] { entries(deletedEntries, where: isDeleted) }
 
+  /// Inserted since another call and not deleted since, in the order in which they were noted. O(objects noted since).
+  ///
+  /// - Parameter position: where the other call has ended; 0 for the first one. Receives where this one ends.
+  func inserted(from position: inout Int) -> [any ManagedObject] {
+    // A save or a rollback has emptied the list.
+    if position > insertedEntries.count { position = 0 }
+    defer { position = insertedEntries.count }
+    return insertedEntries[position...].filter { isInserted($0._$state) }
+  }
+
   /// The numbers of all of them.
   var numbers: [ObjectNumber] {
     if isEmpty { return [] }

@@ -18,6 +18,30 @@ extension ManagedObjectContext {
     awakeInserted()
   }
 
+  /// Inserts a new object without calling an initialiser of its class: attributes begin as in their declaration, else as nil, or as an empty
+  /// value where nil is none. For what sets the values afterwards, by name or from a source.
+  ///
+  /// - Throws: `unknownEntity` when the container was made without the model; what the context has noted when the object can't be inserted.
+  package func insertNew<Object: ManagedObject>(_ type: Object.Type) throws(ContextError) -> Object {
+    try checkUsable()
+    _ = try modelEntity(of: type)
+    let object = type._$makeNew()
+    insert(object)
+    try checkUsable()
+    return object
+  }
+
+  /// The unsaved new objects of a class that were inserted since another call, in the order of their insertion. O(objects of the entity inserted
+  /// since), and a save or rollback in between may show objects again.
+  ///
+  /// - Parameter position: where the other call has ended; 0 for the first one. Receives where this one ends.
+  package func insertedObjects<Object: ManagedObject>(
+    of type: Object.Type,
+    since position: inout Int
+  ) throws(ContextError) -> [Object] {
+    try entities[modelEntity(of: type).ordinal].changes.inserted(from: &position).compactMap { $0 as? Object }
+  }
+
   /// The error for an object of another context.
   static func isOther(_ object: any ManagedObject, _ what: String) -> ContextError {
     let id = object.objectID

@@ -1,0 +1,238 @@
+import Cambium
+import CambiumImport
+import SwiftCSV
+
+/// A row of a CSV text, with the names of its columns.
+public struct CSVRow: Sendable, Hashable {
+  /// The names of the columns, as the first row of the text gives them.
+  public let columns: [String]
+  /// The fields, one for each column. A row that is too short has empty ones at its end.
+  public let fields: [String]
+
+  /// The field of a column; nil if there is no such column. O(columns).
+  public subscript(column: String) -> String? {
+    columns.firstIndex(of: column).map { fields[$0] }
+  }
+}
+
+extension ImportInput where Record == CSVRow {
+  /// Reads the rows of a CSV file, whose first row has the names of the columns.
+  ///
+  /// SwiftCSV, which parses them, takes whole texts; it gets some complete rows at a time, so memory holds a part of the file.
+  ///
+  /// - Parameters:
+  ///   - url: the file, in UTF-8.
+  ///   - delimiter: what stands between two fields, an ASCII character.
+  public static func csvRows(at url: URL, delimiter: Character = ",") -> ImportInput {
+    rows(.file(at: url), delimiter)
+  }
+
+  /// Reads CSV rows from a stream that can be read once.
+  ///
+  /// - Parameters:
+  ///   - delimiter: what stands between two fields, an ASCII character.
+  ///   - chunks: returns the next bytes, of any length, in UTF-8; nil at the end.
+  public static func csvRows(
+    delimiter: Character = ",",
+    from chunks: @escaping @Sendable () throws -> Data?
+  ) -> ImportInput {
+    rows(.stream(chunks), delimiter)
+  }
+
+  private static func rows(_ bytes: ByteChunks, _ delimiter: Character) -> ImportInput {
+    ImportInput(isRepeatable: bytes.isRepeatable) {
+      var reader = try CSVReader(bytes.open(), delimiter)
+      return { try reader.next() }
+    }
+  }
+}
+
+extension ImportInput where Record: Decodable {
+  /// Decodes the rows of a CSV file, whose first row has the names of the columns, and with them the coding keys.
+  ///
+  /// An empty field is nil for what can be nil. Numbers, Bools (`true`, `false`, `1`, `0`), strings, UUIDs, URLs, decimals, types with such a raw value and
+  /// dates in the form of ISO 8601 are decoded; a type with several values is not.
+  ///
+  /// - Parameters:
+  ///   - url: the file, in UTF-8.
+  ///   - delimiter: what stands between two fields, an ASCII character.
+  public static func csv(at url: URL, delimiter: Character = ",") -> ImportInput {
+    decoded(.csvRows(at: url, delimiter: delimiter))
+  }
+
+  /// Decodes CSV rows from a stream that can be read once, as ``csv(at:delimiter:)`` does those of a file.
+  public static func csv(
+    delimiter: Character = ",",
+    from chunks: @escaping @Sendable () throws -> Data?
+  ) -> ImportInput {
+    decoded(.csvRows(delimiter: delimiter, from: chunks))
+  }
+
+  private static func decoded(_ rows: ImportInput<CSVRow>) -> ImportInput {
+    ImportInput(isRepeatable: rows.isRepeatable) {
+      let next = try rows.makeReader()
+      var number = 0
+      return {
+        guard let row = try next() else { return nil }
+        number += 1
+        do {
+          return try Record(from: CSVRowDecoder(row))
+        } catch {
+          throw ImportError(
+            .malformedRecord,
+            "the row can't be decoded",
+            record: number,
+            underlyingError: error
+          )
+        }
+      }
+    }
+  }
+}
+
+extension PersistentContainer {
+  /// Imports the rows of a CSV file, as one commit unless the options say otherwise.
+  ///
+  /// - Throws: As `importRecords(_:with:options:)`; then nothing has changed.
+  @discardableResult
+  public func importCSV<Source: ManagedObjectUpdatable & Decodable>(
+    at url: URL,
+    as type: Source.Type,
+    delimiter: Character = ",",
+    options: ImportOptions = ImportOptions()
+  ) async throws -> ImportReport {
+    try await importRecords(.csv(at: url, delimiter: delimiter), with: Source.objectImport, options: options)
+  }
+
+  /// Writes the stored objects that a query describes as CSV, with a row of the columns' names: `exportRecords(_:as:to:format:)`.
+  @discardableResult
+  public func exportCSV<Value: ManagedObjectInitialisable & Encodable & SendableMetatype>(
+    _ request: From<Value.Object>,
+    as type: Value.Type,
+    to url: URL,
+    columns: [String]? = nil,
+    delimiter: Character = ","
+  ) async throws -> Int {
+    try await exportRecords(
+      request,
+      as: type,
+      to: url,
+      format: .csv(columns: columns, delimiter: delimiter)
+    )
+  }
+}
+
+/// Reads rows, some at a time.
+struct CSVReader {
+  private var records: SplitReader<CSVSplitter>
+  private let delimiter: Character
+  /// The first row, as text.
+  private var header: String?
+  private var columns: [String] = []
+  /// Rows that were parsed, the next one last.
+  private var parsed: [[String]] = []
+  private var rowCount = 0
+
+  private static let batchByteCount = 64 << 10
+
+  init(_ chunks: @escaping () throws -> Data?, _ delimiter: Character) throws {
+    guard let byte = delimiter.asciiValue, byte != UInt8(ascii: "\"") else {
+      throw ImportError(
+        .malformedRecord,
+        "\(delimiter) can't part the fields of CSV: it must be an ASCII character"
+      )
+    }
+    records = SplitReader(chunks, CSVSplitter(delimiter: byte))
+    self.delimiter = delimiter
+  }
+
+  mutating func next() throws -> CSVRow? {
+    if parsed.isEmpty { try parse() }
+    guard let fields = parsed.popLast() else { return nil }
+    rowCount += 1
+    if fields.count > columns.count {
+      throw ImportError(
+        .malformedRecord,
+        "the row has \(fields.count) fields, and there are \(columns.count) columns",
+        record: rowCount
+      )
+    }
+    return CSVRow(
+      columns: columns,
+      fields: fields + Array(repeating: "", count: columns.count - fields.count)
+    )
+  }
+
+  private mutating func parse() throws {
+    if header == nil { header = try records.next().map(text) }
+    guard let header else { return }
+    var batch = header + "\n"
+    var count = 0
+    while batch.utf8.count < Self.batchByteCount, let record = try records.next() {
+      batch += try text(record)
+      batch += "\n"
+      count += 1
+    }
+    if count == 0 { return }
+    do {
+      let csv = try EnumeratedCSV(string: batch, delimiter: .character(delimiter), loadColumns: false)
+      columns = csv.header
+      parsed = csv.rows.reversed()
+    } catch {
+      throw ImportError(
+        .malformedRecord,
+        "one of the rows from \(rowCount + 1) to \(rowCount + count) is no CSV",
+        record: rowCount + 1,
+        underlyingError: error
+      )
+    }
+  }
+
+  private func text(_ bytes: Data) throws -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw ImportError(.malformedRecord, "the text is not UTF-8", record: max(1, records.recordCount - 1))
+    }
+    return text
+  }
+}
+
+/// Finds rows: line breaks between quotes don't end one.
+struct CSVSplitter: RecordSplitter {
+  let delimiter: UInt8
+  var start: Int?
+  private var isQuoted = false
+  private var isAtFieldStart = true
+
+  init(delimiter: UInt8) { self.delimiter = delimiter }
+
+  mutating func next(
+    in bytes: UnsafeRawBufferPointer,
+    _ position: inout Int,
+    isAtEnd: Bool
+  ) throws -> Range<Int>? {
+    while position < bytes.count {
+      let byte = bytes[position]
+      position += 1
+      let isBreak = byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
+      if isBreak, !isQuoted {
+        isAtFieldStart = true
+        guard let begin = start else { continue }
+        start = nil
+        return begin..<position - 1
+      }
+      if start == nil { start = position - 1 }
+      if byte == UInt8(ascii: "\""), isQuoted || isAtFieldStart {
+        // The second of two quotes within quotes opens them again.
+        isQuoted.toggle()
+        isAtFieldStart = !isQuoted
+      } else if byte != UInt8(ascii: " ") {
+        // Spaces before a field belong to none.
+        isAtFieldStart = byte == delimiter
+      }
+    }
+    guard isAtEnd, let begin = start else { return nil }
+    start = nil
+    if isQuoted { throw ImportError(.truncated, "the text ends within quotes") }
+    return begin..<bytes.count
+  }
+}

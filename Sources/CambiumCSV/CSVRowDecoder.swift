@@ -1,0 +1,100 @@
+import Cambium
+
+/// Decodes a value from the fields of a row, by the names of its columns.
+struct CSVRowDecoder: Decoder {
+  let row: CSVRow
+  let codingPath: [any CodingKey] = []
+  let userInfo: [CodingUserInfoKey: Any] = [:]
+
+  init(_ row: CSVRow) { self.row = row }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    KeyedDecodingContainer(FieldsContainer(row: row))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Self.notFlat(codingPath) }
+
+  func singleValueContainer() throws -> any SingleValueDecodingContainer { throw Self.notFlat(codingPath) }
+
+  static func notFlat(_ path: [any CodingKey]) -> DecodingError {
+    let message = "a row of CSV has a single value in each column"
+    return .typeMismatch(CSVRow.self, .init(codingPath: path, debugDescription: message))
+  }
+}
+
+private struct FieldsContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  let row: CSVRow
+  let codingPath: [any CodingKey] = []
+
+  var allKeys: [Key] { row.columns.compactMap(Key.init(stringValue:)) }
+
+  func contains(_ key: Key) -> Bool { row[key.stringValue] != nil }
+
+  func decodeNil(forKey key: Key) -> Bool { row[key.stringValue].map(\.isEmpty) ?? true }
+
+  func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+    guard let field = row[key.stringValue] else {
+      throw DecodingError.keyNotFound(key, .init(codingPath: [], debugDescription: "there is no such column"))
+    }
+    return try FieldDecoder(field: field, codingPath: [key]).decode(type)
+  }
+
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type,
+    forKey key: Key
+  ) throws -> KeyedDecodingContainer<Nested> { throw CSVRowDecoder.notFlat([key]) }
+
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+    throw CSVRowDecoder.notFlat([key])
+  }
+
+  func superDecoder() throws -> any Decoder { throw CSVRowDecoder.notFlat([]) }
+
+  func superDecoder(forKey key: Key) throws -> any Decoder { throw CSVRowDecoder.notFlat([key]) }
+}
+
+/// Decodes one field.
+private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
+  let field: String
+  let codingPath: [any CodingKey]
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    throw CSVRowDecoder.notFlat(codingPath)
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw CSVRowDecoder.notFlat(codingPath) }
+
+  func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+  func decodeNil() -> Bool { field.isEmpty }
+
+  func decode<T: Decodable>(_ type: T.Type) throws -> T {
+    let value: Any? =
+      switch type {
+      case is String.Type: field
+      case is Bool.Type: bool
+      case let type as any (LosslessStringConvertible & Decodable).Type: type.init(field)
+      case is Date.Type: date
+      case is URL.Type: URL(string: field)
+      case is Decimal.Type: Decimal(string: field, locale: Locale(identifier: "en_US_POSIX"))
+      default: try T(from: self)
+      }
+    if let value = value as? T { return value }
+    let message = "\u{201C}\(field)\u{201D} is no \(type)"
+    throw DecodingError.dataCorrupted(.init(codingPath: codingPath, debugDescription: message))
+  }
+
+  private var bool: Bool? {
+    switch field.lowercased() {
+    case "true", "1": true
+    case "false", "0": false
+    default: nil
+    }
+  }
+
+  private var date: Date? {
+    (try? Date(field, strategy: .iso8601))
+      ?? (try? Date(field, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+  }
+}

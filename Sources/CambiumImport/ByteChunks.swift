@@ -1,0 +1,214 @@
+import Cambium
+
+/// The bytes of a file or a stream, a chunk at a time.
+package struct ByteChunks: Sendable {
+  /// Begins to read. What it returns gives the next bytes, of any length; nil at the end.
+  package let open: @Sendable () throws -> () throws -> Data?
+  package let isRepeatable: Bool
+
+  private static let chunkByteCount = 256 << 10
+
+  /// - Throws: by its reader, ``ImportError/Code/file``.
+  package static func file(at url: URL) -> ByteChunks {
+    let open: @Sendable () throws -> () throws -> Data? = {
+      do {
+        let file = try FileHandle(forReadingFrom: url)
+        return {
+          do {
+            let data = try file.read(upToCount: chunkByteCount)
+            return data.flatMap { $0.isEmpty ? nil : $0 }
+          } catch {
+            throw ImportError(.file, "\(url.path) can't be read", underlyingError: error)
+          }
+        }
+      } catch {
+        throw ImportError(.file, "\(url.path) can't be opened", underlyingError: error)
+      }
+    }
+    return ByteChunks(open: open, isRepeatable: true)
+  }
+
+  package static func stream(_ next: @escaping @Sendable () throws -> Data?) -> ByteChunks {
+    ByteChunks(open: { { try next() } }, isRepeatable: false)
+  }
+}
+
+/// Finds where records begin and end in bytes that come in chunks.
+package protocol RecordSplitter: Sendable {
+  /// Looks for the end of the next record.
+  ///
+  /// - Parameters:
+  ///   - bytes: what has come so far, from the begin of the record that is under way.
+  ///   - position: where to look on; receives where the next look begins.
+  ///   - isAtEnd: whether no more bytes follow.
+  /// - Returns: the record; nil if more bytes are needed, or none follows at the end.
+  mutating func next(
+    in bytes: UnsafeRawBufferPointer,
+    _ position: inout Int,
+    isAtEnd: Bool
+  ) throws -> Range<Int>?
+
+  /// Where the record begins that is under way; nil between records.
+  var start: Int? { get set }
+}
+
+/// Hands out records as bytes, from chunks of any length. Memory holds a record and a chunk.
+package struct SplitReader<Splitter: RecordSplitter> {
+  private let chunks: () throws -> Data?
+  private var splitter: Splitter
+  private var buffer: [UInt8] = []
+  private var position = 0
+  private var isAtEnd = false
+  private var hasBegun = false
+  /// The records that were handed out.
+  package private(set) var recordCount = 0
+
+  package init(_ chunks: @escaping () throws -> Data?, _ splitter: Splitter) {
+    self.chunks = chunks
+    self.splitter = splitter
+  }
+
+  /// The next record; nil after the last.
+  package mutating func next() throws -> Data? {
+    while true {
+      let found = try buffer.withUnsafeBytes { bytes in
+        try splitter.next(in: bytes, &position, isAtEnd: isAtEnd)
+          .map { Data(UnsafeRawBufferPointer(rebasing: bytes[$0])) }
+      }
+      if let found {
+        recordCount += 1
+        return found
+      }
+      if isAtEnd { return nil }
+      try readOn()
+    }
+  }
+
+  private mutating func readOn() throws {
+    let kept = splitter.start ?? position
+    buffer.removeSubrange(..<kept)
+    position -= kept
+    if splitter.start != nil { splitter.start = 0 }
+    guard let chunk = try chunks() else {
+      isAtEnd = true
+      return
+    }
+    buffer.append(contentsOf: chunk)
+    if hasBegun { return }
+    // The mark of the byte order is three bytes, which may come one by one.
+    while buffer.count < 3, let chunk = try chunks() { buffer.append(contentsOf: chunk) }
+    hasBegun = true
+    if buffer.starts(with: [0xEF, 0xBB, 0xBF]) { buffer.removeFirst(3) }
+  }
+}
+
+/// Records that are lines; empty ones are none.
+package struct LineSplitter: RecordSplitter {
+  package var start: Int?
+
+  package init() {}
+
+  package mutating func next(
+    in bytes: UnsafeRawBufferPointer,
+    _ position: inout Int,
+    isAtEnd: Bool
+  ) throws -> Range<Int>? {
+    while position < bytes.count {
+      let byte = bytes[position]
+      position += 1
+      if byte == UInt8(ascii: "\n") {
+        guard let begin = start else { continue }
+        start = nil
+        return begin..<position - 1
+      }
+      if start == nil, !byte.isJSONSpace { start = position - 1 }
+    }
+    guard isAtEnd, let begin = start else { return nil }
+    start = nil
+    return begin..<bytes.count
+  }
+}
+
+/// The elements of a JSON array, found by brackets, strings and commas; what is in an element is the decoder's business.
+package struct ArraySplitter: RecordSplitter {
+  private enum State { case beforeArray, beforeElement, inElement, afterArray }
+
+  package var start: Int?
+  private var state = State.beforeArray
+  private var depth = 0
+  private var isInString = false
+  private var isEscaped = false
+  private var elementCount = 0
+
+  package init() {}
+
+  package mutating func next(
+    in bytes: UnsafeRawBufferPointer,
+    _ position: inout Int,
+    isAtEnd: Bool
+  ) throws -> Range<Int>? {
+    while position < bytes.count {
+      let byte = bytes[position]
+      position += 1
+      switch state {
+      case .inElement:
+        if let end = endOfElement(byte, position - 1) { return end }
+      case _ where byte.isJSONSpace: break
+      case .beforeArray:
+        guard byte == UInt8(ascii: "[") else { throw ImportError(.notAnArray, "the text is no JSON array") }
+        state = .beforeElement
+      case .beforeElement: try beginElement(byte, position - 1)
+      case .afterArray: throw ImportError(.notAnArray, "something follows the end of the array")
+      }
+    }
+    if isAtEnd, state == .beforeArray { throw ImportError(.notAnArray, "the text is empty") }
+    if isAtEnd, state != .afterArray {
+      throw ImportError(.truncated, "the text ends within the array", record: elementCount + 1)
+    }
+    return nil
+  }
+
+  private mutating func beginElement(_ byte: UInt8, _ place: Int) throws {
+    if byte == UInt8(ascii: "]"), elementCount == 0 {
+      state = .afterArray
+      return
+    }
+    if byte == UInt8(ascii: ",") || byte == UInt8(ascii: "]") {
+      throw ImportError(.malformedRecord, "it is empty", record: elementCount + 1)
+    }
+    state = .inElement
+    start = place
+    _ = endOfElement(byte, place)
+  }
+
+  private mutating func endOfElement(_ byte: UInt8, _ place: Int) -> Range<Int>? {
+    if isInString {
+      if isEscaped {
+        isEscaped = false
+      } else if byte == UInt8(ascii: "\\") {
+        isEscaped = true
+      } else if byte == UInt8(ascii: "\"") {
+        isInString = false
+      }
+      return nil
+    }
+    switch byte {
+    case UInt8(ascii: "\""): isInString = true
+    case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+    case UInt8(ascii: "}"): depth -= 1
+    case UInt8(ascii: "]") where depth > 0: depth -= 1
+    case UInt8(ascii: ","), UInt8(ascii: "]"):
+      guard depth <= 0, let begin = start else { return nil }
+      start = nil
+      elementCount += 1
+      state = byte == UInt8(ascii: ",") ? .beforeElement : .afterArray
+      return begin..<place
+    default: break
+    }
+    return nil
+  }
+}
+
+extension UInt8 {
+  package var isJSONSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
+}

@@ -1,0 +1,160 @@
+import Cambium
+
+/// How an export writes values: what stands before them, each of them, and what stands after them.
+public struct ExportFormat<Value: SendableMetatype>: Sendable {
+  /// Returns the bytes of one value; it is told how many came before.
+  public typealias Writer = (Value, Int) throws -> Data
+
+  /// Begins to write.
+  package let makeWriter: @Sendable () -> Writer
+  /// The bytes after the last value, which is told how many there were.
+  package let end: @Sendable (Int) -> Data
+
+  /// Makes a format.
+  ///
+  /// - Parameters:
+  ///   - end: returns what stands after the last value; it is told how many there were.
+  ///   - makeWriter: makes what encodes one value after the other, on one thread. What stands before the first belongs to its bytes.
+  public init(
+    end: @escaping @Sendable (_ count: Int) -> Data = { _ in Data() },
+    makeWriter: @escaping @Sendable () -> Writer
+  ) {
+    self.end = end
+    self.makeWriter = makeWriter
+  }
+}
+
+extension ExportFormat where Value: Encodable {
+  /// Each value on a line.
+  ///
+  /// - Parameter encoder: makes the encoder, whose output must have no line breaks.
+  public static func jsonLines(
+    encoder: @escaping @Sendable () -> JSONEncoder = { JSONEncoder() }
+  ) -> ExportFormat {
+    ExportFormat {
+      let encoder = encoder()
+      return { value, _ in try encoder.encode(value) + Data("\n".utf8) }
+    }
+  }
+
+  /// A JSON array with a value on each line.
+  ///
+  /// - Parameter encoder: makes the encoder.
+  public static func jsonArray(
+    encoder: @escaping @Sendable () -> JSONEncoder = { JSONEncoder() }
+  ) -> ExportFormat {
+    ExportFormat(end: { Data(($0 == 0 ? "[]\n" : "\n]\n").utf8) }) {
+      let encoder = encoder()
+      return { value, count in try Data((count == 0 ? "[\n" : ",\n").utf8) + encoder.encode(value) }
+    }
+  }
+}
+
+extension PersistentContainer {
+  /// Writes the stored objects that a query describes into a file, as values, in its order, all of one commit. Memory holds a batch of objects.
+  ///
+  /// The file is written beside its place and takes it at the end: an export that throws leaves what was there.
+  ///
+  /// - Parameters:
+  ///   - request: the objects.
+  ///   - type: the type of the values.
+  ///   - url: the file.
+  ///   - format: how values are written.
+  /// - Returns: how many values were written.
+  /// - Throws: `CancellationError` when the task is cancelled; ``ImportError`` when the file can't be written; what the values' initialiser, the
+  ///   encoder and the query throw.
+  @discardableResult
+  public func exportRecords<Value: ManagedObjectInitialisable & SendableMetatype>(
+    _ request: From<Value.Object>,
+    as type: Value.Type,
+    to url: URL,
+    format: ExportFormat<Value>
+  ) async throws -> Int {
+    let monitor = ImportMonitor()
+    return try await withTaskCancellationHandler {
+      try await query { context in
+        var output = try ExportedFile(url)
+        let write = format.makeWriter()
+        var count = 0
+        try context.forEach(request) { object in
+          try monitor.check()
+          try output.append(write(Value(with: object), count))
+          count += 1
+        }
+        try output.append(format.end(count))
+        try output.finish()
+        return count
+      }
+    } onCancel: {
+      monitor.cancel()
+    }
+  }
+
+  /// Writes the stored objects that a query describes as JSON Lines: ``exportRecords(_:as:to:format:)``.
+  @discardableResult
+  public func exportJSONLines<Value: ManagedObjectInitialisable & Encodable & SendableMetatype>(
+    _ request: From<Value.Object>,
+    as type: Value.Type,
+    to url: URL
+  ) async throws -> Int {
+    try await exportRecords(request, as: type, to: url, format: .jsonLines())
+  }
+
+  /// Writes the stored objects that a query describes as a JSON array: ``exportRecords(_:as:to:format:)``.
+  @discardableResult
+  public func exportJSONArray<Value: ManagedObjectInitialisable & Encodable & SendableMetatype>(
+    _ request: From<Value.Object>,
+    as type: Value.Type,
+    to url: URL
+  ) async throws -> Int {
+    try await exportRecords(request, as: type, to: url, format: .jsonArray())
+  }
+}
+
+/// A file that is written beside its place, and takes it when it is whole.
+private struct ExportedFile: ~Copyable {
+  private let url: URL
+  private let partial: URL
+  private let file: FileHandle
+  private var buffer = Data()
+  private var isDone = false
+
+  init(_ url: URL) throws {
+    self.url = url
+    partial = url.deletingLastPathComponent()
+      .appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
+    guard FileManager.default.createFile(atPath: partial.path, contents: nil) else {
+      throw ImportError(.file, "\(partial.path) can't be made")
+    }
+    file = try FileHandle(forWritingTo: partial)
+  }
+
+  deinit {
+    // A file that can't be removed is in nobody's way.
+    if !isDone { try? FileManager.default.removeItem(at: partial) }
+  }
+
+  mutating func append(_ bytes: Data) throws {
+    buffer.append(bytes)
+    if buffer.count >= 256 << 10 { try flush() }
+  }
+
+  mutating func finish() throws {
+    try flush()
+    try file.synchronize()
+    try file.close()
+    guard rename(partial.path, url.path) == 0 else {
+      throw ImportError(.file, "\(url.path) can't be written: \(String(cString: strerror(errno)))")
+    }
+    isDone = true
+  }
+
+  private mutating func flush() throws {
+    do {
+      try file.write(contentsOf: buffer)
+      buffer.removeAll(keepingCapacity: true)
+    } catch {
+      throw ImportError(.file, "\(url.path) can't be written", underlyingError: error)
+    }
+  }
+}

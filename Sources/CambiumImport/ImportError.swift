@@ -1,0 +1,36 @@
+/// A mistake in what is imported, or in what it is read from.
+public struct ImportError: Error, Sendable, CustomStringConvertible {
+  /// What went wrong.
+  public enum Code: Sendable, Hashable {
+    /// A record is not of its format, or can't be decoded.
+    case malformedRecord
+    /// The text is no JSON array.
+    case notAnArray
+    /// The text ends within a record or an array.
+    case truncated
+    /// The file can't be opened, read or written.
+    case file
+  }
+
+  /// What went wrong.
+  public let code: Code
+  /// What went wrong, in words.
+  public let message: String
+  /// The number of the record, from 1; nil where it is none of one record.
+  public let record: Int?
+  /// The error of the decoder or the system; nil for none.
+  public let underlyingError: (any Error)?
+
+  package init(_ code: Code, _ message: String, record: Int? = nil, underlyingError: (any Error)? = nil) {
+    self.code = code
+    self.message = message
+    self.record = record
+    self.underlyingError = underlyingError
+  }
+
+  /// The message, with the number of the record.
+  public var description: String {
+    let place = record.map { "record \($0): " } ?? ""
+    return place + message + (underlyingError.map { " (\($0))" } ?? "")
+  }
+}

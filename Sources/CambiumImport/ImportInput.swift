@@ -1,0 +1,114 @@
+import Cambium
+
+/// Where an import reads its records from, one after the other: an array, a file, a stream.
+///
+/// Memory holds a part of a file or stream, never all of it.
+public struct ImportInput<Record: SendableMetatype>: Sendable {
+  /// Returns the next record; nil after the last.
+  public typealias Reader = () throws -> Record?
+
+  /// Begins to read.
+  package let makeReader: @Sendable () throws -> Reader
+  /// Whether the records can be read a second time.
+  public let isRepeatable: Bool
+  /// The number of records; nil where it isn't known before they are read.
+  public let count: Int?
+
+  /// Reads the elements of a collection.
+  public init(_ records: some Collection<Record> & Sendable) {
+    self.init(isRepeatable: true, count: records.count) {
+      var iterator = records.makeIterator()
+      return { iterator.next() }
+    }
+  }
+
+  /// Reads what a closure returns.
+  ///
+  /// - Parameters:
+  ///   - isRepeatable: whether `makeReader` can be called again, for the same records. If not, properties and relationships are imported batch by batch.
+  ///   - count: the number of records; nil where it isn't known.
+  ///   - makeReader: begins to read. What it returns is called for one record after the other, on one thread.
+  public init(
+    isRepeatable: Bool,
+    count: Int? = nil,
+    makeReader: @escaping @Sendable () throws -> Reader
+  ) {
+    self.makeReader = makeReader
+    self.isRepeatable = isRepeatable
+    self.count = count
+  }
+}
+
+extension ImportInput where Record: Decodable {
+  /// Decodes the lines of a JSON Lines file. Empty lines are passed over.
+  ///
+  /// - Parameters:
+  ///   - url: the file.
+  ///   - decoder: makes the decoder.
+  public static func jsonLines(
+    at url: URL,
+    decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
+  ) -> ImportInput {
+    decoded(.file(at: url), LineSplitter(), decoder)
+  }
+
+  /// Decodes JSON Lines from a stream that can be read once.
+  ///
+  /// - Parameters:
+  ///   - decoder: makes the decoder.
+  ///   - chunks: returns the next bytes, of any length; nil at the end.
+  public static func jsonLines(
+    decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() },
+    from chunks: @escaping @Sendable () throws -> Data?
+  ) -> ImportInput {
+    decoded(.stream(chunks), LineSplitter(), decoder)
+  }
+
+  /// Decodes the elements of the JSON array that a file holds, one after the other.
+  ///
+  /// - Parameters:
+  ///   - url: the file.
+  ///   - decoder: makes the decoder.
+  public static func jsonArray(
+    at url: URL,
+    decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
+  ) -> ImportInput {
+    decoded(.file(at: url), ArraySplitter(), decoder)
+  }
+
+  /// Decodes the elements of a JSON array from a stream that can be read once.
+  ///
+  /// - Parameters:
+  ///   - decoder: makes the decoder.
+  ///   - chunks: returns the next bytes, of any length; nil at the end.
+  public static func jsonArray(
+    decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() },
+    from chunks: @escaping @Sendable () throws -> Data?
+  ) -> ImportInput {
+    decoded(.stream(chunks), ArraySplitter(), decoder)
+  }
+
+  private static func decoded(
+    _ bytes: ByteChunks,
+    _ splitter: some RecordSplitter,
+    _ makeDecoder: @escaping @Sendable () -> JSONDecoder
+  ) -> ImportInput {
+    ImportInput(isRepeatable: bytes.isRepeatable) {
+      var reader = SplitReader(try bytes.open(), splitter)
+      let decoder = makeDecoder()
+      return {
+        guard let bytes = try reader.next() else { return nil }
+        do {
+          return try decoder.decode(Record.self, from: bytes)
+        } catch {
+          throw ImportError(
+            .malformedRecord,
+            "it can't be decoded",
+            record: reader.recordCount,
+            underlyingError: error
+          )
+        }
+      }
+    }
+  }
+}

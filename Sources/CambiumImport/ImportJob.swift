@@ -1,0 +1,155 @@
+import Cambium
+
+/// An import of records into a container.
+struct ImportJob<Record: Sendable, Object: ManagedObject>: Sendable {
+  private let source: ImportInput<Record>
+  private let description: ObjectImport<Record, Object>
+  private let options: ImportOptions
+  private let keepsIDs: Bool
+  private let monitor: ImportMonitor
+
+  /// What comes of a job.
+  struct Outcome: Sendable {
+    var report: ImportReport
+    /// The IDs of the objects, in order, if they were asked for.
+    var ids: [ManagedObjectID] = []
+  }
+
+  /// - Parameter keepsIDs: whether the outcome has the IDs of the objects.
+  init(
+    _ source: ImportInput<Record>,
+    _ description: ObjectImport<Record, Object>,
+    _ options: ImportOptions,
+    keepsIDs: Bool = false
+  ) {
+    self.source = source
+    self.description = description
+    self.options = options
+    self.keepsIDs = keepsIDs
+    monitor = ImportMonitor(options.progress)
+  }
+
+  func run(in container: PersistentContainer) async throws -> Outcome {
+    do {
+      return try await withTaskCancellationHandler {
+        try await container.write(mergePolicy: options.mergePolicy) { context in try run(in: context) }
+      } onCancel: {
+        monitor.cancel()
+      }
+    } catch {
+      if monitor.isCancelled { throw CancellationError() }
+      throw error
+    }
+  }
+
+  private func run(in context: ManagedObjectContext) throws -> Outcome {
+    context.author = options.author
+    monitor.expect(source.count.map { $0 * description.passCount })
+    let cache = options.cache.map(ImportedObjectCache.init(stagingFor:))
+    var run = ImportRun(description, in: context, cache: cache, monitor)
+    var outcome = Outcome(report: ImportReport(run.counts))
+    var changes = ImportChanges()
+    var commitCount = 0
+    try runPasses(&run, context, &outcome.ids) {
+      changes = try context.commitImport(options, cache, monitor)
+      commitCount += 1
+    }
+    outcome.report = ImportReport(run.counts)
+    outcome.report.commitCount = commitCount
+    outcome.report.changes = options.commits == .once ? changes : nil
+    monitor.finish(run.counts.records * description.passCount)
+    return outcome
+  }
+
+  /// Makes the passes one after the other where the records can be read twice, and for each batch where they can't.
+  private func runPasses(
+    _ run: inout ImportRun<Record, Object>,
+    _ context: ManagedObjectContext,
+    _ ids: inout [ManagedObjectID],
+    _ commit: () throws -> Void
+  ) throws {
+    let isSplit = description.hasTwoPasses && description.key != nil && source.isRepeatable
+    for passes in isSplit ? [.properties, .relationships] : [.both] as [ImportRun<Record, Object>.Passes] {
+      var records = try source.makeReader()
+      var recordCount = 0
+      while true {
+        let batch = try nextBatch(of: &records, after: recordCount)
+        if batch.isEmpty { break }
+        let objects = try run.run(batch, passes)
+        if keepsIDs, passes != .relationships { ids += objects.map(\.objectID) }
+        recordCount += batch.count
+        if options.commits != .once {
+          try commit()
+          // What is saved needs no object in memory any more.
+          context.reset()
+        }
+      }
+      if passes == .properties { monitor.expect(recordCount * 2) }
+    }
+    if options.commits == .once { try commit() }
+  }
+
+  private func nextBatch(
+    of records: inout ImportInput<Record>.Reader,
+    after recordCount: Int
+  ) throws -> [Record] {
+    let count = options.commits.batchCount(after: recordCount)
+    var batch: [Record] = []
+    while batch.count < count, let record = try records() {
+      if batch.count & 255 == 0 { try monitor.check() }
+      batch.append(record)
+    }
+    return batch
+  }
+}
+
+extension ImportOptions.Commits {
+  /// The records of the next batch.
+  ///
+  /// In an import with one commit each batch has as many as all before it: the query for a batch looks at every unsaved object, so all queries together
+  /// look at each a few times.
+  func batchCount(after recordCount: Int) -> Int {
+    switch self {
+    case .once: max(4_096, recordCount)
+    case .eachBatch(let count): max(1, count)
+    }
+  }
+}
+
+extension ManagedObjectContext {
+  /// Saves what an import has done, hands its objects to the cache, and tells of the commit.
+  func commitImport(
+    _ options: ImportOptions,
+    _ cache: ImportedObjectCache?,
+    _ monitor: ImportMonitor
+  ) throws -> ImportChanges {
+    var changes = ImportChanges()
+    let saves = onDidSave { changes.add($0) }
+    defer { withExtendedLifetime(saves) {} }
+    try monitor.check()
+    try save(durability: options.durability)
+    cache?.handOver()
+    options.didCommit?(changes)
+    return changes
+  }
+}
+
+extension PersistentContainer {
+  /// Imports records in the background, in the queue of the container's `write(mergePolicy:_:)` blocks, as an ``ObjectImport`` says.
+  ///
+  /// With ``ImportOptions/Commits/once`` an import that throws or is cancelled changes nothing. Properties come first and relationships second: for all records
+  /// where the source can be read twice, else batch by batch.
+  ///
+  /// O(records · log n).
+  ///
+  /// - Throws: `CancellationError` when the task or the progress is cancelled; ``ImportError`` for what can't be read; what closures and the save
+  ///   throw.
+  @discardableResult
+  public func importRecords<Record: Sendable, Object: ManagedObject>(
+    _ source: ImportInput<Record>,
+    with description: ObjectImport<Record, Object>,
+    options: ImportOptions = ImportOptions()
+  ) async throws -> ImportReport {
+    try await ImportJob(source, description, options).run(in: self).report
+  }
+}

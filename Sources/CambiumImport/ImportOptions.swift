@@ -1,0 +1,33 @@
+import Cambium
+
+/// How an import into a container is made.
+public struct ImportOptions: Sendable {
+  /// When what was imported is stored.
+  public enum Commits: Sendable, Hashable {
+    /// In one commit, at the end: a failed or cancelled import changes nothing. All objects of the import are in memory until then, and all pages that
+    /// the commit changes.
+    case once
+    /// In a commit for each so many records: memory holds one batch. What a failed or cancelled import has committed stays.
+    case eachBatch(of: Int)
+  }
+
+  /// When what was imported is stored.
+  public var commits = Commits.once
+  /// What a commit does with objects that other contexts have changed meanwhile.
+  public var mergePolicy = MergePolicy.error
+  /// When a commit counts as done, if not as the container's options say.
+  public var durability: Durability?
+  /// Who makes the changes, for the history.
+  public var author: String?
+  /// What knows the objects of earlier imports, and receives those of this one when they are stored.
+  public var cache: ImportedObjectCache?
+  /// Receives how far the import has come: one unit for each record and pass. Cancelling it cancels the import.
+  ///
+  /// Where the number of records isn't known before, `totalUnitCount` is -1 until it is.
+  public var progress: Progress?
+  /// Called after each commit with the IDs of the objects that it has changed, on the import's queue.
+  public var didCommit: (@Sendable (ImportChanges) -> Void)?
+
+  /// One commit, no cache, no progress.
+  public init() {}
+}

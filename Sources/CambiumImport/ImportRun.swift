@@ -1,0 +1,228 @@
+import Cambium
+
+/// One import in one context, batch by batch.
+struct ImportRun<Source: SendableMetatype, Object: ManagedObject> {
+  private let description: ObjectImport<Source, Object>
+  private let context: ManagedObjectContext
+  private let cache: ImportedObjectCache?
+  private let monitor: ImportMonitor
+  private(set) var counts = ImportCounts()
+  /// Where among the context's inserted objects the next look begins.
+  private var insertedPosition = 0
+  /// The numbers of the next batch's first record in each pass, for passes that are made one after the other.
+  private var nextRecord = (properties: 0, relationships: 0)
+  /// The numbers of the records that conditions have refused in a first pass that is made alone.
+  private var refused: Set<Int> = []
+
+  /// The passes that a call makes.
+  enum Passes { case properties, relationships, both }
+
+  init(
+    _ description: ObjectImport<Source, Object>,
+    in context: ManagedObjectContext,
+    cache: ImportedObjectCache?,
+    _ monitor: ImportMonitor
+  ) {
+    self.description = description
+    self.context = context
+    self.cache = cache
+    self.monitor = monitor
+  }
+
+  /// A source and the object that it belongs to.
+  private struct Item {
+    let source: Source
+    /// `null` in an import without a key.
+    let id: AttributeValue
+    /// The place of the source in its batch.
+    let place: Int
+    var object: Object?
+  }
+
+  /// Imports sources.
+  ///
+  /// - Returns: the objects of the sources, in order; those that were left out are absent.
+  mutating func run(_ sources: [Source], _ passes: Passes = .both) throws -> [Object] {
+    if sources.isEmpty { return [] }
+    var items = try items(of: sources)
+    switch passes {
+    case .both: try runFirstPass(&items, of: sources.count)
+    case .properties:
+      try runFirstPass(&items, of: sources.count)
+      for item in items where item.object == nil { refused.insert(nextRecord.properties + item.place) }
+      nextRecord.properties += sources.count
+    case .relationships:
+      items.removeAll { refused.contains(nextRecord.relationships + $0.place) }
+      nextRecord.relationships += sources.count
+      try find(&items)
+    }
+    guard passes != .properties, let update = description.updateRelationships else {
+      return items.compactMap(\.object)
+    }
+    for item in items {
+      guard let object = item.object else { continue }
+      try monitor.check()
+      try update(item.source, object, context, cache)
+      monitor.advance()
+    }
+    let skipped = sources.count - items.count(where: { $0.object != nil })
+    monitor.advance(by: skipped)
+    return items.compactMap(\.object)
+  }
+
+  /// Settles sources of the same ID, and leaves out those without one.
+  private mutating func items(of sources: [Source]) throws -> [Item] {
+    guard let key = description.key else {
+      return sources.enumerated().map { Item(source: $1, id: .null, place: $0) }
+    }
+    var items: [Item] = []
+    items.reserveCapacity(sources.count)
+    var places: [AttributeValue: Int] = [:]
+    for (number, source) in sources.enumerated() {
+      guard let id = try key.id(source, context), !id.isNull else { continue }
+      let item = Item(source: source, id: id, place: number)
+      if description.duplicates == .lastWins {
+        if let place = places[id] {
+          items[place] = item
+          continue
+        }
+        places[id] = items.count
+      }
+      items.append(item)
+    }
+    guard let preProcess = description.preProcessing else { return items }
+    let given = Dictionary(items.map { ($0.id, $0.source) }, uniquingKeysWith: { $1 })
+    let kept = try preProcess(given)
+    // Each ID once, in the place of its first source.
+    var seen: Set<AttributeValue> = []
+    return items.compactMap { item in
+      guard seen.insert(item.id).inserted, let source = kept[item.id] else { return nil }
+      return Item(source: source, id: item.id, place: item.place)
+    }
+  }
+
+  // MARK: Properties
+
+  private mutating func runFirstPass(_ items: inout [Item], of sourceCount: Int) throws {
+    counts.records += sourceCount
+    let isCounted = description.hasProperties || description.updateRelationships == nil
+    defer { counts.refused += sourceCount - items.count(where: { $0.object != nil }) }
+    if let key = description.key {
+      try runFirstPass(&items, by: key, isCounted: isCounted)
+    } else {
+      for place in items.indices {
+        try monitor.check()
+        items[place].object = try insert(items[place], by: nil)
+        if isCounted { monitor.advance() }
+      }
+    }
+    if isCounted { monitor.advance(by: sourceCount - items.count) }
+  }
+
+  private mutating func runFirstPass(
+    _ items: inout [Item],
+    by key: ImportKey<Source, Object>,
+    isCounted: Bool
+  ) throws {
+    var uncached: [Int] = []
+    for place in items.indices {
+      guard let object = try cached(items[place].id) else {
+        uncached.append(place)
+        continue
+      }
+      try monitor.check()
+      items[place].object = try update(object, items[place].source)
+      if isCounted { monitor.advance() }
+    }
+    if uncached.isEmpty { return }
+    var known = try lookUp(uncached.map { items[$0].id }, key)
+    if description.isUniquing {
+      _ = try context.insertedObjects(of: Object.self, since: &insertedPosition)
+    }
+    for place in uncached {
+      try monitor.check()
+      let item = items[place]
+      if description.isUniquing, known[item.id].map(\.isDeleted) ?? true {
+        known[item.id] = nil
+        try addInserted(to: &known, key)
+      }
+      if let object = known[item.id], !object.isDeleted {
+        items[place].object = try update(object, item.source)
+      } else {
+        items[place].object = try insert(item, by: key)
+      }
+      if isCounted { monitor.advance() }
+    }
+    register(uncached.map { items[$0] })
+  }
+
+  /// Adds the objects that closures have inserted, and those of earlier sources.
+  private mutating func addInserted(
+    to known: inout [AttributeValue: Object],
+    _ key: ImportKey<Source, Object>
+  ) throws {
+    for object in try context.insertedObjects(of: Object.self, since: &insertedPosition) {
+      let id = key.value(object)
+      if known[id].map(\.isDeleted) ?? true { known[id] = object }
+    }
+  }
+
+  private mutating func update(_ object: Object, _ source: Source) throws -> Object? {
+    if let shouldUpdate = description.shouldUpdate, try !shouldUpdate(source, context) { return nil }
+    try description.updateProperties?(source, object, context)
+    counts.updated += 1
+    return object
+  }
+
+  private mutating func insert(_ item: Item, by key: ImportKey<Source, Object>?) throws -> Object? {
+    if let shouldInsert = description.shouldInsert, try !shouldInsert(item.source, context) { return nil }
+    let object =
+      if let insertObject = description.insertObject {
+        try insertObject(item.source, context)
+      } else {
+        try context.insertNew(Object.self)
+      }
+    key?.set(item.id, object)
+    try (description.didInsert ?? description.updateProperties)?(item.source, object, context)
+    counts.inserted += 1
+    return object
+  }
+
+  // MARK: Finding
+
+  /// Finds the objects that the first pass has made or updated.
+  private mutating func find(_ items: inout [Item]) throws {
+    guard let key = description.key else { return }
+    for place in items.indices { items[place].object = try cached(items[place].id) }
+    let uncached = items.indices.filter { items[$0].object == nil }
+    if uncached.isEmpty { return }
+    let known = try lookUp(uncached.map { items[$0].id }, key)
+    for place in uncached { items[place].object = known[items[place].id] }
+  }
+
+  private func cached(_ id: AttributeValue) throws -> Object? {
+    try cache?.object(Object.self, with: id, in: context)
+  }
+
+  /// The objects of some IDs, by one query. Of several with one ID the first counts.
+  private mutating func lookUp(
+    _ ids: [AttributeValue],
+    _ key: ImportKey<Source, Object>
+  ) throws -> [AttributeValue: Object] {
+    counts.lookups += 1
+    var known: [AttributeValue: Object] = [:]
+    for object in try context.fetch(key.request(ids)) {
+      let id = key.value(object)
+      if let first = known[id] {
+        counts.duplicates[first.objectID, default: []].append(object.objectID)
+      } else {
+        known[id] = object
+      }
+    }
+    return known
+  }
+
+  private func register(_ items: [Item]) {
+    cache?.register(items.compactMap { item in item.object.map { (item.id, $0) } })
+  }
+}

@@ -1,0 +1,100 @@
+import Cambium
+
+/// From unique IDs to the IDs of objects, for imports that meet the same objects again: what it knows needs no query.
+///
+/// It holds the IDs of objects, no objects, so one cache serves all contexts of a store, on any thread. The first that came is the first to go. Whether
+/// an object still exists isn't checked: who deletes objects that the cache knows removes them from it.
+public final class ImportedObjectCache: Sendable {
+  /// A key is compared as a whole: two IDs whose hash values are equal don't get in each other's way.
+  private struct Key: Hashable, Sendable {
+    let entity: String
+    let id: AttributeValue
+  }
+
+  private let ids: BoundedCache<Key, ManagedObjectID>
+  /// What receives the objects of an import when they are stored; nil for a cache of the program.
+  private let base: ImportedObjectCache?
+
+  /// Makes an empty cache.
+  ///
+  /// - Parameter countLimit: the most objects that it knows; 0 for no limit.
+  public init(countLimit: Int = 0) {
+    ids = BoundedCache(name: "imported objects", countLimit: countLimit)
+    base = nil
+  }
+
+  /// A cache for one import: it knows what `base` knows, and keeps what is registered from ``handOver()``, so an import that fails leaves nothing
+  /// behind.
+  init(stagingFor base: ImportedObjectCache) {
+    ids = BoundedCache(name: "objects of an import", countLimit: base.ids.countLimit)
+    self.base = base
+  }
+
+  /// Registers with the base what was registered here since the last call. O(registered objects).
+  func handOver() {
+    guard let base else { return }
+    for (key, id) in ids.takeAll() { base.ids[key] = id }
+  }
+
+  /// How many objects the cache knows.
+  public var count: Int { ids.count }
+
+  /// The ID of the object with a unique ID; nil if the cache doesn't know it.
+  public func objectID<Object: UniqueIdentifiable>(
+    _ type: Object.Type = Object.self,
+    withUniqueID id: Object.UniqueID
+  ) -> ManagedObjectID? {
+    known(type, id._attributeValue)
+  }
+
+  /// The object with a unique ID in a context, as a fault whose existence isn't checked; nil if the cache doesn't know it.
+  ///
+  /// - Throws: `unknownEntity` for a context of another store.
+  public func object<Object: UniqueIdentifiable>(
+    _ type: Object.Type = Object.self,
+    withUniqueID id: Object.UniqueID,
+    in context: ManagedObjectContext
+  ) throws(ContextError) -> Object? {
+    try object(type, with: id._attributeValue, in: context)
+  }
+
+  /// Notes objects, each with the unique ID that it has now. Objects have their final IDs from their insertion on.
+  public func register<Object: UniqueIdentifiable>(_ objects: some Sequence<Object>) {
+    register(objects.map { ($0.uniqueIDValue._attributeValue, $0) })
+  }
+
+  /// Forgets the object with a unique ID.
+  public func remove<Object: UniqueIdentifiable>(
+    _ type: Object.Type = Object.self,
+    withUniqueID id: Object.UniqueID
+  ) {
+    ids[Key(entity: type.entityName, id: id._attributeValue)] = nil
+    base?.remove(type, withUniqueID: id)
+  }
+
+  /// Forgets everything.
+  public func removeAll() {
+    ids.clearCache()
+    base?.removeAll()
+  }
+
+  // MARK: IDs as values
+
+  func object<Object: ManagedObject>(
+    _ type: Object.Type,
+    with id: AttributeValue,
+    in context: ManagedObjectContext
+  ) throws(ContextError) -> Object? {
+    guard let objectID = known(type, id) else { return nil }
+    return try context.object(type, with: objectID)
+  }
+
+  func register<Object: ManagedObject>(_ objects: [(id: AttributeValue, object: Object)]) {
+    for (id, object) in objects { ids[Key(entity: Object.entityName, id: id)] = object.objectID }
+  }
+
+  private func known(_ type: any ManagedObject.Type, _ id: AttributeValue) -> ManagedObjectID? {
+    let key = Key(entity: type.entityName, id: id)
+    return ids[key] ?? base?.ids[key]
+  }
+}

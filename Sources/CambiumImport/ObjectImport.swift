@@ -1,0 +1,128 @@
+import Cambium
+
+/// A description of an import: which object a source belongs to, whether it is made or updated, and how the source is written into it.
+///
+/// A value that is made once and used for any number of sources and contexts. The protocols ``ManagedObjectUpdatable``, on the side of the sources,
+/// and ``ImportableObject``, on the side of the objects, make such descriptions.
+///
+/// ```swift
+/// var songs = ObjectImport<SongRecord, Song>(key: \.isrc) { record, _ in record.isrc }
+/// songs.updateProperties = { record, song, _ in song.title = record.title }
+/// try await container.importRecords(.jsonLines(at: url), with: songs)
+/// ```
+///
+/// An import of some sources takes these steps:
+/// 1. The IDs of the sources are asked for, in order; sources of one ID are settled by ``duplicates``.
+/// 2. Objects of known IDs come from the cache, if there is one, and are updated at once.
+/// 3. One query for all other IDs, which sees the context's unsaved objects.
+/// 4. For each source in order: the object that was found is updated, or a new one is inserted, its ID set, and then its properties.
+/// 5. Relationships, for each source in order: by now the object of every source is there.
+///
+/// A closure that throws ends the import.
+public struct ObjectImport<Source: SendableMetatype, Object: ManagedObject>: Sendable {
+  /// A question about a source.
+  public typealias Condition = @Sendable (Source, ManagedObjectContext) throws -> Bool
+  /// Writes the attributes of a source into an object.
+  public typealias PropertiesPass = @Sendable (Source, Object, ManagedObjectContext) throws -> Void
+  /// Writes the relationships of a source into an object. The cache is that of the import.
+  public typealias RelationshipsPass =
+    @Sendable (Source, Object, ManagedObjectContext, ImportedObjectCache?) throws -> Void
+
+  /// Nil for an import that makes an object of each source.
+  let key: ImportKey<Source, Object>?
+  /// Whether a source without an object becomes one; nil for always.
+  public var shouldInsert: Condition?
+  /// Whether the object of a source is updated; nil for always.
+  public var shouldUpdate: Condition?
+  /// Inserts the object of a source; nil for one whose attributes begin as in their declaration, without a call of an initialiser.
+  public var insertObject: (@Sendable (Source, ManagedObjectContext) throws -> Object)?
+  /// The first pass; nil for none.
+  public var updateProperties: PropertiesPass?
+  /// The first pass for objects that the import has inserted, instead of ``updateProperties``; nil for that one.
+  public var didInsert: PropertiesPass?
+  /// The second pass, which begins when the first one is done for all sources; nil for none.
+  public var updateRelationships: RelationshipsPass?
+  /// The rule for sources of the same ID in one batch.
+  public var duplicates = DuplicateRule.everyInOrder
+  /// Whether objects that the closures themselves insert, and those of earlier sources, are found for later sources of their IDs.
+  ///
+  /// True unless it is set. False is the rule of PeakCoreData: an ID that is new is inserted for each of its sources, and the save refuses, or
+  /// settles, what a unique constraint forbids.
+  public var isUniquing = true
+  /// Drops or replaces the sources of a batch by their IDs; nil for none.
+  private(set) var preProcessing: (@Sendable ([AttributeValue: Source]) throws -> [AttributeValue: Source])?
+
+  /// Describes an import that makes a new object of each source.
+  public init() { key = nil }
+
+  /// Describes an import that finds objects by a unique value.
+  ///
+  /// - Parameters:
+  ///   - key: the attribute. Without an index of it each lookup reads every object.
+  ///   - id: the ID of a source; nil to leave the source out.
+  public init<ID: AttributeType & Hashable>(
+    key: any ReferenceWritableKeyPath<Object, ID> & Sendable,
+    id: @escaping @Sendable (Source, ManagedObjectContext) throws -> ID?
+  ) {
+    self.key = ImportKey(keyPath: { key }, id: id)
+  }
+
+  /// Describes an import that finds objects by the key path of ``UniqueIdentifiable``.
+  ///
+  /// - Parameter id: the ID of a source; nil to leave the source out.
+  public init(id: @escaping @Sendable (Source, ManagedObjectContext) throws -> Object.UniqueID?)
+  where Object: UniqueIdentifiable {
+    key = ImportKey(keyPath: { Object.uniqueIDKeyPath }, id: id)
+  }
+
+  /// Has `body` drop or replace the sources of each batch before they are looked up.
+  ///
+  /// - Parameter body: from the sources by their IDs to those that are imported. IDs that it adds are ignored.
+  public mutating func preProcess<ID: AttributeType & Hashable>(
+    _ body: @escaping @Sendable ([ID: Source]) throws -> [ID: Source]
+  ) {
+    preProcessing = { sources in
+      var typed: [ID: Source] = [:]
+      for (id, source) in sources { if let id = ID(_attributeValue: id) { typed[id] = source } }
+      let kept = try body(typed).map { ($0._attributeValue, $1) }
+      return Dictionary(kept, uniquingKeysWith: { first, _ in first })
+    }
+  }
+
+  /// The number of passes that progress counts: two if properties and relationships have one, else one.
+  public var passCount: Int { hasTwoPasses ? 2 : 1 }
+
+  var hasTwoPasses: Bool { hasProperties && updateRelationships != nil }
+  var hasProperties: Bool { updateProperties != nil || didInsert != nil }
+}
+
+/// The rule of an import for sources with the same unique ID.
+public enum DuplicateRule: Sendable, Hashable {
+  /// Each source updates the object, in order.
+  case everyInOrder
+  /// The last source alone updates it, in the place of the first one.
+  case lastWins
+}
+
+/// How the objects of sources are found: IDs as attribute values, so that one type serves all types of IDs.
+struct ImportKey<Source: SendableMetatype, Object: ManagedObject>: Sendable {
+  /// The ID of a source; nil and `null` for none.
+  let id: @Sendable (Source, ManagedObjectContext) throws -> AttributeValue?
+  let value: @Sendable (Object) -> AttributeValue
+  let set: @Sendable (AttributeValue, Object) -> Void
+  /// The query for the objects of some IDs.
+  let request: @Sendable ([AttributeValue]) -> From<Object>
+
+  init<ID: AttributeType & Hashable>(
+    keyPath: @escaping @Sendable () -> ReferenceWritableKeyPath<Object, ID>,
+    id: @escaping @Sendable (Source, ManagedObjectContext) throws -> ID?
+  ) {
+    self.id = { try id($0, $1)?._attributeValue }
+    value = { $0[keyPath: keyPath()]._attributeValue }
+    set = { if let id = ID(_attributeValue: $0) { $1[keyPath: keyPath()] = id } }
+    request = { ids in
+      let ids = Set(ids.compactMap { ID(_attributeValue: $0) })
+      return From<Object>().where { $0[dynamicMember: keyPath()].in(ids) }
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import Cambium
+import CambiumCSV
+import CambiumImport
+import Foundation
+import TestSupport
+import Testing
+
+@testable import GraphContext
+
+/// Values out of objects.
+struct ExportTests {
+  private let tunes: Tunes
+  private let folder: TemporaryFolder
+  private let records = (0..<1_200).map {
+    TuneRecord(code: "c\(10_000 + $0)", title: "t,\"\($0)", disc: $0 % 3 == 0 ? nil : $0 % 5)
+  }
+
+  init() async throws {
+    tunes = try await Tunes()
+    folder = try TemporaryFolder()
+  }
+
+  private func url(_ name: String) -> URL { URL(fileURLWithPath: folder.file(name)) }
+
+  @Test func anObjectIsEncoded() async throws {
+    struct Value: ManagedObjectInitialisable, Codable {
+      var code: String
+      var title: String
+      init(with tune: Tune) { (code, title) = (tune.code, tune.title) }
+    }
+    let tune = Tune("A", "Carey")
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    let data = try tune.encode(to: Value.self, encoder: encoder)
+    #expect(String(decoding: data, as: UTF8.self) == #"{"code":"A","title":"Carey"}"#)
+  }
+
+  @Test func objectsAreFetchedAsValues() async throws {
+    try await tunes.container.importObjects(from: records)
+    let some = From<Tune>().where { $0.code < "c10005" }.orderBy(.descending(\.code))
+    let values = try await tunes.container.fetch(some, as: TuneRecord.self)
+    #expect(values == records.prefix(5).reversed())
+    struct Failing: ManagedObjectInitialisable, Sendable {
+      init(with tune: Tune) throws { if tune.code == "c10003" { throw Refusal() } }
+    }
+    await #expect(throws: Refusal.self) { try await tunes.container.fetch(some, as: Failing.self) }
+  }
+
+  @Test func whatIsExportedCanBeImported() async throws {
+    try await tunes.container.importObjects(from: records)
+    let all = From<Tune>().orderBy(\.code)
+    let container = tunes.container
+    #expect(try await container.exportJSONLines(all, as: TuneRecord.self, to: url("a.jsonl")) == 1_200)
+    #expect(try await container.exportJSONArray(all, as: TuneRecord.self, to: url("a.json")) == 1_200)
+    #expect(try await container.exportCSV(all, as: TuneRecord.self, to: url("a.csv"), columns: nil) == 1_200)
+    let array = try JSONDecoder().decode([TuneRecord].self, from: Data(contentsOf: url("a.json")))
+    #expect(array == records)
+    for name in ["a.jsonl", "a.json", "a.csv"] {
+      let copy = try await Tunes()
+      let report =
+        switch name {
+        case "a.jsonl": try await copy.container.importJSONLines(at: url(name), as: TuneRecord.self)
+        case "a.json": try await copy.container.importJSONArray(at: url(name), as: TuneRecord.self)
+        default: try await copy.container.importCSV(at: url(name), as: TuneRecord.self)
+        }
+      #expect(report.insertedCount == 1_200)
+      #expect(try await copy.rows() == tunes.rows())
+    }
+    // Nothing but the three files is left.
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == [
+        "a.csv", "a.json", "a.jsonl",
+      ]
+    )
+  }
+
+  @Test func nothingIsAnEmptyArray() async throws {
+    let all = From<Tune>()
+    #expect(try await tunes.container.exportJSONArray(all, as: TuneRecord.self, to: url("e.json")) == 0)
+    #expect(try JSONDecoder().decode([TuneRecord].self, from: Data(contentsOf: url("e.json"))).isEmpty)
+  }
+
+  @Test func aFailedExportLeavesTheFile() async throws {
+    try await tunes.container.importObjects(from: records)
+    try Data("before".utf8).write(to: url("a.csv"))
+    let all = From<Tune>()
+    await #expect(throws: ImportError.self) {
+      try await tunes.container.exportCSV(all, as: TuneRecord.self, to: url("a.csv"), columns: ["code"])
+    }
+    #expect(try Data(contentsOf: url("a.csv")) == Data("before".utf8))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.csv"])
+    await #expect(throws: (any Error).self) {
+      try await tunes.container.exportJSONLines(all, as: TuneRecord.self, to: url("no/such/folder.jsonl"))
+    }
+  }
+}

@@ -1,0 +1,224 @@
+import Cambium
+import CambiumCSV
+import CambiumImport
+import Foundation
+import TestSupport
+import Testing
+
+/// Records from texts, in chunks of any length.
+struct InputTests {
+  /// A text in chunks of so many bytes.
+  private func chunks(_ text: String, of count: Int) -> @Sendable () throws -> Data? {
+    let rest = Locked(ArraySlice(text.utf8))
+    return {
+      rest.withLock { rest in
+        let next = rest.prefix(count)
+        rest = rest.dropFirst(count)
+        return next.isEmpty ? nil : Data(next)
+      }
+    }
+  }
+
+  private func all<Record>(_ input: ImportInput<Record>) throws -> [Record] {
+    let next = try input.makeReader()
+    var records: [Record] = []
+    while let record = try next() { records.append(record) }
+    return records
+  }
+
+  private static let records = [
+    TuneRecord(code: "a", title: "plain", disc: nil),
+    TuneRecord(code: "b", title: "quo\"te, [brackets] {and} \\ slash\\", disc: 1),
+    TuneRecord(code: "ü", title: "líne\nbreak ]\",", disc: 2),
+    TuneRecord(code: "", title: " ", disc: -3),
+  ]
+
+  @Test(arguments: [1, 2, 3, 7, 10_000]) func jsonLinesInChunks(_ count: Int) throws {
+    let lines = try Self.records.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
+    for text in [
+      lines.joined(separator: "\n"), lines.joined(separator: "\r\n") + "\r\n",
+      "\u{FEFF}\n\n" + lines.joined(separator: "\n \n") + "\n\n",
+    ] {
+      let found: [TuneRecord] = try all(.jsonLines(from: chunks(text, of: count)))
+      #expect(found == Self.records)
+    }
+    #expect(try all(ImportInput<Int>.jsonLines(from: chunks("1\n2\n\n3", of: count))) == [1, 2, 3])
+    #expect(try all(ImportInput<Int>.jsonLines(from: chunks("", of: count))) == [])
+  }
+
+  @Test(arguments: [1, 2, 3, 7, 10_000]) func jsonArraysInChunks(_ count: Int) throws {
+    let encoder = JSONEncoder()
+    let compact = String(decoding: try encoder.encode(Self.records), as: UTF8.self)
+    encoder.outputFormatting = .prettyPrinted
+    let pretty = String(decoding: try encoder.encode(Self.records), as: UTF8.self)
+    for text in [compact, pretty, "\u{FEFF} \n" + pretty + "\n"] {
+      let found: [TuneRecord] = try all(.jsonArray(from: chunks(text, of: count)))
+      #expect(found == Self.records)
+    }
+    let nested: [[[Int]]] = try all(.jsonArray(from: chunks("[[[1,2],[3]], [] ,[[]]]", of: count)))
+    #expect(nested == [[[1, 2], [3]], [], [[]]])
+    #expect(try all(ImportInput<Int>.jsonArray(from: chunks("[ ]", of: count))) == [])
+    #expect(try all(ImportInput<String>.jsonArray(from: chunks(#"["a","\"]"]"#, of: count))) == ["a", "\"]"])
+  }
+
+  @Test(arguments: [
+    ("", ImportError.Code.notAnArray), ("{}", .notAnArray), ("[1] 2", .notAnArray), ("[1,2", .truncated),
+    ("[1,", .truncated), ("[1,]", .malformedRecord), ("[,1]", .malformedRecord),
+    ("[1,\"a\"]", .malformedRecord),
+    ("[1 2]", .malformedRecord),
+  ])
+  func wrongArraysAreRefused(_ text: String, _ code: ImportError.Code) {
+    for count in [1, 100] {
+      let error = #expect(throws: ImportError.self) {
+        try all(ImportInput<Int>.jsonArray(from: chunks(text, of: count)))
+      }
+      #expect(error?.code == code, "\(text)")
+    }
+  }
+
+  @Test func anErrorNamesTheRecord() throws {
+    let error = #expect(throws: ImportError.self) {
+      try all(ImportInput<Int>.jsonLines(from: chunks("1\n\n2\nx\n", of: 4)))
+    }
+    #expect(error?.record == 3 && error?.code == .malformedRecord && error?.underlyingError != nil)
+    let missing = URL(fileURLWithPath: "/nowhere/at/all.json")
+    let other = #expect(throws: ImportError.self) { try all(ImportInput<Int>.jsonArray(at: missing)) }
+    #expect(other?.code == .file)
+  }
+
+  // MARK: CSV
+
+  private static let csv = """
+    code,title,disc
+    a,plain,
+    b,"quote "" and, comma",1
+    "ü","line
+    break",2
+
+     "c" ,5" wide,3
+    """
+
+  @Test(arguments: [1, 2, 3, 7, 10_000]) func csvInChunks(_ count: Int) throws {
+    let text = Self.csv.replacing("5\" wide", with: "wide")
+    for text in [text, "\u{FEFF}" + text + "\n", text.replacing("\n", with: "\r\n")] {
+      let rows: [CSVRow] = try all(.csvRows(from: chunks(text, of: count)))
+      let titles = [
+        "plain", "quote \" and, comma", text.contains("\r") ? "line\r\nbreak" : "line\nbreak", "wide",
+      ]
+      #expect(rows.map { $0["title"] } == titles)
+      #expect(rows.map { $0["code"] } == ["a", "b", "ü", "c"])
+      #expect(rows[0].columns == ["code", "title", "disc"] && rows[0]["none"] == nil)
+      let records: [TuneRecord] = try all(.csv(from: chunks(text, of: count)))
+      #expect(records.map(\.disc) == [nil, 1, 2, 3] && records.map(\.title) == titles)
+    }
+    #expect(try all(ImportInput<CSVRow>.csvRows(from: chunks("", of: count))).isEmpty)
+    #expect(try all(ImportInput<CSVRow>.csvRows(from: chunks("a,b\n", of: count))).isEmpty)
+  }
+
+  private struct Kinds: Codable, Equatable {
+    enum Size: String, Codable { case small, large }
+    var flag: Bool
+    var byte: Int8
+    var real: Double
+    var id: UUID
+    var day: Date
+    var price: Decimal
+    var page: URL?
+    var size: Size?
+    var name: String?
+  }
+
+  @Test func csvHasValuesOfManyKinds() throws {
+    let values = [
+      Kinds(
+        flag: true,
+        byte: -3,
+        real: 0.1,
+        id: UUID(),
+        day: Date(timeIntervalSince1970: 1_700_000_000.5),
+        price: Decimal(string: "12.30")!,
+        page: nil,
+        size: nil,
+        name: nil
+      ),
+      Kinds(
+        flag: false,
+        byte: 7,
+        real: -1e300,
+        id: UUID(),
+        day: Date(timeIntervalSince1970: 0),
+        price: 0,
+        page: URL(string: "https://example.org/?a=1,2"),
+        size: .large,
+        name: " a;\"b\"\n"
+      ),
+    ]
+    for delimiter in [",", ";", "\t"] as [Character] {
+      let format = ExportFormat<Kinds>.csv(delimiter: delimiter)
+      let write = format.makeWriter()
+      var text = Data()
+      for (count, value) in values.enumerated() { text += try write(value, count) }
+      let input = ImportInput<Kinds>.csv(
+        delimiter: delimiter,
+        from: chunks(String(decoding: text, as: UTF8.self), of: 5)
+      )
+      #expect(try all(input) == values)
+    }
+    let header = "flag,byte,real,id,day,price\n"
+    for row in ["2,1,1,\(UUID()),2020-01-01T00:00:00Z,1", "1,300,1,\(UUID()),2020-01-01T00:00:00Z,1", "1,1"] {
+      let error = #expect(throws: ImportError.self) {
+        try all(ImportInput<Kinds>.csv(from: chunks(header + row, of: 9)))
+      }
+      #expect(error?.code == .malformedRecord && error?.record == 1)
+    }
+  }
+
+  @Test func wrongCSVIsRefused() {
+    for (text, code) in [
+      ("a,b\n1,2,3\n", ImportError.Code.malformedRecord), ("a\n\"x", .truncated),
+      ("a\n\"x\"y\n", .malformedRecord),
+    ] {
+      let error = #expect(throws: ImportError.self) {
+        try all(ImportInput<CSVRow>.csvRows(from: chunks(text, of: 3)))
+      }
+      #expect(error?.code == code)
+    }
+    #expect(throws: ImportError.self) { try all(ImportInput<CSVRow>.csvRows(delimiter: "ü", from: { nil })) }
+  }
+
+  @Test func aRandomTextIsReadAsItWasWritten() throws {
+    var random = SeededGenerator("aRandomTextIsReadAsItWasWritten")
+    let pieces = ["a", "\"", ",", "\n", " ", "ß", "{", "]", "\\", "\r\n", "\u{2028}"]
+    for _ in 0..<60 {
+      let records = (0..<Int.random(in: 0..<30, using: &random)).map { _ in
+        TuneRecord(
+          code: (0..<Int.random(in: 0..<5, using: &random)).map { _ in pieces.randomElement(using: &random)! }
+            .joined(),
+          title: (0..<Int.random(in: 0..<9, using: &random)).map { _ in pieces.randomElement(using: &random)!
+          }
+          .joined(),
+          disc: Bool.random(using: &random) ? Int.random(in: -9...9, using: &random) : nil
+        )
+      }
+      let size = Int.random(in: 1..<40, using: &random)
+      for format in [
+        ExportFormat<TuneRecord>.jsonLines(), .jsonArray(), .csv(columns: ["code", "title", "disc"]),
+      ] {
+        let write = format.makeWriter()
+        var text = Data()
+        for (count, record) in records.enumerated() { text += try write(record, count) }
+        text += format.end(records.count)
+        let chunks = chunks(String(decoding: text, as: UTF8.self), of: size)
+        let input: ImportInput<TuneRecord> =
+          if text.first == UInt8(ascii: "[") {
+            .jsonArray(from: chunks)
+          } else if text.first == UInt8(ascii: "{") {
+            .jsonLines(from: chunks)
+          } else {
+            .csv(from: chunks)
+          }
+        #expect(try all(input) == records)
+      }
+    }
+  }
+}
