@@ -1,14 +1,4 @@
-import PageStore
 import Predicates
-
-// Containers and contexts for a debugger or a log.
-
-extension PersistentContainer: CustomDebugStringConvertible {
-  /// The container's name, the file, and how many entities it has: `Music, 3 entities, /var/lib/music.cambium`.
-  public var debugDescription: String {
-    "\(name), \(schema.entities.count) entities, \(handle.store.path)"
-  }
-}
 
 extension ManagedObjectContext: CustomDebugStringConvertible {
   /// The context's name, the commit that it shows and what it has not saved: `import at commit 17: 2 inserted, 1 updated, 0 deleted`.
