@@ -250,7 +250,8 @@ let package = Package(
     .testTarget(
       name: "GuideTests",
       dependencies: [
-        "Cambium", "CambiumOperations", "CambiumFlow", "CambiumImport", "CambiumCSV", "GettingStarted", "TestSupport",
+        "Cambium", "CambiumOperations", "CambiumFlow", "CambiumImport", "CambiumCSV", "GettingStarted",
+        "TestSupport",
         "cambium-cli",
       ],
       swiftSettings: swiftSettings
