@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Checks Docs/FeatureMap.md: that each row has all its cells, a verdict that there is and a test that exists, that the rows of a table ascend and no
+item comes twice, and that the summary counts them. Prints every breach and exits 1 if there is one.
+
+With --complete, rows that are missing or still coming, and features without a test, are breaches too."""
+
+import argparse
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = "Docs/FeatureMap.md"
+
+VERDICTS = ("as is", "other name", "different", "missing", "coming")
+MODULES = ("import", "operations", "flow")
+# No feature yet, so nothing that a test could show.
+UNDONE = ("missing", "coming")
+NO_TEST = "—"
+COLUMNS = ["Item", "What it does there", "Here", "Verdict", "Test"]
+
+ITEM = re.compile(r"([A-Z]{2})-(\d+)")
+TEST = re.compile(r"`(\w+)\.(\w+)`")
+CELL_BORDER = re.compile(r"(?<!\\)\|")
+TYPE = re.compile(r"\b(?:struct|class|enum|actor|extension)\s+(\w+)")
+FUNCTION = re.compile(r"\bfunc\s+(\w+)")
+
+
+def breaches(text, tests, is_complete=False):
+    """What is wrong with the page. `tests` has the functions of each suite and each file."""
+    counts = Counter()
+    summary = {}
+    seen = set()
+    previous = None  # The item of the row above, in the same table.
+    for number, line in enumerate(text.splitlines(), 1):
+        cells = cells_of(line)
+        if cells is None or cells == COLUMNS:
+            previous = None
+            continue
+        if cells[0] in VERDICTS + ("all",) and len(cells) == 3:
+            summary[cells[0]] = cells[2]
+        item = ITEM.fullmatch(cells[0])
+        if item is None:
+            if len(cells) == len(COLUMNS) and not set(line) <= set("|-"):
+                yield f"{number}: “{cells[0]}” is no item"
+            continue
+        if cells[0] in seen:
+            yield f"{number}: {cells[0]} comes twice"
+        seen.add(cells[0])
+        place = int(item[2])
+        if previous and previous[0] == item[1] and previous[1] >= place:
+            yield f"{number}: {cells[0]} is not in its place"
+        previous = (item[1], place)
+        if len(cells) != len(COLUMNS) or "" in cells:
+            yield f"{number}: {cells[0]} lacks a cell"
+            continue
+        kind = cells[3].split(":")[0]
+        counts[kind] += 1
+        for problem in row_breaches(cells, kind, tests, is_complete):
+            yield f"{number}: {cells[0]} {problem}"
+    counts["all"] = sum(counts.values())
+    for kind in VERDICTS + ("all",):
+        if summary.get(kind) != str(counts[kind]):
+            yield f"1: {counts[kind]} rows are “{kind}”, and the summary says {summary.get(kind)}"
+
+
+def row_breaches(cells, kind, tests, is_complete):
+    verdict, test = cells[3:]
+    if verdict not in VERDICTS[:-1] and verdict not in [f"coming: {module}" for module in MODULES]:
+        yield f"has the verdict “{verdict}”, which is none"
+    elif is_complete and kind in UNDONE:
+        yield f"is {verdict}"
+    if test == NO_TEST:
+        if is_complete and kind in ("as is", "other name"):
+            yield "has no test"
+        return
+    named = TEST.fullmatch(test)
+    if named is None:
+        yield f"names no test as `Suite.function`: {test}"
+    elif kind in UNDONE:
+        yield f"is {verdict}, and has a test"
+    elif named[2] not in tests.get(named[1], ()):
+        yield f"names the test {named[1]}.{named[2]}, which isn't there"
+
+
+def cells_of(line):
+    """The cells of a table's row; None for any other line."""
+    if not line.startswith("|") or not line.endswith("|"):
+        return None
+    return [cell.strip() for cell in CELL_BORDER.split(line)[1:-1]]
+
+
+def functions_of(sources):
+    """The functions of each type that is declared in a file, or of the file, by the names of both. `sources` has names and contents."""
+    tests = {}
+    for name, source in sources:
+        functions = set(FUNCTION.findall(source))
+        for suite in {name, *TYPE.findall(source)}:
+            tests.setdefault(suite, set()).update(functions)
+    return tests
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__.split(":")[0])
+    options.add_argument("--complete", action="store_true", help="nothing may be missing or coming, and no feature without a test")
+    is_complete = options.parse_args().complete
+    paths = (ROOT / "Tests").rglob("*.swift")
+    tests = functions_of((path.stem, path.read_text(encoding="utf-8")) for path in paths)
+    found = list(breaches((ROOT / PAGE).read_text(encoding="utf-8"), tests, is_complete))
+    print("\n".join(f"{PAGE}:{breach}" for breach in found) if found else "feature_map: nothing found")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
