@@ -33,8 +33,8 @@ public final class BoundedCache<Key: Hashable & Sendable, Value: Sendable>: Send
     mutating func remove(_ key: Key) -> Value? {
       guard let entry = entries.removeValue(forKey: key) else { return nil }
       totalCost -= entry.cost
-      // Removals must not let the list of keys grow beyond measure.
-      if order.count - first > 2 * entries.count + 64 { compact() }
+      // Neither removals nor what has gone may let the list of keys grow beyond measure.
+      if order.count > 2 * entries.count + 64 { compact() }
       return entry.value
     }
 
