@@ -12,7 +12,6 @@ FUZZ_SECONDS ?= 20
 # More words for the space rig: --only TRIAL, --seed N.
 SPACE ?=
 # More words for the check of Docs/FeatureMap.md: --complete, where nothing may be missing or coming.
-FEATURES ?=
 # More words for any part of the benchmarks: --only K1,K2 --rounds 7, and --data FOLDER for that of the objects.
 BENCH ?=
 BENCH_KV = $(SWIFT) run $(1) --package-path Benchmarks key-value-benchmarks $(2) --folder .build
@@ -46,7 +45,7 @@ lint: ## check layout and the rules of the source tree
 	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
 	python3 -B -m unittest discover -q -s Scripts
 	python3 Scripts/check-source.py
-	python3 -B Scripts/feature_map.py $(FEATURES)
+	python3 -B Scripts/feature_map.py
 
 format: ## lay out every source file
 	$(SWIFT) format format --in-place --parallel --recursive $(SOURCES)

@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
 """Checks Docs/FeatureMap.md: that each row has all its cells, a verdict that there is and a test that exists, that the rows of a table ascend and no
-item comes twice, and that the summary counts them. Prints every breach and exits 1 if there is one.
+item comes twice, and that the summary counts them. Only what is deliberately different may have no test. Prints every breach and exits 1 if there is one."""
 
-With --complete, rows that are missing or still coming, and features without a test, are breaches too."""
-
-import argparse
 import re
 import sys
 from collections import Counter
@@ -13,10 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = "Docs/FeatureMap.md"
 
-VERDICTS = ("as is", "other name", "different", "missing", "coming")
-MODULES = ("import", "operations", "flow")
-# No feature yet, so nothing that a test could show.
-UNDONE = ("missing", "coming")
+VERDICTS = ("as is", "other name", "different")
 NO_TEST = "—"
 COLUMNS = ["Item", "What it does there", "Here", "Verdict", "Test"]
 
@@ -27,7 +21,7 @@ TYPE = re.compile(r"\b(?:struct|class|enum|actor|extension)\s+(\w+)")
 FUNCTION = re.compile(r"\bfunc\s+(\w+)")
 
 
-def breaches(text, tests, is_complete=False):
+def breaches(text, tests):
     """What is wrong with the page. `tests` has the functions of each suite and each file."""
     counts = Counter()
     summary = {}
@@ -55,9 +49,8 @@ def breaches(text, tests, is_complete=False):
         if len(cells) != len(COLUMNS) or "" in cells:
             yield f"{number}: {cells[0]} lacks a cell"
             continue
-        kind = cells[3].split(":")[0]
-        counts[kind] += 1
-        for problem in row_breaches(cells, kind, tests, is_complete):
+        counts[cells[3]] += 1
+        for problem in row_breaches(cells, tests):
             yield f"{number}: {cells[0]} {problem}"
     counts["all"] = sum(counts.values())
     for kind in VERDICTS + ("all",):
@@ -65,23 +58,20 @@ def breaches(text, tests, is_complete=False):
             yield f"1: {counts[kind]} rows are “{kind}”, and the summary says {summary.get(kind)}"
 
 
-def row_breaches(cells, kind, tests, is_complete):
-    verdict, test = cells[3:]
-    if verdict not in VERDICTS[:-1] and verdict not in [f"coming: {module}" for module in MODULES]:
+def row_breaches(cells, tests):
+    verdict, named = cells[3:]
+    if verdict not in VERDICTS:
         yield f"has the verdict “{verdict}”, which is none"
-    elif is_complete and kind in UNDONE:
-        yield f"is {verdict}"
-    if test == NO_TEST:
-        if is_complete and kind in ("as is", "other name"):
+    if named == NO_TEST:
+        if verdict != "different":
             yield "has no test"
         return
-    named = TEST.fullmatch(test)
-    if named is None:
-        yield f"names no test as `Suite.function`: {test}"
-    elif kind in UNDONE:
-        yield f"is {verdict}, and has a test"
-    elif named[2] not in tests.get(named[1], ()):
-        yield f"names the test {named[1]}.{named[2]}, which isn't there"
+    for name in named.split(", "):
+        test = TEST.fullmatch(name)
+        if test is None:
+            yield f"names no test as `Suite.function`: {name}"
+        elif test[2] not in tests.get(test[1], ()):
+            yield f"names the test {test[1]}.{test[2]}, which isn't there"
 
 
 def cells_of(line):
@@ -102,12 +92,9 @@ def functions_of(sources):
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__.split(":")[0])
-    options.add_argument("--complete", action="store_true", help="nothing may be missing or coming, and no feature without a test")
-    is_complete = options.parse_args().complete
     paths = (ROOT / "Tests").rglob("*.swift")
     tests = functions_of((path.stem, path.read_text(encoding="utf-8")) for path in paths)
-    found = list(breaches((ROOT / PAGE).read_text(encoding="utf-8"), tests, is_complete))
+    found = list(breaches((ROOT / PAGE).read_text(encoding="utf-8"), tests))
     print("\n".join(f"{PAGE}:{breach}" for breach in found) if found else "feature_map: nothing found")
     return 1 if found else 0
 

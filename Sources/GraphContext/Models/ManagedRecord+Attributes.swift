@@ -45,24 +45,6 @@ extension ManagedRecord {
     setValue(accepted, at: slot)
   }
 
-  /// The value as the attribute has it, and the attribute's slot.
-  private func accepted(
-    _ value: AttributeValue,
-    _ name: String
-  ) throws(ContextError) -> (slot: Int, value: AttributeValue) {
-    let slot = try attributeSlot(name)
-    if attribute(slot)?.derivation != nil {
-      throw error(.derivedValue, name, "is derived: the store makes it")
-    }
-    let kind = _$objectModel.layout.fields[slot].kind
-    if value.isNull { return (slot, .null) }
-    guard let converted = kind.value(from: value), hasElements(converted, slot) else {
-      let type = attribute(slot)?.typeText ?? "\(kind)"
-      throw error(.wrongValue, name, "takes a value of the kind \(type), and not this one")
-    }
-    return (slot, converted)
-  }
-
   /// Sets several attributes, all or none.
   ///
   /// ```swift
@@ -87,22 +69,9 @@ extension ManagedRecord {
     return values
   }
 
-  /// Whether the JSON for a list is one of elements of its kind; true for what is no list.
-  private func hasElements(_ value: AttributeValue, _ slot: Int) -> Bool {
-    guard let kind = attribute(slot)?.elementKind, case .string(let json) = value else { return true }
-    return (try? ListElements.values(of: json, kind)) != nil
-  }
-
   /// Sets an attribute to a value of a Swift type, which must have the attribute's kind: `Int` is an `int64`, and no `double`.
   public func set<Value: AttributeType>(_ name: String, to value: Value) throws(ContextError) {
     try set(name, to: value._attributeValue)
-  }
-
-  func attributeSlot(_ name: String) throws(ContextError) -> Int {
-    guard let place = _$objectModel.place(of: name),
-      !_$objectModel.visitedProperties[place].isRelationship, !_$objectModel.visitedProperties[place].isPlace
-    else { throw unknown(name, "attribute") }
-    return place
   }
 
   /// Whether the value of a slot is that of the store's record.
@@ -111,32 +80,4 @@ extension ManagedRecord {
   }
 
   private func isOptional(_ slot: Int) -> Bool { attribute(slot)?.isOptional ?? true }
-
-  private func attribute(_ slot: Int) -> AttributeDescription? {
-    guard case .attribute(let attribute) = _$objectModel.visitedProperties[slot] else { return nil }
-    return attribute
-  }
-}
-
-// MARK: - Errors
-
-extension ManagedRecord {
-  /// - Parameter sort: what the entity lacks: an attribute, a to-one relationship.
-  func unknown(_ name: String, _ sort: String) -> ContextError {
-    let message = "\(entity.name) has no \(sort) named “\(name)”"
-    return ContextError(.unknownProperty, message, context: errorContext(name))
-  }
-
-  /// - Parameter message: the end of a sentence whose subject is the property.
-  func error(_ code: ContextError.Code, _ name: String, _ message: String) -> ContextError {
-    ContextError(code, "\(entity.name).\(name) \(message)", context: errorContext(name))
-  }
-
-  private func errorContext(_ name: String) -> ContextError.Context {
-    .init(
-      entity: entity.name,
-      objectID: _$state.number.isNone ? nil : objectID,
-      properties: [name]
-    )
-  }
 }
