@@ -59,6 +59,7 @@ struct QueryLogTests {
     try await queries(in: container)
     let told = lines.take()
     #expect(told.count == 4)
+    print(told)
     #expect(told.first?.message.hasPrefix("Song: index range of seconds, 2 of 2 rows read") == true)
     #expect(told.first?.plan?.contains("seconds < 3") == true)
     #expect(told.dropFirst().first?.message.hasPrefix("Song: full scan, 1 of 60 rows read") == true)

@@ -17,7 +17,8 @@ extension ManagedObject {
     let (slot, accepted) = try accepted(value, name)
     var trial = AttributeSetter(accepted, isTrial: true)
     _$visit(slot, &trial)
-    guard trial.isAccepted else {
+    let lacksNil = accepted.isNull && attribute(slot)?.isOptional == false
+    guard trial.isAccepted, !lacksNil else {
       throw error(.wrongValue, name, "takes no \(accepted.isNull ? "nil" : "such value")")
     }
     _$willSet(slot)
