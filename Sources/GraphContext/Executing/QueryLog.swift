@@ -51,9 +51,9 @@ extension QueryPlan {
     let way = indexes.isEmpty ? "" : " of \(indexes.joined(separator: ", "))"
     guard let measurement else { return "\(entity): \(access.rawValue)\(way), read row by row" }
     let milliseconds = Double(measurement.nanoseconds / 1_000) / 1_000
-    return
-      "\(entity): \(access.rawValue)\(way), \(measurement.rowsMatched) of \(measurement.rowsRead) rows read, "
-      + "\(measurement.recordsLookedUp) records looked up, \(milliseconds) ms"
+    return "\(entity): \(access.rawValue)\(way), \(measurement.rowsMatched) rows in \(milliseconds) ms; "
+      + "\(measurement.rowsRead) rows read, \(measurement.entriesWalked) entries walked, "
+      + "\(measurement.recordsLookedUp) records looked up"
   }
 }
 
