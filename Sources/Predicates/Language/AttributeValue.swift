@@ -53,7 +53,8 @@ extension AttributeValue: Hashable {
       a.timeIntervalSinceReferenceDate == b.timeIntervalSinceReferenceDate
         || (a.timeIntervalSinceReferenceDate.isNaN && b.timeIntervalSinceReferenceDate.isNaN)
     case (.uuid(let a), .uuid(let b)): a == b
-    case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+    case (.string(let a), .string(let b)):
+      a.utf8.count == b.utf8.count && ByteComparison.order(a, b, []) == 0
     case (.data(let a), .data(let b)): a == b
     case (.reference(let a), .reference(let b)): a == b
     default: false
@@ -72,7 +73,9 @@ extension AttributeValue: Hashable {
       let seconds = value.timeIntervalSinceReferenceDate
       hasher.combine(seconds.isNaN ? .nan.magnitude : seconds)
     case .uuid(let value): hasher.combine(value)
-    case .string(let value): for byte in value.utf8 { hasher.combine(byte) }
+    case .string(var value):
+      hasher.combine(value.utf8.count)
+      value.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     case .data(let value): hasher.combine(value)
     case .reference(let value): hasher.combine(value)
     }
