@@ -41,6 +41,7 @@ let package = Package(
     .executable(name: "media", targets: ["Media"]),
     .executable(name: "jukebox", targets: ["Jukebox"]),
     .executable(name: "catalogue", targets: ["Catalogue"]),
+    .executable(name: "notes", targets: ["Notes"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -168,6 +169,20 @@ let package = Package(
       path: "Examples/Catalogue/Command",
       swiftSettings: swiftSettings
     ),
+    .target(
+      name: "NotesExample",
+      dependencies: ["Cambium"],
+      path: "Examples/Notes/Library",
+      swiftSettings: swiftSettings
+    ),
+    .executableTarget(
+      name: "Notes",
+      dependencies: [
+        "Cambium", "NotesExample", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Examples/Notes/Command",
+      swiftSettings: swiftSettings
+    ),
     // The program of Docs/GettingStarted.md.
     .executableTarget(
       name: "GettingStarted",
@@ -263,6 +278,11 @@ let package = Package(
     .testTarget(
       name: "CatalogueTests",
       dependencies: ["Cambium", "Catalogue", "CatalogueExample", "TestSupport"],
+      swiftSettings: swiftSettings
+    ),
+    .testTarget(
+      name: "NotesTests",
+      dependencies: ["Cambium", "Notes", "NotesExample", "TestSupport"],
       swiftSettings: swiftSettings
     ),
     // The code of the guides, as an app has it: with Cambium alone, or with a facade beside it.
