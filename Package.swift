@@ -42,6 +42,7 @@ let package = Package(
     .executable(name: "jukebox", targets: ["Jukebox"]),
     .executable(name: "catalogue", targets: ["Catalogue"]),
     .executable(name: "notes", targets: ["Notes"]),
+    .executable(name: "pipeline", targets: ["Pipeline"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -183,6 +184,22 @@ let package = Package(
       path: "Examples/Notes/Command",
       swiftSettings: swiftSettings
     ),
+    .target(
+      name: "ImportPipelineExample",
+      dependencies: ["Cambium", "CambiumImport", "CambiumOperations"],
+      path: "Examples/ImportPipeline/Library",
+      resources: [.copy("Sample")],
+      swiftSettings: swiftSettings
+    ),
+    .executableTarget(
+      name: "Pipeline",
+      dependencies: [
+        "Cambium", "ImportPipelineExample",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Examples/ImportPipeline/Command",
+      swiftSettings: swiftSettings
+    ),
     // The program of Docs/GettingStarted.md.
     .executableTarget(
       name: "GettingStarted",
@@ -285,11 +302,17 @@ let package = Package(
       dependencies: ["Cambium", "Notes", "NotesExample", "TestSupport"],
       swiftSettings: swiftSettings
     ),
+    .testTarget(
+      name: "ImportPipelineTests",
+      dependencies: ["Cambium", "Pipeline", "ImportPipelineExample", "TestSupport"],
+      swiftSettings: swiftSettings
+    ),
     // The code of the guides, as an app has it: with Cambium alone, or with a facade beside it.
     .testTarget(
       name: "GuideTests",
       dependencies: [
-        "Cambium", "CambiumOperations", "CambiumFlow", "CambiumImport", "CambiumCSV", "GettingStarted", "TestSupport",
+        "Cambium", "CambiumOperations", "CambiumFlow", "CambiumImport", "CambiumCSV", "GettingStarted",
+        "TestSupport",
         "cambium-cli",
       ],
       swiftSettings: swiftSettings
