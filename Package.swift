@@ -40,6 +40,9 @@ let package = Package(
     .executable(name: "contacts", targets: ["Contacts"]),
     .executable(name: "media", targets: ["Media"]),
     .executable(name: "jukebox", targets: ["Jukebox"]),
+    .executable(name: "catalogue", targets: ["Catalogue"]),
+    .executable(name: "notes", targets: ["Notes"]),
+    .executable(name: "pipeline", targets: ["Pipeline"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -154,6 +157,49 @@ let package = Package(
       path: "Examples/Jukebox/Command",
       swiftSettings: swiftSettings
     ),
+    .target(
+      name: "CatalogueExample",
+      dependencies: ["Cambium", "CambiumImport"],
+      path: "Examples/Catalogue/Library",
+      resources: [.copy("Sample")],
+      swiftSettings: swiftSettings
+    ),
+    .executableTarget(
+      name: "Catalogue",
+      dependencies: ["CatalogueExample", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+      path: "Examples/Catalogue/Command",
+      swiftSettings: swiftSettings
+    ),
+    .target(
+      name: "NotesExample",
+      dependencies: ["Cambium"],
+      path: "Examples/Notes/Library",
+      swiftSettings: swiftSettings
+    ),
+    .executableTarget(
+      name: "Notes",
+      dependencies: [
+        "Cambium", "NotesExample", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Examples/Notes/Command",
+      swiftSettings: swiftSettings
+    ),
+    .target(
+      name: "ImportPipelineExample",
+      dependencies: ["Cambium", "CambiumImport", "CambiumOperations"],
+      path: "Examples/ImportPipeline/Library",
+      resources: [.copy("Sample")],
+      swiftSettings: swiftSettings
+    ),
+    .executableTarget(
+      name: "Pipeline",
+      dependencies: [
+        "Cambium", "ImportPipelineExample",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Examples/ImportPipeline/Command",
+      swiftSettings: swiftSettings
+    ),
     // The program of Docs/GettingStarted.md.
     .executableTarget(
       name: "GettingStarted",
@@ -244,6 +290,21 @@ let package = Package(
     .testTarget(
       name: "JukeboxTests",
       dependencies: ["Cambium", "CambiumFlow", "Jukebox", "JukeboxExample", "TestSupport"],
+      swiftSettings: swiftSettings
+    ),
+    .testTarget(
+      name: "CatalogueTests",
+      dependencies: ["Cambium", "Catalogue", "CatalogueExample", "TestSupport"],
+      swiftSettings: swiftSettings
+    ),
+    .testTarget(
+      name: "NotesTests",
+      dependencies: ["Cambium", "Notes", "NotesExample", "TestSupport"],
+      swiftSettings: swiftSettings
+    ),
+    .testTarget(
+      name: "ImportPipelineTests",
+      dependencies: ["Cambium", "Pipeline", "ImportPipelineExample", "TestSupport"],
       swiftSettings: swiftSettings
     ),
     // The code of the guides, as an app has it: with Cambium alone, or with a facade beside it.

@@ -40,7 +40,8 @@ IMPORT = re.compile(r"^\s*(?:@\S+\s+)*(?:(?:package|public|internal|private|file
 
 # Their Swift code is compiled and run: each block stands between two marks in a file of Tests or Examples.
 GUIDES = ["README.md", "Docs/GettingStarted.md", "Docs/Models.md", "Docs/Contexts.md", "Docs/History.md", "Docs/Concurrency.md", "Docs/Errors.md", "Docs/Observing.md",
-          "Docs/Importing.md", "Docs/Operations.md", "Docs/DataFlow.md", "Docs/SchemaChanges.md", "Docs/ComingFromCoreData.md", "Docs/ComingFromSwiftData.md"]
+          "Docs/Importing.md", "Docs/Operations.md", "Docs/DataFlow.md", "Docs/SchemaChanges.md", "Docs/ComingFromCoreData.md", "Docs/ComingFromSwiftData.md",
+          "Docs/ComingFromCoreStore.md", "Docs/ComingFromPeakCoreData.md", "Docs/ComingFromCoreDataStack.md", "Docs/ComingFromRedux.md"]
 QUOTATION = re.compile(r"^[ ]*// Quoted in (\S+)\n(.*?)^[ ]*// End of quotation$", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```swift\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

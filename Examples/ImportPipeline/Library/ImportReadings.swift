@@ -1,0 +1,26 @@
+import Cambium
+import CambiumImport
+import CambiumOperations
+
+/// Imports what the operation before has read, part by part, and says what has changed. One save at the end: what fails or is cancelled changes nothing.
+final class ImportReadings: ChangesetOperation, ConsumesResult, @unchecked Sendable {
+  // Safety: the slot has a lock.
+  @ResultSlot var input: Result<[ReadingRecord], any Error>
+
+  override func performWork(in context: ManagedObjectContext) throws {
+    context.author = "pipeline"
+    let records = try input.get()
+    let partSize = max(1, records.count / 20)
+    let cache = ImportedObjectCache(countLimit: 1_000)
+    for start in stride(from: 0, to: records.count, by: partSize) where !isCancelled {
+      let end = min(start + partSize, records.count)
+      try context.importObjects(
+        from: Array(records[start..<end]),
+        with: ReadingRecord.objectImport,
+        cache: cache
+      )
+      progress.completedUnitCount = Int64(100 * end / records.count)
+    }
+    saveAndFinish()
+  }
+}

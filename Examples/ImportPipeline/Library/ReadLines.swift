@@ -1,0 +1,37 @@
+import Cambium
+import CambiumOperations
+
+/// Reads a JSON Lines file. A line that can't be decoded is the failure, with its number.
+final class ReadLines: ResultOperation<[ReadingRecord]>, @unchecked Sendable {
+  /// A line that is no reading.
+  struct Mistake: Error, CustomStringConvertible {
+    let line: Int
+    var description: String { "line \(line) is no reading" }
+  }
+
+  // Safety: the URL never changes.
+  private let url: URL
+
+  init(_ url: URL) {
+    self.url = url
+    super.init()
+  }
+
+  override func execute() {
+    finish(with: Result { try records() })
+  }
+
+  private func records() throws -> [ReadingRecord] {
+    let lines = try String(contentsOf: url, encoding: .utf8).split(separator: "\n")
+    let decoder = JSONDecoder()
+    var records: [ReadingRecord] = []
+    for (index, line) in lines.enumerated() where !isCancelled {
+      guard let record = try? decoder.decode(ReadingRecord.self, from: Data(line.utf8)) else {
+        throw Mistake(line: index + 1)
+      }
+      records.append(record)
+      progress.completedUnitCount = Int64(100 * (index + 1) / lines.count)
+    }
+    return records
+  }
+}
