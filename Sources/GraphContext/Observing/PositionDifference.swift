@@ -51,25 +51,11 @@ struct PositionDifference {
     // By their place among the elements that are no candidates, and which are the same in both lists.
     let stayedOld = stable(oldRange.lowerBound, olds)..<stable(oldRange.upperBound, olds)
     let stayedNew = stable(newRange.lowerBound, news)..<stable(newRange.upperBound, news)
-    for range in [
-      stayedOld.clamped(to: 0..<max(0, stayedNew.lowerBound)),
-      stayedOld.clamped(to: stayedNew.upperBound..<max(stayedNew.upperBound, stayedOld.upperBound)),
-    ] {
-      for place in range {
-        let position = olds.number(ofGap: place) { $0 }
-        let number = try old.numbers(at: position..<position + 1)[0]
-        changes.append(PositionChange(number: number, old: position))
-      }
+    for (number, position) in try elements(of: old, olds, in: stayedOld, beyond: stayedNew) {
+      changes.append(PositionChange(number: number, old: position))
     }
-    for range in [
-      stayedNew.clamped(to: 0..<max(0, stayedOld.lowerBound)),
-      stayedNew.clamped(to: stayedOld.upperBound..<max(stayedOld.upperBound, stayedNew.upperBound)),
-    ] {
-      for place in range {
-        let position = news.number(ofGap: place) { $0 }
-        let number = try new.numbers(at: position..<position + 1)[0]
-        changes.append(PositionChange(number: number, new: position))
-      }
+    for (number, position) in try elements(of: new, news, in: stayedNew, beyond: stayedOld) {
+      changes.append(PositionChange(number: number, new: position))
     }
     return moved(changes).map { change in
       var change = change
@@ -77,6 +63,29 @@ struct PositionDifference {
       change.new? -= newRange.lowerBound
       return change
     }
+  }
+
+  /// The elements that one window has and the other doesn't, among those that are no candidates, with their positions.
+  ///
+  /// - Parameters:
+  ///   - list: the list of the one window.
+  ///   - candidates: the positions of its candidates, ascending.
+  ///   - range: the one window, by places among the elements that are no candidates.
+  ///   - other: the other window, in the same way.
+  private func elements(
+    of list: any ListContent,
+    _ candidates: [Int],
+    in range: Range<Int>,
+    beyond other: Range<Int>
+  ) throws(ContextError) -> [(number: ObjectNumber, position: Int)] {
+    let before = range.clamped(to: 0..<max(0, other.lowerBound))
+    let after = range.clamped(to: other.upperBound..<max(other.upperBound, range.upperBound))
+    var elements: [(number: ObjectNumber, position: Int)] = []
+    for place in [Array(before), Array(after)].joined() {
+      let position = candidates.number(ofGap: place) { $0 }
+      elements.append((try list.numbers(at: position..<position + 1)[0], position))
+    }
+    return elements
   }
 
   /// The number of elements before a position that are no candidates.
