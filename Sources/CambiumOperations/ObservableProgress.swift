@@ -84,10 +84,10 @@ public final class ObservableProgress: Progress, @unchecked Sendable {
 extension ObservableProgress {
   /// Calls `body` with each new fraction, on the thread that has made the progress. The closure must not wait for a thread that makes progress.
   ///
-  /// - Returns: what keeps the closure: it is called no more once the program releases this.
+  /// - Returns: what keeps the closure, and the progress: the closure is called no more once the program releases this.
   public func onChange(_ body: @escaping @Sendable (_ fraction: Double) -> Void) -> ProgressObservation {
     let key = add(body)
-    return ProgressObservation { [weak self] in self?.remove(key) }
+    return ProgressObservation { self.remove(key) }
   }
 
   /// The fractions, beginning with the one at hand, for a task on any executor: the newest one for a task that is slower than the work. The sequence ends once everything is completed.
@@ -97,7 +97,8 @@ extension ObservableProgress {
       continuation.yield(fraction)
       if fraction >= 1 { continuation.finish() }
     }
-    continuation.onTermination = { [weak self] _ in self?.remove(key) }
+    // Until then the sequence keeps the progress.
+    continuation.onTermination = { _ in self.remove(key) }
     tell()
     return stream
   }
@@ -127,7 +128,7 @@ extension ObservableProgress {
   }
 }
 
-/// Keeps a closure that observes a progress. It ends when the program releases it.
+/// Keeps a closure that observes a progress, and the progress. It ends when the program releases it.
 public final class ProgressObservation: Sendable {
   private let end: @Sendable () -> Void
 

@@ -30,6 +30,47 @@ struct ObservableProgressTests {
     observation.cancel()
   }
 
+  /// The progress of all of `part`, which nobody keeps.
+  private func whole(of part: ObservableProgress) -> ObservableProgress {
+    let whole = ObservableProgress(total: 100)
+    whole.addChild(part, withPendingUnitCount: 100)
+    return whole
+  }
+
+  @Test func anObservationKeepsItsProgress() {
+    let (part, notes) = (ObservableProgress(total: 2), Notes())
+    weak var kept: ObservableProgress?
+    func observe() -> ProgressObservation {
+      let whole = self.whole(of: part)
+      kept = whole
+      return whole.onChange { notes.add("\($0)") }
+    }
+    var observation: ProgressObservation? = observe()
+    part.advance()
+    #expect(notes.all == ["0.5"] && observation != nil)
+    observation = nil
+    #expect(kept == nil)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func aSequenceKeepsItsProgress() async {
+    let part = ObservableProgress(total: 2)
+    weak var kept: ObservableProgress?
+    func fractions() -> AsyncStream<Double> {
+      let whole = self.whole(of: part)
+      kept = whole
+      return whole.fractions()
+    }
+    var unread: AsyncStream<Double>? = fractions()
+    #expect(kept != nil && unread != nil)
+    unread = nil
+    #expect(kept == nil)
+    let read = fractions()
+    part.complete()
+    var last = 0.0
+    for await fraction in read { last = fraction }
+    #expect(last == 1)
+  }
+
   @Test func completingCompletesTheParts() {
     let whole = ObservableProgress(total: 100)
     let (half, empty) = (ObservableProgress(total: 2), ObservableProgress(total: 0))

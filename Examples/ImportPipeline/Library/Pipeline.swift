@@ -31,10 +31,8 @@ public struct Pipeline: Sendable {
     let summing = ReadLines(url)
       .passesResult(to: ImportReadings(container))
       .passesResult(to: Summarise(container))
-    let progress = summing.chainProgress()
-    let observation = progress.onChange(onProgress)
-    // The operations don't keep their progress.
-    defer { withExtendedLifetime(progress) { observation.cancel() } }
+    let observation = summing.chainProgress().onChange(onProgress)
+    defer { observation.cancel() }
     return try await summing.run()
   }
 }
