@@ -92,10 +92,8 @@ struct ComingFromCoreDataStackTests {
   }
 
   private func shutDown(_ stack: PersistentContainer) throws {
-    // Quoted in Docs/ComingFromCoreDataStack.md
-    try stack.writeAndWait { $0.insert(Parcel("Bonn", grams: 90)) }  // For code that can't await.
+    try stack.writeAndWait { $0.insert(Parcel("Bonn", grams: 90)) }
     try stack.close()
-    // End of quotation
     #expect(throws: ContextError.self) { try stack.queryAndWait { try $0.count(From<Parcel>()) } }
   }
 }

@@ -39,9 +39,7 @@ extension Player: ImportableUniqueObject {
 
 struct ComingFromCoreStoreTests {
   @Test @MainActor func theGuideDoesWhatItSays() async throws {
-    // Quoted in Docs/ComingFromCoreStore.md
     let league = try await PersistentContainer("League", models: Player.self, Team.self, at: .inMemory)
-    // End of quotation
     let id = try await transactions(league)
     #expect(try await league.query { try $0.existingObject(Player.self, with: id).score } == 7)
     let fetched = try await fetch(league)
@@ -82,24 +80,17 @@ struct ComingFromCoreStoreTests {
   private func fetch(
     _ league: PersistentContainer
   ) async throws -> (names: [String], points: [Int?]) {
-    let names = try await league.query { context in
+    let (names, points) = try await league.query { context in
       // Quoted in Docs/ComingFromCoreStore.md
-      let request = From<Player>().where(format: "score < %@", 100).orderBy(
-        OrderBy(named: "score"),
-        .ascending(\.name)
-      )
+      let request = From<Player>().where(format: "score < %@", 100)
+        .orderBy(OrderBy(named: "score"), .ascending(\.name))
       let names = try context.fetch(request.tweak { $0.limit = 20 }).map(\.name)
-      // End of quotation
-      return names
-    }
-    let points = try await league.query { context in
-      // Quoted in Docs/ComingFromCoreStore.md
       var query = DynamicQuery("Player", where: try PredicateTree(format: "team != nil"))
       query.groupBy = ["team.title"]
       query.aggregates = [.init(.sum, "score")]
       let points = try context.groups(of: query).map { $0.value(of: "sum(score)", as: Int.self) }
       // End of quotation
-      return points
+      return (names, points)
     }
     return (names, points)
   }

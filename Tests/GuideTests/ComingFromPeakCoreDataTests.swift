@@ -21,11 +21,9 @@ import Testing
   init(_ number: Int) { self.number = number }
 }
 
-// Quoted in Docs/ComingFromPeakCoreData.md
 extension Exhibit: UniqueIdentifiable {
   static var uniqueIDKeyPath: ReferenceWritableKeyPath<Exhibit, String> { \.code }
 }
-// End of quotation
 
 extension Room: UniqueIdentifiable {
   static var uniqueIDKeyPath: ReferenceWritableKeyPath<Room, Int> { \.number }
@@ -51,18 +49,11 @@ struct ExhibitRecord: Codable, Sendable, ManagedObjectUpdatable {
 // End of quotation
 
 // Quoted in Docs/ComingFromPeakCoreData.md
-/// Closes a room: its exhibits go to the store room.
-final class CloseRoom: ChangesetOperation, @unchecked Sendable {
-  // Safety: the number never changes.
-  private let number: Int
-
-  init(_ number: Int, in container: PersistentContainer) {
-    self.number = number
-    super.init(container)
-  }
-
+/// Takes the exhibits out of the first room.
+final class ClearRoom: ChangesetOperation, @unchecked Sendable {
+  // Safety: it has no properties of its own.
   override func performWork(in context: ManagedObjectContext) throws {
-    let exhibits = From<Exhibit>().where { $0.room.number == number }
+    let exhibits = From<Exhibit>().where { $0.room.number == 1 }
     for exhibit in try context.fetch(exhibits) { exhibit.room = nil }
     saveAndFinish()
   }
@@ -117,14 +108,14 @@ struct ComingFromPeakCoreDataTests {
 
   private func operations(_ museum: PersistentContainer) async throws {
     // Quoted in Docs/ComingFromPeakCoreData.md
-    let closing = CloseRoom(1, in: museum)
+    let clearing = ClearRoom(museum)
     let rest = FetchOperation(museum, From<Exhibit>().where { $0.room != nil }.orderBy(\.code)) { $0.code }
-    closing.then(do: rest)
+    clearing.then(do: rest)
     let codes = try await rest.run()  // Or `rest.enqueue(on: queue)`, and an `addResultBlock`.
-    print(try closing.output.get().updated.count, codes)
+    print(try clearing.output.get().updated.count, codes)
     // End of quotation
     #expect(codes == ["M10", "M2", "M4", "M6", "M8"])
-    #expect(try closing.output.get().updated.count == 5)
+    #expect(try clearing.output.get().updated.count == 5)
   }
 
   @MainActor private func observe(_ museum: PersistentContainer) throws {

@@ -96,25 +96,17 @@ private func findTip() async -> String { "Begin with the windows." }
     // Quoted in Docs/ComingFromRedux.md
     if var chore = store.state.chores.request.elements?.first {
       chore.isDone = true
-      store.dispatch(.chores(.save(chore)))
-    }
-    for await state in store.states() {
-      if case .failed(let error, let chore) = state.chores.persist {
-        print("\(chore.title) isn't saved: \(error)")
-        break
-      }
-      if state.openTitles.isEmpty { break }
+      store.dispatch(.chores(.save(chore)))  // What comes of it is `state.chores.persist`.
     }
     // End of quotation
+    for await state in store.states() where state.openTitles.isEmpty { break }
     #expect(store.state.openTitles.isEmpty)
   }
 
   private func bulk(_ container: LazyContainer) async throws {
-    // Quoted in Docs/ComingFromRedux.md
     let home = try await container.container()
     try await home.write { context in context.insert(Chore("Dust")) }
     try await home.batchDelete(From<Chore>().where { $0.isDone })
-    // End of quotation
     #expect(try await home.query { try $0.count(From<Chore>()) } == 1)
   }
 }
