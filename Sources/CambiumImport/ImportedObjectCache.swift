@@ -7,7 +7,8 @@ import Cambium
 public final class ImportedObjectCache: Sendable {
   /// A key is compared as a whole: two IDs whose hash values are equal don't get in each other's way.
   private struct Key: Hashable, Sendable {
-    let entity: String
+    /// The model's class.
+    let model: ObjectIdentifier
     let id: AttributeValue
   }
 
@@ -68,7 +69,7 @@ public final class ImportedObjectCache: Sendable {
     _ type: Object.Type = Object.self,
     withUniqueID id: Object.UniqueID
   ) {
-    ids[Key(entity: type.entityName, id: id._attributeValue)] = nil
+    ids[Key(model: ObjectIdentifier(type), id: id._attributeValue)] = nil
     base?.remove(type, withUniqueID: id)
   }
 
@@ -90,11 +91,11 @@ public final class ImportedObjectCache: Sendable {
   }
 
   func register<Object: ManagedObject>(_ objects: [(id: AttributeValue, object: Object)]) {
-    for (id, object) in objects { ids[Key(entity: Object.entityName, id: id)] = object.objectID }
+    for (id, object) in objects { ids[Key(model: ObjectIdentifier(Object.self), id: id)] = object.objectID }
   }
 
   private func known(_ type: any ManagedObject.Type, _ id: AttributeValue) -> ManagedObjectID? {
-    let key = Key(entity: type.entityName, id: id)
+    let key = Key(model: ObjectIdentifier(type), id: id)
     return ids[key] ?? base?.ids[key]
   }
 }
