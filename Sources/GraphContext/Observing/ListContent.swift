@@ -34,7 +34,7 @@ final class NumberedContent: ListContent {
 
   /// O(list + numbers).
   func positions(of wanted: [ObjectNumber]) -> [Int?] {
-    if wanted.isEmpty { return [] }
+    if wanted.count <= Self.fewNumbers { return wanted.map(position) }
     var places: [ObjectNumber: Int] = [:]
     let filter = NumberFilter(wanted)
     for number in wanted { places[number] = -1 }
@@ -45,6 +45,24 @@ final class NumberedContent: ListContent {
     }
     return wanted.map { number in places[number].flatMap { $0 < 0 ? nil : $0 } }
   }
+
+  /// The list is gone through block by block. Whether a block has the number is found without a branch, so that the compiler compares several at once.
+  private func position(of number: ObjectNumber) -> Int? {
+    numbers.withUnsafeBufferPointer { numbers in
+      var start = 0
+      while start < numbers.count {
+        let block = numbers[start..<min(start + 512, numbers.count)]
+        var matches: UInt64 = 0
+        for other in block { matches |= other.rawValue == number.rawValue ? 1 : 0 }
+        if matches != 0 { return block.firstIndex(of: number) }
+        start = block.endIndex
+      }
+      return nil
+    }
+  }
+
+  /// So many passes cost less than one that looks for all of them.
+  private static let fewNumbers = 2
 
   /// Takes numbers away from old positions, and puts others in at new ones. Both ascend. O(list).
   func apply(_ edit: NumberEdit) {
