@@ -126,6 +126,7 @@ extension PersistentContainer {
 struct CSVReader {
   private var records: SplitReader<CSVSplitter>
   private let delimiter: Character
+  private let characters: ByteCharacters
   /// The first row, as text.
   private var header: String?
   private var columns: [String] = []
@@ -136,13 +137,9 @@ struct CSVReader {
   private static let batchByteCount = 64 << 10
 
   init(_ chunks: @escaping () throws -> Data?, _ delimiter: Character) throws {
-    guard let byte = delimiter.asciiValue, byte != UInt8(ascii: "\"") else {
-      throw ImportError(
-        .malformedRecord,
-        "\(delimiter) can't part the fields of CSV: it must be an ASCII character"
-      )
-    }
+    let byte = try CSVText.delimiterByte(delimiter)
     records = SplitReader(chunks, CSVSplitter(delimiter: byte))
+    characters = ByteCharacters(delimiter: byte)
     self.delimiter = delimiter
   }
 
@@ -176,8 +173,8 @@ struct CSVReader {
     if count == 0 { return }
     do {
       let csv = try EnumeratedCSV(string: batch, delimiter: .character(delimiter), loadColumns: false)
-      columns = csv.header
-      parsed = csv.rows.reversed()
+      columns = csv.header.map(ByteCharacters.field)
+      parsed = csv.rows.reversed().map { $0.map(ByteCharacters.field) }
     } catch {
       throw ImportError(
         .malformedRecord,
@@ -192,7 +189,37 @@ struct CSVReader {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw ImportError(.malformedRecord, "the text is not UTF-8", record: max(1, records.recordCount - 1))
     }
-    return text
+    return bytes.allSatisfy(characters.isPlain) ? text : characters.text(of: bytes)
+  }
+}
+
+/// Bytes as SwiftCSV gets them: a character each.
+///
+/// It reads characters, and a combining mark after a delimiter or a quote makes another character of that; it also takes all line breaks of Unicode for ends of
+/// rows. So what is neither ASCII nor at the end of a row stands for itself as an ideograph.
+private struct ByteCharacters {
+  let delimiter: UInt8
+  private static let ideographs: UInt32 = 0x4E00
+
+  func text(of bytes: Data) -> String {
+    var text = String.UnicodeScalarView()
+    for byte in bytes {
+      text.append(isPlain(byte) ? Unicode.Scalar(byte) : Unicode.Scalar(Self.ideographs + UInt32(byte))!)
+    }
+    return String(text)
+  }
+
+  /// The field that was parsed.
+  static func field(_ text: String) -> String {
+    if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
+    return String(decoding: text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }, as: UTF8.self)
+  }
+
+  /// All control characters but the tab stand for themselves, too: some of them are line breaks to SwiftCSV, and a carriage return is one character with the
+  /// line feed after it.
+  func isPlain(_ byte: UInt8) -> Bool {
+    byte == delimiter
+      || byte < 0x80 && (byte >= 0x20 || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\n"))
   }
 }
 
@@ -225,9 +252,11 @@ struct CSVSplitter: RecordSplitter {
         // The second of two quotes within quotes opens them again.
         isQuoted.toggle()
         isAtFieldStart = !isQuoted
-      } else if byte != UInt8(ascii: " ") {
+      } else if byte == delimiter {
+        isAtFieldStart = true
+      } else if byte != UInt8(ascii: " "), byte != UInt8(ascii: "\t") {
         // Spaces before a field belong to none.
-        isAtFieldStart = byte == delimiter
+        isAtFieldStart = false
       }
     }
     guard isAtEnd, let begin = start else { return nil }

@@ -77,7 +77,7 @@ private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
       case let type as any (LosslessStringConvertible & Decodable).Type: type.init(field)
       case is Date.Type: date
       case is URL.Type: URL(string: field)
-      case is Decimal.Type: Decimal(string: field, locale: Locale(identifier: "en_US_POSIX"))
+      case is Decimal.Type: decimal
       default: try T(from: self)
       }
     if let value = value as? T { return value }
@@ -93,8 +93,19 @@ private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
     }
   }
 
+  /// Foundation takes the number that a text begins with; so it has to be one as a whole.
+  private var decimal: Decimal? {
+    guard field.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }), Double(field) != nil else {
+      return nil
+    }
+    return Decimal(string: field, locale: Locale(identifier: "en_US_POSIX"))
+  }
+
   private var date: Date? {
-    (try? Date(field, strategy: .iso8601))
+    // Foundation passes over what follows a date.
+    let form = /[-0-9]+T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[-+][0-9]{2}:?[0-9]{2})/
+    guard field.wholeMatch(of: form) != nil else { return nil }
+    return (try? Date(field, strategy: .iso8601))
       ?? (try? Date(field, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
   }
 }

@@ -13,6 +13,7 @@ extension ExportFormat where Value: Encodable {
     ExportFormat {
       var columns = columns
       return { value, count in
+        _ = try CSVText.delimiterByte(delimiter)
         let encoder = CSVRowEncoder()
         try value.encode(to: encoder)
         let names = columns ?? encoder.row.names
@@ -37,10 +38,29 @@ enum CSVText {
   }
 
   private static func quoted(_ field: String, _ delimiter: Character) -> String {
-    // SwiftCSV drops spaces before a field that has no quotes.
+    // By scalars: to a reader a delimiter is one, whatever combines with it. SwiftCSV drops spaces before a field that has no quotes.
+    let scalars = field.unicodeScalars
     let needsQuotes =
-      field.first?.isWhitespace == true || field.contains { $0 == delimiter || $0 == "\"" || $0.isNewline }
-    return needsQuotes ? "\"\(field.replacing("\"", with: "\"\""))\"" : field
+      scalars.first?.properties.isWhitespace == true
+      || scalars.contains { Character($0) == delimiter || $0 == "\"" || Character($0).isNewline }
+    if !needsQuotes { return field }
+    var quoted = String.UnicodeScalarView()
+    for scalar in scalars {
+      if scalar == "\"" { quoted.append(scalar) }
+      quoted.append(scalar)
+    }
+    return "\"" + String(quoted) + "\""
+  }
+
+  /// - Throws: `malformedRecord` for what can't stand between two fields.
+  static func delimiterByte(_ delimiter: Character) throws -> UInt8 {
+    guard let byte = delimiter.asciiValue, byte != UInt8(ascii: "\""), !delimiter.isNewline else {
+      throw ImportError(
+        .malformedRecord,
+        "\(delimiter) can't part the fields of CSV: it must be an ASCII character, and neither a quote nor a line break"
+      )
+    }
+    return byte
   }
 }
 

@@ -121,7 +121,8 @@ struct ImportKey<Source: SendableMetatype, Object: ManagedObject>: Sendable {
     value = { $0[keyPath: keyPath()]._attributeValue }
     set = { if let id = ID(_attributeValue: $0) { $1[keyPath: keyPath()] = id } }
     request = { ids in
-      let ids = Set(ids.compactMap { ID(_attributeValue: $0) })
+      // Unique as the store compares them: strings of the same characters may be of other bytes.
+      let ids = Set(ids).compactMap { ID(_attributeValue: $0) }
       return From<Object>().where { $0[dynamicMember: keyPath()].in(ids) }
     }
   }

@@ -23,6 +23,8 @@ private struct StreamingImport<Record: Sendable, Object: ManagedObject>: Sendabl
       if options.commits != .once { commitCount += 1 }
       batch.removeAll()
     }
+    // Some sequences end when their task is cancelled.
+    try monitor.check()
     if !batch.isEmpty { counts += try await run(batch) }
     if options.commits == .once || !batch.isEmpty { commitCount += 1 }
     var report = ImportReport(counts)

@@ -42,13 +42,13 @@ extension ProducesResult {
     return consumer
   }
 
-  /// - Parameter body: keeps the consumer, until this operation finishes.
+  /// - Parameter body: keeps the consumer, until this operation finishes. Called at once if it has finished.
   private func pass(
     to consumer: some Operation,
     _ body: @escaping @Sendable (Result<Output, any Error>) -> Void
   ) {
     consumer.addDependency(self)
-    addWillFinishBlock { [unowned self] in
+    addDidFinishBlock { [unowned self] in
       if !isCancelled { body(output) }
     }
   }

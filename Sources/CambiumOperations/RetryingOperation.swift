@@ -57,9 +57,10 @@ open class RetryingOperation<Output: Sendable>: ResultOperation<Output>, @unchec
     }
     // The attempt has ended before.
     guard let (strategy, count) = attempt else { return }
-    guard strategy.retries(count, error) else { return super.finish() }
+    guard strategy.retries(count, error), !isCancelled else { return super.finish() }
     // Not from here: any number of attempts would lie on one stack.
     DispatchQueue.global().async { [self] in
+      if isCancelled { return finish() }
       output = .failure(ResultError.noResult)
       retrying.withLock { $0.isWaiting = false }
       execute()

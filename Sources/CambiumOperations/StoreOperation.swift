@@ -51,7 +51,7 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
   /// The context of the operation, while it works. Its objects can't leave the blocks that work with them.
   public final var operationContext: BackgroundContext? { work.withLock(\.context) }
 
-  /// What the operation has saved so far. An object that it has inserted and deleted again is in neither set.
+  /// What the operation has saved so far, in all its attempts. An object that it has inserted and deleted again is in neither set.
   public final var savedChanges: Changeset { work.withLock(\.saved) }
 
   /// Does the work, on the context's queue, while a thread of the operation's queue waits. It ends the operation by ``saveAndFinish()`` or `finish()`, or later, from any
@@ -74,7 +74,7 @@ open class StoreOperation<Output: Sendable>: RetryingOperation<Output>, @uncheck
     } catch {
       return finish(with: .failure(error))
     }
-    work.withLock { $0 = Work(context: context) }
+    work.withLock { $0.context = context }
     do { try context.performAndWait { try performWork(in: $0) } } catch {
       // Work that has ended the operation, or this attempt, has said how.
       if operationContext === context { finish(with: .failure(error)) }

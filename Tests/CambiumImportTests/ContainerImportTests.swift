@@ -48,6 +48,31 @@ struct ContainerImportTests {
     #expect(progress.fractionCompleted == 1)
   }
 
+  @Test func codesOfTheSameCharactersAndOtherBytesAreTwo() async throws {
+    let codes = ["caf\u{E9}", "cafe\u{301}"]
+    try await tunes.store(codes)
+    let records = codes.map { TuneRecord(code: $0, title: "new", disc: nil) }
+    let report = try await tunes.container.importObjects(from: records)
+    #expect(report.updatedCount == 2 && report.insertedCount == 0)
+  }
+
+  /// The sequence ends then, and throws nothing.
+  @Test func aStreamThatIsCancelledBetweenTwoBatchesIsCancelled() async throws {
+    let (stream, continuation) = AsyncStream<TuneRecord>.makeStream()
+    let (commits, wakeUp) = AsyncStream<Void>.makeStream()
+    var options = ImportOptions()
+    options.commits = .eachBatch(of: 1)
+    options.didCommit = { _ in wakeUp.yield() }
+    let task = Task { [tunes, options] in
+      try await tunes.container.importRecords(from: stream, with: TuneRecord.objectImport, options: options)
+    }
+    continuation.yield(TuneRecord(code: "a", title: "new", disc: nil))
+    for await _ in commits { break }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try await tunes.rows() == ["a new 1 -"])
+  }
+
   @Test func aSingleObjectIsImported() async throws {
     let record = TuneRecord(code: "A", title: "new", disc: 3)
     let first = try await tunes.container.importObject(from: record)

@@ -183,12 +183,54 @@ struct InputTests {
       }
       #expect(error?.code == code)
     }
-    #expect(throws: ImportError.self) { try all(ImportInput<CSVRow>.csvRows(delimiter: "ü", from: { nil })) }
+    for delimiter in ["ü", "\"", "\n", "\r", "\r\n"] as [Character] {
+      #expect(throws: ImportError.self) {
+        try all(ImportInput<CSVRow>.csvRows(delimiter: delimiter, from: { nil }))
+      }
+      let write = ExportFormat<TuneRecord>.csv(delimiter: delimiter).makeWriter()
+      #expect(throws: ImportError.self) { try write(Self.records[0], 0) }
+    }
+  }
+
+  /// SwiftCSV reads characters, and takes all line breaks of Unicode for ends of rows.
+  @Test(arguments: ["\u{301}", "\u{FE0F}", "\u{200D}", "\u{2028}", "\u{85}", "\u{B}", "\u{C}", "\u{FEFF}"])
+  func csvOfOthersIsReadByScalars(_ piece: String) throws {
+    let text = "a\(piece),b\n\(piece)1\(piece)2\(piece),\"\(piece)3\"\n4,\(piece)5\n"
+    let rows = try all(ImportInput<CSVRow>.csvRows(from: chunks(text, of: 5)))
+    let fields = [["\(piece)1\(piece)2\(piece)", "\(piece)3"], ["4", "\(piece)5"]]
+    #expect(rows.map { $0.fields.map { Array($0.utf8) } } == fields.map { $0.map { Array($0.utf8) } })
+    #expect(rows.first?.columns == ["a\(piece)", "b"])
+  }
+
+  private struct Price: Decodable {
+    var price: Decimal
+  }
+
+  private struct Day: Decodable {
+    var day: Date
+  }
+
+  @Test func whatBeginsWithAValueIsNone() throws {
+    for text in ["12abc", "1 2", "0x10", "1.2.3", "--4", "NaN", "1e400"] {
+      #expect(throws: ImportError.self) {
+        try all(ImportInput<Price>.csv(from: chunks("price\n\(text)\n", of: 9)))
+      }
+    }
+    let prices: [Price] = try all(.csv(from: chunks("price\n12.30\n-.5\n+1e3\n", of: 9)))
+    #expect(prices.map(\.price) == [12.3, -0.5, 1_000])
+    for text in ["2020-01-01T00:00:00Zx", "2020-01-01T00:00:00", "2020-01-01"] {
+      #expect(throws: ImportError.self) {
+        try all(ImportInput<Day>.csv(from: chunks("day\n\(text)\n", of: 9)))
+      }
+    }
+    let text = "day\n1970-01-01T05:00:01+05:00\n1970-01-01T00:00:01.5Z\n"
+    let days: [Day] = try all(.csv(from: chunks(text, of: 9)))
+    #expect(days.map(\.day.timeIntervalSince1970) == [1, 1.5])
   }
 
   @Test func aRandomTextIsReadAsItWasWritten() throws {
     var random = SeededGenerator("aRandomTextIsReadAsItWasWritten")
-    let pieces = ["a", "\"", ",", "\n", " ", "ß", "{", "]", "\\", "\r\n", "\u{2028}"]
+    let pieces = ["a", "\"", ",", "\n", " ", "ß", "{", "]", "\\", "\r\n", "\u{2028}", "\u{301}", "\u{200D}"]
     for _ in 0..<60 {
       let records = (0..<Int.random(in: 0..<30, using: &random)).map { _ in
         TuneRecord(
@@ -217,7 +259,10 @@ struct InputTests {
           } else {
             .csv(from: chunks)
           }
-        #expect(try all(input) == records)
+        let read = try all(input)
+        #expect(read.map { Array($0.code.utf8) } == records.map { Array($0.code.utf8) })
+        #expect(read.map { Array($0.title.utf8) } == records.map { Array($0.title.utf8) })
+        #expect(read.map(\.disc) == records.map(\.disc))
       }
     }
   }

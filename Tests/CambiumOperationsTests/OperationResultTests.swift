@@ -34,6 +34,16 @@ struct OperationResultTests {
     #expect(consumer.dependencies == [producer])
   }
 
+  @Test func aResultIsPassedByAProducerThatHasFinished() throws {
+    let producer = BlockResultOperation { 20 }
+    run(producer)
+    let consumer = producer.passesResult(to: BlockMapOperation { $0 + 1 })
+    let combined = producer.passesResult(to: CombineOperation())
+    run(consumer, combined)
+    #expect(try consumer.output.get() == 21)
+    #expect(try combined.output.get() == [20])
+  }
+
   @Test func aFailureIsPassed() {
     let producer = BlockResultOperation<Int> { throw Broken(number: 3) }
     let consumer = producer.passesResult(to: BlockMapOperation { $0 + 1 })
@@ -205,6 +215,17 @@ struct OperationResultTests {
     run(operation)
     #expect(try operation.output.get() == 4)
     #expect(operation.failureCount == 3)
+  }
+
+  @Test func aStrategyMayCancel() {
+    let operation = Stubborn(.none)
+    operation.retryStrategy = RetryStrategy { [unowned operation] count, _ in
+      operation.cancel()
+      return count < 5
+    }
+    run(operation)
+    #expect(operation.notes.all == ["execute"])
+    #expect(throws: Broken(number: 1)) { try operation.output.get() }
   }
 
   @Test func strategiesCountTheFailures() {

@@ -124,6 +124,20 @@ private final class ImportParcels: StoreOperation<Void>, ConsumesResult, @unchec
     #expect(try await depot.codes() == ["early", "late"])
   }
 
+  @Test func savesOfAFailedAttemptCount() async throws {
+    let depot = try await Depot()
+    let operation = Counted(depot) { operation, context in
+      context.insert(Parcel("attempt \(operation.failureCount)"))
+      operation.saveOperationContext()
+      if operation.failureCount == 0 { throw Broken() }
+      operation.saveAndFinish()
+    }
+    operation.retryStrategy = .repeat(times: 1)
+    let changes = try await operation.run()
+    #expect(try await depot.codes() == ["attempt 0", "attempt 1"])
+    #expect(changes.inserted.count == 2)
+  }
+
   @Test func savesAreAddedUp() async throws {
     let depot = try await Depot()
     let operation = Counted(depot) { operation, context in

@@ -25,6 +25,17 @@ struct RandomLiveListTests {
     let unchanged = run.lists.filter { $0.changeCount == 0 }.map(\.label)
     #expect(count == 0 || unchanged.count <= 2, "\(unchanged)")
   }
+
+  /// A child's lists follow what the parent changes, too. They are told of the parent's changes and of the child's one after the other.
+  @Test(arguments: [6, 40, 400]) func listsFollowInAChild(count: Int) async throws {
+    var run = try await ListRun(SeededGenerator(), count: count, isOfChild: true)
+    for step in 0..<Self.stepCount {
+      do { try await run.step() } catch {
+        Issue.record("step \(step) of \(count) objects: \(error)")
+        throw error
+      }
+    }
+  }
 }
 
 /// Two contexts and a child that change departures at random, and lists of one of them.
@@ -32,11 +43,13 @@ struct ListRun {
   private let container: PersistentContainer
   private let context: ManagedObjectContext
   private let other: ManagedObjectContext
+  /// The child whose lists are followed; nil where they are those of the context.
+  private let draft: ManagedObjectContext?
   private var random: SeededGenerator
   let lists: [FollowedList]
   private let minutes: Int
 
-  init(_ random: SeededGenerator, count: Int) async throws {
+  init(_ random: SeededGenerator, count: Int, isOfChild: Bool = false) async throws {
     self.random = random
     minutes = max(60, 4 * count)
     container = try await Airport.open()
@@ -49,7 +62,11 @@ struct ListRun {
     for _ in 0..<count { try Self.insert(in: other, minutes: minutes, &self.random) }
     try other.save()
     try context.refresh()
-    lists = try Self.lists(in: context, minutes: minutes)
+    draft = isOfChild ? context.makeChild() : nil
+    draft?.undoManager = ContextUndoManager()
+    // By airline the objects don't say what a query says where the child shows a link to what its parent has deleted.
+    lists = try Self.lists(in: draft ?? context, minutes: minutes)
+      .filter { !isOfChild || !$0.label.contains("airline.name ascending") }
   }
 
   private static func lists(in context: ManagedObjectContext, minutes: Int) throws -> [FollowedList] {
@@ -137,6 +154,7 @@ struct ListRun {
 
   mutating func step() async throws {
     for _ in 0..<random.number(in: 1...4) { try change(random.chance(1, in: 3) ? other : context) }
+    if let draft { try change(draft) }
     switch random.number(in: 0...11) {
     case 0...3: context.processPendingChanges()
     case 4: save(context)
@@ -156,8 +174,21 @@ struct ListRun {
       try await batch(late, status)
       try context.refresh()
     }
+    if let draft, random.chance(1, in: 2) { step(of: draft) }
     context.processPendingChanges()
     for list in lists { try list.check() }
+  }
+
+  private mutating func step(of draft: ManagedObjectContext) {
+    switch random.number(in: 0...8) {
+    case 0...3: save(draft)
+    case 4, 5:
+      draft.processPendingChanges()
+      if draft.undoManager?.canUndo == true { draft.undo() }
+    case 6: if draft.undoManager?.canRedo == true { draft.redo() }
+    case 7: draft.rollback()
+    default: draft.reset()
+    }
   }
 
   /// What another context has deleted can't be linked to: then nothing is saved.

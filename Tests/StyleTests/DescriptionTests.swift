@@ -25,6 +25,24 @@ struct DescriptionTests {
     }
   }
 
+  @Test func whatAnObjectThatIsGoneHasNotReadIsLeftOut() async throws {
+    let container = try await Records.open()
+    let id = try await container.write { context in
+      let song = Song("Carey", seconds: 182)
+      context.insert(song)
+      return song.objectID
+    }
+    try await container.performBackgroundTask { context throws in
+      let read = try context.object(Song.self, with: id)
+      #expect(read.title == "Carey")
+      context.reset()
+      #expect(read.debugDescription == "Song/\(id.number) gone title: \"Carey\"")
+      let other = try context.object(Song.self, with: id)
+      context.reset()
+      #expect(other.debugDescription == "Song/\(id.number) gone")
+    }
+  }
+
   @Test func aContextCountsItsUnsavedChanges() async throws {
     let container = try await Records.open(seconds: [1, 2])
     #expect(container.debugDescription.hasPrefix("Records, 3 entities, "))

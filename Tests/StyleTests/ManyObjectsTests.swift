@@ -23,6 +23,15 @@ struct ManyObjectsTests {
     }
   }
 
+  @Test func anIDThatOccursTwiceCountsOnce() async throws {
+    let container = try await Records.open(seconds: [1, 2])
+    try await container.performBackgroundTask { context throws in
+      let ids = try context.fetch(From<Song>()).map(\.objectID)
+      #expect(try context.delete(Song.self, with: ids + ids) == 2)
+      #expect(try context.delete(Song.self, with: ids) == 0)
+    }
+  }
+
   @Test func objectsOfManyIDsComeInTheirOrderWithoutThoseThatAreGone() async throws {
     let container = try await Records.open(seconds: Array(1...20))
     let ids = try await container.query {

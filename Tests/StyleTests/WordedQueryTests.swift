@@ -114,6 +114,10 @@ struct WordedQueryTests {
     #expect(AttributeValue.int(0).converted(to: Bool.self) == false)
     #expect(AttributeValue.decimal(0.5).converted(to: Bool.self) == true)
     #expect(AttributeValue.int(300).converted(to: Int8.self) == nil)
+    // Not the nil that is a value of the type.
+    if let none = AttributeValue.double(1e300).converted(to: Int?.self) { Issue.record("\(none as Any)") }
+    #expect(AttributeValue.double(1e300).converted(to: Decimal.self) == nil)
+    #expect(AttributeValue.double(0.25).converted(to: Decimal.self) == 0.25)
     #expect(AttributeValue.uint(.max).converted(to: UInt64.self) == .max)
     #expect(AttributeValue.uint(.max).converted(to: Double.self) == Double(UInt64.max))
   }

@@ -20,7 +20,8 @@ extension ManagedObjectContext {
   ) throws(ContextError) -> Int {
     let objects = try existingObjects(type, with: ids)
     delete(contentsOf: objects)
-    return objects.count
+    // An ID may occur twice.
+    return Set(objects.map(ObjectIdentifier.init)).count
   }
 
   /// Deletes the objects that a request describes, its limit and offset included, unsaved ones too.

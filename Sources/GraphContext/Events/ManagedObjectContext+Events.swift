@@ -205,6 +205,9 @@ extension ManagedObjectContext {
     return try body()
   }
 
+  /// Whether the context shows changes that no event has told of yet, its own or those of its parents.
+  var showsUntoldChanges: Bool { events.hasNoted || parent?.showsUntoldChanges == true }
+
   /// Tells of what was noted since the last event.
   func tellOfNoted(_ handedOver: HandedOver? = nil) {
     guard events.hasNoted else { return }

@@ -22,13 +22,14 @@ extension ManagedObject {
 
   private var attributesText: String {
     if _$state.phase == .tracer { return "" }
-    let isFault = _$state.phase == .persistent && _$state.currentRecord == nil
+    let hasRecord = _$state.currentRecord != nil
     let values = _$objectModel.visitedProperties.enumerated().compactMap { slot, property -> String? in
       guard case .attribute(let attribute) = property, !attribute.kind.isExternal else { return nil }
-      if isFault, !_$state.isLoaded(slot) { return nil }
+      guard hasRecord || _$state.isLoaded(slot) else { return nil }
       return "\(property.name): \(attributeValue(at: slot).shortText)"
     }
-    return isFault && values.isEmpty ? "fault" : values.joined(separator: ", ")
+    let isFault = _$state.phase == .persistent && !hasRecord && values.isEmpty
+    return isFault ? "fault" : values.joined(separator: ", ")
   }
 }
 

@@ -57,6 +57,8 @@ public final class FetchedResults<Object: ManagedObject> {
   ) throws(ContextError) {
     self.request = request
     self.sectionedBy = sectionedBy
+    // What was noted so far is in the list already.
+    context.processPendingChanges()
     (list, sectioning) = try Self.fetched(request, sectionedBy, in: context)
     subscriptions = [
       context.onObjectsDidChange { [weak self] in self?.follow($0) },
@@ -69,8 +71,6 @@ public final class FetchedResults<Object: ManagedObject> {
     _ sectionedBy: SectionedBy<Object>?,
     in context: ManagedObjectContext
   ) throws(ContextError) -> (LiveList, ListSections?) {
-    // What was noted so far is in the list already.
-    context.processPendingChanges()
     let query = try context.resolved(request).query
     guard let sectionedBy else { return (try LiveList(query, section: nil, in: context), nil) }
     let entity = try context.modelEntity(of: Object.self)
@@ -286,7 +286,14 @@ extension FetchedResults {
   /// - Throws: what the fetch throws; the list then stays as it is.
   public func refetch(_ request: From<Object>? = nil) throws(ContextError) {
     guard let context else { throw ContextError.contextGone() }
-    let request = request ?? self.request
+    context.processPendingChanges()
+    try reload(request ?? self.request, in: context)
+  }
+
+  private func reload(
+    _ request: From<Object>,
+    in context: ManagedObjectContext
+  ) throws(ContextError) {
     let (list, sectioning) = try Self.fetched(request, sectionedBy, in: context)
     tellWillChange()
     (self.list, self.sectioning, self.request) = (list, sectioning, request)
@@ -311,7 +318,10 @@ extension FetchedResults {
   private func showUntold() {
     guard let context, let changes = untold.take() else { return }
     do throws(ContextError) {
-      if changes.invalidatesAll { return try refetch() }
+      // Sections are those of the whole state that the context shows.
+      if changes.invalidatesAll || sectioning != nil && context.showsUntoldChanges {
+        return try reload(request, in: context)
+      }
       let step = try list.step(after: changes)
       if step.changes.isEmpty { return list.take(step) }
       let names = try sectioning?.names(of: step.changes, list.query, in: context)

@@ -102,6 +102,9 @@ final class LiveList {
   }
 
   /// Looks at the context's state after a change. The list shows it once it takes the step.
+  ///
+  /// A child is told of its parent's changes and of its own one after the other, and shows both by then. The list isn't sorted by what is shown until it
+  /// knows of both, so no place can be searched for in it.
   func step(after changes: ObjectChanges) throws(ContextError) -> Step {
     guard let context else { return Step(changes: [], next: .unchanged) }
     let readBefore = context.source.counters.treeEntries
@@ -117,6 +120,7 @@ final class LiveList {
     if numbers.isEmpty, !isRanked || commit == context.source.commit {
       return Step(changes: [], next: .unchanged)
     }
+    if context.showsUntoldChanges { return try reread(touched: numbers, in: context) }
     if isRanked { return try rank(numbers, in: context) }
     if window != nil || numbers.count > content.count / Self.searchedShare {
       return try reread(touched: numbers, in: context)

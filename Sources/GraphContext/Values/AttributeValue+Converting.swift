@@ -5,10 +5,10 @@ extension AttributeValue {
   /// The value as a type that can show it, and nil where none fits: for code that chooses the type of a column.
   ///
   /// A number becomes any other kind of number, an integer without its fraction, and a Bool, which is true but for 0; a Bool becomes 1 or 0. Text, bytes, dates and
-  /// identifiers are of their own types alone. An integer that the type doesn't hold is nil, and so is NaN as an integer.
+  /// identifiers are of their own types alone. A number that the type doesn't hold is nil, and so is NaN as an integer.
   public func converted<Value: AttributeType>(to type: Value.Type) -> Value? {
     if let value = Value(_attributeValue: self) { return value }
-    for form in otherForms { if let value = Value(_attributeValue: form) { return value } }
+    for form in otherForms where !form.isNull { if let value = Value(_attributeValue: form) { return value } }
     return nil
   }
 
@@ -19,7 +19,7 @@ extension AttributeValue {
     case .int(let value): [.double(Double(value)), .decimal(Decimal(value)), .bool(value != 0)]
     case .uint(let value): [.double(Double(value)), .decimal(Decimal(value)), .bool(true)]
     case .double(let value):
-      [Self.integer(value), value.isFinite ? .decimal(Decimal(value)) : .null, .bool(value != 0)]
+      [Self.integer(value), Self.finiteDecimal(value), .bool(value != 0)]
     case .decimal(let value):
       [
         Self.integer(value), .double(NSDecimalNumber(decimal: value).doubleValue),
@@ -34,6 +34,13 @@ extension AttributeValue {
     let whole = value.rounded(.towardZero)
     return Int64(exactly: whole).map(AttributeValue.int) ?? UInt64(exactly: whole).map(AttributeValue.uint)
       ?? .null
+  }
+
+  /// `null` for what no decimal holds.
+  private static func finiteDecimal(_ value: Double) -> AttributeValue {
+    guard value.isFinite else { return .null }
+    let decimal = Decimal(value)
+    return decimal.isNaN ? .null : .decimal(decimal)
   }
 
   private static func integer(_ value: Decimal) -> AttributeValue {
