@@ -27,7 +27,7 @@ struct RandomLiveListTests {
   }
 
   /// A child's lists follow what the parent changes, too. They are told of the parent's changes and of the child's one after the other.
-  @Test(arguments: [6, 40, 400]) func listsFollowInAChild(count: Int) async throws {
+  @Test(arguments: [0, 6, 40, 400]) func listsFollowInAChild(count: Int) async throws {
     var run = try await ListRun(SeededGenerator(), count: count, isOfChild: true)
     for step in 0..<Self.stepCount {
       do { try await run.step() } catch {

@@ -146,13 +146,16 @@ extension ManagedObjectContext {
     let entity = entity(of: object)
     listings.removeAll()
     children.forEach { $0.parentWillChange(object._$state.number, entity.ordinal) }
+    keepInChildren(object, entity.ordinal)
     var kept: UInt64 = 0
     for toOne in entity.toOnes where object._$state.changed & 1 << UInt64(toOne.slot) != 0 {
       if !restoreReference(of: object, toOne, entity) { kept |= 1 << UInt64(toOne.slot) }
     }
+    let mayBeMissing = entities[entity.ordinal].mayBeMissing(object._$state.number)
+    // What stays here for a link stays whole: others have deleted it, and the values are nowhere else.
+    if mayBeMissing, kept != 0 { kept = object._$state.changed }
     object._$state.forgetChanges(in: ~kept)
     entities[entity.ordinal].forgetDerived()
-    let mayBeMissing = entities[entity.ordinal].mayBeMissing(object._$state.number)
     entities[entity.ordinal].forgetConflict(object._$state.number, in: ~kept)
     if mayBeMissing, kept == 0 {
       entities[entity.ordinal].deletedInParent.remove(object._$state.number)

@@ -261,6 +261,14 @@ extension ManagedObjectContext {
     if object._$state.hasChanges { object.loadAttributes() }
   }
 
+  /// Called before an object loses its unsaved changes: if only these keep it here, because others have deleted it, it leaves. A child that has changed it
+  /// keeps it, with the values that it shows now.
+  func keepInChildren(_ object: any ManagedObject, _ ordinal: Int) {
+    let number = object._$state.number
+    guard entities[ordinal].mayBeMissing(number) else { return }
+    children.forEach { $0.loadAttributesIfChanged(number, ordinal) }
+  }
+
   /// - Parameter changes: numbers of objects that the store has other values of, with bits of their slots.
   private func update(_ changes: some Sequence<(ObjectNumber, UInt64)>, of entity: EntityNumber) {
     // A context that knows no object of the entity has nothing to update.

@@ -73,7 +73,28 @@ struct UndoReplay {
         object._$visit(slot, &loader)
       }
     }
-    if forgotten != 0 { context.forgetChanges(of: object, in: forgotten) }
+    if forgotten == 0 { return }
+    context.forgetChanges(of: object, in: forgotten)
+    keep(values, of: object, in: forgotten, entity)
+  }
+
+  /// Other unsaved changes may keep an object here that others have deleted: the values that are no changes any more are nowhere else.
+  private func keep(
+    _ values: UndoGroup.Values,
+    of object: any ManagedObject,
+    in slots: UInt64,
+    _ entity: StoredEntity
+  ) {
+    guard object._$state.host === context,
+      context.entities[entity.ordinal].mayBeMissing(object._$state.number)
+    else { return }
+    values.record.withUnsafeBytes { bytes in
+      var loader = RecordLoader(bytes, entity.layout)
+      for slot in entity.slots(slots & ~entity.referenceSlots) {
+        object._$visit(slot, &loader)
+        object._$state.didLoad(slot)
+      }
+    }
   }
 }
 
@@ -110,6 +131,7 @@ extension ManagedObjectContext {
   func forgetChanges(of object: any ManagedObject, in slots: UInt64) {
     let ordinal = entity(of: object).ordinal
     willChange(object, slots: slots)
+    keepInChildren(object, ordinal)
     object._$state.forgetChanges(in: slots)
     entities[ordinal].forgetConflict(object._$state.number, in: slots)
     leaveIfMissing(object, entity(ordinal))

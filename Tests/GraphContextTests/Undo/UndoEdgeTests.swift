@@ -303,4 +303,28 @@ struct UndoEdgeTests {
     }
     #expect(released == nil && object == nil)
   }
+
+  // MARK: Objects that others have deleted
+
+  /// One unsaved change keeps the object here; the value of the other is nowhere but in the undo.
+  @Test func takingAChangeBackKeepsTheValuesOfAnObjectThatOthersHaveDeleted() async throws {
+    let writer = try stored("A", rank: 1)
+    let id = writer.objectID
+    let child = context.makeChild()
+    let drafted = try child.existingObject(Writer.self, with: id)
+    writer.rank = 2
+    context.processPendingChanges()
+    try await library.write { $0.delete(try $0.existingObject(Writer.self, with: id)) }
+    try context.refresh()
+    writer.name = "B"
+    context.processPendingChanges()
+    #expect(context.undo())
+    #expect(writer.name == "A" && writer.rank == 2)
+    #expect(drafted.name == "A" && drafted.rank == 2)
+    #expect(try context.fetch(From<Writer>()).map(\.name) == ["A"])
+    #expect(throws: Never.self) { try context.checkUsable() }
+    #expect(context.undo())
+    #expect(try context.fetch(From<Writer>()).isEmpty)
+    #expect(throws: Never.self) { try context.checkUsable() }
+  }
 }
