@@ -35,7 +35,7 @@ struct Noting: Middleware {
 }
 
 /// The store: its order, its effects, what it is composed of.
-@Suite(.timeLimit(.minutes(1))) struct FlowStoreTests {
+@Suite(.timeLimit(.minutes(60))) struct FlowStoreTests {
   private let adding = Reducer<Int, Int> { action, state in state += action }
 
   // MARK: The pipeline

@@ -6,7 +6,7 @@ import Testing
 @testable import CambiumFlow
 
 /// Opening a container when it is needed.
-@Suite(.timeLimit(.minutes(1))) struct LazyContainerTests {
+@Suite(.timeLimit(.minutes(60))) struct LazyContainerTests {
   private let failure = FlowError.container(Refused())
 
   @Test func itIsOpenedOnce() async throws {

@@ -104,7 +104,7 @@ struct Labels<State: Sendable> {
 }
 
 /// The store-agnostic half: actions, states, their order.
-@Suite(.timeLimit(.minutes(1))) struct PersistenceFlowTests {
+@Suite(.timeLimit(.minutes(60))) struct PersistenceFlowTests {
   private typealias State = Scripted.State
 
   private func store(_ controller: Scripted, refetches: Bool = true) -> FlowStore<Scripted.Action, State> {

@@ -11,7 +11,7 @@ private typealias TrackState = PersistenceState<Track.Values, FlowError, TrackRe
 private typealias TitleState = PersistenceState<Title, FlowError, TrackRequest>
 
 /// What a controller does with a container.
-@Suite(.timeLimit(.minutes(5))) struct StoreControllerTests {
+@Suite(.timeLimit(.minutes(60))) struct StoreControllerTests {
   private func values(_ title: String, by artist: String = "", plays: Int = 0) -> Track.Values {
     Track.Values(title: title, artist: artist, plays: plays)
   }
@@ -314,7 +314,7 @@ private typealias TitleState = PersistenceState<Title, FlowError, TrackRequest>
 }
 
 /// Several controllers in one store.
-@Suite(.timeLimit(.minutes(5))) struct ComposedFlowTests {
+@Suite(.timeLimit(.minutes(60))) struct ComposedFlowTests {
   private typealias Tracks = StoreController<Track.Values>
   private typealias Titles = StoreController<Title>
   private typealias Venues = StoreController<Venue.Values>

@@ -71,7 +71,7 @@ struct OperationChainTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func completionsAreCalled() async {
+  @Test(.timeLimit(.minutes(60))) func completionsAreCalled() async {
     let notes = Notes()
     await withCheckedContinuation { continuation in
       let first = noting("one", notes)
@@ -110,7 +110,7 @@ struct OperationChainTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func progressEndsAtOne() async {
+  @Test(.timeLimit(.minutes(60))) func progressEndsAtOne() async {
     let notes = Notes()
     let last = noting("a", notes).then(do: noting("b", notes)).then(do: noting("c", notes))
     let progress = last.enqueueWithProgress(on: queue)

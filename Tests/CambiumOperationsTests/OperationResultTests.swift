@@ -162,14 +162,14 @@ struct OperationResultTests {
 
   // MARK: Async
 
-  @Test(.timeLimit(.minutes(1))) func aTaskAwaitsAResult() async throws {
+  @Test(.timeLimit(.minutes(60))) func aTaskAwaitsAResult() async throws {
     let producer = BlockResultOperation { 20 }
     #expect(try await producer.passesResult(to: BlockMapOperation { $0 + 1 }).run() == 21)
     #expect(try await producer.result() == 20)
     await #expect(throws: Broken.self) { try await BlockResultOperation<Int> { throw Broken() }.run() }
   }
 
-  @Test(.timeLimit(.minutes(1))) func cancellingTheTaskCancelsTheChain() async throws {
+  @Test(.timeLimit(.minutes(60))) func cancellingTheTaskCancelsTheChain() async throws {
     let first = TaskOperation { try await Task.sleep(for: .seconds(600)) }
     let last = first.passesResult(to: BlockMapOperation { _ in 1 })
     let task = Task { try await last.run() }

@@ -75,7 +75,7 @@ private final class ImportParcels: StoreOperation<Void>, ConsumesResult, @unchec
 }
 
 /// Operations over a container.
-@Suite(.timeLimit(.minutes(5))) struct StoreOperationTests {
+@Suite(.timeLimit(.minutes(60))) struct StoreOperationTests {
   private func insert(_ count: Int, in context: ManagedObjectContext) {
     for number in 0..<count { context.insert(Parcel("p\(1000 + number)")) }
   }

@@ -72,7 +72,7 @@ func makeHome(_ container: LazyContainer) -> FlowStore<HomeAction, HomeState> {
 
 private func findTip() async -> String { "Begin with the windows." }
 
-@Suite(.timeLimit(.minutes(5))) struct ComingFromReduxTests {
+@Suite(.timeLimit(.minutes(60))) struct ComingFromReduxTests {
   @Test func theGuideDoesWhatItSays() async throws {
     // Quoted in Docs/ComingFromRedux.md
     let container = LazyContainer { try await PersistentContainer("Home", models: Chore.self, at: .inMemory) }

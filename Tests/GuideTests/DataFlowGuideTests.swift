@@ -99,7 +99,7 @@ func makeGarden(_ container: LazyContainer) -> FlowStore<GardenAction, GardenSta
 }
 // End of quotation
 
-@Suite(.timeLimit(.minutes(5))) struct DataFlowGuideTests {
+@Suite(.timeLimit(.minutes(60))) struct DataFlowGuideTests {
   private let folder: TemporaryFolder
   private let url: URL
 

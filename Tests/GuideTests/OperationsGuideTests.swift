@@ -49,7 +49,7 @@ final class InsertStamps: ChangesetOperation, ConsumesResult, @unchecked Sendabl
 }
 // End of quotation
 
-@Suite(.timeLimit(.minutes(5))) struct OperationsGuideTests {
+@Suite(.timeLimit(.minutes(60))) struct OperationsGuideTests {
   private let folder: TemporaryFolder
   private let container: PersistentContainer
 

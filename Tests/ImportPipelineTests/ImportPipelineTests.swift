@@ -9,7 +9,7 @@ import struct TestSupport.ToolRun
 @testable import ImportPipelineExample
 
 /// The pipeline, over files that succeed and fail.
-@Suite(.timeLimit(.minutes(5))) struct ImportPipelineTests {
+@Suite(.timeLimit(.minutes(60))) struct ImportPipelineTests {
   private let folder: TemporaryFolder
   private let pipeline: Pipeline
 

@@ -7,7 +7,7 @@ import struct TestSupport.ToolRun
 @testable import JukeboxExample
 
 /// The jukebox, driven by scripts.
-@Suite(.timeLimit(.minutes(5))) struct JukeboxTests {
+@Suite(.timeLimit(.minutes(60))) struct JukeboxTests {
   private let folder: TemporaryFolder
   private let jukebox: Jukebox
 

@@ -198,7 +198,10 @@ extension ManagedObjectContext {
     if object._$state.phase == .persistent, object._$state.changed == 0 {
       return object.findRecord().map { Array($0) }
     }
-    let isLoaded = entity.slotsByPlace.allSatisfy { object._$state.isLoaded($0) }
+    // One that others have deleted has its attributes, and leads nowhere where it isn't changed.
+    let isLoaded = entity.slotsByPlace.allSatisfy { slot in
+      entity.referenceSlots & 1 << UInt64(slot) != 0 || object._$state.isLoaded(slot)
+    }
     if !isLoaded, object.findRecord() == nil { return nil }
     var encoder = RecordEncoder(layout: entity.layout)
     encoder.begin()
