@@ -56,7 +56,7 @@ extension PersistentContainer {
     }
   }
 
-  /// As ``write(mergePolicy:_:)``, for code that can't be suspended: the thread waits for its turn among
+  /// As `write`, for code that can't be suspended: the thread waits for its turn among
   /// the blocks, and until the changes are saved.
   ///
   /// The view context shows the changes in a later turn of the main actor; ``waitForViewContext()`` brings it up to date at once.
@@ -72,7 +72,7 @@ extension PersistentContainer {
     try writeAndWait(mergePolicy: mergePolicy) { context, _ in try body(context) }
   }
 
-  /// As ``writeAndWait(mergePolicy:_:)``, with a block that can choose to save nothing.
+  /// As the variant above, with a block that can choose to save nothing.
   ///
   /// - Parameters:
   ///   - mergePolicy: what the save does with objects that other contexts have changed since the block began.

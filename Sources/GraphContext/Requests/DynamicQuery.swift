@@ -151,7 +151,7 @@ public struct QueryRecord: Sendable {
     columns.place(of: keyPath).map { values[$0] }
   }
 
-  /// The value of a column as a type: ``AttributeValue/converted(to:)``; nil also when the query didn't select the column.
+  /// The value of a column as a type, as `AttributeValue.converted(to:)` makes it; nil also when the query didn't select the column.
   public func value<Value: AttributeType>(forKeyPath keyPath: String, as type: Value.Type) -> Value? {
     value(forKeyPath: keyPath)?.converted(to: type)
   }
