@@ -1,4 +1,4 @@
-/// Where an action comes from: the place in the program that dispatched it. What an effect dispatches comes from where its cause came from.
+/// The place in the program that dispatched an action. An action that an effect dispatches has the source of the action that started the effect.
 public struct ActionSource: Sendable, Hashable {
   /// The file.
   public let file: String
@@ -6,7 +6,7 @@ public struct ActionSource: Sendable, Hashable {
   public let function: String
   /// The line.
   public let line: UInt
-  /// What the program says beside.
+  /// Further information from the program.
   public let info: String?
 
   /// Makes a source; by default that of the place where this is called.
@@ -24,14 +24,14 @@ public struct ActionSource: Sendable, Hashable {
 public struct DispatchedAction<Action: Sendable>: Sendable {
   /// The action.
   public let action: Action
-  /// Where it comes from.
+  /// The place that dispatched the action.
   public let source: ActionSource
 
   /// Makes a dispatched action.
   public init(_ action: Action, from source: ActionSource) { (self.action, self.source) = (action, source) }
 }
 
-/// Where actions go: into the queue of a store, from any thread.
+/// Dispatches actions into the queue of a store, from any thread.
 public struct ActionHandler<Action: Sendable>: Sendable {
   private let body: @Sendable (DispatchedAction<Action>) -> Void
 

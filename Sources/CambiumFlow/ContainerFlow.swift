@@ -1,7 +1,7 @@
 import GraphContext
 import Synchronization
 
-/// What happens to a container that a store watches.
+/// A change in the state of a container that a store watches.
 public enum ContainerAction: Sendable {
   /// Opens it, before anything needs it.
   case load

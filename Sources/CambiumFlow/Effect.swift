@@ -11,7 +11,7 @@ public struct EffectToken: Hashable, Sendable, ExpressibleByStringLiteral {
   public init(stringLiteral name: String) { self.name = name }
 }
 
-/// What a middleware does about an action: asynchronous work that dispatches any number of actions, the end of such work, or nothing.
+/// The answer of a middleware to an action: asynchronous work that dispatches any number of actions, the cancellation of such work, or nothing.
 public struct Effect<OutputAction: Sendable>: Sendable {
   /// Dispatches an action.
   public typealias Send = @Sendable (OutputAction) -> Void
@@ -131,10 +131,10 @@ public final class EffectMiddleware<InputAction: Sendable, OutputAction: Sendabl
   private let context = Mutex<Context?>(nil)
   private let runner = EffectRunner()
 
-  /// Makes a middleware of what answers an action.
+  /// Makes a middleware from a handler of actions.
   public init(_ onAction: @escaping OnAction) { self.onAction = onAction }
 
-  /// What answers an action with the help of something that is given later: ``EffectTemplate/inject(_:)``.
+  /// Makes a template of a middleware from a handler that needs dependencies, which ``EffectTemplate/inject(_:)`` gives.
   public static func onAction<Dependencies: Sendable>(
     _ body:
       @escaping @Sendable (InputAction, ActionSource, _ getState: () -> State, Dependencies) -> Effect<

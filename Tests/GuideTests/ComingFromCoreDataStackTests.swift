@@ -49,7 +49,7 @@ struct ComingFromCoreDataStackTests {
     // Quoted in Docs/ComingFromCoreDataStack.md
     async let light = stack.query { try $0.count(From<Parcel>().where { $0.grams < 1_000 }) }
     async let total = stack.query { try $0.sum(of: \.grams, in: From<Parcel>()) }
-    let answers = try await [light, total ?? 0]  // Both at once, beside whoever writes.
+    let answers = try await [light, total ?? 0]  // Both queries run at once, while others write.
     // End of quotation
     return answers
   }

@@ -17,7 +17,7 @@ import class TestSupport.TemporaryFolder
   }
 }
 
-/// What plants are asked for by.
+/// A request for plants.
 enum PlantRequest: ObjectRequest {
   case all
   case inBed(String)

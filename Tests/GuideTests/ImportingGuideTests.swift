@@ -40,7 +40,7 @@ extension Line: UniqueIdentifiable {
 // End of quotation
 
 // Quoted in Docs/Importing.md
-/// What a server sends of a station.
+/// A station in the form that a server sends.
 struct StationRecord: Codable, Sendable {
   var code: String
   var name: String
