@@ -31,7 +31,7 @@ extension ObjectSource {
     case .inline?: return record.value(slot)
     case .reference(let reference)?:
       let data = try externalData(reference, at: slot, of: entity)
-      return record.layout.fields[slot].kind.externalValue(data)
+      return record.field(slot).kind.externalValue(data)
     case nil: throw .damagedBlob(at: slot, of: entity)
     }
   }

@@ -108,8 +108,8 @@ public final class ManagedObjectContext: ObjectHost {
       updateTracking()
     }
   }
-  /// The entity found last, by its objects' key.
-  private var lastEntity: (ObjectIdentifier, StoredEntity)?
+  /// The key of the objects whose entity was found last, and the entity's ordinal.
+  @exclusivity(unchecked) private var lastEntity: (key: ObjectIdentifier, ordinal: Int)?
 
   package convenience init(coordinator: StoreCoordinator) throws(ContextError) {
     self.init(coordinator, showing: try coordinator.engine.newestSource())
@@ -179,7 +179,8 @@ public final class ManagedObjectContext: ObjectHost {
   }
 
   package override func object(of type: any ManagedObject.Type, number: ObjectNumber) -> any ManagedObject {
-    object(type, number: number)
+    guard let ordinal = knownOrdinal(ObjectIdentifier(type)) else { fatalError(Self.unknown(type).message) }
+    return object(type, number: number, ordinal)
   }
 
   package override func record(
@@ -405,10 +406,14 @@ public final class ManagedObjectContext: ObjectHost {
   }
 
   private func knownEntity(_ key: ObjectIdentifier) -> StoredEntity? {
-    if let lastEntity, lastEntity.0 == key { return lastEntity.1 }
+    knownOrdinal(key).map(entity)
+  }
+
+  private func knownOrdinal(_ key: ObjectIdentifier) -> Int? {
+    if let lastEntity, lastEntity.key == key { return lastEntity.ordinal }
     guard let entity = coordinator.entity(withKey: key) else { return nil }
-    lastEntity = (key, entity)
-    return entity
+    lastEntity = (key, entity.ordinal)
+    return entity.ordinal
   }
 
   private static func unknown(_ object: any ManagedObject) -> ContextError {

@@ -9,19 +9,23 @@ extension ManagedObject {
     if _$state.reportsReading { _$noteReading(slot) }
     if _$state.isLoaded(slot) { return cache.value }
     guard let bytes = _$state.currentRecord ?? _$findRecord() else { return _$unavailable(slot, &cache) }
-    guard let value = Value(_record: RecordView(validated: bytes, layout: _$layout), slot: slot)
-    else {
-      return _$unreadable(slot, &cache)
-    }
+    guard let value = Value(_record: _$view(of: bytes), slot: slot) else { return _$unreadable(slot, &cache) }
     cache = Cached(value)
     _$state.didLoad(slot)
     return value
   }
 
+  /// The object's record, of these bytes.
+  @inlinable
+  package func _$view(of bytes: UnsafeRawBufferPointer) -> RecordView {
+    if _$state.hostHasOtherLayouts { return RecordView(validated: bytes, layout: _$layout) }
+    return RecordView(validated: bytes, layout: _$objectModel.layout)
+  }
+
   /// Where the values lie in the object's record: as the model says, unless the store has them in another order.
   @inlinable
   package var _$layout: RecordLayout {
-    guard let host = _$state.host, host.hasOtherLayouts else { return _$objectModel.layout }
+    guard _$state.hostHasOtherLayouts, let host = _$state.host else { return _$objectModel.layout }
     return host._$layout(of: self)
   }
 

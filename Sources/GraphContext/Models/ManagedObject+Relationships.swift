@@ -6,13 +6,42 @@ extension ManagedObject {
   // MARK: To-one
 
   /// The object that a to-one relationship leads to.
+  @inlinable
   public func _$toOne<Target: ManagedObject>(_ slot: Int, _ cache: inout ToOneReference<Target>) -> Target? {
+    guard _$hasNumber(slot, &cache) else { return _$lookUpToOne(slot, &cache) }
+    return cache.number.isNone ? nil : _$target(cache.number, slot)
+  }
+
+  /// Whether the cache holds the number that the relationship leads to, which is read from a record that is at hand. False also where somebody hears of
+  /// what is read.
+  @inlinable
+  package func _$hasNumber<Target: ManagedObject>(_ slot: Int, _ cache: inout ToOneReference<Target>) -> Bool {
+    if _$state.isFast(slot) { return cache.unattached == nil }
+    guard !_$state.reportsReading, !_$state.isLoaded(slot), let bytes = _$state.currentRecord else {
+      return false
+    }
+    cache.number = _$view(of: bytes).reference(slot)
+    cache.unattached = nil
+    _$state.didLoad(slot)
+    return true
+  }
+
+  @usableFromInline
+  package func _$lookUpToOne<Target: ManagedObject>(
+    _ slot: Int,
+    _ cache: inout ToOneReference<Target>
+  ) -> Target? {
     noteReading(.slot(slot))
     if _$state.phase == .tracer { return tracer.target(of: self, slot: slot) }
     if let target = cache.unattached?.target { return target }
     loadNumber(slot, &cache)
-    guard !cache.number.isNone, let host = _$state.host else { return nil }
-    return host.object(Target.self, cache.number, of: self, property: slot)
+    return cache.number.isNone ? nil : _$target(cache.number, slot)
+  }
+
+  /// The object of a number that a relationship leads to; nil for an object in no context.
+  @usableFromInline
+  package func _$target<Target: ManagedObject>(_ number: ObjectNumber, _ slot: Int) -> Target? {
+    _$state.host?.object(Target.self, number, of: self, property: slot)
   }
 
   /// The object that a required to-one relationship leads to. Where it can't be read: an object that is gone.
@@ -87,8 +116,7 @@ extension ManagedObject {
       cache.number = .none
       return
     }
-    let record = RecordView(validated: bytes, layout: _$layout)
-    cache.number = record.reference(slot)
+    cache.number = _$view(of: bytes).reference(slot)
     cache.unattached = nil
     _$state.didLoad(slot)
   }

@@ -12,7 +12,7 @@ extension ManagedObject {
   package func attributeValue(at slot: Int) -> AttributeValue {
     if !_$state.isLoaded(slot) {
       guard let bytes = findRecord() else { return .null }
-      let record = RecordView(validated: bytes, layout: _$layout)
+      let record = _$view(of: bytes)
       guard record.externalReference(slot) != nil else { return record.value(slot) }
       return _$state.host?.externalValue(of: self, slot: slot) ?? .null
     }

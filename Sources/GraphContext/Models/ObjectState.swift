@@ -24,10 +24,11 @@ public struct ObjectState {
   @usableFromInline package var changed: UInt64 = 0
   /// The object's number within its entity; none before the object is inserted.
   @usableFromInline package var number = ObjectNumber.none
-  /// The context that the object lives in; nil before insertion and after the object left its context.
+  /// The ``host``.
   // Safety: every object whose host is a context is in the context's identity map, and the context's deinit makes all of them leave. The
   // other host, the tracer of key paths, lets go of its objects in the same way.
-  @usableFromInline package unowned(unsafe) var host: ObjectHost?
+  // A getter looks at two fields of it without counting a reference.
+  @usableFromInline var unmanagedHost: Unmanaged<ObjectHost>?
   /// The record in the context's snapshot; nil until it is looked for, and for objects that have none.
   @usableFromInline package var record: UnsafeRawPointer?
   /// The length of the record. An object that is gone has none: here is the number of its entity then, or 0 if it is not known. A new
@@ -162,8 +163,23 @@ extension ObjectState {
   /// The record's bytes if they have been found and are still there.
   @inlinable @inline(__always)
   package var currentRecord: UnsafeRawBufferPointer? {
-    guard let record, let host, generation == host.generation else { return nil }
+    guard let record, let unmanagedHost,
+      unmanagedHost._withUnsafeGuaranteedRef({ $0.generation }) == generation
+    else { return nil }
     return UnsafeRawBufferPointer(start: record, count: Int(recordByteCount))
+  }
+
+  /// The context that the object lives in; nil before insertion and after the object left its context.
+  @inlinable @inline(__always)
+  package var host: ObjectHost? {
+    get { unmanagedHost?.takeUnretainedValue() }
+    set { unmanagedHost = newValue.map(Unmanaged.passUnretained) }
+  }
+
+  /// Whether records of the object's host may lie otherwise than the model says.
+  @inlinable @inline(__always)
+  package var hostHasOtherLayouts: Bool {
+    unmanagedHost?._withUnsafeGuaranteedRef { $0.hasOtherLayouts } ?? false
   }
 }
 

@@ -55,7 +55,7 @@ extension ResolvedIndex {
 extension ResolvedIndex.Column {
   /// Appends the component of a record. An object without a place has that of its number.
   fileprivate func append(_ record: RecordView, _ number: ObjectNumber, to key: inout [UInt8]) {
-    if record.isNull(slot), record.layout.fields[slot].kind == .place {
+    if record.isNull(slot), record.field(slot).kind == .place {
       KeyCoder.append(ListPlace(of: number)._attributeValue, to: &key)
     } else {
       KeyCoder.append(slot, of: record, folding: folding, to: &key)

@@ -62,7 +62,7 @@ package enum KeyCoder {
     to key: inout [UInt8]
   ) {
     if record.isNull(slot) { return key.append(nilMarker) }
-    switch record.layout.fields[slot].kind {
+    switch record.field(slot).kind {
     case .bool: key.append(record.fixed(slot, as: UInt8.self) != 0 ? 2 : 1)
     case .int8: append(signed: Int64(record.fixed(slot, as: Int8.self)), to: &key)
     case .int16: append(signed: Int64(record.fixed(slot, as: Int16.self)), to: &key)

@@ -196,7 +196,7 @@ struct LayoutTranslation: Sendable {
     guard encoder.set(value, at: 0) else { return nil }
     let record = RecordView(validated: UnsafeRawBufferPointer(encoder.finish()), layout: encoder.layout)
     if let byteCount = kind.fixedByteCount {
-      constants += record.bytes[record.layout.fields[0].position...].prefix(byteCount)
+      constants += record.bytes[record.field(0).position...].prefix(byteCount)
     } else {
       constants += record.variable(0)
     }

@@ -29,11 +29,16 @@ extension ManagedObjectContext {
     let rows = try source.rows(of: query, over: layers(for: query), needsRecords: true)
     entities[entity.ordinal].known.reserve(rows.count)
     let unsaved = entities[entity.ordinal].encoded
-    let objects: [Root] = try rows.map { row throws(ContextError) in
-      unsaved?.record(row.number) != nil
-        ? object(Root.self, number: row.number, entity.ordinal) : try object(row, entity)
+    var objects: [Root] = []
+    objects.reserveCapacity(rows.count)
+    for row in rows {
+      objects.append(
+        unsaved?.record(row.number) != nil
+          ? object(Root.self, number: row.number, entity.ordinal) : try object(row, entity)
+      )
     }
-    try prefetch(paths, of: objects)
+    // The array of objects of any class, which this makes, takes longer than many a query.
+    if !paths.isEmpty { try prefetch(paths, of: objects) }
     return objects
   }
 

@@ -14,7 +14,7 @@ extension RecordView {
 
   /// Of the slots in `mask`, those whose bytes are not those of another record of the same layout.
   func slots(in mask: UInt64, thatDifferFrom other: RecordView) -> UInt64 {
-    var (rest, different) = (mask & (1 << UInt64(layout.fields.count) &- 1), UInt64(0))
+    var (rest, different) = (mask & (1 << UInt64(slotCount) &- 1), UInt64(0))
     while rest != 0 {
       let bit = rest & (0 &- rest)
       if !holdsEqualBytes(at: bit.trailingZeroBitCount, as: other) { different |= bit }

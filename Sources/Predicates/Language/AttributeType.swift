@@ -87,7 +87,7 @@ extension AttributeType where Self: FixedWidthInteger & BitwiseCopyable {
 
   @inlinable
   public init?(_record record: borrowing RecordView, slot: Int) {
-    guard record.layout.fields[slot].kind == Self._attributeKind else {
+    guard record.field(slot).kind == Self._attributeKind else {
       self.init(_attributeValue: record.value(slot))
       return
     }
@@ -120,7 +120,7 @@ extension Double: AttributeType {
 
   @inlinable
   public init?(_record record: borrowing RecordView, slot: Int) {
-    guard record.layout.fields[slot].kind == .double else {
+    guard record.field(slot).kind == .double else {
       self.init(_attributeValue: record.value(slot))
       return
     }
@@ -144,7 +144,7 @@ extension Float: AttributeType {
 
   @inlinable
   public init?(_record record: borrowing RecordView, slot: Int) {
-    guard record.layout.fields[slot].kind == .float, !record.isNull(slot) else { return nil }
+    guard record.field(slot).kind == .float, !record.isNull(slot) else { return nil }
     self.init(bitPattern: record.fixed(slot, as: UInt32.self))
   }
 }
@@ -161,7 +161,7 @@ extension Decimal: AttributeType {
   }
 
   public init?(_record record: borrowing RecordView, slot: Int) {
-    guard record.layout.fields[slot].kind == .decimal, !record.isNull(slot),
+    guard record.field(slot).kind == .decimal, !record.isNull(slot),
       let value = record.decimal(slot)
     else { return nil }
     self = value
@@ -181,7 +181,7 @@ extension Bool: AttributeType {
 
   @inlinable
   public init?(_record record: borrowing RecordView, slot: Int) {
-    guard record.layout.fields[slot].kind == .bool, !record.isNull(slot) else { return nil }
+    guard record.field(slot).kind == .bool, !record.isNull(slot) else { return nil }
     self = record.fixed(slot, as: UInt8.self) != 0
   }
 }
@@ -201,7 +201,7 @@ extension String: AttributeType {
 
   @inlinable
   public init?(_record record: borrowing RecordView, slot: Int) {
-    guard record.layout.fields[slot].kind == .string else {
+    guard record.field(slot).kind == .string else {
       self.init(_attributeValue: record.value(slot))
       return
     }
@@ -235,7 +235,7 @@ extension Date: AttributeType {
 
   @inlinable
   public init?(_record record: borrowing RecordView, slot: Int) {
-    guard record.layout.fields[slot].kind == .date, !record.isNull(slot) else { return nil }
+    guard record.field(slot).kind == .date, !record.isNull(slot) else { return nil }
     self.init(timeIntervalSinceReferenceDate: Double(bitPattern: record.fixed(slot, as: UInt64.self)))
   }
 }

@@ -42,7 +42,7 @@ extension CodableAttribute {
   }
 
   public init?(_record record: borrowing RecordView, slot: Int) {
-    guard record.layout.fields[slot].kind == .coded, !record.isNull(slot),
+    guard record.field(slot).kind == .coded, !record.isNull(slot),
       let value = try? CodedValue.decoder.decode(Self.self, from: Data(record.variable(slot)))
     else { return nil }
     self = value

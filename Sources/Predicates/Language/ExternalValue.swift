@@ -70,7 +70,7 @@ extension FixedWidthInteger {
 extension RecordView {
   /// What the record has for an attribute of an external kind; nil where the attribute is nil, of another kind, or damaged.
   package func external(_ slot: Int) -> ExternalValue? {
-    guard layout.fields[slot].kind.isExternal, !isNull(slot) else { return nil }
+    guard field(slot).kind.isExternal, !isNull(slot) else { return nil }
     return ExternalValue(variable(slot))
   }
 

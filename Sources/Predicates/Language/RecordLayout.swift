@@ -49,6 +49,11 @@ public struct RecordLayout: Sendable, Hashable {
   public let number: UInt32
   /// In the order of the model's slots.
   public let fields: [Field]
+  // Safety: memory of `table`, which lives as long as a copy of the layout. A view that held the layout itself would count references for each value that
+  // an object reads.
+  @usableFromInline nonisolated(unsafe) let fieldsStart: UnsafePointer<Field>
+  @usableFromInline let fieldCount: Int
+  private let table: FieldTable
   /// Bytes from the start of the record to the table of ends.
   public let endsOffset: Int
   /// How many values have a variable width.
@@ -79,6 +84,9 @@ public struct RecordLayout: Sendable, Hashable {
       }
     }
     self.fields = fields.compactMap { $0 }
+    table = FieldTable(self.fields)
+    fieldsStart = table.start
+    fieldCount = table.count
     endsOffset = offset
     self.variableCount = variableCount
   }
@@ -98,4 +106,31 @@ public struct RecordLayout: Sendable, Hashable {
 
   /// Bytes from the start of the record to the variable section; no valid record is shorter.
   public var variableOffset: Int { endsOffset + 4 * variableCount }
+}
+
+extension RecordLayout {
+  public static func == (left: RecordLayout, right: RecordLayout) -> Bool {
+    left.number == right.number && left.fields == right.fields
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(number)
+    hasher.combine(fields)
+  }
+}
+
+/// The fields of a layout at an address that stays, so that views can point to them.
+private final class FieldTable: Sendable {
+  // Safety: the memory is written before the initialiser returns, and only read until the deinitialiser.
+  nonisolated(unsafe) let start: UnsafePointer<RecordLayout.Field>
+  let count: Int
+
+  init(_ fields: [RecordLayout.Field]) {
+    let memory = UnsafeMutablePointer<RecordLayout.Field>.allocate(capacity: fields.count)
+    memory.initialize(from: fields, count: fields.count)
+    start = UnsafePointer(memory)
+    count = fields.count
+  }
+
+  deinit { start.deallocate() }
 }

@@ -2,40 +2,56 @@ import Foundation
 
 /// Reads stored values out of a record's bytes, checking every bound: bytes come from disk.
 ///
-/// The view does not own the bytes; it must not outlive them.
+/// The view owns neither the bytes nor the layout; it must not outlive them.
 public struct RecordView {
   /// The record's bytes.
   public let bytes: UnsafeRawBufferPointer
-  /// Where each value lies in them.
-  public let layout: RecordLayout
+  // Safety: memory of the layout. Layouts belong to schemas and models, which live longer than views.
+  @usableFromInline let fields: UnsafePointer<RecordLayout.Field>
+  /// How many values the record has, nil counted.
+  public let slotCount: Int
+  @usableFromInline let endsOffset: Int
+  @usableFromInline let variableCount: Int
 
   /// Nil when the bytes are too few to be a record of this layout, or its table of ends is wrong. O(variable
   /// values).
   public init?(_ bytes: UnsafeRawBufferPointer, layout: RecordLayout) {
     guard bytes.count >= layout.variableOffset else { return nil }
-    self.bytes = bytes
-    self.layout = layout
+    self.init(validated: bytes, layout: layout)
     var previous: UInt32 = 0
-    for ordinal in 0..<layout.variableCount {
-      let end = Self.end(ordinal, bytes, layout)
+    for ordinal in 0..<variableCount {
+      let end = end(ordinal)
       guard end >= previous else { return nil }
       previous = end
     }
-    guard layout.variableOffset + Int(previous) == bytes.count else { return nil }
+    guard variableOffset + Int(previous) == bytes.count else { return nil }
   }
 
   /// For bytes that an `init?` has already accepted.
   @inlinable
   public init(validated bytes: UnsafeRawBufferPointer, layout: RecordLayout) {
     self.bytes = bytes
-    self.layout = layout
+    fields = layout.fieldsStart
+    slotCount = layout.fieldCount
+    endsOffset = layout.endsOffset
+    variableCount = layout.variableCount
   }
 
+  /// Where the value at a slot lies. Traps for a slot that the layout doesn't have.
   @inlinable
-  static func end(_ ordinal: Int, _ bytes: UnsafeRawBufferPointer, _ layout: RecordLayout) -> UInt32 {
-    UInt32(
-      littleEndian: bytes.loadUnaligned(fromByteOffset: layout.endsOffset + 4 * ordinal, as: UInt32.self)
-    )
+  public func field(_ slot: Int) -> RecordLayout.Field {
+    guard UInt(bitPattern: slot) < UInt(bitPattern: slotCount) else { Self.missing(slot) }
+    return fields[slot]
+  }
+
+  @usableFromInline static func missing(_ slot: Int) -> Never { fatalError("a record has no slot \(slot)") }
+
+  @inlinable
+  var variableOffset: Int { endsOffset + 4 * variableCount }
+
+  @inlinable
+  func end(_ ordinal: Int) -> UInt32 {
+    UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: endsOffset + 4 * ordinal, as: UInt32.self))
   }
 
   /// The commit that last changed the record.
@@ -44,23 +60,29 @@ public struct RecordView {
   /// Whether the value at a slot is missing. Traps for a slot that the layout doesn't have.
   @inlinable
   public func isNull(_ slot: Int) -> Bool {
-    let field = layout.fields[slot]
+    let field = self.field(slot)
     return bytes[Int(field.nullByte)] & field.nullMask != 0
   }
 
   /// The fixed-width integer at the slot, whatever it stands for. Meaningless where ``isNull(_:)``.
   @inlinable
   public func fixed<T: FixedWidthInteger & BitwiseCopyable>(_ slot: Int, as type: T.Type) -> T {
-    T(littleEndian: bytes.loadUnaligned(fromByteOffset: layout.fields[slot].position, as: type))
+    T(littleEndian: bytes.loadUnaligned(fromByteOffset: field(slot).position, as: type))
+  }
+
+  /// The number at a to-one relationship's slot; ``ObjectNumber/none`` for nil.
+  @inlinable
+  package func reference(_ slot: Int) -> ObjectNumber {
+    isNull(slot) ? .none : ObjectNumber(rawValue: fixed(slot, as: UInt64.self))
   }
 
   /// The bytes of a string or data value; empty where nil.
   @inlinable
   public func variable(_ slot: Int) -> UnsafeRawBufferPointer {
-    let ordinal = layout.fields[slot].position
-    let start = ordinal == 0 ? 0 : Int(Self.end(ordinal - 1, bytes, layout))
-    let end = Int(Self.end(ordinal, bytes, layout))
-    let base = layout.variableOffset
+    let ordinal = field(slot).position
+    let start = ordinal == 0 ? 0 : Int(end(ordinal - 1))
+    let end = Int(end(ordinal))
+    let base = variableOffset
     return UnsafeRawBufferPointer(rebasing: bytes[base + start..<base + end])
   }
 
@@ -69,7 +91,7 @@ public struct RecordView {
   /// A value that is stored externally reads as `null`: the record doesn't have it.
   public func value(_ slot: Int) -> AttributeValue {
     if isNull(slot) { return .null }
-    switch layout.fields[slot].kind {
+    switch field(slot).kind {
     case .bool: return .bool(fixed(slot, as: UInt8.self) != 0)
     case .int8: return .int(Int64(fixed(slot, as: Int8.self)))
     case .int16: return .int(Int64(fixed(slot, as: Int16.self)))
@@ -89,7 +111,7 @@ public struct RecordView {
     case .coded: return .string(String(decoding: variable(slot), as: UTF8.self))
     case .externalString, .externalData:
       guard case .inline(let bytes) = external(slot) else { return .null }
-      return layout.fields[slot].kind.externalValue(bytes)
+      return field(slot).kind.externalValue(bytes)
     case .reference: return .reference(ObjectNumber(rawValue: fixed(slot, as: UInt64.self)))
     case .decimal: return .decimal(decimal(slot) ?? .nan)
     }
@@ -97,7 +119,7 @@ public struct RecordView {
 
   /// The decimal at the slot; nil when the bytes there are none.
   package func decimal(_ slot: Int) -> Decimal? {
-    let position = layout.fields[slot].position
+    let position = field(slot).position
     return StoredDecimal.read(
       UnsafeRawBufferPointer(rebasing: bytes[position..<position + StoredDecimal.byteCount])
     )
@@ -105,6 +127,6 @@ public struct RecordView {
 
   /// The UUID at the slot, its bytes in the order of its text.
   public func uuid(_ slot: Int) -> UUID {
-    UUID(uuid: bytes.loadUnaligned(fromByteOffset: layout.fields[slot].position, as: uuid_t.self))
+    UUID(uuid: bytes.loadUnaligned(fromByteOffset: field(slot).position, as: uuid_t.self))
   }
 }

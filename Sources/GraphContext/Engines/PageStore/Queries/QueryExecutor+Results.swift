@@ -12,7 +12,10 @@ extension QueryExecutor {
     return needsRecords ? try withRecords(rows, keep) : rows
   }
 
-  private var keep: (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer { { view.keep($0, of: entity) } }
+  // What the closure holds is looked at for each row, so it doesn't hold the executor.
+  private var keep: (UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    { [view, entity] in view.keep($0, of: entity) }
+  }
 
   /// The results one by one, in order: read as they are asked for where the plan yields them so, else listed first.
   ///

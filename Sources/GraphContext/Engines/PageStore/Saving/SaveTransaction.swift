@@ -353,13 +353,6 @@ extension SaveTransaction {
   }
 }
 
-extension RecordView {
-  /// The number at a to-one relationship's slot; ``ObjectNumber/none`` for nil.
-  func reference(_ slot: Int) -> ObjectNumber {
-    isNull(slot) ? .none : ObjectNumber(rawValue: fixed(slot, as: UInt64.self))
-  }
-}
-
 extension ChangeSet.Objects {
   fileprivate init(_ changes: EntityChanges) {
     for record in changes.inserted { inserted.append(record.number) }

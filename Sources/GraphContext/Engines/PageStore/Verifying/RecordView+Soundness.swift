@@ -6,12 +6,11 @@ extension RecordView {
   /// of slots that are nil.
   var hasSoundFrame: Bool {
     let version = UInt16(littleEndian: bytes.loadUnaligned(as: UInt16.self))
-    let slotCount = layout.fields.count
-    let lastBits = RecordLayout.headerByteCount + slotCount / 8
+        let lastBits = RecordLayout.headerByteCount + slotCount / 8
     guard version == RecordEncoder.version, bytes[2..<4].allSatisfy({ $0 == 0 }),
       slotCount % 8 == 0 || bytes[lastBits] >> UInt8(slotCount % 8) == 0
     else { return false }
-    return layout.fields.indices.allSatisfy { slot in
+    return (0..<slotCount).allSatisfy { slot in
       !isNull(slot) || valueBytes(slot).allSatisfy { $0 == 0 }
     }
   }
@@ -19,7 +18,7 @@ extension RecordView {
   /// Whether the slot holds a value of its kind, or nil.
   func hasSoundValue(_ slot: Int) -> Bool {
     if isNull(slot) { return fixedBytes(slot) != nil || variable(slot).isEmpty }
-    switch layout.fields[slot].kind {
+    switch field(slot).kind {
     case .bool: return fixed(slot, as: UInt8.self) <= 1
     case .decimal: return decimal(slot) != nil
     case .reference: return reference(slot).isSound
@@ -44,7 +43,7 @@ extension RecordView {
   private func hasSoundExternalValue(_ slot: Int) -> Bool {
     switch external(slot) {
     case .inline(let bytes)?:
-      layout.fields[slot].kind == .externalData || String(validating: bytes, as: UTF8.self) != nil
+      field(slot).kind == .externalData || String(validating: bytes, as: UTF8.self) != nil
     case .reference?: true
     case nil: false
     }
@@ -54,7 +53,7 @@ extension RecordView {
   func valueBytes(_ slot: Int) -> Slice<UnsafeRawBufferPointer> { fixedBytes(slot) ?? variable(slot)[...] }
 
   private func fixedBytes(_ slot: Int) -> Slice<UnsafeRawBufferPointer>? {
-    let field = layout.fields[slot]
+    let field = self.field(slot)
     return field.kind.fixedByteCount.map { bytes[field.position..<field.position + $0] }
   }
 }
