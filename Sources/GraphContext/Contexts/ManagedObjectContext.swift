@@ -21,6 +21,8 @@ import Predicates
 /// 4. Pending links are differences to what `source` shows.
 public final class ManagedObjectContext: ObjectHost {
   package let coordinator: StoreCoordinator
+  /// The coordinator's, at hand: each object ID has it.
+  private let ownStoreID: UUID
   /// The context that this one saves to; nil for one that saves to the store.
   public let parent: ManagedObjectContext?
   /// The changes that a child is saving to this context; nil outside of a child's save.
@@ -109,7 +111,7 @@ public final class ManagedObjectContext: ObjectHost {
     }
   }
   /// The key of the objects whose entity was found last, and the entity's ordinal.
-  @exclusivity(unchecked) private var lastEntity: (key: ObjectIdentifier, ordinal: Int)?
+  @exclusivity(unchecked) private final var lastEntity: (key: ObjectIdentifier, ordinal: Int)?
 
   package convenience init(coordinator: StoreCoordinator) throws(ContextError) {
     self.init(coordinator, showing: try coordinator.engine.newestSource())
@@ -122,6 +124,7 @@ public final class ManagedObjectContext: ObjectHost {
     parent: ManagedObjectContext? = nil
   ) {
     self.coordinator = coordinator
+    ownStoreID = coordinator.storeID
     self.source = source
     self.parent = parent
     super.init()
@@ -134,7 +137,7 @@ public final class ManagedObjectContext: ObjectHost {
 
   // MARK: What objects ask
 
-  package override var storeID: UUID { coordinator.storeID }
+  package override var storeID: UUID { ownStoreID }
 
   package override func entityLabel(of object: any ManagedObject) -> EntityLabel? {
     entity(of: object).label(of: object._$state.number)

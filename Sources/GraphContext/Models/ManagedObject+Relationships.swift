@@ -15,7 +15,8 @@ extension ManagedObject {
   /// Whether the cache holds the number that the relationship leads to, which is read from a record that is at hand. False also where somebody hears of
   /// what is read.
   @inlinable
-  package func _$hasNumber<Target: ManagedObject>(_ slot: Int, _ cache: inout ToOneReference<Target>) -> Bool {
+  package func _$hasNumber<Target: ManagedObject>(_ slot: Int, _ cache: inout ToOneReference<Target>) -> Bool
+  {
     if _$state.isFast(slot) { return cache.unattached == nil }
     guard !_$state.reportsReading, !_$state.isLoaded(slot), let bytes = _$state.currentRecord else {
       return false

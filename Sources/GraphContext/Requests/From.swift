@@ -38,7 +38,7 @@ public struct From<Root: ManagedObject>: Sendable {
   /// `["seconds": 180..., "title": "Carey"]`. Conditions add up.
   public func `where`(_ condition: Where<Root>) -> From {
     var copy = self
-    if case .constant(true)? = try? copy.condition.tree {
+    if copy.condition.isEverything {
       copy.condition = condition
     } else {
       copy.condition = copy.condition && condition

@@ -45,6 +45,15 @@ public struct Where<Root>: Sendable {
     self.init(.success(.constant(value)), depth: 0)
   }
 
+  /// A comparison of what is no calculation, which nests nothing.
+  init(flat comparison: PredicateTree) {
+    content = .success(comparison)
+    depth = 0
+  }
+
+  /// Whether the condition is that which a query begins with: all objects.
+  package var isEverything: Bool { if case .success(.constant(true)) = content { true } else { false } }
+
   init(_ content: Result<PredicateTree, QueryError>) {
     self.init(content, depth: (try? content.get().depth) ?? 0)
   }

@@ -15,6 +15,8 @@ public struct EntitySchema: Sendable {
     /// The classes that are meant of those whose objects have records of this form; empty for all.
     let classes: [SchemaClass]
     let shorthands: [String: [String]]
+    /// By name; none of an entity of several classes, whose conditions are about the class as well.
+    let uniqueAttributes: [String: UniqueAttribute]
     /// Bits of the slots that objects of these classes have.
     let visibleSlots: UInt64
 
@@ -46,6 +48,11 @@ public struct EntitySchema: Sendable {
       indexes = declaredIndexes + references
       layout = RecordLayout(kinds: stored.map(\.kind), places: stored.map(\.place), number: layoutNumber)
       let visible = stored.filter { hidden & 1 << UInt64($0.slot) == 0 }
+      let unique = classes.isEmpty ? declaredIndexes.compactMap { UniqueAttribute($0, of: stored) } : []
+      uniqueAttributes = Dictionary(
+        unique.map { ($0.path.name, $0) },
+        uniquingKeysWith: { first, _ in first }
+      )
       slots = Dictionary(visible.map { ($0.name, $0.slot) }, uniquingKeysWith: { first, _ in first })
       let visibleToManys = toMany.enumerated().filter { !hiddenToManys.contains($1.name) }
       toManyOrdinals = Dictionary(
@@ -155,6 +162,9 @@ public struct EntitySchema: Sendable {
 
   /// The attribute or to-one relationship of this name. O(1).
   public func storedProperty(named name: String) -> StoredProperty? { shape.slots[name].map { stored[$0] } }
+
+  /// The attribute of this name, if it is unique by itself. O(1).
+  func uniqueAttribute(named name: String) -> UniqueAttribute? { shape.uniqueAttributes[name] }
 
   /// The place in ``toMany`` of the relationship of this name. O(1).
   public func toManyOrdinal(named name: String) -> Int? { shape.toManyOrdinals[name] }

@@ -89,7 +89,7 @@ private enum Nested {
 
 extension PredicateOperand {
   /// Whether the operand is a value or a path, with nothing in it.
-  fileprivate var isFlat: Bool {
+  var isFlat: Bool {
     switch content {
     case .path, .variable, .object, .value, .digits, .reference: true
     case .function, .conditional, .collection, .aggregate: false

@@ -24,6 +24,11 @@ package struct ValueSet: Sendable, Hashable {
 
   /// One value, which may be nil or NaN.
   package init(_ kind: AttributeKind, only value: AttributeValue) {
+    // The cuts around a text are canonical as they are, and in order; comparing them would read it.
+    if case .string(let text) = value, kind == .string, !text.utf8.isEmpty {
+      self.init(kind: kind, cuts: ValueCuts(.before(value), .after(value)))
+      return
+    }
     self.init(kind, from: .before(value), to: .after(value))
   }
 

@@ -1,7 +1,9 @@
 /// A query whose names are resolved: what the planner turns into a plan.
 package struct ResolvedQuery: Sendable {
   package var entity: EntitySchema
-  package var predicate: NormalPredicate
+  package var predicate: NormalPredicate { didSet { key = nil } }
+  /// What the ``predicate`` says, if that is no more than a value of a unique attribute, and was recognised.
+  package internal(set) var key: UniqueKey?
   package var sort: [ResolvedSort]
   package var limit: Int?
   package var offset: Int

@@ -10,6 +10,8 @@ package final class StoreView: ObjectSource {
   /// By the entity's ordinal.
   private var recordTrees: [Opened]
   private var otherTrees: [String: Opened] = [:]
+  /// Trees of declared indexes, by the entity's ordinal and the index's; those of an entity are added when the first is asked for.
+  private var indexTrees: [[Opened]]
   /// By the entity's ordinal; nil until a record of it is looked up.
   private var readers: [RecordReader?]
   /// Copies of records, because objects and rows point to them and pages come and go.
@@ -39,6 +41,7 @@ package final class StoreView: ObjectSource {
     self.source = source
     recordTrees = Array(repeating: .notYet, count: schema.entities.count)
     readers = Array(repeating: nil, count: schema.entities.count)
+    indexTrees = Array(repeating: [], count: schema.entities.count)
   }
 
   /// - Throws: `closed` for a view that shows no snapshot; see ``failure``.
@@ -89,7 +92,18 @@ extension StoreView {
   /// The tree of an index, or nil while there was none yet. Of a declared one: the components' keys (``KeyCoder``) and the
   /// object number → nothing; of a relationship's: destination's and object's number, 8 bytes each → nothing.
   package func tree(of index: ResolvedIndex) throws(StoreError) -> TreeReader? {
-    try tree(named: schema.treeName(of: index.id))
+    let (entity, ordinal) = (index.id.entity.ordinal, index.id.ordinal)
+    if indexTrees[entity].isEmpty {
+      indexTrees[entity] = Array(repeating: .notYet, count: schema.entities[entity].schema.indexes.count)
+    }
+    switch indexTrees[entity][ordinal] {
+    case .tree(let tree): return tree
+    case .missing: return nil
+    case .notYet:
+      let tree = try tree(named: schema.treeName(of: index.id))
+      indexTrees[entity][ordinal] = tree.map(Opened.tree) ?? .missing
+      return tree
+    }
   }
 
   /// The tree of a to-one relationship: destination's and object's number, 8 bytes each → nothing.

@@ -81,7 +81,10 @@ extension ValueExpression {
     _ other: PredicateOperand,
     _ options: StringOptions = []
   ) -> Where<Root> {
-    Where(operand.map { .comparison($0, comparison, other, options) })
+    if case .success(let operand) = operand, operand.isFlat, other.isFlat {
+      return Where(flat: .comparison(operand, comparison, other, options))
+    }
+    return Where(operand.map { .comparison($0, comparison, other, options) })
   }
 
   /// A comparison of two values of the same object.

@@ -63,6 +63,7 @@ extension NamedQuery {
     store: UUID? = nil,
     templates: some QueryTemplateKeeping
   ) throws(QueryError) -> ResolvedQuery {
+    if let query = resolvedByKey(for: entity) { return query }
     guard let hash = QueryShape.hash(of: self, entity) else {
       return try resolved(for: entity, in: schema, store: store)
     }

@@ -1,3 +1,4 @@
+import Foundation
 import PageStore
 import Predicates
 
@@ -102,10 +103,20 @@ extension TreeReader {
     var cursor = cursor()
     var numbers: [ObjectNumber] = []
     var isAtEntry = try cursor.seek(to: components)
-    while isAtEntry, numbers.count < limit, try cursor.key().starts(with: components) {
+    while isAtEntry, numbers.count < limit, try cursor.key().begins(with: components) {
       numbers.append(try cursor.objectID())
       isAtEntry = try cursor.next()
     }
     return numbers
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether the bytes begin with these. Not `starts(with:)`, which looks at them one by one.
+  fileprivate func begins(with bytes: [UInt8]) -> Bool {
+    guard count >= bytes.count, let start = baseAddress else { return bytes.isEmpty }
+    return bytes.withUnsafeBytes { bytes in
+      bytes.baseAddress.map { memcmp(start, $0, bytes.count) == 0 } ?? true
+    }
   }
 }

@@ -47,15 +47,28 @@ struct RecordWalker: ~Copyable {
       try walk(&rows, of: entity, in: view, keep)
     }
     guard let missing = rows.first(where: { $0.record == nil }) else { return rows }
-    guard mayBeMissing else {
-      throw ContextError(
-        .corrupt,
-        "an index of \(entity.name) leads to object \(missing.number), which has no record",
-        context: .init(entity: entity.name)
-      )
-    }
+    guard mayBeMissing else { throw missingRecord(missing.number, of: entity) }
     rows.removeAll { $0.record == nil }
     return rows
+  }
+
+  /// The row of an object that an index leads to, with its record, which the view keeps.
+  static func row(
+    _ number: ObjectNumber,
+    of entity: StoredEntity,
+    in view: StoreView
+  ) throws(ContextError) -> QueryRow {
+    view.counters.recordsLookedUp += 1
+    guard let record = try view.record(number, of: entity) else { throw missingRecord(number, of: entity) }
+    return QueryRow(number: number, record: record)
+  }
+
+  private static func missingRecord(_ number: ObjectNumber, of entity: StoredEntity) -> ContextError {
+    ContextError(
+      .corrupt,
+      "an index of \(entity.name) leads to object \(number), which has no record",
+      context: .init(entity: entity.name)
+    )
   }
 
   private static func walk(

@@ -15,11 +15,9 @@ struct UniqueLookup {
 
   /// Nil for any other query.
   init?(_ query: ResolvedQuery, of entity: StoredEntity) {
-    guard case .values(let path, let set) = query.predicate, set.folding.isEmpty, let slot = path.ownSlot,
-      let value = set.point, !value.isNull, !value.isNaN,
-      let index = entity.declaredIndexes.first(where: {
-        $0.isUnique && $0.columns.count == 1 && $0.columns[0] == ResolvedIndex.Column(slot: slot)
-      })
+    guard
+      let (index, slot, value) = query.key.map({ ($0.index, $0.index.slots[0], $0.value) })
+        ?? Self.key(of: query.predicate, entity)
     else { return nil }
     self.query = query
     self.entity = entity
@@ -31,21 +29,33 @@ struct UniqueLookup {
     self.key = key
   }
 
+  /// What a predicate in normal form says, if that is no more than a value of a unique attribute.
+  private static func key(
+    of predicate: NormalPredicate,
+    _ entity: StoredEntity
+  ) -> (ResolvedIndex, slot: Int, AttributeValue)? {
+    guard case .values(let path, let set) = predicate, set.folding.isEmpty, let slot = path.ownSlot,
+      let value = set.point, !value.isNull, !value.isNaN,
+      let index = entity.declaredIndexes.first(where: {
+        $0.isUnique && $0.columns.count == 1 && $0.columns[0] == ResolvedIndex.Column(slot: slot)
+      })
+    else { return nil }
+    return (index, slot, value)
+  }
+
   /// The result, at most one row; nil where there may be more, because unsaved objects have the value too.
   ///
   /// - Parameter needsRecord: whether a row from the store must come with its record. One of an unsaved object has none.
   func rows(in view: StoreView, over layers: UnsavedLayers?, needsRecord: Bool) throws -> [QueryRow]? {
     let pending = layers?.records(of: entity)
-    var numbers = pending?.numbers(withKey: key, at: slot) ?? []
-    if numbers.count > 1 { return nil }
-    let stored = try storedNumbers(in: view).filter { pending?.hidden.contains($0) != true }
-    if numbers.count + stored.count > 1 { return nil }
+    let unsaved = pending?.numbers(withKey: key, at: slot) ?? []
+    if unsaved.count > 1 { return nil }
+    var stored = try storedNumbers(in: view)
+    if let pending { stored.removeAll { pending.hidden.contains($0) } }
+    if unsaved.count + stored.count > 1 { return nil }
     guard query.offset == 0, query.limit != 0 else { return [] }
-    guard needsRecord, !stored.isEmpty else {
-      numbers += stored
-      return numbers.map { QueryRow(number: $0, record: nil) }
-    }
-    return try RecordWalker.rows(stored, of: entity, in: view) { view.keep($0, of: entity) }
+    if needsRecord, let number = stored.first { return [try RecordWalker.row(number, of: entity, in: view)] }
+    return (unsaved + stored).map { QueryRow(number: $0, record: nil) }
   }
 
   /// The objects of the first two entries; a second one is for others to judge.

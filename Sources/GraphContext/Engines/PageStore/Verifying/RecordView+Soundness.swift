@@ -6,7 +6,7 @@ extension RecordView {
   /// of slots that are nil.
   var hasSoundFrame: Bool {
     let version = UInt16(littleEndian: bytes.loadUnaligned(as: UInt16.self))
-        let lastBits = RecordLayout.headerByteCount + slotCount / 8
+    let lastBits = RecordLayout.headerByteCount + slotCount / 8
     guard version == RecordEncoder.version, bytes[2..<4].allSatisfy({ $0 == 0 }),
       slotCount % 8 == 0 || bytes[lastBits] >> UInt8(slotCount % 8) == 0
     else { return false }
