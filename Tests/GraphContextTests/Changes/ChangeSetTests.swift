@@ -36,7 +36,7 @@ struct ChangeSetTests {
     init(_ view: StoreView) throws {
       for entity in view.schema.entities {
         try entity.forEachRecord(in: view.snapshot) { number, record in
-          let slots = record.layout.fields.indices
+          let slots = 0..<record.slotCount
           values[entity.number, default: [:]][number] = slots.map { slot in
             record.isNull(slot) ? .null : record.value(slot)
           }

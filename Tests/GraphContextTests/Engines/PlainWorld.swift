@@ -126,7 +126,7 @@ struct PlainSubject: PredicateSubject {
 extension PlainStore.Row {
   /// The values of a record.
   init(_ record: RecordView) {
-    let slots = record.layout.fields.indices
+    let slots = 0..<record.slotCount
     self.init(values: slots.map { record.isNull($0) ? .null : record.value($0) }, commit: record.commit)
   }
 }

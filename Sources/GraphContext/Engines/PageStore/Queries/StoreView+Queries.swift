@@ -20,6 +20,7 @@ extension StoreView {
     try logging(.objects(query), over: layers, count: { $0 }) { () throws(ContextError) in
       try ContextError.mapping {
         if let rows = try uniqueRow(of: query, over: layers, needsRecord: false) { return rows.count }
+        if layers == nil, let count = try countInRanges(query) { return RowWindow(query).count(of: count) }
         return try executor(of: query, for: .count, over: layers).count()
       }
     }
@@ -36,6 +37,10 @@ extension StoreView {
       over: layers,
       needsRecord: needsRecord
     )
+  }
+
+  private func countInRanges(_ query: ResolvedQuery) throws -> Int? {
+    try QueryPlanner(schema: schema.schema, counting: StoreCounting(view: self)).countInRanges(query)
   }
 
   /// Runs a query, with a line in the log if the store's queries are logged.
