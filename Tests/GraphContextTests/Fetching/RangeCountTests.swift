@@ -1,4 +1,5 @@
 import Foundation
+import Predicates
 import TestSupport
 import Testing
 
