@@ -144,7 +144,9 @@ extension AttributeValue {
     var encoder = RecordEncoder(layout: layout)
     encoder.begin()
     guard encoder.set(self, at: 0) else { return nil }
-    return RecordView(UnsafeRawBufferPointer(encoder.finish()), layout: layout)?.value(0)
+    let record = UnsafeRawBufferPointer(encoder.finish())
+    // A view owns neither its bytes nor its layout.
+    return withExtendedLifetime(layout) { RecordView(record, layout: layout)?.value(0) }
   }
 
   /// Whether a slot of the kind can hold exactly this value. Nil, for no slot, holds none.

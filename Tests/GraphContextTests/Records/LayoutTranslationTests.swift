@@ -161,6 +161,12 @@ private struct LayoutChange {
 
   /// The record in the newest layout, each value read and written by itself. Nil for bytes that are no record of the earlier one.
   func plain(_ bytes: [UInt8]) -> [UInt8]? {
+    // A view doesn't own its layout, and the property makes one.
+    let layout = layout
+    return withExtendedLifetime(layout) { plain(bytes, layout) }
+  }
+
+  private func plain(_ bytes: [UInt8], _ layout: RecordLayout) -> [UInt8]? {
     bytes.withUnsafeBytes { bytes -> [UInt8]? in
       guard let record = RecordView(bytes, layout: layout) else { return nil }
       var encoder = RecordEncoder(layout: newest)
