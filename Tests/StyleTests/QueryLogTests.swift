@@ -3,6 +3,8 @@ import Logging
 import Synchronization
 import Testing
 
+@testable import GraphContext
+
 /// Lines about queries.
 struct QueryLogTests {
   private final class Lines: Sendable {
@@ -35,6 +37,15 @@ struct QueryLogTests {
     func log(event: LogEvent) {
       lines.texts.withLock { $0.append(("\(event.message)", event.metadata?["plan"].map { "\($0)" })) }
     }
+  }
+
+  @Test func theEnvironmentAsksForMilliseconds() {
+    #expect(QueryLog.asked(by: ["CAMBIUM_QUERY_LOG": "5"])?.threshold == .milliseconds(5))
+    #expect(QueryLog.asked(by: ["CAMBIUM_QUERY_LOG": "0"])?.threshold == .zero)
+    for value in ["off", "", "-1", "5ms"] {
+      #expect(QueryLog.asked(by: ["CAMBIUM_QUERY_LOG": value])?.threshold == nil)
+    }
+    #expect(QueryLog.asked(by: [:])?.threshold == nil)
   }
 
   private func queries(in container: PersistentContainer) async throws {

@@ -28,11 +28,14 @@ public struct QueryLog: Sendable {
     self.threshold = threshold
   }
 
-  /// The log that the environment asks for: `CAMBIUM_QUERY_LOG=5` is one of queries of five milliseconds and more, at the level `info`.
-  static var ofEnvironment: QueryLog? {
-    guard let value = ProcessInfo.processInfo.environment["CAMBIUM_QUERY_LOG"] else { return nil }
-    let threshold = Duration.milliseconds(Int(value) ?? 0)
-    return QueryLog(Logger(label: "cambium.queries"), level: .info, slowerThan: threshold)
+  /// The log that the environment asks for: `CAMBIUM_QUERY_LOG=5` is one of queries of five milliseconds and more, at the level `info`. Nil for a value that
+  /// is no number of milliseconds, such as `off`.
+  static func asked(by environment: [String: String]) -> QueryLog? {
+    guard let milliseconds = environment["CAMBIUM_QUERY_LOG"].flatMap(Int.init), milliseconds >= 0 else {
+      return nil
+    }
+    let logger = Logger(label: "cambium.queries")
+    return QueryLog(logger, level: .info, slowerThan: .milliseconds(milliseconds))
   }
 
   fileprivate var isHeard: Bool { logger.logLevel <= level }

@@ -15,7 +15,7 @@ final class PageStoreEngine: StoreEngine {
   /// Nil for one whose saves have nothing to add.
   private let companion: (any SaveCompanion)?
   let phase = Mutex(Phase.current)
-  let queryLogging = QueryLogging(.ofEnvironment)
+  let queryLogging = QueryLogging(.asked(by: ProcessInfo.processInfo.environment))
 
   init(
     store: Store,
