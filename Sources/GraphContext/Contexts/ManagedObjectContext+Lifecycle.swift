@@ -294,9 +294,13 @@ extension ManagedObjectContext {
     _ slots: UInt64 = 0
   ) {
     let ordinal = entity.ordinal
-    guard let object = knownObject(number, of: entity), object._$state.phase != .inserted else { return }
+    guard let object = knownObject(number, of: entity) else { return }
     deferringError(()) { () throws(ContextError) in
       let exists = try source.contains(number, of: entity)
+      if object._$state.phase == .inserted {
+        if exists { becomeChanged(object, entity) }
+        return
+      }
       switch (object._$state.hasChanges, exists) {
       case (true, true):
         let isUpdated = object._$state.phase == .persistent
@@ -314,10 +318,22 @@ extension ManagedObjectContext {
         }
         // What it led to may be gone as well, and nothing in the snapshot leads back from there.
         object._$state.forgetUnchangedValues(in: entity.referenceSlots)
+        entities[ordinal].encoded?.noteStale(number)
       case (false, true): object._$state.becomeFault()
       case (false, false): leaveIfDeleted(object, ordinal)
       }
     }
+  }
+
+  /// Makes a new object a saved one with unsaved changes. It has come back by an undo here, and now its deletion is taken back below as well.
+  private func becomeChanged(_ object: any ManagedObject, _ entity: StoredEntity) {
+    object._$state.becomeSaved()
+    for slot in entity.schema.stored.indices { object._$state.didSet(slot) }
+    entities[entity.ordinal].changes.noteUpdated(object)
+    entities[entity.ordinal].encoded?.noteStale(object._$state.number)
+    entities[entity.ordinal].forgetReferences()
+    // The context has shown it all the time.
+    if tracksChanges { events.kept.insert(id(object._$state.number, entity)) }
   }
 
   /// Makes pending links the differences to what the source shows. A link that was added or removed below as well is no difference; a child keeps
