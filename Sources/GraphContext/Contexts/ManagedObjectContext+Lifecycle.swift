@@ -255,10 +255,13 @@ extension ManagedObjectContext {
   /// Loads the attributes of an object with unsaved changes, here and in children, which is about to be deleted below: it keeps its values.
   func loadAttributesIfChanged(_ number: ObjectNumber, _ ordinal: Int) {
     children.forEach { $0.loadAttributesIfChanged(number, ordinal) }
-    guard let object = knownObject(number, of: entity(ordinal)), object._$state.phase == .persistent else {
-      return
+    guard let object = knownObject(number, of: entity(ordinal)) else { return }
+    switch object._$state.phase {
+    case .persistent where object._$state.hasChanges: object.loadAttributes()
+    // An undo may bring it back, as an object that only its unsaved changes keep here.
+    case .deleted: object.loadAttributes()
+    default: break
     }
-    if object._$state.hasChanges { object.loadAttributes() }
   }
 
   /// Called before an object loses its unsaved changes: if only these keep it here, because others have deleted it, it leaves. A child that has changed it
