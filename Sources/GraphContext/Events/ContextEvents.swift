@@ -78,7 +78,7 @@ private final class StreamEnd<Event: Sendable>: Sendable {
 struct ContextEvents {
   var willSave = EventListeners<Void>()
   var didSave = EventListeners<ObjectChanges>()
-  /// A save has brought the context up to date. Told before the hooks of the objects and `didSave`.
+  /// A save has brought the context up to date, its own or a parent's. Told before the hooks of the objects and `didSave`.
   var didSettle = EventListeners<Void>()
   var objectsDidChange = EventListeners<ObjectChanges>()
   /// The origin of the changes that the context is recording.

@@ -31,7 +31,7 @@ extension ManagedObjectContext {
     ContextSubscription(events.didSave.add(body))
   }
 
-  /// Calls `body` once a save has brought the context up to date.
+  /// Calls `body` once a save of the context or of a parent has brought the context up to date.
   func onDidSettle(_ body: @escaping () -> Void) -> ContextSubscription {
     ContextSubscription(events.didSettle.add(body))
   }
