@@ -108,6 +108,50 @@ struct ObserverTests {
     #expect(seen == [.initial, .updated(["city"])])
   }
 
+  /// A program that keeps what `onChange` returns needn't keep the observer.
+  @Test func aSubscriptionKeepsItsObserver() throws {
+    let log = Log<String>()
+    let late = From<Departure>().where { $0.status == "late" }
+    weak var list: FetchedResults<Departure>?
+    func subscribe() throws -> [ContextSubscription] {
+      let results = try FetchedResults(late, in: context)
+      list = results
+      return [
+        try ObjectObserver(flight).onChange { log.events.append("\($0)") },
+        try CountObserver(late, in: context).onChange { log.events.append("\($0) late") },
+        results.onChange { log.events.append("\($0.changes.count) in the list") },
+      ]
+    }
+    var subscriptions = try subscribe()
+    flight.status = "late"
+    context.processPendingChanges()
+    #expect(log.take().sorted() == ["1 in the list", "1 late", #"updated(["status"])"#])
+    #expect(list != nil && subscriptions.count == 3)
+    subscriptions = []
+    flight.status = nil
+    context.processPendingChanges()
+    #expect(log.take() == [])
+    #expect(list == nil)
+  }
+
+  /// What a subscription keeps is released on the context's executor, and may use the context then.
+  @Test func anObserverEndsWithAnEventOfItsContext() async throws {
+    final class Last {
+      let context: ManagedObjectContext
+      init(_ context: ManagedObjectContext) { self.context = context }
+      deinit { _ = context.onWillSave {} }
+    }
+    let subscription = try ObjectObserver(flight).onChange { [last = Last(context)] _ in _ = last }
+    await Task.detached { subscription.cancel() }.value
+    context.processPendingChanges()
+    let fresh = try CountObserver(From<Departure>(), in: context).onChange { _ in }
+    for _ in 0..<3 { _ = try CountObserver(From<Departure>(), in: context).onChange { _ in } }
+    context.processPendingChanges()
+    #expect(context.events.takeUnsubscribed().isEmpty)
+    fresh.cancel()
+    #expect(context.events.takeUnsubscribed().count == 1)
+  }
+
   @Test func anObjectInNoContextIsRefused() {
     #expect(throws: ContextError.self) { try ObjectObserver(Departure(1, "x")) }
   }

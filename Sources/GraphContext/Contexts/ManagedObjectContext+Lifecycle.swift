@@ -255,10 +255,13 @@ extension ManagedObjectContext {
   /// Loads the attributes of an object with unsaved changes, here and in children, which is about to be deleted below: it keeps its values.
   func loadAttributesIfChanged(_ number: ObjectNumber, _ ordinal: Int) {
     children.forEach { $0.loadAttributesIfChanged(number, ordinal) }
-    guard let object = knownObject(number, of: entity(ordinal)), object._$state.phase == .persistent else {
-      return
+    guard let object = knownObject(number, of: entity(ordinal)) else { return }
+    switch object._$state.phase {
+    case .persistent where object._$state.hasChanges: object.loadAttributes()
+    // An undo may bring it back, as an object that only its unsaved changes keep here.
+    case .deleted: object.loadAttributes()
+    default: break
     }
-    if object._$state.hasChanges { object.loadAttributes() }
   }
 
   /// Called before an object loses its unsaved changes: if only these keep it here, because others have deleted it, it leaves. A child that has changed it
@@ -294,9 +297,13 @@ extension ManagedObjectContext {
     _ slots: UInt64 = 0
   ) {
     let ordinal = entity.ordinal
-    guard let object = knownObject(number, of: entity), object._$state.phase != .inserted else { return }
+    guard let object = knownObject(number, of: entity) else { return }
     deferringError(()) { () throws(ContextError) in
       let exists = try source.contains(number, of: entity)
+      if object._$state.phase == .inserted {
+        if exists { becomeChanged(object, entity) }
+        return
+      }
       switch (object._$state.hasChanges, exists) {
       case (true, true):
         let isUpdated = object._$state.phase == .persistent
@@ -314,10 +321,22 @@ extension ManagedObjectContext {
         }
         // What it led to may be gone as well, and nothing in the snapshot leads back from there.
         object._$state.forgetUnchangedValues(in: entity.referenceSlots)
+        entities[ordinal].encoded?.noteStale(number)
       case (false, true): object._$state.becomeFault()
       case (false, false): leaveIfDeleted(object, ordinal)
       }
     }
+  }
+
+  /// Makes a new object a saved one with unsaved changes. It has come back by an undo here, and now its deletion is taken back below as well.
+  private func becomeChanged(_ object: any ManagedObject, _ entity: StoredEntity) {
+    object._$state.becomeSaved()
+    for slot in entity.schema.stored.indices { object._$state.didSet(slot) }
+    entities[entity.ordinal].changes.noteUpdated(object)
+    entities[entity.ordinal].encoded?.noteStale(object._$state.number)
+    entities[entity.ordinal].forgetReferences()
+    // The context has shown it all the time.
+    if tracksChanges { events.kept.insert(id(object._$state.number, entity)) }
   }
 
   /// Makes pending links the differences to what the source shows. A link that was added or removed below as well is no difference; a child keeps

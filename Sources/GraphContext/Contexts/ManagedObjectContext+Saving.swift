@@ -197,13 +197,20 @@ extension ManagedObjectContext {
     return true
   }
 
-  private func beginSettling() { isSettling = true }
+  private func beginSettling() { settlesSave = true }
 
   private func endSettling() {
-    isSettling = false
-    let listeners = events.didSettle
+    settlesSave = false
+    tellDidSettle()
+  }
+
+  /// Tells that the context shows all that a save leads to, and its children, which show it too.
+  private func tellDidSettle() {
+    if isSettling { return }
+    let (listeners, children) = (events.didSettle, children)
     listeners.tell(())
     events.didSettle.removeCancelled()
+    children.forEach { $0.tellDidSettle() }
   }
 
   /// Another attempt follows: from now on the context notes whether anything changes, because then hooks have to run again.

@@ -90,9 +90,11 @@ public final class ManagedObjectContext: ObjectHost {
   var events = ContextEvents()
   /// True if the context records which objects change: it, or a child, has listeners or an undo manager.
   var tracksChanges = false
-  /// True while a save that is done brings the context up to date. Each event until then tells of a part of that: what compares states
-  /// waits for ``ContextEvents/didSettle``.
-  var isSettling = false
+  /// True while a save of this context that is done brings it up to date.
+  var settlesSave = false
+  /// True while a save that is done brings the context up to date, its own or a parent's. Each event until then tells of a part of that: what compares
+  /// states waits for ``ContextEvents/didSettle``.
+  var isSettling: Bool { settlesSave || parent?.isSettling == true }
   /// True if it records which properties change, too: it, or a child, has listeners.
   var namesChanges = false
   /// Rises with changes: it has another value if anything has changed since ``announceChanges()``.

@@ -1,8 +1,11 @@
 import Synchronization
 
 /// A listener of a context's events, or of a list's, a count's or an object's. It is called for as long as the program holds this object.
+///
+/// The subscription keeps the list, the count or the observer of the object, but not the context. It may be released on any thread: what it has kept
+/// goes with the next event of the context, on the context's executor.
 public final class ContextSubscription: Sendable {
-  private let flag: SubscriptionFlag
+  let flag: SubscriptionFlag
 
   init(_ flag: SubscriptionFlag) { self.flag = flag }
 
@@ -75,7 +78,7 @@ private final class StreamEnd<Event: Sendable>: Sendable {
 struct ContextEvents {
   var willSave = EventListeners<Void>()
   var didSave = EventListeners<ObjectChanges>()
-  /// A save has brought the context up to date. Told before the hooks of the objects and `didSave`.
+  /// A save has brought the context up to date, its own or a parent's. Told before the hooks of the objects and `didSave`.
   var didSettle = EventListeners<Void>()
   var objectsDidChange = EventListeners<ObjectChanges>()
   /// The origin of the changes that the context is recording.
@@ -84,6 +87,8 @@ struct ContextEvents {
   var kept: Set<ManagedObjectID> = []
   /// The objects that have changed since the last event.
   private var noted: [ObjectKey: NotedObject] = [:]
+  /// Observers, each with a subscription that keeps it.
+  private var keptObservers: [(flag: SubscriptionFlag, observer: AnyObject)] = []
 
   private struct NotedObject {
     /// True if the object was in the context at the time of the last event.
@@ -124,6 +129,21 @@ struct ContextEvents {
   }
 
   mutating func forgetNoted() { noted = [:] }
+
+  mutating func keep(_ observer: AnyObject, for flag: SubscriptionFlag) {
+    keptObservers.append((flag, observer))
+  }
+
+  /// Returns the observers whose subscriptions have ended, and keeps them no longer. The caller releases them: what ends with them may use the context.
+  mutating func takeUnsubscribed() -> [AnyObject] {
+    var ended: [AnyObject] = []
+    keptObservers.removeAll { kept in
+      guard kept.flag.isCancelled else { return false }
+      ended.append(kept.observer)
+      return true
+    }
+    return ended
+  }
 
   /// Nothing is noted any more.
   mutating func stopNoting() {

@@ -31,10 +31,18 @@ extension ManagedObjectContext {
     ContextSubscription(events.didSave.add(body))
   }
 
-  /// Calls `body` once a save has brought the context up to date.
+  /// Calls `body` once a save of the context or of a parent has brought the context up to date.
   func onDidSettle(_ body: @escaping () -> Void) -> ContextSubscription {
     ContextSubscription(events.didSettle.add(body))
   }
+
+  /// Keeps an observer until the event after a subscription to it has ended: the program may hold nothing else of it.
+  func keep(_ observer: AnyObject, for subscription: ContextSubscription) {
+    releaseObservers()
+    events.keep(observer, for: subscription.flag)
+  }
+
+  private func releaseObservers() { _ = events.takeUnsubscribed() }
 
   /// A sequence of the values that ``onObjectsDidChange(_:)`` delivers, for a task on any executor. It ends when the context is released.
   ///
@@ -52,6 +60,7 @@ extension ManagedObjectContext {
 
   /// Delivers the changes since the last event at once, and ends the current group of the undo manager.
   public func processPendingChanges() {
+    releaseObservers()
     tellOfNoted()
     undoManager?.endEvent(in: self)
     children.forEach { $0.processPendingChanges() }
@@ -223,6 +232,7 @@ extension ManagedObjectContext {
 
   /// Tells of changes, and the children of those in what they show.
   private func tell(_ changes: ObjectChanges, _ handedOver: HandedOver? = nil) {
+    releaseObservers()
     if changes.isEmpty { return }
     if !events.kept.isEmpty { events.kept.subtract(changes.deleted) }
     var inherited = changes

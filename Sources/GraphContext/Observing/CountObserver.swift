@@ -8,7 +8,8 @@ import Predicates
 /// ```
 ///
 /// A change that can't concern the query costs a look at its entities; any other costs a count, O(log n) where ranges of indexes are the answer. Changes of one turn are
-/// told as one count. The observer belongs to the task of its context, which doesn't keep it: it ends when the program releases it.
+/// told as one count. The observer belongs to the task of its context. It lives as long as the program holds it or a subscription of ``onChange(notifyInitial:_:)``, and tells
+/// nothing once its context is gone.
 public final class CountObserver<Object: ManagedObject> {
   /// The query.
   public let request: From<Object>
@@ -43,10 +44,12 @@ public final class CountObserver<Object: ManagedObject> {
   /// - Parameters:
   ///   - notifyInitial: whether to call it at once with the count as it is.
   ///   - body: the listener.
-  /// - Returns: the subscription. It ends when the program releases it.
+  /// - Returns: the subscription. It ends when the program releases it, and keeps the observer until then. A closure that uses the context should capture it weakly.
   public func onChange(notifyInitial: Bool = false, _ body: @escaping (Int) -> Void) -> ContextSubscription {
     if notifyInitial { body(count) }
-    return audience.add(body)
+    let subscription = audience.add(body)
+    context?.keep(self, for: subscription)
+    return subscription
   }
 
   /// Calls `body` with each new count until the owner is released, which is held weakly. An owner that is added again is told once, by the new closure.

@@ -18,8 +18,8 @@ import Predicates
 /// other list holds 8 bytes for each object. A change of such a list costs a pass over them, and a list with a limit, or whose condition goes
 /// through to-many relationships, is fetched again. ``isRanked`` and ``explain()`` say which.
 ///
-/// Objects are read some at a time where the program reads them. A list belongs to the task of its context, like an object. The context doesn't keep it: it stops following
-/// when the program releases it. Once the context is gone the list is empty.
+/// Objects are read some at a time where the program reads them. A list belongs to the task of its context, like an object. It follows for as long as the program holds it
+/// or a subscription of ``onChange(_:)``. Once the context is gone the list is empty.
 public final class FetchedResults<Object: ManagedObject> {
   /// The query.
   public private(set) var request: From<Object>
@@ -246,9 +246,11 @@ extension FetchedResults {
 extension FetchedResults {
   /// Calls `body` with each difference, on the context's executor. The list shows the new state by then.
   ///
-  /// - Returns: the subscription. It ends when the program releases it.
+  /// - Returns: the subscription. It ends when the program releases it, and keeps the list until then. A closure that uses the context should capture it weakly.
   public func onChange(_ body: @escaping (ListChanges) -> Void) -> ContextSubscription {
-    audience.add(body)
+    let subscription = audience.add(body)
+    context?.keep(self, for: subscription)
+    return subscription
   }
 
   /// A sequence of the values that ``onChange(_:)`` delivers, for a task on any executor. It ends when the list is released.

@@ -8,7 +8,8 @@ import Predicates
 /// ```
 ///
 /// Changes arrive after each turn, as ``ManagedObjectContext/onObjectsDidChange(_:)`` says, whether code sets values, another context's commit is merged, or something is rolled
-/// back or undone. Many listeners are told the same. The observer belongs to the task of its context, which doesn't keep it: it ends when the program releases it.
+/// back or undone. Many listeners are told the same. The observer belongs to the task of its context. It lives as long as the program holds it or a subscription of ``onChange(notifyInitial:_:)``, and
+/// tells nothing once its context is gone.
 public final class ObjectObserver<Object: ManagedObject> {
   /// What has become of the object.
   public enum Change: Sendable, Hashable {
@@ -71,11 +72,13 @@ public final class ObjectObserver<Object: ManagedObject> {
   /// - Parameters:
   ///   - notifyInitial: whether to call it at once with ``Change/initial``.
   ///   - body: the listener.
-  /// - Returns: the subscription. It ends when the program releases it.
+  /// - Returns: the subscription. It ends when the program releases it, and keeps the observer until then. A closure that uses the context should capture it weakly.
   public func onChange(notifyInitial: Bool = false, _ body: @escaping (Change) -> Void) -> ContextSubscription
   {
     if notifyInitial { body(.initial) }
-    return audience.add(body)
+    let subscription = audience.add(body)
+    context?.keep(self, for: subscription)
+    return subscription
   }
 
   /// Calls `body` with each change until the owner is released, which is held weakly. An owner that is added again is told once, by the new closure.

@@ -34,4 +34,37 @@ struct ChildDeletionTests {
     #expect(try other.count(From<Writer>()) == 0, "the deletion was saved")
     #expect(try library.verify().map(\.description) == [])
   }
+
+  /// The child has taken its deletion back after the parent had it, and the parent takes it back as well: the object is there once.
+  @Test(arguments: [false, true])
+  func aDeletionThatBothTakeBackLeavesOneObject(_ usesUndo: Bool) async throws {
+    let library = try await Library.open()
+    let context = try library.context()
+    defer { context.end() }
+    let writer = Writer("Woolf", rank: 1)
+    context.insert(writer)
+    try context.save()
+    context.undoManager = ContextUndoManager()
+    let child = context.makeChild()
+    child.undoManager = ContextUndoManager()
+    let same = try child.existingObject(Writer.self, with: writer.objectID)
+    child.delete(same)
+    try child.save()
+    child.undo()
+    var events: [ObjectChanges] = []
+    let subscription = child.onObjectsDidChange { events.append($0) }
+    if usesUndo { context.undo() } else { context.rollback() }
+    withExtendedLifetime(subscription) {}
+    #expect(events.flatMap(\.inserted).isEmpty, "it was there before")
+    let all = From<Writer>()
+    #expect(try child.count(all) == 1)
+    #expect(try child.fetch(all).map(\.objectID) == [writer.objectID])
+    #expect(child.insertedObjects.isEmpty)
+    try child.existingObject(Writer.self, with: writer.objectID).rank = 2
+    try child.save()
+    #expect(context.insertedObjects.isEmpty && writer.rank == 2)
+    try context.save()
+    #expect(try context.count(all) == 1)
+    #expect(try library.verify().map(\.description) == [])
+  }
 }

@@ -327,4 +327,22 @@ struct UndoEdgeTests {
     #expect(try context.fetch(From<Writer>()).isEmpty)
     #expect(throws: Never.self) { try context.checkUsable() }
   }
+
+  /// The values that the deletion has not read are nowhere else either.
+  @Test func takingADeletionBackKeepsTheValuesOfAnObjectThatOthersHaveDeleted() async throws {
+    let id = try stored("A", rank: 1).objectID
+    let own = try library.context()
+    own.undoManager = ContextUndoManager()
+    let writer = try own.existingObject(Writer.self, with: id)
+    writer.rank = 2
+    own.processPendingChanges()
+    own.delete(writer)
+    own.processPendingChanges()
+    try await library.write { $0.delete(try $0.existingObject(Writer.self, with: id)) }
+    try own.refresh()
+    #expect(own.undo())
+    #expect(writer.name == "A" && writer.rank == 2)
+    #expect(try own.fetch(From<Writer>()).map(\.name) == ["A"])
+    #expect(throws: Never.self) { try own.checkUsable() }
+  }
 }
