@@ -13,13 +13,13 @@ struct BulkTransactionTests {
 
     var operations: [StoreOperation] {
       switch self {
-      case .longValue: Self.longValue
-      case .manyValues: Self.manyValues
+      case .longValue: Self.oneLongValue
+      case .manyValues: Self.seventyValues
       }
     }
 
-    private static let longValue = puts(1, byteCount: 400_000)
-    private static let manyValues = puts(70, byteCount: 64_000)
+    private static let oneLongValue = puts(1, byteCount: 400_000)
+    private static let seventyValues = puts(70, byteCount: 64_000)
 
     private static func puts(_ count: UInt8, byteCount: Int) -> [StoreOperation] {
       var generator = SeededGenerator(seed: 1)
