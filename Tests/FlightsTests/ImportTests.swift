@@ -8,17 +8,12 @@ import Testing
 @Suite("Importing the sample")
 struct ImportTests {
   private static func imported(_ path: String) async throws -> PersistentContainer {
-    let container = try await PersistentContainer.flights(at: path)
-    let importer = FlightImporter(
-      folder: FlightsFolder(path: Sample.folder),
-      container: container,
-      batch: 5_000
-    )
-    let counts = try await importer.run()
+    let sample = try await ImportedSample.shared.value
     #expect(
-      counts == ImportCounts(airlines: 16, airports: 1_458, planes: 3_322, weather: 2_226, flights: 27_004)
+      sample.counts
+        == ImportCounts(airlines: 16, airports: 1_458, planes: 3_322, weather: 2_226, flights: 27_004)
     )
-    return container
+    return try await sample.open(at: path)
   }
 
   @Test func everyRowArrivesAndFindsWhatItRefersTo() async throws {

@@ -9,7 +9,7 @@ import Testing
 struct RandomLiveListTests {
   /// How many steps: `CAMBIUM_LIVE_LIST_STEPS`, or a few.
   private static let stepCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_LIVE_LIST_STEPS"].flatMap(Int.init) ?? 40
+    ProcessInfo.processInfo.environment["CAMBIUM_LIVE_LIST_STEPS"].flatMap(Int.init) ?? 20
 
   @Test(arguments: [0, 40, 400]) func listsFollowWhateverChanges(count: Int) async throws {
     var run = try await ListRun(SeededGenerator(), count: count)

@@ -26,7 +26,7 @@ struct ExternalOracleTests {
   @Test(arguments: [false, true])
   func changesAreThoseOfADictionary(withHistory: Bool) async throws {
     var run = try await Run(SeededGenerator(), withHistory: withHistory)
-    for _ in 0..<120 { try await run.step() }
+    for _ in 0..<TestEffort.times(60) { try await run.step() }
     try await run.finish()
   }
 

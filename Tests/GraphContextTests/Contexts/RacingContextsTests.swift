@@ -15,7 +15,7 @@ struct RacingContextsTests {
     var racers: [Racer] = []
     for _ in 0..<contextCount { racers.append(try Racer(library)) }
     var outcomes: [String: Int] = [:]
-    for _ in 0..<1_500 {
+    for _ in 0..<TestEffort.times(800) {
       let racer = generator.pick(racers)
       guard generator.chance(1, in: 6) else {
         try racer.change(&generator)

@@ -91,7 +91,7 @@ struct RandomDerivedTests {
 
   /// As many saves as `CAMBIUM_DERIVED_SAVES` says, by four contexts at a time.
   @Test func racingSavesKeepEveryValueExact() async throws {
-    let count = ProcessInfo.processInfo.environment["CAMBIUM_DERIVED_SAVES"].flatMap(Int.init) ?? 2_000
+    let count = ProcessInfo.processInfo.environment["CAMBIUM_DERIVED_SAVES"].flatMap(Int.init) ?? 1_000
     let container = try await Derived.open()
     try await container.performBackgroundTask { context in
       for place in 0..<8 { context.insert(Derived.Album("Album \(place)")) }

@@ -9,7 +9,7 @@ import Testing
 struct RandomEventTests {
   /// How many programs are run: `CAMBIUM_EVENT_PROGRAMS`, or a few.
   private static let programCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_EVENT_PROGRAMS"].flatMap(Int.init) ?? 12
+    ProcessInfo.processInfo.environment["CAMBIUM_EVENT_PROGRAMS"].flatMap(Int.init) ?? 6
 
   @Test func eventsSayExactlyWhatHasChanged() async throws {
     for _ in 0..<Self.programCount {

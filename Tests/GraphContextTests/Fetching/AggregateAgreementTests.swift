@@ -38,12 +38,14 @@ import Testing
 /// An aggregate in a predicate, over the elements of a relationship, has the value that a query for it has over the same objects: bit for
 /// bit, and of the same kind.
 struct AggregateAgreementTests {
+  private static let gaugeCount = TestEffort.times(20)
+
   @Test func aPredicateAQueryAndAGroupHaveOneValue() async throws {
     let container = try await PersistentContainer("gauges", models: Gauge.self, Reading.self, at: .inMemory)
     let seed = SeededGenerator().seed
     try await container.performBackgroundTask { context in
       var random = SeededGenerator(seed: seed)
-      for code in 0..<60 {
+      for code in 0..<Self.gaugeCount {
         let gauge = Gauge(code)
         context.insert(gauge)
         for _ in 0..<random.pick([0, 1, 2, 3, 5, 12]) {
@@ -76,7 +78,7 @@ struct AggregateAgreementTests {
     let groups = Dictionary(
       uniqueKeysWithValues: try context.rows(grouped).map { ($0[0], $0[1]) }
     )
-    for code in 0..<60 {
+    for code in 0..<Self.gaugeCount {
       var query = DynamicQuery(
         "Reading",
         where: try PredicateTree(format: "gauge.code == %@", arguments: [code])

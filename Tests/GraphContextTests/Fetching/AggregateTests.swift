@@ -9,7 +9,7 @@ import Testing
 struct AggregateTests {
   @Test func aggregatesAnswerAsPlainArraysDo() async throws {
     var random = SeededGenerator()
-    for _ in 0..<3 {
+    for _ in 0..<TestEffort.times(2) {
       let container = try await PersistentContainer("values", models: Item.self, Shelf.self, at: .inMemory)
       let seed = random.next()
       try await container.performBackgroundTask { context throws in
@@ -20,7 +20,7 @@ struct AggregateTests {
           try world.change(context, round == 0 ? 400 : 60, &random)
           // Every second time the changes are still unsaved when the queries run.
           if round % 2 == 0 { try context.save() }
-          for _ in 0..<30 {
+          for _ in 0..<12 {
             try world.checkAggregates(context, &random)
             try world.checkGroups(context, &random)
           }

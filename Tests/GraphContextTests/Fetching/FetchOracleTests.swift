@@ -8,7 +8,7 @@ import Testing
 struct FetchOracleTests {
   @Test func fetchesAnswerAsPlainArraysDo() async throws {
     var random = SeededGenerator()
-    for _ in 0..<3 {
+    for _ in 0..<TestEffort.times(2) {
       let container = try await PersistentContainer("fetch", models: Item.self, Shelf.self, at: .inMemory)
       let seed = random.next()
       try await container.performBackgroundTask { context in
@@ -20,7 +20,7 @@ struct FetchOracleTests {
           if round % 2 == 0 { try context.save() }
           // Setters, insertions and deletions between one query and the next are seen by the next.
           let changeCount = random.pick([0, 1, 5])
-          for _ in 0..<40 {
+          for _ in 0..<25 {
             if changeCount > 0, random.chance(1, in: 2) { try world.change(context, changeCount, &random) }
             try world.check(context, &random)
           }

@@ -16,11 +16,11 @@ struct TemplateFetchTests {
       var random = SeededGenerator(seed: seed)
       var world = FetchWorld()
       var templateCount = 0
-      let caseCount = 2_400
+      let caseCount = TestEffort.times(900)
       for round in 0..<caseCount {
-        if round % 400 == 0 {
+        if round % 150 == 0 {
           try world.change(context, round == 0 ? 250 : 40, &random)
-          if round % 800 == 0 { try context.save() }
+          if round % 300 == 0 { try context.save() }
         }
         let (condition, holds) = Self.question(world, &random)
         let (keys, precedes) = world.order(&random)

@@ -10,7 +10,7 @@ import Testing
 struct RandomMediaTests {
   /// How many steps: `CAMBIUM_MEDIA_STEPS`, or a few.
   private static let stepCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_MEDIA_STEPS"].flatMap(Int.init) ?? 400
+    ProcessInfo.processInfo.environment["CAMBIUM_MEDIA_STEPS"].flatMap(Int.init) ?? 250
 
   @Test func aHierarchyOfEveryKindIsWhatPlainValuesAre() async throws {
     let folder = try TemporaryFolder()

@@ -9,7 +9,7 @@ import Testing
 struct RandomLinkedObjectsTests {
   /// How many steps: `CAMBIUM_LINK_STEPS`, or a few.
   private static let stepCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_LINK_STEPS"].flatMap(Int.init) ?? 600
+    ProcessInfo.processInfo.environment["CAMBIUM_LINK_STEPS"].flatMap(Int.init) ?? 300
 
   @Test func propertiesAreWhatCollectionsAre() async throws {
     let container = try await PersistentContainer.bands()

@@ -9,7 +9,7 @@ import Testing
 struct RandomMixtapeTests {
   /// How many steps: `CAMBIUM_LINK_STEPS`, or a few.
   private static let stepCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_LINK_STEPS"].flatMap(Int.init) ?? 1_500
+    ProcessInfo.processInfo.environment["CAMBIUM_LINK_STEPS"].flatMap(Int.init) ?? 700
 
   @Test(arguments: [true, false]) func listsAreWhatSetsAre(_ isInMemory: Bool) async throws {
     let folder = try TemporaryFolder()

@@ -10,7 +10,7 @@ import Testing
 struct FamilyMergeTests {
   /// How many steps are made: `CAMBIUM_MERGE_STEPS`, or some hundreds for each policy.
   private static let stepCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_MERGE_STEPS"].flatMap(Int.init) ?? 3_000
+    ProcessInfo.processInfo.environment["CAMBIUM_MERGE_STEPS"].flatMap(Int.init) ?? 1_500
 
   @Test func contextsAndTheStoreShowWhatPlainValuesDo() async throws {
     var generator = SeededGenerator()

@@ -170,9 +170,7 @@ struct EarlierFormatChangeTests {
 
   @Test(arguments: 0..<6) func hostileRowsOfAChange(_ seed: Int) async {
     await #expect(processExitsWith: .success) { [seed] in
-      let base = try Store.inMemory()
-      try Copying.fill(base)
-      for round in 0..<150 {
+      for round in 0..<TestEffort.times(30) {
         let store = try Store.inMemory()
         try Copying.fill(store)
         let stop = Reports(chunkByteCount: 100).monitor(cancellingAfter: 3)

@@ -7,7 +7,7 @@ import Testing
 struct RandomChangeTests {
   /// How many stores are made: `CAMBIUM_SCHEMA_CHANGES`, or a few.
   private static var roundCount: Int {
-    ProcessInfo.processInfo.environment["CAMBIUM_SCHEMA_CHANGES"].flatMap(Int.init) ?? 25
+    ProcessInfo.processInfo.environment["CAMBIUM_SCHEMA_CHANGES"].flatMap(Int.init) ?? 10
   }
 
   @Test func theDumpIsTheOraclesHoweverRecordsAreRead() throws {

@@ -18,7 +18,7 @@ struct RecordOracleTests {
       let typed = try await Museum.open(at: paths[turn % 2], withClasses: true)
       let dynamic = try await Museum.open(at: paths[1 - turn % 2], withClasses: false)
       var run = try MuseumRun(typed, dynamic, generator)
-      for _ in 0..<500 { try run.step() }
+      for _ in 0..<TestEffort.times(250) { try run.step() }
       try run.finish()
       generator = run.generator
       saveCount += run.saveCount

@@ -9,7 +9,7 @@ import Testing
 struct RandomObservationTests {
   /// How many programs are run: `CAMBIUM_OBSERVATION_PROGRAMS`, or a few.
   private static let programCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_OBSERVATION_PROGRAMS"].flatMap(Int.init) ?? 12
+    ProcessInfo.processInfo.environment["CAMBIUM_OBSERVATION_PROGRAMS"].flatMap(Int.init) ?? 6
 
   @Test func observersAreCalledExactlyForChanges() async throws {
     for _ in 0..<Self.programCount {

@@ -9,7 +9,7 @@ import Testing
 struct RandomListTests {
   /// How many steps: `CAMBIUM_LIST_STEPS`, or a few.
   private static let stepCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_LIST_STEPS"].flatMap(Int.init) ?? 1_500
+    ProcessInfo.processInfo.environment["CAMBIUM_LIST_STEPS"].flatMap(Int.init) ?? 700
 
   @Test(arguments: [true, false])
   func listsAreWhatArraysAre(_ isInMemory: Bool) async throws {

@@ -10,7 +10,7 @@ import Testing
 struct ChildProgramTests {
   /// How many programs are run: `CAMBIUM_CHILD_PROGRAMS`, or a few.
   private static let programCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_CHILD_PROGRAMS"].flatMap(Int.init) ?? 60
+    ProcessInfo.processInfo.environment["CAMBIUM_CHILD_PROGRAMS"].flatMap(Int.init) ?? 40
 
   @Test func aFamilyDoesWhatOneContextDoes() async throws {
     var generator = SeededGenerator()

@@ -9,7 +9,7 @@ import Testing
 struct RandomUndoTests {
   /// How many programs are run: `CAMBIUM_UNDO_PROGRAMS`, or a few.
   private static let programCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_UNDO_PROGRAMS"].flatMap(Int.init) ?? 6
+    ProcessInfo.processInfo.environment["CAMBIUM_UNDO_PROGRAMS"].flatMap(Int.init) ?? 3
 
   @Test(arguments: [false, true])
   func everyStateComesBack(_ saves: Bool) async throws {

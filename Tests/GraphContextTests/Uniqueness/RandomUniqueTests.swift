@@ -9,7 +9,7 @@ import Testing
 struct RandomUniqueTests {
   /// How many programs are run: `CAMBIUM_UNIQUE_PROGRAMS`, or a few.
   private static let programCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_UNIQUE_PROGRAMS"].flatMap(Int.init) ?? 8
+    ProcessInfo.processInfo.environment["CAMBIUM_UNIQUE_PROGRAMS"].flatMap(Int.init) ?? 4
 
   /// What the store should have.
   private struct Oracle: Equatable {

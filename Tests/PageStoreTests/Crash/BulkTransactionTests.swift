@@ -12,9 +12,18 @@ struct BulkTransactionTests {
     case manyValues
 
     var operations: [StoreOperation] {
+      switch self {
+      case .longValue: Self.oneLongValue
+      case .manyValues: Self.seventyValues
+      }
+    }
+
+    private static let oneLongValue = puts(1, byteCount: 400_000)
+    private static let seventyValues = puts(70, byteCount: 64_000)
+
+    private static func puts(_ count: UInt8, byteCount: Int) -> [StoreOperation] {
       var generator = SeededGenerator(seed: 1)
-      let (count, byteCount) = self == .longValue ? (1, 400_000) : (70, 64_000)
-      return (0..<count).map { .put(tree: "large", key: [UInt8($0)], value: generator.bytes(byteCount)) }
+      return (0..<count).map { .put(tree: "large", key: [$0], value: generator.bytes(byteCount)) }
     }
   }
 

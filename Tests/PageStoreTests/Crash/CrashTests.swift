@@ -16,7 +16,9 @@ struct CrashTests {
     var generator = SeededGenerator()
     let trial = try RotTrial(seed: generator.next(), options: Self.smallPages, stepCount: 6, isClosed: true)
     var refused = 0
-    for _ in 0..<1_000 where try trial.run(.bitFlipped, seed: generator.next()) { refused += 1 }
+    for _ in 0..<TestEffort.times(400) {
+      if try trial.run(.bitFlipped, seed: generator.next()) { refused += 1 }
+    }
     #expect(refused > 0)
   }
 
@@ -57,7 +59,7 @@ struct CrashTests {
   @Test func aFullDiskLosesNothingAcknowledged() throws {
     var generator = SeededGenerator()
     var refusals = 0
-    for _ in 0..<8 { refusals += try FullDiskTrial(seed: generator.next()).run() }
+    for _ in 0..<TestEffort.times(4) { refusals += try FullDiskTrial(seed: generator.next()).run() }
     #expect(refusals > 0)
   }
 
@@ -68,8 +70,9 @@ struct CrashTests {
       for isSticky in [false, true] where !(isSticky && failure == .error(EINTR)) {
         let seed = generator.next()
         var position = 0
-        while position < 200 {
-          defer { position += generator.number(in: 1...6 + 30 * position) }
+        // The first call, and another; the rig has the rest.
+        for _ in 0..<TestEffort.times(2) {
+          defer { position += generator.number(in: 1...60) }
           let fault = DiskFault(call, at: position, failure, isSticky: isSticky)
           let trial = FaultTrial(fault, failedSync: FailedSyncBehavior.allCases[position % 3], seed: seed)
           do {

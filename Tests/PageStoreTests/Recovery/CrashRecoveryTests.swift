@@ -57,7 +57,7 @@ struct CrashRecoveryTests {
     let moments = progress.moments.withLock { $0 }
     #expect(moments.count > 50)
     for moment in moments {
-      for _ in 0..<2 {
+      for _ in 0..<TestEffort.times(1) {
         let damage = generator.pick(moment.point.possibleDamage)
         let seed = generator.next()
         let image = SimulatedDisk(moment.point.image(damage, seed: seed))

@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test func nineAndTwentyTermsStayWithinTheBudget() throws {
-    let compiler = try TypeChecker.shared.get()
+    let compiler = try TypeChecker()
     let source = """
       let a = Where<Flight> { \(Self.condition(Self.closureTerms, count: 9)) }
       let b = Where<Flight> { \(Self.condition(Self.closureTerms, count: 20)) }
@@ -49,7 +49,7 @@ import Testing
       "$0.nothing == 1", "$0.month", "[\"x\"].contains($0.month)",
     ]
     let lines = (mistakes + ["$0.month == 1"]).map { "_ = Where<Flight> { \($0) }" }
-    let complaints = try TypeChecker.shared.get().check(lines.joined(separator: "\n"), scopes: nil)
+    let complaints = try TypeChecker().check(lines.joined(separator: "\n"), scopes: nil)
     for (index, line) in lines.enumerated() {
       let isRefused = complaints.contains("main.swift:\(index + TypeChecker.firstLine):")
       #expect(isRefused == (index < mistakes.count), "\(line)\n\(complaints)")
@@ -59,8 +59,6 @@ import Testing
 
 /// Type-checks snippets against Predicates, by the compiler that is on the path.
 private struct TypeChecker: Sendable {
-  /// Made once: compiling the module's interface takes seconds.
-  static let shared = Result { try TypeChecker() }
   /// The line of a snippet's first line in the file that is compiled.
   static let firstLine = 3
 
@@ -72,20 +70,11 @@ private struct TypeChecker: Sendable {
     "-enable-upcoming-feature", "MemberImportVisibility",
   ]
 
-  init() throws {
-    folder = try TemporaryFolder()
-    let root = testFolder.deletingLastPathComponent().deletingLastPathComponent()
-    let sources = root.appending(path: "Sources/Predicates")
-    let files =
-      FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)?
-      .compactMap { ($0 as? URL)?.path }
-      .filter { $0.hasSuffix(".swift") } ?? []
-    let output = try run(
-      ["-emit-module", "-module-name", "Predicates", "-emit-module-path", path("Predicates.swiftmodule")]
-        + files
-    )
-    try #require(output.isEmpty, "\(output)")
-  }
+  /// Where the module is that these tests were built with.
+  private let modules = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    .deletingLastPathComponent().appending(path: "Modules").path
+
+  init() throws { folder = try TemporaryFolder() }
 
   private func path(_ name: String) -> String { folder.path + "/" + name }
 
@@ -100,7 +89,7 @@ private struct TypeChecker: Sendable {
     try model.write(toFile: path("FlightModel.swift"), atomically: true, encoding: .utf8)
     let budget = scopes.map { ["-Xfrontend", "-solver-scope-threshold=\($0)"] } ?? []
     return try run(
-      ["-typecheck", "-I", folder.path] + budget + [path("main.swift"), path("FlightModel.swift")]
+      ["-typecheck", "-I", modules] + budget + [path("main.swift"), path("FlightModel.swift")]
     )
   }
 

@@ -41,7 +41,7 @@ struct PrintingTests {
 
   @Test func randomTreesPrintAsTextThatParsesToTheSameTree() throws {
     var trees = RandomTrees(random: SeededGenerator(), leaf: Self.leaf)
-    for _ in 0..<5_000 {
+    for _ in 0..<TestEffort.times(2_000) {
       let tree = trees.tree(depth: 5)
       let text = tree.description
       #expect(try PredicateTree(format: text) == tree, "\(text)")

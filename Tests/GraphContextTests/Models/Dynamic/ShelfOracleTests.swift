@@ -22,7 +22,7 @@ struct ShelfOracleTests {
         containers.append(container)
         sides.append(try side(container, form: (place + turn) % 3))
       }
-      for _ in 0..<400 {
+      for _ in 0..<TestEffort.times(200) {
         let step = ShelfStep(&generator)
         let outcomes = try sides.map { try $0.run(step) }
         #expect(outcomes[1] == outcomes[0] && outcomes[2] == outcomes[0], "\(step)")
