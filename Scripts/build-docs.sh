@@ -7,9 +7,7 @@ work=.build/documentation
 output=.build/docs
 rm -rf "$work" "$output"
 mkdir -p "$work"
-# More words for the build, from the Makefile.
-read -ra words <<<"${BUILD_FLAGS-}"
-for module in CambiumCSV CambiumOperations CambiumFlow; do swift build ${words[@]+"${words[@]}"} --target "$module"; done
+for module in CambiumCSV CambiumOperations CambiumFlow; do swift build --target "$module"; done
 binaries=$(swift build --show-bin-path)
 
 # Swift 6.3's extractor says this of the `isolated deinit` of a public actor, and goes on: no symbol is left out.
