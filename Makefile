@@ -13,12 +13,11 @@ CRASH ?= --seconds 110
 FUZZ_SECONDS ?= 20
 # More words for the space rig: --only TRIAL, --seed N.
 SPACE ?=
-# More words for the check of Docs/FeatureMap.md: --complete, where nothing may be missing or coming.
 # More words for any part of the benchmarks: --only K1,K2 --rounds 7, and --data FOLDER for that of the objects.
 BENCH ?=
 BENCH_KV = $(SWIFT) run $(1) --package-path Benchmarks key-value-benchmarks $(2) --folder .build
 BENCH_OBJECTS = $(SWIFT) run $(1) --package-path Benchmarks object-benchmarks $(2) --folder .build
-# More words for builds for debugging, and for those of the benchmarks on small data.
+# More words for the build of the benchmarks on small data.
 SMOKE_FLAGS ?=
 RESULTS := Benchmarks/Results
 
