@@ -15,7 +15,8 @@ extension ManagedObject {
     return value
   }
 
-  /// The object's record, of these bytes.
+  /// A view of the object's record, which has these bytes.
+  // The model's layout is read in place: a copy of it, as `_$layout` returns, counts references.
   @inlinable
   package func _$view(of bytes: UnsafeRawBufferPointer) -> RecordView {
     if _$state.hostHasOtherLayouts { return RecordView(validated: bytes, layout: _$layout) }

@@ -12,8 +12,8 @@ extension ManagedObject {
     return cache.number.isNone ? nil : _$target(cache.number, slot)
   }
 
-  /// Whether the cache holds the number that the relationship leads to, which is read from a record that is at hand. False also where somebody hears of
-  /// what is read.
+  /// Returns true if the cache holds the number of the object at the other end. The function reads it from the record if the object has its record already.
+  /// Returns false for an object that reports what is read: ``_$lookUpToOne(_:_:)`` reports it.
   @inlinable
   package func _$hasNumber<Target: ManagedObject>(_ slot: Int, _ cache: inout ToOneReference<Target>) -> Bool
   {

@@ -176,7 +176,7 @@ extension ObjectState {
     set { unmanagedHost = newValue.map(Unmanaged.passUnretained) }
   }
 
-  /// Whether records of the object's host may lie otherwise than the model says.
+  /// Whether the store may have the properties in another order than the model declares.
   @inlinable @inline(__always)
   package var hostHasOtherLayouts: Bool {
     unmanagedHost?._withUnsafeGuaranteedRef { $0.hasOtherLayouts } ?? false

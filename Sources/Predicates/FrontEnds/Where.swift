@@ -45,13 +45,13 @@ public struct Where<Root>: Sendable {
     self.init(.success(.constant(value)), depth: 0)
   }
 
-  /// A comparison of what is no calculation, which nests nothing.
+  /// Makes a condition from a comparison of two plain operands: paths and values, no calculations.
   init(flat comparison: PredicateTree) {
     content = .success(comparison)
     depth = 0
   }
 
-  /// Whether the condition is that which a query begins with: all objects.
+  /// Whether the condition is the constant `true`, which every query begins with.
   package var isEverything: Bool { if case .success(.constant(true)) = content { true } else { false } }
 
   init(_ content: Result<PredicateTree, QueryError>) {

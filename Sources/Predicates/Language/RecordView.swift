@@ -8,7 +8,7 @@ public struct RecordView {
   public let bytes: UnsafeRawBufferPointer
   // Safety: memory of the layout. Layouts belong to schemas and models, which live longer than views.
   @usableFromInline let fields: UnsafePointer<RecordLayout.Field>
-  /// How many values the record has, nil counted.
+  /// The number of values in the record. A missing value counts.
   public let slotCount: Int
   @usableFromInline let endsOffset: Int
   @usableFromInline let variableCount: Int
@@ -37,7 +37,7 @@ public struct RecordView {
     variableCount = layout.variableCount
   }
 
-  /// Where the value at a slot lies. Traps for a slot that the layout doesn't have.
+  /// The position of the value at a slot. Traps if the layout has no such slot.
   @inlinable
   public func field(_ slot: Int) -> RecordLayout.Field {
     guard UInt(bitPattern: slot) < UInt(bitPattern: slotCount) else { Self.missing(slot) }

@@ -1,6 +1,7 @@
 extension QueryPlanner {
-  /// How many objects a query finds, limit and offset aside, where the whole condition is a set of values of a column that an index begins with. Their
-  /// count is that of a few ranges, so there is nothing to choose. Nil for any other query. O(ranges · log n).
+  /// Counts the objects that meet a condition on one column, without a plan. Limit and offset are not applied.
+  ///
+  /// - Returns: nil if the query has another condition as well, or if no index begins with the column. O(ranges · log n).
   package func countInRanges(_ query: ResolvedQuery) throws -> Int? {
     guard case .values(let path, let set) = query.predicate, let slot = path.ownSlot,
       set.segmentCount <= IndexMatch.maximumRangeCount

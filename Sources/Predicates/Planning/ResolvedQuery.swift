@@ -2,7 +2,7 @@
 package struct ResolvedQuery: Sendable {
   package var entity: EntitySchema
   package var predicate: NormalPredicate { didSet { key = nil } }
-  /// What the ``predicate`` says, if that is no more than a value of a unique attribute, and was recognised.
+  /// The unique attribute and its value, if the query was recognised by its names as a lookup of one object. The ``predicate`` says the same.
   package internal(set) var key: UniqueKey?
   package var sort: [ResolvedSort]
   package var limit: Int?

@@ -112,7 +112,7 @@ extension TreeReader {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Whether the bytes begin with these. Not `starts(with:)`, which looks at them one by one.
+  /// Returns whether the bytes begin with `bytes`. `starts(with:)` compares byte by byte, which takes longer.
   fileprivate func begins(with bytes: [UInt8]) -> Bool {
     guard count >= bytes.count, let start = baseAddress else { return bytes.isEmpty }
     return bytes.withUnsafeBytes { bytes in

@@ -29,7 +29,7 @@ struct UniqueLookup {
     self.key = key
   }
 
-  /// What a predicate in normal form says, if that is no more than a value of a unique attribute.
+  /// Returns the unique index and the value, if the predicate says that one unique attribute equals one value. Nil for any other predicate.
   private static func key(
     of predicate: NormalPredicate,
     _ entity: StoredEntity
