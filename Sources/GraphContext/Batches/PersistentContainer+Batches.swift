@@ -212,7 +212,7 @@ extension PersistentContainer {
     try handle.checkOpen()
     guard let entity = coordinator.entity(of: Root.self) else { throw .unknownModel(Root.self) }
     let query = try ContextError.resolving { () throws(QueryError) in
-      try request.resolved(
+      try request.untyped.resolved(
         for: coordinator.schema.entitySchema(of: Root.self, entity),
         in: schema,
         store: storeID

@@ -140,13 +140,12 @@ extension CataloguedEntity {
 extension AttributeValue {
   /// The value as a record has it in a slot of the kind: a double in a float is rounded. Nil if a slot can't hold it.
   func stored(as kind: AttributeKind) -> AttributeValue? {
-    let layout = RecordLayout(kinds: [kind])
-    var encoder = RecordEncoder(layout: layout)
+    var encoder = RecordEncoder(layout: RecordLayout(kinds: [kind]))
+    // The view owns neither its bytes nor its layout: the encoder must not end before.
+    defer { encoder.removeAll() }
     encoder.begin()
     guard encoder.set(self, at: 0) else { return nil }
-    let record = UnsafeRawBufferPointer(encoder.finish())
-    // A view owns neither its bytes nor its layout.
-    return withExtendedLifetime(layout) { RecordView(record, layout: layout)?.value(0) }
+    return RecordView(UnsafeRawBufferPointer(encoder.finish()), layout: encoder.layout)?.value(0)
   }
 
   /// Whether a slot of the kind can hold exactly this value. Nil, for no slot, holds none.

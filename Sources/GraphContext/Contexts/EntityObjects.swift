@@ -83,40 +83,8 @@ struct EntityObjects {
 // MARK: - Links of to-one relationships
 
 extension EntityObjects {
-  /// The unsaved changes of a to-one relationship, seen from its destinations: worked out from the changed objects when
-  /// they are first asked for, kept up to date from then on. An import that asks no to-many relationship pays nothing.
-  ///
-  /// - Parameters:
-  ///   - position: of the relationship among the entity's to-one relationships.
-  ///   - storedReference: returns what the snapshot has in a slot.
-  /// - Returns: nil when no object of the entity has changes.
-  mutating func links(
-    ofReference position: Int,
-    _ storedReference: (any ManagedObject, _ slot: Int) -> ObjectNumber
-  ) -> PendingLinks? {
-    if changes.isEmpty { return nil }
-    if let links = references[position] { return links }
-    let links = collectLinks(entity.toOnes[position].slot, storedReference)
-    references[position] = links
-    return links
-  }
-
-  private func collectLinks(
-    _ slot: Int,
-    _ storedReference: (any ManagedObject, _ slot: Int) -> ObjectNumber
-  ) -> PendingLinks {
-    var links = PendingLinks()
-    for object in changes.inserted {
-      links.move(object._$state.number, from: .none, to: object.reference(at: slot))
-    }
-    for object in changes.updated where object._$state.changed & 1 << UInt64(slot) != 0 {
-      links.move(object._$state.number, from: storedReference(object, slot), to: object.reference(at: slot))
-    }
-    for object in changes.deleted {
-      links.move(object._$state.number, from: storedReference(object, slot), to: .none)
-    }
-    return links
-  }
+  /// Keeps the unsaved changes of a to-one relationship, which are up to date from then on.
+  mutating func keep(_ links: PendingLinks, ofReference position: Int) { references[position] = links }
 
   /// Notes that an object's reference leads elsewhere, if the links of the relationship were asked for.
   mutating func moveReference(
@@ -126,5 +94,22 @@ extension EntityObjects {
     to new: ObjectNumber
   ) {
     references[position]?.move(number, from: old, to: new)
+  }
+}
+
+extension ChangedObjects {
+  /// The unsaved changes of a to-one relationship, seen from its destinations. O(changed objects).
+  ///
+  /// - Parameter stored: returns what the snapshot has in the relationship's slot.
+  func links(ofReference slot: Int, _ stored: (any ManagedObject) -> ObjectNumber) -> PendingLinks {
+    var links = PendingLinks()
+    for object in inserted {
+      links.move(object._$state.number, from: .none, to: object.reference(at: slot))
+    }
+    for object in updated where object._$state.changed & 1 << UInt64(slot) != 0 {
+      links.move(object._$state.number, from: stored(object), to: object.reference(at: slot))
+    }
+    for object in deleted { links.move(object._$state.number, from: stored(object), to: .none) }
+    return links
   }
 }

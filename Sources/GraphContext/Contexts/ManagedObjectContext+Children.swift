@@ -229,7 +229,7 @@ extension ManagedObjectContext {
     if observation?.observes(ObjectKey(entity: entity.ordinal, number: number)) == true {
       object._$state.hearers.insert(.observers)
     }
-    if known == nil { entities[entity.ordinal].known.insert(object, number: number) }
+    if known == nil { register(object, number, entity.ordinal) }
     entities[entity.ordinal].encoded?.noteStale(number)
     if isStored {
       object._$state.becomeSaved()

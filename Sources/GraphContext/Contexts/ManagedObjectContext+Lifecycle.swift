@@ -86,10 +86,8 @@ extension ManagedObjectContext {
 
   /// Makes every object leave the context.
   func leaveAll() {
-    for ordinal in entities.indices {
-      let number = entity(ordinal).number
-      for object in entities[ordinal].known.removeAll() { knownObject(object, ordinal)._$state.leave(number) }
-    }
+    let objects = entities.indices.map { entities[$0].known.takeAll() }
+    for ordinal in entities.indices { leave(objects[ordinal], ordinal) }
     forgetChanges()
     deferred.clear()
   }

@@ -64,8 +64,37 @@ extension ManagedObjectContext {
   private func added<Object: ManagedObject>(_ state: consuming ObjectState, _ ordinal: Int) -> Object {
     let number = state.number
     let object = coordinator.makeObject(Object.self, state, ordinal)
-    entities[ordinal].known.insert(object, number: number)
+    register(object, number, ordinal)
     return object
+  }
+
+  /// Enters an object into the identity map of its entity. O(1) on average.
+  func register(_ object: some ManagedObject, _ number: ObjectNumber, _ ordinal: Int) {
+    if entities[ordinal].known.needsSweep(for: 1) { releaseUnheld(ordinal) }
+    entities[ordinal].known.insert(object, number: number)
+  }
+
+  /// Makes room in the identity map of an entity for the objects of a query.
+  func makeRoom(for count: Int, _ ordinal: Int) {
+    guard entities[ordinal].known.needsSweep(for: count) else { return }
+    releaseUnheld(ordinal)
+    entities[ordinal].known.reserve(count)
+  }
+
+  /// Frees the objects of an entity that nothing but the context holds.
+  func releaseUnheld(_ ordinal: Int) {
+    let unheld = entities[ordinal].known.takeUnheld()
+    leave(unheld, ordinal)
+  }
+
+  /// Makes objects leave that the identity map of an entity has given up. The caller frees them afterwards, while nothing accesses ``entities``: a
+  /// model's `deinit` may read properties, which must neither look into the context nor keep the object.
+  func leave(_ objects: [AnyObject], _ ordinal: Int) {
+    let number = entity(ordinal).number
+    func open<Object: ManagedObject>(_ type: Object.Type) {
+      for object in objects { unsafeDowncast(object, to: type)._$state.leave(number) }
+    }
+    open(coordinator.types[ordinal])
   }
 
   /// The object of a number with its record, which it then needn't look for. The bytes were accepted by

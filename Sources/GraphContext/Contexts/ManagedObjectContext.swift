@@ -112,8 +112,9 @@ public final class ManagedObjectContext: ObjectHost {
       updateTracking()
     }
   }
-  /// The key of the objects whose entity was found last, and the entity's ordinal.
-  @exclusivity(unchecked) private final var lastEntity: (key: ObjectIdentifier, ordinal: Int)?
+  /// The key of the objects whose entity was found last, the entity's ordinal, and what IDs say of the entity if it has one class.
+  @exclusivity(unchecked) private final var lastEntity:
+    (key: ObjectIdentifier, ordinal: Int, label: EntityLabel?)?
 
   package convenience init(coordinator: StoreCoordinator) throws(ContextError) {
     self.init(coordinator, showing: try coordinator.engine.newestSource())
@@ -143,6 +144,14 @@ public final class ManagedObjectContext: ObjectHost {
 
   package override func entityLabel(of object: any ManagedObject) -> EntityLabel? {
     entity(of: object).label(of: object._$state.number)
+  }
+
+  override func identity(of object: any ManagedObject, _ number: ObjectNumber) -> ManagedObjectID {
+    let key = object.entityKey
+    if let lastEntity, lastEntity.key == key, let label = lastEntity.label {
+      return ManagedObjectID(entity: label, number: number, storeID: ownStoreID)
+    }
+    return ManagedObjectID(entity: entity(of: object).label(of: number), number: number, storeID: ownStoreID)
   }
 
   package override func layout(of object: any ManagedObject) -> RecordLayout { entity(of: object).layout }
@@ -252,7 +261,7 @@ public final class ManagedObjectContext: ObjectHost {
     guard let (entity, number) = place else { return false }
     object.makeInsertionDefaults()
     object._$state.enter(self, number: number)
-    entities[entity.ordinal].known.insert(object, number: number)
+    register(object, number, entity.ordinal)
     entities[entity.ordinal].changes.noteInserted(object)
     entities[entity.ordinal].encoded?.noteStale(number)
     noteEntry(of: object)
@@ -417,7 +426,7 @@ public final class ManagedObjectContext: ObjectHost {
   private func knownOrdinal(_ key: ObjectIdentifier) -> Int? {
     if let lastEntity, lastEntity.key == key { return lastEntity.ordinal }
     guard let entity = coordinator.entity(withKey: key) else { return nil }
-    lastEntity = (key, entity.ordinal)
+    lastEntity = (key, entity.ordinal, entity.classes.isEmpty ? entity.label : nil)
     return entity.ordinal
   }
 

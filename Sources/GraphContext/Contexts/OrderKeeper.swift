@@ -222,13 +222,17 @@ extension ManagedObjectContext {
   fileprivate func pendingLists(in table: ListTable) -> PendingLists? {
     let entity = entity(table.entity)
     guard let position = entity.toOnes.firstIndex(where: { $0.slot == table.slot }) else { return nil }
-    return entities[table.entity].lists(position, table) { number in
+    if let known = entities[table.entity].lists[position] { return known }
+    // To read an object may look into the context, so nothing accesses `entities` meanwhile.
+    let lists = entities[table.entity].changes.lists(in: table) { number in
       deferringError(nil) { () throws(ContextError) in
         guard let bytes = try source.record(number, of: entity) else { return nil }
         let record = RecordView(validated: bytes, layout: entity.layout)
         return (record.reference(table.slot), record.listEntry(number, in: table))
       }
     }
+    entities[table.entity].lists[position] = lists
+    return lists
   }
 }
 
@@ -240,35 +244,30 @@ extension RecordView {
   }
 }
 
-extension EntityObjects {
-  /// The unsaved changes of the lists of a to-one relationship: worked out from the changed objects when they are first asked for, and kept up to date
-  /// from then on.
+extension ChangedObjects {
+  /// The unsaved changes of the lists of a to-one relationship.
   ///
-  /// - Parameters:
-  ///   - position: of the relationship among the entity's to-one relationships.
-  ///   - stored: what the source has of an object: its owner, and its entry.
-  fileprivate mutating func lists(
-    _ position: Int,
-    _ table: ListTable,
+  /// - Parameter stored: what the source has of an object: its owner, and its entry.
+  fileprivate func lists(
+    in table: ListTable,
     _ stored: (ObjectNumber) -> (owner: ObjectNumber, ListEntry)?
-  ) -> PendingLists? {
-    if let known = lists[position] { return known }
+  ) -> PendingLists {
     var result = PendingLists()
-    for object in changes.inserted {
+    for object in inserted {
       result.insert(object.listEntry(in: table), of: object.reference(at: table.slot))
     }
-    for object in changes.updated
-    where object._$state.changed & (table.referenceBit | table.placeBit) != 0 {
+    for object in updated where object._$state.changed & (table.referenceBit | table.placeBit) != 0 {
       if let (owner, entry) = stored(object._$state.number) { result.remove(entry, of: owner) }
       result.insert(object.listEntry(in: table), of: object.reference(at: table.slot))
     }
-    for object in changes.deleted {
+    for object in deleted {
       if let (owner, entry) = stored(object._$state.number) { result.remove(entry, of: owner) }
     }
-    lists[position] = result
     return result
   }
+}
 
+extension EntityObjects {
   fileprivate mutating func changeLists(_ position: Int, _ body: (inout PendingLists) -> Void) {
     guard lists[position] != nil else { return }
     body(&lists[position]!)

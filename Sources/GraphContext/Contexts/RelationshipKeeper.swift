@@ -239,7 +239,8 @@ extension RelationshipKeeper {
 // MARK: - Pending links
 
 extension ManagedObjectContext {
-  /// The unsaved changes of a table of links; nil for none.
+  /// The unsaved changes of a table of links; nil for none. Those of a to-one relationship are worked out from the changed objects when they are
+  /// first asked for, and kept up to date from then on: an import that asks no to-many relationship pays nothing.
   func pendingLinks(in table: LinkTable) -> PendingLinks? {
     switch table.origin {
     case .pairs(let entity, let position): return entities[entity].pairs[position]
@@ -248,11 +249,15 @@ extension ManagedObjectContext {
       guard !entities[ordinal].changes.isEmpty,
         let position = entity.toOnes.firstIndex(where: { $0.slot == slot })
       else { return nil }
-      return entities[ordinal].links(ofReference: position) { object, slot in
+      if let known = entities[ordinal].references[position] { return known }
+      // To read an object may look into the context, so nothing accesses `entities` meanwhile.
+      let links = entities[ordinal].changes.links(ofReference: slot) { object in
         deferringError(.none) { () throws(ContextError) in
           try source.reference(at: slot, of: object._$state.number, entity)
         }
       }
+      entities[ordinal].keep(links, ofReference: position)
+      return links
     }
   }
 }

@@ -86,18 +86,22 @@ extension ManagedObject {
   /// insertion gives it the final ID, before any save. Objects are equal and hashed by their identity, so sets of them don't notice;
   /// a dictionary by ID, or a list that tells its rows apart by ``id``, does.
   public var objectID: ManagedObjectID {
+    let place = _$state.place
+    guard let host = place.host, place.phase != .tracer else { return identityOutside }
+    return host.identity(of: self, place.number)
+  }
+
+  /// The ID of an object that is in no context.
+  private var identityOutside: ManagedObjectID {
     switch _$state.phase {
     case .tracer: return tracer.identity(of: self)
     case .new:
       let number = _$state.provisionalNumber()
       return ManagedObjectID(entity: entityLabel, number: number, storeID: ManagedObjectID.noStore)
-    default: break
+    default:
+      let storeID = _$state.storeID ?? ManagedObjectID.noStore
+      return ManagedObjectID(entity: entityLabel, number: _$state.number, storeID: storeID)
     }
-    return ManagedObjectID(
-      entity: entityLabel,
-      number: _$state.number,
-      storeID: _$state.storeID ?? ManagedObjectID.noStore
-    )
   }
 
   /// The object's ``objectID``, for `Identifiable`.

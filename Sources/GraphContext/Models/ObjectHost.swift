@@ -34,6 +34,11 @@ public class ObjectHost {
   /// What the IDs of the object and of its kind say of their entity; nil where there is no store.
   package func entityLabel(of object: any ManagedObject) -> EntityLabel? { nil }
 
+  /// The ID of an object in this host.
+  func identity(of object: any ManagedObject, _ number: ObjectNumber) -> ManagedObjectID {
+    ManagedObjectID(entity: object.entityLabel, number: number, storeID: storeID)
+  }
+
   // MARK: Reading
 
   /// The object's record in the current snapshot. The bytes must have passed `RecordView(_:layout:)` for the layout of

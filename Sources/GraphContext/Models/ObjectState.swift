@@ -276,6 +276,9 @@ extension ObjectState {
     self.generation = generation
   }
 
+  /// What tells the object's ID, taken together: each access to the state through the protocol runs a coroutine.
+  var place: (host: ObjectHost?, number: ObjectNumber, phase: Phase) { (host, number, phase) }
+
   /// The store that the object is in, or was in before it was gone; nil for a new one.
   package var storeID: UUID? { host?.storeID ?? StoreTags.storeID(storeTag) }
 

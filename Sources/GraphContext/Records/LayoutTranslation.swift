@@ -192,6 +192,8 @@ struct LayoutTranslation: Sendable {
     let start = constants.count
     if value.isNull { return start..<start }
     var encoder = RecordEncoder(layout: RecordLayout(kinds: [kind]))
+    // The view owns neither its bytes nor its layout: the encoder must not end before.
+    defer { encoder.removeAll() }
     encoder.begin()
     guard encoder.set(value, at: 0) else { return nil }
     let record = RecordView(validated: UnsafeRawBufferPointer(encoder.finish()), layout: encoder.layout)

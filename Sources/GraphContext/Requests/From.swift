@@ -11,40 +11,30 @@ import Predicates
 /// A value: keep it, send it, build others from it. A mistake in it, such as a syntax error in a format string or a key path
 /// that isn't persistent, is thrown when it is used.
 public struct From<Root: ManagedObject>: Sendable {
-  package private(set) var condition = Where<Root>(true)
-  package private(set) var sort: [OrderBy<Root>] = []
-  /// The first mistake in a format string.
-  private var mistake: QueryError?
-  package private(set) var limit: Int?
-  package private(set) var offset = 0
-  package private(set) var includesUnsavedChanges = true
-  /// The names along the paths of relationships whose objects are fetched as well.
-  private var prefetchedPaths: [Result<[String], QueryError>] = []
+  @usableFromInline package var untyped: Request
+
+  @inlinable package init(_ untyped: Request) { self.untyped = untyped }
 
   /// All objects of the model.
-  public init() {}
+  @inlinable
+  public init() { self.init(Request()) }
 
   /// All objects of a model: `From(Song.self)`, which is `From<Song>()`.
-  public init(_ model: Root.Type) {}
+  @inlinable
+  public init(_ model: Root.Type) { self.init(Request()) }
 
   // MARK: Which
 
   /// Only objects for which the condition holds, written as a closure: `{ $0.seconds > 180 }`. Conditions add up.
+  @inlinable
   public func `where`(_ condition: (ValueExpression<Root, Root>) -> Where<Root>) -> From {
     self.where(Where(condition))
   }
 
   /// Only objects for which the condition holds: `\.seconds > 180 && \.title == "Carey"`, or as a dictionary
   /// `["seconds": 180..., "title": "Carey"]`. Conditions add up.
-  public func `where`(_ condition: Where<Root>) -> From {
-    var copy = self
-    if copy.condition.isEverything {
-      copy.condition = condition
-    } else {
-      copy.condition = copy.condition && condition
-    }
-    return copy
-  }
+  @inlinable
+  public func `where`(_ condition: Where<Root>) -> From { From(untyped.with(condition.condition)) }
 
   /// Only objects whose Bool is true: `\.isLate`. Conditions add up.
   public func `where`(_ keyPath: KeyPath<Root, Bool>) -> From { self.where(Where(keyPath)) }
@@ -62,7 +52,7 @@ public struct From<Root: ManagedObject>: Sendable {
       return self.where(try Where(format: format, arguments: arguments))
     } catch {
       var copy = self
-      copy.mistake = mistake ?? error
+      copy.untyped.mistake = untyped.mistake ?? error
       return copy
     }
   }
@@ -87,14 +77,14 @@ public struct From<Root: ManagedObject>: Sendable {
   /// The query with an order by an array of keys.
   public func orderBy(_ keys: [OrderBy<Root>]) -> From {
     var copy = self
-    copy.sort += keys
+    for key in keys { copy.untyped.sort.append(key.key) }
     return copy
   }
 
   /// The query without its order, for another one.
   public func withoutOrder() -> From {
     var copy = self
-    copy.sort = []
+    copy.untyped.sort = []
     return copy
   }
 
@@ -110,7 +100,7 @@ public struct From<Root: ManagedObject>: Sendable {
   /// the others; deleted ones are found, except by batches, which leave deleted objects out, and new ones are not.
   public func includingUnsavedChanges(_ includesUnsavedChanges: Bool) -> From {
     var copy = self
-    copy.includesUnsavedChanges = includesUnsavedChanges
+    copy.untyped.includesUnsavedChanges = includesUnsavedChanges
     return copy
   }
 
@@ -125,23 +115,25 @@ public struct From<Root: ManagedObject>: Sendable {
   /// the query is used.
   public func prefetching(_ keyPaths: PartialKeyPath<Root>...) -> From {
     var copy = self
-    copy.prefetchedPaths += keyPaths.map { Root.names(of: $0) }
+    copy.untyped.prefetchedPaths += keyPaths.map { Root.names(of: $0) }
     return copy
   }
 
   // MARK: How many
 
   /// No more than so many objects. A negative limit is a mistake, thrown when the query is used.
+  @inlinable
   public func limit(_ count: Int) -> From {
     var copy = self
-    copy.limit = count
+    copy.untyped.limit = count
     return copy
   }
 
   /// Without the first so many objects. A negative offset is a mistake, thrown when the query is used.
+  @inlinable
   public func offset(_ count: Int) -> From {
     var copy = self
-    copy.offset = count
+    copy.untyped.offset = count
     return copy
   }
 }
@@ -161,11 +153,15 @@ public struct FetchOptions: Sendable, Hashable {
 extension From {
   /// The request with options that code reads and sets: `request.tweak { $0.limit = min($0.limit ?? 100, 100) }`.
   public func tweak(_ body: (inout FetchOptions) -> Void) -> From {
-    var options = FetchOptions(limit: limit, offset: offset, includesUnsavedChanges: includesUnsavedChanges)
+    var options = FetchOptions(
+      limit: untyped.limit,
+      offset: untyped.offset,
+      includesUnsavedChanges: untyped.includesUnsavedChanges
+    )
     body(&options)
     var copy = self
-    (copy.limit, copy.offset) = (options.limit, options.offset)
-    copy.includesUnsavedChanges = options.includesUnsavedChanges
+    (copy.untyped.limit, copy.untyped.offset) = (options.limit, options.offset)
+    copy.untyped.includesUnsavedChanges = options.includesUnsavedChanges
     return copy
   }
 }
@@ -173,47 +169,16 @@ extension From {
 /// The name that this has in Core Data.
 public typealias FetchRequest = From
 
-extension From {
-  /// The query with its names found in the schema.
-  ///
-  /// - Parameter store: the store that is asked.
-  /// - Throws: `QueryError`, the first mistake in the query.
-  package func resolved(
-    for entity: EntitySchema,
-    in schema: Schema,
-    store: UUID? = nil
-  ) throws(QueryError) -> ResolvedQuery {
-    if let mistake { throw mistake }
-    try QueryError.checkWindow(limit: limit, offset: offset)
-    var keys: [NamedSort] = []
-    keys.reserveCapacity(sort.count)
-    for key in sort { keys.append(NamedSort(try key.names.get(), ascending: key.isAscending)) }
-    let query = NamedQuery(predicate: try condition.tree, sort: keys, limit: limit, offset: offset)
-    var resolved = try query.resolved(for: entity, in: schema, store: store, templates: schema.templates)
-    resolved.includesUnsavedChanges = includesUnsavedChanges
-    for path in prefetchedPaths { resolved.prefetchedPaths.append(try path.get()) }
-    return resolved
-  }
-}
-
 extension From: CustomStringConvertible {
   /// The query in a line, for people: `From<Song> where year > 1980 order by title ascending limit 20`.
   public var description: String {
-    var text = "From<\(Root.entityName)> where \(mistake.map(\.description) ?? condition.description)"
-    if !sort.isEmpty { text += " order by " + sort.map(\.description).joined(separator: ", ") }
-    if let limit { text += " limit \(limit)" }
-    if offset > 0 { text += " offset \(offset)" }
-    if !includesUnsavedChanges { text += " without unsaved changes" }
-    let paths = prefetchedPaths.compactMap { try? $0.get().joined(separator: ".") }
-    if !paths.isEmpty { text += " prefetching \(paths.joined(separator: ", "))" }
-    return text
+    "From<\(Root.entityName)> where \(untyped)"
   }
 }
 
 /// One key that a query sorts by.
 public struct OrderBy<Root: PredicateRoot>: Sendable {
-  package let names: Result<[String], QueryError>
-  package let isAscending: Bool
+  package let key: RequestedOrder
 
   /// The least value first; nil before all others.
   public static func ascending(_ keyPath: KeyPath<Root, some AttributeType>) -> OrderBy {
@@ -275,26 +240,11 @@ public struct OrderBy<Root: PredicateRoot>: Sendable {
   }
 
   init(names: Result<[String], QueryError>, isAscending: Bool) {
-    self.names = names
-    self.isAscending = isAscending
-  }
-}
-
-extension PredicateRoot {
-  /// The names along a key path, or why it has none: what a query keeps until it is used.
-  static func names(of keyPath: AnyKeyPath) -> Result<[String], QueryError> {
-    Result { () throws(QueryError) in try predicatePath(of: keyPath) }
+    key = RequestedOrder(names: names, isAscending: isAscending)
   }
 }
 
 extension OrderBy: CustomStringConvertible {
   /// The key path and the direction: `title ascending`.
-  public var description: String {
-    let name =
-      switch names {
-      case .success(let names): names.joined(separator: ".")
-      case .failure(let error): error.description
-      }
-    return name + (isAscending ? " ascending" : " descending")
-  }
+  public var description: String { key.description }
 }

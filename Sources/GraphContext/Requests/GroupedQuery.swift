@@ -140,7 +140,7 @@ extension GroupedQuery {
     var aggregates: [ResolvedAggregate] = []
     for term in terms { aggregates.append(try term.resolved(paths, besides: names)) }
     return try ResolvedGrouping(
-      request.resolved(for: entity, in: schema, store: store),
+      request.untyped.resolved(for: entity, in: schema, store: store),
       by: keyColumns,
       aggregates,
       options: options

@@ -23,11 +23,7 @@ extension ManagedObjectContext {
     _ entity: StoredEntity
   ) throws(ContextError) -> [Root] {
     let paths = try prefetchPaths(of: query, entity)
-    if kept.areManyForFetch(source.keptByteCount) { releaseKept() }
-    let keptBefore = source.keptByteCount
-    defer { kept.noteFetch(before: keptBefore, after: source.keptByteCount) }
-    let rows = try source.rows(of: query, over: layers(for: query), needsRecords: true)
-    entities[entity.ordinal].known.reserve(rows.count)
+    let rows = try keptRows(of: query, entity)
     let unsaved = entities[entity.ordinal].encoded
     var objects: [Root] = []
     objects.reserveCapacity(rows.count)
@@ -40,6 +36,16 @@ extension ManagedObjectContext {
     // The array of objects of any class, which this makes, takes longer than many a query.
     if !paths.isEmpty { try prefetch(paths, of: objects) }
     return objects
+  }
+
+  /// The rows of a query with their records, which the source keeps, and room for their objects.
+  private func keptRows(of query: ResolvedQuery, _ entity: StoredEntity) throws(ContextError) -> [QueryRow] {
+    if kept.areManyForFetch(source.keptByteCount) { releaseKept() }
+    let keptBefore = source.keptByteCount
+    defer { kept.noteFetch(before: keptBefore, after: source.keptByteCount) }
+    let rows = try source.rows(of: query, over: layers(for: query), needsRecords: true)
+    makeRoom(for: rows.count, entity.ordinal)
+    return rows
   }
 
   /// The context's own unsaved changes, for a query; nil for none. O(entities).
@@ -67,7 +73,7 @@ extension ManagedObjectContext {
 
   /// The first object that the query describes, or nil when there is none.
   public func fetchOne<Root: ManagedObject>(_ request: From<Root>) throws(ContextError) -> Root? {
-    try fetch(request.limit(Swift.min(request.limit ?? 1, 1))).first
+    try fetch(request.limit(Swift.min(request.untyped.limit ?? 1, 1))).first
   }
 
   /// The IDs of the objects that the query describes, in its order. No object is made, and where an index answers the
@@ -119,14 +125,18 @@ extension ManagedObjectContext {
   func resolved<Root: ManagedObject>(
     _ request: From<Root>
   ) throws(ContextError) -> (query: ResolvedQuery, entity: StoredEntity) {
+    try resolved(request.untyped, for: Root.self)
+  }
+
+  private func resolved(
+    _ request: Request,
+    for model: any ManagedObject.Type
+  ) throws(ContextError) -> (query: ResolvedQuery, entity: StoredEntity) {
     try checkUsable()
-    let entity = try modelEntity(of: Root.self)
+    let entity = try modelEntity(of: model)
+    let schema = coordinator.schema
     let query = try ContextError.resolving { () throws(QueryError) in
-      try request.resolved(
-        for: coordinator.schema.entitySchema(of: Root.self, entity),
-        in: coordinator.schema.schema,
-        store: storeID
-      )
+      try request.resolved(for: schema.entitySchema(of: model, entity), in: schema.schema, store: storeID)
     }
     return (query, entity)
   }

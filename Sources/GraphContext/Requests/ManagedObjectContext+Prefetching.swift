@@ -94,7 +94,7 @@ extension ManagedObjectContext {
     if missing.isEmpty { return [] }
     let query = ResolvedQuery(entity: entity.schema).restricted(to: missing)
     let rows = try source.rows(of: query, over: nil, needsRecords: true)
-    entities[entity.ordinal].known.reserve(rows.count)
+    makeRoom(for: rows.count, entity.ordinal)
     var objects: [any ManagedObject] = []
     for row in rows { objects.append(try object(of: row, coordinator.types[entity.ordinal], entity)) }
     return objects

@@ -64,7 +64,7 @@ extension ManagedObjectContext {
     _ entity: StoredEntity,
     haveRecords: Bool
   ) throws(ContextError) -> [Root] {
-    entities[entity.ordinal].known.reserve(rows.count)
+    makeRoom(for: rows.count, entity.ordinal)
     var objects: [Root] = []
     objects.reserveCapacity(rows.count)
     for row in rows {

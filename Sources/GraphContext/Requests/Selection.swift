@@ -52,7 +52,7 @@ extension Selection {
     var columns: [QueryColumn] = []
     for names in keyPaths { columns.append(try QueryColumn(names.get(), paths, store: store)) }
     return try ResolvedSelection(
-      query: try request.resolved(for: entity, in: schema, store: store),
+      query: try request.untyped.resolved(for: entity, in: schema, store: store),
       columns: columns,
       isDistinct: isDistinct
     )

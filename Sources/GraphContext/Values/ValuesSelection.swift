@@ -27,7 +27,7 @@ extension ValuesSelection {
     var columns = [try QueryColumn([PathResolver.objectIDName], paths, store: store)]
     for name in Root.Values._$names { columns.append(try QueryColumn([name], paths, store: store)) }
     return try ResolvedSelection(
-      query: try request.resolved(for: entity, in: schema, store: store),
+      query: try request.untyped.resolved(for: entity, in: schema, store: store),
       columns: columns,
       isDistinct: false
     )

@@ -73,6 +73,7 @@ extension AttributeType where Self: FixedWidthInteger & BitwiseCopyable {
   /// 0.
   public static var tracerValue: Self? { 0 }
 
+  @inlinable
   public var _attributeValue: AttributeValue {
     Int64(exactly: self).map(AttributeValue.int) ?? .uint(UInt64(self))
   }
@@ -111,6 +112,7 @@ extension Double: AttributeType {
   @inlinable public static var _attributeKind: AttributeKind { .double }
   /// 0.
   public static var tracerValue: Double? { 0 }
+  @inlinable
   public var _attributeValue: AttributeValue { .double(self) }
 
   public init?(_attributeValue stored: AttributeValue) {
@@ -172,6 +174,7 @@ extension Bool: AttributeType {
   @inlinable public static var _attributeKind: AttributeKind { .bool }
   /// False.
   public static var tracerValue: Bool? { false }
+  @inlinable
   public var _attributeValue: AttributeValue { .bool(self) }
 
   public init?(_attributeValue stored: AttributeValue) {
@@ -192,6 +195,7 @@ extension String: AttributeType {
   @inlinable public static var _attributeKind: AttributeKind { .string }
   /// The empty string.
   public static var tracerValue: String? { "" }
+  @inlinable
   public var _attributeValue: AttributeValue { .string(self) }
 
   public init?(_attributeValue stored: AttributeValue) {
@@ -280,6 +284,7 @@ extension Optional: AttributeType where Wrapped: AttributeType {
   public static var _isOptionalAttribute: Bool { true }
   /// Some value: a key path that looks through the optional has to find one.
   public static var tracerValue: Wrapped?? { Wrapped.tracerValue.map { .some($0) } }
+  @inlinable
   public var _attributeValue: AttributeValue { self?._attributeValue ?? .null }
 
   public init?(_attributeValue stored: AttributeValue) {

@@ -55,3 +55,11 @@ extension ObjectReferencing {
     objectReference.map(FormatArgument.object) ?? .objectWithoutID
   }
 }
+
+extension PredicateRoot {
+  /// The names along a key path, or why it has none: what a query keeps until it is used.
+  @usableFromInline
+  package static func names(of keyPath: AnyKeyPath) -> Result<[String], QueryError> {
+    Result { () throws(QueryError) in try predicatePath(of: keyPath) }
+  }
+}

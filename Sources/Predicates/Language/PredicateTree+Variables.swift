@@ -25,7 +25,7 @@ extension Where {
   /// The condition with values in place of its variables; see ``PredicateTree/replacingVariables(_:)``.
   public func replacingVariables(_ values: [String: (any PredicateArgument)?]) -> Where {
     Where(
-      content.flatMap { tree in
+      condition.content.flatMap { tree in
         Result { () throws(QueryError) in try tree.replacingVariables(values) }
       }
     )

@@ -6,6 +6,7 @@ public struct StringOptions: OptionSet, Sendable, Hashable, Codable {
   /// The options as bits.
   public let rawValue: UInt8
   /// Makes a set of options of its bits.
+  @inlinable
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// `[c]`: letters of different case are equal, by Unicode's full case folding.

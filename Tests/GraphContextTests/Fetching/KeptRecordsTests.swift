@@ -105,7 +105,7 @@ struct KeptRecordsTests {
       let item = try #require(context.coordinator.schema.entity(named: "Item"))
       let request = From<Item>().where(format: "shelf.notes CONTAINS 'n'")
       var paths = RowPaths(item.schema, in: schema)
-      for path in try request.resolved(for: item.schema, in: schema, store: context.storeID).paths {
+      for path in try request.untyped.resolved(for: item.schema, in: schema, store: context.storeID).paths {
         _ = paths.field(for: path)
       }
       let source = ViewRecordSource(paths, in: context.view, pending: nil)

@@ -49,7 +49,7 @@ struct TemplateFetchTests {
     _ limit: Int,
     _ context: ManagedObjectContext
   ) throws -> ResolvedQuery {
-    let sort = try keys.map { NamedSort(try $0.names.get(), ascending: $0.isAscending) }
+    let sort = try keys.map { NamedSort(try $0.key.names.get(), ascending: $0.key.isAscending) }
     return try NamedQuery(predicate: condition.tree, sort: sort, limit: limit).resolved(
       for: context.entity(of: Item.self).schema,
       in: context.coordinator.schema.schema,

@@ -359,7 +359,7 @@ struct ObservableModelTests {
     context.isObservable = true
     let request = From<Venue>()
     let observer = Observer { _ = (try? context.fetch(request))?.map(\.name) }
-    context.entities[0].known.sweep()
+    context.releaseUnheld(0)
     try stage.commit { $0.venue.size = 5 }
     try context.refresh()
     #expect(!observer.wasCalled)

@@ -100,6 +100,32 @@ struct OrderedMergeTests {
     #expect(lists[0].titles == lists[1].titles && other.titles == copy.titles)
   }
 
+  @Test func aChildReadsAListWhoseMovedMemberItsParentDeletes() async throws {
+    let parent = try context()
+    let child = parent.makeChild()
+    let above = try parent.object(Playlist.self, with: list)
+    let below = try child.object(Playlist.self, with: list)
+    var titles = below.titles
+    below.tracks.move(from: 250, to: 3)
+    parent.delete(above.tracks[250])
+    titles.remove(at: 250)
+    #expect(below.titles == titles)
+  }
+
+  @Test func aListWhoseMovedMemberAnotherHasDeletedIsReadBeforeTheSave() async throws {
+    let (first, second) = (try context(), try context())
+    let lists = try [first, second].map { try $0.object(Playlist.self, with: list) }
+    var titles = lists[0].titles
+    lists[1].tracks.move(from: 10, to: 200)
+    first.delete(lists[0].tracks[10])
+    titles.remove(at: 10)
+    try first.save()
+    try second.refresh()
+    #expect(lists[1].titles == titles)
+    try second.save()
+    #expect(lists[1].titles == titles)
+  }
+
   @Test func twoContextsStealOneObject() async throws {
     let (first, second) = (try context(), try context())
     second.mergePolicy = .mergeByPropertyObjectTrump

@@ -6,8 +6,10 @@
 
 extension ValueExpression where Value: AttributeType {
   /// Whether the value is this one; `nil` asks for a missing one.
+  @inlinable
   public static func == (left: Self, right: Value?) -> Where<Root> { left.compare(.equal, right.operand) }
   /// Whether the value is another, or missing; of `nil`, whether there is one.
+  @inlinable
   public static func != (left: Self, right: Value?) -> Where<Root> { left.compare(.notEqual, right.operand) }
   /// Whether the two values are equal, or both missing.
   public static func == (left: Self, right: Self) -> Where<Root> { left.compare(.equal, right) }
@@ -17,14 +19,18 @@ extension ValueExpression where Value: AttributeType {
 
 extension ValueExpression where Value: AttributeType & Comparable {
   /// Whether the value is less. False where one of the two is missing, as with the other operators of this kind.
+  @inlinable
   public static func < (left: Self, right: Value?) -> Where<Root> { left.compare(.less, right.operand) }
   /// Whether the value is less or equal.
+  @inlinable
   public static func <= (left: Self, right: Value?) -> Where<Root> {
     left.compare(.lessOrEqual, right.operand)
   }
   /// Whether the value is greater.
+  @inlinable
   public static func > (left: Self, right: Value?) -> Where<Root> { left.compare(.greater, right.operand) }
   /// Whether the value is greater or equal.
+  @inlinable
   public static func >= (left: Self, right: Value?) -> Where<Root> {
     left.compare(.greaterOrEqual, right.operand)
   }

@@ -4,16 +4,19 @@
 /// lead through a relationship that is nil. Compare with `nil` to ask.
 @dynamicMemberLookup
 public struct ValueExpression<Root, Value>: Sendable {
-  package let operand: Result<PredicateOperand, QueryError>
+  @usableFromInline package let operand: Result<PredicateOperand, QueryError>
 
   /// The object itself, `$0` in a closure.
+  @inlinable
   package static var object: ValueExpression<Root, Root> { ValueExpression<Root, Root>(.success(.object)) }
 
-  init(_ operand: Result<PredicateOperand, QueryError>) {
+  @inlinable
+  package init(_ operand: Result<PredicateOperand, QueryError>) {
     self.operand = operand
   }
 
   /// A property of the object.
+  @inlinable
   public subscript<Property>(
     dynamicMember keyPath: KeyPath<Value, Property>
   ) -> ValueExpression<Root, Property> where Value: PredicateRoot {
@@ -21,6 +24,7 @@ public struct ValueExpression<Root, Value>: Sendable {
   }
 
   /// An optional property of the object.
+  @inlinable
   public subscript<Property>(
     dynamicMember keyPath: KeyPath<Value, Property?>
   ) -> ValueExpression<Root, Property> where Value: PredicateRoot {
@@ -44,16 +48,24 @@ public struct ValueExpression<Root, Value>: Sendable {
     ValueExpression<Root, Bool>(extended(by: keyPath)) == true
   }
 
-  private func extended(by keyPath: PartialKeyPath<Value>) -> Result<PredicateOperand, QueryError>
-  where Value: PredicateRoot {
-    operand.flatMap { operand in
-      Result { () throws(QueryError) in
-        let names = try Value.predicatePath(of: keyPath)
-        switch operand.content {
-        case .path(let first): return .path(first + names)
-        case .variable(let variable, let first): return PredicateOperand(.variable(variable, first + names))
-        default: return .path(names)
-        }
+  @inlinable
+  package func extended(by keyPath: PartialKeyPath<Value>) -> Result<PredicateOperand, QueryError>
+  where Value: PredicateRoot { operand.extended(by: Value.names(of: keyPath)) }
+}
+
+extension Result where Success == PredicateOperand, Failure == QueryError {
+  /// The operand with more names behind it; the first mistake if one of the two is one.
+  @usableFromInline
+  package func extended(by names: Result<[String], QueryError>) -> Self {
+    guard case .success(let operand) = self else { return self }
+    switch names {
+    case .failure(let mistake): return .failure(mistake)
+    case .success(let names):
+      switch operand.content {
+      case .path(let first): return .success(.path(first + names))
+      case .variable(let variable, let first):
+        return .success(PredicateOperand(.variable(variable, first + names)))
+      default: return .success(.path(names))
       }
     }
   }
@@ -76,15 +88,13 @@ extension ValueExpression where Root: PredicateRoot {
 // MARK: - Building conditions
 
 extension ValueExpression {
+  @inlinable
   package func compare(
     _ comparison: ComparisonOperator,
     _ other: PredicateOperand,
     _ options: StringOptions = []
   ) -> Where<Root> {
-    if case .success(let operand) = operand, operand.isFlat, other.isFlat {
-      return Where(flat: .comparison(operand, comparison, other, options))
-    }
-    return Where(operand.map { .comparison($0, comparison, other, options) })
+    Where(Condition(operand, comparison, other, options))
   }
 
   /// A comparison of two values of the same object.
@@ -125,7 +135,8 @@ extension ObjectReferencing {
 }
 
 extension AttributeType {
-  var operand: PredicateOperand { .value(_attributeValue) }
+  @inlinable
+  package var operand: PredicateOperand { .value(_attributeValue) }
 }
 
 extension QueryError {

@@ -1,0 +1,83 @@
+import Foundation
+import Predicates
+
+/// A query for objects whatever their model: what ``From`` is without its type.
+///
+/// It isn't generic, so that the code of an app's module, which the functions of `From` become part of, hands it on without metadata of types.
+@usableFromInline
+package struct Request: Sendable {
+  package private(set) var condition = Condition.everything
+  package var sort: [RequestedOrder] = []
+  /// The first mistake in a format string.
+  var mistake: QueryError?
+  @usableFromInline package var limit: Int?
+  @usableFromInline package var offset = 0
+  package var includesUnsavedChanges = true
+  /// The names along the paths of relationships whose objects are fetched as well.
+  var prefetchedPaths: [Result<[String], QueryError>] = []
+
+  /// All objects.
+  @usableFromInline package init() {}
+
+  /// The request with a condition more.
+  @usableFromInline
+  package func with(_ condition: Condition) -> Request {
+    var copy = self
+    copy.condition = self.condition.isEverything ? condition : self.condition && condition
+    return copy
+  }
+}
+
+/// One key of an order: the names along its path, or why there are none.
+package struct RequestedOrder: Sendable {
+  package let names: Result<[String], QueryError>
+  package let isAscending: Bool
+}
+
+extension Request {
+  /// The query with its names found in the schema.
+  ///
+  /// - Parameter store: the store that is asked.
+  /// - Throws: `QueryError`, the first mistake in the query.
+  package func resolved(
+    for entity: EntitySchema,
+    in schema: Schema,
+    store: UUID? = nil
+  ) throws(QueryError) -> ResolvedQuery {
+    if let mistake { throw mistake }
+    try QueryError.checkWindow(limit: limit, offset: offset)
+    var keys: [NamedSort] = []
+    keys.reserveCapacity(sort.count)
+    for key in sort { keys.append(NamedSort(try key.names.get(), ascending: key.isAscending)) }
+    let query = NamedQuery(predicate: try condition.tree, sort: keys, limit: limit, offset: offset)
+    var resolved = try query.resolved(for: entity, in: schema, store: store, templates: schema.templates)
+    resolved.includesUnsavedChanges = includesUnsavedChanges
+    for path in prefetchedPaths { resolved.prefetchedPaths.append(try path.get()) }
+    return resolved
+  }
+}
+
+extension Request: CustomStringConvertible {
+  @usableFromInline
+  package var description: String {
+    var text = mistake.map(\.description) ?? condition.description
+    if !sort.isEmpty { text += " order by " + sort.map(\.description).joined(separator: ", ") }
+    if let limit { text += " limit \(limit)" }
+    if offset > 0 { text += " offset \(offset)" }
+    if !includesUnsavedChanges { text += " without unsaved changes" }
+    let paths = prefetchedPaths.compactMap { try? $0.get().joined(separator: ".") }
+    if !paths.isEmpty { text += " prefetching \(paths.joined(separator: ", "))" }
+    return text
+  }
+}
+
+extension RequestedOrder: CustomStringConvertible {
+  package var description: String {
+    let name =
+      switch names {
+      case .success(let names): names.joined(separator: ".")
+      case .failure(let error): error.description
+      }
+    return name + (isAscending ? " ascending" : " descending")
+  }
+}
