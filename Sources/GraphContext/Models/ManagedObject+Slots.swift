@@ -8,6 +8,16 @@ extension ManagedObject {
     for property in 0..<_$objectModel.visitedNames.count { _$visit(property, &visitor) }
   }
 
+  /// Calls a function with an object that is made for its properties' types alone: a tracer, whose model is known without following key paths.
+  /// The object is gone afterwards, as the model's `deinit` may read.
+  static func withSample(_ body: (Self) -> Void) {
+    var state = ObjectState(missingIn: 0)
+    state.phase = .tracer
+    let sample = Self(_$state: state)
+    body(sample)
+    sample._$state.leaveTracer()
+  }
+
   /// The value of a slot, read from the record if it isn't loaded; `null` when it can't be read.
   package func attributeValue(at slot: Int) -> AttributeValue {
     if !_$state.isLoaded(slot) {

@@ -42,11 +42,10 @@ extension ManagedObject {
   }
 
   private static var ownRelatedModels: [any ManagedObject.Type] {
-    var state = ObjectState()
-    state.phase = .tracer
-    let object = Self(_$state: state)
     var collector = TargetCollector()
-    for property in Self._$model.relationshipProperties { object._$visit(property, &collector) }
+    withSample { sample in
+      for property in Self._$model.relationshipProperties { sample._$visit(property, &collector) }
+    }
     // Records are of entities without classes, which a class alone knows nothing of.
     return collector.targets.filter { $0 != ManagedRecord.self }
   }

@@ -29,10 +29,7 @@ extension ManagedObject {
   /// The same in the class alone. The model, which may need a key path to be followed, isn't asked for.
   static var ownTypesWithoutTracerValue: [String] {
     var visitor = TracerValueVisitor()
-    // A tracer, whose model is known without following key paths.
-    var state = ObjectState()
-    state.phase = .tracer
-    Self(_$state: state).visitAll(&visitor)
+    withSample { $0.visitAll(&visitor) }
     return visitor.problems
   }
 }

@@ -173,9 +173,12 @@ struct RandomSchema {
 
   /// Whether no sum of a store with these attributes can be too great.
   var hasShortSums: Bool {
-    draft.entities.flatMap(\.properties).allSatisfy { property in
-      guard case .aggregate(.sum, _, let source)? = property.attribute?.derivation else { return true }
-      return draft[property: source].attribute.map { Self.shortKinds.contains($0.kind) } ?? false
+    let properties = draft.entities.flatMap(\.properties)
+    return properties.allSatisfy { property in
+      guard case .aggregate(.sum, _, let key)? = property.attribute?.derivation else { return true }
+      // A change may have removed what is added up.
+      guard let source = properties.first(where: { $0.key == key })?.attribute else { return false }
+      return Self.shortKinds.contains(source.kind)
     }
   }
 
