@@ -7,6 +7,7 @@ let package = Package(
   dependencies: [
     .package(name: "cambium", path: "../.."),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+    .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.4"),
   ],
   targets: [
     .executableTarget(
@@ -14,6 +15,7 @@ let package = Package(
       dependencies: [
         .product(name: "Cambium", package: "cambium"),
         .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
       ]
     )
   ],

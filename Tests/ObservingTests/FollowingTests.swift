@@ -29,6 +29,9 @@ struct FollowingTests {
     }
     var mirror = try JSONSerialization.jsonObject(with: JSONEncoder().encode(first)) as? [NSObject] ?? []
     #expect(first.map(\.minute) == [1, 3])
+    var rows: [Row] = []
+    ListUpdate.all(first).apply(to: &rows)
+    #expect(rows == first)
     let steps: [@Sendable () async throws -> Void] = [
       { try await insert([2, 5], in: container) },
       {
@@ -41,9 +44,12 @@ struct FollowingTests {
       try await step()
       let update = try #require(try await iterator.next())
       try apply(update.jsonPatch(), to: &mirror)
+      update.apply(to: &rows)
+      #expect(rows.map(\.minute) == minutes)
       #expect(mirror.map { ($0 as? [String: Any])?["minute"] as? Int } == minutes)
     }
     #expect((mirror[0] as? [String: Any])?["city"] as? String == "c3")
+    #expect(rows.map(\.city) == ["c3", "c5"])
   }
 
   /// Carries out a JSON patch on an array.

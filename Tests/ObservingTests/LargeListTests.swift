@@ -11,12 +11,15 @@ struct LargeListTests {
     ProcessInfo.processInfo.environment[name].flatMap(Int.init) ?? usual
   }
 
-  /// How many objects and changes: `CAMBIUM_LARGE_LIST_OBJECTS` and `CAMBIUM_LARGE_LIST_CHANGES`, or a few.
+  /// How many objects, changes, and changes a turn at most: `CAMBIUM_LARGE_LIST_OBJECTS`, `CAMBIUM_LARGE_LIST_CHANGES` and
+  /// `CAMBIUM_LARGE_LIST_PER_TURN`, or a few.
   @Test(.timeLimit(.minutes(240))) func everyDifferenceOfALongListIsRight() async throws {
     let objects = Self.setting("CAMBIUM_LARGE_LIST_OBJECTS", or: 4_000)
     let changes = Self.setting("CAMBIUM_LARGE_LIST_CHANGES", or: 400)
-    var run = try await LargeListRun(SeededGenerator(), objects: objects)
+    let perTurn = Self.setting("CAMBIUM_LARGE_LIST_PER_TURN", or: 20)
     let start = ContinuousClock.now
+    var run = try await LargeListRun(SeededGenerator(), objects: objects, changesPerTurn: perTurn)
+    let setUp = ContinuousClock.now
     var wholeChecks = 0
     while run.changeCount < changes {
       try run.turn()
@@ -27,8 +30,13 @@ struct LargeListTests {
       }
     }
     try run.compareWithFetches()
+    let end = ContinuousClock.now
+    let (replays, checks) = run.lists.reduce((Duration.zero, Duration.zero)) {
+      ($0.0 + $1.replayTime, $0.1 + $1.checkTime)
+    }
+    print("\(objects) objects, \(run.changeCount) changes in \(run.turnCount) turns: \(end - start)")
     print(
-      "\(objects) objects, \(run.changeCount) changes in \(run.turnCount) turns: \(ContinuousClock.now - start)"
+      "  setting up \(setUp - start), changes and differences \(end - setUp - replays - checks), replays \(replays), checks \(checks)"
     )
     for list in run.lists { print(list.report) }
     #expect(run.lists.allSatisfy { $0.differenceCount > 0 })
@@ -42,6 +50,7 @@ private struct LargeListRun {
   private let other: ManagedObjectContext
   private var random: SeededGenerator
   private let minutes: Int
+  private let changesPerTurn: Int
   private var rows: [UInt64: Row] = [:]
   /// The objects that are there, in no order.
   private var numbers: [UInt64] = []
@@ -52,8 +61,8 @@ private struct LargeListRun {
   private(set) var changeCount = 0
   private(set) var turnCount = 0
 
-  init(_ random: SeededGenerator, objects: Int) async throws {
-    self.random = random
+  init(_ random: SeededGenerator, objects: Int, changesPerTurn: Int) async throws {
+    (self.random, self.changesPerTurn) = (random, changesPerTurn)
     minutes = objects
     container = try await Airport.open()
     (context, other) = (try container.context(), try container.context())
@@ -73,7 +82,7 @@ private struct LargeListRun {
     lists = try LongList.all(in: context, objects: objects, rows)
   }
 
-  /// Up to twenty changes in one of the contexts, and what the lists make of them.
+  /// Makes some changes in one of the contexts, and checks what the lists make of them.
   mutating func turn() throws {
     turnCount += 1
     var touched: Set<ManagedObjectID> = []
@@ -105,7 +114,7 @@ private struct LargeListRun {
 
   private mutating func change(_ context: ManagedObjectContext, _ touched: inout Set<ManagedObjectID>) throws
   {
-    for _ in 0..<random.number(in: 1...20) {
+    for _ in 0..<random.number(in: 1...changesPerTurn) {
       changeCount += 1
       let dice = random.number(in: 0...9)
       if dice < 2 || numbers.isEmpty {
@@ -206,6 +215,8 @@ private final class LongList {
   private var mentioned: Set<UInt64> = []
   private var subscription: ContextSubscription?
   private(set) var differenceCount = 0
+  private(set) var replayTime = Duration.zero
+  private(set) var checkTime = Duration.zero
   private let label: String
 
   static func all(in context: ManagedObjectContext, objects: Int, _ rows: [UInt64: Row]) throws -> [LongList]
@@ -239,6 +250,15 @@ private final class LongList {
         in: context,
         rows
       ),
+      LongList(
+        "by rank, in sections, with a limit",
+        all.orderBy(\.hour, \.minute).offset(objects / 2).limit(1_000),
+        nil,
+        hour,
+        section: { "\($0.minute / 60)" },
+        in: context,
+        rows
+      ),
       LongList("by numbers", all.orderBy(\.city, \.minute), byCity, in: context, rows),
       LongList(
         "by numbers, a part",
@@ -251,6 +271,23 @@ private final class LongList {
         "by numbers, in sections",
         all.orderBy(\.city, \.minute),
         byCity,
+        city,
+        section: { String($0.city.prefix(1)) },
+        in: context,
+        rows
+      ),
+      LongList(
+        "by numbers, with a limit",
+        all.where { $0.city.contains("a") }.orderBy(\.minute).limit(1_000),
+        nil,
+        in: context,
+        rows
+      ),
+      // The window ends where the list does, so it isn't always full.
+      LongList(
+        "by numbers, in sections, with a limit",
+        all.orderBy(\.city, \.minute).offset(objects - 500).limit(1_000),
+        nil,
         city,
         section: { String($0.city.prefix(1)) },
         in: context,
@@ -293,6 +330,8 @@ private final class LongList {
   }
 
   private func follow(_ changes: ListChanges) {
+    let start = ContinuousClock.now
+    defer { replayTime += ContinuousClock.now - start }
     differenceCount += 1
     guard !changes.isReload else {
       Issue.record("\(label): a reload")
@@ -325,11 +364,9 @@ private final class LongList {
   /// Checks the array after changes of some objects.
   func check(_ changed: [(number: UInt64, old: Row?, new: Row?)], _ rows: [UInt64: Row]) throws {
     defer { mentioned = [] }
-    guard let key else {
-      let fetched = try context.fetchIDs(request).map(\.number.rawValue)
-      try #require(mirror == fetched, "\(label)")
-      return try #require(list.count == mirror.count, "\(label)")
-    }
+    guard let key else { return try compareWithFetch(rows) }
+    let start = ContinuousClock.now
+    defer { checkTime += ContinuousClock.now - start }
     for (number, old, new) in changed {
       count(number, old, -1)
       count(number, new, 1)
@@ -379,6 +416,8 @@ private final class LongList {
 
   /// Compares the array and the sections with a fetch.
   func compareWithFetch(_ rows: [UInt64: Row]) throws {
+    let start = ContinuousClock.now
+    defer { checkTime += ContinuousClock.now - start }
     let fetched = try context.fetchIDs(request).map(\.number.rawValue)
     try #require(mirror == fetched, "\(label): fetch")
     try #require(list.count == fetched.count, "\(label): count")

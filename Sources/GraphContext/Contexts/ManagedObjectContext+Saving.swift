@@ -47,15 +47,15 @@ extension ManagedObjectContext {
   ) throws(ContextError) -> SavedObjects {
     beginSettling()
     defer { endSettling() }
-    let changes = changes(of: request)
+    let handedOver = HandedOver(request, of: self)
     let shown = shownValues()
     defer { shown.tellOfDifferences() }
-    try parent.accept(request, HandedOver(request, changes, of: self))
+    try parent.accept(request, handedOver)
     var saved = finishSave()
     if request.deletesObjects {
       tellingChanges(from: .parent) { saved.kept.forEach { readReferences(of: $0, entity(of: $0).ordinal) } }
     }
-    saved.changes = changes
+    if !events.didSave.isEmpty { saved.changes = handedOver.changes }
     return saved
   }
 

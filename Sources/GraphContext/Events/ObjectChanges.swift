@@ -65,14 +65,14 @@ public struct ObjectChanges: Sendable, Equatable {
 /// have moved on since the child changed its objects.
 final class HandedOver {
   let child: ManagedObjectContext
-  fileprivate let changes: ObjectChanges
+  /// The changes. Made for those who ask: where nobody listens, a save needn't name what it changes.
+  private(set) lazy var changes = child.changes(of: request)
   private let request: SaveRequest
   /// Objects whose references the parent has set otherwise than the child.
   fileprivate private(set) var changedFurther: Set<ManagedObjectID> = []
 
-  init(_ request: SaveRequest, _ changes: ObjectChanges, of child: ManagedObjectContext) {
+  init(_ request: SaveRequest, of child: ManagedObjectContext) {
     self.request = request
-    self.changes = changes
     self.child = child
   }
 

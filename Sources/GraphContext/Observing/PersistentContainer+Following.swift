@@ -7,6 +7,21 @@ public enum ListUpdate<Value: Sendable>: Sendable {
   case all([Value])
   /// The difference to the values before, with new values of the objects that have come, moved or changed.
   case changes(ListChanges, values: [ManagedObjectID: Value])
+
+  /// Brings an array of the values up to date. The array was empty before the first update, and each one is applied to it in its turn.
+  /// O(n + k log k) for n values and k changes.
+  public func apply(to values: inout [Value]) {
+    switch self {
+    case .all(let all): values = all
+    case .changes(let changes, let news):
+      let new = changes.applied(to: values) { id in
+        guard let value = news[id] else { fatalError("an update has no value of \(id), which has come") }
+        return value
+      }
+      guard let new else { fatalError("an update is applied to an array of other values") }
+      values = new
+    }
+  }
 }
 
 extension PersistentContainer {

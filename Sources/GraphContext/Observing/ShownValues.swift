@@ -151,7 +151,7 @@ extension ManagedObjectContext {
     _ ruleChanges: RuleChanges,
     or isWanted: (ObjectKey, ObservedProperty) -> Bool = { _, _ in false }
   ) -> ShownValues {
-    if observation == nil { return ShownValues() }
+    if !hasObservers { return ShownValues() }
     let changes = CommittedChanges(changeSets, ruleChanges, coordinator.schema) { observes($0) }
     return shownValues { changes.mayChange($1, of: $0, coordinator.schema) || isWanted($0, $1) }
   }

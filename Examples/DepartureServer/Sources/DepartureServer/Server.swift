@@ -1,3 +1,4 @@
+import AsyncAlgorithms
 import Cambium
 import Foundation
 import Hummingbird
@@ -5,6 +6,7 @@ import Hummingbird
 /// Serves the departures of a store, live:
 ///
 /// - `GET /departures`: server-sent events; the first has all departures, each further one a JSON patch (RFC 6902) of what has changed.
+/// - `GET /board`: server-sent events, each of which replaces all departures; one whenever nothing has changed for a quarter of a second.
 /// - `POST /departures?minute=600&city=Basel`: a new departure.
 /// - `POST /departures/delay?minute=600&by=10`: delays the departures of a minute.
 @main
@@ -17,6 +19,7 @@ enum Server {
     )
     let router = Router()
     router.get("departures") { _, _ in live(airport) }
+    router.get("board") { _, _ in calm(airport) }
     router.post("departures") { request, _ in
       let parameters = request.uri.queryParameters
       let minute = try parameters.require("minute", as: Int.self)
@@ -39,7 +42,24 @@ enum Server {
   /// A dozen lines from a query to server-sent events.
   private static func live(_ airport: PersistentContainer) -> Response {
     let board = From<Departure>().orderBy(\.minute).limit(100)
-    let events = airport.follow(board).map { update in
+    return response(airport.follow(board))
+  }
+
+  /// Whole boards, for screens that show no difference: a hundred delays at once are one event.
+  private static func calm(_ airport: PersistentContainer) -> Response {
+    let board = From<Departure>().orderBy(\.minute).limit(100)
+    // Quoted in Docs/Observing.md
+    let boards = airport.follow(board)
+      .reductions(into: []) { board, update in update.apply(to: &board) }
+      .removeDuplicates()
+      .debounce(for: .milliseconds(250))
+    // End of quotation
+    return response(boards.map { ListUpdate.all($0) })
+  }
+
+  private static func response<Updates: AsyncSequence & Sendable>(_ updates: Updates) -> Response
+  where Updates.Element == ListUpdate<Departure.Values> {
+    let events = updates.map { update in
       ByteBuffer(string: "data: \(String(decoding: try update.jsonPatch(), as: UTF8.self))\n\n")
     }
     return Response(
