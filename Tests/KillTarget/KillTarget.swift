@@ -10,12 +10,22 @@ struct KillTarget {
     var options = StoreOptions()
     options.pageSize = 4_096
     options.checkpointLogBytes = 64 << 10
+    if CommandLine.arguments.dropFirst(3).first == "destroy" { return try destroyAgainAndAgain(options) }
     while true {
       // Now and then in pages of another size: the replacement of the file is killed too.
       for pageSize in [8_192, 4_096] {
         try commitAndClose(options)
         try Store.rewrite(at: CommandLine.arguments[1], pageSize: pageSize)
       }
+    }
+  }
+
+  /// Makes a store, commits to it and destroys it, without end. A destruction is said as commit 0.
+  private static func destroyAgainAndAgain(_ options: StoreOptions) throws {
+    while true {
+      try commitAndClose(options)
+      try Store.destroy(at: CommandLine.arguments[1])
+      acknowledge(0)
     }
   }
 
@@ -34,6 +44,10 @@ struct KillTarget {
     try store.write(durability: KillWorkload.durability(number)) { transaction in
       for operation in KillWorkload.operations(number) { try transaction.apply(operation) }
     }
+    acknowledge(number)
+  }
+
+  private static func acknowledge(_ number: UInt64) {
     withUnsafeBytes(of: number.littleEndian) { bytes in
       _ = write(STDOUT_FILENO, bytes.baseAddress, bytes.count)
     }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// What is done with the file of a store that isn't open.
 extension Store {
   /// Copies the store at `path`, as `copy(to:pageSize:keepsUUID:progress:)` does, and replaces it by the
@@ -68,24 +70,24 @@ extension Store {
   /// not be open in any process. It may be damaged. If `path` is a symbolic link, the file that it leads to is
   /// removed, and the link stays.
   ///
-  /// After a crash at any moment the file is there, complete, or gone. When this returns, it is gone for good.
+  /// After a crash at any moment the file is there, complete, or gone, and another call finishes what this one
+  /// has begun. When this returns, the file is gone for good, and so it is when this throws because there is
+  /// none.
   ///
   /// - Throws: `storeInUse` if the store is open, or being copied; `notAStore` if the file is none;
   ///   `inputOutput`, also if there is no file. The store is as it was then. `outcomeUnknown` if the folder
   ///   can't be synced: after a power failure the file may be there.
   public static func destroy(at path: String) throws(StoreError) {
-    let original = try PosixFile.openLocked(path: path)
-    // Locked until its name is gone for good: no process may commit to a file without a name.
-    defer { original.close() }
-    try checkIsStore(original, at: path)
-    let resolvedPath = try PosixFile.resolved(path)
-    try PosixFile.removeLeftover(PosixCopyPlace.temporaryPath(of: resolvedPath))
-    try PosixFile.removeExisting(resolvedPath)
-    do {
-      try PosixFile.synchronizeFolder(of: resolvedPath)
-    } catch {
-      throw error.ofUnsyncedFolder("the store is removed, but it may be back when the power fails")
+    var absence: StoreError?
+    var original: PosixFile?
+    do throws(StoreError) { original = try PosixFile.openLocked(path: path) } catch {
+      guard error.systemError?.errno == ENOENT else { throw error }
+      absence = error
     }
+    // Locked until its name is gone for good: no process may commit to a file without a name.
+    defer { original?.close() }
+    if let original { try checkIsStore(original, at: path) }
+    try destroy(at: PosixDestructionPlace(of: path, absence: absence))
   }
 
   /// Replaces a locked file by a copy of the store in `source`, which may be the file itself.

@@ -103,6 +103,20 @@ extension PosixFile {
     return String(cString: resolved)
   }
 
+  /// The path that results when `path` is a link and is followed, as often as it takes: also one that leads to
+  /// nothing.
+  static func followed(_ path: String) -> String {
+    var (path, buffer) = (path, [CChar](repeating: 0, count: Int(PATH_MAX)))
+    // As many as the system follows.
+    for _ in 0..<40 {
+      let count = readlink(path, &buffer, buffer.count)
+      guard count > 0 else { break }
+      let target = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      path = target.hasPrefix("/") ? target : folder(of: path) + "/" + target
+    }
+    return path
+  }
+
   // MARK: Changing names
 
   /// Renames a file. A file that has the new name is replaced.

@@ -153,7 +153,7 @@ extension PosixFile {
     return PosixFile(descriptor: descriptor)
   }
 
-  private static func folder(of path: String) -> String {
+  static func folder(of path: String) -> String {
     path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
   }
 

@@ -6,60 +6,96 @@ import Testing
 
 @testable import GraphContext
 
-/// Eight writers and the view context on one store at once. `make sanitize` runs it under ThreadSanitizer, `CAMBIUM_WRITES` makes it longer.
+/// Eight writers on one store at once, beside readers and a view context that follows, is observed and has changes of its own. Each write adds one to the
+/// rank of a writer and inserts a reader who admires them, so that in each state that anybody sees, ranks, readers and links have one sum.
+///
+/// `make sanitize` runs it under ThreadSanitizer; `CAMBIUM_WRITERS_SECONDS` makes it longer.
 struct EightWritersTests {
-  /// Increments that each writer makes.
-  private static let writeCount =
-    ProcessInfo.processInfo.environment["CAMBIUM_WRITES"].flatMap(Int.init) ?? 25
+  /// How long the writers go on.
+  private static let duration = Duration.seconds(
+    ProcessInfo.processInfo.environment["CAMBIUM_WRITERS_SECONDS"].flatMap(Double.init) ?? 1
+  )
+  /// How many writers there are to add to: few, so that contexts get into each other's way.
+  private static let writerCount = 8
 
-  /// Tells the view context that the writers are done.
-  private final class End: Sendable {
-    let isReached = Atomic(false)
+  /// What the tasks share.
+  private final class Run: Sendable {
+    let library: PersistentContainer
+    let end = ContinuousClock.now + EightWritersTests.duration
+    /// Writes that have returned.
+    let doneCount = Atomic(0)
+    let conflictCount = Atomic(0)
+    /// Whether all writers have ended.
+    let isOver = Atomic(false)
+
+    init(_ library: PersistentContainer) { self.library = library }
+
+    var isTimeOver: Bool { ContinuousClock.now >= end }
+    var done: Int { doneCount.load(ordering: .sequentiallyConsistent) }
   }
 
-  @Test func everyIncrementIsThereAndTheViewContextFollows() async throws {
+  /// What a context shows.
+  private struct Sums: Equatable {
+    var ranks: Int
+    var readers: Int
+    var links: Int
+
+    init(_ context: ManagedObjectContext) throws {
+      let writers = try context.fetch(From<Writer>())
+      ranks = writers.reduce(0) { $0 + $1.rank }
+      readers = try context.count(From<Reader>())
+      links = writers.reduce(0) { $0 + $1.fans.count }
+    }
+
+    /// The number of writes that it shows; nil if it shows a part of one.
+    var writeCount: Int? { ranks == readers && ranks == links ? ranks : nil }
+  }
+
+  @Test(.timeLimit(.minutes(20))) func sumsAreExactInEveryStateAndTheViewContextFollows() async throws {
     let library = try await Library.open()
     try await library.keepHistory(HistoryPolicy(limits: HistoryLimits(transactionCount: 100)))
     try await library.write { context in
-      for number in 0..<4 { context.insert(Writer("w\(number)", email: "\(number)")) }
+      for number in 0..<Self.writerCount { context.insert(Writer("w\(number)", email: "\(number)")) }
     }
-    let end = End()
-    try await withThrowingTaskGroup(of: Void.self) { group in
+    let run = Run(library)
+    let saveCount = try await withThrowingTaskGroup(of: Void.self) { group in
       for writer in 0..<8 {
-        group.addTask {
-          if writer < 4 {
-            try await Self.queue(library, writer)
-          } else {
-            try await Self.race(library, writer)
-          }
-        }
+        group.addTask { try await writer < 4 ? Self.queue(run) : Self.race(run, writer) }
       }
-      let watcher = Task { @MainActor in try await Self.watch(library, until: end) }
+      let watcher = Task { @MainActor in try await Self.watch(run) }
+      let readers = (0..<2).map { _ in Task { try await Self.read(run) } }
       try await group.waitForAll()
-      end.isReached.store(true, ordering: .sequentiallyConsistent)
-      let seen = try await watcher.value
-      #expect(seen == 8 * Self.writeCount)
+      run.isOver.store(true, ordering: .sequentiallyConsistent)
+      for reader in readers { try await reader.value }
+      return try await watcher.value
     }
-    let sum = try await library.query { try $0.fetch(From<Writer>()).reduce(0) { $0 + $1.rank } }
-    #expect(sum == 8 * Self.writeCount)
-    #expect(try await library.history().count == 100)
+    #expect(run.done >= 8)
+    let (count, names) = try await library.query { context in
+      (try Sums(context).writeCount, try context.fetch(From<Writer>()).map(\.name))
+    }
+    #expect(count == run.done)
+    #expect(names.contains("view \(saveCount)"))
+    #expect(try await library.history().count == min(100, 1 + run.done + saveCount))
     #expect(try library.verify() == [])
+    print(
+      "\(run.done) writes, \(run.conflictCount.load(ordering: .relaxed)) conflicts, \(saveCount) saves in view"
+    )
   }
 
   /// Writes in the container's queue: nothing of it conflicts within the queue.
-  private static func queue(_ library: PersistentContainer, _ writer: Int) async throws {
-    for _ in 0..<writeCount {
-      try await increment { body in
-        try await library.write { context in try body(context) }
+  private static func queue(_ run: Run) async throws {
+    repeat {
+      try await increment(run) { body in
+        try await run.library.write { context in try body(context) }
       }
-    }
+    } while !run.isTimeOver
   }
 
   /// Writes in a context of its own, against all others.
-  private static func race(_ library: PersistentContainer, _ writer: Int) async throws {
-    let background = try library.newBackgroundContext(name: "writer \(writer)")
-    for _ in 0..<writeCount {
-      try await increment { body in
+  private static func race(_ run: Run, _ writer: Int) async throws {
+    let background = try run.library.newBackgroundContext(name: "writer \(writer)")
+    repeat {
+      try await increment(run) { body in
         try await background.perform { context in
           do {
             try body(context)
@@ -70,46 +106,87 @@ struct EightWritersTests {
           }
         }
       }
-    }
+    } while !run.isTimeOver
   }
 
-  /// Adds one to the rank of some writer, as often as it takes until nobody else was faster.
+  /// Makes one write, as often as it takes until nobody else was faster.
   private static func increment(
+    _ run: Run,
     _ perform: (@Sendable @escaping (ManagedObjectContext) throws -> Void) async throws -> Void
   ) async throws {
     while true {
       do {
-        return try await perform { context in
+        try await perform { context in
           var random = SystemRandomNumberGenerator()
-          let writers = try context.fetch(From<Writer>())
-          try #require(writers.randomElement(using: &random)).rank += 1
+          let writer = try #require(try context.fetch(From<Writer>()).randomElement(using: &random))
+          writer.rank += 1
+          let reader = Reader("r")
+          context.insert(reader)
+          reader.idols = [writer]
         }
+        run.doneCount.add(1, ordering: .sequentiallyConsistent)
+        return
       } catch let error as ContextError where error.code == .conflict {
-        continue
+        run.conflictCount.add(1, ordering: .relaxed)
       }
     }
   }
 
-  /// Follows the store, and returns the last sum that it saw. It never goes down.
-  @MainActor private static func watch(
-    _ library: PersistentContainer,
-    until end: End
-  ) async throws -> Int {
-    let context = library.viewContext
-    let eventCount = Mutex(0)
-    let subscription = context.onObjectsDidChange { _ in eventCount.withLock { $0 += 1 } }
-    defer { subscription.cancel() }
+  /// Reads the newest state again and again: it has what had returned before, and whole writes only.
+  private static func read(_ run: Run) async throws {
     var last = 0
+    repeat {
+      let done = run.done
+      let count = try #require(try await run.library.query { try Sums($0).writeCount })
+      #expect(count >= done && count >= last)
+      last = count
+    } while !run.isOver.load(ordering: .sequentiallyConsistent)
+  }
+
+  /// Follows the store in the view context, with unsaved changes that it saves at times, and with observers. Returns how often it saved.
+  @MainActor private static func watch(_ run: Run) async throws -> Int {
+    let context = run.library.viewContext
+    let mine = try #require(try context.fetchOne(From<Writer>().where { $0.email == "0" }))
+    let list = try FetchedResults(From<Writer>().orderBy(\.rank), in: context)
+    let counter = try CountObserver(From<Reader>(), in: context)
+    let told = Told()
+    let subscriptions = [
+      context.onObjectsDidChange { _ in told.eventCount += 1 },
+      list.onChange { told.list = $0.applied(to: told.list) { $0 } ?? [] },
+      counter.onChange { told.count = $0 },
+    ]
+    defer { for subscription in subscriptions { subscription.cancel() } }
+    told.list = list.map(\.objectID)
+    var (last, round, saveCount) = (0, 0, 0)
     while true {
-      let isLast = end.isReached.load(ordering: .sequentiallyConsistent)
-      try library.waitForViewContext()
-      let sum = try context.fetch(From<Writer>()).reduce(0) { $0 + $1.rank }
-      #expect(sum >= last)
-      last = sum
+      let isLast = run.isOver.load(ordering: .sequentiallyConsistent)
+      let done = run.done
+      try run.library.waitForViewContext()
+      let count = try #require(try Sums(context).writeCount)
+      #expect(count >= done && count >= last)
+      last = count
+      if round % 5 == 0 || isLast {
+        mine.name = "view \(saveCount + 1)"
+        // Others have changed the object's rank meanwhile, and nobody its name.
+        try await context.saveWithoutBlocking()
+        saveCount += 1
+      }
+      round += 1
       if isLast { break }
       try await Task.sleep(for: .milliseconds(2))
     }
-    #expect(eventCount.withLock { $0 } > 0)
-    return last
+    context.processPendingChanges()
+    let shown = try context.fetch(From<Writer>().orderBy(\.rank)).map(\.objectID)
+    #expect(list.map(\.objectID) == shown && told.list == shown)
+    #expect(counter.count == last && told.count == last)
+    #expect(told.eventCount > 0)
+    return saveCount
+  }
+
+  /// What the observers have told.
+  private final class Told {
+    var list: [ManagedObjectID] = []
+    var count = 0
+    var eventCount = 0
   }
 }

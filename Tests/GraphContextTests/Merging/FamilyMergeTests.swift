@@ -15,9 +15,10 @@ struct FamilyMergeTests {
   @Test func contextsAndTheStoreShowWhatPlainValuesDo() async throws {
     var generator = SeededGenerator()
     let policies: [MergePolicy] = [
-      .error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback,
+      .error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback, .keepMine,
+      .keepTheirs,
     ]
-    let roundLength = 300
+    let roundLength = 420
     var refusals: Set<String> = []
     var done = 0
     while done < Self.stepCount {

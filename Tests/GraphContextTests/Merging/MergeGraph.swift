@@ -95,6 +95,12 @@ enum MergeEdit {
   }
 }
 
+extension MergePolicy {
+  /// Policies of the program's own that settle every property.
+  static let keepMine = MergePolicy.custom { $0.keepMine() }
+  static let keepTheirs = MergePolicy.custom { $0.keepTheirs() }
+}
+
 /// What a store has, and which commit gave each value: to find what two contexts have both changed.
 struct MergeLedger {
   private(set) var graph = MergeGraph()
@@ -192,7 +198,7 @@ struct MergeLedger {
     switch policy {
     case _ where foreign.isEmpty: break
     case .error: if !both.isEmpty { outcome.objections.insert("conflict") }
-    case .mergeByPropertyStoreTrump: dropped = both
+    case .mergeByPropertyStoreTrump, .keepTheirs: dropped = both
     case .overwrite where !mine.isEmpty || !agreed.isEmpty:
       mine.formUnion(foreign.subtracting(key.kind.referenceSlots))
     case .rollback: dropped = mine

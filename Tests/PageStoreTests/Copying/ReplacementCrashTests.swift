@@ -6,19 +6,6 @@ import Testing
 
 /// The power fails, or the process dies, at every step of the replacement of a store by its copy.
 struct ReplacementCrashTests {
-  /// A store with a random past, all of it durable.
-  private func subject(seed: UInt64) throws -> StoreUnderTest {
-    var options = StoreOptions()
-    options.pageSize = 4_096
-    let subject = StoreUnderTest(options: options, seed: seed)
-    try subject.open()
-    for shape in [StoreWorkload.Shape.small, .range, .largeValue, .trees, .growth, .small] {
-      _ = try subject.commit(shape)
-    }
-    try subject.checkpoint()
-    return subject
-  }
-
   /// Replaces the subject's store by a copy and notes every moment.
   private func moments(_ subject: StoreUnderTest) throws -> (SimulatedPlace, [SimulatedPlace.Moment]) {
     let moments = Mutex<[SimulatedPlace.Moment]>([])
@@ -28,16 +15,9 @@ struct ReplacementCrashTests {
     return (place, moments.withLock { $0 })
   }
 
-  /// Whether what a file holds is what the subject's store held. Opens it with the real recovery.
-  private func check(_ disk: SimulatedDisk, _ subject: StoreUnderTest, seed: UInt64) throws {
-    let after = StoreUnderTest(disk: disk, model: subject.ledger.model, options: subject.options, seed: seed)
-    try after.open()
-    try after.check(seed: seed)
-  }
-
   @Test func thePowerFailsAtEachStep() throws {
     var generator = SeededGenerator()
-    let subject = try subject(seed: generator.next())
+    let subject = try StoreUnderTest.withPast(seed: generator.next())
     let (place, moments) = try moments(subject)
     #expect(place.steps == ["makeFile", "synchronizeFile", "publish", "synchronizeFolder"])
     #expect(moments.count > 50)
@@ -51,7 +31,7 @@ struct ReplacementCrashTests {
         for damage in file.possibleDamage {
           let disk = SimulatedDisk(file.image(damage, seed: generator.next()))
           do {
-            try check(disk, subject, seed: generator.next())
+            try subject.check(copiedTo: disk, seed: generator.next())
           } catch {
             Issue.record("moment \(index), \(moment.name), \(damage): \(error)")
           }
@@ -59,13 +39,14 @@ struct ReplacementCrashTests {
       }
     }
     #expect(counts.keys.count == 3)
-    try check(try #require(place.copy).afterProcessDeath(), subject, seed: 1)
+    try subject.check(copiedTo: try #require(place.copy).afterProcessDeath(), seed: 1)
   }
 
   /// A store is replaced by a copy of another one, a backup: each image is the old store or the backup.
   @Test func thePowerFailsWhileABackupTakesAStoresPlace() throws {
     var generator = SeededGenerator()
-    let (old, backup) = (try subject(seed: generator.next()), try subject(seed: generator.next()))
+    let old = try StoreUnderTest.withPast(seed: generator.next())
+    let backup = try StoreUnderTest.withPast(seed: generator.next())
     let moments = Mutex<[SimulatedPlace.Moment]>([])
     let place = SimulatedPlace(replacing: old.disk) { moment in moments.withLock { $0.append(moment) } }
     #expect(try #require(backup.store).copy(to: place, keepsUUID: true))
@@ -77,18 +58,18 @@ struct ReplacementCrashTests {
         let isOld = moment.name != .copy && index == 0
         for damage in file.possibleDamage {
           let disk = SimulatedDisk(file.image(damage, seed: generator.next()))
-          try check(disk, isOld ? old : backup, seed: generator.next())
+          try (isOld ? old : backup).check(copiedTo: disk, seed: generator.next())
         }
       }
     }
     #expect(names.count == 3)
-    try check(old.disk.afterProcessDeath(), old, seed: 1)
+    try old.check(copiedTo: old.disk.afterProcessDeath(), seed: 1)
   }
 
   /// Whoever goes on with a copy whose name may not be durable makes it so before the first commit.
   @Test func theProcessDiesAtEachStepAndThenThePowerFails() throws {
     var generator = SeededGenerator()
-    let subject = try subject(seed: generator.next())
+    let subject = try StoreUnderTest.withPast(seed: generator.next())
     let (_, moments) = try moments(subject)
     var syncCount = 0
     for moment in moments where moment.name != .original {
@@ -110,7 +91,7 @@ struct ReplacementCrashTests {
 
   @Test func eachCallOfTheCopyFailsInTurn() throws {
     var generator = SeededGenerator()
-    let subject = try subject(seed: generator.next())
+    let subject = try StoreUnderTest.withPast(seed: generator.next())
     let store = try #require(subject.store)
     for call in [DiskCall.write, .writeDurably, .synchronize, .allocate] {
       for position in 0..<12 {
@@ -133,12 +114,12 @@ struct ReplacementCrashTests {
   }
 
   @Test func afterAFolderThatCannotBeSyncedTheOutcomeIsUnknown() throws {
-    let subject = try subject(seed: 1)
+    let subject = try StoreUnderTest.withPast(seed: 1)
     let place = FailingPlace(replacing: subject.disk, nil)
     let store = try #require(subject.store)
     #expect(code { _ = try store.copy(to: place, keepsUUID: true) } == .outcomeUnknown)
     for file in place.base.moment.found {
-      try check(SimulatedDisk(file.image(.allLost, seed: 0)), subject, seed: 1)
+      try subject.check(copiedTo: SimulatedDisk(file.image(.allLost, seed: 0)), seed: 1)
     }
   }
 }
@@ -167,5 +148,27 @@ private final class FailingPlace: CopyPlace {
   func synchronizeFolder() throws(StoreError) {
     if fault == nil { throw .init(.inputOutput, "the folder can't be synced") }
     try base.synchronizeFolder()
+  }
+}
+
+extension StoreUnderTest {
+  /// A store with a random past, all of it durable.
+  static func withPast(seed: UInt64) throws -> StoreUnderTest {
+    var options = StoreOptions()
+    options.pageSize = 4_096
+    let subject = StoreUnderTest(options: options, seed: seed)
+    try subject.open()
+    for shape in [StoreWorkload.Shape.small, .range, .largeValue, .trees, .growth, .small] {
+      _ = try subject.commit(shape)
+    }
+    try subject.checkpoint()
+    return subject
+  }
+
+  /// Whether what a file holds is what this store held. Opens it with the real recovery.
+  func check(copiedTo disk: SimulatedDisk, seed: UInt64) throws {
+    let after = StoreUnderTest(disk: disk, model: ledger.model, options: options, seed: seed)
+    try after.open()
+    try after.check(seed: seed)
   }
 }

@@ -24,8 +24,7 @@ struct KilledProcessTests {
     while kills < killCount {
       let delay = UInt32(generator.number(in: 0...longestDelay))
       if let last = try killOnce(
-        path,
-        commitsPerOpening,
+        [path, String(commitsPerOpening)],
         afterMicroseconds: delay,
         waitsForCommit: kills % 4 != 0
       ) {
@@ -52,18 +51,59 @@ struct KilledProcessTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["killed.cambium"])
   }
 
+  /// A killed destruction leaves the store or nothing, and the next one finishes. A new store of the name has nothing of the old one.
+  @Test func aStoreIsWholeOrGoneWhenAProcessIsKilledThatDestroysIt() throws {
+    var generator = SeededGenerator()
+    let folder = try TemporaryFolder()
+    let path = folder.file("killed.cambium")
+    let commitCount = 4
+    var options = StoreOptions()
+    options.createsIfMissing = false
+    var (goneCount, wholeCount) = (0, 0)
+    for kills in 0..<100 {
+      let last = try killOnce(
+        [path, String(commitCount), "destroy"],
+        afterMicroseconds: UInt32(generator.number(in: 0...20_000)),
+        waitsForCommit: kills % 4 != 0
+      )
+      do {
+        let store = try Store.open(at: path, options: options)
+        wholeCount += 1
+        // After the last of its commits it may be destroyed and made anew.
+        #expect(last ?? 0 == commitCount || store.lastCommit >= last ?? 0)
+        try store.read { snapshot in
+          var (replay, comparison) = (KillReplay(), SnapshotComparison(seed: generator.next()))
+          let difference = try comparison.difference(of: snapshot, from: replay.state(after: snapshot.commit))
+          #expect(difference == nil)
+        }
+        #expect(try store.verify().isEmpty)
+        try store.close()
+      } catch let error as StoreError {
+        goneCount += 1
+        #expect(last ?? 0 == 0 || last ?? 0 == commitCount)
+        let isGone = error.systemError?.errno == ENOENT
+        // A new one whose making was cut short is an empty file.
+        #expect(isGone || error.code == .notAStore, "\(error)")
+        if !isGone { try Store.open(at: path).close() }
+      }
+      let isThere = FileManager.default.fileExists(atPath: path)
+      #expect(code { try Store.destroy(at: path) } == (isThere ? nil : .inputOutput))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+    }
+    #expect(goneCount > 0 && wholeCount > 0, "\(goneCount) gone, \(wholeCount) whole")
+  }
+
   /// Lets a process commit for a while and kills it; returns the last commit it acknowledged in that time. The while
   /// begins with its first acknowledgement, or with its start: so openings are killed too.
   private func killOnce(
-    _ path: String,
-    _ commitsPerOpening: Int,
+    _ arguments: [String],
     afterMicroseconds delay: UInt32,
     waitsForCommit: Bool
   ) throws -> UInt64? {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
       .deletingLastPathComponent().appendingPathComponent("KillTarget")
-    process.arguments = [path, String(commitsPerOpening)]
+    process.arguments = arguments
     let pipe = Pipe()
     process.standardOutput = pipe
     try process.run()

@@ -30,10 +30,11 @@ extension PersistentContainer {
   /// Removes the file of the store at `url`. The store must not be open, in this process or another. It may be damaged. If the URL is that of a
   /// symbolic link, the file that it leads to is removed, and the link stays.
   ///
-  /// After a crash at any moment the file is there, complete, or gone. When this returns, it is gone for good.
+  /// After a crash at any moment the file is there, complete, or gone, and another call finishes what this one has begun. When this returns, the file
+  /// is gone for good, and so it is when this throws because there is none.
   ///
   /// - Throws: `store` with a `storeError` of code `storeInUse` if the store is open or being copied, `notAStore` if the file is none, `inputOutput`
-  ///   also if there is no file: then nothing was removed; `outcomeUnknown` if the folder can't be synced: after a power failure the file
+  ///   also if there is no file; `outcomeUnknown` if the folder can't be synced: after a power failure the file
   ///   may be there. `invalidURL`.
   public static func destroyStore(at url: URL) async throws(ContextError) {
     let path = try path(of: url)
