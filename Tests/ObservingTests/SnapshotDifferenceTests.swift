@@ -144,5 +144,14 @@ struct SnapshotDifferenceTests {
     let old = try list.snapshot()
     try list.refetch(From<Departure>().orderBy(.descending(\.hour), .descending(\.minute)))
     try check(old, try list.snapshot())
+    try list.refetch(From<Departure>().orderBy(\.minute), sectionedBy: nil)
+    #expect(list.sections.count == 1 && list.sectionedBy == nil)
+    try check(old, try list.snapshot())
+    try list.refetch(From<Departure>().orderBy(\.city), sectionedBy: SectionedBy(\.city))
+    #expect(list.sections.map(\.name) == ["x"])
+    #expect(throws: ContextError.self) {
+      try list.refetch(From<Departure>().orderBy(\.minute), sectionedBy: SectionedBy(\.city))
+    }
+    #expect(list.sections.map(\.name) == ["x"])
   }
 }

@@ -24,7 +24,7 @@ public final class FetchedResults<Object: ManagedObject> {
   /// The query.
   public private(set) var request: From<Object>
   /// How the list is divided; nil for a list of one section.
-  public let sectionedBy: SectionedBy<Object>?
+  public private(set) var sectionedBy: SectionedBy<Object>?
   /// Why the list has stopped to follow its context; nil while it follows. The list then shows what it showed before, until ``refetch(_:)``.
   public private(set) var failure: ContextError?
   private(set) var list: LiveList
@@ -49,7 +49,7 @@ public final class FetchedResults<Object: ManagedObject> {
   ///   - request: the query. Limit and offset are allowed.
   ///   - sectionedBy: what divides the list. The first key of the request's order must be that of the sections.
   ///   - context: the context that the list follows.
-  /// - Throws: what ``ManagedObjectContext/fetch(_:)-(From<Root>)`` throws; `invalidQuery` also where the order doesn't keep sections together.
+  /// - Throws: what ``ManagedObjectContext/fetch(_:)-(From<Root>)`` throws; `invalidQuery` also where the first key of the order isn't that of the sections.
   public init(
     _ request: From<Object>,
     sectionedBy: SectionedBy<Object>? = nil,
@@ -283,22 +283,28 @@ extension FetchedResults {
     if hasMissedChanges { try refetch() } else { isPaused = false }
   }
 
-  /// Fetches the list again, with another query if one is given, and tells of a reload.
+  /// Fetches the list again, with another query if one is given, and tells of a reload. A list that is paused, or has stopped because of a ``failure``, follows its context again.
   ///
   /// - Throws: what the fetch throws; the list then stays as it is.
   public func refetch(_ request: From<Object>? = nil) throws(ContextError) {
-    guard let context else { throw ContextError.contextGone() }
-    context.processPendingChanges()
-    try reload(request ?? self.request, in: context)
+    try refetch(request ?? self.request, sectionedBy: sectionedBy)
   }
 
-  private func reload(
-    _ request: From<Object>,
-    in context: ManagedObjectContext
-  ) throws(ContextError) {
-    let (list, sectioning) = try Self.fetched(request, sectionedBy, in: context)
+  /// Fetches the list again, with another query and other sections, or none, and tells of a reload. A list that is paused follows again.
+  ///
+  /// - Throws: what the initializer throws; the list then stays as it is.
+  public func refetch(_ request: From<Object>, sectionedBy: SectionedBy<Object>?) throws(ContextError) {
+    guard let context else { throw ContextError.contextGone() }
+    context.processPendingChanges()
+    let (list, sections) = try Self.fetched(request, sectionedBy, in: context)
     tellWillChange()
-    (self.list, self.sectioning, self.request) = (list, sectioning, request)
+    (self.request, self.sectionedBy) = (request, sectionedBy)
+    show(list, sections)
+  }
+
+  /// Shows a list that is fetched again.
+  private func show(_ list: LiveList, _ sections: ListSections?) {
+    (self.list, sectioning) = (list, sections)
     (isPaused, hasMissedChanges, failure) = (false, false, nil)
     page = (0, [])
     var changes = ListChanges([], origin: .context)
@@ -320,22 +326,44 @@ extension FetchedResults {
   private func showUntold() {
     guard let context, let changes = untold.take() else { return }
     do throws(ContextError) {
-      // Sections are those of the whole state that the context shows.
-      if changes.invalidatesAll || sectioning != nil && context.showsUntoldChanges {
-        return try reload(request, in: context)
+      switch try next(after: changes, in: context) {
+      case .step(let step, _, _) where step.changes.isEmpty: list.take(step)
+      case .step(let step, let sections, let difference):
+        tellWillChange()
+        list.take(step)
+        sectioning = sections
+        page = (0, [])
+        tell(listChanges(step.changes, difference, changes, context))
+      case .reload(let list, let sections):
+        tellWillChange()
+        show(list, sections)
       }
-      let step = try list.step(after: changes)
-      if step.changes.isEmpty { return list.take(step) }
-      let names = try sectioning?.names(of: step.changes, list.query, in: context)
-      tellWillChange()
-      list.take(step)
-      page = (0, [])
-      let difference = sectioning?.update(step.changes, names ?? [:])
-      tell(listChanges(step.changes, difference, changes, context))
     } catch {
       failure = error
       context.deferred.note(error)
     }
+  }
+
+  /// What a list shows after a change.
+  private enum Next {
+    case step(LiveList.Step, ListSections?, ListSections.Difference?)
+    case reload(LiveList, ListSections?)
+  }
+
+  /// Reads what the list is to show. It shows what it showed until then.
+  private func next(
+    after changes: ObjectChanges,
+    in context: ManagedObjectContext
+  ) throws(ContextError) -> Next {
+    // Sections are those of the whole state that the context shows.
+    if !changes.invalidatesAll, sectioning == nil || !context.showsUntoldChanges {
+      let step = try list.step(after: changes)
+      guard var sections = sectioning, !step.changes.isEmpty else { return .step(step, sectioning, nil) }
+      let names = try sections.names(of: step.changes, list.query, in: context)
+      if let difference = sections.update(step.changes, names) { return .step(step, sections, difference) }
+    }
+    let (list, sections) = try Self.fetched(request, sectionedBy, in: context)
+    return .reload(list, sections)
   }
 
   /// After a save the same objects are at the same positions, but of another commit.
