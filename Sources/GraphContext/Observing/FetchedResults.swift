@@ -326,7 +326,10 @@ extension FetchedResults {
   private func showUntold() {
     guard let context, let changes = untold.take() else { return }
     do throws(ContextError) {
-      switch try next(after: changes, in: context) {
+      let next = try Cancellation.ignored { () throws(ContextError) in
+        try self.next(after: changes, in: context)
+      }
+      switch next {
       case .step(let step, _, _) where step.changes.isEmpty: list.take(step)
       case .step(let step, let sections, let difference):
         tellWillChange()
@@ -370,7 +373,9 @@ extension FetchedResults {
   private func moveOn() {
     guard let context, failure == nil, !isPaused else { return }
     if untold != nil { return showUntold() }
-    context.deferringError(()) { () throws(ContextError) in try list.moveOn() }
+    context.deferringError(()) { () throws(ContextError) in
+      try Cancellation.ignored { () throws(ContextError) in try list.moveOn() }
+    }
   }
 
   private func listChanges(
