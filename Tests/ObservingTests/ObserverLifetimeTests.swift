@@ -27,4 +27,24 @@ struct ObserverLifetimeTests {
     for _ in 0..<3 { #expect(try context.fetch(From<Departure>().where { $0.minute > 7 }).count == 2_993) }
     #expect(observed == nil)
   }
+
+  @Test func sequencesEndWithTheContext() async throws {
+    let container = try await Airport.open(count: 3)
+    var context: ManagedObjectContext? = try container.context()
+    let list = try FetchedResults(From<Departure>().orderBy(\.minute), in: context!)
+    let counter = try CountObserver(From<Departure>(), in: context!)
+    let observer = try ObjectObserver(list[0])
+    let (changes, snapshots) = (list.changes(), try list.snapshots())
+    let (counts, states) = (counter.counts(), observer.changes())
+    context!.insert(Departure(9, "new"))
+    context!.processPendingChanges()
+    context = nil
+    var told: [String] = []
+    for await change in changes { told.append("\(change.changes.count) changed") }
+    for await snapshot in snapshots { told.append("\(snapshot.count) objects") }
+    for await count in counts { told.append("\(count) counted") }
+    for await state in states { told.append("\(state)") }
+    #expect(told == ["1 changed", "4 objects", "4 counted", "initial"])
+    withExtendedLifetime((list, counter, observer)) {}
+  }
 }

@@ -33,8 +33,11 @@ public final class CountObserver<Object: ManagedObject> {
     query = try context.resolved(request).query
     dependencies = ListDependencies(query, section: nil)
     count = try context.count(query)
+    let end = ContextEnd { [weak self] in self?.end() }
     subscriptions = [
-      context.onObjectsDidChange { [weak self] in self?.follow($0) },
+      context.onObjectsDidChange { [weak self] changes in
+        withExtendedLifetime(end) { self?.follow(changes) }
+      },
       context.onDidSettle { [weak self] in self?.recount() },
     ]
   }
@@ -60,7 +63,8 @@ public final class CountObserver<Object: ManagedObject> {
   /// Tells an owner nothing from now on.
   public func removeObserver(_ owner: AnyObject) { audience.remove(owner) }
 
-  /// A sequence of the count as it is and each new one, for a task on any executor. A consumer that is slow gets the newest. It ends when the observer is released.
+  /// A sequence of the count as it is and each new one, for a task on any executor. A consumer that is slow gets the newest. It ends when the observer or its context is
+  /// released.
   public func counts() -> AsyncStream<Int> { audience.stream(from: count, .bufferingNewest(1)) { $0 } }
 
   /// Counts nothing until ``resume()``.
@@ -71,6 +75,9 @@ public final class CountObserver<Object: ManagedObject> {
     isPaused = false
     recount()
   }
+
+  /// The context is gone: nobody is told anything any more.
+  private func end() { audience = Audience() }
 
   private func follow(_ changes: ObjectChanges) {
     guard let context, changes.invalidatesAll || isConcerned(by: changes, context) else { return }

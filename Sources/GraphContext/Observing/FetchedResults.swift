@@ -34,6 +34,8 @@ public final class FetchedResults<Object: ManagedObject> {
   private var subscriptions: [ContextSubscription] = []
   /// Objects that are read together.
   private var page: (start: Int, objects: [Object]) = (0, [])
+  /// How often the list has changed.
+  private(set) var version = 0
   /// True between ``pause()`` and ``resume()``.
   public private(set) var isPaused = false
   private var hasMissedChanges = false
@@ -60,8 +62,11 @@ public final class FetchedResults<Object: ManagedObject> {
     // What was noted so far is in the list already.
     context.processPendingChanges()
     (list, sectioning) = try Self.fetched(request, sectionedBy, in: context)
+    let end = ContextEnd { [weak self] in self?.end() }
     subscriptions = [
-      context.onObjectsDidChange { [weak self] in self?.follow($0) },
+      context.onObjectsDidChange { [weak self] changes in
+        withExtendedLifetime(end) { self?.follow(changes) }
+      },
       context.onDidSettle { [weak self] in self?.moveOn() },
     ]
   }
@@ -162,12 +167,12 @@ extension FetchedResults: RandomAccessCollection {
     return path.item >= 0 && path.item < range.count ? self[range.lowerBound + path.item] : nil
   }
 
-  /// The IDs of the objects at some positions, for which no object is made.
+  /// The IDs of the objects at some positions, for which no object is made. Positions that don't exist have none.
   ///
   /// - Throws: `store` or `corrupt` if the store can't be read.
   public func objectIDs(at positions: Range<Int>) throws(ContextError) -> [ManagedObjectID] {
     guard let context else { return [] }
-    return try list.numbers(at: positions).map { context.id($0, list.entity) }
+    return try list.numbers(at: positions.clamped(to: 0..<list.count)).map { context.id($0, list.entity) }
   }
 
   /// The position of an object of the context; nil if it isn't in the list. O(log n) for a list by rank, else O(n).
@@ -239,6 +244,13 @@ extension FetchedResults {
       range: start..<Swift.min(start + run.count, endIndex)
     )
   }
+
+  /// The object at a path of an earlier state of the list, whose context is there. If the store can't be read, the object is one that isn't there.
+  func object(at path: ListPath, of state: ListArrangement) -> Object {
+    guard let context else { fatalError("a section of a list whose context is gone") }
+    let number = context.deferringError(nil) { () throws(ContextError) in try state.number(at: path) }
+    return context.object(Object.self, number: number ?? .none, list.entity.ordinal)
+  }
 }
 
 // MARK: - Telling
@@ -253,7 +265,7 @@ extension FetchedResults {
     return subscription
   }
 
-  /// A sequence of the values that ``onChange(_:)`` delivers, for a task on any executor. It ends when the list is released.
+  /// A sequence of the values that ``onChange(_:)`` delivers, for a task on any executor. It ends when the list or its context is released.
   ///
   /// Each call makes a sequence of its own. Differences that the consumer has not read yet stay in memory.
   public func changes() -> AsyncStream<ListChanges> { audience.stream(from: nil) { $0 } }
@@ -306,10 +318,21 @@ extension FetchedResults {
   private func show(_ list: LiveList, _ sections: ListSections?) {
     (self.list, sectioning) = (list, sections)
     (isPaused, hasMissedChanges, failure) = (false, false, nil)
-    page = (0, [])
+    hasChanged()
     var changes = ListChanges([], origin: .context)
     changes.isReload = true
     tell(changes)
+  }
+
+  private func hasChanged() {
+    page = (0, [])
+    version += 1
+  }
+
+  /// The context is gone: nobody is told anything any more.
+  private func end() {
+    audience = Audience()
+    observers = []
   }
 
   private func follow(_ changes: ObjectChanges) {
@@ -335,7 +358,7 @@ extension FetchedResults {
         tellWillChange()
         list.take(step)
         sectioning = sections
-        page = (0, [])
+        hasChanged()
         tell(listChanges(step.changes, difference, changes, context))
       case .reload(let list, let sections):
         tellWillChange()

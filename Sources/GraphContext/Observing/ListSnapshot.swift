@@ -141,7 +141,8 @@ extension FetchedResults {
     )
   }
 
-  /// A sequence of the list's snapshots: first as it is, then after each difference. A consumer that is slow gets the newest. It ends when the list is released.
+  /// A sequence of the list's snapshots: first as it is, then after each difference. A consumer that is slow gets the newest. It ends when the list or its context is
+  /// released.
   ///
   /// - Throws: `store` or `corrupt` if the store can't be read.
   public func snapshots() throws(ContextError) -> AsyncStream<ListSnapshot<Object>> {
