@@ -73,7 +73,9 @@ extension ListSnapshot {
   ) -> (gone: [ListChanges.SectionChange], come: [ListChanges.SectionChange]) {
     // A name may come again: the first section of a name is the first in the other order, too.
     var places: [[UInt8]: [Int]] = [:]
-    for (section, name) in new.enumerated().reversed() { places[Array(name.utf8), default: []].append(section) }
+    for (section, name) in new.enumerated().reversed() {
+      places[Array(name.utf8), default: []].append(section)
+    }
     let common = old.enumerated().compactMap { section, name in
       places[Array(name.utf8)]?.popLast().map { (old: section, new: $0) }
     }
