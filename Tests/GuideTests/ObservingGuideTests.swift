@@ -106,6 +106,18 @@ func serve(
 }
 // End of quotation
 
+// Quoted in Docs/Observing.md
+/// Is told on its own executor how many talks have no speaker.
+actor Notice {
+  private(set) var texts: [String] = []
+
+  /// Returns when the observer or its context is released, or the task is cancelled.
+  func follow(_ counts: AsyncStream<Int>) async {
+    for await text in counts.map({ "\($0) without a speaker" }) { texts.append(text) }
+  }
+}
+// End of quotation
+
 /// What Docs/Observing.md says that code does.
 @MainActor struct ObservingGuideTests {
   private func conference() async throws -> PersistentContainer {
@@ -165,6 +177,19 @@ func serve(
     talk.start = 600
     talk.speaker = "Ada"
     #expect(await iterator.next() == "Opening: Ada")
+  }
+
+  @Test func anActorIsToldOnItsOwnExecutor() async throws {
+    let context = try await conference().viewContext
+    let counter = try CountObserver(From<Talk>().where { $0.speaker == nil }, in: context)
+    let (counts, notice) = (counter.counts(), Notice())
+    let task = Task { await notice.follow(counts) }
+    context.insert(Talk("Opening", day: 1, start: 540))
+    context.processPendingChanges()
+    while await notice.texts.last != "1 without a speaker" { await Task.yield() }
+    task.cancel()
+    await task.value
+    withExtendedLifetime(counter) {}
   }
 
   @Test func observersOfOneObjectAndOfACount() async throws {

@@ -42,6 +42,14 @@ enum Airport {
   static func open(_ location: StoreLocation = .inMemory) async throws -> PersistentContainer {
     try await PersistentContainer("Airport", models: [Departure.self, Airline.self, Gate.self], at: location)
   }
+
+  /// A store of departures in the minutes from 1 on, to the cities `x1`, `x2` and so on.
+  static func open(count: Int) async throws -> PersistentContainer {
+    let container = try await open()
+    let values = (1...count).map { Departure.Values(hour: $0 / 60, minute: $0, status: nil, city: "x\($0)") }
+    try await container.batchInsert(values)
+    return container
+  }
 }
 
 extension PersistentContainer {

@@ -119,10 +119,13 @@ protocol ObjectSource: AnyObject {
   func groups(of grouping: ResolvedGrouping, over layers: UnsavedLayers?) throws(ContextError) -> GroupRows
 
   /// The state of a list whose positions the source can count; nil if it can't.
+  ///
+  /// - Parameter previous: the list's state before, of the same source or another one.
   func rankedContent(
     _ access: RankedAccess,
     of entity: StoredEntity,
-    over layers: UnsavedLayers?
+    over layers: UnsavedLayers?,
+    after previous: any ListContent
   ) throws(ContextError) -> (any ListContent)?
 
   /// How the source answers a request.
@@ -186,7 +189,8 @@ extension ObjectSource {
   func rankedContent(
     _ access: RankedAccess,
     of entity: StoredEntity,
-    over layers: UnsavedLayers?
+    over layers: UnsavedLayers?,
+    after previous: any ListContent
   ) throws(ContextError) -> (any ListContent)? { nil }
 
   /// How the source answers a request, with what that has read if it is measured.

@@ -21,6 +21,8 @@ final class EncodedChanges {
   private var encoder: RecordEncoder
   /// How many records were encoded, replaced ones included.
   private(set) var encodingCount = 0
+  /// The objects that were brought up to date, in the order in which that was done: who keeps something of the records sees what has changed since.
+  private(set) var log: [ObjectNumber] = []
 
   /// - Parameter pending: every object of the entity that has unsaved changes.
   init(_ entity: StoredEntity, _ pending: ChangedObjects) {
@@ -35,13 +37,16 @@ final class EncodedChanges {
   /// The object isn't any more what it was when the records were last brought up to date.
   func noteStale(_ number: ObjectNumber) { stale.insert(number) }
 
-  /// Whether most of the memory holds records that were replaced since: then it is time to start afresh.
-  var isWasteful: Bool { encodingCount > 2 * records.count + 1_024 }
+  /// Whether most of the memory holds records that were replaced since, or tells of such: then it is time to start afresh.
+  var isWasteful: Bool {
+    encodingCount > 2 * records.count + 1_024 || log.count > 2 * (records.count + hidden.count) + 1_024
+  }
 
   /// Brings the records up to date. O(objects changed since the last time).
   func update(from context: ManagedObjectContext) {
     if stale.isEmpty { return }
     for number in stale { update(number, context.knownObject(number, of: entity)) }
+    log += stale
     stale.removeAll()
   }
 

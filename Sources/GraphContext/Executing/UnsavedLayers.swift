@@ -51,6 +51,9 @@ struct UnsavedRecords {
     hidden = layers.dropFirst().reduce(first.hidden) { $0.union($1.hidden) }
   }
 
+  /// The records' only layer; nil if there are several.
+  var onlyLayer: EncodedChanges? { layers.count == 1 ? layers[0] : nil }
+
   /// The record of a new or changed object.
   func record(_ number: ObjectNumber) -> UnsafeRawBufferPointer? {
     for layer in layers.reversed() {

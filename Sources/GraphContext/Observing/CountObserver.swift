@@ -8,7 +8,7 @@ import Predicates
 /// ```
 ///
 /// A change that can't concern the query costs a look at its entities; any other costs a count, O(log n) where ranges of indexes are the answer. Changes of one turn are
-/// told as one count. The observer belongs to the task of its context. It lives as long as the program holds it or a subscription of ``onChange(notifyInitial:_:)``, and tells
+/// told as one count. If the store can't be read, the count stays as it is until the next event, and the context throws the error at its next fetch or save. The observer belongs to the task of its context. It lives as long as the program holds it or a subscription of ``onChange(notifyInitial:_:)``, and tells
 /// nothing once its context is gone.
 public final class CountObserver<Object: ManagedObject> {
   /// The query.
@@ -33,8 +33,11 @@ public final class CountObserver<Object: ManagedObject> {
     query = try context.resolved(request).query
     dependencies = ListDependencies(query, section: nil)
     count = try context.count(query)
+    let end = ContextEnd { [weak self] in self?.end() }
     subscriptions = [
-      context.onObjectsDidChange { [weak self] in self?.follow($0) },
+      context.onObjectsDidChange { [weak self] changes in
+        withExtendedLifetime(end) { self?.follow(changes) }
+      },
       context.onDidSettle { [weak self] in self?.recount() },
     ]
   }
@@ -60,7 +63,8 @@ public final class CountObserver<Object: ManagedObject> {
   /// Tells an owner nothing from now on.
   public func removeObserver(_ owner: AnyObject) { audience.remove(owner) }
 
-  /// A sequence of the count as it is and each new one, for a task on any executor. A consumer that is slow gets the newest. It ends when the observer is released.
+  /// A sequence of the count as it is and each new one, for a task on any executor. A consumer that is slow gets the newest. It ends when the observer or its context is
+  /// released.
   public func counts() -> AsyncStream<Int> { audience.stream(from: count, .bufferingNewest(1)) { $0 } }
 
   /// Counts nothing until ``resume()``.
@@ -71,6 +75,9 @@ public final class CountObserver<Object: ManagedObject> {
     isPaused = false
     recount()
   }
+
+  /// The context is gone: nobody is told anything any more.
+  private func end() { audience = Audience() }
 
   private func follow(_ changes: ObjectChanges) {
     guard let context, changes.invalidatesAll || isConcerned(by: changes, context) else { return }
@@ -88,8 +95,12 @@ public final class CountObserver<Object: ManagedObject> {
 
   private func recount() {
     guard isStale, !isPaused, let context else { return }
+    let new = context.deferringError(Int?.none) { () throws(ContextError) in
+      try Cancellation.ignored { () throws(ContextError) in try context.count(query) }
+    }
+    // One that can't be counted is counted again after the next event.
+    guard let new else { return }
     isStale = false
-    let new = context.deferringError(count) { () throws(ContextError) in try context.count(query) }
     if new == count { return }
     count = new
     Audience.tell(audience, new)

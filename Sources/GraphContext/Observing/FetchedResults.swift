@@ -24,7 +24,7 @@ public final class FetchedResults<Object: ManagedObject> {
   /// The query.
   public private(set) var request: From<Object>
   /// How the list is divided; nil for a list of one section.
-  public let sectionedBy: SectionedBy<Object>?
+  public private(set) var sectionedBy: SectionedBy<Object>?
   /// Why the list has stopped to follow its context; nil while it follows. The list then shows what it showed before, until ``refetch(_:)``.
   public private(set) var failure: ContextError?
   private(set) var list: LiveList
@@ -34,6 +34,8 @@ public final class FetchedResults<Object: ManagedObject> {
   private var subscriptions: [ContextSubscription] = []
   /// Objects that are read together.
   private var page: (start: Int, objects: [Object]) = (0, [])
+  /// How often the list has changed.
+  private(set) var version = 0
   /// True between ``pause()`` and ``resume()``.
   public private(set) var isPaused = false
   private var hasMissedChanges = false
@@ -49,7 +51,7 @@ public final class FetchedResults<Object: ManagedObject> {
   ///   - request: the query. Limit and offset are allowed.
   ///   - sectionedBy: what divides the list. The first key of the request's order must be that of the sections.
   ///   - context: the context that the list follows.
-  /// - Throws: what ``ManagedObjectContext/fetch(_:)-(From<Root>)`` throws; `invalidQuery` also where the order doesn't keep sections together.
+  /// - Throws: what ``ManagedObjectContext/fetch(_:)-(From<Root>)`` throws; `invalidQuery` also where the first key of the order isn't that of the sections.
   public init(
     _ request: From<Object>,
     sectionedBy: SectionedBy<Object>? = nil,
@@ -60,8 +62,11 @@ public final class FetchedResults<Object: ManagedObject> {
     // What was noted so far is in the list already.
     context.processPendingChanges()
     (list, sectioning) = try Self.fetched(request, sectionedBy, in: context)
+    let end = ContextEnd { [weak self] in self?.end() }
     subscriptions = [
-      context.onObjectsDidChange { [weak self] in self?.follow($0) },
+      context.onObjectsDidChange { [weak self] changes in
+        withExtendedLifetime(end) { self?.follow(changes) }
+      },
       context.onDidSettle { [weak self] in self?.moveOn() },
     ]
   }
@@ -162,12 +167,12 @@ extension FetchedResults: RandomAccessCollection {
     return path.item >= 0 && path.item < range.count ? self[range.lowerBound + path.item] : nil
   }
 
-  /// The IDs of the objects at some positions, for which no object is made.
+  /// The IDs of the objects at some positions, for which no object is made. Positions that don't exist have none.
   ///
   /// - Throws: `store` or `corrupt` if the store can't be read.
   public func objectIDs(at positions: Range<Int>) throws(ContextError) -> [ManagedObjectID] {
     guard let context else { return [] }
-    return try list.numbers(at: positions).map { context.id($0, list.entity) }
+    return try list.numbers(at: positions.clamped(to: 0..<list.count)).map { context.id($0, list.entity) }
   }
 
   /// The position of an object of the context; nil if it isn't in the list. O(log n) for a list by rank, else O(n).
@@ -239,6 +244,13 @@ extension FetchedResults {
       range: start..<Swift.min(start + run.count, endIndex)
     )
   }
+
+  /// The object at a path of an earlier state of the list, whose context is there. If the store can't be read, the object is one that isn't there.
+  func object(at path: ListPath, of state: ListArrangement) -> Object {
+    guard let context else { fatalError("a section of a list whose context is gone") }
+    let number = context.deferringError(nil) { () throws(ContextError) in try state.number(at: path) }
+    return context.object(Object.self, number: number ?? .none, list.entity.ordinal)
+  }
 }
 
 // MARK: - Telling
@@ -253,7 +265,7 @@ extension FetchedResults {
     return subscription
   }
 
-  /// A sequence of the values that ``onChange(_:)`` delivers, for a task on any executor. It ends when the list is released.
+  /// A sequence of the values that ``onChange(_:)`` delivers, for a task on any executor. It ends when the list or its context is released.
   ///
   /// Each call makes a sequence of its own. Differences that the consumer has not read yet stay in memory.
   public func changes() -> AsyncStream<ListChanges> { audience.stream(from: nil) { $0 } }
@@ -283,27 +295,44 @@ extension FetchedResults {
     if hasMissedChanges { try refetch() } else { isPaused = false }
   }
 
-  /// Fetches the list again, with another query if one is given, and tells of a reload.
+  /// Fetches the list again, with another query if one is given, and tells of a reload. A list that is paused, or has stopped because of a ``failure``, follows its context again.
   ///
   /// - Throws: what the fetch throws; the list then stays as it is.
   public func refetch(_ request: From<Object>? = nil) throws(ContextError) {
-    guard let context else { throw ContextError.contextGone() }
-    context.processPendingChanges()
-    try reload(request ?? self.request, in: context)
+    try refetch(request ?? self.request, sectionedBy: sectionedBy)
   }
 
-  private func reload(
-    _ request: From<Object>,
-    in context: ManagedObjectContext
-  ) throws(ContextError) {
-    let (list, sectioning) = try Self.fetched(request, sectionedBy, in: context)
+  /// Fetches the list again, with another query and other sections, or none, and tells of a reload. A list that is paused follows again.
+  ///
+  /// - Throws: what the initializer throws; the list then stays as it is.
+  public func refetch(_ request: From<Object>, sectionedBy: SectionedBy<Object>?) throws(ContextError) {
+    guard let context else { throw ContextError.contextGone() }
+    context.processPendingChanges()
+    let (list, sections) = try Self.fetched(request, sectionedBy, in: context)
     tellWillChange()
-    (self.list, self.sectioning, self.request) = (list, sectioning, request)
+    (self.request, self.sectionedBy) = (request, sectionedBy)
+    show(list, sections)
+  }
+
+  /// Shows a list that is fetched again.
+  private func show(_ list: LiveList, _ sections: ListSections?) {
+    (self.list, sectioning) = (list, sections)
     (isPaused, hasMissedChanges, failure) = (false, false, nil)
-    page = (0, [])
+    hasChanged()
     var changes = ListChanges([], origin: .context)
     changes.isReload = true
     tell(changes)
+  }
+
+  private func hasChanged() {
+    page = (0, [])
+    version += 1
+  }
+
+  /// The context is gone: nobody is told anything any more.
+  private func end() {
+    audience = Audience()
+    observers = []
   }
 
   private func follow(_ changes: ObjectChanges) {
@@ -320,29 +349,56 @@ extension FetchedResults {
   private func showUntold() {
     guard let context, let changes = untold.take() else { return }
     do throws(ContextError) {
-      // Sections are those of the whole state that the context shows.
-      if changes.invalidatesAll || sectioning != nil && context.showsUntoldChanges {
-        return try reload(request, in: context)
+      let next = try Cancellation.ignored { () throws(ContextError) in
+        try self.next(after: changes, in: context)
       }
-      let step = try list.step(after: changes)
-      if step.changes.isEmpty { return list.take(step) }
-      let names = try sectioning?.names(of: step.changes, list.query, in: context)
-      tellWillChange()
-      list.take(step)
-      page = (0, [])
-      let difference = sectioning?.update(step.changes, names ?? [:])
-      tell(listChanges(step.changes, difference, changes, context))
+      switch next {
+      case .step(let step, _, _) where step.changes.isEmpty: list.take(step)
+      case .step(let step, let sections, let difference):
+        tellWillChange()
+        list.take(step)
+        sectioning = sections
+        hasChanged()
+        tell(listChanges(step.changes, difference, changes, context))
+      case .reload(let list, let sections):
+        tellWillChange()
+        show(list, sections)
+      }
     } catch {
       failure = error
       context.deferred.note(error)
     }
   }
 
+  /// What a list shows after a change.
+  private enum Next {
+    case step(LiveList.Step, ListSections?, ListSections.Difference?)
+    case reload(LiveList, ListSections?)
+  }
+
+  /// Reads what the list is to show. It shows what it showed until then.
+  private func next(
+    after changes: ObjectChanges,
+    in context: ManagedObjectContext
+  ) throws(ContextError) -> Next {
+    // Sections are those of the whole state that the context shows.
+    if !changes.invalidatesAll, sectioning == nil || !context.showsUntoldChanges {
+      let step = try list.step(after: changes)
+      guard var sections = sectioning, !step.changes.isEmpty else { return .step(step, sectioning, nil) }
+      let names = try sections.names(of: step.changes, list.query, in: context)
+      if let difference = sections.update(step.changes, names) { return .step(step, sections, difference) }
+    }
+    let (list, sections) = try Self.fetched(request, sectionedBy, in: context)
+    return .reload(list, sections)
+  }
+
   /// After a save the same objects are at the same positions, but of another commit.
   private func moveOn() {
     guard let context, failure == nil, !isPaused else { return }
     if untold != nil { return showUntold() }
-    context.deferringError(()) { () throws(ContextError) in try list.moveOn() }
+    context.deferringError(()) { () throws(ContextError) in
+      try Cancellation.ignored { () throws(ContextError) in try list.moveOn() }
+    }
   }
 
   private func listChanges(

@@ -10,8 +10,8 @@
 public final class FetchedResultsController<Object: ManagedObject> {
   /// The query. Another one takes effect with the next ``performFetch()``.
   public var fetchRequest: From<Object>
-  /// How the content is divided; nil for one section.
-  public let sectionedBy: SectionedBy<Object>?
+  /// How the content is divided; nil for one section. Another way takes effect with the next ``performFetch()``.
+  public var sectionedBy: SectionedBy<Object>?
   /// Whom the controller tells of changes.
   public weak var delegate: (any FetchedResultsControllerDelegate<Object>)?
   /// The objects, which follow the context; nil before ``performFetch()``. They are read some at a time, as the program reads them.

@@ -59,7 +59,8 @@ public struct ListChanges: Sendable, Equatable {
   public internal(set) var insertedSections: [SectionChange] = []
   /// The sections that have gone, ascending.
   public internal(set) var deletedSections: [SectionChange] = []
-  /// Whether the list is to be shown anew: its query is another one, its context was reset, or it was paused. Then ``changes`` is empty.
+  /// Whether the list is to be shown anew: its query is another one, its context was reset, it was paused, or a section was torn apart or has grown together with another one. Then
+  /// ``changes`` is empty.
   public internal(set) var isReload = false
   /// Where the changes come from.
   public internal(set) var origin: ObjectChanges.Origin

@@ -24,7 +24,9 @@ public struct ListSectionCollection<Object: ManagedObject>: RandomAccessCollecti
   }
 }
 
-/// A section of a list, as it was when it was asked for.
+/// A section of a list, as it was when it was asked for: it stays so when the list changes, and objects that are gone since are deleted ones. Once the context is gone it is empty.
+///
+/// One that the program keeps costs the next change of the list a copy of 8 bytes for each object, or holds the snapshot of a list by rank.
 public struct ListSection<Object: ManagedObject>: RandomAccessCollection {
   private let list: FetchedResults<Object>
   /// The position of the section in the list.
@@ -33,9 +35,13 @@ public struct ListSection<Object: ManagedObject>: RandomAccessCollection {
   public let name: String
   /// The positions of the section's objects in the whole list.
   public let range: Range<Int>
+  /// The list's state, and what that is the state of.
+  private let state: ListArrangement
+  private let version: Int
 
   init(list: FetchedResults<Object>, index: Int, name: String, range: Range<Int>) {
     (self.list, self.index, self.name, self.range) = (list, index, name, range)
+    (state, version) = (list.arrangement(isDivided: true), list.version)
   }
 
   /// The first letter of the name in upper case, for an index strip; empty for an empty name.
@@ -44,13 +50,15 @@ public struct ListSection<Object: ManagedObject>: RandomAccessCollection {
   /// 0.
   public var startIndex: Int { 0 }
   /// How many objects the section has.
-  public var endIndex: Int { range.count }
+  public var endIndex: Int { list.context == nil ? 0 : range.count }
 
   /// The object at a position in the section, which must exist.
   public subscript(position: Int) -> Object {
-    guard position >= 0, position < range.count else {
-      fatalError("item \(position) of a section of \(range.count) objects")
+    guard position >= 0, position < endIndex else {
+      fatalError("item \(position) of a section of \(endIndex) objects")
     }
-    return list[range.lowerBound + position]
+    // The list reads objects some at a time.
+    if list.version == version { return list[range.lowerBound + position] }
+    return list.object(at: ListPath(section: index, item: position), of: state)
   }
 }

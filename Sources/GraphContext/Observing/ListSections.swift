@@ -24,7 +24,6 @@ struct ListSections {
       try context.forEachRow(of: list.query, reading: [path], layers) { _, values in append(values[0], 1) }
     }
     if let failure { throw failure }
-    if let name = runs.repeatedName { throw Self.isRepeated(name) }
     self.runs = runs
   }
 
@@ -54,19 +53,10 @@ struct ListSections {
   }
 
   private func sectionName(of value: AttributeValue) throws(ContextError) -> String {
-    guard let name = name(value) else {
+    guard let name = name(SectionName.canonical(value)) else {
       throw ContextError(.corrupt, "a list is divided by \(path.name), which holds no value of its type")
     }
     return name
-  }
-
-  private static func isRepeated(_ name: String) -> ContextError {
-    ContextError(
-      QueryError(
-        .arguments,
-        "Two sections of a list would be called “\(name)”: the list's order must keep objects of one section together."
-      )
-    )
   }
 }
 
@@ -84,7 +74,9 @@ extension ListSections {
   /// Brings the sections up to date. O(changes · √sections).
   ///
   /// - Parameter names: of the sections of the changed objects.
-  mutating func update(_ changes: [PositionChange], _ names: [ObjectNumber: String]) -> Difference {
+  /// - Returns: nil where objects that stay are in other sections than before, because one of another name has come between them, or has gone from between sections of one
+  ///   name. Then the sections are to be read anew.
+  mutating func update(_ changes: [PositionChange], _ names: [ObjectNumber: String]) -> Difference? {
     var difference = Difference(paths: changes.map { ($0.old.map { runs.path(of: $0) }, nil) })
     var emptied: Set<Int> = []
     for section in difference.paths.compactMap(\.old?.section) where section < runs.count {
@@ -94,9 +86,9 @@ extension ListSections {
     var inserted: [Int] = []
     for change in changes.sorted(by: { ($0.new ?? -1) < ($1.new ?? -1) }) {
       guard let position = change.new, let name = names[change.number] else { continue }
-      insert(name, at: position, &inserted)
+      guard insert(name, at: position, &inserted) else { return nil }
     }
-    remove(emptied, &inserted, &difference)
+    guard remove(emptied, &inserted, &difference) else { return nil }
     for (index, change) in changes.enumerated() {
       difference.paths[index].new = change.new.map { runs.path(of: $0) }
     }
@@ -122,28 +114,44 @@ extension ListSections {
   /// Counts an object in whose position is known, while all before it are counted: in the section of the one before it, in one that follows, or in a new one.
   ///
   /// - Parameter inserted: where the new sections are, in no order.
-  private mutating func insert(_ name: String, at position: Int, _ inserted: inout [Int]) {
-    var section = position == 0 ? 0 : runs.path(of: position - 1).section
-    if section < runs.count, position > 0 {
-      if runs[section].name.isSame(as: name) { return runs.change(section, by: 1) }
+  /// - Returns: false if the object would tear a section apart.
+  private mutating func insert(_ name: String, at position: Int, _ inserted: inout [Int]) -> Bool {
+    var section = 0
+    if position > 0, runs.count > 0 {
+      let last = runs.path(of: position - 1)
+      section = last.section
+      if runs[section].name.isSame(as: name) {
+        runs.change(section, by: 1)
+        return true
+      }
+      if last.item + 1 < runs[section].count { return false }
       section += 1
     }
     let new = section
     // Sections that have been emptied may get objects again; behind them is the first that has some.
     while section < runs.count {
-      if runs[section].name.isSame(as: name) { return runs.change(section, by: 1) }
+      if runs[section].name.isSame(as: name) {
+        runs.change(section, by: 1)
+        return true
+      }
       if runs[section].count > 0 { break }
       section += 1
     }
     runs.insert(SectionRuns.Run(name: name, count: 1), at: new)
     for index in inserted.indices where inserted[index] >= new { inserted[index] += 1 }
     inserted.append(new)
+    return true
   }
 
   /// Takes the sections away that have stayed empty.
   ///
   /// - Parameter emptied: positions in the old list.
-  private mutating func remove(_ emptied: Set<Int>, _ inserted: inout [Int], _ difference: inout Difference) {
+  /// - Returns: false if that leaves neighbours of one name.
+  private mutating func remove(
+    _ emptied: Set<Int>,
+    _ inserted: inout [Int],
+    _ difference: inout Difference
+  ) -> Bool {
     inserted.sort()
     for old in emptied.sorted(by: >) {
       var section = old
@@ -151,8 +159,14 @@ extension ListSections {
       guard runs[section].count == 0 else { continue }
       difference.deleted.append(.init(section: old, name: runs[section].name))
       runs.remove(section)
+      if section > 0, section < runs.count, runs[section - 1].count > 0,
+        runs[section - 1].name.isSame(as: runs[section].name)
+      {
+        return false
+      }
       for index in inserted.indices where inserted[index] > section { inserted[index] -= 1 }
     }
     difference.deleted.reverse()
+    return true
   }
 }

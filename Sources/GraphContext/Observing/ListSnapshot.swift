@@ -41,13 +41,12 @@ extension ListSnapshot {
   public func path(of position: Int) -> ListPath { runs?.path(of: position) ?? ListPath(item: position) }
 
   /// The changes that turn another snapshot of the list into this one. Which objects have other values isn't known: objects that stay in their place and section are in no
-  /// change. O(n log n) for what lies between the beginning and the end that the two have in common, and O(n) for a list with sections.
+  /// change. Sections of one name that keep their order stay; others go and come, and their objects move. O(n log n) for what lies between the beginning and the end that the
+  /// two have in common, and O(n) for a list with sections.
   public func changes(from old: ListSnapshot) -> ListChanges {
     var result = ListChanges([], origin: .store)
-    let (oldNames, newNames) = (old.sectionNames, sectionNames)
-    result.deletedSections = Self.sections(oldNames, notAmong: newNames)
-    result.insertedSections = Self.sections(newNames, notAmong: oldNames)
-    let touched = numbersInOtherSections(than: old)
+    (result.deletedSections, result.insertedSections) = Self.sections(of: old.allNames, to: allNames)
+    let touched = numbersInOtherSections(than: old, result)
     let positions = PositionDifference.changes(from: old.numbers, to: numbers, touched: touched)
     result.changes = positions.map { change in
       ListChanges.Change(
@@ -67,34 +66,50 @@ extension ListSnapshot {
     return result
   }
 
+  /// Sections that go and that come, where those of one name that ascend in both orders stay.
   private static func sections(
-    _ names: [String],
-    notAmong others: [String]
-  ) -> [ListChanges.SectionChange] {
-    let others = Set(others.map { Array($0.utf8) })
-    return names.enumerated().filter { !others.contains(Array($0.element.utf8)) }
-      .map { ListChanges.SectionChange(section: $0.offset, name: $0.element) }
+    of old: [String],
+    to new: [String]
+  ) -> (gone: [ListChanges.SectionChange], come: [ListChanges.SectionChange]) {
+    // A name may come again: the first section of a name is the first in the other order, too.
+    var places: [[UInt8]: [Int]] = [:]
+    for (section, name) in new.enumerated().reversed() {
+      places[Array(name.utf8), default: []].append(section)
+    }
+    let common = old.enumerated().compactMap { section, name in
+      places[Array(name.utf8)]?.popLast().map { (old: section, new: $0) }
+    }
+    let isKept = LongestAscent.indices(of: common.map(\.new))
+    let stays = zip(common, isKept).filter { $0.1 }.map { $0.0 }
+    func changes(_ names: [String], without staying: [Int]) -> [ListChanges.SectionChange] {
+      let staying = Set(staying)
+      return names.enumerated().filter { !staying.contains($0.offset) }
+        .map { ListChanges.SectionChange(section: $0.offset, name: $0.element) }
+    }
+    return (changes(old, without: stays.map(\.old)), changes(new, without: stays.map(\.new)))
   }
 
-  /// The objects that both snapshots have, in sections of different names.
-  private func numbersInOtherSections(than old: ListSnapshot) -> Set<ObjectNumber> {
-    if runs == nil || old.runs == nil { return [] }
-    var names: [ObjectNumber: String] = [:]
+  /// The objects that both snapshots have, and whose section of the old one isn't that of this one.
+  private func numbersInOtherSections(than old: ListSnapshot, _ changes: ListChanges) -> Set<ObjectNumber> {
+    if runs == nil, old.runs == nil { return [] }
+    var sections: [ObjectNumber: Int?] = [:]
     for index in 0..<old.sectionCount {
-      let section = old.section(index)
-      for number in old.numbers[section.range] { names[number] = section.name }
+      let new = changes.newNumber(ofSection: index)
+      for number in old.numbers[old.section(index).range] { sections[number] = .some(new) }
     }
     var others: Set<ObjectNumber> = []
     for index in 0..<sectionCount {
-      let section = section(index)
-      for number in numbers[section.range] {
-        if let name = names[number], !name.isSame(as: section.name) { others.insert(number) }
+      for number in numbers[section(index).range] {
+        if let new = sections[number], new != index { others.insert(number) }
       }
     }
     return others
   }
 
-  /// The names of the sections; none for a list that isn't divided.
+  /// The names of the sections, that of a list that isn't divided among them.
+  private var allNames: [String] { runs?.names ?? [""] }
+
+  /// The names of the sections; none for a list that isn't divided. A name comes again where the list's order tears its objects apart.
   public var sectionNames: [String] { runs?.names ?? [] }
 }
 
@@ -128,7 +143,8 @@ extension FetchedResults {
     )
   }
 
-  /// A sequence of the list's snapshots: first as it is, then after each difference. A consumer that is slow gets the newest. It ends when the list is released.
+  /// A sequence of the list's snapshots: first as it is, then after each difference. A consumer that is slow gets the newest. It ends when the list or its context is
+  /// released.
   ///
   /// - Throws: `store` or `corrupt` if the store can't be read.
   public func snapshots() throws(ContextError) -> AsyncStream<ListSnapshot<Object>> {

@@ -43,8 +43,10 @@ final class LiveList {
 
   private func currentContent(of context: ManagedObjectContext) throws(ContextError) -> any ListContent {
     let layers = context.layers(for: query)
-    if let access, let content = try context.source.rankedContent(access, of: entity, over: layers) {
-      return content
+    if let access,
+      let next = try context.source.rankedContent(access, of: entity, over: layers, after: content)
+    {
+      return next
     }
     return NumberedContent(
       try context.source.rows(of: query, over: layers, needsRecords: false).map(\.number)

@@ -12,7 +12,7 @@ extension ManagedObject {
   /// - Parameters:
   ///   - property: a property of the model, stored or computed.
   ///   - body: the listener. It is not called after the object is deleted.
-  /// - Returns: the subscription. It ends when the program releases it.
+  /// - Returns: the subscription. It ends when the program releases it, and keeps the object until then.
   /// - Throws: `objectNotFound` for an object that is in no context.
   public func observe<Value: Equatable>(
     _ property: KeyPath<Self, Value>,
@@ -23,7 +23,7 @@ extension ManagedObject {
     }
     context.processPendingChanges()
     var last = self[keyPath: property]
-    return context.onObjectsDidChange { [weak self] _ in
+    let subscription = context.onObjectsDidChange { [weak self] _ in
       guard let self, _$state.host != nil, !isDeleted else { return }
       let value = self[keyPath: property]
       if value == last { return }
@@ -31,5 +31,8 @@ extension ManagedObject {
       last = value
       body(old, value)
     }
+    // What nobody holds leaves the context's memory sooner or later.
+    context.keep(self, for: subscription)
+    return subscription
   }
 }

@@ -17,7 +17,7 @@ public final class ObjectObserver<Object: ManagedObject> {
     case initial
     /// Properties have changed: their names, sorted.
     case updated([String])
-    /// The values are read anew, after a rollback or because the program asked for it.
+    /// The values are read anew: after a rollback, because the program asked for it, or because a save has settled a new object with an existing one, which is observed from then on.
     case refreshed
     /// The object is gone, or no longer in the context after a reset.
     case deleted
@@ -25,8 +25,8 @@ public final class ObjectObserver<Object: ManagedObject> {
     case restored
   }
 
-  /// The object's ID.
-  public let objectID: ManagedObjectID
+  /// The object's ID. It is another one after a save that has settled a new object with an existing one: ``ManagedObjectContext/aliases``.
+  public private(set) var objectID: ManagedObjectID
   /// The context whose state is observed; nil once it is gone.
   public private(set) weak var context: ManagedObjectContext?
   /// True between ``pause()`` and ``resume()``. Changes in between are told to nobody.
@@ -34,7 +34,7 @@ public final class ObjectObserver<Object: ManagedObject> {
   /// Whether the object is gone.
   public private(set) var isDeleted = false
   private var audience = Audience<Change>()
-  private var subscription: ContextSubscription?
+  private var subscriptions: [ContextSubscription] = []
 
   /// Observes an object in its context.
   ///
@@ -58,7 +58,13 @@ public final class ObjectObserver<Object: ManagedObject> {
     objectID = object.objectID
     self.context = context
     isDeleted = (try? context.existingObject(Object.self, with: id)) == nil
-    subscription = context.onObjectsDidChange { [weak self] in self?.follow($0) }
+    let end = ContextEnd { [weak self] in self?.end() }
+    subscriptions = [
+      context.onObjectsDidChange { [weak self] changes in
+        withExtendedLifetime(end) { self?.follow(changes) }
+      },
+      context.onDidSettle { [weak self] in self?.followSettled() },
+    ]
   }
 
   /// The object; nil once it is deleted, or the context is gone.
@@ -89,7 +95,7 @@ public final class ObjectObserver<Object: ManagedObject> {
   /// Tells an owner nothing from now on.
   public func removeObserver(_ owner: AnyObject) { audience.remove(owner) }
 
-  /// A sequence of the changes, for a task on any executor: first ``Change/initial``. It ends when the observer is released.
+  /// A sequence of the changes, for a task on any executor: first ``Change/initial``. It ends when the observer or its context is released.
   public func changes() -> AsyncStream<Change> { audience.stream(from: .initial) { $0 } }
 
   /// Tells nothing until ``resume()``.
@@ -98,8 +104,23 @@ public final class ObjectObserver<Object: ManagedObject> {
   /// Goes on telling changes.
   public func resume() { isPaused = false }
 
+  /// The context is gone: nobody is told anything any more.
+  private func end() { audience = Audience() }
+
+  /// A save that has settled the object with another one is done.
+  private func followSettled() {
+    guard let settled = context?.storedID(objectID), settled != objectID else { return }
+    objectID = settled
+    tell(.refreshed)
+  }
+
   private func follow(_ changes: ObjectChanges) {
-    guard let change = change(in: changes) else { return }
+    // What a save settles with another object leaves the context, and the other one is observed once the save is done.
+    guard context?.storedID(objectID) == objectID, let change = change(in: changes) else { return }
+    tell(change)
+  }
+
+  private func tell(_ change: Change) {
     isDeleted = change == .deleted
     if isPaused { return }
     Audience.tell(audience, change)

@@ -1,4 +1,4 @@
-/// The sections of a list: for each its name and how many objects it has, in the list's order.
+/// The sections of a list: for each its name and how many objects it has, in the list's order. Neighbours have different names.
 ///
 /// In chunks that know how many objects they have, so that a position is found, and a section added or taken away, in O(√sections). Memory: 24 bytes for a section, and
 /// the bytes of a name that is longer than 15.
@@ -116,15 +116,6 @@ struct SectionRuns {
 
   /// The names of all sections. O(sections).
   var names: [String] { all.map(\.name) }
-
-  /// A name that more than one section has; nil if there is none. O(sections).
-  var repeatedName: String? {
-    var names: Set<[UInt8]> = []
-    for chunk in chunks {
-      for run in chunk.runs where !names.insert(Array(run.name.utf8)).inserted { return run.name }
-    }
-    return nil
-  }
 }
 
 extension String {

@@ -1,7 +1,7 @@
 import Foundation
 import Predicates
 
-/// How a list is divided into sections: neighbours with one name are a section.
+/// How a list is divided into sections: neighbours with one name are a section. A name that comes again after another one is that of a second section.
 ///
 /// The first key of the list's order must be that of the sections, so that objects of one section are neighbours:
 ///
@@ -14,7 +14,8 @@ public struct SectionedBy<Root: PredicateRoot>: Sendable {
   /// The name of the section of an object that has the value; nil where the value isn't one of the key path's type.
   let name: @Sendable (AttributeValue) -> String?
 
-  /// Sections by equal values, named by them: numbers in decimal digits, `1` and `0` for true and false, dates as ISO 8601 has them, nothing for nil.
+  /// Sections by equal values, named by them: numbers in decimal digits, `1` and `0` for true and false, dates as ISO 8601 has them, nothing for nil. A date before the year
+  /// 1 or after the year 9999 is named by its seconds since 2001.
   public init<Value: AttributeType>(_ keyPath: KeyPath<Root, Value>) {
     names = Root.names(of: keyPath)
     name = { SectionName.text(of: $0) }
@@ -22,7 +23,7 @@ public struct SectionedBy<Root: PredicateRoot>: Sendable {
 
   /// Sections by what a closure makes of the values: `SectionedBy(\.year) { "\($0 / 10)0s" }`.
   ///
-  /// Values of one name must be neighbours in the list's order: a name that comes again after another one is an error, `invalidQuery`, when the list is made.
+  /// Values of one name should be neighbours in the list's order: where one of another name is between them, they are two sections of one name.
   public init<Value: AttributeType>(
     _ keyPath: KeyPath<Root, Value>,
     name: @escaping @Sendable (Value) -> String
@@ -33,7 +34,8 @@ public struct SectionedBy<Root: PredicateRoot>: Sendable {
 
   /// Sections by the first letter, in upper case; `#` for what begins with none, and for an empty text.
   ///
-  /// Strings are sorted by their bytes, upper case before lower case: for the order of a phone book sort by a derived attribute, `title[cd]`, and divide by that.
+  /// Strings are sorted by their bytes, upper case before lower case, and what begins with no letter before, between and behind: a letter may come again as a second section.
+  /// For the order of a phone book sort by a derived attribute, `title[cd]`, and divide by that.
   public static func firstLetter(of keyPath: KeyPath<Root, String>) -> SectionedBy {
     SectionedBy(keyPath) { SectionName.firstLetter(of: $0) }
   }
@@ -46,6 +48,12 @@ public struct SectionedBy<Root: PredicateRoot>: Sendable {
 
 /// The texts that sections are called by.
 enum SectionName {
+  /// The one of equal values that names their section: zero without a sign, and one NaN.
+  static func canonical(_ value: AttributeValue) -> AttributeValue {
+    guard case .double(let number) = value else { return value }
+    return .double(number.isNaN ? .nan : number == 0 ? 0 : number)
+  }
+
   static func text(of value: AttributeValue) -> String {
     switch value {
     case .null: ""
@@ -54,7 +62,7 @@ enum SectionName {
     case .uint(let value): String(value)
     case .double(let value): value.description
     case .decimal(let value): value.description
-    case .date(let value): value.formatted(.iso8601)
+    case .date(let value): text(of: value)
     case .uuid(let value): value.uuidString
     case .string(let value): value
     case .data(let value): value.base64EncodedString()
@@ -62,9 +70,20 @@ enum SectionName {
     }
   }
 
+  /// What is no number, or in no year of four digits, has no date to be formatted.
+  private static func text(of date: Date) -> String {
+    let seconds = date.timeIntervalSinceReferenceDate
+    if seconds.isNaN { return "nan" }
+    return fourDigitYears.contains(seconds) ? date.formatted(.iso8601) : seconds.description
+  }
+
+  /// From the year 1 to the year 9999, in seconds since 2001.
+  private static let fourDigitYears = -63_113_904_000.0..<252_423_993_600.0
+
+  /// One spelling of a letter that Unicode has several of.
   static func firstLetter(of text: String) -> String {
     guard let first = text.first, first.isLetter else { return "#" }
-    return first.uppercased()
+    return first.uppercased().precomposedStringWithCanonicalMapping
   }
 
   /// The title in an index strip of a section that nobody else titles; nil for an empty name.

@@ -30,8 +30,9 @@ extension ManagedObjectContext {
           letGo(of: object, ordinal)
         }
       }
+      // Who is told that the objects have left asks for the others.
+      settledIDs.add(ids)
     }
-    settledIDs.add(ids)
     return ids
   }
 

@@ -65,6 +65,16 @@ struct RankedEntries {
     span(of: key) != nil || tree == nil && access.source.includes(key)
   }
 
+  /// The position of a stored object; nil if it isn't among the results. O(log n).
+  func position(of number: ObjectNumber) throws -> Int? {
+    let key: [UInt8]?? = try view.withRecord(number, of: entity) { record in
+      let key = self.key(of: record, number)
+      return includes(key) ? key : nil
+    }
+    guard case .some(.some(let key)) = key else { return nil }
+    return try position(of: key, isEntry: true)
+  }
+
   /// Counts the results before a key, whether or not the tree has it. O(log n).
   func position(of key: [UInt8], isEntry: Bool) throws -> Int {
     guard let tree, let span = span(of: key) else { return 0 }

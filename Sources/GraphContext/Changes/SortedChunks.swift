@@ -1,0 +1,72 @@
+/// A sorted list in chunks. A copy shares the chunks that neither of the two changes. A place is found, and an element put in or taken out, in O(√elements).
+struct SortedChunks<Element> {
+  /// None is empty.
+  private var chunks: [[Element]] = []
+  private(set) var count = 0
+
+  /// A chunk of twice as many elements is divided.
+  private static var chunkCount: Int { 256 }
+
+  /// The element at a place, which must exist.
+  subscript(place: Int) -> Element {
+    let (chunk, index) = home(of: place)
+    return chunks[chunk][index]
+  }
+
+  /// The elements in their order.
+  var elements: some Sequence<Element> { chunks.joined() }
+
+  /// How many elements at the beginning meet a condition that none behind them meets.
+  func prefixCount(where condition: (Element) -> Bool) -> Int {
+    let chunk = Self.firstPlace(in: chunks.count) { !condition(chunks[$0][chunks[$0].count - 1]) }
+    let before = chunks[..<chunk].reduce(0) { $0 + $1.count }
+    if chunk == chunks.count { return before }
+    return before + Self.firstPlace(in: chunks[chunk].count) { !condition(chunks[chunk][$0]) }
+  }
+
+  /// The first place that meets a condition which all behind it meet; the number of elements if there is none.
+  func firstPlace(where condition: (_ place: Int) -> Bool) -> Int {
+    Self.firstPlace(in: count, where: condition)
+  }
+
+  private static func firstPlace(in count: Int, where condition: (Int) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if condition(middle) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+
+  /// Puts an element in at a place from 0 to the number of elements. The caller keeps the order.
+  mutating func insert(_ element: Element, at place: Int) {
+    if chunks.isEmpty { chunks = [[]] }
+    var (chunk, index) = home(of: place)
+    if chunks[chunk].count >= 2 * Self.chunkCount {
+      let half = Array(chunks[chunk][Self.chunkCount...])
+      chunks[chunk].removeLast(half.count)
+      chunks.insert(half, at: chunk + 1)
+      if index > Self.chunkCount { (chunk, index) = (chunk + 1, index - Self.chunkCount) }
+    }
+    chunks[chunk].insert(element, at: index)
+    count += 1
+  }
+
+  /// Takes the element out that is at a place, which must exist.
+  mutating func remove(at place: Int) {
+    let (chunk, index) = home(of: place)
+    chunks[chunk].remove(at: index)
+    if chunks[chunk].isEmpty { chunks.remove(at: chunk) }
+    count -= 1
+  }
+
+  /// The chunk of a place, and the place in it; that behind the last element is in the last chunk.
+  private func home(of place: Int) -> (chunk: Int, index: Int) {
+    var (chunk, index) = (0, place)
+    while chunk + 1 < chunks.count, index >= chunks[chunk].count {
+      index -= chunks[chunk].count
+      chunk += 1
+    }
+    return (chunk, index)
+  }
+}

@@ -1,0 +1,106 @@
+import Predicates
+
+/// The unsaved objects of a list by rank, among the entries of one commit. Those of a turn are made of those of the turn before: a copy shares what is the same.
+struct RankedChanges {
+  /// Positions among the entries, ascending, of those that don't count: their objects have unsaved changes.
+  private(set) var hidden = SortedChunks<Int>()
+  /// The unsaved objects that match, in the list's order.
+  private(set) var added = SortedChunks<Added>()
+  /// By their numbers.
+  private var known = SortedChunks<Known>()
+  /// Whose objects they are, and how many of its updates they follow.
+  private weak var source: EncodedChanges?
+  private var updateCount = 0
+
+  struct Added {
+    let number: ObjectNumber
+    let key: [UInt8]
+    /// The number of entries before the object, hidden ones included.
+    let entriesBefore: Int
+  }
+
+  /// An object that hides its entry, is added, or both.
+  struct Known {
+    let number: ObjectNumber
+    let hidden: Int?
+    let key: [UInt8]?
+  }
+
+  /// Brings what is known up to date. O(changes · log n), or O(unsaved · log n) if nothing is known of the records.
+  ///
+  /// - Parameter entries: of the commit that all earlier ones were of.
+  mutating func update(from records: UnsavedRecords, _ entries: RankedEntries) throws {
+    let layer = records.onlyLayer
+    if let layer, layer === source {
+      for number in Set(layer.log[updateCount...]) { try update(number, records, entries) }
+    } else {
+      self = RankedChanges()
+      var numbers = records.hidden
+      records.forEach { number, _ in numbers.insert(number) }
+      for number in numbers { try update(number, records, entries) }
+    }
+    (source, updateCount) = (layer, layer?.log.count ?? 0)
+  }
+
+  private mutating func update(
+    _ number: ObjectNumber,
+    _ records: UnsavedRecords,
+    _ entries: RankedEntries
+  ) throws {
+    let old = forget(number, entries)
+    var entry: Int?
+    if records.hidden.contains(number) { entry = try old?.hidden ?? entries.position(of: number) }
+    let layout = entries.entity.layout
+    let key = records.record(number).map {
+      entries.key(of: RecordView(validated: $0, layout: layout), number)
+    }
+    let included = key.flatMap { entries.includes($0) ? $0 : nil }
+    if let entry { hidden.insert(entry, at: hiddenCount(before: entry)) }
+    if let included {
+      // A changed object may have kept its key: its entry, which is hidden, comes right before it or after it.
+      let before = try entries.position(of: included, isEntry: false)
+      added.insert(
+        Added(number: number, key: included, entriesBefore: before),
+        at: place(of: included, entries)
+      )
+    }
+    if entry == nil, included == nil { return }
+    known.insert(
+      Known(number: number, hidden: entry, key: included),
+      at: known.prefixCount { $0.number.rawValue < number.rawValue }
+    )
+  }
+
+  private mutating func forget(_ number: ObjectNumber, _ entries: RankedEntries) -> Known? {
+    guard let old = known(number) else { return nil }
+    if let entry = old.hidden { hidden.remove(at: hiddenCount(before: entry)) }
+    if let key = old.key { added.remove(at: place(of: key, entries)) }
+    known.remove(at: known.prefixCount { $0.number.rawValue < number.rawValue })
+    return old
+  }
+
+  /// What is known of an object that hides its entry or is added.
+  func known(_ number: ObjectNumber) -> Known? {
+    let place = known.prefixCount { $0.number.rawValue < number.rawValue }
+    return place < known.count && known[place].number == number ? known[place] : nil
+  }
+
+  func hiddenCount(before entry: Int) -> Int { hidden.prefixCount { $0 < entry } }
+
+  /// Where among the added objects the one of a key is.
+  func place(of key: [UInt8], _ entries: RankedEntries) -> Int {
+    added.prefixCount { entries.isBefore($0.key, key) }
+  }
+
+  /// The position in the list of an added object.
+  func position(ofAdded place: Int) -> Int {
+    let before = added[place].entriesBefore
+    return before - hiddenCount(before: before) + place
+  }
+
+  var byteCount: Int {
+    let keys = added.elements.reduce(0) { $0 + $1.key.count }
+    return hidden.count * MemoryLayout<Int>.stride + added.count * MemoryLayout<Added>.stride
+      + known.count * MemoryLayout<Known>.stride + keys
+  }
+}

@@ -1,0 +1,8 @@
+/// Says that the context that holds it has gone. An observer's listener holds one, so that the observer's sequences end.
+final class ContextEnd {
+  private let body: () -> Void
+
+  init(_ body: @escaping () -> Void) { self.body = body }
+
+  deinit { body() }
+}

@@ -1,0 +1,28 @@
+import Cambium
+import Testing
+
+@testable import GraphContext
+
+/// Observers of new objects that a save settles with existing ones.
+struct SettledObserverTests {
+  @Test func anObserverFollowsAnObjectThatASaveSettles() async throws {
+    let container = try await PersistentContainer("Readings", models: Reading.self, at: .inMemory)
+    let (context, other) = (try container.context(), try container.context())
+    let old = Reading("a", 1)
+    other.insert(old)
+    try other.save()
+    let new = Reading("a", 2)
+    context.insert(new)
+    let observer = try ObjectObserver(new)
+    var told: [ObjectObserver<Reading>.Change] = []
+    let subscription = observer.onChange { told.append($0) }
+    try context.save(ifExists: .replace)
+    #expect(told == [.refreshed])
+    #expect(observer.objectID == old.objectID && !observer.isDeleted)
+    #expect(observer.object?.value == 2)
+    observer.object?.value = 3
+    context.processPendingChanges()
+    #expect(told == [.refreshed, .updated(["value"])])
+    withExtendedLifetime(subscription) {}
+  }
+}
