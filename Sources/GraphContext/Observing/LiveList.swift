@@ -111,11 +111,11 @@ final class LiveList {
     defer { earlierEntries += context.source.counters.treeEntries - readBefore }
     let schema = context.coordinator.schema
     var numbers = ownNumbers(changes, schema)
-    if changes.invalidatesAll || dependencies.isVague(changes, schema) {
-      return try reread(touched: numbers, in: context)
-    }
     for condition in dependencies.isEmpty ? [] : dependencies.conditions(changes, schema) {
       numbers.formUnion(try self.numbers(where: condition, in: context))
+    }
+    if changes.invalidatesAll || dependencies.isVague(changes, schema) {
+      return try reread(touched: numbers, in: context)
     }
     if numbers.isEmpty, !isRanked || commit == context.source.commit {
       return Step(changes: [], next: .unchanged)
