@@ -197,19 +197,17 @@ extension ManagedObjectContext {
     return true
   }
 
-  private func beginSettling() { settlesSave = true }
+  /// A save is done, and brings the context up to date. Each event until ``endSettling()`` is a part of that, and waits.
+  private func beginSettling() { eventQueue.hold() }
 
   private func endSettling() {
-    settlesSave = false
     tellDidSettle()
+    eventQueue.release()
   }
 
   /// Tells that the context shows all that a save leads to, and its children, which show it too.
   private func tellDidSettle() {
-    if isSettling { return }
-    let (listeners, children) = (events.didSettle, children)
-    listeners.tell(())
-    events.didSettle.removeCancelled()
+    events.didSettle.tell((), in: eventQueue)
     children.forEach { $0.tellDidSettle() }
   }
 

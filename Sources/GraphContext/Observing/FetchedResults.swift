@@ -29,7 +29,7 @@ public final class FetchedResults<Object: ManagedObject> {
   public private(set) var failure: ContextError?
   private(set) var list: LiveList
   private(set) var sectioning: ListSections?
-  var audience = Audience<ListChanges>()
+  let audience = Audience<ListChanges>()
   private var observers: [ObserverBox<Object>] = []
   private var subscriptions: [ContextSubscription] = []
   /// Objects that are read together.
@@ -37,8 +37,10 @@ public final class FetchedResults<Object: ManagedObject> {
   /// True between ``pause()`` and ``resume()``.
   public private(set) var isPaused = false
   private var hasMissedChanges = false
-  /// What events have told of while the context was settling.
+  /// What events have told of while others were waiting.
   private var untold: ObjectChanges?
+  /// True while observers and listeners are told of a difference.
+  private var isTelling = false
 
   /// How many objects are read together.
   private static var pageCount: Int { 64 }
@@ -263,13 +265,16 @@ extension FetchedResults {
   ///
   /// The list doesn't keep the observer.
   public func addObserver(_ observer: some ListObserver<Object>) {
-    removeObserver(observer)
-    observers.append(ObserverBox(observer))
+    // One that is there already may be in the middle of a difference.
+    let box = observers.first { $0.isOf(observer) } ?? ObserverBox(observer)
+    observers.removeAll { $0.isGone || $0 === box }
+    observers.append(box)
   }
 
-  /// Tells an observer nothing from now on.
+  /// Tells an observer nothing from now on, not even the rest of a difference.
   public func removeObserver(_ observer: some ListObserver<Object>) {
-    observers.removeAll { $0.isGone || $0.isOf(observer) }
+    observers.first { $0.isOf(observer) }?.remove()
+    observers.removeAll(where: \.isGone)
   }
 
   /// Stops following the context: the list keeps showing what it shows. A list by rank holds the snapshot of that state meanwhile.
@@ -285,6 +290,8 @@ extension FetchedResults {
 
   /// Fetches the list again, with another query if one is given, and tells of a reload.
   ///
+  /// If the list is telling of a difference, it shows what is fetched once everybody has been told of that.
+  ///
   /// - Throws: what the fetch throws; the list then stays as it is.
   public func refetch(_ request: From<Object>? = nil) throws(ContextError) {
     guard let context else { throw ContextError.contextGone() }
@@ -297,23 +304,29 @@ extension FetchedResults {
     in context: ManagedObjectContext
   ) throws(ContextError) {
     let (list, sectioning) = try Self.fetched(request, sectionedBy, in: context)
-    tellWillChange()
-    (self.list, self.sectioning, self.request) = (list, sectioning, request)
-    (isPaused, hasMissedChanges, failure) = (false, false, nil)
-    page = (0, [])
-    var changes = ListChanges([], origin: .context)
-    changes.isReload = true
-    tell(changes)
+    func show() {
+      telling {
+        (self.list, self.sectioning, self.request) = (list, sectioning, request)
+        (isPaused, hasMissedChanges, failure, untold) = (false, false, nil, nil)
+        page = (0, [])
+        var changes = ListChanges([], origin: .context)
+        changes.isReload = true
+        return changes
+      }
+    }
+    if isTelling { context.eventQueue.add(show) } else { context.eventQueue.holding(show) }
   }
 
   private func follow(_ changes: ObjectChanges) {
+    audience.releaseEnded()
     guard let context, failure == nil else { return }
     if isPaused {
       hasMissedChanges = true
       return
     }
     if untold?.append(changes) == nil { untold = changes }
-    if !context.isSettling { showUntold() }
+    // The events that wait have happened by now: what the list shows is what the context shows.
+    if !context.hasWaitingEvents { showUntold() }
   }
 
   /// Shows what events have told of.
@@ -327,11 +340,12 @@ extension FetchedResults {
       let step = try list.step(after: changes)
       if step.changes.isEmpty { return list.take(step) }
       let names = try sectioning?.names(of: step.changes, list.query, in: context)
-      tellWillChange()
-      list.take(step)
-      page = (0, [])
-      let difference = sectioning?.update(step.changes, names ?? [:])
-      tell(listChanges(step.changes, difference, changes, context))
+      telling {
+        list.take(step)
+        page = (0, [])
+        let difference = sectioning?.update(step.changes, names ?? [:])
+        return listChanges(step.changes, difference, changes, context)
+      }
     } catch {
       failure = error
       context.deferred.note(error)
@@ -341,7 +355,8 @@ extension FetchedResults {
   /// After a save the same objects are at the same positions, but of another commit.
   private func moveOn() {
     guard let context, failure == nil, !isPaused else { return }
-    if untold != nil { return showUntold() }
+    // With unsaved changes that no event has told of, they aren't.
+    if context.hasWaitingEvents || context.showsUntoldChanges { return }
     context.deferringError(()) { () throws(ContextError) in try list.moveOn() }
   }
 
@@ -374,14 +389,16 @@ extension FetchedResults {
     return result
   }
 
-  private func tellWillChange() {
+  /// Runs `change`, which shows another state and returns the difference, and tells of it those who have been there before.
+  private func telling(_ change: () -> ListChanges) {
+    isTelling = true
+    defer { isTelling = false }
     observers.removeAll(where: \.isGone)
+    let observers = observers
     for observer in observers { observer.willChange(self) }
-  }
-
-  private func tell(_ changes: ListChanges) {
+    let tellListeners = audience.telling()
+    let changes = change()
     for observer in observers { observer.didChange(self, changes) }
-    Audience.tell(audience, changes)
-    audience.removeCancelled()
+    tellListeners(changes)
   }
 }

@@ -33,7 +33,7 @@ public final class ObjectObserver<Object: ManagedObject> {
   public private(set) var isPaused = false
   /// Whether the object is gone.
   public private(set) var isDeleted = false
-  private var audience = Audience<Change>()
+  private let audience = Audience<Change>()
   private var subscription: ContextSubscription?
 
   /// Observes an object in its context.
@@ -75,9 +75,9 @@ public final class ObjectObserver<Object: ManagedObject> {
   /// - Returns: the subscription. It ends when the program releases it, and keeps the observer until then. A closure that uses the context should capture it weakly.
   public func onChange(notifyInitial: Bool = false, _ body: @escaping (Change) -> Void) -> ContextSubscription
   {
-    if notifyInitial { body(.initial) }
     let subscription = audience.add(body)
     context?.keep(self, for: subscription)
+    if notifyInitial { ManagedObjectContext.holdingEvents(of: context) { body(.initial) } }
     return subscription
   }
 
@@ -99,11 +99,11 @@ public final class ObjectObserver<Object: ManagedObject> {
   public func resume() { isPaused = false }
 
   private func follow(_ changes: ObjectChanges) {
+    audience.releaseEnded()
     guard let change = change(in: changes) else { return }
     isDeleted = change == .deleted
     if isPaused { return }
-    Audience.tell(audience, change)
-    audience.removeCancelled()
+    audience.tell(change)
   }
 
   private func change(in changes: ObjectChanges) -> Change? {
