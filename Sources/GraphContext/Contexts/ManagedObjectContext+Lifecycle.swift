@@ -185,7 +185,7 @@ extension ManagedObjectContext {
       let changes = changeSets(to: newest, without: own)
       tellOfNoted()
       move(to: newest, changes, ruleChanges)
-      tell(of: changes, ruleChanges)
+      tell(of: changes, own, ruleChanges)
     }
   }
 

@@ -289,12 +289,22 @@ extension ManagedObjectContext {
     return visible
   }
 
-  /// Tells of commits that the context shows from now on, and of what delete rules have done in its own.
-  func tell(of changeSets: [ChangeSet], _ ruleChanges: RuleChanges) {
+  /// Tells of commits that the context shows from now on, and of what its own has stored that its objects didn't show: what delete rules have done, and
+  /// derived values.
+  ///
+  /// - Parameters:
+  ///   - changeSets: the commits of others, in their order.
+  ///   - own: the context's own commit, if it is one of those that it shows from now on.
+  ///   - ruleChanges: what delete rules have done in it, and derived values of objects that were there.
+  func tell(of changeSets: [ChangeSet], _ own: ChangeSet?, _ ruleChanges: RuleChanges) {
     guard tracksChanges else { return }
-    var own = ChangeSet(commit: source.commit)
-    own.merge(ruleChanges)
-    tell(visible(changes(changeSets + [own], .store)))
+    guard let own else { return tell(visible(changes(changeSets, .store))) }
+    var unshown = ChangeSet(commit: own.commit)
+    unshown.merge(ruleChanges)
+    unshown.merge(derivedValues(in: own))
+    var all = changeSets
+    all.insert(unshown, at: all.firstIndex { $0.commit > own.commit } ?? all.endIndex)
+    tell(visible(changes(all, .store)))
   }
 
   func tellWillSave() { events.willSave.tell(()) }
