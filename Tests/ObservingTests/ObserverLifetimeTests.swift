@@ -3,48 +3,131 @@ import Testing
 
 @testable import GraphContext
 
-/// What keeps an observed object, and what ends a sequence.
+/// When closures of listeners are released, and what may happen then.
 struct ObserverLifetimeTests {
-  @Test func aSubscriptionToAPropertyKeepsItsObject() async throws {
-    let container = try await Airport.open(count: 3_000)
-    let (context, other) = (try container.context(), try container.context())
-    var cities: [String] = []
-    weak var observed: Departure?
-    func subscribe() throws -> ContextSubscription {
-      let flight = try #require(try context.fetchOne(From<Departure>().where { $0.minute == 7 }))
-      observed = flight
-      return try flight.observe(\.city) { cities.append("\($0) \($1)") }
-    }
-    let subscription = try subscribe()
-    for _ in 0..<3 { #expect(try context.fetch(From<Departure>().where { $0.minute > 7 }).count == 2_993) }
-    try #require(try other.fetchOne(From<Departure>().where { $0.minute == 7 })).city = "Oslo"
-    try other.save()
-    try context.refresh()
-    #expect(cities == ["x7 Oslo"])
-    #expect(observed != nil)
-    subscription.cancel()
-    context.processPendingChanges()
-    for _ in 0..<3 { #expect(try context.fetch(From<Departure>().where { $0.minute > 7 }).count == 2_993) }
-    #expect(observed == nil)
+  private let container: PersistentContainer
+  private let context: ManagedObjectContext
+  private let flight = Departure(600, "Basel")
+
+  init() async throws {
+    container = try await Airport.open()
+    context = try container.context()
+    context.insert(flight)
+    try context.save()
   }
 
-  @Test func sequencesEndWithTheContext() async throws {
-    let container = try await Airport.open(count: 3)
-    var context: ManagedObjectContext? = try container.context()
-    let list = try FetchedResults(From<Departure>().orderBy(\.minute), in: context!)
-    let counter = try CountObserver(From<Departure>(), in: context!)
-    let observer = try ObjectObserver(list[0])
-    let (changes, snapshots) = (list.changes(), try list.snapshots())
-    let (counts, states) = (counter.counts(), observer.changes())
-    context!.insert(Departure(9, "new"))
-    context!.processPendingChanges()
-    context = nil
-    var told: [String] = []
-    for await change in changes { told.append("\(change.changes.count) changed") }
-    for await snapshot in snapshots { told.append("\(snapshot.count) objects") }
-    for await count in counts { told.append("\(count) counted") }
-    for await state in states { told.append("\(state)") }
-    #expect(told == ["1 changed", "4 objects", "4 counted", "initial"])
-    withExtendedLifetime((list, counter, observer)) {}
+  private final class Sentinel {
+    let atEnd: (Sentinel) -> Void
+
+    init(_ atEnd: @escaping (Sentinel) -> Void = { _ in }) { self.atEnd = atEnd }
+
+    deinit { atEnd(self) }
+  }
+
+  private func turn() {
+    flight.minute += 1
+    context.processPendingChanges()
+  }
+
+  @Test func closuresOfDeadOwnersAreReleased() throws {
+    let observer = try ObjectObserver(flight)
+    let counter = try CountObserver(From<Departure>().where { $0.minute < 0 }, in: context)
+    let other = Departure(1, "x")
+    context.insert(other)
+    try context.save()
+    let observerOfOther = try ObjectObserver(other)
+    weak var living: Sentinel?
+    func observe() -> Sentinel {
+      let (owner, sentinel) = (Sentinel(), Sentinel())
+      observer.addObserver(owner) { _, _ in _ = sentinel }
+      observerOfOther.addObserver(owner) { _, _ in _ = sentinel }
+      counter.addObserver(owner) { _, _ in _ = sentinel }
+      living = sentinel
+      return owner
+    }
+    var owner: Sentinel? = observe()
+    turn()
+    #expect(living != nil)
+    withExtendedLifetime(owner) {}
+    owner = nil
+    turn()
+    #expect(living == nil, "also by observers that have nothing to tell")
+  }
+
+  @Test func aClosureMayUseItsContextAtItsEnd() throws {
+    var ended = 0
+    func sentinel() -> Sentinel {
+      Sentinel { [unowned context] _ in
+        ended += 1
+        _ = context.onObjectsDidChange { _ in }
+        _ = context.onWillSave {}
+        _ = context.onDidSave { _ in }
+      }
+    }
+    var subscriptions: [ContextSubscription] = []
+    subscriptions.append(context.onObjectsDidChange { [last = sentinel()] _ in _ = last })
+    subscriptions.append(context.onWillSave { [last = sentinel()] in _ = last })
+    subscriptions.append(context.onDidSave { [last = sentinel()] _ in _ = last })
+    let listening = [context.onObjectsDidChange { _ in }, context.onDidSave { _ in }]
+    subscriptions = []
+    turn()
+    try context.save()
+    #expect(ended == 3)
+    withExtendedLifetime(listening) {}
+  }
+
+  @Test func aClosureMayUseItsObserverAtItsEnd() throws {
+    let observer = try ObjectObserver(flight)
+    let counter = try CountObserver(From<Departure>(), in: context)
+    let list = try FetchedResults(From<Departure>().orderBy(\.minute), in: context)
+    var ended = 0
+    func sentinel() -> Sentinel {
+      Sentinel { last in
+        ended += 1
+        observer.removeObserver(last)
+        counter.removeObserver(last)
+        _ = list.onChange { _ in }
+      }
+    }
+    var subscriptions: [ContextSubscription] = []
+    subscriptions.append(observer.onChange { [last = sentinel()] _ in _ = last })
+    subscriptions.append(counter.onChange { [last = sentinel()] _ in _ = last })
+    subscriptions.append(list.onChange { [last = sentinel()] _ in _ = last })
+    let owner = Sentinel()
+    observer.addObserver(owner) { [last = sentinel()] _, _ in _ = last }
+    subscriptions = []
+    observer.removeObserver(owner)
+    context.insert(Departure(1, "x"))
+    turn()
+    #expect(ended == 4)
+  }
+
+  @Test func aClosureMayUseItsContextWhenThatEnds() throws {
+    let other = try container.context()
+    var ended = 0
+    func subscribe() -> ContextSubscription {
+      let last = Sentinel { [unowned other] _ in
+        ended += 1
+        _ = other.onObjectsDidChange { _ in }
+      }
+      return other.onObjectsDidChange { _ in _ = last }
+    }
+    withExtendedLifetime(subscribe()) {}
+    other.end()
+    #expect(ended == 1)
+  }
+
+  /// Closures go without an event, too, if many come: each subscription looks at few of the others.
+  @Test func closuresDoNotPileUp() throws {
+    var (living, most) = (0, 0)
+    let observer = try ObjectObserver(flight)
+    for _ in 0..<1_000 {
+      living += 1
+      let last = Sentinel { _ in living -= 1 }
+      _ = observer.onChange { _ in _ = last }
+      _ = context.onDidSave { _ in _ = last }
+      most = max(most, living)
+    }
+    #expect(most < 100)
   }
 }

@@ -36,6 +36,54 @@ struct RandomLiveListTests {
       }
     }
   }
+
+  /// So do lists in a context with listeners that change it, save it or fetch a list again while they are told.
+  @Test(arguments: [0, 3, 40, 400], [false, true]) func listsFollowWhatListenersChange(
+    count: Int,
+    isOfChild: Bool
+  ) async throws {
+    var run = try await ListRun(SeededGenerator(), count: count, isOfChild: isOfChild, isMeddledWith: true)
+    for step in 0..<Self.stepCount {
+      do { try await run.step() } catch {
+        Issue.record("step \(step) of \(count) objects: \(error)")
+        throw error
+      }
+    }
+  }
+}
+
+/// Listens to a context and to lists, and changes them at random meanwhile.
+private final class Meddler {
+  private var random: SeededGenerator
+  private let change: (inout SeededGenerator) -> Void
+  private var subscriptions: [ContextSubscription] = []
+  var isActive = false
+
+  init(_ random: SeededGenerator, _ change: @escaping (inout SeededGenerator) -> Void) {
+    (self.random, self.change) = (random, change)
+  }
+
+  func listen(to context: ManagedObjectContext) {
+    subscriptions.append(context.onObjectsDidChange { [unowned self] _ in meddle() })
+    subscriptions.append(context.onDidSave { [unowned self] _ in meddle() })
+  }
+
+  func listen(to list: FetchedResults<Departure>) {
+    subscriptions.append(
+      list.onChange { [unowned self, unowned list] _ in
+        meddle()
+        if isActive, random.chance(1, in: 40) { try? list.refetch() }
+      }
+    )
+  }
+
+  private func meddle() {
+    guard isActive, random.chance(1, in: 12) else { return }
+    // A change leads to others, which need the generator meanwhile.
+    var own = random
+    for _ in 0..<8 { _ = random.next() }
+    change(&own)
+  }
 }
 
 /// Two contexts and a child that change departures at random, and lists of one of them.
@@ -48,8 +96,14 @@ struct ListRun {
   private var random: SeededGenerator
   let lists: [FollowedList]
   private let minutes: Int
+  private let meddler: Meddler?
 
-  init(_ random: SeededGenerator, count: Int, isOfChild: Bool = false) async throws {
+  init(
+    _ random: SeededGenerator,
+    count: Int,
+    isOfChild: Bool = false,
+    isMeddledWith: Bool = false
+  ) async throws {
     self.random = random
     minutes = max(60, 4 * count)
     container = try await Airport.open()
@@ -64,7 +118,29 @@ struct ListRun {
     try context.refresh()
     draft = isOfChild ? context.makeChild() : nil
     draft?.undoManager = ContextUndoManager()
-    lists = try Self.lists(in: draft ?? context, minutes: minutes)
+    let followed = draft ?? context
+    meddler = isMeddledWith ? Self.meddler(with: followed, minutes: minutes, random) : nil
+    lists = try Self.lists(in: followed, minutes: minutes)
+    for index in [2, 8, 12] { meddler?.listen(to: lists[index].list) }
+  }
+
+  private static func meddler(
+    with context: ManagedObjectContext,
+    minutes: Int,
+    _ random: SeededGenerator
+  ) -> Meddler {
+    let meddler = Meddler(random) { [unowned context] random in
+      do {
+        try insert(in: context, minutes: minutes, &random)
+        switch random.number(in: 0...3) {
+        case 0: break
+        case 1: context.processPendingChanges()
+        default: try context.save()
+        }
+      } catch { context.rollback() }
+    }
+    meddler.listen(to: context)
+    return meddler
   }
 
   private static func lists(in context: ManagedObjectContext, minutes: Int) throws -> [FollowedList] {
@@ -151,6 +227,7 @@ struct ListRun {
   }
 
   mutating func step() async throws {
+    meddler?.isActive = true
     for _ in 0..<random.number(in: 1...4) { try change(random.chance(1, in: 3) ? other : context) }
     if let draft { try change(draft) }
     switch random.number(in: 0...11) {
@@ -173,6 +250,8 @@ struct ListRun {
       try context.refresh()
     }
     if let draft, random.chance(1, in: 2) { step(of: draft) }
+    context.processPendingChanges()
+    meddler?.isActive = false
     context.processPendingChanges()
     for list in lists { try list.check() }
   }

@@ -10,7 +10,12 @@ struct RuleChanges: Sendable {
   private(set) var objects: [EntityNumber: Objects] = [:]
 
   mutating func noteUpdated(_ number: ObjectNumber, slot: Int, of entity: EntityNumber) {
-    objects[entity, default: Objects()].updated[number, default: 0] |= 1 << UInt64(slot)
+    noteUpdated(number, slots: 1 << UInt64(slot), of: entity)
+  }
+
+  /// - Parameter slots: bits of the slots; 0 for no change.
+  mutating func noteUpdated(_ number: ObjectNumber, slots: UInt64, of entity: EntityNumber) {
+    if slots != 0 { objects[entity, default: Objects()].updated[number, default: 0] |= slots }
   }
 
   mutating func noteDeleted(_ number: ObjectNumber, of entity: EntityNumber) {

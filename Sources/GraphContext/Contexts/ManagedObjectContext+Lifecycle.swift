@@ -58,6 +58,11 @@ extension ManagedObjectContext {
   /// Lets go of every object, saved or not, and moves to the newest commit, or a child to what its parent shows. Objects that the program
   /// still holds are gone: what was read of them stays readable, and they are in no context any more. Children are reset too.
   public func reset() {
+    // Children are reset before, and tell of it once all are.
+    eventQueue.holding { startAfresh() }
+  }
+
+  private func startAfresh() {
     let shown = shownValues()
     leaveAll()
     shown.tellOfDifferences()
@@ -71,15 +76,16 @@ extension ManagedObjectContext {
     events.forgetNoted()
     var changes = ObjectChanges(origin: .reset, contextName: name)
     changes.invalidatesAll = true
-    let listeners = events.objectsDidChange
-    listeners.tell(changes)
+    events.objectsDidChange.tell(changes, in: eventQueue)
   }
 
   /// Lets go of every object: the context will not be used again.
   package func end() {
     children.forEach { $0.end() }
     leaveAll()
-    events = ContextEvents()
+    // Released after the assignment: what closures have kept may use the context then.
+    let ended = events
+    withExtendedLifetime(ended) { events = ContextEvents() }
     observation = nil
     undoManager = nil
   }
@@ -169,12 +175,16 @@ extension ManagedObjectContext {
     _ ruleChanges: RuleChanges = RuleChanges(),
     to newest: (any ObjectSource)? = nil
   ) throws(ContextError) {
+    // Listeners hear of what has changed here before the context moves. One that saves moves it on itself.
+    if newest == nil, events.hasNoted, try newestSource().commit != source.commit { tellOfNoted() }
     let newest = if let newest { newest } else { try newestSource() }
     guard newest.commit != source.commit else { return }
-    let changes = changeSets(to: newest, without: own)
-    tellOfNoted()
-    move(to: newest, changes, ruleChanges)
-    tell(of: changes, ruleChanges)
+    eventQueue.holding {
+      let changes = changeSets(to: newest, without: own)
+      tellOfNoted()
+      move(to: newest, changes, ruleChanges)
+      tell(of: changes, own, ruleChanges)
+    }
   }
 
   /// The commits between the context's state and a newer one.

@@ -197,19 +197,17 @@ extension ManagedObjectContext {
     return true
   }
 
-  private func beginSettling() { settlesSave = true }
+  /// A save is done, and brings the context up to date. Each event until ``endSettling()`` is a part of that, and waits.
+  private func beginSettling() { eventQueue.hold() }
 
   private func endSettling() {
-    settlesSave = false
     tellDidSettle()
+    eventQueue.release()
   }
 
   /// Tells that the context shows all that a save leads to, and its children, which show it too.
   private func tellDidSettle() {
-    if isSettling { return }
-    let (listeners, children) = (events.didSettle, children)
-    listeners.tell(())
-    events.didSettle.removeCancelled()
+    events.didSettle.tell((), in: eventQueue)
     children.forEach { $0.tellDidSettle() }
   }
 
@@ -321,11 +319,43 @@ extension ManagedObjectContext {
   }
 }
 
+// MARK: - Derived values
+
 extension ManagedObjectContext {
   /// Has the derived values of a saved object read again, here and in children.
   private func forgetDerivedValues(of number: ObjectNumber, _ entity: StoredEntity) {
     knownObject(number, of: entity)?._$state.forgetUnchangedValues(in: entity.derivedSlots)
     children.forEach { $0.forgetDerivedValues(of: number, entity) }
+  }
+
+  /// The derived values that objects have got in a commit of the context, which shows that commit by now. Until then a new object had none.
+  func derivedValues(in own: ChangeSet) -> RuleChanges {
+    var derived = RuleChanges()
+    for (number, objects) in own.objects {
+      guard let entity = coordinator.schema.entity(number), entity.derivedSlots != 0 else { continue }
+      for update in objects.updated {
+        derived.noteUpdated(update.number, slots: update.slots & entity.derivedSlots, of: number)
+      }
+      for new in objects.inserted {
+        derived.noteUpdated(new, slots: slotsOfDerivedValues(of: new, entity), of: number)
+      }
+    }
+    return derived
+  }
+
+  /// Bits of the slots in which a new object has a value that isn't the one it had before it was saved.
+  private func slotsOfDerivedValues(of new: ObjectNumber, _ entity: StoredEntity) -> UInt64 {
+    deferringError(0) { () throws(ContextError) in
+      guard let record = try source.record(new, of: entity) else { return 0 }
+      let view = RecordView(validated: record, layout: entity.layout)
+      var slots: UInt64 = 0
+      for derivation in entity.derivations where entity.ownSlots(of: new) & derivation.bit != 0 {
+        let value = view.value(derivation.slot)
+        let isEmpty = value == derivation.emptyValue || derivation.aggregate == nil && value == .string("")
+        if !isEmpty { slots |= derivation.bit }
+      }
+      return slots
+    }
   }
 }
 

@@ -88,13 +88,10 @@ public final class ManagedObjectContext: ObjectHost {
   var isRunningSaveHooks = false
   /// The listeners of the context, and the objects that have changed since the last event.
   var events = ContextEvents()
+  /// The events of the context, its parents and its children that are yet to be told.
+  let eventQueue: EventQueue
   /// True if the context records which objects change: it, or a child, has listeners or an undo manager.
   var tracksChanges = false
-  /// True while a save of this context that is done brings it up to date.
-  var settlesSave = false
-  /// True while a save that is done brings the context up to date, its own or a parent's. Each event until then tells of a part of that: what compares
-  /// states waits for ``ContextEvents/didSettle``.
-  var isSettling: Bool { settlesSave || parent?.isSettling == true }
   /// True if it records which properties change, too: it, or a child, has listeners.
   var namesChanges = false
   /// Rises with changes: it has another value if anything has changed since ``announceChanges()``.
@@ -130,6 +127,7 @@ public final class ManagedObjectContext: ObjectHost {
     ownStoreID = coordinator.storeID
     self.source = source
     self.parent = parent
+    eventQueue = parent?.eventQueue ?? EventQueue()
     super.init()
     entities = coordinator.schema.entities.map { EntityObjects($0, in: self) }
     if let failure = source.failure { deferred.note(failure) }

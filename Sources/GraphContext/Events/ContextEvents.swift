@@ -25,12 +25,21 @@ final class SubscriptionFlag: Sendable {
 }
 
 /// The listeners of one kind of event of a context, in the order of their subscriptions.
-struct EventListeners<Event> {
+///
+/// What a closure has kept may subscribe when it is released. So closures are released while nothing changes the list.
+final class EventListeners<Event> {
   private var listeners: [(flag: SubscriptionFlag, body: (Event) -> Void)] = []
+  /// How many events have happened of which the listeners are yet to hear.
+  private(set) var waitingCount = 0
+  private var cleaning = AmortisedCleaning()
 
-  mutating func add(_ body: @escaping (Event) -> Void) -> SubscriptionFlag {
+  /// O(1) on average.
+  func add(_ body: @escaping (Event) -> Void) -> SubscriptionFlag {
     let flag = SubscriptionFlag()
-    removeCancelled()
+    if cleaning.isDue(listeners.count) {
+      releaseEnded()
+      cleaning.didClean(listeners.count)
+    }
     listeners.append((flag, body))
     return flag
   }
@@ -39,18 +48,50 @@ struct EventListeners<Event> {
   var isEmpty: Bool { listeners.allSatisfy(\.flag.isCancelled) }
 
   /// Releases the closures of cancelled subscriptions.
-  mutating func removeCancelled() { listeners.removeAll(where: \.flag.isCancelled) }
+  func releaseEnded() {
+    let all = listeners
+    let staying = all.filter { !$0.flag.isCancelled }
+    if staying.count == all.count { return }
+    withExtendedLifetime(all) { listeners = staying }
+  }
 
   /// Calls every listener. One that is added meanwhile is called from the next event on.
-  func tell(_ event: Event) {
-    for listener in listeners where !listener.flag.isCancelled { listener.body(event) }
+  func tell(_ event: Event) { telling()(event) }
+
+  /// Returns what tells those who listen at this moment.
+  func telling() -> (Event) -> Void {
+    let listeners = listeners
+    return { [self] event in
+      for listener in listeners where !listener.flag.isCancelled { listener.body(event) }
+      releaseEnded()
+    }
   }
+
+  /// Has those who listen at this moment hear of an event in its turn.
+  func tell(_ event: Event, in queue: EventQueue) {
+    if listeners.isEmpty { return }
+    waitingCount += 1
+    let tell = telling()
+    queue.add { [self] in
+      waitingCount -= 1
+      tell(event)
+    }
+  }
+}
+
+/// Says when to look through all subscriptions for those that have ended: each time they are twice as many as were left the last time.
+struct AmortisedCleaning {
+  private var limit = 16
+
+  func isDue(_ count: Int) -> Bool { count >= limit }
+
+  mutating func didClean(_ count: Int) { limit = max(16, 2 * count) }
 }
 
 extension EventListeners {
   /// A sequence of what `element` makes of the events from now on, after a first one if it is given. Events that it makes nil of are left out. It ends when the listeners are
   /// released.
-  mutating func stream<Element: Sendable>(
+  func stream<Element: Sendable>(
     from first: Element? = nil,
     _ policy: AsyncStream<Element>.Continuation.BufferingPolicy = .unbounded,
     _ element: @escaping (Event) -> Element?
@@ -76,11 +117,11 @@ private final class StreamEnd<Event: Sendable>: Sendable {
 
 /// The listeners of a context, and the changes for the next event.
 struct ContextEvents {
-  var willSave = EventListeners<Void>()
-  var didSave = EventListeners<ObjectChanges>()
-  /// A save has brought the context up to date, its own or a parent's. Told before the hooks of the objects and `didSave`.
-  var didSettle = EventListeners<Void>()
-  var objectsDidChange = EventListeners<ObjectChanges>()
+  let willSave = EventListeners<Void>()
+  let didSave = EventListeners<ObjectChanges>()
+  /// A save has brought the context up to date, its own or a parent's. Told after the events that it leads to, before `didSave`.
+  let didSettle = EventListeners<Void>()
+  let objectsDidChange = EventListeners<ObjectChanges>()
   /// The origin of the changes that the context is recording.
   var origin = ObjectChanges.Origin.context
   /// Objects that the store or the parent has deleted. The context still shows them, because they have unsaved changes.
@@ -89,6 +130,7 @@ struct ContextEvents {
   private var noted: [ObjectKey: NotedObject] = [:]
   /// Observers, each with a subscription that keeps it.
   private var keptObservers: [(flag: SubscriptionFlag, observer: AnyObject)] = []
+  private var cleaning = AmortisedCleaning()
 
   private struct NotedObject {
     /// True if the object was in the context at the time of the last event.
@@ -134,6 +176,9 @@ struct ContextEvents {
     keptObservers.append((flag, observer))
   }
 
+  /// Whether it is time to look for observers whose subscriptions have ended, before another one is kept.
+  var mayKeepUnsubscribed: Bool { cleaning.isDue(keptObservers.count) }
+
   /// Returns the observers whose subscriptions have ended, and keeps them no longer. The caller releases them: what ends with them may use the context.
   mutating func takeUnsubscribed() -> [AnyObject] {
     var ended: [AnyObject] = []
@@ -142,6 +187,7 @@ struct ContextEvents {
       ended.append(kept.observer)
       return true
     }
+    cleaning.didClean(keptObservers.count)
     return ended
   }
 

@@ -5,6 +5,8 @@ import Predicates
 extension ManagedObjectContext {
   /// Calls `body` with the changes of the context after each turn, on the context's executor.
   ///
+  /// Each listener hears of events in the order in which they happened. What a listener changes and saves is told to all once they have been told of what it hears.
+  ///
   /// Changes of one turn arrive together: the view context tells of them between two turns of the main actor, any other at the end of the block
   /// that made them, and each before it saves or undoes. ``processPendingChanges()`` tells of them at once. A merge of other contexts'
   /// commits, a child's save, a rollback and a reset are events of their own, which ``ObjectChanges/origin`` tells apart.
@@ -37,9 +39,17 @@ extension ManagedObjectContext {
   }
 
   /// Keeps an observer until the event after a subscription to it has ended: the program may hold nothing else of it.
+  ///
+  /// O(1) on average.
   func keep(_ observer: AnyObject, for subscription: ContextSubscription) {
-    releaseObservers()
+    if events.mayKeepUnsubscribed { releaseObservers() }
     events.keep(observer, for: subscription.flag)
+  }
+
+  /// Runs `body`, which calls a listener: what it changes is told afterwards.
+  static func holdingEvents(of context: ManagedObjectContext?, _ body: () -> Void) {
+    guard let context else { return body() }
+    context.eventQueue.holding(body)
   }
 
   private func releaseObservers() { _ = events.takeUnsubscribed() }
@@ -208,8 +218,11 @@ extension ManagedObjectContext {
     let before = events.origin
     events.origin = origin
     defer {
-      tellOfNoted(handedOver)
-      events.origin = before
+      eventQueue.holding {
+        tellOfNoted(handedOver)
+        // What listeners change is not of this origin.
+        events.origin = before
+      }
     }
     return try body()
   }
@@ -237,17 +250,20 @@ extension ManagedObjectContext {
     if !events.kept.isEmpty { events.kept.subtract(changes.deleted) }
     var inherited = changes
     if changes.origin != .store { inherited.origin = .parent }
-    // Copies, because a listener may subscribe and make children.
-    let (listeners, children) = (events.objectsDidChange, children)
-    listeners.tell(changes)
-    events.objectsDidChange.removeCancelled()
-    children.forEach {
-      inherited.contextName = $0.name
-      var news = inherited
-      if let handedOver, handedOver.child === $0 { news = inherited.without(handedOver) }
-      $0.tell($0.visible(news))
+    // What shows in the children is found out before a listener changes anything.
+    eventQueue.holding {
+      events.objectsDidChange.tell(changes, in: eventQueue)
+      children.forEach {
+        inherited.contextName = $0.name
+        var news = inherited
+        if let handedOver, handedOver.child === $0 { news = inherited.without(handedOver) }
+        $0.tell($0.visible(news))
+      }
     }
   }
+
+  /// Whether there are events of the context that its listeners are yet to hear of, after the one that they hear of now.
+  var hasWaitingEvents: Bool { events.objectsDidChange.waitingCount > 0 }
 
   /// Those of the changes below the context that show in it, with its own unsaved changes on top.
   private func visible(_ changes: ObjectChanges) -> ObjectChanges {
@@ -273,23 +289,25 @@ extension ManagedObjectContext {
     return visible
   }
 
-  /// Tells of commits that the context shows from now on, and of what delete rules have done in its own.
-  func tell(of changeSets: [ChangeSet], _ ruleChanges: RuleChanges) {
+  /// Tells of commits that the context shows from now on, and of what its own has stored that its objects didn't show: what delete rules have done, and
+  /// derived values.
+  ///
+  /// - Parameters:
+  ///   - changeSets: the commits of others, in their order.
+  ///   - own: the context's own commit, if it is one of those that it shows from now on.
+  ///   - ruleChanges: what delete rules have done in it, and derived values of objects that were there.
+  func tell(of changeSets: [ChangeSet], _ own: ChangeSet?, _ ruleChanges: RuleChanges) {
     guard tracksChanges else { return }
-    var own = ChangeSet(commit: source.commit)
-    own.merge(ruleChanges)
-    tell(visible(changes(changeSets + [own], .store)))
+    guard let own else { return tell(visible(changes(changeSets, .store))) }
+    var unshown = ChangeSet(commit: own.commit)
+    unshown.merge(ruleChanges)
+    unshown.merge(derivedValues(in: own))
+    var all = changeSets
+    all.insert(unshown, at: all.firstIndex { $0.commit > own.commit } ?? all.endIndex)
+    tell(visible(changes(all, .store)))
   }
 
-  func tellWillSave() {
-    let listeners = events.willSave
-    listeners.tell(())
-    events.willSave.removeCancelled()
-  }
+  func tellWillSave() { events.willSave.tell(()) }
 
-  func tellDidSave(_ changes: ObjectChanges) {
-    let listeners = events.didSave
-    listeners.tell(changes)
-    events.didSave.removeCancelled()
-  }
+  func tellDidSave(_ changes: ObjectChanges) { events.didSave.tell(changes, in: eventQueue) }
 }

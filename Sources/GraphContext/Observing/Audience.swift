@@ -1,26 +1,42 @@
 /// Those whom an observer tells: closures that are kept for as long as their subscription, and owners that are held weakly.
-struct Audience<Event> {
-  private var listeners = EventListeners<Event>()
-  private var owners: [ObjectIdentifier: ContextSubscription] = [:]
+final class Audience<Event> {
+  private let listeners = EventListeners<Event>()
+  private var owners: [ObjectIdentifier: WeakOwner] = [:]
 
-  mutating func add(_ body: @escaping (Event) -> Void) -> ContextSubscription {
+  private struct WeakOwner {
+    private(set) weak var object: AnyObject?
+    let subscription: ContextSubscription
+
+    var isGone: Bool { object == nil }
+  }
+
+  func add(_ body: @escaping (Event) -> Void) -> ContextSubscription {
     ContextSubscription(listeners.add(body))
   }
 
   /// Tells an owner until it is released. One that is added again is told once.
-  mutating func add<Owner: AnyObject>(_ owner: Owner, _ body: @escaping (Owner, Event) -> Void) {
-    owners[ObjectIdentifier(owner)] = add { [weak owner] event in if let owner { body(owner, event) } }
+  func add<Owner: AnyObject>(_ owner: Owner, _ body: @escaping (Owner, Event) -> Void) {
+    let subscription = add { [weak owner] event in if let owner { body(owner, event) } }
+    owners[ObjectIdentifier(owner)] = WeakOwner(object: owner, subscription: subscription)
   }
 
-  mutating func remove(_ owner: AnyObject) { owners[ObjectIdentifier(owner)] = nil }
+  func remove(_ owner: AnyObject) { owners[ObjectIdentifier(owner)] = nil }
 
-  /// Tells everybody who is in the audience at the beginning. A listener may change the audience: the copy stays as it is.
-  static func tell(_ audience: Audience, _ event: Event) { audience.listeners.tell(event) }
+  /// Tells everybody who is in the audience at the beginning.
+  func tell(_ event: Event) { listeners.tell(event) }
 
-  mutating func removeCancelled() { listeners.removeCancelled() }
+  /// Returns what tells those who are in the audience at this moment.
+  func telling() -> (Event) -> Void { listeners.telling() }
+
+  /// Releases the closures of subscriptions that have ended, and of owners that are gone.
+  func releaseEnded() {
+    // To end a subscription releases no closure.
+    if owners.values.contains(where: \.isGone) { owners = owners.filter { !$0.value.isGone } }
+    listeners.releaseEnded()
+  }
 
   /// A sequence of what `element` makes of the events from now on, after a first one if it is given. It ends when the audience is released.
-  mutating func stream<Element: Sendable>(
+  func stream<Element: Sendable>(
     from first: Element?,
     _ policy: AsyncStream<Element>.Continuation.BufferingPolicy = .unbounded,
     _ element: @escaping (Event) -> Element?

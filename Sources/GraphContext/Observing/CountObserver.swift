@@ -21,7 +21,7 @@ public final class CountObserver<Object: ManagedObject> {
   private let query: ResolvedQuery
   private let dependencies: ListDependencies
   private var audience = Audience<Int>()
-  private var subscriptions: [ContextSubscription] = []
+  private var subscription: ContextSubscription?
   private var isStale = false
 
   /// Counts the objects.
@@ -34,12 +34,9 @@ public final class CountObserver<Object: ManagedObject> {
     dependencies = ListDependencies(query, section: nil)
     count = try context.count(query)
     let end = ContextEnd { [weak self] in self?.end() }
-    subscriptions = [
-      context.onObjectsDidChange { [weak self] changes in
-        withExtendedLifetime(end) { self?.follow(changes) }
-      },
-      context.onDidSettle { [weak self] in self?.recount() },
-    ]
+    subscription = context.onObjectsDidChange { [weak self] changes in
+      withExtendedLifetime(end) { self?.follow(changes) }
+    }
   }
 
   /// Calls `body` with each new count, on the context's executor.
@@ -49,9 +46,9 @@ public final class CountObserver<Object: ManagedObject> {
   ///   - body: the listener.
   /// - Returns: the subscription. It ends when the program releases it, and keeps the observer until then. A closure that uses the context should capture it weakly.
   public func onChange(notifyInitial: Bool = false, _ body: @escaping (Int) -> Void) -> ContextSubscription {
-    if notifyInitial { body(count) }
     let subscription = audience.add(body)
     context?.keep(self, for: subscription)
+    if notifyInitial { ManagedObjectContext.holdingEvents(of: context) { body(count) } }
     return subscription
   }
 
@@ -70,19 +67,21 @@ public final class CountObserver<Object: ManagedObject> {
   /// Counts nothing until ``resume()``.
   public func pause() { isPaused = true }
 
-  /// Goes on counting, and tells the count if it is another one by now.
+  /// Goes on counting, and tells the count if it is another one by now. A listener that calls it while it is told of an event has the observer count afterwards.
   public func resume() {
     isPaused = false
-    recount()
+    context?.eventQueue.add { [self] in recount() }
   }
 
   /// The context is gone: nobody is told anything any more.
   private func end() { audience = Audience() }
 
   private func follow(_ changes: ObjectChanges) {
-    guard let context, changes.invalidatesAll || isConcerned(by: changes, context) else { return }
-    isStale = true
-    if !context.isSettling { recount() }
+    audience.releaseEnded()
+    guard let context else { return }
+    isStale = isStale || changes.invalidatesAll || isConcerned(by: changes, context)
+    // The number is that of the last event.
+    if !context.hasWaitingEvents { recount() }
   }
 
   private func isConcerned(by changes: ObjectChanges, _ context: ManagedObjectContext) -> Bool {
@@ -103,7 +102,6 @@ public final class CountObserver<Object: ManagedObject> {
     isStale = false
     if new == count { return }
     count = new
-    Audience.tell(audience, new)
-    audience.removeCancelled()
+    audience.tell(new)
   }
 }

@@ -29,7 +29,7 @@ public final class FetchedResults<Object: ManagedObject> {
   public private(set) var failure: ContextError?
   private(set) var list: LiveList
   private(set) var sectioning: ListSections?
-  var audience = Audience<ListChanges>()
+  private(set) var audience = Audience<ListChanges>()
   private var observers: [ObserverBox<Object>] = []
   private var subscriptions: [ContextSubscription] = []
   /// Objects that are read together.
@@ -39,8 +39,10 @@ public final class FetchedResults<Object: ManagedObject> {
   /// True between ``pause()`` and ``resume()``.
   public private(set) var isPaused = false
   private var hasMissedChanges = false
-  /// What events have told of while the context was settling.
+  /// What events have told of while others were waiting.
   private var untold: ObjectChanges?
+  /// True while observers and listeners are told of a difference.
+  private var isTelling = false
 
   /// How many objects are read together.
   private static var pageCount: Int { 64 }
@@ -275,13 +277,16 @@ extension FetchedResults {
   ///
   /// The list doesn't keep the observer.
   public func addObserver(_ observer: some ListObserver<Object>) {
-    removeObserver(observer)
-    observers.append(ObserverBox(observer))
+    // One that is there already may be in the middle of a difference.
+    let box = observers.first { $0.isOf(observer) } ?? ObserverBox(observer)
+    observers.removeAll { $0.isGone || $0 === box }
+    observers.append(box)
   }
 
-  /// Tells an observer nothing from now on.
+  /// Tells an observer nothing from now on, not even the rest of a difference.
   public func removeObserver(_ observer: some ListObserver<Object>) {
-    observers.removeAll { $0.isGone || $0.isOf(observer) }
+    observers.first { $0.isOf(observer) }?.remove()
+    observers.removeAll(where: \.isGone)
   }
 
   /// Stops following the context: the list keeps showing what it shows. A list by rank holds the snapshot of that state meanwhile.
@@ -297,6 +302,8 @@ extension FetchedResults {
 
   /// Fetches the list again, with another query if one is given, and tells of a reload. A list that is paused, or has stopped because of a ``failure``, follows its context again.
   ///
+  /// If the list is telling of a difference, it shows what is fetched once everybody has been told of that.
+  ///
   /// - Throws: what the fetch throws; the list then stays as it is.
   public func refetch(_ request: From<Object>? = nil) throws(ContextError) {
     try refetch(request ?? self.request, sectionedBy: sectionedBy)
@@ -309,19 +316,29 @@ extension FetchedResults {
     guard let context else { throw ContextError.contextGone() }
     context.processPendingChanges()
     let (list, sections) = try Self.fetched(request, sectionedBy, in: context)
-    tellWillChange()
-    (self.request, self.sectionedBy) = (request, sectionedBy)
-    show(list, sections)
+    show(list, sections, request, sectionedBy, in: context)
   }
 
-  /// Shows a list that is fetched again.
-  private func show(_ list: LiveList, _ sections: ListSections?) {
-    (self.list, sectioning) = (list, sections)
-    (isPaused, hasMissedChanges, failure) = (false, false, nil)
-    hasChanged()
-    var changes = ListChanges([], origin: .context)
-    changes.isReload = true
-    tell(changes)
+  /// Shows a list that is fetched again: at once, or once everybody has been told of the difference that is being told.
+  private func show(
+    _ list: LiveList,
+    _ sections: ListSections?,
+    _ request: From<Object>,
+    _ sectionedBy: SectionedBy<Object>?,
+    in context: ManagedObjectContext
+  ) {
+    func show() {
+      telling {
+        (self.list, sectioning) = (list, sections)
+        (self.request, self.sectionedBy) = (request, sectionedBy)
+        (isPaused, hasMissedChanges, failure, untold) = (false, false, nil, nil)
+        hasChanged()
+        var changes = ListChanges([], origin: .context)
+        changes.isReload = true
+        return changes
+      }
+    }
+    if isTelling { context.eventQueue.add(show) } else { context.eventQueue.holding(show) }
   }
 
   private func hasChanged() {
@@ -336,13 +353,15 @@ extension FetchedResults {
   }
 
   private func follow(_ changes: ObjectChanges) {
+    audience.releaseEnded()
     guard let context, failure == nil else { return }
     if isPaused {
       hasMissedChanges = true
       return
     }
     if untold?.append(changes) == nil { untold = changes }
-    if !context.isSettling { showUntold() }
+    // The events that wait have happened by now: what the list shows is what the context shows.
+    if !context.hasWaitingEvents { showUntold() }
   }
 
   /// Shows what events have told of.
@@ -355,14 +374,14 @@ extension FetchedResults {
       switch next {
       case .step(let step, _, _) where step.changes.isEmpty: list.take(step)
       case .step(let step, let sections, let difference):
-        tellWillChange()
-        list.take(step)
-        sectioning = sections
-        hasChanged()
-        tell(listChanges(step.changes, difference, changes, context))
+        telling {
+          list.take(step)
+          sectioning = sections
+          hasChanged()
+          return listChanges(step.changes, difference, changes, context)
+        }
       case .reload(let list, let sections):
-        tellWillChange()
-        show(list, sections)
+        show(list, sections, request, sectionedBy, in: context)
       }
     } catch {
       failure = error
@@ -395,7 +414,8 @@ extension FetchedResults {
   /// After a save the same objects are at the same positions, but of another commit.
   private func moveOn() {
     guard let context, failure == nil, !isPaused else { return }
-    if untold != nil { return showUntold() }
+    // With unsaved changes that no event has told of, they aren't.
+    if context.hasWaitingEvents || context.showsUntoldChanges { return }
     context.deferringError(()) { () throws(ContextError) in
       try Cancellation.ignored { () throws(ContextError) in try list.moveOn() }
     }
@@ -430,14 +450,16 @@ extension FetchedResults {
     return result
   }
 
-  private func tellWillChange() {
+  /// Runs `change`, which shows another state and returns the difference, and tells of it those who have been there before.
+  private func telling(_ change: () -> ListChanges) {
+    isTelling = true
+    defer { isTelling = false }
     observers.removeAll(where: \.isGone)
+    let observers = observers
     for observer in observers { observer.willChange(self) }
-  }
-
-  private func tell(_ changes: ListChanges) {
+    let tellListeners = audience.telling()
+    let changes = change()
     for observer in observers { observer.didChange(self, changes) }
-    Audience.tell(audience, changes)
-    audience.removeCancelled()
+    tellListeners(changes)
   }
 }

@@ -6,6 +6,8 @@ struct ListDependencies {
   private var paths: [[ResolvedPath.Hop]: Path] = [:]
   /// Entities that a path leads to by way of a to-many relationship: which objects of the list are concerned isn't looked for.
   private var collections: Set<EntityID> = []
+  /// To-many relationships of other objects than those of the list. Where one has no inverse, its links are changes of its owner alone.
+  private var links: Set<ToManyID> = []
 
   private struct Path {
     let destination: EntityID
@@ -18,7 +20,11 @@ struct ListDependencies {
     for key in query.sort { note(key.path) }
     if let section { note(section) }
     query.predicate.forEachCollection { collection in
-      for case let (_, destination)? in collection.steps.map(\.objects) { collections.insert(destination) }
+      for step in collection.steps {
+        guard let (relationship, destination) = step.objects else { continue }
+        collections.insert(destination)
+        if !step.owner.isOwnID { links.insert(relationship) }
+      }
     }
   }
 
@@ -47,6 +53,18 @@ struct ListDependencies {
     }
     return [changes.inserted, changes.updated, changes.deleted, changes.refreshed].contains { ids in
       ids.contains(where: isConcerned)
+    } || changesLinks(changes, schema)
+  }
+
+  /// Whether other objects have other links than before. One that comes or goes changes those that lead to it, too.
+  private func changesLinks(_ changes: ObjectChanges, _ schema: StoredSchema) -> Bool {
+    links.contains { link in
+      let entity = schema[link.entity]
+      let name = entity.toManys[link.ordinal].name
+      func isConcerned(_ id: ManagedObjectID) -> Bool {
+        schema.entity(id.entity)?.id == link.entity && changes.changedProperties[id]?.contains(name) != false
+      }
+      return changes.updated.contains(where: isConcerned) || changes.refreshed.contains(where: isConcerned)
     }
   }
 
@@ -71,4 +89,9 @@ struct ListDependencies {
       return .values(reference, ValueSet(.reference, anyOf: changed.map { .reference($0.number) }))
     }
   }
+}
+
+extension ResolvedPath {
+  /// Whether the path leads to the fetched object itself.
+  fileprivate var isOwnID: Bool { scope == 0 && hops.isEmpty && leaf == .objectID }
 }

@@ -24,21 +24,24 @@ extension ListObserver {
   public func listDidChange(_ list: FetchedResults<Object>, _ changes: ListChanges) {}
 }
 
-/// An observer that is held weakly.
-struct ObserverBox<Object: ManagedObject> {
+/// An observer that is held weakly, until it is removed.
+final class ObserverBox<Object: ManagedObject> {
   private weak var observer: (any ListObserver<Object>)?
 
   init(_ observer: any ListObserver<Object>) { self.observer = observer }
 
   var isGone: Bool { observer == nil }
 
+  /// The observer hears nothing from now on, also of a difference that it has heard the beginning of.
+  func remove() { observer = nil }
+
   func isOf(_ other: AnyObject) -> Bool { observer === other }
 
   func willChange(_ list: FetchedResults<Object>) { observer?.listWillChange(list) }
 
   func didChange(_ list: FetchedResults<Object>, _ changes: ListChanges) {
-    guard let observer else { return }
-    for event in changes.events { observer.list(list, didChange: event) }
-    observer.listDidChange(list, changes)
+    if observer == nil { return }
+    for event in changes.events { observer?.list(list, didChange: event) }
+    observer?.listDidChange(list, changes)
   }
 }

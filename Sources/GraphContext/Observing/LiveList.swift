@@ -88,7 +88,7 @@ final class LiveList {
   /// Shows the context's state, of which nothing has been told but that it is another.
   func moveOn() throws(ContextError) {
     guard isRanked, let context else { return }
-    show(try currentContent(of: context))
+    show(try currentContent(of: context), of: context.source.commit)
   }
 
   /// The state of a list after a change, and the difference to the one before.
@@ -98,7 +98,7 @@ final class LiveList {
 
     fileprivate enum Next {
       case unchanged
-      case content(any ListContent)
+      case content(any ListContent, commit: UInt64)
       case edit(NumberEdit)
     }
   }
@@ -113,11 +113,11 @@ final class LiveList {
     defer { earlierEntries += context.source.counters.treeEntries - readBefore }
     let schema = context.coordinator.schema
     var numbers = ownNumbers(changes, schema)
-    if changes.invalidatesAll || dependencies.isVague(changes, schema) {
-      return try reread(touched: numbers, in: context)
-    }
     for condition in dependencies.isEmpty ? [] : dependencies.conditions(changes, schema) {
       numbers.formUnion(try self.numbers(where: condition, in: context))
+    }
+    if changes.invalidatesAll || dependencies.isVague(changes, schema) {
+      return try reread(touched: numbers, in: context)
     }
     if numbers.isEmpty, !isRanked || commit == context.source.commit {
       return Step(changes: [], next: .unchanged)
@@ -135,15 +135,14 @@ final class LiveList {
   func take(_ step: Step) {
     switch step.next {
     case .unchanged: break
-    case .content(let next): show(next)
+    case .content(let next, let commit): show(next, of: commit)
     case .edit(let edit): (content as? NumberedContent)?.apply(edit)
     }
   }
 
-  private func show(_ next: any ListContent) {
+  private func show(_ next: any ListContent, of commit: UInt64) {
     earlierEntries += content.entriesWalked
-    content = next
-    if let context { commit = context.source.commit }
+    (content, self.commit) = (next, commit)
   }
 
   /// Bytes of memory, but for the snapshot and its pages.
@@ -183,7 +182,10 @@ final class LiveList {
   ) throws(ContextError) -> Step {
     let next = try currentContent(of: context)
     let difference = try PositionDifference(changes(of: numbers.sorted(), to: next))
-    return Step(changes: try difference.changes(in: window, from: content, to: next), next: .content(next))
+    return Step(
+      changes: try difference.changes(in: window, from: content, to: next),
+      next: .content(next, commit: context.source.commit)
+    )
   }
 
   private func changes(
@@ -205,7 +207,7 @@ final class LiveList {
     let next = try currentContent(of: context)
     let new = try next.numbers(at: range(of: next))
     let changes = PositionDifference.changes(from: try numbers(at: 0..<count), to: new, touched: touched)
-    return Step(changes: changes, next: .content(next))
+    return Step(changes: changes, next: .content(next, commit: context.source.commit))
   }
 
   /// Looks for the places of the changed objects that match. O(list + changed · log list), with O(changed · log list) records read.

@@ -81,9 +81,9 @@ public final class ObjectObserver<Object: ManagedObject> {
   /// - Returns: the subscription. It ends when the program releases it, and keeps the observer until then. A closure that uses the context should capture it weakly.
   public func onChange(notifyInitial: Bool = false, _ body: @escaping (Change) -> Void) -> ContextSubscription
   {
-    if notifyInitial { body(.initial) }
     let subscription = audience.add(body)
     context?.keep(self, for: subscription)
+    if notifyInitial { ManagedObjectContext.holdingEvents(of: context) { body(.initial) } }
     return subscription
   }
 
@@ -115,6 +115,7 @@ public final class ObjectObserver<Object: ManagedObject> {
   }
 
   private func follow(_ changes: ObjectChanges) {
+    audience.releaseEnded()
     // What a save settles with another object leaves the context, and the other one is observed once the save is done.
     guard context?.storedID(objectID) == objectID, let change = change(in: changes) else { return }
     tell(change)
@@ -123,8 +124,7 @@ public final class ObjectObserver<Object: ManagedObject> {
   private func tell(_ change: Change) {
     isDeleted = change == .deleted
     if isPaused { return }
-    Audience.tell(audience, change)
-    audience.removeCancelled()
+    audience.tell(change)
   }
 
   private func change(in changes: ObjectChanges) -> Change? {
