@@ -228,7 +228,10 @@ final class LiveList {
       removed: removed,
       inserted: zip(places, found).enumerated().map { ($0.offset + $0.element.0, $0.element.1) }
     )
-    let news = Dictionary(uniqueKeysWithValues: edit.inserted.map { ($0.number, $0.position) })
+    let news = Dictionary(
+      edit.inserted.map { ($0.number, $0.position) },
+      uniquingKeysWith: { first, _ in first }
+    )
     let candidates = zip(numbers, olds).compactMap { number, old in
       let new = news[number]
       return old == nil && new == nil ? nil : PositionChange(number: number, old: old, new: new)
