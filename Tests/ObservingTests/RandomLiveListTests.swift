@@ -29,9 +29,11 @@ struct RandomLiveListTests {
   /// A child's lists follow what the parent changes, too. They are told of the parent's changes and of the child's one after the other.
   @Test(arguments: [0, 3, 40, 400]) func listsFollowInAChild(count: Int) async throws {
     var run = try await ListRun(SeededGenerator(), count: count, isOfChild: true)
-    // With seeds 6707915772325957242 and 10451723832308133605 a list of a child misses a change.
-    await withKnownIssue("a child's list misses a change now and then", isIntermittent: true) {
-      for _ in 0..<Self.stepCount { try await run.step() }
+    for step in 0..<Self.stepCount {
+      do { try await run.step() } catch {
+        Issue.record("step \(step) of \(count) objects: \(error)")
+        throw error
+      }
     }
   }
 
@@ -42,13 +44,6 @@ struct RandomLiveListTests {
   ) async throws {
     var run = try await ListRun(SeededGenerator(), count: count, isOfChild: isOfChild, isMeddledWith: true)
     for step in 0..<Self.stepCount {
-      if isOfChild {
-        // As without listeners.
-        await withKnownIssue("a child's list misses a change now and then", isIntermittent: true) {
-          try await run.step()
-        }
-        continue
-      }
       do { try await run.step() } catch {
         Issue.record("step \(step) of \(count) objects: \(error)")
         throw error

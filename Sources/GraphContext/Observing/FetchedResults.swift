@@ -361,8 +361,7 @@ extension FetchedResults {
     }
     if untold?.append(changes) == nil { untold = changes }
     // The events that wait have happened by now: what the list shows is what the context shows.
-    // An object that is inserted by now and deleted later in the turn would be in no event, but in what is read.
-    if context.parent == nil { context.tellOfNoted() }
+    context.tellOfUntold()
     if !context.hasWaitingEvents { showUntold() }
   }
 

@@ -45,7 +45,18 @@ struct UndoReplay {
       guard known._$state.phase == .deleted else { return }
       return context.undelete(known, entity)
     }
+    if isThere(key.number, entity) {
+      _ = context.object(key.number, of: entity)
+      return
+    }
     values.record.withUnsafeBytes { context.enter($0, key.number, entity, reviving: object) }
+  }
+
+  /// Returns whether the source has an object whose deletion the context has handed over: the parent has taken it back since.
+  private func isThere(_ number: ObjectNumber, _ entity: StoredEntity) -> Bool {
+    context.deferringError(false) { () throws(ContextError) in
+      try context.source.contains(number, of: entity)
+    }
   }
 
   /// Bits of the slots to give back: of an object that the group has deleted also what was set after that, which no group has.
