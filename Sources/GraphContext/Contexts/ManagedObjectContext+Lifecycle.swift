@@ -5,10 +5,16 @@ import Predicates
 extension ManagedObjectContext {
   /// Undoes everything that is not saved: new objects leave the context, changed ones are as the snapshot has them,
   /// deleted ones are back; those that another context has deleted are gone. Clears what went wrong while values were
-  /// read. The context stays at its snapshot.
+  /// read. The context stays at its snapshot. One event tells of it, and of what was changed since the event before.
   public func rollback() {
     undoManager?.removeAllActions()
-    tellingChanges(from: .rollback) { tellingObservers { rollBack() } }
+    let origin = events.origin
+    // An event of its own for what is to be rolled back comes too late: a listener could only save that.
+    events.origin = .rollback
+    tellingObservers { rollBack() }
+    events.noteRereading()
+    tellOfNoted()
+    events.origin = origin
     undoManager?.removeAllActions()
   }
 

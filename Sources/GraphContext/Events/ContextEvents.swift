@@ -172,6 +172,11 @@ struct ContextEvents {
 
   mutating func forgetNoted() { noted = [:] }
 
+  /// The noted objects were read anew since: no property is to be named.
+  mutating func noteRereading() {
+    noted = noted.mapValues { NotedObject(wasThere: $0.wasThere) }
+  }
+
   mutating func keep(_ observer: AnyObject, for flag: SubscriptionFlag) {
     keptObservers.append((flag, observer))
   }

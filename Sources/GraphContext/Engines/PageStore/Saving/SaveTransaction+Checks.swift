@@ -32,6 +32,20 @@ extension SaveTransaction {
     }
   }
 
+  /// No rule has deleted an object that a new one was settled with.
+  func checkSettledOwners() {
+    for (entity, owners) in zip(schema.entities, request.settledOwners) {
+      for number in owners.sorted() where isDeletedByRule(number, entity) {
+        let failure = ContextError(
+          .conflict,
+          "a delete rule of this save deletes \(entity.name) \(number), which has the unique value of a new object",
+          context: .init(entity: entity.name, objectID: id(number, entity))
+        )
+        failures.note(failure)
+      }
+    }
+  }
+
   private func isDeletedByRule(_ number: ObjectNumber, _ entity: StoredEntity) -> Bool {
     ruleChanges.objects[entity.number]?.deleted.contains(number) == true
   }

@@ -183,13 +183,20 @@ extension SaveTransaction {
       try replaceKeys(from: record, to: nil, number, entity, &transaction)
       noteDeadBlobs(of: record, in: .max, entity)
       history?.noteDeleted(record, number, entity, request.origin)
-      followToOnes(of: record, number, entity)
+      followToOnes(of: record, in: .max, number, entity)
     }
   }
 
   /// Notes what the rules of a deleted object's to-one relationships delete or deny.
-  func followToOnes(of record: RecordView, _ number: ObjectNumber, _ entity: StoredEntity) {
-    for toOne in entity.toOnes where !record.isNull(toOne.slot) {
+  ///
+  /// - Parameter slots: bits of the references that this is about.
+  func followToOnes(
+    of record: RecordView,
+    in slots: UInt64,
+    _ number: ObjectNumber,
+    _ entity: StoredEntity
+  ) {
+    for toOne in entity.toOnes where slots & 1 << UInt64(toOne.slot) != 0 && !record.isNull(toOne.slot) {
       let destination = schema.entities[toOne.destination]
       let target = record.reference(toOne.slot)
       switch toOne.deleteRule {

@@ -99,6 +99,7 @@ final class SaveTransaction {
     for changes in request.entities where !changes.isEmpty { try storeKeys(changes.entity, &transaction) }
     try storePairs(&transaction)
     try applyDeleteRules(&transaction)
+    checkSettledOwners()
     try checkDestinations(&transaction)
     try checkCounts(&transaction)
     try checkUniqueness(&transaction)
@@ -227,7 +228,8 @@ extension SaveTransaction {
         if notesKeys { noteKeys(from: old, to: nil, number, entity, changed: .max) }
         noteDeadBlobs(of: old, in: .max, entity)
         history?.noteDeleted(old, number, entity, request.origin)
-        if request.appliesToOneRules { followToOnes(of: old, number, entity) }
+        let followed = request.appliesToOneRules ? .max : changes.followed[number] ?? 0
+        if followed != 0 { followToOnes(of: old, in: followed, number, entity) }
         return true
       } catch {
         failure = error
