@@ -314,7 +314,7 @@ extension SaveTransaction {
   }
 
   /// Returns whether a key can be stored, and notes a failure if it can't.
-  private func isShortEnough(
+  func isShortEnough(
     _ byteCount: Int,
     _ index: ResolvedIndex,
     _ number: ObjectNumber,
