@@ -166,6 +166,7 @@ extension SaveTransaction {
     }
     for record in inserted {
       let view = RecordView(validated: UnsafeRawBufferPointer(record.bytes), layout: entity.layout)
+      checkEmbedded(view, record.number, entity)
       noteKeys(from: nil, to: view, record.number, entity, changed: .max)
     }
   }
@@ -196,6 +197,7 @@ extension SaveTransaction {
             }
             RecordEncoder.stamp(bytes, commit: commit)
             let new = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
+            checkEmbedded(new, in: slots, patch.number, entity)
             noteKeys(from: old, to: new, patch.number, entity, changed: slots)
             noteDeadBlobs(of: old, in: patch.slots, entity)
             return UnsafeRawBufferPointer(bytes)
