@@ -5,7 +5,7 @@ import Testing
 
 @testable import GraphContext
 
-private enum Plain {
+enum PlainGuests {
   @Embeddable struct Place: Hashable {
     var street: String
     var note: String?
@@ -20,7 +20,7 @@ private enum Plain {
   }
 }
 
-private enum Nilable {
+enum NilableGuests {
   @Embeddable struct Place: Hashable {
     var street: String
     var note: String?
@@ -34,7 +34,7 @@ private enum Nilable {
 }
 
 /// With parts more.
-private enum Longer {
+enum LongerGuests {
   @Embeddable struct Place: Hashable {
     var floor: Int = 3
     var street: String
@@ -52,7 +52,7 @@ private enum Longer {
 }
 
 /// With a part more that has no default.
-private enum Lacking {
+enum LackingGuests {
   @Embeddable struct Place: Hashable {
     var street: String
     var note: String?
@@ -66,7 +66,7 @@ private enum Lacking {
 }
 
 /// With a part that was optional.
-private enum Noted {
+enum NotedGuests {
   @Embeddable struct Place: Hashable {
     var street: String
     var note: String
@@ -78,7 +78,7 @@ private enum Noted {
   }
 }
 
-private enum NotedByDefault {
+enum NotedByDefaultGuests {
   @Embeddable struct Place: Hashable {
     var street: String
     var note: String = "none"
@@ -119,11 +119,11 @@ struct EmbeddedChangeTests {
 
   /// One guest with a home and a note, one with a home, one with none.
   private func fill() async throws {
-    try await open(Nilable.Guest.self) { context in
+    try await open(NilableGuests.Guest.self) { context in
       for (name, home) in [
-        ("A", Nilable.Place(street: "a", note: "n")), ("B", Nilable.Place(street: "b")), ("C", nil),
+        ("A", NilableGuests.Place(street: "a", note: "n")), ("B", NilableGuests.Place(street: "b")), ("C", nil),
       ] {
-        let guest = Nilable.Guest(name)
+        let guest = NilableGuests.Guest(name)
         guest.home = home
         context.insert(guest)
       }
@@ -131,12 +131,12 @@ struct EmbeddedChangeTests {
   }
 
   @Test func aValueThatMayBeNilFromNowOnIsKept() async throws {
-    try await open(Plain.Guest.self) { context in
-      context.insert(Plain.Guest("A", home: .init(street: "a", note: "n")))
-      context.insert(Plain.Guest("B", home: .init(street: "b")))
+    try await open(PlainGuests.Guest.self) { context in
+      context.insert(PlainGuests.Guest("A", home: .init(street: "a", note: "n")))
+      context.insert(PlainGuests.Guest("B", home: .init(street: "b")))
     }
-    try await open(Nilable.Guest.self) { context in
-      let all = From<Nilable.Guest>()
+    try await open(NilableGuests.Guest.self) { context in
+      let all = From<NilableGuests.Guest>()
       let (none, some) = (all.where { $0.home == nil }, all.where { $0.home != nil })
       #expect(try context.count(none) == 0 && context.count(some) == 2)
       let guests = try context.fetch(all.orderBy(.ascending(\.name)))
@@ -147,8 +147,8 @@ struct EmbeddedChangeTests {
       #expect(try context.count(none) == 1)
     }
     // And a value that was always there has what is new.
-    try await open(Longer.Guest.self) { context in
-      let guests = try context.fetch(From<Longer.Guest>().orderBy(.ascending(\.name)))
+    try await open(LongerGuests.Guest.self) { context in
+      let guests = try context.fetch(From<LongerGuests.Guest>().orderBy(.ascending(\.name)))
       #expect(guests.map(\.home) == [.init(street: "a", note: "n"), nil])
       guests[0].home = nil
     }
@@ -157,8 +157,8 @@ struct EmbeddedChangeTests {
   @Test func aPartMoreHasItsDefaultWhereTheValueIs() async throws {
     try await fill()
     for isChanged in [false, true] {
-      try await open(Longer.Guest.self) { context in
-        let all = From<Longer.Guest>()
+      try await open(LongerGuests.Guest.self) { context in
+        let all = From<LongerGuests.Guest>()
         let guests = try context.fetch(all.orderBy(.ascending(\.name)))
         #expect(
           guests.map(\.home) == [.init(street: "a", note: "n"), .init(street: "b"), nil]
@@ -186,27 +186,28 @@ struct EmbeddedChangeTests {
 
   @Test func aRequiredPartMoreNeedsADefault() async throws {
     try await fill()
-    let error = try await refusal(of: Lacking.Guest.self)
+    let error = try await refusal(of: LackingGuests.Guest.self)
     #expect(error?.code == .schemaMismatch && error?.context.properties == ["home.zip"])
   }
 
   @Test func aPartThatIsRequiredFromNowOnNeedsValues() async throws {
     try await fill()
-    let error = try await refusal(of: Noted.Guest.self)
+    let error = try await refusal(of: NotedGuests.Guest.self)
     #expect(error?.code == .missingValue && error?.context.properties == ["home.note"])
     #expect(error?.refusal?.offenderCount == 1)
-    try await open(NotedByDefault.Guest.self) { context in
-      let guests = try context.fetch(From<NotedByDefault.Guest>().orderBy(.ascending(\.name)))
+    try await open(NotedByDefaultGuests.Guest.self) { context in
+      let guests = try context.fetch(From<NotedByDefaultGuests.Guest>().orderBy(.ascending(\.name)))
       #expect(guests.map(\.home) == [.init(street: "a", note: "n"), .init(street: "b"), nil])
       let (named, unnamed) = (
-        From<NotedByDefault.Guest>().where { $0.home.note == "none" },
-        From<NotedByDefault.Guest>().where { $0.home.note == nil }
+        From<NotedByDefaultGuests.Guest>().where { $0.home.note == "none" },
+        From<NotedByDefaultGuests.Guest>().where { $0.home.note == nil }
       )
       #expect(try context.fetch(named).map(\.name) == ["B"])
       #expect(try context.fetch(unnamed).map(\.name) == ["C"])
     }
-    try await open(Noted.Guest.self) { context in
-      #expect(try context.count(From<Noted.Guest>()) == 3)
+    try await open(NotedGuests.Guest.self) { context in
+      let count = try context.count(From<NotedGuests.Guest>())
+      #expect(count == 3)
     }
   }
 }
