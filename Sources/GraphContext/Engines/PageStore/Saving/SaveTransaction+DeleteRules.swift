@@ -246,7 +246,9 @@ extension SaveTransaction {
       if before == after { continue }
       let tree = try tree(entity.treeName(of: index.id), &transaction)
       for key in before.subtracting(after) { _ = try tree.remove(key) }
-      for key in after.subtracting(before) { _ = try tree.put(key, []) }
+      for key in after.subtracting(before) where isShortEnough(key.count, index, number, entity) {
+        _ = try tree.put(key, [])
+      }
     }
     for toOne in entity.toOnes {
       let (before, after) = (old.reference(toOne.slot), new?.reference(toOne.slot) ?? .none)

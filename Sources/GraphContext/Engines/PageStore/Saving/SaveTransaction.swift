@@ -167,6 +167,7 @@ extension SaveTransaction {
     }
     for record in inserted {
       let view = RecordView(validated: UnsafeRawBufferPointer(record.bytes), layout: entity.layout)
+      checkEmbedded(view, record.number, entity)
       noteKeys(from: nil, to: view, record.number, entity, changed: .max)
     }
   }
@@ -197,6 +198,7 @@ extension SaveTransaction {
             }
             RecordEncoder.stamp(bytes, commit: commit)
             let new = RecordView(validated: UnsafeRawBufferPointer(bytes), layout: entity.layout)
+            checkEmbedded(new, in: slots, patch.number, entity)
             noteKeys(from: old, to: new, patch.number, entity, changed: slots)
             noteDeadBlobs(of: old, in: patch.slots, entity)
             return UnsafeRawBufferPointer(bytes)
@@ -316,7 +318,7 @@ extension SaveTransaction {
   }
 
   /// Returns whether a key can be stored, and notes a failure if it can't.
-  private func isShortEnough(
+  func isShortEnough(
     _ byteCount: Int,
     _ index: ResolvedIndex,
     _ number: ObjectNumber,
