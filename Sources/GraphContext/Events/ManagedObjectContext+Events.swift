@@ -230,6 +230,13 @@ extension ManagedObjectContext {
   /// Whether the context shows changes that no event has told of yet, its own or those of its parents.
   var showsUntoldChanges: Bool { events.hasNoted || parent?.showsUntoldChanges == true }
 
+  /// Tells of all that the context shows and no event has told of: an object that is inserted now and deleted later in the turn would be in no event, but
+  /// what is read now has it.
+  func tellOfUntold() {
+    parent?.tellOfUntold()
+    tellOfNoted()
+  }
+
   /// Tells of what was noted since the last event.
   func tellOfNoted(_ handedOver: HandedOver? = nil) {
     guard events.hasNoted else { return }

@@ -81,6 +81,7 @@ public final class CountObserver<Object: ManagedObject> {
     guard let context else { return }
     isStale = isStale || changes.invalidatesAll || isConcerned(by: changes, context)
     // The number is that of the last event.
+    if isStale { context.tellOfUntold() }
     if !context.hasWaitingEvents { recount() }
   }
 

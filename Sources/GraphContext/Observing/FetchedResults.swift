@@ -361,6 +361,7 @@ extension FetchedResults {
     }
     if untold?.append(changes) == nil { untold = changes }
     // The events that wait have happened by now: what the list shows is what the context shows.
+    context.tellOfUntold()
     if !context.hasWaitingEvents { showUntold() }
   }
 

@@ -34,8 +34,6 @@ private final class ListenerRun {
   private var nextValue = 100
   /// How much the listeners may still do in this step.
   private var actionsLeft = 0
-  /// True while a context refreshes: these listeners do nothing then.
-  private var isMerging = false
   private var commits: [UInt64] = [0, 0]
   private var steps: [String] = []
 
@@ -64,7 +62,7 @@ private final class ListenerRun {
 
   private func answer(_ changes: ObjectChanges, in listening: ManagedObjectContext) {
     checkCommits()
-    guard actionsLeft > 0, !isMerging, generator.chance(1, in: 2) else { return }
+    guard actionsLeft > 0, generator.chance(1, in: 2) else { return }
     actionsLeft -= 1
     let acting = generator.chance(2, in: 3) ? listening : generator.pick([context, child, other])
     steps.append("told \(name(listening)) of \(changes.origin):")
@@ -101,10 +99,7 @@ private final class ListenerRun {
         if ![.saveNotAllowed, .unsettledChanges].contains(error.code) { throw error }
       }
     case 10: acting.rollback()
-    default:
-      isMerging = true
-      defer { isMerging = false }
-      try acting.refresh()
+    default: try acting.refresh()
     }
   }
 

@@ -127,7 +127,7 @@ private struct LayoutChange {
       )
     }
     if random.generator.chance(1, in: 2), let flag = slots.indices.randomElement(using: &random.generator) {
-      embed(flag, &fields, &random)
+      Self.embed(flag, of: &slots, &fields, &random)
     }
     if random.generator.chance(1, in: 3) { fields.shuffle(using: &random.generator) }
     let places =
@@ -138,8 +138,9 @@ private struct LayoutChange {
   }
 
   /// Makes some properties parts of an embedded value, and one what says whether the value is there.
-  private mutating func embed(
+  private static func embed(
     _ flag: Int,
+    of slots: inout [CataloguedProperty],
     _ fields: inout [CataloguedLayout.Field],
     _ random: inout RandomValues
   ) {

@@ -121,7 +121,8 @@ struct EmbeddedChangeTests {
   private func fill() async throws {
     try await open(NilableGuests.Guest.self) { context in
       for (name, home) in [
-        ("A", NilableGuests.Place(street: "a", note: "n")), ("B", NilableGuests.Place(street: "b")), ("C", nil),
+        ("A", NilableGuests.Place(street: "a", note: "n")), ("B", NilableGuests.Place(street: "b")),
+        ("C", nil),
       ] {
         let guest = NilableGuests.Guest(name)
         guest.home = home
